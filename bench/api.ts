@@ -72,7 +72,7 @@ async function readWorks(url: string): Promise<ApiWork[]> {
   const access = fullAccess({ id: 1, timezone: 'UTC', tags: {} } as Caller);
   const call: DataCall = {
     access,
-    accessNow: async () => access,
+    currentAccess: async () => access,
     engine,
     config: loadConfig(),
     written: [],

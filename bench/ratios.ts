@@ -9,7 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import type { EngineAgent } from '../src/agent/agent.ts';
+import type { HeadlessAgent } from '../src/agent/agent.ts';
 import type { Engine } from '../src/agent/engine.ts';
 import type { ListRequest } from '../src/agent/requests.ts';
 import type { Source } from '../src/agent/sources/source.ts';
@@ -20,7 +20,7 @@ import { median } from './driver.ts';
 
 execFileSync('node', ['scripts/build.mjs', '--if-stale'], { stdio: 'inherit' });
 const built = (path: string): Promise<unknown> => import(new URL(`../dist/${path}.js`, import.meta.url).href);
-const { createEngineAgent } = (await built('agent/agent')) as typeof import('../src/agent/agent.ts');
+const { createHeadlessAgent } = (await built('agent/agent')) as typeof import('../src/agent/agent.ts');
 const { createSqlSource } = (await built(
   'agent/sources/sql/source',
 )) as typeof import('../src/agent/sources/sql/source.ts');
@@ -93,10 +93,10 @@ async function openBare({ dialect, url }: TestDatabase): Promise<Bare> {
 
 async function openEngine(
   { url }: TestDatabase,
-  customize: (agent: EngineAgent) => void = () => {},
+  customize: (agent: HeadlessAgent) => void = () => {},
   silent?: Awaited<ReturnType<Source['read']>>,
 ): Promise<Engine> {
-  const agent = createEngineAgent().addDataSource(({ observe, clock }) => {
+  const agent = createHeadlessAgent().addDataSource(({ observe, clock }) => {
     const source = createSqlSource(url, { observe, clock });
     return silent ? { ...source, read: async () => silent } : source;
   });
@@ -114,7 +114,7 @@ const request = (limit: number, more: Partial<ListRequest> = {}): ListRequest =>
   ...more,
 });
 
-const computedAndRenamed = (agent: EngineAgent) =>
+const computedAndRenamed = (agent: HeadlessAgent) =>
   agent.customizeCollection('orders', (orders) =>
     orders.renameField('coupon', 'voucher').addField('label', {
       columnType: 'String',
@@ -124,7 +124,7 @@ const computedAndRenamed = (agent: EngineAgent) =>
   );
 
 /** Customizations of the collection that no measured call uses. */
-const idle = (agent: EngineAgent) =>
+const idle = (agent: HeadlessAgent) =>
   agent.customizeCollection('orders', (orders) => {
     for (let index = 0; index < 5; index++)
       orders

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { createEngineAgent } from '../src/agent/agent.ts';
+import { createHeadlessAgent } from '../src/agent/agent.ts';
 import { createSqlDataSource } from '../src/agent/data-sources.ts';
 import { type Caller, fullAccess } from '../src/core/caller.ts';
 import { systemClock } from '../src/core/clock.ts';
@@ -21,7 +21,7 @@ const path = join(folder, 'demo.sqlite');
 copyDemo(path);
 const database = new (loadSqliteDriver().driver)(path);
 const limits = { pageSizeLimit: 1000, queryTimeoutMs: 10_000 };
-const engine = await createEngineAgent()
+const engine = await createHeadlessAgent()
   .addDataSource(createSqlDataSource(`sqlite:${path}`))
   .createEngine({ observe: () => {}, clock: systemClock, limits });
 afterAll(async () => {

@@ -1,7 +1,7 @@
 // Runs the examples of docs/library.md, docs/sources.md and docs/observability.md unchanged, with src/ as 'portico'.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { settings } from '../src/core/config.ts';
@@ -10,6 +10,7 @@ import { accessOf } from './agent/shop.ts';
 import { callTool } from './app/call.ts';
 import { openShop, signedIn } from './app/shop.ts';
 import { copyDemo } from './demo.ts';
+import { importFromSource } from './entry-points.ts';
 
 let folder: string;
 const environment = { ...process.env };
@@ -27,9 +28,10 @@ afterEach(() => {
 async function load(page: string, change: (code: string) => string = (code) => code): Promise<Record<string, unknown>> {
   const [, code = ''] = /```js run\n(.*?)```/s.exec(readFileSync(page, 'utf8')) ?? [];
   const path = join(folder, 'example.mjs');
-  const found = change(code)
-    .replace("from 'portico'", `from '${resolve('src/index.ts')}'`)
-    .replace(/from '(@opentelemetry\/[^']+)'/g, (_, name) => `from '${import.meta.resolve(name)}'`);
+  const found = importFromSource(change(code)).replace(
+    /from '(@opentelemetry\/[^']+)'/g,
+    (_, name) => `from '${import.meta.resolve(name)}'`,
+  );
   writeFileSync(path, found);
   return import(path);
 }

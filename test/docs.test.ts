@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
 import { makeRootLlms } from '../site/site.ts';
-import { createEngineAgent } from '../src/agent/agent.ts';
+import { createHeadlessAgent } from '../src/agent/agent.ts';
 import { createSqlDataSource } from '../src/agent/data-sources.ts';
 import { type Caller, fullAccess } from '../src/core/caller.ts';
 import { systemClock } from '../src/core/clock.ts';
@@ -18,7 +18,9 @@ import { copyDemo } from './demo.ts';
 const pages = [
   'README.md',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
   'SECURITY.md',
+  'docs/reference/behaviour.md',
   ...readdirSync('docs')
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
@@ -134,7 +136,7 @@ async function openConfig(place: number) {
   writeFileSync(join(folder, 'portico.config.mjs'), code);
   copyDemo(join(folder, 'demo.sqlite'));
   const { default: customize } = await import(join(folder, 'portico.config.mjs'));
-  const agent = createEngineAgent().addDataSource(createSqlDataSource(`sqlite:${join(folder, 'demo.sqlite')}`));
+  const agent = createHeadlessAgent().addDataSource(createSqlDataSource(`sqlite:${join(folder, 'demo.sqlite')}`));
   customize(agent);
   const limits = { pageSizeLimit: 1000, queryTimeoutMs: 10_000 };
   const engine = await agent.createEngine({ observe: () => {}, clock: systemClock, limits });

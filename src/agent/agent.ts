@@ -1,19 +1,26 @@
-// The setup of the engine: the user's data sources and customizations. `Blueprint` records each call with its file and
+// The setup of the engine: the user's data sources and customizations. `AgentBuilder` records each call with its file and
 // line. Every build replays the calls when the collection names are known, so a restart runs the user's callbacks again
 // on the current schema. After the start, further calls fail.
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
-import { nearNames } from '../core/suggestions.ts';
+import { suggestNames } from '../core/suggestions.ts';
 import type { AiProvider } from './ai/definitions.ts';
 import { isAiProvider } from './ai/provider.ts';
 import type { ChartDefinition, ChartEntry } from './charts/definitions.ts';
 import { callSite } from './customize/call-site.ts';
 import type { MaybePromise } from './customize/context.ts';
 import { CollectionCustomizer, type CollectionPlugin } from './customize/customizer.ts';
-import type { DataSourceOptions, Recorded, Said } from './customize/definitions.ts';
-import { checkRows, type OptionRow, type OptionRows } from './customize/option-checks.ts';
-import { blameUser, blameUserLater, isPromise, PLUGIN, Recording, throughPlugin } from './customize/recording.ts';
+import type { DataSourceOptions, RecordedCall, RecordedCustomizations } from './customize/definitions.ts';
+import { checkOptions, type OptionRule, type OptionRules } from './customize/option-checks.ts';
+import {
+  isPromise,
+  PLUGIN_LABEL,
+  Recording,
+  runUserCode,
+  runUserCodeAsync,
+  toPluginSite,
+} from './customize/recording.ts';
 import type { AgentChartContext, CustomizerOf } from './customize/typed-customizer.ts';
 import type { AnySchema, CollectionName } from './customize/typed-schema.ts';
 import type { WorkflowEntry, WorkflowOptions, WorkflowSource } from './customize/workflow-entry.ts';
@@ -23,7 +30,9 @@ import type { Source } from './sources/source.ts';
 
 /** Parameters of a data source factory. */
 export interface SourceTools {
+  /** Reports events to the log, traces and metrics. */
   readonly observe: Observe;
+  /** The time and the timers of the process. */
   readonly clock: Clock;
 }
 
@@ -33,14 +42,19 @@ export interface SourceTools {
 export type DataSourceFactory = (tools: SourceTools) => MaybePromise<Source>;
 
 /** A plugin for the whole agent. `use` calls it once. */
-export interface AgentPlugin<O, A = Blueprint> {
+export interface AgentPlugin<O, A = AgentBuilder> {
+  /**
+   * Makes the calls of the plugin on the agent. It must not be async; an async callback of `customizeCollection` may
+   * wait.
+   */
   customizeAgent(agent: A, options: O): void;
 }
 
 /** What `buildEngine` needs besides the data sources. */
 export interface EngineParts extends SourceTools {
+  /** The limits of reads and of statements. */
   readonly limits: EngineLimits;
-  /** Action URLs without the position of the action; default false (spec 2.1). */
+  /** Action URLs without the position of the action; default false (behaviour 2.1). */
   readonly useUnsafeActionEndpoint?: boolean;
   /** Collection names that are taken by URLs of the HTTP API; empty when absent. */
   readonly reservedNames?: ReadonlySet<string>;
@@ -51,11 +65,11 @@ export interface EngineParts extends SourceTools {
 }
 
 /** A built engine with its data sources. They are closed separately, since another engine may share them. */
-export interface Opened extends BuiltEngine {
+export interface OpenedEngine extends BuiltEngine {
   readonly sources: readonly Source[];
 }
 
-interface Step {
+interface BuildStep {
   readonly at: string;
   /** The call, for the message when its code throws. */
   readonly what: string;
@@ -63,13 +77,13 @@ interface Step {
 }
 
 /** With `S`, the generated interface of the typings, the compiler checks names and values. */
-export class Blueprint<in out S extends object = AnySchema> {
+export class AgentBuilder<in out S extends object = AnySchema> {
   readonly #factories: {
     readonly factory: DataSourceFactory;
     readonly options?: DataSourceOptions;
     readonly at: string;
   }[] = [];
-  readonly #steps: Step[] = [];
+  readonly #steps: BuildStep[] = [];
   readonly #removed: { readonly collection: string; readonly at: string }[] = [];
   readonly #charts: ChartEntry[] = [];
   readonly #workflows: WorkflowEntry[] = [];
@@ -80,60 +94,95 @@ export class Blueprint<in out S extends object = AnySchema> {
 
   /** Returns the call site, with the plugin's if one is running. CONFIGURATION after the start. */
   protected check(site: string): string {
-    const [used] = this.#plugins;
-    const at = used === undefined ? site : throughPlugin(used, site);
+    const [pluginSite] = this.#plugins;
+    const at = pluginSite === undefined ? site : toPluginSite(pluginSite, site);
     if (!this.#isClosed) return at;
-    return fail('CONFIGURATION', { problem: `The agent has been started: nothing can be added any more. (${at})` });
+    return fail('CONFIGURATION', {
+      problem: `The agent has already started and accepts no more customizations. (${at})`,
+    });
   }
 
   /** Refuses further calls. CONFIGURATION without a data source. */
-  protected closeBlueprint(): void {
+  protected closeBuilder(): void {
     if (this.#factories.length === 0)
-      fail('CONFIGURATION', { problem: 'The agent has no data source: addDataSource.' });
+      fail('CONFIGURATION', { problem: 'The agent has no data source: call addDataSource.' });
     this.#isClosed = true;
   }
 
   /** Accepts calls again after a failed start, for the user to correct the mistake. */
-  protected reopenBlueprint(): void {
+  protected reopenBuilder(): void {
     this.#isClosed = false;
   }
 
+  /**
+   * Serves the tables of a source as collections. CONFIGURATION for wrong options, for an unknown name in them, and at
+   * the start for two collections of the same name.
+   *
+   * @example
+   * agent.addDataSource(createSqlDataSource('postgres://reader@localhost/shop'), {
+   *   exclude: ['migrations'],
+   *   rename: { tbl_customers: 'customers' },
+   * });
+   */
   addDataSource(factory: DataSourceFactory, options?: DataSourceOptions): this {
     const at = this.check(callSite(this.addDataSource));
-    if (typeof factory !== 'function') misuse('addDataSource needs a factory, such as createSqlDataSource(url)', at);
-    if (options !== undefined) checkRows('addDataSource', options, sourceRows, at);
+    if (typeof factory !== 'function')
+      failMisuse('addDataSource needs a factory, such as createSqlDataSource(url)', at);
+    if (options !== undefined) checkOptions('addDataSource', options, sourceOptionRules, at);
     this.#factories.push({ factory, at, ...(options && { options }) });
     return this;
   }
 
-  /** Every start and restart calls `callback`, which may be async. */
+  /**
+   * Customizes one collection. Every start and restart calls `callback`, which may be async. CONFIGURATION at the start
+   * for an unknown collection, and for an error in the callback.
+   *
+   * @example
+   * agent.customizeCollection('customers', (customers) =>
+   *   customers.removeField('birth_date').addSegment('Norway', { field: 'country', operator: 'Equal', value: 'NO' }),
+   * );
+   */
   customizeCollection<C extends CollectionName<S>>(
     name: C,
     callback: (collection: CustomizerOf<S, C>) => unknown,
   ): this {
     const at = this.check(callSite(this.customizeCollection));
-    if (typeof callback !== 'function') misuse(`customizeCollection('${name}') needs a function of the collection`, at);
+    if (typeof callback !== 'function')
+      failMisuse(`customizeCollection('${name}') needs a function that takes the collection`, at);
     return this.#say(at, `customizeCollection('${name}')`, (collections, recording) => {
-      if (!collections.includes(name)) unknownCollection(name, collections, at);
+      if (!collections.includes(name)) failUnknownCollection(name, collections, at);
       return callback(new CollectionCustomizer(name, recording) as unknown as CustomizerOf<S, C>);
     });
   }
 
-  /** A chart of the whole agent (spec 4.3). Every caller sees it, whatever their permissions. */
+  /**
+   * A chart of the whole agent (behaviour 4.3). Every caller sees it, whatever their permissions.
+   *
+   * @example
+   * agent.addChart('Customers', async ({ collection }, builder) => builder.value(await collection('customers').count()));
+   */
   addChart(name: string, definition: ChartDefinition<AgentChartContext<S>>): this {
     const at = this.check(callSite(this.addChart));
     if (typeof definition !== 'function')
-      misuse(`The chart '${name}' must be a function of the context and the result builder`, at);
+      failMisuse(`The chart '${name}' must be a function of the context and the result builder`, at);
     this.#charts.push({ name, at, definition: definition as ChartDefinition });
     return this;
   }
 
-  /** Sets `context.ai` of customization code. Takes the result of `createAiProvider`; an agent has at most one. */
+  /**
+   * Sets `context.ai` of customization code. Takes the result of `createAiProvider`; an agent has at most one.
+   * CONFIGURATION for a second call.
+   *
+   * @example
+   * agent.addAi(
+   *   createAiProvider({ name: 'house model', provider: 'anthropic', apiKey: 'sk-…', model: 'claude-sonnet-5' }),
+   * );
+   */
   addAi(provider: AiProvider): this {
     const at = this.check(callSite(this.addAi));
     if (!isAiProvider(provider))
-      misuse('addAi needs a provider: addAi(createAiProvider({ name, provider, apiKey, model }))', at);
-    if (this.#ai) misuse(`addAi was called before, at ${this.#ai.at}: an agent has one AI provider`, at);
+      failMisuse('addAi needs a provider: addAi(createAiProvider({ name, provider, apiKey, model }))', at);
+    if (this.#ai) failMisuse(`addAi was already called, at ${this.#ai.at}: an agent can have only one AI provider`, at);
     this.#ai = { provider, at };
     return this;
   }
@@ -142,20 +191,36 @@ export class Blueprint<in out S extends object = AnySchema> {
    * Adds a workflow from code, visible to all teams or to those in `options.teams`. The start checks it and fails with
    * CONFIGURATION, the problem and the call site. Edit the code to change it. Active runs continue with the definition
    * they started with.
+   *
+   * @example
+   * agent.addWorkflow(
+   *   {
+   *     name: 'Pack an order',
+   *     collection: 'orders',
+   *     steps: [{ id: 'pack', type: 'guidance', text: 'Pack the order.' }],
+   *   },
+   *   { teams: ['Support'] },
+   * );
    */
   addWorkflow(definition: WorkflowSource, options: WorkflowOptions = {}): this {
     const at = this.check(callSite(this.addWorkflow));
     if (typeof definition !== 'object' || definition === null || typeof definition.name !== 'string')
-      misuse('addWorkflow needs a definition: addWorkflow({ name, collection, steps })', at);
-    checkRows('addWorkflow', options, workflowRows, at);
+      failMisuse('addWorkflow needs a definition: addWorkflow({ name, collection, steps })', at);
+    checkOptions('addWorkflow', options, workflowOptionRules, at);
     const { teams } = options;
     const known = this.#workflows.find((each) => each.definition.name === definition.name);
-    if (known) misuse(`The workflow '${definition.name}' was added before, at ${known.at}`, at);
+    if (known) failMisuse(`The workflow '${definition.name}' is already defined, at ${known.at}`, at);
     this.#workflows.push({ definition, at, ...(teams && { teams }) });
     return this;
   }
 
-  /** Hides the collections from callers. Customization code still reads them. */
+  /**
+   * Hides the collections from callers. Customization code still reads them. CONFIGURATION at the start for an unknown
+   * name.
+   *
+   * @example
+   * agent.removeCollection('migrations', 'sessions');
+   */
   removeCollection(...names: readonly CollectionName<S>[]): this {
     const at = this.check(callSite(this.removeCollection));
     for (const collection of names) this.#removed.push({ collection, at });
@@ -165,30 +230,45 @@ export class Blueprint<in out S extends object = AnySchema> {
   /**
    * Applies a plugin to every collection, including those of sources added later. A plugin with `customizeAgent` runs
    * immediately and once, with the agent.
+   *
+   * @example
+   * agent.use({ customizeAgent: (each) => void each.removeCollection('migrations') });
    */
   use(plugin: CollectionPlugin<undefined> | AgentPlugin<undefined, this>): this;
+  /**
+   * Applies a plugin with options, as above.
+   *
+   * @example
+   * const hideFields: CollectionPlugin<{ names: string[] }> = (collection, { names }) => {
+   *   collection.removeField(...names);
+   * };
+   * agent.use(hideFields, { names: ['updated_by'] });
+   */
   use<O>(plugin: CollectionPlugin<O> | AgentPlugin<O, this>, options: O): this;
   use<O>(plugin: CollectionPlugin<O | undefined> | AgentPlugin<O | undefined, this>, options?: O): this {
     const at = this.check(callSite(this.use));
     if (typeof plugin === 'function')
-      return this.#say(at, PLUGIN, (collections, recording) => {
+      return this.#say(at, PLUGIN_LABEL, (collections, recording) => {
         for (const name of collections)
-          recording.plug(at, (inner) => plugin(new CollectionCustomizer(name, inner), options));
+          recording.runPlugin(at, (inner) => plugin(new CollectionCustomizer(name, inner), options));
       });
     if (typeof plugin?.customizeAgent !== 'function')
-      misuse('use needs a plugin: a function of the collection and its options, or an object with customizeAgent', at);
+      failMisuse(
+        'use needs a plugin: a function of the collection and its options, or an object with customizeAgent',
+        at,
+      );
     this.#plugins.unshift(at);
     try {
-      const answer: unknown = blameUser(PLUGIN, at, () => plugin.customizeAgent(this, options));
+      const answer: unknown = runUserCode(PLUGIN_LABEL, at, () => plugin.customizeAgent(this, options));
       if (isPromise(answer))
-        misuse('customizeAgent of a plugin must not be async: what it says would come too late', at);
+        failMisuse('customizeAgent of a plugin must not be async: its calls would come too late', at);
     } finally {
       this.#plugins.shift();
     }
     return this;
   }
 
-  #say(at: string, what: string, run: Step['run']): this {
+  #say(at: string, what: string, run: BuildStep['run']): this {
     this.#steps.push({ at, what, run });
     return this;
   }
@@ -200,18 +280,21 @@ export class Blueprint<in out S extends object = AnySchema> {
   protected async openEngine(
     parts: EngineParts,
     abandon: (sources: readonly Source[]) => Promise<unknown> = closeSources,
-  ): Promise<Opened> {
+  ): Promise<OpenedEngine> {
     const { observe, clock } = parts;
     const opened: [Source, { readonly options: DataSourceOptions; readonly at: string }][] = [];
     try {
       for (const { factory, options = {}, at } of this.#factories) {
-        const source = await blameUserLater('The data source', at, () => factory({ observe, clock }));
+        const source = await runUserCodeAsync('The data source', at, () => factory({ observe, clock }));
         if (typeof (source as Partial<Source> | null | undefined)?.describe !== 'function')
-          misuse('The factory of addDataSource must give a data source, as that of createSqlDataSource does', at);
+          failMisuse(
+            'The factory of addDataSource must return a data source, as one from createSqlDataSource does',
+            at,
+          );
         opened.push([source, { options, at }]);
       }
       const sources = opened.map(([source]) => source);
-      const customizations = { tables: new Map(opened), say: (names: readonly string[]) => this.#replay(names) };
+      const customizations = { tables: new Map(opened), collect: (names: readonly string[]) => this.#replay(names) };
       const workflows = [...this.#workflows];
       const built = await buildEngine({ ...parts, sources, customizations, workflows, ai: this.#ai?.provider ?? null });
       return { ...built, sources };
@@ -221,11 +304,11 @@ export class Blueprint<in out S extends object = AnySchema> {
     }
   }
 
-  async #replay(collections: readonly string[]): Promise<Said> {
-    const recorded: Recorded[] = [];
+  async #replay(collections: readonly string[]): Promise<RecordedCustomizations> {
+    const recorded: RecordedCall[] = [];
     for (const { at, what, run } of this.#steps) {
       const recording = new Recording();
-      await blameUserLater(what, at, () => run(collections, recording));
+      await runUserCodeAsync(what, at, () => run(collections, recording));
       recorded.push(...(await recording.end()));
     }
     return { recorded, removed: [...this.#removed], charts: [...this.#charts] };
@@ -233,47 +316,56 @@ export class Blueprint<in out S extends object = AnySchema> {
 }
 
 /** An agent with only the engine, for code that serves it itself. */
-export class EngineAgent<in out S extends object = AnySchema> extends Blueprint<S> {
+export class HeadlessAgent<in out S extends object = AnySchema> extends AgentBuilder<S> {
   /**
    * Opens the data sources and builds the engine. CONFIGURATION with the user's file and line, after closing the
-   * sources.
+   * sources. The `clock` and `observe` of `parts` are those of the host process.
    */
   async createEngine(parts: EngineParts): Promise<Engine> {
     this.check(callSite(this.createEngine));
-    this.closeBlueprint();
+    this.closeBuilder();
     const { engine } = await this.openEngine(parts);
     return engine;
   }
 }
 
-/** Creates an agent without data sources. */
-export function createEngineAgent(): EngineAgent {
-  return new EngineAgent();
+/**
+ * Creates an agent with only the engine. Add data sources, then call `createEngine`.
+ *
+ * @example
+ * import { createEngineAgent } from 'portico/engine';
+ *
+ * const headless = createEngineAgent().addDataSource(createSqlDataSource('sqlite:shop.sqlite'));
+ */
+export function createHeadlessAgent(): HeadlessAgent {
+  return new HeadlessAgent();
 }
 
 export function closeSources(sources: readonly Source[]): Promise<unknown> {
   return Promise.allSettled(sources.map((source) => source.close()));
 }
 
-const isNames = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'string');
-const names: OptionRow = { expected: 'a list of names', takes: isNames };
-const sourceRows: OptionRows<DataSourceOptions> = {
+const isNameList = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'string');
+const names: OptionRule = { expected: 'a list of names', accepts: isNameList };
+const sourceOptionRules: OptionRules<DataSourceOptions> = {
   include: names,
   exclude: names,
   rename: {
     expected: "a map of names in the source to names of collections, such as { customers: 'clients' }",
-    takes: (value) => typeof value === 'object' && !Array.isArray(value) && isNames(Object.values(value ?? {})),
+    accepts: (value) => typeof value === 'object' && !Array.isArray(value) && isNameList(Object.values(value ?? {})),
   },
 };
-const workflowRows: OptionRows<WorkflowOptions> = { teams: { expected: 'a list of names of teams', takes: isNames } };
+const workflowOptionRules: OptionRules<WorkflowOptions> = {
+  teams: { expected: 'a list of names of teams', accepts: isNameList },
+};
 
-function unknownCollection(name: string, known: readonly string[], at: string): never {
-  const near = nearNames(String(name), known);
+function failUnknownCollection(name: string, known: readonly string[], at: string): never {
+  const near = suggestNames(String(name), known);
   return fail('CONFIGURATION', {
     problem: `There is no collection '${name}'.${near.length ? ` Near: ${near.join(', ')}.` : ''} (${at})`,
   });
 }
 
-function misuse(problem: string, at: string): never {
+function failMisuse(problem: string, at: string): never {
   return fail('CONFIGURATION', { problem: `${problem}. (${at})` });
 }

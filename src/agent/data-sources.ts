@@ -1,7 +1,7 @@
-import type { SqliteWish } from '../core/sqlite.ts';
+import type { SqliteChoice } from '../core/sqlite.ts';
 import type { DataSourceFactory } from './agent.ts';
 import { callSite } from './customize/call-site.ts';
-import { checkRows, isText, type OptionRows, refuseOption } from './customize/option-checks.ts';
+import { checkOptions, isText, type OptionRules, refuseOption } from './customize/option-checks.ts';
 import { createMemorySource } from './sources/memory/source.ts';
 import { checkTables, type MemoryTable } from './sources/memory/tables.ts';
 import { readAddress, type SqlConnectionOptions } from './sources/sql/connection/address.ts';
@@ -11,18 +11,18 @@ import { createSqlSource } from './sources/sql/source.ts';
 /** Options of an SQL data source. */
 export interface SqlDataSourceOptions extends TimezoneOptions {
   /** Default `auto`: the native SQLite driver if it loads, otherwise the WebAssembly driver. */
-  readonly sqlite?: SqliteWish;
+  readonly sqlite?: SqliteChoice;
 }
 
-const optionRows: OptionRows<SqlDataSourceOptions> = {
+const optionRules: OptionRules<SqlDataSourceOptions> = {
   sqlite: {
     expected: 'auto, native or wasm',
-    takes: (value) => value === 'auto' || value === 'native' || value === 'wasm',
+    accepts: (value) => value === 'auto' || value === 'native' || value === 'wasm',
   },
-  timezone: { expected: "the IANA name of a timezone, such as 'America/New_York' or 'UTC'", takes: isText },
+  timezone: { expected: "the IANA name of a timezone, such as 'America/New_York' or 'UTC'", accepts: isText },
   columnTimezones: {
     expected: "an object such as { 'orders.placed_at': 'America/New_York' }",
-    takes: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    accepts: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   },
 };
 
@@ -51,7 +51,7 @@ export function createSqlDataSource(
   options: SqlDataSourceOptions = {},
 ): DataSourceFactory {
   const at = callSite(createSqlDataSource);
-  checkRows('createSqlDataSource', options, optionRows, at);
+  checkOptions('createSqlDataSource', options, optionRules, at);
   if (typeof connection !== 'string') checkAddress(connection, at);
   return ({ observe, clock }) => createSqlSource(connection, { observe, clock, ...options });
 }
@@ -59,6 +59,21 @@ export function createSqlDataSource(
 /**
  * Tables over arrays. Every call reads the arrays again until the first write, which works on a copy. CONFIGURATION,
  * with the user's line, for inconsistent tables.
+ *
+ * @example
+ * agent.addDataSource(
+ *   createMemoryDataSource('rates', [
+ *     {
+ *       name: 'rates',
+ *       columns: [
+ *         { name: 'currency', type: 'String' },
+ *         { name: 'rate', type: 'Number' },
+ *       ],
+ *       primaryKey: ['currency'],
+ *       rows: [['NOK', 11.7]],
+ *     },
+ *   ]),
+ * );
  */
 export function createMemoryDataSource(name: string, tables: readonly MemoryTable[]): DataSourceFactory {
   checkTables(tables, callSite(createMemoryDataSource));

@@ -4,36 +4,36 @@ import type { Access } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
 import type { OpenForm } from './actions/actions.ts';
 import type { Engine } from './engine.ts';
-import type { Explained } from './operations/explain.ts';
+import type { ExplainRequests } from './operations/explain.ts';
 
-export interface LiveEngine {
+export interface EngineHandle {
   readonly engine: Engine;
   /** Calls `retire` after the last pending call on the old engine has ended, then resolves. */
   swap(next: Engine, retire: () => Promise<unknown>): Promise<void>;
 }
 
-interface Held {
+interface EngineState {
   readonly engine: Engine;
   calls: number;
   /** Set by a swap; called when no calls are pending. */
   onIdle?: () => void;
-  isGone: boolean;
+  isReplaced: boolean;
 }
 
-const hold = (engine: Engine): Held => ({ engine, calls: 0, isGone: false });
+const createState = (engine: Engine): EngineState => ({ engine, calls: 0, isReplaced: false });
 
-export function createLiveEngine(first: Engine): LiveEngine {
-  let current = hold(first);
+export function createEngineHandle(first: Engine): EngineHandle {
+  let current = createState(first);
 
-  function counted<T>(held: Held, call: (engine: Engine) => Promise<T>): Promise<T> {
+  function countCall<T>(state: EngineState, call: (engine: Engine) => Promise<T>): Promise<T> {
     const end = () => {
-      held.calls--;
-      if (held.calls === 0) held.onIdle?.();
+      state.calls--;
+      if (state.calls === 0) state.onIdle?.();
     };
-    held.calls++;
+    state.calls++;
     let working: Promise<T>;
     try {
-      working = call(held.engine);
+      working = call(state.engine);
     } catch (error) {
       end();
       return Promise.reject(error);
@@ -41,57 +41,57 @@ export function createLiveEngine(first: Engine): LiveEngine {
     working.then(end, end);
     return working;
   }
-  const on = <T>(call: (engine: Engine) => Promise<T>): Promise<T> => counted(current, call);
+  const onCurrent = <T>(call: (engine: Engine) => Promise<T>): Promise<T> => countCall(current, call);
 
   /** A form stays with the engine that created it. After that engine is released, NOT_READY: load the form again. */
-  async function openForm(held: Held, call: (engine: Engine) => Promise<OpenForm>): Promise<OpenForm> {
-    const form = await counted(held, call);
+  async function openForm(held: EngineState, call: (engine: Engine) => Promise<OpenForm>): Promise<OpenForm> {
+    const form = await countCall(held, call);
     return {
       answer: form.answer,
-      fill: (values) => (held.isGone ? fail('NOT_READY', {}) : counted(held, () => form.fill(values))),
+      fill: (values) => (held.isReplaced ? fail('NOT_READY', {}) : countCall(held, () => form.fill(values))),
     };
   }
 
   const engine: Engine = {
-    list: (...given) => on((it) => it.list(...given)),
-    count: (...given) => on((it) => it.count(...given)),
-    get: (...given) => on((it) => it.get(...given)),
-    aggregate: (...given) => on((it) => it.aggregate(...given)),
-    listRelated: (...given) => on((it) => it.listRelated(...given)),
-    countRelated: (...given) => on((it) => it.countRelated(...given)),
-    aggregateRelated: (...given) => on((it) => it.aggregateRelated(...given)),
+    list: (...given) => onCurrent((it) => it.list(...given)),
+    count: (...given) => onCurrent((it) => it.count(...given)),
+    get: (...given) => onCurrent((it) => it.get(...given)),
+    aggregate: (...given) => onCurrent((it) => it.aggregate(...given)),
+    listRelated: (...given) => onCurrent((it) => it.listRelated(...given)),
+    countRelated: (...given) => onCurrent((it) => it.countRelated(...given)),
+    aggregateRelated: (...given) => onCurrent((it) => it.aggregateRelated(...given)),
     index: (...given) => current.engine.index(...given),
     describe: (...given) => current.engine.describe(...given),
     names: (...given) => current.engine.names(...given),
-    create: (...given) => on((it) => it.create(...given)),
-    update: (...given) => on((it) => it.update(...given)),
-    delete: (...given) => on((it) => it.delete(...given)),
-    associate: (...given) => on((it) => it.associate(...given)),
-    dissociate: (...given) => on((it) => it.dissociate(...given)),
-    point: (...given) => on((it) => it.point(...given)),
-    pointers: (...given) => on((it) => it.pointers(...given)),
-    wayBack: (...given) => current.engine.wayBack(...given),
-    explain: <O extends keyof Explained>(access: Access, request: Explained[O], operation?: O) =>
-      on((it) => it.explain(access, request, operation ?? ('list' as O))),
-    structure: (...given) => on((it) => it.structure(...given)),
+    create: (...given) => onCurrent((it) => it.create(...given)),
+    update: (...given) => onCurrent((it) => it.update(...given)),
+    delete: (...given) => onCurrent((it) => it.delete(...given)),
+    associate: (...given) => onCurrent((it) => it.associate(...given)),
+    dissociate: (...given) => onCurrent((it) => it.dissociate(...given)),
+    setRelation: (...given) => onCurrent((it) => it.setRelation(...given)),
+    foreignKeyValues: (...given) => onCurrent((it) => it.foreignKeyValues(...given)),
+    inverseOf: (...given) => current.engine.inverseOf(...given),
+    explain: <O extends keyof ExplainRequests>(access: Access, request: ExplainRequests[O], operation?: O) =>
+      onCurrent((it) => it.explain(access, request, operation ?? ('list' as O))),
+    structure: (...given) => onCurrent((it) => it.structure(...given)),
     actions: {
       describe: (...given) => current.engine.actions.describe(...given),
-      loadForm: (...given) => on((it) => it.actions.loadForm(...given)),
+      loadForm: (...given) => onCurrent((it) => it.actions.loadForm(...given)),
       openForm: (...given) => openForm(current, (it) => it.actions.openForm(...given)),
-      searchOptions: (...given) => on((it) => it.actions.searchOptions(...given)),
-      execute: (...given) => on((it) => it.actions.execute(...given)),
-      check: (...given) => on((it) => it.actions.check(...given)),
-      foresee: (...given) => on((it) => it.actions.foresee(...given)),
+      searchOptions: (...given) => onCurrent((it) => it.actions.searchOptions(...given)),
+      execute: (...given) => onCurrent((it) => it.actions.execute(...given)),
+      check: (...given) => onCurrent((it) => it.actions.check(...given)),
+      preview: (...given) => onCurrent((it) => it.actions.preview(...given)),
     },
     charts: {
       names: (...given) => current.engine.charts.names(...given),
-      render: (...given) => on((it) => it.charts.render(...given)),
+      render: (...given) => onCurrent((it) => it.charts.render(...given)),
     },
     storedFilters: {
       findAmbiguities: (...given) => current.engine.storedFilters.findAmbiguities(...given),
-      keepMeaning: (...given) => current.engine.storedFilters.keepMeaning(...given),
-      findUndecided: (...given) => current.engine.storedFilters.findUndecided(...given),
-      unclearSegments: (...given) => current.engine.storedFilters.unclearSegments(...given),
+      disambiguate: (...given) => current.engine.storedFilters.disambiguate(...given),
+      findResidualField: (...given) => current.engine.storedFilters.findResidualField(...given),
+      findAmbiguousSegments: (...given) => current.engine.storedFilters.findAmbiguousSegments(...given),
     },
     get workflows() {
       return current.engine.workflows;
@@ -109,12 +109,12 @@ export function createLiveEngine(first: Engine): LiveEngine {
     engine,
     async swap(next, retire) {
       const old = current;
-      current = hold(next);
+      current = createState(next);
       await new Promise<void>((resolve) => {
         old.onIdle = resolve;
         if (old.calls === 0) resolve();
       });
-      old.isGone = true;
+      old.isReplaced = true;
       await retire();
     },
   };

@@ -6,25 +6,25 @@ import { fail } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { type Actions, createActions } from './actions/actions.ts';
 import type { ActionEntry } from './actions/definitions.ts';
-import { createActionDoor } from './actions/engine-access.ts';
+import { createActionEngine } from './actions/engine-access.ts';
 import type { AiProvider } from './ai/definitions.ts';
 import { describeStructure, type Structure } from './artifacts/structure.ts';
 import { type Charts, createCharts } from './charts/charts.ts';
-import type { Customizations, Said } from './customize/definitions.ts';
+import type { Customizations, RecordedCustomizations } from './customize/definitions.ts';
 import type { WorkflowEntry } from './customize/workflow-entry.ts';
 import { createMoment } from './lower/dates.ts';
-import { buildModel, type ChosenTable, chooseTables, lookAtTables } from './model/build.ts';
+import { buildModel, type ChosenTable, chooseTables, readCurrentTables } from './model/build.ts';
 import type { Model } from './model/types.ts';
 import { aggregate } from './operations/aggregate.ts';
 import type { Operations } from './operations/call.ts';
-import { type Explained, explain } from './operations/explain.ts';
-import { insideCollection } from './operations/internal.ts';
-import { wayBack } from './operations/inverse.ts';
+import { type ExplainRequests, explain } from './operations/explain.ts';
+import { createUnscopedCollection } from './operations/internal.ts';
+import { inverseOf } from './operations/inverse.ts';
 import { associate, dissociate } from './operations/link.ts';
 import { count, describe, index, list } from './operations/list.ts';
 import { aggregateRelated, countRelated, get, listRelated } from './operations/related.ts';
 import { checkSegments } from './operations/segments.ts';
-import { point, pointers } from './operations/set-relation.ts';
+import { foreignKeyValues, setRelation } from './operations/set-relation.ts';
 import { createStoredFilters, type StoredFilters } from './operations/stored-filters.ts';
 import { create, remove, update } from './operations/write.ts';
 import type {
@@ -39,84 +39,220 @@ import type {
   CreateRequest,
   DeleteRequest,
   EngineLimits,
+  ForeignKeyRequest,
   GetRequest,
+  InverseRelation,
+  InverseRequest,
   LinkRequest,
   ListAnswer,
   ListRelatedRequest,
   ListRequest,
-  PointersRequest,
-  PointRequest,
+  SetRelationRequest,
   UpdateRequest,
-  WayBack,
-  WayBackRequest,
   WriteAnswer,
   WriteOptions,
 } from './requests.ts';
-import { type CallerNames, callerNames } from './resolve/caller-names.ts';
+import { type CallerNames, createCallerNames } from './resolve/caller-names.ts';
 import type { Source } from './sources/source.ts';
 import { compileRules } from './write/validation.ts';
 
 /** The operations of a built model. Each takes an `Access`: the caller and their permissions. */
 export interface Engine {
+  /**
+   * The records that match, as rows. UNKNOWN_COLLECTION, UNKNOWN_FIELD and INVALID_VALUE name the mistake.
+   * INVALID_CURSOR for a cursor of another request.
+   *
+   * @example
+   * const { rows, hasMore } = await engine.list(access, {
+   *   collection: 'customers',
+   *   fields: ['email', 'manager:name'],
+   *   filter: { field: 'country', operator: 'Equal', value: 'NO' },
+   *   sort: [{ field: 'email' }],
+   *   limit: 20,
+   * });
+   */
   list(access: Access, request: ListRequest, options?: CallOptions): Promise<ListAnswer>;
+  /**
+   * The number of records that match. NOT_COUNTABLE if counting is disabled; otherwise errors are those of `list`.
+   *
+   * @example
+   * const customers = await engine.count(access, { collection: 'customers', search: 'ada' });
+   */
   count(access: Access, request: CountRequest, options?: CallOptions): Promise<number>;
   /**
    * One record, as a list of one. RECORD_NOT_FOUND, also for a record outside the caller's row scope; FORBIDDEN without
    * permission to read.
+   *
+   * @example
+   * const [customer] = (await engine.get(access, { collection: 'customers', id: 7 })).records();
    */
   get(access: Access, request: GetRequest, options?: CallOptions): Promise<ListAnswer>;
-  /** One value for each group of records, or a single value without groups. */
+  /**
+   * One value for each group of records, or a single value without groups.
+   *
+   * @example
+   * const { rows } = await engine.aggregate(access, {
+   *   collection: 'orders',
+   *   operation: 'Sum',
+   *   field: 'total',
+   *   groups: [{ field: 'placed_at', bucket: 'Month' }],
+   *   order: 'groups',
+   *   limit: 12,
+   * });
+   */
   aggregate(access: Access, request: AggregateRequest, options?: CallOptions): Promise<AggregateAnswer>;
   /**
    * The records that a to-many relation leads to from one record. RECORD_NOT_FOUND if the caller may not see that
    * record. Fields, filter and the other options refer to the foreign collection.
+   *
+   * @example
+   * const { rows } = await engine.listRelated(access, {
+   *   collection: 'customers',
+   *   id: 7,
+   *   relation: 'orders',
+   *   fields: ['total'],
+   *   limit: 20,
+   * });
    */
   listRelated(access: Access, request: ListRelatedRequest, options?: CallOptions): Promise<ListAnswer>;
+  /**
+   * The number of records that a to-many relation leads to from one record. Errors are those of `listRelated`.
+   *
+   * @example
+   * const orders = await engine.countRelated(access, { collection: 'customers', id: 7, relation: 'orders' });
+   */
   countRelated(access: Access, request: CountRelatedRequest, options?: CallOptions): Promise<number>;
+  /**
+   * Aggregates the records that a to-many relation leads to from one record. Errors are those of `listRelated`.
+   *
+   * @example
+   * const { rows } = await engine.aggregateRelated(access, {
+   *   collection: 'customers',
+   *   id: 7,
+   *   relation: 'orders',
+   *   operation: 'Avg',
+   *   field: 'total',
+   *   limit: 1,
+   * });
+   */
   aggregateRelated(access: Access, request: AggregateRelatedRequest, options?: CallOptions): Promise<AggregateAnswer>;
-  /** The collections that the caller may see, by name. */
+  /**
+   * The collections that the caller may see, by name.
+   *
+   * @example
+   * const names = engine.index(access).map(({ name }) => name);
+   */
   index(access: Access): readonly CollectionSummary[];
-  /** UNKNOWN_COLLECTION, both for a missing collection and for one that the caller may not see. */
+  /**
+   * The fields, relations, segments and rights that the caller has in a collection. UNKNOWN_COLLECTION, both for a
+   * missing collection and for one that the caller may not see.
+   *
+   * @example
+   * const required = engine.describe(access, 'orders').fields.filter((field) => field.required);
+   */
   describe(access: Access, collection: string): CollectionDescription;
-  /** Resolves names in the caller's input that have only one possible meaning. */
+  /**
+   * Finds the name that was meant in the caller's input, such as `Customers` for `customers`. Undefined if several
+   * names are possible.
+   *
+   * @example
+   * const collection = engine.names(access).collection('Customers');
+   */
   names(access: Access): CallerNames;
-  /** Creates all records or fails. INVALID_RECORD lists every problem. */
+  /**
+   * Creates all records or fails. INVALID_RECORD lists every problem.
+   *
+   * @example
+   * const { ids } = await engine.create(access, {
+   *   collection: 'customers',
+   *   records: [{ email: 'ada@example.com', first_name: 'Ada' }],
+   * });
+   */
   create(access: Access, request: CreateRequest, options?: WriteOptions): Promise<WriteAnswer>;
-  /** Updates all records or fails. RECORD_NOT_FOUND names the missing ids. */
+  /**
+   * Updates all records or fails. RECORD_NOT_FOUND names the missing ids.
+   *
+   * @example
+   * const { count } = await engine.update(access, { collection: 'orders', ids: [7, 8], values: { status: 'paid' } });
+   */
   update(access: Access, request: UpdateRequest, options?: WriteOptions): Promise<WriteAnswer>;
-  /** Deletes all records or fails. Always requires ids. */
+  /**
+   * Deletes all records or fails. Always requires ids.
+   *
+   * @example
+   * const { changes } = await engine.delete(access, { collection: 'orders', ids: [7] }, { preview: true });
+   */
   delete(access: Access, request: DeleteRequest, options?: WriteOptions): Promise<WriteAnswer>;
   /**
    * Points the records `ids` of a to-many relation to the record `id`, and returns them. Many to many: creates the
    * missing pairs, and returns those rows of the through collection.
+   *
+   * @example
+   * await engine.associate(access, { collection: 'customers', id: 7, relation: 'orders', ids: [1, 2] });
    */
   associate(access: Access, request: LinkRequest, options?: WriteOptions): Promise<WriteAnswer>;
   /**
    * Sets the foreign key of the records `ids` to null. RECORD_NOT_FOUND names those that did not point to `id`. Many to
    * many: deletes the pairs. No other row is deleted.
+   *
+   * @example
+   * await engine.dissociate(access, { collection: 'customers', id: 7, relation: 'orders', ids: [2] });
    */
   dissociate(access: Access, request: LinkRequest, options?: WriteOptions): Promise<WriteAnswer>;
   /**
    * Points a to-one relation of the record `id` to the record `to`, or clears it with null. Either side may hold the
    * foreign key; the answer contains the record that holds it. The same transaction releases the previous record.
+   *
+   * @example
+   * await engine.setRelation(access, { collection: 'orders', id: 1, relation: 'customer', to: 7 });
    */
-  point(access: Access, request: PointRequest, options?: WriteOptions): Promise<WriteAnswer>;
+  setRelation(access: Access, request: SetRelationRequest, options?: WriteOptions): Promise<WriteAnswer>;
   /**
    * The values by field that a record of the collection needs to point to the record `to`, or to no record, for a
    * write. RECORD_NOT_FOUND; INVALID_ARGUMENT if the other side holds the key.
+   *
+   * @example
+   * const values = await engine.foreignKeyValues(access, { collection: 'orders', relation: 'customer', to: 7 });
+   * await engine.create(access, { collection: 'orders', records: [{ ...values, total: 10 }] });
    */
-  pointers(access: Access, request: PointersRequest, options?: CallOptions): Promise<Readonly<Record<string, unknown>>>;
-  /** For a to-many relation: the collection and relation to aggregate the related records by. INVALID_ARGUMENT. */
-  wayBack(access: Access, request: WayBackRequest): WayBack;
+  foreignKeyValues(
+    access: Access,
+    request: ForeignKeyRequest,
+    options?: CallOptions,
+  ): Promise<Readonly<Record<string, unknown>>>;
+  /**
+   * For a to-many relation: the collection and relation to aggregate the related records by. INVALID_ARGUMENT.
+   *
+   * @example
+   * const { collection, home } = engine.inverseOf(access, { collection: 'customers', relation: 'orders' });
+   */
+  inverseOf(access: Access, request: InverseRequest): InverseRelation;
   /**
    * The plan of an operation (default `list`) and its SQL as text, without values. A write is executed and rolled back.
+   *
+   * @example
+   * const plan = await engine.explain(access, { collection: 'orders', limit: 20 });
    */
   explain(access: Access, request: ListRequest): Promise<string>;
-  explain<O extends keyof Explained>(access: Access, request: Explained[O], operation: O): Promise<string>;
-  /** The current schema of the data sources, for authors of customizations. DENIED for other callers. */
+  /**
+   * The same for another operation.
+   *
+   * @example
+   * const sql = await engine.explain(access, { collection: 'orders', ids: [7], values: { status: 'paid' } }, 'update');
+   */
+  explain<O extends keyof ExplainRequests>(access: Access, request: ExplainRequests[O], operation: O): Promise<string>;
+  /**
+   * The current schema of the data sources, for authors of customizations. DENIED for other callers.
+   *
+   * @example
+   * const { sources } = await engine.structure(access);
+   */
   structure(access: Access): Promise<Structure>;
+  /** The actions of collections: their forms, and their execution. */
   readonly actions: Actions;
+  /** The charts of the agent and of records. */
   readonly charts: Charts;
+  /** Checks of filters that were stored earlier, such as row scopes and segments. */
   readonly storedFilters: StoredFilters;
   /** The provider passed to `addAi`, or null. */
   readonly ai: AiProvider | null;
@@ -124,6 +260,12 @@ export interface Engine {
   readonly workflows: readonly WorkflowEntry[];
   /** Identity of the build: a new object after each restart, as a key for caches. */
   readonly build: object;
+  /**
+   * Closes the data sources. Wait for the running calls first.
+   *
+   * @example
+   * await engine.close();
+   */
   close(): Promise<void>;
 }
 
@@ -153,17 +295,17 @@ export interface EngineOptions {
 /** CONFIGURATION for a collection that callers could not reach because the HTTP API uses its name in URLs. */
 function checkReserved(
   tables: readonly ChosenTable[],
-  { removed }: Said,
+  { removed }: RecordedCustomizations,
   { reservedNames: reserved = new Set(), isOfSettings }: Pick<EngineOptions, 'reservedNames' | 'isOfSettings'>,
 ): void {
   for (const { name, table, at } of tables) {
     if (!reserved.has(name) || removed.some(({ collection }) => collection === name)) continue;
-    const why = `A collection cannot be called '${name}': addresses of the HTTP API begin with it.`;
+    const why = `A collection cannot have the name '${name}': URLs of the HTTP API start with it.`;
     const rename = `addDataSource(factory, { rename: { '${table.name}': '...' } })`;
-    const cure = isOfSettings
-      ? `Leave it out with agent.removeCollection('${name}') in portico.config.mjs, export default (agent) => { ... }; to serve it, make a view of another name in the database, or add the database in code: ${rename}.`
+    const advice = isOfSettings
+      ? `Leave it out with agent.removeCollection('${name}') in portico.config.mjs, export default (agent) => { ... }; to serve it, create a view with another name in the database, or add the database in code: ${rename}.`
       : `Rename it: ${rename}.${at ? ` (${at})` : ''}`;
-    fail('CONFIGURATION', { problem: `${why} ${cure}` });
+    fail('CONFIGURATION', { problem: `${why} ${advice}` });
   }
 }
 
@@ -184,9 +326,9 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
 export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> {
   const { sources, observe, clock, limits, customizations } = options;
   const tables = await chooseTables(sources, observe, customizations?.tables);
-  const said = await (customizations ?? nothingSaid).say(tables.map(({ name }) => name));
-  checkReserved(tables, said, options);
-  const model = buildModel(tables, said, observe);
+  const recorded = await (customizations ?? noCustomizations).collect(tables.map(({ name }) => name));
+  checkReserved(tables, recorded, options);
+  const model = buildModel(tables, recorded, observe);
   const moment = createMoment(clock.now(), 'UTC');
   const rules = compileRules(model, moment);
   checkSegments(model, moment);
@@ -195,21 +337,21 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
     clock,
     limits,
     observe,
-    told: new WeakSet(),
+    warned: new WeakSet(),
     rules,
-    inside: insideCollection,
+    unscopedCollection: createUnscopedCollection,
     ai: options.ai ?? null,
   };
-  const added = said.recorded.flatMap(({ collection, at, what }) =>
+  const added = recorded.recorded.flatMap(({ collection, at, what }) =>
     what.kind === 'action' ? [{ collection, name: what.name, at, definition: what.definition }] : [],
   );
   const actions = createActions([...(options.actions ?? []), ...added], {
-    door: createActionDoor(ops, options.isUser),
+    engine: createActionEngine(ops, options.isUser),
     useUnsafeActionEndpoint: options.useUnsafeActionEndpoint ?? false,
   });
   const charts = createCharts(ops, [
-    ...said.charts,
-    ...said.recorded.flatMap(({ collection, at, what }) =>
+    ...recorded.charts,
+    ...recorded.recorded.flatMap(({ collection, at, what }) =>
       what.kind === 'chart' ? [{ collection, name: what.name, at, definition: what.definition }] : [],
     ),
   ]);
@@ -223,18 +365,18 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
     aggregateRelated: (access, request, options) => aggregateRelated(ops, access, request, options),
     index: (access) => index(ops, access),
     describe: (access, collection) => describe(ops, access, collection),
-    names: (access) => callerNames(model, access),
+    names: (access) => createCallerNames(model, access),
     create: (access, request, options) => create(ops, access, request, options),
     update: (access, request, options) => update(ops, access, request, options),
     delete: (access, request, options) => remove(ops, access, request, options),
     associate: (access, request, options) => associate(ops, access, request, options),
     dissociate: (access, request, options) => dissociate(ops, access, request, options),
-    point: (access, request, options) => point(ops, access, request, options),
-    pointers: (access, request, options) => pointers(ops, access, request, options),
-    wayBack: (access, request) => wayBack(ops, access, request),
-    explain: <O extends keyof Explained>(access: Access, request: Explained[O], operation?: O) =>
+    setRelation: (access, request, options) => setRelation(ops, access, request, options),
+    foreignKeyValues: (access, request, options) => foreignKeyValues(ops, access, request, options),
+    inverseOf: (access, request) => inverseOf(ops, access, request),
+    explain: <O extends keyof ExplainRequests>(access: Access, request: ExplainRequests[O], operation?: O) =>
       explain(ops, access, operation ?? ('list' as O), request),
-    structure: (access) => describeStructure(() => lookAtTables(sources, customizations?.tables), access),
+    structure: (access) => describeStructure(() => readCurrentTables(sources, customizations?.tables), access),
     actions,
     charts,
     storedFilters: createStoredFilters(ops),
@@ -248,4 +390,6 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
   return { engine, model };
 }
 
-const nothingSaid: Pick<Customizations, 'say'> = { say: async () => ({ recorded: [], removed: [], charts: [] }) };
+const noCustomizations: Pick<Customizations, 'collect'> = {
+  collect: async () => ({ recorded: [], removed: [], charts: [] }),
+};

@@ -3,14 +3,15 @@ import type { StopSignal } from '../core/clock/stop.ts';
 import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { ReportProgress } from './actions/definitions.ts';
 import type { RecordId } from './encode/record-id.ts';
-import type { Written } from './execute/written-records.ts';
+import type { WriteLogEntry } from './execute/written-records.ts';
 import type { BucketUnit, Operation } from './sources/statement.ts';
 import type { RecordChange, WriteEffect } from './write/effects.ts';
 
+/** The limits of an engine, for all callers. */
 export interface EngineLimits {
   /** The maximum number of records in one list. */
   readonly pageSizeLimit: number;
-  /** The engine stops a statement that takes longer. */
+  /** Milliseconds after which the engine stops a statement with TIMED_OUT. */
   readonly queryTimeoutMs: number;
   /** The maximum number of rows read at once where the database cannot apply the filter; default 100,000. */
   readonly rowsLimit?: number;
@@ -18,36 +19,50 @@ export interface EngineLimits {
   readonly queriesAtOnce?: number;
 }
 
+/** Options of every call of the engine. */
 export interface CallOptions {
-  /** Stops the statement in the database. */
+  /** Stops the statement in the database. Default: no signal. */
   readonly signal?: StopSignal;
-  /** Reports the progress of an action or of a write of many records. */
+  /** Reports the progress of an action or of a write of many records. Default: no reports. */
   readonly progress?: ReportProgress;
   /**
    * Collects every record that the call writes, including writes by code and by failed calls (agent/write/effects.ts).
+   * Default: no collection of them.
    */
-  readonly written?: Written[];
-  /** Shortens a page that exceeds the memory limit; `hasMore` and the cursor continue after it. */
+  readonly written?: WriteLogEntry[];
+  /**
+   * Shortens a page that exceeds the memory limit; `hasMore` and the cursor continue after it. Default false: such a
+   * page is an error.
+   */
   readonly cutsPages?: boolean;
-  /** The user's id, if the access does not have it. Callers share the connections of a database. */
+  /**
+   * The user's id, if the access does not have it. Callers share the connections of a database. Default: the id of the
+   * caller.
+   */
   readonly user?: number;
 }
 
+/** A request to count records. */
 export interface CountRequest {
+  /** The name of the collection. */
   readonly collection: string;
+  /** The condition that records must match. Default: no condition. */
   readonly filter?: PlainFilter | null;
+  /** The words that records must contain. Default: no search. */
   readonly search?: string;
-  /** Searches the to-one relations as well. */
+  /** Searches the to-one relations as well. Default false. */
   readonly searchExtended?: boolean;
-  /** One of the segments listed by `describe`. */
+  /** One of the segments that `describe` lists. Default: no segment. */
   readonly segment?: string;
   /** IANA name; defaults to the caller's timezone. */
   readonly timezone?: string;
 }
 
+/** A request for a page of records. */
 export interface ListRequest extends CountRequest {
   /** Columns, or `relation:column` through to-one relations. Default: every visible column of the collection. */
   readonly fields?: readonly string[];
+  /** The fields to sort by, at most 100. Default: the order of the key. */
   readonly sort?: readonly PlainSort[];
   /** 1 to the configured limit. */
   readonly limit: number;
@@ -57,19 +72,25 @@ export interface ListRequest extends CountRequest {
   readonly cursor?: string;
 }
 
+/** A request for one record. */
 export interface GetRequest {
+  /** The name of the collection. */
   readonly collection: string;
+  /** The id of the record. */
   readonly id: RecordId;
   /** As in a list. */
   readonly fields?: readonly string[];
+  /** The timezone of timestamps and relative dates. IANA name; defaults to the caller's timezone. */
   readonly timezone?: string;
 }
 
+/** A page of records, as rows. */
 export interface ListAnswer {
   /** In the order of the request. */
   readonly columns: readonly string[];
   /** Values by position, as many as `columns`: canonical values (agent/sources/source.ts) converted for JSON. */
   readonly rows: readonly (readonly unknown[])[];
+  /** Whether there are records after these. */
   readonly hasMore: boolean;
   /** The columns with file values: `data:` URIs. */
   readonly files: readonly string[];
@@ -79,10 +100,13 @@ export interface ListAnswer {
   records(): Record<string, unknown>[];
 }
 
+/** A request for one value, or for one value of each group. */
 export interface AggregateRequest extends CountRequest {
+  /** Count, Sum, Avg, Max or Min. */
   readonly operation: Operation;
   /** The aggregated field: a Number for Sum and Avg. Count of a field counts its non-null values. */
   readonly field?: string;
+  /** The fields to group by, at most 8. Default: no groups, one value. */
   readonly groups?: readonly PlainGroup[];
   /** The maximum number of groups: 1 to the configured limit. */
   readonly limit: number;
@@ -93,18 +117,25 @@ export interface AggregateRequest extends CountRequest {
 }
 
 /** One record, and a to-many relation of its collection. */
-export interface Parent {
+export interface ParentRecord {
+  /** The collection of the record. */
   readonly collection: string;
+  /** The id of the record. */
   readonly id: RecordId;
+  /** The to-many relation. */
   readonly relation: string;
 }
 
-export type ListRelatedRequest = Omit<ListRequest, 'collection'> & Parent;
+/** A request for a page of related records. */
+export type ListRelatedRequest = Omit<ListRequest, 'collection'> & ParentRecord;
 
-export type CountRelatedRequest = Omit<CountRequest, 'collection'> & Parent;
+/** A request to count related records. */
+export type CountRelatedRequest = Omit<CountRequest, 'collection'> & ParentRecord;
 
-export type AggregateRelatedRequest = Omit<AggregateRequest, 'collection'> & Parent;
+/** A request to aggregate related records. */
+export type AggregateRelatedRequest = Omit<AggregateRequest, 'collection'> & ParentRecord;
 
+/** A field to group by. */
 export interface PlainGroup {
   /** A field, or `relation:field`. */
   readonly field: string;
@@ -112,11 +143,13 @@ export interface PlainGroup {
   readonly bucket?: BucketUnit;
 }
 
+/** The groups of an aggregate, as rows. */
 export interface AggregateAnswer {
   /** The groups in the order of the request, a bucket as `month(field)`; then the value, as `count` or `sum(field)`. */
   readonly columns: readonly string[];
   /** A bucket is the first day of its period, 'YYYY-MM-DD'. */
   readonly rows: readonly (readonly unknown[])[];
+  /** Whether there are groups after these. */
   readonly hasMore: boolean;
   /** Warns that groups without records are omitted: for groups behind a relation, and for periods and enums. */
   readonly note?: string;
@@ -124,21 +157,26 @@ export interface AggregateAnswer {
   cursorAfter(index: number): string;
 }
 
+/** Options of every write of the engine. */
 export interface WriteOptions extends CallOptions {
-  /** Executes the write, reports the result and rolls it back. */
+  /** Executes the write, reports the result and rolls it back. Default false. */
   readonly preview?: boolean;
-  /** With a preview: adds `found` to the answer. */
+  /** With a preview: adds `found` to the answer. Default false. */
   readonly found?: boolean;
-  /** Nested writes are limited to the relations that code allows (`allowNestedWrites`). Tools set this. */
+  /**
+   * Nested writes are limited to the relations that code allows (`allowNestedWrites`). Tools set this. Default false.
+   */
   readonly onlyAllowedRelations?: boolean;
   /**
    * For an approved write: called before the commit with the current effects, to compare them with `found.effects` of
-   * the preview. Throws to roll the write back.
+   * the preview. Throws to roll the write back. Default: no check.
    */
   readonly approved?: (effects: unknown) => void;
 }
 
+/** A request to create records. */
 export interface CreateRequest {
+  /** The name of the collection. */
   readonly collection: string;
   /** Values by field; at most 500 records. An omitted field takes the default of the database. */
   readonly records: readonly Readonly<Record<string, unknown>>[];
@@ -146,23 +184,33 @@ export interface CreateRequest {
   readonly timezone?: string;
 }
 
+/** A request to write the same values to records. */
 export interface UpdateRequest {
+  /** The name of the collection. */
   readonly collection: string;
   /** Either ids, at most 500, or a filter that matches at most 500 records. */
   readonly ids?: readonly RecordId[];
+  /** Selects the records, instead of `ids`. */
   readonly filter?: PlainFilter;
+  /** The new values by field, the same for every record. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** The timezone for instants without an offset. IANA name; defaults to the caller's timezone. */
   readonly timezone?: string;
 }
 
+/** A request to delete records. */
 export interface DeleteRequest {
+  /** The name of the collection. */
   readonly collection: string;
   /** 1 to 500. */
   readonly ids: readonly RecordId[];
 }
 
+/** A request to link records to a record, or to unlink them. */
 export interface LinkRequest {
+  /** The collection of the record `id`. */
   readonly collection: string;
+  /** The record that has the relation. */
   readonly id: RecordId;
   /** A relation of `collection`, made of a foreign key of the other collection. */
   readonly relation: string;
@@ -170,24 +218,32 @@ export interface LinkRequest {
   readonly ids: readonly RecordId[];
 }
 
-export interface PointersRequest {
+/** A request for the values that point to a record. */
+export interface ForeignKeyRequest {
+  /** The collection of the record. */
   readonly collection: string;
   /** A to-one relation of `collection`. */
   readonly relation: string;
+  /** The related record, or null for no record. */
   readonly to: RecordId | null;
 }
 
-export interface PointRequest extends PointersRequest {
+/** A request to set a to-one relation. */
+export interface SetRelationRequest extends ForeignKeyRequest {
+  /** The record that has the relation. */
   readonly id: RecordId;
 }
 
-export interface WayBackRequest {
+/** A request for the inverse of a to-many relation. */
+export interface InverseRequest {
+  /** The collection that has the relation. */
   readonly collection: string;
   /** A to-many relation of `collection`. */
   readonly relation: string;
 }
 
-export interface WayBack {
+/** The inverse of a to-many relation, to aggregate by. */
+export interface InverseRelation {
   /** The foreign collection; many to many, the through collection. */
   readonly collection: string;
   /** Its to-one relation back to the record. */
@@ -196,6 +252,7 @@ export interface WayBack {
   readonly foreign?: string;
 }
 
+/** The result of a write. */
 export interface WriteAnswer {
   /** The number of records in the write, changed or not. */
   readonly count: number;
@@ -224,40 +281,59 @@ export interface WriteAnswer {
   };
 }
 
+/** A collection in the list of all collections. */
 export interface CollectionSummary {
+  /** The name for callers. */
   readonly name: string;
+  /** Whether the data source has it as a table or as a view. */
   readonly kind: 'table' | 'view';
   /** Number of visible columns. */
   readonly fields: number;
   /** Names of visible relations. */
   readonly relations: readonly string[];
+  /** Whether the caller may write records in any way. */
   readonly writable: boolean;
 }
 
+/** A collection as the caller may use it. */
 export interface CollectionDescription {
+  /** The name for callers. */
   readonly name: string;
+  /** Whether the data source has it as a table or as a view. */
   readonly kind: 'table' | 'view';
   /** Empty without a primary key, or when part of it is hidden from the caller. */
   readonly key: readonly string[];
+  /** The fields that the caller may see. */
   readonly fields: readonly FieldDescription[];
+  /** The relations that the caller may see. */
   readonly relations: readonly RelationDescription[];
   /** Names that a list accepts as `segment`. */
   readonly segments: readonly string[];
+  /** Whether requests may have a `search`. */
   readonly searchable: boolean;
+  /** Whether the records may be counted. */
   readonly countable: boolean;
+  /** Whether the caller may create, update and delete records. */
   readonly permissions: { readonly add: boolean; readonly edit: boolean; readonly delete: boolean };
 }
 
+/** A field as the caller may use it. */
 export interface FieldDescription {
+  /** The name for callers. */
   readonly name: string;
   /** `String`, `[String]` for an array, or `{ city: String }` for a Json of known shape. */
   readonly type: string;
+  /** Whether values may be null. */
   readonly nullable: boolean;
+  /** Whether the caller may only read it. */
   readonly readOnly: boolean;
   /** Required in a create. */
   readonly required: boolean;
+  /** Whether the field is part of the primary key. */
   readonly isKey: boolean;
+  /** Whether requests may sort by the field. */
   readonly sortable: boolean;
+  /** The possible values of an Enum. */
   readonly enumValues?: readonly string[];
   /** For a Binary: `datauri` for files, or `hex` for short bytes such as a UUID. All values have this form. */
   readonly binaryMode?: 'datauri' | 'hex';
@@ -267,11 +343,15 @@ export interface FieldDescription {
   readonly operators: readonly string[];
 }
 
+/** A relation as the caller may use it. */
 export interface RelationDescription {
+  /** The name for callers. */
   readonly name: string;
   /** The previous name, which callers may still use. */
   readonly formerly?: string;
+  /** Whether the relation leads to one record or to many. */
   readonly kind: 'one' | 'many';
+  /** The collection at the other end. */
   readonly to: string;
   /** Many to many: the collection of the pairs, which `associate` writes to. Absent if hidden from the caller. */
   readonly through?: string;

@@ -5,7 +5,7 @@ import { retryAfterOf } from '../core/errors/retry-after.ts';
 import { type AppError, isAppError } from '../core/errors.ts';
 import { reportFailure } from '../core/observe/failures.ts';
 import type { Observe } from '../core/observe.ts';
-import { attachmentNamed, sendStream } from '../http/reply.ts';
+import { attachmentHeader, sendStream } from '../http/reply.ts';
 import type { Answer } from './route.ts';
 
 interface FailureOptions {
@@ -16,7 +16,7 @@ interface FailureOptions {
   readonly where: string;
 }
 
-export function answerFailure(
+export function sendFailure(
   req: IncomingMessage,
   res: ServerResponse,
   thrown: unknown,
@@ -30,26 +30,26 @@ export function answerFailure(
   const { authorization } = req.headers;
   if (isAppError(error, 'UNAUTHENTICATED')) {
     // RFC 6750 section 3: no error code when the request carried no credentials at all.
-    const told = authorization === undefined ? '' : ', error="invalid_token"';
-    res.setHeader('WWW-Authenticate', `Bearer realm="public api"${told}`);
+    const errorParameter = authorization === undefined ? '' : ', error="invalid_token"';
+    res.setHeader('WWW-Authenticate', `Bearer realm="public api"${errorParameter}`);
     if (authorization !== undefined)
       observe({ type: 'security', event: 'api.token-refused', address, detail: error.message });
   }
   if (isAppError(error, 'DENIED')) {
     res.setHeader('WWW-Authenticate', 'Bearer realm="public api", error="insufficient_scope"');
   }
-  if (notable.has(error.code)) observe({ type: 'security', event: 'api.refused', address, detail: error.code });
+  if (loggedCodes.has(error.code)) observe({ type: 'security', event: 'api.refused', address, detail: error.code });
   if (isAppError(error, 'METHOD_NOT_ALLOWED')) res.setHeader('Allow', error.details.allow.join(', '));
-  const wait = retryAfterOf(error);
-  if (wait !== undefined) res.setHeader('Retry-After', `${wait}`);
+  const retryAfter = retryAfterOf(error);
+  if (retryAfter !== undefined) res.setHeader('Retry-After', `${retryAfter}`);
   if (isAppError(error, 'BODY_TOO_LARGE')) {
     res.setHeader('Connection', 'close');
     req.resume();
   }
-  void send(req, res, { status: error.status, body: bodyOf(error) });
+  void sendAnswer(req, res, { status: error.status, body: errorBody(error) });
 }
 
-const notable: ReadonlySet<string> = new Set([
+const loggedCodes: ReadonlySet<string> = new Set([
   'HOST_NOT_ALLOWED',
   'RATE_LIMITED',
   'DENIED',
@@ -57,7 +57,7 @@ const notable: ReadonlySet<string> = new Set([
   'INVALID_WEBHOOK_ADDRESS',
 ]);
 
-const meanings: Readonly<Record<number, string>> = {
+const statusMeanings: Readonly<Record<number, string>> = {
   400: 'Bad request',
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -67,28 +67,32 @@ const meanings: Readonly<Record<number, string>> = {
   503: 'Unavailable',
 };
 
-/** Contains the members of both error formats of the spec (public-http-api 7.1 and 7.2). */
-function bodyOf(error: AppError): object {
+/** Contains the members of both error formats (behaviour api 7.1 and 7.2). */
+function errorBody(error: AppError): object {
   const { status, message, code } = error;
-  const wait = isAppError(error, 'RATE_LIMITED') && { retry_after: error.details.retryAfterSeconds };
-  // Spec public-http-api 4.2, 4: the body is `{ error: <message> }`.
-  const told = status === 409 ? message : meanings[status];
-  return { error: told ?? (status < 500 ? 'Refused' : 'Failed'), message, code, ...wait };
+  const retryPart = isAppError(error, 'RATE_LIMITED') && { retry_after: error.details.retryAfterSeconds };
+  // Behaviour api 4.2, 4: the body is `{ error: <message> }`.
+  const meaning = status === 409 ? message : statusMeanings[status];
+  return { error: meaning ?? (status < 500 ? 'Refused' : 'Failed'), message, code, ...retryPart };
 }
 
-export async function send(req: IncomingMessage, res: ServerResponse, { status, body, stream }: Answer): Promise<void> {
+export async function sendAnswer(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { status, body, stream }: Answer,
+): Promise<void> {
   res.setHeader('Cache-Control', 'no-store');
   res.setHeader('X-Content-Type-Options', 'nosniff');
   if (stream) {
     res.setHeader('Content-Type', stream.type);
-    res.setHeader('Content-Disposition', attachmentNamed(stream.filename));
-    return sendStream(req, res, status, stream.parts, stream.stands);
+    res.setHeader('Content-Disposition', attachmentHeader(stream.filename));
+    return sendStream(req, res, status, stream.parts, stream.recheckAccess);
   }
   if (body === undefined) {
     res.writeHead(status).end();
     return;
   }
-  const sent = JSON.stringify(body);
-  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(sent) });
-  res.end(req.method === 'HEAD' ? undefined : sent);
+  const json = JSON.stringify(body);
+  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(json) });
+  res.end(req.method === 'HEAD' ? undefined : json);
 }

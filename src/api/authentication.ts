@@ -9,14 +9,14 @@ import type { ApplicationToken } from '../store/oauth/token-types.ts';
 import { findSsoProblem, isApplicationToken } from '../store/oauth/tokens.ts';
 import type { Store } from '../store/store.ts';
 
-export interface Holder {
+export interface TokenHolder {
   readonly token: ApplicationToken;
   readonly access: Access;
   /** SHA-256 of the token, the key for rate limits. Unlike an id, it is unique across installations. */
   readonly hash: string;
 }
 
-export interface ApiGateParts {
+export interface HolderCheckParts {
   readonly store: Pick<Store, 'tokens' | 'permissions'>;
   readonly clock: Pick<Clock, 'now'>;
   /** Whether users sign in through an OpenID provider. */
@@ -24,21 +24,21 @@ export interface ApiGateParts {
 }
 
 /** Throws UNAUTHENTICATED unless the header has a valid application token for the public API. */
-export type CheckHolder = (authorization: string | undefined) => Promise<Holder>;
+export type CheckHolder = (authorization: string | undefined) => Promise<TokenHolder>;
 
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 
-export function createHolderCheck({ store, clock, config }: ApiGateParts): CheckHolder {
+export function createHolderCheck({ store, clock, config }: HolderCheckParts): CheckHolder {
   return async (authorization) => {
     const hash = hashToken(readToken(authorization));
     const token = await store.tokens.find(hash);
-    // Spec public-http-api 5, 4: a revoked token is removed from the storage.
-    if (!token) return refuse('The token is unknown or revoked. Make another one.');
+    // Behaviour api 5, 4: a revoked token is removed from the storage.
+    if (!token) return refuse('The token is unknown or revoked. Create a new one.');
     // RFC 9700 section 2.3: a token is valid for one API only. Its scopes grant no rights on the other.
-    if (token.entrance !== 'api') return refuse('The token is for /mcp. Make one with scopes of the public API.');
-    // Spec public-http-api 7.1: an expired token has a different error than an unknown one.
+    if (token.entrance !== 'api') return refuse('The token is for /mcp. Create one with scopes of the public API.');
+    // Behaviour api 7.1: an expired token has a different error than an unknown one.
     if (token.expiresAt !== null && !(token.expiresAt > clock.now())) {
-      return refuse('The token has expired. Make another one.');
+      return refuse('The token has expired. Create a new one.');
     }
     const problem = findSsoProblem(token, config.ssoIssuer !== null);
     if (problem !== undefined) return refuse(problem);
@@ -50,11 +50,13 @@ export function createHolderCheck({ store, clock, config }: ApiGateParts): Check
 
 /** RFC 6750 section 2.1: the token must be in the Authorization header. Its format identifies an application token. */
 function readToken(authorization: string | undefined): string {
-  if (!authorization) return refuse('An application token is needed, as `Authorization: Bearer <token>`.');
+  if (!authorization) return refuse('Send an application token as `Authorization: Bearer <token>`.');
   const token = /^Bearer +(\S{1,4096})$/i.exec(authorization)?.[1];
   if (token === undefined) return refuse('The Authorization header must be `Bearer <token>`.');
   if (!isApplicationToken(token)) {
-    return refuse('This is no application token. Tokens of a sign-in, for /mcp or a front end, open nothing here.');
+    return refuse(
+      'This is not an application token. Tokens of a sign-in, for /mcp or a front end, do not work with this API.',
+    );
   }
   return token;
 }

@@ -14,9 +14,9 @@ import { createAddressReader, createHostCheck } from '../http/address.ts';
 import { readJson } from '../http/body.ts';
 import type { Store } from '../store/store.ts';
 import type { Triggers } from '../workflows/triggers/trigger.ts';
-import type { WorkflowRoom } from '../workflows/workflows.ts';
-import { answerFailure, send } from './answer.ts';
-import { createHolderCheck, type Holder } from './authentication.ts';
+import type { WorkflowService } from '../workflows/workflows.ts';
+import { sendAnswer, sendFailure } from './answer.ts';
+import { createHolderCheck, type TokenHolder } from './authentication.ts';
 import { describeApi } from './openapi/document.ts';
 import { type Parameters, readParameters } from './parameters.ts';
 import type { ApiPaths } from './paths.ts';
@@ -24,7 +24,7 @@ import type { Answer, Route } from './route.ts';
 import { findRoutes } from './routes.ts';
 import { levelOf } from './token-routes.ts';
 
-export interface ApiFrontParts {
+export interface ApiEndpointParts {
   readonly config: Pick<
     Config,
     'trustedProxies' | 'allowedHosts' | 'host' | 'apiPerMinute' | 'apiPerHour' | 'apiPerDay' | 'ssoIssuer'
@@ -32,7 +32,7 @@ export interface ApiFrontParts {
   readonly paths: ApiPaths;
   readonly store: Store;
   readonly engine: Engine;
-  readonly workflows: WorkflowRoom;
+  readonly workflows: WorkflowService;
   readonly triggers: Triggers;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -40,7 +40,7 @@ export interface ApiFrontParts {
   readonly version: string;
 }
 
-export interface ApiFront {
+export interface ApiEndpoint {
   /**
    * Handles the request and returns true if the path belongs to this API. Otherwise it returns false without side
    * effects.
@@ -48,7 +48,7 @@ export interface ApiFront {
   handle(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
-export function createApiFront(parts: ApiFrontParts): ApiFront {
+export function createApiEndpoint(parts: ApiEndpointParts): ApiEndpoint {
   const { config, paths, store, observe, clock, version } = parts;
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
@@ -57,7 +57,7 @@ export function createApiFront(parts: ApiFrontParts): ApiFront {
   // Built on first use, to keep startup fast.
   let document: object | undefined;
 
-  const limit = (res: ServerResponse, { limit, remaining, resetSeconds, isExceeded }: Quota): void => {
+  const applyQuota = (res: ServerResponse, { limit, remaining, resetSeconds, isExceeded }: Quota): void => {
     res.setHeader('X-RateLimit-Limit', `${limit}`);
     res.setHeader('X-RateLimit-Remaining', `${remaining}`);
     res.setHeader('X-RateLimit-Reset', `${Math.ceil(clock.now() / 1000) + resetSeconds}`);
@@ -73,22 +73,22 @@ export function createApiFront(parts: ApiFrontParts): ApiFront {
       return { status: 200, body: document };
     }
     const holder = await checkHolder(req.headers.authorization);
-    limit(res, await store.quotas.take(`api ${holder.hash}`, limits));
+    applyQuota(res, await store.quotas.take(`api ${holder.hash}`, limits));
     const found = findRoutes(path);
     if (!found) return fail('NOT_FOUND', { path: (req.url ?? '/').split('?', 1)[0]! });
-    const route = found.routes.find((one) => one.method === method);
+    const route = found.routes.find((candidate) => candidate.method === method);
     if (!route) {
       return fail('METHOD_NOT_ALLOWED', { method, allow: found.routes.map((one) => one.method) });
     }
     checkRights(route, holder);
-    await checkPlace(found.path, store);
+    await checkEnvironment(found.path, store);
     const query = readParameters(route.query ?? noParameters, new URLSearchParams((req.url ?? '').split(/\?(.*)/s)[1]));
     const body = route.body && readBody(route.body, await readJson(req, bodyLimits));
     const answer = await route.handle({ ...holder, path: found.path, query, body }, parts);
     if (!answer.stream) return answer;
     // A revoked token or a removed right stops the stream before its next part.
-    const stands = async () => checkRights(route, await checkHolder(req.headers.authorization));
-    return { ...answer, stream: { ...answer.stream, stands } };
+    const recheckAccess = async () => checkRights(route, await checkHolder(req.headers.authorization));
+    return { ...answer, stream: { ...answer.stream, recheckAccess } };
   };
 
   return {
@@ -96,9 +96,9 @@ export function createApiFront(parts: ApiFrontParts): ApiFront {
       const path = paths.locate((req.url ?? '/').split('?', 1)[0]!);
       if (path === undefined) return false;
       serve(req, res, path)
-        .then((answer) => send(req, res, answer))
+        .then((answer) => sendAnswer(req, res, answer))
         .catch((error: unknown) =>
-          answerFailure(req, res, error, { observe, address: readAddress(req), where: 'public api' }),
+          sendFailure(req, res, error, { observe, address: readAddress(req), where: 'public api' }),
         );
       return true;
     },
@@ -109,8 +109,8 @@ const noParameters: Parameters = {};
 /** The largest body is a note with its thread. Routes have their own limits for members. */
 const bodyLimits = { bytes: 1_500_000, depth: 10 };
 
-/** Spec public-http-api 4.1: names are case-sensitive, and a token belongs to one project. */
-async function checkPlace(path: Readonly<Record<string, string>>, store: Store): Promise<void> {
+/** Behaviour api 4.1: names are case-sensitive, and a token belongs to one project. */
+async function checkEnvironment(path: Readonly<Record<string, string>>, store: Store): Promise<void> {
   const { projectName, environmentName } = path;
   if (projectName === undefined) return;
   const { project, environment } = await store.identity.place();
@@ -121,23 +121,23 @@ async function checkPlace(path: Readonly<Record<string, string>>, store: Store):
 }
 
 /** Throws INVALID_ARGUMENT with the name of the invalid member. */
-function readBody(schema: z.ZodType, sent: unknown): unknown {
-  const { success, data, error } = schema.safeParse(sent);
+function readBody(schema: z.ZodType, body: unknown): unknown {
+  const { success, data, error } = schema.safeParse(body);
   if (success) return data;
   const [{ path, message }] = error.issues as [z.core.$ZodIssue];
   return fail('INVALID_ARGUMENT', { argument: path.length > 0 ? path.join('.') : 'body', problem: `${message}.` });
 }
 
 /**
- * Spec public-http-api 5 and 7.1: the error names the missing scope or role, so the user can create a suitable token.
+ * Behaviour api 5 and 7.1: the error names the missing scope or role, so the user can create a suitable token.
  */
-function checkRights({ scopes, admin, method }: Route, { token, access }: Holder): void {
+function checkRights({ scopes, admin, method }: Route, { token, access }: TokenHolder): void {
   const has = (scope: string) => token.scopes.includes(scope);
   if (scopes !== null && !has('all') && !scopes.some(has)) {
     fail('DENIED', { problem: `The token needs the scope ${scopes.join(' or ')}.` });
   }
   if (method !== 'GET' && levelOf(token) === 'read-only') {
-    fail('DENIED', { problem: 'The token is read-only. Make one that may write.' });
+    fail('DENIED', { problem: 'The token is read-only. Create one with write access.' });
   }
   if (admin && access.caller.permissionLevel !== 'admin') {
     fail('DENIED', { problem: 'The user of the token needs the Admin role on the project.' });

@@ -4,7 +4,7 @@
 import { DateTime } from 'luxon';
 import { z } from 'zod';
 import { fail } from '../core/errors.ts';
-import { nearNames } from '../core/suggestions.ts';
+import { suggestNames } from '../core/suggestions.ts';
 
 export interface Parameter<T = unknown> {
   readonly schema: z.ZodType<T>;
@@ -16,17 +16,17 @@ export interface Parameter<T = unknown> {
 export type Parameters = Readonly<Record<string, Parameter>>;
 
 /** The parameters of the request, with defaults for absent ones. */
-export type Read<P extends Parameters> = {
+export type ParameterValues<P extends Parameters> = {
   readonly [K in keyof P]?: P[K] extends Parameter<infer T> ? T : never;
 };
 
-const asIs = (text: string): string => text;
-const LARGEST = 2_147_483_647;
+const identity = (text: string): string => text;
+const MAX_INTEGER = 2_147_483_647;
 
-export function integer(min: number, max = LARGEST, standard?: number): Parameter<number> {
+export function integer(min: number, max = MAX_INTEGER, defaultValue?: number): Parameter<number> {
   const whole = z.int().min(min).max(max);
   return {
-    schema: standard === undefined ? whole : whole.default(standard),
+    schema: defaultValue === undefined ? whole : whole.default(defaultValue),
     read: (text) => (/^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : text),
     expected: `a whole number from ${min} to ${max}`,
   };
@@ -38,14 +38,14 @@ export function text(max = 400): Parameter<string> {
     .string()
     .min(1)
     .max(max)
-    .refine((sent) => !sent.includes('\0'));
-  return { schema, read: asIs, expected: `a text of 1 to ${max} characters` };
+    .refine((value) => !value.includes('\0'));
+  return { schema, read: identity, expected: `a string of 1 to ${max} characters` };
 }
 
-export const email: Parameter<string> = { schema: z.email().max(254), read: asIs, expected: 'an e-mail address' };
+export const email: Parameter<string> = { schema: z.email().max(254), read: identity, expected: 'an e-mail address' };
 
 export function oneOf<const T extends string>(...values: readonly [T, ...T[]]): Parameter<T> {
-  return { schema: z.enum(values), read: asIs, expected: `one of ${values.join(', ')}` };
+  return { schema: z.enum(values), read: identity, expected: `one of ${values.join(', ')}` };
 }
 
 /**
@@ -56,25 +56,25 @@ export const time: Parameter<string> = {
   schema: z
     .string()
     .max(64)
-    .refine((sent) => readTime(sent) !== undefined)
+    .refine((text) => parseTime(text) !== undefined)
     .meta({
-      description: 'A date or date-time of ISO 8601. Without an offset it is in UTC; a date is its first moment.',
+      description: 'An ISO 8601 date or date-time. Without an offset, it is in UTC. A date means its first moment.',
       anyOf: [
         { type: 'string', format: 'date-time' },
         { type: 'string', format: 'date' },
       ],
     }),
-  read: asIs,
-  expected: 'a date or time of ISO 8601, such as 2026-01-31 or 2026-01-31T12:00:00Z',
+  read: identity,
+  expected: 'an ISO 8601 date or date-time, such as 2026-01-31 or 2026-01-31T12:00:00Z',
 };
 
 /**
  * Returns milliseconds since the epoch, or undefined if the text is not a date. A time of day without a date is
  * invalid.
  */
-function readTime(sent: string): number | undefined {
-  if (!/^\d{4}/.test(sent)) return undefined;
-  const time = DateTime.fromISO(sent, { zone: 'utc' });
+function parseTime(text: string): number | undefined {
+  if (!/^\d{4}/.test(text)) return undefined;
+  const time = DateTime.fromISO(text, { zone: 'utc' });
   return time.isValid ? time.toMillis() : undefined;
 }
 
@@ -82,29 +82,31 @@ const comparisons = ['eq', 'lt', 'lte', 'gt', 'gte'] as const;
 export type Comparison = (typeof comparisons)[number];
 
 /** Returns the parameters `createdAt.eq`, `createdAt.lt` and so on. */
-export function times<const N extends string>(...names: readonly N[]): Record<`${N}.${Comparison}`, Parameter<string>> {
+export function timeParameters<const N extends string>(
+  ...names: readonly N[]
+): Record<`${N}.${Comparison}`, Parameter<string>> {
   const all = names.flatMap((name) => comparisons.map((comparison) => [`${name}.${comparison}`, time] as const));
   return Object.fromEntries(all) as Record<`${N}.${Comparison}`, Parameter<string>>;
 }
 
 /** Throws INVALID_ARGUMENT with the parameter's name. */
-export function readParameters<P extends Parameters>(known: P, query: URLSearchParams): Read<P> {
+export function readParameters<P extends Parameters>(known: P, query: URLSearchParams): ParameterValues<P> {
   for (const name of query.keys()) {
     if (!Object.hasOwn(known, name)) {
-      const near = nearNames(name, Object.keys(known));
+      const near = suggestNames(name, Object.keys(known));
       const hint = near.length > 0 ? ` Near: ${near.join(', ')}.` : '';
-      fail('INVALID_ARGUMENT', { argument: name, problem: `there is no such parameter here.${hint}` });
+      fail('INVALID_ARGUMENT', { argument: name, problem: `unknown parameter.${hint}` });
     }
-    if (query.getAll(name).length > 1) fail('INVALID_ARGUMENT', { argument: name, problem: 'it came more than once.' });
+    if (query.getAll(name).length > 1) fail('INVALID_ARGUMENT', { argument: name, problem: 'sent more than once.' });
   }
   const entries = Object.entries(known).flatMap(([name, { schema, read, expected }]): [string, unknown][] => {
-    const sent = query.get(name);
-    const { success, data } = schema.safeParse(sent === null ? undefined : read(sent));
+    const text = query.get(name);
+    const { success, data } = schema.safeParse(text === null ? undefined : read(text));
     if (success) return [[name, data]];
-    if (sent === null) return [];
+    if (text === null) return [];
     return fail('INVALID_ARGUMENT', { argument: name, problem: `expected ${expected}.` });
   });
-  return Object.fromEntries(entries) as Read<P>;
+  return Object.fromEntries(entries) as ParameterValues<P>;
 }
 
 export interface Instants {
@@ -114,17 +116,17 @@ export interface Instants {
 }
 
 /** Combines `<name>.eq`, `<name>.lt` and so on into one range. Undefined if the request has no such parameter. */
-export function readInstants(query: Readonly<Record<string, unknown>>, name: string): Instants | undefined {
+export function parseInstants(query: Readonly<Record<string, unknown>>, name: string): Instants | undefined {
   const bounds = comparisons.flatMap((comparison) => {
-    const sent = query[`${name}.${comparison}`];
-    return typeof sent === 'string' ? [boundsOf[comparison](splitInstant(sent))] : [];
+    const text = query[`${name}.${comparison}`];
+    return typeof text === 'string' ? [toBounds[comparison](parseInstant(text))] : [];
   });
   if (bounds.length === 0) return undefined;
-  const froms = bounds.flatMap(({ from }) => from ?? []);
-  const tos = bounds.flatMap(({ to }) => to ?? []);
+  const lowerBounds = bounds.flatMap(({ from }) => from ?? []);
+  const upperBounds = bounds.flatMap(({ to }) => to ?? []);
   return {
-    ...(froms.length > 0 && { from: Math.max(...froms) }),
-    ...(tos.length > 0 && { to: Math.min(...tos) }),
+    ...(lowerBounds.length > 0 && { from: Math.max(...lowerBounds) }),
+    ...(upperBounds.length > 0 && { to: Math.min(...upperBounds) }),
   };
 }
 
@@ -135,12 +137,12 @@ interface Instant {
 }
 
 /** Stored times have whole milliseconds. A requested time can be more precise. */
-function splitInstant(sent: string): Instant {
-  const ms = readTime(sent)!;
-  return { ms, next: /[.,]\d{3}\d*[1-9]/.test(sent) ? ms + 1 : ms };
+function parseInstant(text: string): Instant {
+  const ms = parseTime(text)!;
+  return { ms, next: /[.,]\d{3}\d*[1-9]/.test(text) ? ms + 1 : ms };
 }
 
-const boundsOf: Readonly<Record<Comparison, (instant: Instant) => Instants>> = {
+const toBounds: Readonly<Record<Comparison, (instant: Instant) => Instants>> = {
   eq: ({ ms, next }) => ({ from: next, to: ms }),
   lt: ({ next }) => ({ to: next - 1 }),
   lte: ({ ms }) => ({ to: ms }),

@@ -6,24 +6,24 @@ import type { Clock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Store } from '../store/store.ts';
 import type { Triggers } from '../workflows/triggers/trigger.ts';
-import type { WorkflowRoom } from '../workflows/workflows.ts';
-import type { Holder } from './authentication.ts';
-import type { Parameters, Read } from './parameters.ts';
+import type { WorkflowService } from '../workflows/workflows.ts';
+import type { TokenHolder } from './authentication.ts';
+import type { Parameters, ParameterValues } from './parameters.ts';
 
 export interface RouteParts {
   readonly store: Store;
   readonly engine: Engine;
-  readonly workflows: WorkflowRoom;
+  readonly workflows: WorkflowService;
   readonly triggers: Triggers;
   readonly clock: Pick<Clock, 'now'>;
   readonly observe: Observe;
 }
 
 /** A request with a valid token, checked against the route. */
-export interface Call<P extends Parameters = Parameters, B = unknown> extends Holder {
+export interface Call<P extends Parameters = Parameters, B = unknown> extends TokenHolder {
   /** Values of the `{name}` segments. The project and environment are those that this process serves. */
   readonly path: Readonly<Record<string, string>>;
-  readonly query: Read<P>;
+  readonly query: ParameterValues<P>;
   readonly body: B;
 }
 
@@ -36,7 +36,7 @@ export interface Answer {
     readonly type: string;
     readonly filename: string;
     readonly parts: AsyncIterable<string>;
-    readonly stands?: () => Promise<unknown>;
+    readonly recheckAccess?: () => Promise<unknown>;
   };
 }
 
@@ -57,7 +57,7 @@ export interface RouteOf<P extends Parameters, B> {
   readonly also?: readonly (404 | 409)[];
   /** The token needs one of these scopes or `all`. Null: any token. */
   readonly scopes: readonly string[] | null;
-  /** Spec public-http-api 5, 2: the user must have the Admin role at the time of the call. */
+  /** Behaviour api 5, 2: the user must have the Admin role at the time of the call. */
   readonly admin: boolean;
   /** Absent: no query parameters. */
   readonly query?: P;

@@ -17,31 +17,31 @@ export const routes: readonly Route[] = [
   ...runRoutes,
 ];
 
-export interface Found {
+export interface MatchedRoutes {
   /** The routes of the path, one per method. */
   readonly routes: readonly Route[];
   readonly path: Readonly<Record<string, string>>;
 }
 
 /** `path`: the result of `ApiPaths.locate`. Throws INVALID_ARGUMENT if a segment cannot be decoded. */
-export function findRoutes(path: string): Found | undefined {
-  const asked = path.split('/');
+export function findRoutes(path: string): MatchedRoutes | undefined {
+  const segments = path.split('/');
   for (const { path: pattern } of routes) {
     const parts = pattern.split('/');
-    if (parts.length !== asked.length) continue;
-    if (!parts.every((part, at) => part === asked[at] || (part.startsWith('{') && asked[at] !== ''))) continue;
-    const named = parts.flatMap((part, at): [string, string][] =>
-      part.startsWith('{') ? [[part.slice(1, -1), decode(asked[at]!, part)]] : [],
+    if (parts.length !== segments.length) continue;
+    if (!parts.every((part, at) => part === segments[at] || (part.startsWith('{') && segments[at] !== ''))) continue;
+    const values = parts.flatMap((part, at): [string, string][] =>
+      part.startsWith('{') ? [[part.slice(1, -1), decodeSegment(segments[at]!, part)]] : [],
     );
-    return { routes: routes.filter((route) => route.path === pattern), path: Object.fromEntries(named) };
+    return { routes: routes.filter((route) => route.path === pattern), path: Object.fromEntries(values) };
   }
   return undefined;
 }
 
-function decode(segment: string, part: string): string {
+function decodeSegment(segment: string, part: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return fail('INVALID_ARGUMENT', { argument: part.slice(1, -1), problem: 'it is not URL-encoded.' });
+    return fail('INVALID_ARGUMENT', { argument: part.slice(1, -1), problem: 'expected valid URL encoding.' });
   }
 }

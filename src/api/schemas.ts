@@ -1,4 +1,4 @@
-// Schemas shared by several resources of the public API (spec public-http-api 2.3). Objects are strict, as in the
+// Schemas shared by several resources of the public API (behaviour api 2.3). Objects are strict, as in the
 // OpenAPI document.
 import { z } from 'zod';
 
@@ -20,10 +20,10 @@ export const collectionSchema = z
 
 export const errorSchema = z
   .object({
-    error: z.string().describe('What the status means'),
-    message: z.string().describe('What to do about it'),
-    code: z.string().describe('For programs, such as RATE_LIMITED'),
-    retry_after: z.int().optional().describe('Seconds, with 429'),
+    error: z.string().describe('The meaning of the status'),
+    message: z.string().describe('The problem, and what to send instead'),
+    code: z.string().describe('The error code for programs, such as RATE_LIMITED'),
+    retry_after: z.int().optional().describe('Seconds to wait, with 429'),
   })
   .meta({ id: 'Error' });
 

@@ -13,20 +13,26 @@ const tokenSchema = z
     level: z.enum(['read-only', 'read-write']),
     scopes: z.array(z.string()),
     createdAt: timeSchema,
-    expiresAt: timeSchema.optional().describe('Absent: never'),
-    lastUsedAt: timeSchema.optional().describe('To within some seconds; absent: not yet'),
+    expiresAt: timeSchema.optional().describe('Absent if the token does not expire'),
+    lastUsedAt: timeSchema.optional().describe('Accurate to a few seconds; absent if the token was never used'),
     user: z.strictObject({ object: z.literal('user'), id: z.int(), email: z.string() }),
   })
   .meta({ id: 'Token' });
 
-const writing: ReadonlySet<string> = new Set(['notes:write', 'workflows:trigger', 'all', 'mcp:write', 'mcp:action']);
+const writeScopes: ReadonlySet<string> = new Set([
+  'notes:write',
+  'workflows:trigger',
+  'all',
+  'mcp:write',
+  'mcp:action',
+]);
 
-/** Spec public-http-api 5, 5: the scopes determine the level. */
+/** Behaviour api 5, 5: the scopes determine the level. */
 export function levelOf({ scopes }: Pick<ApplicationToken, 'scopes'>): 'read-only' | 'read-write' {
-  return scopes.some((scope) => writing.has(scope)) ? 'read-write' : 'read-only';
+  return scopes.some((scope) => writeScopes.has(scope)) ? 'read-write' : 'read-only';
 }
 
-function show(token: ApplicationToken): z.infer<typeof tokenSchema> {
+function toTokenBody(token: ApplicationToken): z.infer<typeof tokenSchema> {
   const { id, name, scopes, userId, email } = token;
   return {
     object: 'token',
@@ -46,12 +52,12 @@ export const tokenRoutes = [
     method: 'GET',
     path: '/v1/token',
     id: 'getToken',
-    summary: 'What the token of this call is, and until when',
+    summary: 'The token of this call, with its scopes and expiry',
     scopes: null,
     admin: false,
     status: 200,
     answers: tokenSchema,
-    handle: async ({ token }) => ({ status: 200, body: show(token) }),
+    handle: async ({ token }) => ({ status: 200, body: toTokenBody(token) }),
   }),
   defineRoute({
     method: 'GET',
@@ -62,22 +68,23 @@ export const tokenRoutes = [
     admin: true,
     status: 200,
     answers: z.strictObject({ data: z.array(tokenSchema) }),
-    handle: async (_, { store }) => ({ status: 200, body: { data: (await store.tokens.list()).map(show) } }),
+    handle: async (_, { store }) => ({ status: 200, body: { data: (await store.tokens.list()).map(toTokenBody) } }),
   }),
   defineRoute({
     method: 'DELETE',
     path: '/v1/project/{projectName}/tokens/{tokenId}',
     id: 'revokeToken',
-    summary: 'Revokes an application token, at once and for good',
+    summary: 'Revokes an application token, immediately and permanently',
     scopes: ['all'],
     admin: true,
     status: 204,
     async handle({ path: { tokenId = '' }, access }, { store }) {
       if (!/^[1-9]\d{0,9}$/.test(tokenId)) {
-        fail('INVALID_ARGUMENT', { argument: 'tokenId', problem: 'expected the id of a token, a whole number.' });
+        fail('INVALID_ARGUMENT', { argument: 'tokenId', problem: 'expected a token id, a whole number.' });
       }
-      const gone = Number(tokenId) <= 2_147_483_647 && (await store.tokens.revoke(Number(tokenId), access.caller.id));
-      if (!gone) fail('NOT_FOUND', { path: `token ${tokenId}` });
+      const isRevoked =
+        Number(tokenId) <= 2_147_483_647 && (await store.tokens.revoke(Number(tokenId), access.caller.id));
+      if (!isRevoked) fail('NOT_FOUND', { path: `token ${tokenId}` });
       return { status: 204 };
     },
   }),

@@ -3,16 +3,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { EngineAgent } from '../agent/agent.ts';
-import { readGiven } from '../core/config/given.ts';
-import { type GivenSettings, settings } from '../core/config.ts';
+import type { HeadlessAgent } from '../agent/agent.ts';
+import { parseSettings } from '../core/config/given.ts';
+import { type SettingValues, settings } from '../core/config.ts';
 import { AppError, fail, isAppError } from '../core/errors.ts';
 
-export type Customize = (agent: EngineAgent) => void;
+export type Customize = (agent: HeadlessAgent) => void;
 
 export interface ConfigFile {
   readonly customize?: Customize;
-  readonly options: GivenSettings;
+  readonly options: SettingValues;
 }
 
 const names = ['portico.config.ts', 'portico.config.js', 'portico.config.mjs'];
@@ -29,7 +29,7 @@ export async function loadConfigFile(folder: string): Promise<ConfigFile> {
   const found = names.map((name) => join(folder, name)).filter((path) => existsSync(path));
   const [path, other] = found;
   if (path === undefined) return { options: {} };
-  if (other !== undefined) fail('CONFIGURATION', { problem: `Both ${path} and ${other} are there: keep one of them.` });
+  if (other !== undefined) fail('CONFIGURATION', { problem: `Both ${path} and ${other} exist: keep one of them.` });
   const module = await load(path);
   const customize = module.default ?? module.customize;
   const { options } = module;
@@ -41,7 +41,7 @@ export async function loadConfigFile(folder: string): Promise<ConfigFile> {
     fail('CONFIGURATION', { problem: `${path}: options must be an object of settings, such as { pageSize: 20 }` });
   const refuse = (problem: string) => fail('CONFIGURATION', { problem: `${path}: ${problem}.` });
   return {
-    options: readGiven(settings, options ?? {}, refuse) as GivenSettings,
+    options: parseSettings(settings, options ?? {}, refuse) as SettingValues,
     ...(customize !== undefined && { customize: customize as Customize }),
   };
 }

@@ -16,7 +16,7 @@ import { loadSqliteDriver } from '../core/sqlite.ts';
 import { openPlatform } from '../server/remote-store.ts';
 import { locateStorage, openDatabase } from '../store/database/database.ts';
 import { checkSecret, createSecretReader } from '../store/keys.ts';
-import { askRedis } from '../store/limits/redis-quotas.ts';
+import { pingRedis } from '../store/limits/redis-quotas.ts';
 import { findPending } from '../store/migrations/migrations.ts';
 import { demoPath } from './demo/shop.ts';
 import { alignColumns, createPaint } from './terminal.ts';
@@ -25,13 +25,13 @@ import { checkStoredFilters } from './unclear-filters.ts';
 /** Prints settings and findings to standard output. Returns false if there is a problem. */
 export async function examine(config: Config): Promise<boolean> {
   const paint = createPaint(process.stdout);
-  const say = (line = '') => process.stdout.write(`${line}\n`);
+  const print = (line = '') => process.stdout.write(`${line}\n`);
 
-  say(paint('bold', 'Settings'));
+  print(paint('bold', 'Settings'));
   const rows = describeSettings(config).map(({ env, value, origin }) => [env, value, origin]);
-  for (const line of alignColumns(rows)) say(`  ${line}`);
-  say();
-  say(paint('bold', 'Checks'));
+  for (const line of alignColumns(rows)) print(`  ${line}`);
+  print();
+  print(paint('bold', 'Checks'));
   let problems = 0;
   const colours = { ok: 'green', note: 'yellow', wrong: 'red' } as const;
   for (const check of checks) {
@@ -39,10 +39,10 @@ export async function examine(config: Config): Promise<boolean> {
     if (!found) continue;
     const { state, text } = found;
     if (state === 'wrong') problems++;
-    say(`  ${paint(colours[state], state.padEnd(5))}  ${text}`);
+    print(`  ${paint(colours[state], state.padEnd(5))}  ${text}`);
   }
-  say();
-  say(problems === 0 ? 'Nothing is wrong.' : `${problems} ${problems === 1 ? 'thing is' : 'things are'} wrong.`);
+  print();
+  print(problems === 0 ? 'No problems found.' : `${problems === 1 ? '1 problem' : `${problems} problems`} found.`);
   return problems === 0;
 }
 
@@ -66,14 +66,14 @@ function checkNode(): Finding {
   const enough = major > 20 || (major === 20 && minor >= 19);
   return enough
     ? ok(`Node ${process.versions.node}`)
-    : wrong(`Node ${process.versions.node}: 20.19 or newer is needed`);
+    : wrong(`Node ${process.versions.node}: 20.19 or newer is required`);
 }
 
 function checkSqlite(config: Config): Finding {
   return guard('SQLite', () =>
     loadSqliteDriver(config.sqlite).kind === 'native'
       ? ok('SQLite: native driver')
-      : note('SQLite: WebAssembly, slower than the native driver, which could not be built or is not wanted'),
+      : note('SQLite: WebAssembly, slower than the native driver, which could not be built or is turned off'),
   );
 }
 
@@ -85,9 +85,9 @@ function checkFolder({ dataDir }: Config): Finding {
   try {
     accessSync(nearest, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    return wrong(`Data folder ${dataDir}: ${nearest} cannot be written to; change its owner or set SERVICE_DATA_DIR`);
+    return wrong(`Data folder ${dataDir}: ${nearest} is not writable; change its owner or set SERVICE_DATA_DIR`);
   }
-  return ok(there ? `Data folder ${dataDir} can be written to` : `Data folder ${dataDir} is made at the first start`);
+  return ok(there ? `Data folder ${dataDir} is writable` : `Data folder ${dataDir} is created at the first start`);
 }
 
 async function checkStorage(config: Config): Promise<Finding> {
@@ -95,7 +95,7 @@ async function checkStorage(config: Config): Promise<Finding> {
   return guard('Storage', async () => {
     const options = { url: config.storageUrl, dataDir: config.dataDir, sqlite: config.sqlite };
     const file = locateStorage(options);
-    if (file && !existsSync(file)) return ok(`Storage ${file} is made at the first start`);
+    if (file && !existsSync(file)) return ok(`Storage ${file} is created at the first start`);
     const warnings: string[] = [];
     const database = openDatabase({ ...options, observe: warningsTo(warnings) });
     try {
@@ -127,16 +127,20 @@ function checkPlatform(config: Config): Promise<Finding> {
 
 async function checkSource(config: Config): Promise<Finding> {
   const demo = demoPath(config.dataDir);
-  if (config.database === null && !existsSync(demo)) return ok('Database: the demo shop, made at the first start');
+  if (config.database === null && !existsSync(demo)) return ok('Database: the demo shop, created at the first start');
   return guard('Database', async () => {
     const url = config.database ?? `sqlite:${demo}`;
-    const told: string[] = [];
-    const source = createSqlSource(url, { observe: warningsTo(told), clock: systemClock, sqlite: config.sqlite });
+    const driverWarnings: string[] = [];
+    const source = createSqlSource(url, {
+      observe: warningsTo(driverWarnings),
+      clock: systemClock,
+      sqlite: config.sqlite,
+    });
     try {
       const { tables, skipped, warnings = [] } = await source.describe();
       const left = skipped.length ? `, ${skipped.length} tables or columns cannot be served` : '';
       return ok(
-        `Database ${maskUrl(url)}: ${tables.length} tables and views${left}${warnings.map(({ table, problem }) => `; '${table}' ${problem}`).join('')}${also(told)}`,
+        `Database ${maskUrl(url)}: ${tables.length} tables and views${left}${warnings.map(({ table, problem }) => `; '${table}' ${problem}`).join('')}${also(driverWarnings)}`,
       );
     } finally {
       await source.close();
@@ -147,7 +151,7 @@ async function checkSource(config: Config): Promise<Finding> {
 /** Checks Redis if it is configured. Redis is optional: without it, the storage does the same work. */
 async function checkRedis({ redisUrl }: Config): Promise<Finding | undefined> {
   if (redisUrl === null) return undefined;
-  const problem = await askRedis(redisUrl);
+  const problem = await pingRedis(redisUrl);
   return problem === undefined ? ok(`Redis ${maskUrl(redisUrl)} answers`) : wrong(`Redis: ${problem}`);
 }
 
@@ -164,7 +168,7 @@ function checkPort({ host, port }: Config): Promise<Finding> {
 }
 
 async function checkMetricsPort({ metricsHost: host, metricsPort: port }: Config): Promise<Finding> {
-  if (port === null) return ok('Metrics: none are served');
+  if (port === null) return ok('Metrics: not served');
   return tryPort('Metrics: port', { host, port, settings: ['SERVICE_METRICS_PORT', 'SERVICE_METRICS_HOST'] });
 }
 
@@ -180,12 +184,12 @@ function tryPort(name: string, { host, port, settings: [portSetting, hostSetting
     server.once('error', (error: NodeJS.ErrnoException) => {
       const what =
         error.code === 'EADDRINUSE'
-          ? `${name} ${port} is taken, perhaps by Portico itself; stop that program, or set ${portSetting}`
-          : `${name} ${port} of ${host} cannot be listened on (${error.code}); set ${portSetting} or ${hostSetting}`;
+          ? `${name} ${port} is in use, perhaps by Portico itself; stop that program, or set ${portSetting}`
+          : `${name} ${port}: cannot listen on ${host} (${error.code}); set ${portSetting} or ${hostSetting}`;
       resolve(wrong(what));
     });
     server.listen({ host, port, exclusive: true }, () =>
-      server.close(() => resolve(ok(port === 0 ? `${name}: any free one` : `${name} ${port} is free`))),
+      server.close(() => resolve(ok(port === 0 ? `${name}: any free port` : `${name} ${port} is free`))),
     );
   });
 }
@@ -195,8 +199,8 @@ function guard(what: string, run: () => Finding): Finding;
 function guard(what: string, run: () => Promise<Finding>): Promise<Finding>;
 function guard(what: string, run: () => Finding | Promise<Finding>): Finding | Promise<Finding> {
   const failed = (error: unknown): Finding => {
-    const known = toAppError(error, '');
-    if (known.code !== 'INTERNAL') return wrong(`${what}: ${messageForOperator(known)}`);
+    const appError = toAppError(error, '');
+    if (appError.code !== 'INTERNAL') return wrong(`${what}: ${messageForOperator(appError)}`);
     const code = (error as { code?: unknown } | null)?.code;
     return wrong(`${what}: cannot be opened (${typeof code === 'string' ? code : 'unknown reason'})`);
   };

@@ -18,7 +18,7 @@ function readDotenv(path: string): Environment {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw new AppError('CONFIGURATION', { problem: `${path} is there, but cannot be read.` }, cause);
+    throw new AppError('CONFIGURATION', { problem: `${path} exists, but cannot be read.` }, cause);
   }
   return parse(text);
 }

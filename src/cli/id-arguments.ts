@@ -5,12 +5,12 @@ import type { Command } from 'commander';
  * looks like an option (POSIX utility conventions, guideline 10). The value of an option, such as a secret, can also
  * begin with a dash and stays in place.
  */
-export function idsLast(program: Command, given: readonly string[]): string[] {
+export function idsLast(program: Command, argv: readonly string[]): string[] {
   const valued = new Set(flagsWithValue(program));
   const isId = (text: string, at: number): boolean =>
-    /^-[\w-]{20,}$/.test(text) && !/^--[a-z-]+$/.test(text) && !valued.has(given[at - 1] ?? '');
-  const ids = given.filter(isId);
-  return ids.length === 0 ? [...given] : [...given.filter((text, at) => !isId(text, at)), '--', ...ids];
+    /^-[\w-]{20,}$/.test(text) && !/^--[a-z-]+$/.test(text) && !valued.has(argv[at - 1] ?? '');
+  const ids = argv.filter(isId);
+  return ids.length === 0 ? [...argv] : [...argv.filter((text, at) => !isId(text, at)), '--', ...ids];
 }
 
 function flagsWithValue({ options, commands }: Command): string[] {

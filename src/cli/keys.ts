@@ -12,7 +12,7 @@ const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 }
 export async function listKeys(config: Config): Promise<void> {
   await withStore(config, async (store) => {
     const keys = await store.keys.list();
-    if (keys.length === 0) return say('There is no key yet: each is made when it is first needed.');
+    if (keys.length === 0) return printLine('There is no key yet: each is created when it is first needed.');
     const rows = keys.map(({ purpose, generation, id, createdAt, replacedAt }) => [
       purpose,
       String(generation),
@@ -21,16 +21,16 @@ export async function listKeys(config: Config): Promise<void> {
       replacedAt === null ? 'signs' : `verifies; replaced ${showTime(replacedAt)}`,
     ]);
     const [heads, ...lines] = alignColumns([['PURPOSE', 'GENERATION', 'ID', 'MADE', 'STATE'], ...rows]);
-    say(createPaint(process.stdout)('dim', heads!));
-    for (const line of lines) say(line);
+    printLine(createPaint(process.stdout)('dim', heads!));
+    for (const line of lines) printLine(line);
   });
 }
 
 export async function rotateKeys(config: Config, purpose: string | undefined): Promise<void> {
   await withStore(config, async (store) => {
-    const made = await store.keys.rotate(purpose);
-    if (made.length === 0) return say('There is no key yet: each is made when it is first needed.');
-    for (const key of made) say(`${nameOf(key)} signs from now on; what was signed before stays good.`);
+    const generation = await store.keys.rotate(purpose);
+    if (generation.length === 0) return printLine('There is no key yet: each is created when it is first needed.');
+    for (const key of generation) printLine(`${nameOf(key)} signs from now on; existing signatures stay valid.`);
   });
 }
 
@@ -41,9 +41,9 @@ export async function retireKeys(
 ): Promise<void> {
   const replacedBefore = systemClock.now() - readAge(after);
   await withStore(config, async (store) => {
-    const gone = await store.keys.retire(replacedBefore, purpose);
-    if (gone.length === 0) return say(`No key was replaced ${after} ago or before.`);
-    for (const key of gone) say(`${nameOf(key)} is retired: what it signed is no longer good.`);
+    const retired = await store.keys.retire(replacedBefore, purpose);
+    if (retired.length === 0) return printLine(`No key was replaced ${after} or longer ago.`);
+    for (const key of retired) printLine(`${nameOf(key)} is retired: its signatures are no longer valid.`);
   });
 }
 
@@ -60,6 +60,6 @@ function readAge(text: string): number {
 
 const showTime = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

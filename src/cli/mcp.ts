@@ -22,7 +22,7 @@ export async function serveStdio(config: Config, options: McpOptions): Promise<v
     {
       version: options.version,
       ...(customize && { customize }),
-      narrowing: { readOnly: options.readonly === true, collections: options.collections },
+      restrictions: { readOnly: options.readonly === true, collections: options.collections },
       input: process.stdin,
       output,
     },

@@ -1,6 +1,6 @@
 // `portico schema check` and `write`: the schema file for what `portico start` would serve from this folder, or for an
 // agent that a module exports. The commands do not start a server, send no data and do not open the storage.
-import type { EngineAgent } from '../agent/agent.ts';
+import type { HeadlessAgent } from '../agent/agent.ts';
 import { createSqlDataSource } from '../agent/data-sources.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
@@ -21,12 +21,12 @@ type SchemaAgent = Pick<AgentModule, 'checkSchema' | 'generateSchemaOnly' | 'sto
 export async function checkSchema(config: Config, options: SchemaOptions): Promise<boolean> {
   const differences = await (await openAgent(config, options)).checkSchema();
   if (differences.length === 0) {
-    process.stdout.write('The schema file is what is served.\n');
+    process.stdout.write('The schema file matches the served schema.\n');
     return true;
   }
   const count = differences.length === 1 ? '1 difference' : `${differences.length} differences`;
   process.stdout.write(
-    `${differences.join('\n')}\n\n${count}. When it is meant: portico schema write, and commit the file.\n`,
+    `${differences.join('\n')}\n\n${count}. If this is intended: portico schema write, and commit the file.\n`,
   );
   return false;
 }
@@ -46,7 +46,7 @@ async function openAgent(config: Config, { file, agent: module }: SchemaOptions)
   if (module !== undefined) {
     if (file !== undefined)
       fail('CONFIGURATION', {
-        problem: '--file: an agent of a module says itself where its file lies, by schemaPath.',
+        problem: '--file: the agent of a module sets the path of its file itself, with schemaPath.',
       });
     return loadAgent(module);
   }
@@ -58,6 +58,6 @@ async function openAgent(config: Config, { file, agent: module }: SchemaOptions)
     prefix: config.prefix,
     ...(file !== undefined && { schemaPath: file }),
   }).addDataSource(createSqlDataSource(database, sourceOptionsOf(config)));
-  customize?.(agent as unknown as EngineAgent);
+  customize?.(agent as unknown as HeadlessAgent);
   return agent;
 }

@@ -34,7 +34,7 @@ function prepareFolder(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    const problem = `SERVICE_DATA_DIR: '${dataDir}' cannot be made. Choose another folder, or change who may write there.`;
+    const problem = `SERVICE_DATA_DIR: '${dataDir}' cannot be created. Set another folder, or change the write permissions.`;
     throw new AppError('CONFIGURATION', { problem }, cause);
   }
 }
@@ -46,7 +46,7 @@ function prepareDemo(config: Config, clock: Clock): string {
     writeDemo(path, { driver: loadSqliteDriver(config.sqlite).driver, clock });
   } catch (cause) {
     if (isAppError(cause)) throw cause;
-    const problem = `The demo shop cannot be written to '${path}'. Make room there, choose another SERVICE_DATA_DIR, or name a --database.`;
+    const problem = `The demo shop cannot be written to '${path}'. Free disk space there, or set another SERVICE_DATA_DIR or a --database.`;
     throw new AppError('CONFIGURATION', { problem }, cause);
   }
   return path;

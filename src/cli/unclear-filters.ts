@@ -13,7 +13,7 @@ import { findPending } from '../store/migrations/migrations.ts';
 import type { CollectionPermission, Right } from '../store/permissions/types.ts';
 import type { Store } from '../store/store.ts';
 import { checkAgainstModel } from '../workflows/definition/check-model.ts';
-import { readDefinition } from '../workflows/definition/definition.ts';
+import { parseDefinition } from '../workflows/definition/definition.ts';
 import { findServed } from './served.ts';
 import { withStore } from './storage.ts';
 
@@ -48,14 +48,14 @@ export async function checkStoredFilters(config: Config): Promise<Finding | unde
     const access = fullAccess(caller);
     const model = readModel(engine, caller);
     const unclear = engine.storedFilters
-      .unclearSegments(access)
+      .findAmbiguousSegments(access)
       .map(({ collection, segment, problem }) => `the segment '${segment}' of '${collection}': ${problem}`);
     if (await isStorageThere(config))
       await withStore(config, async (store) => {
         for (const right of await store.rights.read()) unclear.push(...findUnclearIn(right, model));
         for (const { name, team, definition } of await readWorkflows(store)) {
           try {
-            checkAgainstModel(readDefinition(JSON.parse(definition)), access, engine, { isSaved: true });
+            checkAgainstModel(parseDefinition(JSON.parse(definition)), access, engine, { isSaved: true });
           } catch (error) {
             // The workflow editor reports all other problems.
             if (isAppError((error as Error).cause, 'AMBIGUOUS_FILTER'))
@@ -65,7 +65,7 @@ export async function checkStoredFilters(config: Config): Promise<Finding | unde
       });
     if (unclear.length === 0) return undefined;
     const lines = [...new Set(unclear)].map((line) => `\n         ${line}`);
-    return note(`Filters that keep their meaning, and cannot be saved again as they are:${lines.join('')}`);
+    return note(`Filters that keep their meaning, but cannot be saved again unchanged:${lines.join('')}`);
   } finally {
     await engine.close();
   }

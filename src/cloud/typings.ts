@@ -1,15 +1,15 @@
 // Generates typings from a structure and the customization code. The customization runs as at a start, over sources
 // that describe their collections but return no data. This checks names, relations and computed fields without a
 // database.
-import { Blueprint, type EngineParts } from '../agent/agent.ts';
+import { AgentBuilder, type EngineParts } from '../agent/agent.ts';
 import { createStructureSources, renamesOf, type Structure } from '../agent/artifacts/structure.ts';
 import { createTypings, type Typings } from '../agent/artifacts/typings.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
 
-class StructureAgent extends Blueprint {
+class StructureAgent extends AgentBuilder {
   async makeTypings(parts: EngineParts, maxDepth: number): Promise<Typings> {
-    this.closeBlueprint();
+    this.closeBuilder();
     const { engine, model } = await this.openEngine(parts);
     await engine.close();
     return createTypings(model, maxDepth);
@@ -18,7 +18,7 @@ class StructureAgent extends Blueprint {
 
 export interface TypingsParts {
   /** May be async. */
-  readonly customize: (agent: Blueprint) => unknown;
+  readonly customize: (agent: AgentBuilder) => unknown;
   readonly observe: Observe;
   /** How many relations paths follow; default 5. */
   readonly maxDepth?: number;

@@ -6,7 +6,7 @@ export interface Pasted {
   readonly text: (url: string) => string;
 }
 
-export interface ClientWay {
+export interface ClientInstructions {
   readonly id: string;
   readonly name: string;
   /** Instruction for the text to paste. */
@@ -15,43 +15,43 @@ export interface ClientWay {
   /** Next step after pasting. */
   readonly afterwards: string;
   /** The client calls from its own servers, which cannot resolve a local hostname. */
-  readonly needsPublic?: true;
+  readonly requiresPublicUrl?: true;
 }
 
 const address: Pasted = { what: 'the address', text: (url) => url };
 const command = (text: (url: string) => string): Pasted => ({ what: 'the command', text });
-const signsIn = 'It opens the sign-in in your browser.';
+const signsIn = 'The sign-in page opens in your browser.';
 
-export const clientWays: readonly ClientWay[] = [
+export const clientInstructions: readonly ClientInstructions[] = [
   {
     id: 'claude-code',
     name: 'Claude Code',
     how: 'In a terminal:',
     pasted: [command((url) => `claude mcp add --transport http portico ${url}`)],
-    afterwards: 'Then /mcp in a session: it opens the sign-in in your browser.',
+    afterwards: 'Then type /mcp in a session. The sign-in page opens in your browser.',
   },
   {
     id: 'claude',
     name: 'Claude (web, desktop, phone)',
     how: 'In Settings, Connectors, Add custom connector:',
     pasted: [address],
-    afterwards: 'Press Connect there. It opens the sign-in in your browser.',
-    needsPublic: true,
+    afterwards: 'Press Connect there. The sign-in page opens in your browser.',
+    requiresPublicUrl: true,
   },
   {
     id: 'chatgpt',
     name: 'ChatGPT',
-    how: 'In Settings, Connectors, switch developer mode on, press Create, choose OAuth, and give the address:',
+    how: 'In Settings, Connectors, turn on developer mode, press Create, choose OAuth and paste the address:',
     pasted: [address],
     afterwards: signsIn,
-    needsPublic: true,
+    requiresPublicUrl: true,
   },
   {
     id: 'codex',
     name: 'Codex',
     how: 'In a terminal:',
     pasted: [command((url) => `codex mcp add portico --url ${url}`), command(() => 'codex mcp login portico')],
-    afterwards: 'The second line opens the sign-in in your browser.',
+    afterwards: 'The second command opens the sign-in page in your browser.',
   },
   {
     id: 'vs-code',
@@ -65,28 +65,28 @@ export const clientWays: readonly ClientWay[] = [
     name: 'Cursor',
     how: 'In .cursor/mcp.json of a project, or ~/.cursor/mcp.json:',
     pasted: [{ what: 'the text', text: (url) => JSON.stringify({ mcpServers: { portico: { type: 'http', url } } }) }],
-    afterwards: `Switch it on in Settings, MCP. ${signsIn}`,
+    afterwards: `Turn it on in Settings, MCP. ${signsIn}`,
   },
   {
     id: 'gemini',
     name: 'Gemini CLI',
     how: 'In a terminal:',
     pasted: [command((url) => `gemini mcp add --transport http portico ${url}`)],
-    afterwards: 'Then /mcp auth portico in a session: it opens the sign-in in your browser.',
+    afterwards: 'Then type /mcp auth portico in a session. The sign-in page opens in your browser.',
   },
   {
     id: 'inspector',
     name: 'MCP Inspector',
-    how: 'In a terminal; then choose Streamable HTTP and give the address:',
+    how: 'Run this in a terminal. Then choose Streamable HTTP and paste the address:',
     pasted: [command(() => 'npx @modelcontextprotocol/inspector'), address],
-    afterwards: 'Press Connect. It opens the sign-in in your browser.',
+    afterwards: 'Press Connect. The sign-in page opens in your browser.',
   },
   {
     id: 'other',
-    name: 'Any other',
-    how: 'Whatever speaks MCP over HTTP and can sign in needs the address alone:',
+    name: 'Other clients',
+    how: 'Any MCP client with HTTP and OAuth needs only this address:',
     pasted: [address],
-    afterwards: 'It finds the sign-in by itself. A program that cannot sign in uses a token.',
+    afterwards: 'It discovers the sign-in automatically. A program that cannot sign in uses a token.',
   },
 ];
 

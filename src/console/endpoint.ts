@@ -13,17 +13,17 @@ import { reportFailure } from '../core/observe/failures.ts';
 import type { Observe } from '../core/observe.ts';
 import { createAddressReader, createHostCheck } from '../http/address.ts';
 import { messagePage, sendPage } from '../http/page.ts';
-import { attachmentNamed, sendJson, sendStream } from '../http/reply.ts';
+import { attachmentHeader, sendJson, sendStream } from '../http/reply.ts';
 import type { ApprovalExecution } from '../mcp/approvals/execution.ts';
 import type { Playground } from '../mcp/playground.ts';
-import { passwordsAlone, type SignInWays } from '../oauth/login/login-methods.ts';
+import { type LoginMethods, passwordsOnly } from '../oauth/login/login-methods.ts';
 import type { SignIn } from '../oauth/login/sign-in.ts';
 import type { Store } from '../store/store.ts';
-import type { RemoteRoom } from '../workflows/remote-mcp/remote-servers.ts';
+import type { RemoteServers } from '../workflows/remote-mcp/remote-servers.ts';
 import type { Triggers } from '../workflows/triggers/trigger.ts';
-import type { WorkflowRoom } from '../workflows/workflows.ts';
-import { FIELDS_BYTES, hasFiles, nothingSent, readSent } from './form-data.ts';
-import type { Answer, Parts, Visit } from './page-request.ts';
+import type { WorkflowService } from '../workflows/workflows.ts';
+import { emptyInput, hasFiles, MAX_FIELDS_BYTES, readForm } from './form-data.ts';
+import type { Answer, PageRequest, Parts } from './page-request.ts';
 import { createReviewer, type ReviewParts } from './pages/approvals/review.ts';
 import { toSignIn } from './pages/sign-in.ts';
 import type { ConsolePaths } from './paths.ts';
@@ -35,14 +35,14 @@ import { consoleLook } from './ui/frame.ts';
 export interface ConsoleOptions extends ReviewParts, Pick<Parts, 'dropUploads'> {
   readonly store: Store;
   readonly engine: Engine;
-  readonly workflows: WorkflowRoom;
+  readonly workflows: WorkflowService;
   readonly triggers: Triggers;
   readonly config: Config;
-  readonly remotes: RemoteRoom;
+  readonly remotes: RemoteServers;
   readonly paths: ConsolePaths;
   readonly signIn: SignIn;
   /** Default: passwords only. */
-  readonly ways?: SignInWays;
+  readonly loginMethods?: LoginMethods;
   readonly clock: Clock;
   readonly observe: Observe;
   readonly mcpUrl: string | null;
@@ -63,8 +63,8 @@ export interface Console {
 
 const forgedPage = messagePage(
   {
-    title: 'Nothing was done',
-    text: 'This form was not sent from a page of this console, or that page was too old. Open the page again and repeat it.',
+    title: 'Form rejected',
+    text: 'The form did not come from this console, or its page has expired. Open the page again and repeat your input.',
   },
   consoleLook,
 );
@@ -73,9 +73,9 @@ export function createConsole(options: ConsoleOptions): Console {
   const { store, config, paths, observe } = options;
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
-  const ways = options.ways ?? passwordsAlone;
-  const sessions = createSessions(store, paths, ways);
-  const parts: Parts = { ...options, ways, sessions, readReturn, reviewer: createReviewer(options) };
+  const loginMethods = options.loginMethods ?? passwordsOnly;
+  const sessions = createSessions(store, paths, loginMethods);
+  const parts: Parts = { ...options, loginMethods, sessions, readReturn, reviewer: createReviewer(options) };
 
   const serve = async (
     req: IncomingMessage,
@@ -88,19 +88,19 @@ export function createConsole(options: ConsoleOptions): Console {
     // Only a signed-in user who posts from a console page may send a body as large as a file.
     const takesFiles =
       posted && route.takesFiles === true && visitor.session !== undefined && hasFiles(req) && isOwnPage(req, paths);
-    const limitBytes = takesFiles ? config.fileLimitBytes + FIELDS_BYTES : route.bodyBytes;
+    const limitBytes = takesFiles ? config.fileLimitBytes + MAX_FIELDS_BYTES : route.bodyBytes;
     let overflow: number | undefined;
-    const sent = posted
-      ? await readSent(req, limitBytes, takesFiles).catch((error: unknown) => {
+    const input = posted
+      ? await readForm(req, limitBytes, takesFiles).catch((error: unknown) => {
           if (!takesFiles || !isAppError(error, 'BODY_TOO_LARGE')) throw error;
           overflow = config.fileLimitBytes;
-          return nothingSent;
+          return emptyInput;
         })
-      : nothingSent;
+      : emptyInput;
     if (visitor.cookie !== undefined) res.appendHeader('Set-Cookie', visitor.cookie);
-    const { form, files } = sent;
+    const { form, files } = input;
     const query = new URLSearchParams(splitUrl(req)[1]);
-    const visit: Visit = {
+    const request: PageRequest = {
       req,
       visitor,
       query,
@@ -114,7 +114,7 @@ export function createConsole(options: ConsoleOptions): Console {
       place: await store.identity.place(),
       address: readAddress(req),
       browser: req.headers['user-agent'] ?? '',
-      signal: leaving(res),
+      signal: abortOnClose(res),
     };
     const { session } = visitor;
     if (!route.open && !session) {
@@ -125,62 +125,62 @@ export function createConsole(options: ConsoleOptions): Console {
     if (overflow !== undefined && session) {
       res.setHeader('Connection', 'close');
       req.resume();
-      await answer(req, res, await (route as MemberRoute).get!({ ...visit, access: session.access }, parts));
+      await answer(req, res, await (route as MemberRoute).get!({ ...request, access: session.access }, parts));
       return;
     }
     // OWASP CSRF prevention: the browser reports a console page as the source, and the form has the session's token.
-    if (posted && !(isOwnPage(req, paths) && (await parts.sessions.isToken(visitor, visit.form.get('csrf') ?? '')))) {
-      observe({ type: 'security', event: 'console.forged', address: visit.address, ...userOf(visit) });
+    if (posted && !(isOwnPage(req, paths) && (await parts.sessions.isToken(visitor, request.form.get('csrf') ?? '')))) {
+      observe({ type: 'security', event: 'console.forged', address: request.address, ...userOf(request) });
       sendPage(res, 403, forgedPage);
       return;
     }
     if (!route.open && route.admin && session?.access.caller.permissionLevel !== 'admin') {
       fail('NOT_FOUND', { path: paths.path(page) });
     }
-    if (route.open) await answer(req, res, await route[posted ? 'post' : 'get']!(visit, parts));
+    if (route.open) await answer(req, res, await route[posted ? 'post' : 'get']!(request, parts));
     else {
-      const member = { ...visit, access: session!.access };
+      const member = { ...request, access: session!.access };
       await answer(req, res, await route[posted ? 'post' : 'get']!(member, parts), session);
     }
   };
 
   /** Throws UNAUTHENTICATED if the session has ended, or the user's permission level or team has changed. */
-  const needSame = async (req: IncomingMessage, before: Visitor['session']): Promise<void> => {
+  const requireSameSession = async (req: IncomingMessage, previous: Visitor['session']): Promise<void> => {
     const { session } = await parts.sessions.recognise(req);
-    const [was, is] = [before?.access.caller, session?.access.caller];
-    const isSame = before?.id === session?.id && was?.permissionLevel === is?.permissionLevel;
+    const [was, is] = [previous?.access.caller, session?.access.caller];
+    const isSame = previous?.id === session?.id && was?.permissionLevel === is?.permissionLevel;
     if (!isSame || was?.renderingId !== is?.renderingId) fail('UNAUTHENTICATED', { problem: 'The session has ended.' });
   };
 
   const answer = async (
     req: IncomingMessage,
     res: ServerResponse,
-    given: Answer,
+    result: Answer,
     session?: Visitor['session'],
   ): Promise<void> => {
-    if ('stream' in given) {
-      const { type, filename, parts } = given.stream;
+    if ('stream' in result) {
+      const { type, filename, parts } = result.stream;
       res.setHeader('Content-Type', type);
-      res.setHeader('Content-Disposition', attachmentNamed(filename));
+      res.setHeader('Content-Disposition', attachmentHeader(filename));
       res.setHeader('Cache-Control', 'no-store');
       res.setHeader('X-Content-Type-Options', 'nosniff');
-      await sendStream(req, res, 200, parts, () => needSame(req, session));
+      await sendStream(req, res, 200, parts, () => requireSameSession(req, session));
       return;
     }
-    if ('page' in given) {
-      for (const [name, value] of Object.entries(given.headers ?? {})) res.setHeader(name, value);
-      sendPage(res, given.status ?? 200, given.page);
+    if ('page' in result) {
+      for (const [name, value] of Object.entries(result.headers ?? {})) res.setHeader(name, value);
+      sendPage(res, result.status ?? 200, result.page);
       return;
     }
-    if ('leaveTo' in given) {
+    if ('leaveTo' in result) {
       res
-        .writeHead(303, { Location: given.leaveTo, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' })
+        .writeHead(303, { Location: result.leaveTo, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' })
         .end();
       return;
     }
-    for (const cookie of given.cookies ?? []) res.appendHeader('Set-Cookie', cookie);
+    for (const cookie of result.cookies ?? []) res.appendHeader('Set-Cookie', cookie);
     // 303: browsers follow the redirect with GET and do not send the form again.
-    res.writeHead(303, { Location: paths.path(given.to), 'Cache-Control': 'no-store' }).end();
+    res.writeHead(303, { Location: paths.path(result.to), 'Cache-Control': 'no-store' }).end();
   };
 
   const sendFailure = (req: IncomingMessage, res: ServerResponse, thrown: unknown): void => {
@@ -230,7 +230,7 @@ export function createConsole(options: ConsoleOptions): Console {
 }
 
 /** Aborts when the browser disconnects before the response is complete. */
-function leaving(res: ServerResponse): Stop {
+function abortOnClose(res: ServerResponse): Stop {
   const stop = new Stop();
   res.once('close', () => {
     if (!res.writableFinished) stop.abort();
@@ -238,7 +238,7 @@ function leaving(res: ServerResponse): Stop {
   return stop;
 }
 
-function userOf({ visitor }: Visit) {
+function userOf({ visitor }: PageRequest) {
   return visitor.session ? { userId: visitor.session.access.caller.id } : {};
 }
 
@@ -248,16 +248,16 @@ function userOf({ visitor }: Visit) {
  * header, or with `Origin: null`, are refused.
  */
 function isOwnPage(req: IncomingMessage, paths: ConsolePaths): boolean {
-  const site = req.headers['sec-fetch-site'];
-  if (site !== undefined) return site === 'same-origin';
+  const fetchSite = req.headers['sec-fetch-site'];
+  if (fetchSite !== undefined) return fetchSite === 'same-origin';
   const { origin, host } = req.headers;
   return origin !== undefined && (origin === paths.origin || (!paths.secure && origin === `http://${host}`));
 }
 
 const titles: Partial<Record<ErrorCode, string>> = {
-  NOT_FOUND: 'There is no such page',
-  METHOD_NOT_ALLOWED: 'This page cannot be used like that',
-  HOST_NOT_ALLOWED: 'This address is not served',
+  NOT_FOUND: 'Page not found',
+  METHOD_NOT_ALLOWED: 'This page does not support that request',
+  HOST_NOT_ALLOWED: 'This host name is not served',
 };
 
 function errorPage(error: AppError) {

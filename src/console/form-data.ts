@@ -6,17 +6,17 @@ import { fail } from '../core/errors.ts';
 import { isForm, readBody } from '../oauth/server/request.ts';
 import { plainFileName, plainMediaType } from '../store/files/sealed-files.ts';
 
-export interface Sent {
+export interface FormInput {
   readonly form: URLSearchParams;
   /** Keyed by field name, in the order of the form. */
   readonly files: ReadonlyMap<string, readonly FormFile[]>;
 }
 
-export const nothingSent: Sent = { form: new URLSearchParams(), files: new Map() };
+export const emptyInput: FormInput = { form: new URLSearchParams(), files: new Map() };
 
-const PARTS_MOST = 500;
+const MAX_PARTS = 500;
 /** Maximum size of the fields in a form with files, in bytes. */
-export const FIELDS_BYTES = 128 * 1024;
+export const MAX_FIELDS_BYTES = 128 * 1024;
 
 const boundaryOf = ({ headers }: IncomingMessage): string | undefined => {
   const [, quoted, plain] =
@@ -32,26 +32,26 @@ export const hasFiles = (req: IncomingMessage): boolean => boundaryOf(req) !== u
  * Throws BODY_TOO_LARGE for an oversized body and INVALID_ARGUMENT for malformed parts. A body of any other content
  * type reads as an empty form.
  */
-export async function readSent(
+export async function readForm(
   req: IncomingMessage,
   limitBytes: number | undefined,
   takesFiles: boolean,
-): Promise<Sent> {
+): Promise<FormInput> {
   const body = await readBody(req, limitBytes);
-  if (isForm(req)) return { ...nothingSent, form: new URLSearchParams(body.toString('utf8')) };
+  if (isForm(req)) return { ...emptyInput, form: new URLSearchParams(body.toString('utf8')) };
   const boundary = boundaryOf(req);
-  return takesFiles && boundary !== undefined ? readParts(body, boundary) : nothingSent;
+  return takesFiles && boundary !== undefined ? readParts(body, boundary) : emptyInput;
 }
 
-async function readParts(body: Buffer, boundary: string): Promise<Sent> {
-  const wrong = (problem: string) => fail('INVALID_ARGUMENT', { argument: 'form', problem });
+async function readParts(body: Buffer, boundary: string): Promise<FormInput> {
+  const refuse = (problem: string) => fail('INVALID_ARGUMENT', { argument: 'form', problem });
   // CWE-400: each part costs far more memory than its bytes.
-  if (countOf(body, `--${boundary}`) > PARTS_MOST) wrong(`it has more than ${PARTS_MOST} parts.`);
+  if (countOf(body, `--${boundary}`) > MAX_PARTS) refuse(`it has more than ${MAX_PARTS} parts.`);
   const headers = { 'content-type': `multipart/form-data; boundary="${boundary}"` };
-  const sent = await new Response(body, { headers }).formData().catch(() => wrong('it cannot be read.'));
+  const parts = await new Response(body, { headers }).formData().catch(() => refuse('it cannot be read.'));
   const form = new URLSearchParams();
   const files = new Map<string, FormFile[]>();
-  for (const [field, value] of sent) {
+  for (const [field, value] of parts) {
     if (typeof value === 'string') form.append(field, value);
     // Browsers send an empty file input as a file without a name.
     else if (value.name !== '' || value.size > 0) {
@@ -66,7 +66,6 @@ async function readParts(body: Buffer, boundary: string): Promise<Sent> {
 
 function countOf(body: Buffer, text: string): number {
   let count = 0;
-  for (let at = body.indexOf(text); at !== -1 && count <= PARTS_MOST; at = body.indexOf(text, at + text.length))
-    count++;
+  for (let at = body.indexOf(text); at !== -1 && count <= MAX_PARTS; at = body.indexOf(text, at + text.length)) count++;
   return count;
 }

@@ -7,16 +7,16 @@ import type { StopSignal } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
-import type { Page, Place } from '../http/page.ts';
+import type { EnvironmentInfo, Page } from '../http/page.ts';
 import type { ApprovalExecution } from '../mcp/approvals/execution.ts';
 import type { Playground } from '../mcp/playground.ts';
-import type { SignInWays } from '../oauth/login/login-methods.ts';
+import type { LoginMethods } from '../oauth/login/login-methods.ts';
 import type { SignIn } from '../oauth/login/sign-in.ts';
 import type { Approval } from '../store/approvals/types.ts';
 import type { Store } from '../store/store.ts';
-import type { RemoteRoom } from '../workflows/remote-mcp/remote-servers.ts';
+import type { RemoteServers } from '../workflows/remote-mcp/remote-servers.ts';
 import type { Triggers } from '../workflows/triggers/trigger.ts';
-import type { WorkflowRoom } from '../workflows/workflows.ts';
+import type { WorkflowService } from '../workflows/workflows.ts';
 import type { Reviewer } from './pages/approvals/review.ts';
 import type { ConsolePaths } from './paths.ts';
 import type { Sessions, Visitor } from './session.ts';
@@ -25,7 +25,7 @@ import type { Sessions, Visitor } from './session.ts';
 export interface Parts {
   readonly store: Store;
   readonly engine: Engine;
-  readonly workflows: WorkflowRoom;
+  readonly workflows: WorkflowService;
   readonly triggers: Triggers;
   /** Configuration of this process. */
   readonly config: Config;
@@ -34,10 +34,10 @@ export interface Parts {
   /** Deletes the uploaded files of a denied call. */
   readonly dropUploads: (denied: Approval) => Promise<void>;
   readonly signIn: SignIn;
-  readonly ways: SignInWays;
+  readonly loginMethods: LoginMethods;
   /** Return page of a sign-in: the page with its query if it belongs to the console, else the start page. */
   readonly readReturn: (page: string) => string;
-  readonly remotes: RemoteRoom;
+  readonly remotes: RemoteServers;
   readonly paths: ConsolePaths;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly observe: Observe;
@@ -52,7 +52,7 @@ export interface Parts {
 }
 
 /** One request, signed in or not. */
-export interface Visit {
+export interface PageRequest {
   /** The raw request. The host application may need it to identify the user. */
   readonly req: IncomingMessage;
   readonly visitor: Visitor;
@@ -72,7 +72,7 @@ export interface Visit {
   readonly overflow?: number;
   /** CSRF token for every form of the page. */
   readonly csrf: string;
-  readonly place: Place;
+  readonly place: EnvironmentInfo;
   /** IP address of the client, with trusted proxies taken into account. */
   readonly address: string;
   /** User-Agent header. */
@@ -82,27 +82,27 @@ export interface Visit {
 }
 
 /** One request of a signed-in user, with the user's current rights. */
-export interface MemberVisit extends Visit {
+export interface SignedInRequest extends PageRequest {
   readonly access: Access;
 }
 
-export type Answer = Shown | Sent | Left | Streamed;
+export type Answer = PageAnswer | RedirectAnswer | ExternalRedirectAnswer | StreamAnswer;
 
-export interface Shown {
+export interface PageAnswer {
   readonly page: Page;
   /** Default 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Sent {
+export interface RedirectAnswer {
   /** Page to redirect to, such as `/approvals`, optionally with a query; '' is the start page. */
   readonly to: string;
   readonly cookies?: readonly string[];
 }
 
 /** A file download. The first part is awaited before the headers go out, so a failure can still change the status. */
-export interface Streamed {
+export interface StreamAnswer {
   readonly stream: {
     readonly type: string;
     readonly filename: string;
@@ -111,6 +111,6 @@ export interface Streamed {
 }
 
 /** Redirect to a front end or OpenID provider that the operator configured. No other site is allowed. */
-export interface Left {
+export interface ExternalRedirectAnswer {
   readonly leaveTo: string;
 }

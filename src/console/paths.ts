@@ -57,6 +57,6 @@ export const remoteClientPage = (id: string): string => `/remotes/${id}/client`;
 export const approvalPage = (id: string): string => `/approvals/${id}`;
 
 /** Reads a count of up to 6 digits from a URL or form; undefined for anything else. */
-export function countIn(given: string | null | undefined): number | undefined {
-  return given && /^\d{1,6}$/.test(given) ? Number(given) : undefined;
+export function parseCount(input: string | null | undefined): number | undefined {
+  return input && /^\d{1,6}$/.test(input) ? Number(input) : undefined;
 }

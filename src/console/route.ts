@@ -1,7 +1,7 @@
 // A page of the console: its access rule and its GET and POST handlers.
-import type { Answer, MemberVisit, Parts, Visit } from './page-request.ts';
+import type { Answer, PageRequest, Parts, SignedInRequest } from './page-request.ts';
 
-export type Handler<V> = (visit: V, parts: Parts) => Promise<Answer>;
+export type Handler<V> = (request: V, parts: Parts) => Promise<Answer>;
 
 export interface Handlers<V> {
   /** `:id` matches a segment that is an id, such as `12` or `q3_X-w`. Any other `:name` matches one decoded segment. */
@@ -12,14 +12,14 @@ export interface Handlers<V> {
   readonly bodyBytes?: number;
 }
 
-export interface OpenRoute extends Handlers<Visit> {
+export interface OpenRoute extends Handlers<PageRequest> {
   readonly open: true;
   /** Returns a JSON document for the `:id` instead of a page; undefined means 404. */
   readonly publish?: (id: string, parts: Parts) => object | undefined;
   readonly takesFiles?: never;
 }
 
-export interface MemberRoute extends Handlers<MemberVisit> {
+export interface MemberRoute extends Handlers<SignedInRequest> {
   readonly open: false;
   /** For permission level `admin` only; other users get 404. */
   readonly admin?: true;

@@ -1,4 +1,4 @@
-// Route table of the console. A row holds a page's access rule and its GET and POST handlers. Handlers take a `Visit`
+// Route table of the console. A row holds a page's access rule and its GET and POST handlers. Handlers take a `PageRequest`
 // and return a value; endpoint.ts handles cookies, headers and forms in one place. GET requests change no data, except
 // callbacks from authorization servers, which count only once.
 
@@ -12,7 +12,7 @@ import { answerFrontEnd, showFrontEnd } from './pages/front-end.ts';
 import { exportActivity, listActivity, showEntry } from './pages/logs/activity.ts';
 import { exportAdminLog, listAdminLog, showAdminEntry } from './pages/logs/admin-log.ts';
 import { listNotes } from './pages/notes/list.ts';
-import { makeNote, showNewNote } from './pages/notes/new.ts';
+import { saveNewNote, showNewNote } from './pages/notes/new.ts';
 import { changeThread, showNote } from './pages/notes/thread.ts';
 import { callTool, showTool, showTools } from './pages/playground/pages.ts';
 import { changeRemote, finishRemote } from './pages/remotes/account.ts';
@@ -22,7 +22,7 @@ import { rightsRoutes } from './pages/rights/routes.ts';
 import { showSettings } from './pages/settings/page.ts';
 import { finishSso, showSignIn, signIn, signOut } from './pages/sign-in.ts';
 import { showFirstCall, showStart } from './pages/start.ts';
-import { makeToken, showNewToken } from './pages/tokens/new-token.ts';
+import { createToken, showNewToken } from './pages/tokens/new-token.ts';
 import { listTokens, listTokensOfEveryone, revokeToken } from './pages/tokens/tokens.ts';
 import { workflowRoutes } from './pages/workflows/routes.ts';
 import { remoteCallbackPage, remoteClientPage, ssoPage } from './paths.ts';
@@ -45,7 +45,7 @@ export const routes: readonly Route[] = [
   { page: '/playground', open: false, get: showTools },
   { page: '/playground/:name', open: false, get: showTool, post: callTool },
   { page: '/notes', open: false, get: listNotes },
-  { page: '/notes/new', open: false, get: showNewNote, post: makeNote, bodyBytes: 256 * 1024 },
+  { page: '/notes/new', open: false, get: showNewNote, post: saveNewNote, bodyBytes: 256 * 1024 },
   { page: '/notes/:id', open: false, get: showNote, post: changeThread, bodyBytes: 256 * 1024 },
   { page: '/activity', open: false, get: listActivity },
   { page: '/activity/export', open: false, get: exportActivity },
@@ -64,7 +64,7 @@ export const routes: readonly Route[] = [
   { page: remoteCallbackPage(':id'), open: false, get: finishRemote },
   { page: remoteClientPage(':id'), open: true, publish: publishClient },
   { page: '/tokens', open: false, get: listTokens },
-  { page: '/tokens/new', open: false, get: showNewToken, post: makeToken },
+  { page: '/tokens/new', open: false, get: showNewToken, post: createToken },
   { page: '/tokens/everyone', open: false, admin: true, get: listTokensOfEveryone },
   { page: '/tokens/:id', open: false, post: revokeToken },
   ...rightsRoutes,
@@ -81,24 +81,24 @@ const patterns = routes.map((route) => ({ route, parts: route.page.split('/') })
 
 /** Finds the route of a page from `ConsolePaths.locate`. The first match wins. */
 export function findRoute(page: string): Found | undefined {
-  const asked = page.split('/');
+  const segments = page.split('/');
   for (const { route, parts } of patterns) {
-    if (parts.length !== asked.length) continue;
-    const params = readParams(parts, asked);
+    if (parts.length !== segments.length) continue;
+    const params = readParams(parts, segments);
     if (params) return { route, params };
   }
   return undefined;
 }
 
-function readParams(parts: readonly string[], asked: readonly string[]): Record<string, string> | undefined {
+function readParams(parts: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
   const params: Record<string, string> = {};
   for (const [at, part] of parts.entries()) {
-    const sent = asked[at]!;
+    const segment = segments[at]!;
     if (!part.startsWith(':')) {
-      if (part !== sent) return undefined;
+      if (part !== segment) return undefined;
       continue;
     }
-    const value = part === ':id' ? readId(sent) : decode(sent);
+    const value = part === ':id' ? readId(segment) : decode(segment);
     if (value === undefined) return undefined;
     params[part.slice(1)] = value;
   }
@@ -118,19 +118,19 @@ function decode(segment: string): string | undefined {
 }
 
 /** Maximum length of a return query, far above the needs of any page. */
-const QUERY_MOST = 4000;
+const MAX_QUERY_LENGTH = 4000;
 
 /**
  * Validates the return page of a sign-in: a console page with a GET handler and its query, else the start page. The
  * result is only a page and a query, so it cannot redirect to another site (CWE-601). GET requests change no data, so
  * any query is harmless.
  */
-export function readReturn(sent: string | null): string {
-  const [page = '', query = ''] = (sent ?? '').split(/\?(.*)/s);
+export function readReturn(input: string | null): string {
+  const [page = '', query = ''] = (input ?? '').split(/\?(.*)/s);
   const found = /^[\w/.%~-]*$/.test(page) ? findRoute(page) : undefined;
   if (!found || found.route.open || !found.route.get) return '';
   // RFC 3986 section 3.4: characters of a query. `#` would end it.
-  const isQuery = query !== '' && query.length <= QUERY_MOST && /^[\w.~%!$&'()*+,;=:@/?-]+$/.test(query);
+  const isQuery = query !== '' && query.length <= MAX_QUERY_LENGTH && /^[\w.~%!$&'()*+,;=:@/?-]+$/.test(query);
   // RFC 6750 section 5.3: drop a query that contains an access token.
   const isSecret = new URLSearchParams(query).has('access_token');
   return isQuery && !isSecret ? `${page}?${query}` : page;

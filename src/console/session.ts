@@ -3,9 +3,13 @@
 // Authorization header, so API tokens give no access to it.
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../core/caller.ts';
-import { randomToken, sameText, sign } from '../core/secret.ts';
-import type { SignInWays } from '../oauth/login/login-methods.ts';
-import { type DeviceCookie, readDevice, writeDevice } from '../oauth/login/trusted-browsers.ts';
+import { randomToken, sign, timingSafeEqualText } from '../core/secret.ts';
+import type { LoginMethods } from '../oauth/login/login-methods.ts';
+import {
+  formatTrustedBrowserCookie,
+  readTrustedBrowserCookie,
+  type TrustedBrowserCookie,
+} from '../oauth/login/trusted-browsers.ts';
 import type { Store } from '../store/store.ts';
 import type { ConsolePaths } from './paths.ts';
 
@@ -21,7 +25,7 @@ export interface Visitor {
   readonly device?: string | undefined;
 }
 
-export interface Begun extends SignedIn {
+export interface NewSession extends SignedIn {
   readonly browser: string;
   readonly address: string;
   /** Time when the sign-in began; default now. */
@@ -43,16 +47,16 @@ export interface Sessions {
    * Starts a session and returns its cookies. Ends the previous session (OWASP session management: no session survives
    * a sign-in).
    */
-  begin(visitor: Visitor, begun: Begun): Promise<readonly string[]>;
+  begin(visitor: Visitor, begun: NewSession): Promise<readonly string[]>;
   /** Ends the session and returns the cookies that clear it. */
   end(visitor: Visitor): Promise<readonly string[]>;
   /** Cookies that store the token of a one-time link and keep it out of URLs; '' clears it. */
-  keepLink(token: string): readonly string[];
+  linkCookies(token: string): readonly string[];
   /** Cookie with the trusted-browser value. */
-  keepDevice(value: string): string;
+  trustedBrowserCookie(value: string): string;
   /** CSRF token for the visitor's forms. */
   makeToken(visitor: Visitor): Promise<string>;
-  isToken(visitor: Visitor, sent: string): Promise<boolean>;
+  isToken(visitor: Visitor, token: string): Promise<boolean>;
 }
 
 const formKeys = 'console-forms';
@@ -60,7 +64,7 @@ const formKeys = 'console-forms';
 export function createSessions(
   store: Pick<Store, 'sessions' | 'permissions' | 'keys'>,
   paths: Pick<ConsolePaths, 'secure' | 'host' | 'path'>,
-  ways: Pick<SignInWays, 'accepts'>,
+  loginMethods: Pick<LoginMethods, 'accepts'>,
 ): Sessions {
   const names = cookieNames(paths);
   // SameSite=Lax instead of Strict: users open approval links from a chat, and Strict would show them the sign-in page.
@@ -74,37 +78,49 @@ export function createSessions(
     (await store.keys.of(formKeys, () => randomToken())).map(({ value }) => value);
   const tokenOf = ({ binding }: Visitor, key: string) => sign(`form ${binding}`, key);
 
-  const device: DeviceCookie = { name: names.device, path: paths.secure ? '/' : paths.path(''), secure: paths.secure };
-  const known = (req: IncomingMessage) => ({ link: readCookie(req, names.link), device: readDevice(req, device.name) });
+  const device: TrustedBrowserCookie = {
+    name: names.device,
+    path: paths.secure ? '/' : paths.path(''),
+    secure: paths.secure,
+  };
+  const readLinkAndDevice = (req: IncomingMessage) => ({
+    link: readCookie(req, names.link),
+    device: readTrustedBrowserCookie(req, device.name),
+  });
 
   return {
     async recognise(req) {
       const id = readCookie(req, names.session);
       const found = id === undefined ? undefined : await store.sessions.find(id);
       // Reject sessions of a sign-in method that is now disabled.
-      const access = found && ways.accepts(found.issuer) && (await store.permissions.accessOf(found.userId));
-      if (id !== undefined && access) return { ...known(req), binding: `session ${id}`, session: { id, access } };
-      const visit = readCookie(req, names.visit);
-      if (visit !== undefined) return { ...known(req), binding: `visit ${visit}` };
-      const made = randomToken();
-      return { ...known(req), binding: `visit ${made}`, cookie: set(names.visit, made) };
+      const access = found && loginMethods.accepts(found.issuer) && (await store.permissions.accessOf(found.userId));
+      if (id !== undefined && access)
+        return { ...readLinkAndDevice(req), binding: `session ${id}`, session: { id, access } };
+      const visitId = readCookie(req, names.visit);
+      if (visitId !== undefined) return { ...readLinkAndDevice(req), binding: `visit ${visitId}` };
+      const newVisitId = randomToken();
+      return { ...readLinkAndDevice(req), binding: `visit ${newVisitId}`, cookie: set(names.visit, newVisitId) };
     },
-    async begin(visitor, { device: kept, ...begun }) {
+    async begin(visitor, { device: newDevice, ...begun }) {
       if (visitor.session) await store.sessions.end(visitor.session.id);
       const id = await store.sessions.begin(begun);
-      return [set(names.session, id), clear(names.visit), ...(kept === undefined ? [] : [writeDevice(device, kept)])];
+      return [
+        set(names.session, id),
+        clear(names.visit),
+        ...(newDevice === undefined ? [] : [formatTrustedBrowserCookie(device, newDevice)]),
+      ];
     },
     async end({ session }) {
       if (session) await store.sessions.end(session.id);
       return [clear(names.session)];
     },
-    keepLink: (token) => [token === '' ? clear(names.link) : set(names.link, token)],
-    keepDevice: (value) => writeDevice(device, value),
+    linkCookies: (token) => [token === '' ? clear(names.link) : set(names.link, token)],
+    trustedBrowserCookie: (value) => formatTrustedBrowserCookie(device, value),
     async makeToken(visitor) {
       return tokenOf(visitor, (await keys())[0]!);
     },
-    async isToken(visitor, sent) {
-      return (await keys()).some((key) => sameText(sent, tokenOf(visitor, key)));
+    async isToken(visitor, token) {
+      return (await keys()).some((key) => timingSafeEqualText(token, tokenOf(visitor, key)));
     },
   };
 }

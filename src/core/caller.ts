@@ -10,18 +10,27 @@ export type PermissionLevel = (typeof permissionLevels)[number];
  */
 export const mayCustomize = (level: PermissionLevel): boolean => level === 'admin' || level === 'developer';
 
-/** The user who makes a call (spec 2.7). */
+/** The user who makes a call (behaviour 2.7). */
 export interface Caller {
+  /** The id of the user in Portico. */
   readonly id: number;
+  /** The e-mail address, which is also the name for sign-in. */
   readonly email: string;
+  /** The first name, or an empty text. */
   readonly firstName: string;
+  /** The last name, or an empty text. */
   readonly lastName: string;
+  /** The team that the user is in. */
   readonly team: string;
+  /** The role that gives the user their rights. */
   readonly role: string;
+  /** The tags of the user, as values by name. */
   readonly tags: Readonly<Record<string, string>>;
   /** IANA name, such as `Europe/Paris`; `UTC` when the profile has no timezone. */
   readonly timezone: string;
+  /** The rights on the installation itself. */
   readonly permissionLevel: PermissionLevel;
+  /** The id of the team, for front ends that expect one. */
   readonly renderingId: number;
 }
 
@@ -47,28 +56,28 @@ export interface Policy {
 }
 
 /** A policy as people write it, or only its name when one person is enough. */
-export type PolicyWish = PolicyName | { readonly policy: PolicyName; readonly secondPerson?: boolean };
+export type PolicyInput = PolicyName | { readonly policy: PolicyName; readonly secondPerson?: boolean };
 
-export const freely: Policy = Object.freeze({ policy: 'allow', secondPerson: false });
+export const allowPolicy: Policy = Object.freeze({ policy: 'allow', secondPerson: false });
 
 /** The result of several policies together. Only the console can ask a second person. */
-export function strictestOf(...some: readonly Policy[]): Policy {
-  const secondPerson = some.some((each) => each.secondPerson);
-  const least: PolicyName = secondPerson ? 'ask-person' : 'allow';
-  const policy = some.reduce<PolicyName>(
-    (most, each) => (policyNames.indexOf(each.policy) > policyNames.indexOf(most) ? each.policy : most),
-    least,
+export function strictestPolicy(...policies: readonly Policy[]): Policy {
+  const secondPerson = policies.some((each) => each.secondPerson);
+  const minimum: PolicyName = secondPerson ? 'ask-person' : 'allow';
+  const policy = policies.reduce<PolicyName>(
+    (strictest, each) => (policyNames.indexOf(each.policy) > policyNames.indexOf(strictest) ? each.policy : strictest),
+    minimum,
   );
   return { policy, secondPerson };
 }
 
 /** Describes what is wrong with a policy; undefined when it is valid. */
-export function findWishProblem(wish: unknown): string | undefined {
+export function findPolicyProblem(input: unknown): string | undefined {
   const names: readonly unknown[] = policyNames;
   const expected = `expected ${policyNames.join(', ')}, or { policy: 'ask-person', secondPerson: true }.`;
-  if (names.includes(wish)) return undefined;
-  if (typeof wish !== 'object' || wish === null) return expected;
-  const { policy, secondPerson = false, ...more } = wish as Record<string, unknown>;
+  if (names.includes(input)) return undefined;
+  if (typeof input !== 'object' || input === null) return expected;
+  const { policy, secondPerson = false, ...more } = input as Record<string, unknown>;
   if (!names.includes(policy) || typeof secondPerson !== 'boolean' || Object.keys(more).length > 0) return expected;
   // The client of the caller cannot ask another person. A second person without `ask-person` is a mistake in the
   // configuration.
@@ -76,10 +85,10 @@ export function findWishProblem(wish: unknown): string | undefined {
   return undefined;
 }
 
-/** Returns {@link freely} itself for `allow` or when no policy is set. */
-export function readPolicy(wish: PolicyWish | undefined): Policy {
-  const { policy, secondPerson = false } = typeof wish === 'object' ? wish : { policy: wish ?? 'allow' };
-  if (policy === 'allow') return freely;
+/** Returns {@link allowPolicy} itself for `allow` or when no policy is set. */
+export function readPolicy(input: PolicyInput | undefined): Policy {
+  const { policy, secondPerson = false } = typeof input === 'object' ? input : { policy: input ?? 'allow' };
+  if (policy === 'allow') return allowPolicy;
   // Fail closed: an unknown policy, from a newer version or an edit by hand, becomes `deny`.
   return policyNames.includes(policy) ? { policy, secondPerson } : { policy: 'deny', secondPerson: false };
 }
@@ -89,7 +98,9 @@ export function readPolicy(wish: PolicyWish | undefined): Policy {
  * permissions. When they change, the holder gets a new one.
  */
 export interface Access {
+  /** The user who makes the call. */
   readonly caller: Caller;
+  /** Whether the caller has a right on the records of a collection. */
   can(verb: Verb, collection: string): boolean;
   /** Whether the caller may load the form of an action and execute it. */
   canTrigger(collection: string, action: string): boolean;
@@ -117,6 +128,7 @@ export interface Access {
   mayCascade(collection: string): boolean;
   /** The approval that a write to the collection needs. */
   policy(verb: WriteVerb, collection: string): Policy;
+  /** The approval that an action needs before it runs. */
   actionPolicy(collection: string, action: string): Policy;
   /**
    * Whether the caller may start workflows. A run can change any data, which is why a read-only caller may start no
@@ -130,7 +142,12 @@ export interface Access {
   readonly collections: readonly string[] | null;
 }
 
-/** Allows everything. For customization code, start-up and tests; never pass it to an entry point. */
+/**
+ * Allows everything. For customization code, start-up and tests; never pass it to an entry point.
+ *
+ * @example
+ * const rows = await engine.list(fullAccess(caller), { collection: 'orders', limit: 10 });
+ */
 export function fullAccess(caller: Caller): Access {
   return {
     caller,
@@ -141,8 +158,8 @@ export function fullAccess(caller: Caller): Access {
     scope: () => null,
     hasPolicies: false,
     mayCascade: () => true,
-    policy: () => freely,
-    actionPolicy: () => freely,
+    policy: () => allowPolicy,
+    actionPolicy: () => allowPolicy,
     startsWorkflows: true,
     collections: null,
   };

@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import {
+  checkApiPath,
   checkBasePath,
   checkConsolePath,
   checkOrigin,
-  checkPlace,
   checkPlatformPath,
   checkPublicUrl,
   checkServerUrl,
@@ -14,7 +14,7 @@ import {
   type SsoSettings,
 } from './config/checks.ts';
 import { clientSettings } from './config/clients.ts';
-import { type Layer, layCodeOver } from './config/layers.ts';
+import { applyCodeLayer, type Layer } from './config/layers.ts';
 import { limitSettings } from './config/limits.ts';
 import { listeningSettings } from './config/listening.ts';
 import { peopleSettings } from './config/people.ts';
@@ -41,16 +41,21 @@ export type Config = { readonly [K in SettingName]: Settings[K]['fallback'] } & 
 
 /** The layers of settings. Code wins over flags, flags over the environment, the environment over the file. */
 export interface ConfigInput {
-  /** Values from options and calls in code. They win, but the environment can narrow lists of allowed values. */
-  readonly code?: GivenSettings;
+  /**
+   * Values from options and calls in code. They win, but the environment can narrow lists of allowed values. Default:
+   * no values.
+   */
+  readonly code?: SettingValues;
+  /** Texts from the command line, by the names of the settings in code. Default: no flags. */
   readonly flags?: Readonly<Partial<Record<SettingName, string>>>;
+  /** The environment variables. Default: no variables. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Values of a config file, already of the right types. */
-  readonly file?: GivenSettings;
+  /** Values of a config file, already of the right types. Default: no values. */
+  readonly file?: SettingValues;
 }
 
 /** Settings by their names in code. */
-export type GivenSettings = Partial<{ readonly [K in SettingName]: Settings[K]['fallback'] }>;
+export type SettingValues = Partial<{ readonly [K in SettingName]: Settings[K]['fallback'] }>;
 
 /** The environment of the process, for code without its own. */
 export function processEnvironment(): NonNullable<ConfigInput['env']> {
@@ -58,24 +63,31 @@ export function processEnvironment(): NonNullable<ConfigInput['env']> {
 }
 
 /**
- * Throws CONFIGURATION when a value is malformed or two values contradict. The error names the variable and never shows
- * a secret.
+ * Reads the settings and checks them. Throws CONFIGURATION when a value is malformed or two values contradict. The
+ * error names the variable and never shows a secret.
+ *
+ * @example
+ * const config = loadConfig({ env: process.env, code: { database: 'sqlite:shop.sqlite' } });
  */
 export function loadConfig(input: ConfigInput = {}): Config {
   const values: Record<string, unknown> = {};
   const origins: Record<string, string> = {};
   const unused: string[] = [];
   for (const [name, row] of Object.entries(settings) as [SettingName, Setting<unknown>][]) {
-    const given = find(name, row, input, unused);
-    values[name] = given.value;
-    origins[name] = given.origin;
+    const layer = findValue(name, row, input, unused);
+    values[name] = layer.value;
+    origins[name] = layer.origin;
   }
   values.dataDir = resolve(values.dataDir as string);
   if (values.publicUrl) values.publicUrl = checkPublicUrl(values.publicUrl as string);
   values.basePath = checkBasePath(values.basePath as string, values.publicUrl as string | null);
-  values.consolePath = checkConsolePath(values.consolePath as string, values.basePath as string);
-  values.prefix = checkPlace('SERVICE_PREFIX', values.prefix as string, values.basePath as string);
-  values.apiPath = checkPlace('SERVICE_API_PATH', values.apiPath as string, values.basePath as string);
+  values.prefix = checkApiPath('SERVICE_PREFIX', values.prefix as string, values.basePath as string);
+  values.apiPath = checkApiPath('SERVICE_API_PATH', values.apiPath as string, values.basePath as string);
+  values.consolePath = checkConsolePath(
+    values.consolePath as string,
+    values.basePath as string,
+    values.apiPath as string,
+  );
   values.platformPath = checkPlatformPath(values.platformPath as string, values.basePath as string);
   if (values.serverUrl) values.serverUrl = checkServerUrl(values as unknown as Config);
   values.agentOrigins = (values.agentOrigins as readonly string[]).map(checkOrigin);
@@ -83,21 +95,21 @@ export function loadConfig(input: ConfigInput = {}): Config {
   return Object.freeze({ ...values, origins: Object.freeze(origins), unused }) as unknown as Config;
 }
 
-function find(name: SettingName, row: Setting<unknown>, input: ConfigInput, unused: string[]): Layer {
-  const under = findUnderCode(name, row, input);
+function findValue(name: SettingName, row: Setting<unknown>, input: ConfigInput, unused: string[]): Layer {
+  const layer = findBelowCode(name, row, input);
   const code = input.code?.[name];
-  return code === undefined ? under : layCodeOver(code, row, under, unused);
+  return code === undefined ? layer : applyCodeLayer(code, row, layer, unused);
 }
 
-function findUnderCode(name: SettingName, row: Setting<unknown>, input: ConfigInput): Layer {
+function findBelowCode(name: SettingName, row: Setting<unknown>, input: ConfigInput): Layer {
   const layer = (origin: Layer['origin'], label: string, text: string) => ({
     ...{ origin, label },
     value: parse(label, row, text),
   });
   const flag = input.flags?.[name];
   if (flag !== undefined) return layer('flag', row.flag ?? row.env, flag);
-  const given = input.env?.[row.env];
-  if (given !== undefined && given !== '') return layer('environment', row.env, given);
+  const envText = input.env?.[row.env];
+  if (envText !== undefined && envText !== '') return layer('environment', row.env, envText);
   const path = input.env?.[`${row.env}_FILE`];
   if (path) return layer('environment', `${row.env}_FILE`, readSecret(`${row.env}_FILE`, path));
   const value = input.file?.[name];

@@ -1,5 +1,5 @@
 // Every error that a caller can meet is one row of a table: code, HTTP status, typed details and a safe message. Any
-// user may see `message`. The internal reason goes into `cause`, which only the log shows. Adapters (api/reply.ts,
+// user may see `message`. The internal reason goes into `cause`, which only the log shows. Adapters (api/answer.ts,
 // mcp/results/result.ts, the authorization server) convert errors; domain code only throws. docs/errors.md lists the
 // same codes, and a test compares the two.
 
@@ -47,7 +47,7 @@ const table = {
     say: (d: { collection: string; relation: string; foreign: string; back?: string; form?: string }) =>
       d.form !== undefined
         ? `'${d.relation}' of '${d.collection}' leads to many records: to filter by them send ${d.form}.`
-        : `'${d.relation}' of '${d.collection}' leads to many records: filters may go through it, columns, groups and sorts may not. Ask '${d.foreign}' instead${d.back === undefined ? '' : `, where '${d.back}' leads back to '${d.collection}'`}.`,
+        : `'${d.relation}' of '${d.collection}' leads to many records: use it only in filters, not in columns, groups or sorts. Query '${d.foreign}' instead${d.back === undefined ? '' : `, where '${d.back}' leads back to '${d.collection}'`}.`,
   },
   AMBIGUOUS_FILTER: {
     status: 400,
@@ -66,7 +66,7 @@ const table = {
   NOT_COUNTABLE: {
     status: 400,
     say: (d: { collection: string }) =>
-      `'${d.collection}' is not counted. List it: the answer says whether there is more.`,
+      `'${d.collection}' cannot be counted. List it: the answer says whether there are more records.`,
   },
   UNKNOWN_OPERATOR: {
     status: 400,
@@ -80,7 +80,7 @@ const table = {
   FIELD_NOT_SORTABLE: {
     status: 400,
     say: (d: { collection: string; field: string; sortable: readonly string[] }) =>
-      `'${d.collection}' cannot be sorted by '${d.field}'. Sortable: ${d.sortable.slice(0, 20).join(', ') || 'nothing'}.`,
+      `'${d.collection}' cannot be sorted by '${d.field}'. Sortable: ${d.sortable.slice(0, 20).join(', ') || 'no field'}.`,
   },
   INVALID_VALUE: {
     status: 400,
@@ -93,7 +93,7 @@ const table = {
   INVALID_CURSOR: {
     status: 400,
     say: () =>
-      'This cursor does not belong to this query. Repeat the call that gave it with the same arguments, or start again without a cursor.',
+      'This cursor does not belong to this query. Repeat the call that returned it with the same arguments, or start again without a cursor.',
   },
   INVALID_RECORD: {
     status: 400,
@@ -103,59 +103,60 @@ const table = {
   RECORD_IN_USE: {
     status: 409,
     say: (d: { collection: string; verb: string }) =>
-      `Nothing was written to '${d.collection}': other records point to a record that this would ${d.verb}. Delete those or undo their links first.`,
+      `Nothing was written to '${d.collection}': other records reference a record that this would ${d.verb}. Delete those records or remove their links first.`,
   },
   WRITE_CONFLICT: {
     status: 409,
     /** `kept`: the records exist, but the statement did not affect them. */
     say: (d: { collection: string; kept?: boolean }) =>
-      `Nothing was written to '${d.collection}': ${d.kept ? 'somebody else was writing there at the same time, or a trigger or a policy of the database keeps the record as it is. Try again once' : 'somebody else was writing there at the same time. Try again'}.`,
+      `Nothing was written to '${d.collection}': ${d.kept ? 'another transaction wrote there at the same time, or a trigger or policy of the database prevents the change. Try again once' : 'another transaction wrote there at the same time. Try again'}.`,
   },
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
     say: (d: { tool: string }) =>
-      `This idempotencyKey was sent to '${d.tool}' before, with other arguments. Take a new key for a new call.`,
+      `This idempotencyKey was already sent to '${d.tool}' with other arguments. Use a new key for a new call.`,
   },
   IDEMPOTENCY_KEY_BUSY: {
     status: 409,
-    say: () => 'The call with this idempotencyKey is still under way. Repeat it in a moment for its answer.',
+    say: () => 'The call with this idempotencyKey is still in progress. Repeat it in a moment for its answer.',
   },
   OUTCOME_UNKNOWN: {
     status: 409,
     /** `write`: the write of this call. `key`: the first call with this idempotency key. */
     say: (d: { of: 'write' | 'key' }) =>
       d.of === 'write'
-        ? 'The database did not say whether this write was done: the connection was lost, or time was up, at its very end. Do not repeat the call blindly. Look at the records first, and call again only if it was not done.'
-        : 'An earlier call with this idempotencyKey was cut off: it was done or it was not. Only if it was not, call with a new key. Look with list.',
+        ? 'The database did not confirm whether this write was done: the connection was lost, or the time limit was reached, during its commit. Do not repeat the call blindly. Check the records first, and call again only if it was not done.'
+        : 'An earlier call with this idempotencyKey was interrupted: it may have been done or not. Check with list. If it was not done, call again with a new key.',
   },
   ANSWER_WITHHELD: {
     status: 403,
     say: () =>
-      'This call was done before. What you may do has changed since, so that its answer is not told again. Look with list.',
+      'This call was already done. Your permissions have changed since then, so its answer is not returned again. Check the records with list.',
   },
   NOT_APPROVED: {
     status: 403,
     say: (d: { how: 'declined' | 'unanswered' | 'denied' }) =>
-      `Nothing was done: ${{ declined: 'the person who was asked said no', unanswered: 'the person who was asked did not answer', denied: 'the request for this call was denied' }[d.how]}. Do not try it again, or another way, unless you are asked to.`,
+      `The call was not executed: ${{ declined: 'the person who was asked declined', unanswered: 'the person who was asked did not answer', denied: 'the request for this call was denied' }[d.how]}. Do not try again, in this or another way, unless you are asked to.`,
   },
   NEEDS_APPROVAL: {
     status: 403,
     say: (d: { verb: string; collection: string; action?: string; roleIdsAllowedToApprove: readonly number[] }) =>
-      `Nothing was done: to ${d.verb} '${d.collection}' needs the yes of a person in the console, which cannot be asked for here. Have it done through an assistant: its request is decided in the console.`,
+      `The call was not executed: approval in the console is required to ${d.verb} '${d.collection}', and cannot be requested here. Make this change through an assistant: its request is decided in the console.`,
   },
   APPROVAL_OVERTAKEN: {
     status: 409,
     say: () =>
-      'Nothing was done: the records, or what you may do, changed after this was asked for. Look at them, then call again for a new approval.',
+      'The call was not executed: the records, or your permissions, changed after the approval was requested. Check the records, then call again for a new approval.',
   },
   INVALID_APPROVAL: {
     status: 400,
     say: () =>
-      'Nothing was done: this approval is not for this call, was used before, or has expired. Call again without requestState.',
+      'The call was not executed: this approval is for another call, was already used, or has expired. Call again without requestState.',
   },
   TOO_MANY_APPROVALS: {
     status: 429,
-    say: () => 'Nothing was done: too many of your calls wait for approval. Have those decided first.',
+    say: () =>
+      'The call was not executed: too many of your calls are waiting for approval. Have those approved or denied first.',
   },
   READ_ONLY: {
     status: 403,
@@ -171,7 +172,7 @@ const table = {
     /** `relation`: the records may exist, but this relation does not link them to the record. */
     say: (d: { collection: string; id: string; missing?: readonly string[]; relation?: string }) =>
       d.relation !== undefined
-        ? `Nothing was taken away: ${(d.missing ?? [d.id]).map((id) => `'${id}'`).join(', ')} of '${d.collection}' ${(d.missing?.length ?? 1) > 1 ? 'are' : 'is'} not in '${d.relation}' of this record, or you may not see it. List its '${d.relation}' for those that are.`
+        ? `No records were removed: ${(d.missing ?? [d.id]).map((id) => `'${id}'`).join(', ')} of '${d.collection}' ${(d.missing?.length ?? 1) > 1 ? 'are' : 'is'} not in '${d.relation}' of this record, or you may not see it. List its '${d.relation}' to see the linked records.`
         : (d.missing?.length ?? 0) > 1
           ? `No records ${d.missing!.map((id) => `'${id}'`).join(', ')} in '${d.collection}', or you may not see them.`
           : `No record '${d.id}' in '${d.collection}', or you may not see it.`,
@@ -190,19 +191,19 @@ const table = {
   ACTION_FAILED: {
     status: 500,
     say: (d: { collection: string; action: string; part: string }) =>
-      `The code of the action '${d.action}' of '${d.collection}' failed (${d.part}). Tell the operator; the log says more.`,
+      `The code of the action '${d.action}' of '${d.collection}' failed (${d.part}). Tell the operator; the log has the cause.`,
   },
   FILE_GONE: {
     status: 404,
-    say: (d: { next: string }) => `This address is unknown, or its 15 minutes are over. ${d.next}`,
+    say: (d: { next: string }) => `This URL is unknown, or it has expired after 15 minutes. ${d.next}`,
   },
   FILE_SENT: {
     status: 409,
-    say: () => 'A file was sent to this address already. Call requestActionFileUpload for another.',
+    say: () => 'A file was already sent to this URL. Call requestActionFileUpload for another.',
   },
   TOO_MANY_FILES: {
     status: 429,
-    say: (d: { limit: number }) => `You have ${d.limit} files on their way. Use those, or wait until they expire.`,
+    say: (d: { limit: number }) => `You have ${d.limit} pending files. Use those, or wait until they expire.`,
   },
   UNKNOWN_TOOL: {
     status: 404,
@@ -211,7 +212,7 @@ const table = {
   UNKNOWN_WORKFLOW: {
     status: 404,
     say: (d: { workflow: string }) =>
-      `There is no workflow '${clipped(d.workflow)}' that can be started. listWorkflows tells which there are.`,
+      `There is no workflow '${clipped(d.workflow)}' that can be started. Call listWorkflows for the list.`,
   },
   UNKNOWN_RUN: {
     status: 404,
@@ -225,12 +226,12 @@ const table = {
   TRIGGER_KEY_REUSED: {
     status: 409,
     say: () =>
-      'This Idempotency-Key (or webhook-id) was sent to this webhook before, for another record. Take a new key for a new run.',
+      'This Idempotency-Key (or webhook-id) was already sent to this webhook for another record. Use a new key for a new run.',
   },
   INVALID_WEBHOOK_ADDRESS: {
     status: 400,
     say: () =>
-      'This address is not the one of a webhook: it is not whole, was changed, or was replaced by another. Copy it anew from the settings of the trigger.',
+      'Invalid webhook URL: it is incomplete, modified, or has been regenerated. Copy it again from the settings of the trigger.',
   },
   UNKNOWN_WEBHOOK: { status: 404, say: (d: { problem: string }) => d.problem },
   UNKNOWN_CHART: { status: 404, say: (d: { chart: string } & Near) => `No chart '${d.chart}'.${near(d)}` },
@@ -249,13 +250,13 @@ const table = {
   SSO_UNAVAILABLE: {
     status: 503,
     say: (d: { name: string }) =>
-      `${d.name} cannot be asked who you are at the moment. Try again shortly; when it stays like this, tell the operator.`,
+      `${d.name} cannot verify who you are at the moment. Try again shortly. If the problem persists, tell the operator.`,
   },
   /** `why` is only for the log. */
   SSO_REFUSED: { status: 403, say: (d: { problem: string; why?: string }) => d.problem },
   INVALID_DPOP_PROOF: {
     status: 401,
-    say: (d: { problem: string }) => `The DPoP proof cannot be used: ${d.problem} Make a new one for each request.`,
+    say: (d: { problem: string }) => `Invalid DPoP proof: ${d.problem} Create a new one for each request.`,
   },
   RATE_LIMITED: {
     status: 429,
@@ -267,56 +268,56 @@ const table = {
   },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, say: () => 'Send the body as Content-Type: application/json.' },
   MALFORMED_JSON: { status: 400, say: (d: { problem: string }) => `The request body is not usable JSON: ${d.problem}` },
-  NOT_FOUND: { status: 404, say: (d: { path: string }) => `Nothing is served at ${clipped(d.path)}.` },
+  NOT_FOUND: { status: 404, say: (d: { path: string }) => `Not found: ${clipped(d.path)}.` },
   METHOD_NOT_ALLOWED: {
     status: 405,
     say: (d: { method: string; allow: readonly string[] }) =>
       `${d.method} is not allowed here; use ${d.allow.join(' or ')}.`,
   },
-  HOST_NOT_ALLOWED: { status: 403, say: () => 'This Host is not served here. Set SERVICE_ALLOWED_HOSTS to add it.' },
+  HOST_NOT_ALLOWED: { status: 403, say: () => 'This Host is not allowed. Set SERVICE_ALLOWED_HOSTS to add it.' },
   ADDRESS_NOT_ALLOWED: {
     status: 403,
     say: (d: { address: string }) =>
-      `Requests from ${d.address || 'an unknown address'} are not let in here. Who runs this server can add the address to its allow-list.`,
+      `Requests from ${d.address || 'an unknown address'} are not allowed. The operator of this server can add the address to its allow-list.`,
   },
   ORIGIN_NOT_ALLOWED: {
     status: 403,
     say: (d: { setting?: string }) =>
-      `This Origin may not call here. Set ${d.setting ?? 'SERVICE_ALLOWED_ORIGINS'} to add it.`,
+      `This Origin is not allowed. Set ${d.setting ?? 'SERVICE_ALLOWED_ORIGINS'} to add it.`,
   },
   TOO_MANY_ROWS: {
     status: 422,
     say: (d: { collection: string; field: string; limit: number; cure?: string }) =>
-      `'${d.field}' of '${d.collection}' cannot be decided by the database and more than ${d.limit} records would have to be read. ${d.cure ? `Cure: ${d.cure}.` : 'Narrow the filter, or give the field a replaceFieldOperator.'}`,
+      `The database cannot evaluate '${d.field}' of '${d.collection}', and more than ${d.limit} records would have to be read. ${d.cure ? `Solution: ${d.cure}.` : 'Narrow the filter, or give the field a replaceFieldOperator.'}`,
   },
   TOO_MANY_QUERIES: {
     status: 429,
     say: (d: { waiting: number }) =>
-      `${d.waiting} of your queries are waiting already. Wait for their answers, and ask fewer at once.`,
+      `${d.waiting} of your queries are already waiting. Wait for their answers, and send fewer at once.`,
   },
   ANSWER_TOO_LARGE: {
     status: 422,
     say: (d: { megabytes: number }) =>
-      `The records that were asked for hold more than ${d.megabytes} MB. Ask for fewer fields, a smaller page, or with a narrower filter.`,
+      `The requested records contain more than ${d.megabytes} MB. Ask for fewer fields or a smaller page, or narrow the filter.`,
   },
   NO_AI_PROVIDER: {
     status: 404,
-    say: () => 'This server has no AI provider. Who runs it can add one with addAi(createAiProvider(...)).',
+    say: () => 'This server has no AI provider. The operator can add one with addAi(createAiProvider(...)).',
   },
   AI_KEY_REFUSED: {
     status: 502,
     say: (d: { provider: string }) =>
-      `The AI provider '${d.provider}' does not accept the key of this server, or not for this model. Tell the operator.`,
+      `The AI provider '${d.provider}' rejects the key of this server, or does not accept it for this model. Tell the operator.`,
   },
   AI_RATE_LIMITED: {
     status: 429,
     say: (d: { provider: string; retryAfterSeconds: number | null }) =>
-      `The AI provider '${d.provider}' takes no more questions at the moment. Try again ${d.retryAfterSeconds === null ? 'later' : `in ${d.retryAfterSeconds} s`}.`,
+      `The AI provider '${d.provider}' accepts no more requests at the moment. Try again ${d.retryAfterSeconds === null ? 'later' : `in ${d.retryAfterSeconds} s`}.`,
   },
   AI_REFUSED: {
     status: 502,
     say: (d: { provider: string; status: number }) =>
-      `The AI provider '${d.provider}' refused the question (status ${d.status}). Tell the operator; the log has the cause.`,
+      `The AI provider '${d.provider}' rejected the request (status ${d.status}). Tell the operator; the log has the cause.`,
   },
   AI_TIMED_OUT: {
     status: 504,
@@ -326,31 +327,31 @@ const table = {
   AI_UNAVAILABLE: {
     status: 503,
     say: (d: { provider: string }) =>
-      `The AI provider '${d.provider}' cannot be reached, or does not answer as it should. Try again shortly.`,
+      `The AI provider '${d.provider}' cannot be reached, or returns invalid answers. Try again shortly.`,
   },
   STEP_FAILED: { status: 422, say: (d: { step: string; problem: string }) => `The step '${d.step}': ${d.problem}` },
   TOO_MANY_STEPS: {
     status: 422,
     say: (d: { limit: number }) =>
-      `The run took ${d.limit} steps and was ended. Look whether the steps of the workflow lead in a circle.`,
+      `The run was ended after ${d.limit} steps. Check whether the steps of the workflow form a loop.`,
   },
   ANSWER_TIMED_OUT: {
     status: 422,
-    say: (d: { step: string }) => `Nobody answered the step '${d.step}' in time. Start the workflow again.`,
+    say: (d: { step: string }) => `The step '${d.step}' was not answered in time. Start the workflow again.`,
   },
   STEP_DECLINED: {
     status: 422,
-    say: (d: { step: string }) => `A person said no to the step '${d.step}': it was not done, and the run ended there.`,
+    say: (d: { step: string }) => `A person rejected the step '${d.step}': it was not executed, and the run ended.`,
   },
   STEP_UNCERTAIN: {
     status: 422,
     say: (d: { step: string }) =>
-      `Whether the step '${d.step}' was done is not known, and a person ended the run. Look at the record.`,
+      `It is unknown whether the step '${d.step}' was executed, and a person ended the run. Check the record.`,
   },
   UNKNOWN_REMOTE_SERVER: {
     status: 404,
     say: (d: { server: string } & Near) =>
-      `No remote server '${d.server}'.${near(d)} An administrator adds servers on the console's page Remote servers.`,
+      `No remote server '${d.server}'.${near(d)} An administrator can add servers on the console's page Remote servers.`,
   },
   UNKNOWN_REMOTE_TOOL: {
     status: 404,
@@ -365,7 +366,7 @@ const table = {
   REMOTE_RECONNECT: {
     status: 403,
     say: (d: { server: string }) =>
-      `The remote server '${d.server}' needs an account of the user of the run. Connect it on the console's page Remote servers.`,
+      `The remote server '${d.server}' requires an account of the user of the run. Connect it on the console's page Remote servers.`,
   },
   REMOTE_UNAVAILABLE: {
     status: 502,
@@ -375,24 +376,24 @@ const table = {
   REMOTE_REFUSED: {
     status: 502,
     say: (d: { server: string; problem: string }) =>
-      `The remote server '${d.server}' refused the call: ${d.problem} Nothing was done.`,
+      `The remote server '${d.server}' refused the call: ${d.problem} The call was not executed.`,
   },
   REMOTE_TOOL_FAILED: {
     status: 422,
     say: (d: { server: string; tool: string }) =>
-      `The tool '${d.tool}' of the remote server '${d.server}' answered that it could not do this. The page of the run tells its user why; look at the server what was done.`,
+      `The tool '${d.tool}' of the remote server '${d.server}' reported an error. The page of the run shows its user the cause; check on the server what was done.`,
   },
   REFUSED: { status: 422, say: (d: { problem: string }) => d.problem },
   DENIED: { status: 403, say: (d: { problem: string }) => d.problem },
   FAILED_AFTER_WRITE: {
     status: 500,
     say: (d: { collection: string; why: string }) =>
-      `The write to '${d.collection}' was done and stands, but the operator's code went wrong after it: ${d.why} Do not repeat the call; look with list.`,
+      `The write to '${d.collection}' was saved, but the operator's code failed after it: ${d.why} Do not repeat the call; check the records with list.`,
   },
   CUSTOMIZATION_FAILED: {
     status: 500,
     say: (d: { what: string }) =>
-      `Code of the operator failed: ${d.what}. Nothing is wrong with your call; leave out what needs it, or tell the operator.`,
+      `Code of the operator failed: ${d.what}. Your call is not the cause. Leave out what needs this code, or tell the operator.`,
   },
   TIMED_OUT: {
     status: 504,
@@ -411,7 +412,7 @@ const table = {
     /** `problem`: details for the operator who starts the server. */
     say: (d: { problem?: string }) =>
       d.problem ??
-      'The database cannot be reached at the moment. Try again shortly; when it stays like this, tell the operator: the log says why.',
+      'The database cannot be reached at the moment. Try again shortly. If the problem persists, tell the operator: the log has the cause.',
   },
   /** Neither the call nor its values caused the error. The log has the error of the database. */
   DATABASE_FAILED: {
@@ -421,14 +422,14 @@ const table = {
   PLATFORM_UNAVAILABLE: {
     status: 503,
     say: () =>
-      'The server that keeps users, permissions and the log cannot be reached at the moment. Try again shortly; when it stays like this, tell the operator.',
+      'The server that keeps users, permissions and the log cannot be reached at the moment. Try again shortly. If the problem persists, tell the operator.',
   },
   NOT_READY: { status: 503, say: () => 'The server is starting or stopping. Try again shortly.' },
   CONFIGURATION: { status: 500, say: (d: { problem: string }) => d.problem },
   INTERNAL: {
     status: 500,
     say: (d: { requestId: string }) =>
-      `Something went wrong here, not in your call. Tell the operator: request ${d.requestId}.`,
+      `An internal error occurred; your call is not the cause. Tell the operator: request ${d.requestId}.`,
   },
 } as const satisfies Record<string, Row<never>>;
 
@@ -441,7 +442,9 @@ export const errorCodes = Object.keys(table) as readonly ErrorCode[];
 
 /** The only error that domain code throws on purpose. `cause` is for the log, never for a client. */
 export class AppError<C extends ErrorCode = ErrorCode> extends Error {
+  /** The code, as docs/errors.md lists it. */
   readonly code: C;
+  /** The facts of the message, by name. */
   readonly details: ErrorDetails<C>;
 
   constructor(code: C, details: ErrorDetails<C>, cause?: unknown) {
@@ -452,6 +455,7 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
     this.details = details;
   }
 
+  /** The HTTP status of the code. */
   get status(): number {
     return table[this.code].status;
   }
@@ -465,22 +469,22 @@ export function isAppError<C extends ErrorCode>(error: unknown, code?: C): error
   return error instanceof AppError && (code === undefined || error.code === code);
 }
 
-const meanings = new WeakMap<object, AppError>();
+const registeredErrors = new WeakMap<object, AppError>();
 
 /**
  * Registers the AppError that `toAppError` returns for an error of a library. For errors that cannot be replaced where
  * they are thrown.
  */
-export function giveMeaning(error: object, meaning: AppError): void {
-  meanings.set(error, meaning);
+export function registerAppError(error: object, appError: AppError): void {
+  registeredErrors.set(error, appError);
 }
 
 /**
  * Converts any throwable to an error that users may see. An AppError is returned unchanged, and an error passed to
- * `giveMeaning` becomes its AppError. All others become INTERNAL, with the request id and without their text.
+ * `registerAppError` becomes its AppError. All others become INTERNAL, with the request id and without their text.
  */
 export function toAppError(error: unknown, requestId: string): AppError {
   if (error instanceof AppError) return error;
-  const meaning = typeof error === 'object' && error !== null ? meanings.get(error) : undefined;
-  return meaning ?? new AppError('INTERNAL', { requestId }, error);
+  const registered = typeof error === 'object' && error !== null ? registeredErrors.get(error) : undefined;
+  return registered ?? new AppError('INTERNAL', { requestId }, error);
 }

@@ -1,45 +1,59 @@
 // The JSON that callers write to select records. This file only defines the data; agent/resolve resolves names and
 // checks values.
 
+const presence = ['Present', 'Blank', 'Missing'] as const;
+// biome-ignore format: one family a line
+const periods = [
+  'Today', 'Yesterday',
+  'PreviousWeek', 'PreviousMonth', 'PreviousQuarter', 'PreviousYear',
+  'PreviousWeekToDate', 'PreviousMonthToDate', 'PreviousQuarterToDate', 'PreviousYearToDate',
+] as const;
+const sidesOfNow = ['Past', 'Future'] as const;
+
+/** The operators without a value. */
+export const valuelessOperators = [...presence, ...periods, ...sidesOfNow] as const;
+export type ValuelessOperator = (typeof valuelessOperators)[number];
+
 // biome-ignore format: one family a line
 export const operators = [
-  'Present', 'Blank', 'Missing',
+  ...presence,
   'Equal', 'NotEqual', 'In', 'NotIn',
   'LessThan', 'GreaterThan', 'LessThanOrEqual', 'GreaterThanOrEqual', 'Before', 'After',
   'Like', 'ILike', 'Match',
   'Contains', 'NotContains', 'IContains', 'NotIContains',
   'StartsWith', 'EndsWith', 'IStartsWith', 'IEndsWith', 'LongerThan', 'ShorterThan',
   'IncludesAll', 'IncludesNone',
-  'Today', 'Yesterday',
-  'PreviousWeek', 'PreviousMonth', 'PreviousQuarter', 'PreviousYear',
-  'PreviousWeekToDate', 'PreviousMonthToDate', 'PreviousQuarterToDate', 'PreviousYearToDate',
+  ...periods,
   'PreviousXDays', 'PreviousXDaysToDate', 'BeforeXHoursAgo', 'AfterXHoursAgo',
-  'Past', 'Future',
+  ...sidesOfNow,
 ] as const;
 
 /**
  * Maximum number of conditions in one filter. SQLite rejects expressions deeper than 1,000, and each condition adds a
  * level. Parsers count while they read, which makes a rejected filter no more expensive than an accepted one.
  */
-export const CONDITIONS_MOST = 500;
+export const MAX_CONDITIONS = 500;
 /** Maximum number of sorts in one list. */
-export const SORTS_MOST = 100;
+export const MAX_SORTS = 100;
 /** Maximum number of groups in one aggregation. */
-export const GROUPS_MOST = 8;
+export const MAX_GROUPS = 8;
 
-/** The operators of a filter leaf (spec 2.7). */
+/** The operators of a filter leaf (behaviour 2.7). */
 export type Operator = (typeof operators)[number];
 
-/** A condition on one field (spec 2.7). */
+/** A condition on one field (behaviour 2.7). */
 export interface PlainLeaf {
   /** A field, or `relation:field`. */
   readonly field: string;
+  /** The operator, one of those that `describe` lists for the field. */
   readonly operator: Operator;
+  /** The operand. Operators such as `Present` have no operand. */
   readonly value?: unknown;
 }
 
-/** Combines filters: all must match (`And`), at least one (`Or`), or not all of them (`Not`) (spec 2.7). */
+/** Combines filters: all must match (`And`), at least one (`Or`), or not all of them (`Not`) (behaviour 2.7). */
 export interface PlainBranch {
+  /** Whether all conditions must match, at least one, or not all of them. */
   readonly aggregator: 'And' | 'Or' | 'Not';
   /** If empty, `And` matches every record, `Or` and `Not` match no record. */
   readonly conditions: readonly PlainFilter[];
@@ -57,11 +71,12 @@ export type PlainQuantified =
   | { readonly none: string; readonly where?: PlainFilter }
   | { readonly every: string; readonly where: PlainFilter };
 
-/** A filter as written in code and passed by callers (spec 2.7). */
+/** A filter as written in code and passed by callers (behaviour 2.7). */
 export type PlainFilter = PlainLeaf | PlainBranch | PlainQuantified;
 
-/** A field to sort by, ascending by default (spec 2.7). */
+/** A field to sort by, ascending by default (behaviour 2.7). */
 export interface PlainSort {
+  /** A field, or `relation:field` through to-one relations. */
   readonly field: string;
   /** Default true. */
   readonly ascending?: boolean;

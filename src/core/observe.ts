@@ -1,7 +1,7 @@
 // Events are reported as typed observations. The log, traces and metrics (observe/) listen to them. An observation
 // contains only names and ids, never argument values, tokens or passwords.
 import { type Logger, pino } from 'pino';
-import { failedCode, thrownBy } from './errors/code-failure.ts';
+import { listCodeFailures, unwrapCodeFailure } from './errors/code-failure.ts';
 
 /** An event, as listeners receive it. It contains only names and ids, never values, tokens or passwords. */
 export type Observation =
@@ -164,7 +164,7 @@ export function createObserver(): Observer {
   };
 }
 
-/** A logger of the host application (spec 2.1). */
+/** A logger of the host application (behaviour 2.1). */
 export type LogFunction = (level: LogLevel, message: string, error?: unknown) => void;
 
 /** Passes observations as lines of text to a logger of the host application. Ignores errors of the logger. */
@@ -174,8 +174,8 @@ export function createFunctionListener(logger: LogFunction, level: LogLevel): Ob
     const at = levelOf[observation.type];
     if (at === null || !enabled.includes(at)) return;
     try {
-      const message = lineOf(observation);
-      const cause = 'cause' in observation ? thrownBy(observation.cause) : undefined;
+      const message = formatLine(observation);
+      const cause = 'cause' in observation ? unwrapCodeFailure(observation.cause) : undefined;
       if (cause === undefined) logger(at, message);
       else logger(at, message, cause);
     } catch {
@@ -187,12 +187,12 @@ export function createFunctionListener(logger: LogFunction, level: LogLevel): Ob
 /**
  * The message of a warning; otherwise the type and its details, such as `source.introspected: source=shop tables=3`.
  */
-function lineOf(observation: Observation): string {
+function formatLine(observation: Observation): string {
   if (observation.type === 'warning') return observation.message;
-  const code = observation.type === 'failure' ? failedCode(observation.cause) : [];
+  const code = observation.type === 'failure' ? listCodeFailures(observation.cause) : [];
   const details = Object.entries(observation).filter(([name]) => name !== 'type' && name !== 'cause');
-  const said = details.map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  return [observation.type, said.join(' '), ...code].filter(Boolean).join(': ');
+  const pairs = details.map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return [observation.type, pairs.join(' '), ...code].filter(Boolean).join(': ');
 }
 
 /** Writes JSON lines to standard error and leaves standard output to the user. */

@@ -35,7 +35,7 @@ export function hashToken(token: string): string {
  * A 64-bit hash to distinguish texts when a collision gives an attacker no advantage. FNV-1a, twice with different
  * seeds; takes a tenth of the time of SHA-256. Never use it on a secret.
  */
-export function markOf(text: string): string {
+export function fingerprintOf(text: string): string {
   let [a, b] = [0x811c9dc5, 0x9747b28c];
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -46,7 +46,7 @@ export function markOf(text: string): string {
 }
 
 /** Constant-time comparison of two texts. Their lengths are not secret. */
-export function sameText(a: string, b: string): boolean {
+export function timingSafeEqualText(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);
   return left.length === right.length && timingSafeEqual(left, right);
@@ -64,7 +64,7 @@ export function makeSigningKey(): string {
 
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
 
-function stretch(password: string, salt: Buffer, options: ScryptOptions): Promise<Buffer> {
+function deriveHash(password: string, salt: Buffer, options: ScryptOptions): Promise<Buffer> {
   return new Promise((resolve, reject) =>
     scrypt(password.normalize('NFKC'), salt, 32, options, (error, key) => (error ? reject(error) : resolve(key))),
   );
@@ -73,7 +73,7 @@ function stretch(password: string, salt: Buffer, options: ScryptOptions): Promis
 /** `scrypt$N$r$p$salt$hash`. Each hash includes its parameters, which allows raising them later. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
-  const key = await stretch(password, salt, SCRYPT);
+  const key = await deriveHash(password, salt, SCRYPT);
   return ['scrypt', SCRYPT.N, SCRYPT.r, SCRYPT.p, salt.toString('base64url'), key.toString('base64url')].join('$');
 }
 
@@ -81,16 +81,16 @@ export async function hashPassword(password: string): Promise<string> {
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const [kind, N, r, p, salt, expected] = (stored ?? '').split('$');
   if (kind !== 'scrypt' || !salt || !expected) {
-    await stretch(password, randomBytes(16), SCRYPT);
+    await deriveHash(password, randomBytes(16), SCRYPT);
     return false;
   }
-  const key = await stretch(password, Buffer.from(salt, 'base64url'), {
+  const key = await deriveHash(password, Buffer.from(salt, 'base64url'), {
     N: Number(N),
     r: Number(r),
     p: Number(p),
     maxmem: SCRYPT.maxmem,
   });
-  return sameText(key.toString('base64url'), expected);
+  return timingSafeEqualText(key.toString('base64url'), expected);
 }
 
 /** AES-256-GCM with a key derived from `passphrase`; `iv.tag.data`, each base64url. */
@@ -104,7 +104,7 @@ export function encrypt(text: string, passphrase: string): string {
 /** Throws unless {@link encrypt} made the text with the same passphrase. */
 export function decrypt(sealed: string, passphrase: string): string {
   const [iv, tag, data] = sealed.split('.').map((part) => Buffer.from(part, 'base64url'));
-  if (!iv || !tag || !data) throw new Error('not a sealed text');
+  if (!iv || !tag || !data) throw new Error('not an encrypted text');
   const decipher = createDecipheriv('aes-256-gcm', deriveKey(passphrase), iv, { authTagLength: 16 });
   decipher.setAuthTag(tag);
   return Buffer.concat([decipher.update(data), decipher.final()]).toString('utf8');

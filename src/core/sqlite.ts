@@ -10,7 +10,7 @@ export type SqliteConnection = Omit<WasmDatabase, 'lastRun'>;
 export type SqliteDriver = new (...options: ConstructorParameters<typeof WasmDatabase>) => SqliteConnection;
 export type SqliteKind = 'native' | 'wasm';
 /** `auto`: native if it loads, else wasm. */
-export type SqliteWish = SqliteKind | 'auto';
+export type SqliteChoice = SqliteKind | 'auto';
 
 export interface LoadedSqlite {
   readonly driver: SqliteDriver;
@@ -18,22 +18,22 @@ export interface LoadedSqlite {
 }
 
 const require = createRequire(import.meta.url);
-const loaded = new Map<SqliteWish, LoadedSqlite>();
+const loaded = new Map<SqliteChoice, LoadedSqlite>();
 
 /** Throws CONFIGURATION when the native driver is requested explicitly and does not load. */
-export function loadSqliteDriver(wish: SqliteWish = 'auto'): LoadedSqlite {
-  const known = loaded.get(wish);
-  if (known) return known;
+export function loadSqliteDriver(choice: SqliteChoice = 'auto'): LoadedSqlite {
+  const cached = loaded.get(choice);
+  if (cached) return cached;
   const found = load();
-  loaded.set(wish, found);
+  loaded.set(choice, found);
   return found;
 
   function load(): LoadedSqlite {
-    if (wish === 'wasm') return { driver: WasmDatabase, kind: 'wasm' };
+    if (choice === 'wasm') return { driver: WasmDatabase, kind: 'wasm' };
     try {
       return { driver: loadNative(), kind: 'native' };
     } catch (cause) {
-      if (wish === 'auto') return loadSqliteDriver('wasm');
+      if (choice === 'auto') return loadSqliteDriver('wasm');
       throw new AppError(
         'CONFIGURATION',
         { problem: 'SERVICE_SQLITE: the native SQLite driver cannot be loaded. Set it to auto or wasm, or reinstall.' },

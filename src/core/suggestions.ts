@@ -3,16 +3,16 @@
 // names are only suggestions.
 
 /** Up to `limit` known names similar to `name`, nearest first. Errors use them as suggestions. */
-export function nearNames(name: string, known: Iterable<string>, limit = 5): string[] {
-  const wanted = foldName(name);
+export function suggestNames(name: string, candidates: Iterable<string>, limit = 5): string[] {
+  const folded = foldName(name);
   const scored: [string, number][] = [];
-  for (const candidate of known) {
+  for (const candidate of candidates) {
     const other = foldName(candidate);
     const distance =
-      other.includes(wanted) || wanted.includes(other)
-        ? Math.abs(other.length - wanted.length) / 4
-        : editDistance(wanted, other);
-    if (distance <= Math.max(2, wanted.length / 2)) scored.push([candidate, distance]);
+      other.includes(folded) || folded.includes(other)
+        ? Math.abs(other.length - folded.length) / 4
+        : editDistance(folded, other);
+    if (distance <= Math.max(2, folded.length / 2)) scored.push([candidate, distance]);
   }
   return scored
     .sort((a, b) => a[1] - b[1] || (a[0] < b[0] ? -1 : 1))
@@ -37,7 +37,7 @@ function editDistance(a: string, b: string): number {
 }
 
 /** Whether `text` is the current or the former name. */
-export function isCalled(named: { readonly name: string; readonly formerly?: string }, text: string): boolean {
+export function hasName(named: { readonly name: string; readonly formerly?: string }, text: string): boolean {
   return named.name === text || named.formerly === text;
 }
 
@@ -47,19 +47,19 @@ export function foldName(name: string): string {
 }
 
 /** The only known name that matches `text`; undefined if there is no match or several. An exact name always wins. */
-export function findMeant(text: string, known: Iterable<string>): string | undefined {
-  return createMeant(known)(text);
+export function matchName(text: string, candidates: Iterable<string>): string | undefined {
+  return createNameMatcher(candidates)(text);
 }
 
-/** Like `findMeant`, for many texts: folds the known names only once. */
-export function createMeant(known: Iterable<string>): (text: string) => string | undefined {
-  const names = new Set(known);
+/** Like `matchName`, for many texts: folds the known names only once. */
+export function createNameMatcher(candidates: Iterable<string>): (text: string) => string | undefined {
+  const names = new Set(candidates);
   const byFolded = new Map<string, Set<string>>();
   const byNumber = new Map<string, Set<string>>();
   for (const name of names) {
     const folded = foldName(name);
     add(byFolded, folded, name);
-    for (const form of numbersOf(folded)) add(byNumber, form, name);
+    for (const form of singularForms(folded)) add(byNumber, form, name);
   }
   return (text) => {
     if (names.has(text)) return text;
@@ -67,7 +67,7 @@ export function createMeant(known: Iterable<string>): (text: string) => string |
     if (folded === '') return undefined;
     const same = byFolded.get(folded);
     if (same) return onlyOf(same);
-    const forms = numbersOf(folded).flatMap((form) => [...(byFolded.get(form) ?? [])]);
+    const forms = singularForms(folded).flatMap((form) => [...(byFolded.get(form) ?? [])]);
     return onlyOf(new Set([...forms, ...(byNumber.get(folded) ?? [])]));
   };
 }
@@ -81,7 +81,7 @@ function add(groups: Map<string, Set<string>>, key: string, name: string): void 
 const onlyOf = (names: ReadonlySet<string>): string | undefined => (names.size === 1 ? [...names][0] : undefined);
 
 /** The folded word and the singular forms that it may be the plural of. */
-function numbersOf(word: string): string[] {
+function singularForms(word: string): string[] {
   if (word.length < 3 || !word.endsWith('s') || word.endsWith('ss')) return [word];
   const forms = [word, word.slice(0, -1)];
   if (word.endsWith('es')) forms.push(word.slice(0, -2));

@@ -12,7 +12,7 @@ interface Layer {
 
 export const expressKind: HostKind = {
   call: 'mountOnExpress',
-  takes: 'the application that express() made',
+  takes: 'the application from express()',
   is: (host) => typeof host === 'function' && hasFunctions(host, 'use', 'set', 'handle'),
   mount(app: ExpressHost, handle) {
     mountFirst(app, handle);
@@ -21,8 +21,8 @@ export const expressKind: HostKind = {
 };
 
 /**
- * Runs before every other handler, including those added later. The host never receives the agent's requests (spec 4.4
- * and 7).
+ * Runs before every other handler, including those added later. The host never receives the agent's requests
+ * (behaviour 4.4 and 7).
  */
 function mountFirst(app: ExpressHost, handler: NodeHandler): void {
   app.use(handler);

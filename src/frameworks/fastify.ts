@@ -12,7 +12,7 @@ export interface FastifyHost {
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => void;
 
-interface Known {
+interface FastifyApplication {
   readonly server: {
     listeners(event: 'request'): Listener[];
     removeAllListeners(event: 'request'): unknown;
@@ -31,12 +31,12 @@ type Done = (error?: Error) => void;
 
 export const fastifyKind: HostKind = {
   call: 'mountOnFastify',
-  takes: 'the application that fastify() made',
+  takes: 'the application from fastify()',
   is: (host) => hasFunctions(host, 'addHook', 'decorate', 'inject') && hasFunctions((host as FastifyHost).server, 'on'),
   mount(host: FastifyHost, handle) {
-    const app = host as unknown as Known;
+    const app = host as unknown as FastifyApplication;
     if (app.initialConfig?.http2)
-      throw new HostProblem('it serves HTTP/2, which is not served here: leave its option http2 out');
+      throw new HostProblem('it serves HTTP/2, which is not supported: remove its option http2');
     const routes: string[] = [];
     try {
       app.addHook('onRequest', (request, reply, done) => {
@@ -49,9 +49,9 @@ export const fastifyKind: HostKind = {
       });
       app.addHook('onRoute', ({ url }) => void routes.push(url));
     } catch {
-      throw new HostProblem('it is ready and takes no hooks any more: mount before ready(), inject() and listen()');
+      throw new HostProblem('it is ready and accepts no more hooks: mount before ready(), inject() and listen()');
     }
-    standFirst(app.server, handle);
+    listenFirst(app.server, handle);
     return { routes: () => [...readRoutes(app.printRoutes?.({ commonPrefix: false }) ?? ''), ...routes] };
   },
 };
@@ -77,7 +77,7 @@ function readRoutes(tree: string): string[] {
 /**
  * Replaces the request listeners of the server. The previous listeners receive the requests that `handle` passes on.
  */
-function standFirst(server: Known['server'], handle: NodeHandler): void {
+function listenFirst(server: FastifyApplication['server'], handle: NodeHandler): void {
   const listeners = server.listeners('request');
   server.removeAllListeners('request');
   server.on('request', (req, res) => {

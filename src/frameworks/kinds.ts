@@ -12,16 +12,16 @@ export function mountOn(
   kind: HostKind,
   host: unknown,
   handle: NodeHandler,
-  tell: (problem: string) => never,
+  refuse: (problem: string) => never,
 ): MountedHost {
   if (!kind.is(host)) {
-    const fitting = kinds.find((one) => one.is(host));
-    return tell(`give it ${kind.takes}${fitting ? `; for this one there is ${fitting.call}(app)` : ''}.`);
+    const matching = kinds.find((one) => one.is(host));
+    return refuse(`pass ${kind.takes}${matching ? `; for this application use ${matching.call}(app)` : ''}.`);
   }
   try {
     return kind.mount(host as never, handle);
   } catch (error) {
-    if (error instanceof HostProblem) return tell(`${error.message}.`);
+    if (error instanceof HostProblem) return refuse(`${error.message}.`);
     throw error;
   }
 }

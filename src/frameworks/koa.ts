@@ -16,7 +16,7 @@ interface Context {
   onerror(error: unknown): void;
 }
 
-interface Known extends KoaHost {
+interface KoaApplication extends KoaHost {
   handleRequest(ctx: Context, middleware: unknown): Promise<unknown>;
 }
 
@@ -27,10 +27,10 @@ interface Routed {
 
 export const koaKind: HostKind = {
   call: 'mountOnKoa',
-  takes: 'the application that new Koa() made',
+  takes: 'the application from new Koa()',
   is: (host) => hasFunctions(host, 'callback', 'handleRequest') && Array.isArray((host as KoaHost).middleware),
   mount(host: KoaHost, handle) {
-    const app = host as Known;
+    const app = host as KoaApplication;
     const { handleRequest } = app;
     app.handleRequest = (ctx, middleware) =>
       new Promise((resolve, reject) => {

@@ -12,7 +12,7 @@ const platforms: Readonly<Record<string, HostKind>> = { express: expressKind, fa
 
 export const nestKind: HostKind = {
   call: 'mountOnNestJs',
-  takes: 'the application that NestFactory.create() made',
+  takes: 'the application from NestFactory.create()',
   is: (host) => hasFunctions(host, 'getHttpAdapter'),
   mount(app: NestHost, handle) {
     const adapter = app.getHttpAdapter();

@@ -24,26 +24,26 @@ export function createAddressReader(trustedProxies: readonly string[]): (req: In
       networks.push(readNetwork(entry));
     }
   }
-  const trusted = (address: string): boolean => {
+  const isTrusted = (address: string): boolean => {
     if (!ipaddr.isValid(address)) return false;
     const parsed = ipaddr.process(address);
     if (ranges.has(parsed.range()) || ranges.has(parsed.range().toLowerCase())) return true;
     return networks.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits));
   };
   return (req) => {
-    let address = plain(req.socket.remoteAddress ?? '');
+    let address = normalizeAddress(req.socket.remoteAddress ?? '');
     if (trustedProxies.length === 0) return address;
     const hops = [req.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').reverse();
     for (const hop of hops) {
       const next = hop.trim();
-      if (!trusted(address) || !ipaddr.isValid(next)) break;
-      address = plain(next);
+      if (!isTrusted(address) || !ipaddr.isValid(next)) break;
+      address = normalizeAddress(next);
     }
     return address;
   };
 }
 
-function plain(address: string): string {
+function normalizeAddress(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }
 
@@ -70,16 +70,16 @@ export function createHostCheck(
   config: Pick<Config, 'allowedHosts' | 'host'>,
 ): (host?: string) => boolean {
   const hosts = new Set(['localhost', '127.0.0.1', '[::1]']);
-  const ours = [publicHost, ...(wildcards.has(config.host) ? [] : [config.host]), ...config.allowedHosts];
-  for (const host of ours) if (host !== undefined) hosts.add(hostname(bracketed(host)) ?? canonicalHost(host));
+  const ownHosts = [publicHost, ...(wildcards.has(config.host) ? [] : [config.host]), ...config.allowedHosts];
+  for (const host of ownHosts) if (host !== undefined) hosts.add(hostname(withBrackets(host)) ?? canonicalHost(host));
   // Most requests use the same few hosts. The cache avoids parsing a URL for each.
-  const known = new Set<string>();
+  const accepted = new Set<string>();
   return (host) => {
     if (host === undefined) return false;
-    if (known.has(host)) return true;
+    if (accepted.has(host)) return true;
     const name = hostname(host);
     if (name === undefined || !hosts.has(name)) return false;
-    if (known.size < 100) known.add(host);
+    if (accepted.size < 100) accepted.add(host);
     return true;
   };
 }
@@ -90,6 +90,6 @@ function hostname(host: string): string | undefined {
   return canonicalHost(new URL(text).hostname);
 }
 
-function bracketed(host: string): string {
+function withBrackets(host: string): string {
   return host.includes(':') && !host.startsWith('[') && host.split(':').length > 2 ? `[${host}]` : host;
 }

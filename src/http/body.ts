@@ -3,7 +3,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../core/errors.ts';
-import { findInexact } from '../core/filter/exact-numbers.ts';
+import { findInexactNumber } from '../core/filter/exact-numbers.ts';
 
 export interface BodyLimits {
   readonly bytes: number;
@@ -17,18 +17,18 @@ export interface BodyLimits {
 export async function readJson(
   req: IncomingMessage,
   limits: BodyLimits,
-  turn?: () => Promise<void> | undefined,
+  waitForTurn?: () => Promise<void> | undefined,
 ): Promise<unknown> {
   // A body parser of the host application may have run already.
   const parsed = (req as { body?: unknown }).body;
   if (parsed !== undefined && req.readableEnded) return checkParsed(parsed, limits);
   const bytes = await readBytes(req, limits.bytes);
-  await turn?.();
+  await waitForTurn?.();
   return parseJson(bytes, limits.depth);
 }
 
 /** Whether Content-Length exceeds the limit, before any byte is read. */
-export function announcesTooMuch(req: IncomingMessage, limitBytes: number): boolean {
+export function exceedsLimit(req: IncomingMessage, limitBytes: number): boolean {
   return Number(req.headers['content-length'] ?? 0) > limitBytes;
 }
 
@@ -37,7 +37,7 @@ export function readBytes(req: IncomingMessage, limitBytes: number): Promise<Buf
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    let isWhole = false;
+    let isComplete = false;
     // Listeners are not removed: they end with the request, and removal would cost as much as reading.
     const onData = (chunk: Buffer) => {
       size += chunk.length;
@@ -53,11 +53,11 @@ export function readBytes(req: IncomingMessage, limitBytes: number): Promise<Buf
       chunks.push(chunk);
     };
     const onEnd = () => {
-      isWhole = true;
+      isComplete = true;
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     };
     const onClose = () => {
-      if (!isWhole) reject(new Error('the client went away before its request was complete'));
+      if (!isComplete) reject(new Error('the client disconnected before its request was complete'));
     };
     req.on('data', onData).on('end', onEnd).on('error', reject).on('close', onClose);
   });
@@ -69,7 +69,7 @@ export function parseJson(bytes: Buffer, depthLimit: number): unknown {
   const isPlain = isAscii(bytes);
   if (!isPlain && !isUtf8(bytes)) fail('MALFORMED_JSON', { problem: 'it is not UTF-8.' });
   checkDepth(bytes, depthLimit);
-  needExactNumbers(bytes);
+  requireExactNumbers(bytes);
   try {
     return JSON.parse(bytes.toString(isPlain ? 'latin1' : 'utf8'));
   } catch (cause) {
@@ -79,8 +79,8 @@ export function parseJson(bytes: Buffer, depthLimit: number): unknown {
 }
 
 /** Throws MALFORMED_JSON for a number that parsing would change. */
-export function needExactNumbers(json: Uint8Array): void {
-  const problem = findInexact(json);
+export function requireExactNumbers(json: Uint8Array): void {
+  const problem = findInexactNumber(json);
   if (problem !== undefined) fail('MALFORMED_JSON', { problem });
 }
 

@@ -4,14 +4,14 @@
 export const byteOrderMark = '\ufeff';
 
 export function quoteCell(text: string): string {
-  return quote(disarm(text));
+  return quote(neutralizeFormula(text));
 }
 
 /**
  * CWE-1236: spreadsheets run cells that start like a formula, also after a tab or line break. The full-width forms of
  * these characters work too (OWASP, CSV Injection). A leading apostrophe turns the cell into text.
  */
-function disarm(text: string): string {
+function neutralizeFormula(text: string): string {
   return /^[=+\-@\t\r\n\uff0b\uff0d\uff1d\uff20]/.test(text) ? `'${text}` : text;
 }
 

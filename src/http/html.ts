@@ -17,7 +17,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
 }
 
 /** Trusted markup that is not a template, such as a style sheet. */
-export function markup(text: string): Html {
+export function trustedHtml(text: string): Html {
   return new Html(text);
 }
 

@@ -2,10 +2,10 @@
 // layout and style. Each sets its own policy for forms.
 import type { ServerResponse } from 'node:http';
 import { hashToken } from '../core/secret.ts';
-import { type Html, html, markup } from './html.ts';
+import { type Html, html, trustedHtml } from './html.ts';
 import { style } from './style.ts';
 
-export interface Place {
+export interface EnvironmentInfo {
   readonly organization: string;
   readonly project: string;
   readonly environment: string;
@@ -17,16 +17,16 @@ export interface Page {
 }
 
 /** A style sheet with the headers of the pages that use it. */
-export interface Look {
+export interface PageTheme {
   readonly style: Html;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The policy forbids scripts, external resources and frames; `policy` is appended to it. */
-export function createLook(sheet: string, policy: string, headers: Readonly<Record<string, string>>): Look {
+export function createPageTheme(sheet: string, policy: string, headers: Readonly<Record<string, string>>): PageTheme {
   const hash = Buffer.from(hashToken(sheet), 'base64url').toString('base64');
   return {
-    style: markup(sheet),
+    style: trustedHtml(sheet),
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; frame-ancestors 'none'${policy}`,
@@ -43,7 +43,7 @@ export function createLook(sheet: string, policy: string, headers: Readonly<Reco
  * go to the client. They have no Cross-Origin-Opener-Policy, because web assistants open the page as a popup and wait
  * for its return.
  */
-export const signInLook = createLook(style, '', { 'Referrer-Policy': 'no-referrer' });
+export const signInTheme = createPageTheme(style, '', { 'Referrer-Policy': 'no-referrer' });
 
 export function setPageHeaders(res: ServerResponse, page: Page): void {
   for (const [name, value] of Object.entries(page.headers)) res.setHeader(name, value);
@@ -57,7 +57,7 @@ export function sendPage(res: ServerResponse, status: number, page: Page): void 
 export const logo = html`<svg viewBox="0 0 36 36" aria-hidden="true"><rect class="tile" width="36" height="36" rx="10"/><g fill="none" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"><path d="m8.5 14 9.5-5.5 9.5 5.5z"/><path d="M11.5 18v6M18 18v6M24.5 18v6M8.5 27.5h19"/></g></svg>`;
 
 /** `kind` is a class of the body, for the style sheet; `head` is added to the head. */
-export function createPage(look: Look, title: string, body: Html, kind?: string, head?: Html | false): Page {
+export function createPage(theme: PageTheme, title: string, body: Html, kind?: string, head?: Html | false): Page {
   const { text } = html`<!doctype html>
 <html lang="en">
 <head>
@@ -66,23 +66,29 @@ export function createPage(look: Look, title: string, body: Html, kind?: string,
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<style>${look.style}</style>${head && html`\n${head}`}
+<style>${theme.style}</style>${head && html`\n${head}`}
 </head>
 <body${kind && html` class="${kind}"`}>
 ${body}
 </body>
 </html>
 `;
-  return { text, headers: look.headers };
+  return { text, headers: theme.headers };
 }
 
 /** A page with one centered card under the name of the place. */
-export function createCard(look: Look, title: string, place: Place | undefined, content: Html, footer?: Html): Page {
+export function createCard(
+  theme: PageTheme,
+  title: string,
+  environment: EnvironmentInfo | undefined,
+  content: Html,
+  footer?: Html,
+): Page {
   return createPage(
-    look,
+    theme,
     title,
     html`<main>
-<div class="brand">${logo}<div><strong>${place?.organization ?? 'Portico'}</strong>${place && html`<span>${place.project} · ${place.environment}</span>`}</div></div>
+<div class="brand">${logo}<div><strong>${environment?.organization ?? 'Portico'}</strong>${environment && html`<span>${environment.project} · ${environment.environment}</span>`}</div></div>
 ${content}
 </main>
 ${footer && html`<footer>${footer}</footer>`}`,
@@ -96,9 +102,9 @@ export interface Message {
   readonly link?: { readonly href: string; readonly text: string };
 }
 
-export function messagePage({ title, text, detail, link }: Message, look: Look = signInLook): Page {
+export function messagePage({ title, text, detail, link }: Message, theme: PageTheme = signInTheme): Page {
   return createCard(
-    look,
+    theme,
     title,
     undefined,
     html`<h1>${title}</h1>

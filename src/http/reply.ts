@@ -22,7 +22,7 @@ export function sendJsonText(res: ServerResponse, status: number, text: string):
  * The value of Content-Disposition for a file (RFC 6266 section 4.3 and RFC 8187), with an ASCII name and a UTF-8 name.
  * No character of the name can end the header or the quotes.
  */
-export function attachmentNamed(name: string): string {
+export function attachmentHeader(name: string): string {
   const plain = name.replace(/[^\w.() -]/g, '_');
   const encoded = encodeURIComponent(name.replace(/\p{Cs}/gu, '_')).replace(
     /['()*]/g,
@@ -32,8 +32,8 @@ export function attachmentNamed(name: string): string {
 }
 
 /** How long a client may stop reading, and how long a whole response may take. */
-const PART_MS = 60_000;
-const WHOLE_MS = 3_600_000;
+const MAX_PART_MS = 60_000;
+const MAX_RESPONSE_MS = 3_600_000;
 
 /**
  * Streams the parts. It waits for the first part before it writes the status, so an error can still change the
@@ -45,7 +45,7 @@ export async function sendStream(
   res: ServerResponse,
   status: number,
   parts: AsyncIterable<string | Uint8Array>,
-  stands?: () => Promise<unknown>,
+  recheckAccess?: () => Promise<unknown>,
 ): Promise<void> {
   if (req.method === 'HEAD') {
     res.writeHead(status).end();
@@ -55,17 +55,17 @@ export async function sendStream(
   const first = await iterator.next();
   res.writeHead(status);
   const rest = async function* () {
-    const until = systemClock.monotonic() + WHOLE_MS;
+    const until = systemClock.monotonic() + MAX_RESPONSE_MS;
     try {
       for (let part = first; !part.done; part = await iterator.next()) {
-        const taken = systemClock.after(PART_MS, () => res.destroy());
+        const cancelTimer = systemClock.after(MAX_PART_MS, () => res.destroy());
         try {
           yield part.value;
         } finally {
-          taken();
+          cancelTimer();
         }
-        if (systemClock.monotonic() > until) throw new Error('an answer in parts took longer than an hour');
-        await stands?.();
+        if (systemClock.monotonic() > until) throw new Error('a streamed response took longer than an hour');
+        await recheckAccess?.();
       }
     } finally {
       await iterator.return?.();

@@ -9,7 +9,7 @@
 //   8. the body is small enough, UTF-8, flat enough, JSON    413, 400
 //   9. the token has the OAuth scope of the tool             403
 // Well-formed requests of the hot methods then take a short path. Calls of built-in tools run directly
-// (mcp/transport/fast-path.ts). Two long-lived instances serve the others: one for 2026-07-28, one for earlier
+// (mcp/transport/serving.ts). Two long-lived instances serve the others: one for 2026-07-28, one for earlier
 // revisions (mcp/transport/request-multiplexer.ts). The result of tools/list is serialized once per set of visible
 // tools. All other requests go to the SDK's own handler, which is loaded on first use (mcp/transport/sdk.ts).
 
@@ -18,38 +18,45 @@ import type { Clock } from '../core/clock.ts';
 import { AppError, fail, isAppError } from '../core/errors.ts';
 import { userTurn } from '../core/limit/turns.ts';
 import { reportFailure } from '../core/observe/failures.ts';
-import { activeContext, inSpan, type TraceOrigin } from '../core/observe/traces.ts';
-import { announcesTooMuch, readJson } from '../http/body.ts';
+import { activeContext, inSpan, type TraceOrigin } from '../core/observe/telemetry.ts';
+import { exceedsLimit, readJson } from '../http/body.ts';
 import { stepUpScopes } from '../oauth/server/scopes.ts';
+import type { TokenAuthenticator } from '../oauth/tokens/bearer.ts';
 import type { Authenticated } from '../oauth/tokens/verify.ts';
-import { mayBeAsked } from './approvals/approval.ts';
-import { showsViews } from './results/chart-view.ts';
+import { hasApprovalPolicies } from './approvals/approval.ts';
+import { supportsViews } from './results/chart-view.ts';
+import type { Tool } from './tool.ts';
 import { type Identity, recordCall } from './tool-call.ts';
-import { allowOrigin, answerPreflight, createAdmission } from './transport/admission.ts';
-import { cancelledBy, conversationOf, newConversation } from './transport/conversations.ts';
+import { allowOrigin, answerPreflight, createOriginPolicy } from './transport/admission.ts';
+import { cancelledRequestId, conversationOf, createConversationId } from './transport/conversations.ts';
 import { authInfoOf } from './transport/identity.ts';
 import {
   acceptsStreams,
-  claimsModern,
-  eraOf,
+  detectEra,
+  isModernRequest,
   isRecord,
   messagesOf,
   methodOf,
+  normalizeAccept,
+  readVersion,
   repairCall,
   requestIdOf,
-  tolerateAccept,
-  versionOf,
 } from './transport/json-rpc.ts';
-import { readNarrowing } from './transport/narrowing.ts';
-import { createPace, type Pace } from './transport/rate-limit.ts';
-import { answerError, type Refuser } from './transport/refusal.ts';
-import { createMux, type HotRequest, type Mux, type Origin } from './transport/request-multiplexer.ts';
+import { createListeners } from './transport/listeners.ts';
+import { readRestrictions } from './transport/narrowing.ts';
+import { createRateLimit, type RateLimit } from './transport/rate-limit.ts';
+import { type ErrorParts, sendError } from './transport/refusal.ts';
+import {
+  createRequestMultiplexer,
+  type MultiplexedRequest,
+  type RequestMultiplexer,
+  type RequestSender,
+} from './transport/request-multiplexer.ts';
 import type { Sdk } from './transport/sdk.ts';
 import { createServing, type ServingParts } from './transport/serving.ts';
-import { createOfferWatch } from './visibility/changes.ts';
-import type { Menu } from './visibility/tool-list.ts';
+import type { ToolList } from './visibility/tool-list.ts';
 
-export interface McpFrontParts extends ServingParts {
+export interface McpEndpointParts extends ServingParts {
   /**
    * Whether a client of an earlier revision that declares elicitation or sampling gets a session. `auto`: always.
    * `approvals`: only if calls of its user may need approval. A session lives in one process. Default `off`.
@@ -58,7 +65,7 @@ export interface McpFrontParts extends ServingParts {
   /** `sdk` serves every request through the SDK's own handler, with one instance per request. Default `shared`. */
   readonly serving?: 'shared' | 'sdk';
   /** A rate limit shared with other endpoints. By default the endpoint has its own. */
-  readonly pace?: Pace;
+  readonly pace?: RateLimit;
   /**
    * Returns a number that changes whenever the rights of any user change. It is polled while clients listen, and a
    * change notifies them. Without it, clients get no notification of changed rights.
@@ -66,13 +73,13 @@ export interface McpFrontParts extends ServingParts {
   readonly readRights?: () => Promise<number>;
 }
 
-export interface McpFront {
+export interface McpEndpoint {
   /** Answers any request to the URL of the endpoint, whatever its method. */
   handle(req: IncomingMessage, res: ServerResponse): void;
   /** Loads the SDK, unless an earlier request has. */
   load(): Promise<unknown>;
   /** Notifies listening clients that tools, resources and prompts may have changed. */
-  tellOfChange(): void;
+  notifyChange(): void;
   /** Ends the streams on which clients listen, which have no end of their own, and accepts no new ones. */
   stopListening(): void;
   /** Ends all requests in progress. */
@@ -80,60 +87,32 @@ export interface McpFront {
 }
 
 /** Creates the handler of /mcp. Throws CONFIGURATION for enabled tools that do not exist. */
-export function createMcpFront(parts: McpFrontParts): McpFront {
+export function createMcpEndpoint(parts: McpEndpointParts): McpEndpoint {
   const { config, clock, observe } = parts;
-  const admission = createAdmission(config);
-  const { gate, toolsByName, menu, server, direct, onerror, settled } = createServing(parts);
-  const { pace = createPace(config.requestsPerMinute, clock, observe) } = parts;
+  const admission = createOriginPolicy(config);
+  const { authenticator, toolsByName, toolList, server, fastPath, onerror, whenIdle } = createServing(parts);
+  const { pace: rateLimit = createRateLimit(config.requestsPerMinute, clock, observe) } = parts;
   const { legacySessions = 'off' } = parts;
   const hasSessions = legacySessions !== 'off';
   const methods = hasSessions ? ['POST', 'GET', 'DELETE', 'OPTIONS'] : ['POST', 'OPTIONS'];
-  const refuser: Refuser = { gate, observe, limitBytes: config.bodyLimitBytes, clock };
-  const refuse = (res: ServerResponse, error: AppError) => answerError(refuser, res.req, res, error);
-  const shared = parts.serving === 'sdk' ? undefined : createShared(menu, clock, refuse);
-  const muxes = shared && { modern: shared.modern.mux, legacy: shared.legacy.mux };
+  const errorParts: ErrorParts = { authenticator, observe, limitBytes: config.bodyLimitBytes, clock };
+  const refuse = (res: ServerResponse, error: AppError) => sendError(errorParts, res.req, res, error);
+  const shared = parts.serving === 'sdk' ? undefined : createSharedServers(toolList, clock, refuse);
+  const multiplexers = shared && { modern: shared.modern.multiplexer, legacy: shared.legacy.multiplexer };
 
-  let sdk: Sdk | undefined;
-  let loading: Promise<Sdk> | undefined;
-  const loadSdk = async (): Promise<Sdk> => {
+  const sdk = createSdkLoader(async () => {
     const { openSdk } = await import('./transport/sdk.ts');
-    sdk = await openSdk({ server, muxes, hasSessions, limitBytes: config.bodyLimitBytes, clock, onerror });
-    return sdk;
-  };
-  const load = (): Sdk | Promise<Sdk> => {
-    loading ??= loadSdk().catch((error: unknown) => {
-      loading = undefined;
-      throw error;
-    });
-    return sdk ?? loading;
-  };
-  const isWorthSession = ({ sessions }: Sdk, { auth }: Identity, params: unknown): boolean =>
-    sessions!.wants(params) && (legacySessions === 'auto' || mayBeAsked(auth.access, parts.engine));
-
-  const listening = new Set<ServerResponse>();
-  let takesListeners = true;
-  const { readRights } = parts;
-  const watch = createOfferWatch({
-    ...{ clock, observe },
-    watched: [
-      {
-        async look() {
-          await menu.look();
-          return menu.changes();
-        },
-        tell: () => sdk?.tellOfTools(),
-      },
-      // A change of any user's rights notifies all clients: each then lists again and gets its own tools.
-      ...(readRights ? [{ look: readRights, tell: () => sdk?.tellOfChange() }] : []),
-    ],
-    hears: () => listening.size > 0,
+    return openSdk({ server, multiplexers, hasSessions, limitBytes: config.bodyLimitBytes, clock, onerror });
   });
-  const listen = (res: ServerResponse) => {
-    if (!takesListeners) fail('NOT_READY', {});
-    listening.add(res);
-    watch.begin();
-    res.once('close', () => listening.delete(res));
-  };
+  const listeners = createListeners({
+    clock,
+    observe,
+    menu: toolList,
+    readRights: parts.readRights,
+    sdk: () => sdk.loaded,
+  });
+  const needsSession = ({ sessions }: Sdk, { auth }: Identity, params: unknown): boolean =>
+    sessions!.needsSession(params) && (legacySessions === 'auto' || hasApprovalPolicies(auth.access, parts.engine));
 
   const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     // CWE-525: a response holds data of one caller. CWE-430: browsers must not treat it as anything but JSON.
@@ -153,151 +132,105 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
       return;
     }
     const conversation = conversationOf(req);
-    const sessionId = hasSessions && conversation === undefined ? headerOf(req, 'mcp-session-id') : undefined;
+    const sessionId = hasSessions && conversation === undefined ? readHeader(req, 'mcp-session-id') : undefined;
     const isSessionWide = legacySessions === 'auto' || sessionId !== undefined;
     const sessionMethod = sessionId !== undefined && (req.method === 'GET' || req.method === 'DELETE');
     if (req.method !== 'POST' && !sessionMethod) {
       fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: isSessionWide ? methods.slice(0, 3) : ['POST'] });
     }
-    const narrowing = readNarrowing(req.url ?? '');
-    const checked = checkToken(req);
-    const auth = gate.narrow(checked instanceof Promise ? await checked : checked, narrowing);
-    pace.take(auth.userId, 1);
-    const identity: Identity = { auth, origin: originOf(req, sessionId ?? conversation) };
+    const restrictions = readRestrictions(req.url ?? '');
+    const authenticated = checkToken(parts, authenticator, req);
+    const auth = authenticator.restrict(
+      authenticated instanceof Promise ? await authenticated : authenticated,
+      restrictions,
+    );
+    rateLimit.consume(auth.userId, 1);
+    const identity: Identity = { auth, origin: traceOriginOf(req, sessionId ?? conversation) };
     if (sessionMethod) {
-      if (req.method === 'GET') listen(res);
-      if (!(await (await load()).sessions!.serve(sessionId, req, res, undefined, identity)))
+      if (req.method === 'GET') listeners.add(res);
+      if (!(await (await sdk.load()).sessions!.serve(sessionId, req, res, undefined, identity)))
         fail('NOT_FOUND', { path: 'this session' });
       return;
     }
     if (!isJson(req.headers['content-type'])) fail('UNSUPPORTED_MEDIA_TYPE', {});
-    if (announcesTooMuch(req, config.bodyLimitBytes)) fail('BODY_TOO_LARGE', { limitBytes: config.bodyLimitBytes });
+    if (exceedsLimit(req, config.bodyLimitBytes)) fail('BODY_TOO_LARGE', { limitBytes: config.bodyLimitBytes });
     const limits = { bytes: config.bodyLimitBytes, depth: config.jsonDepthLimit };
     const body = await readJson(req, limits, () => userTurn(auth.userId));
     const messages = messagesOf(body);
-    if (messages.length > 1) pace.take(auth.userId, messages.length - 1);
+    if (messages.length > 1) rateLimit.consume(auth.userId, messages.length - 1);
     for (const message of messages) {
       repairCall(message);
-      checkScope(message, auth);
+      checkScope(parts, toolsByName, message, auth);
     }
-    tolerateAccept(req);
-    if (showsViews(body, conversation)) identity.views = true;
-    await measure(res, body, identity, () => dispatch(req, res, body, { identity, conversation }, sessionId));
-  };
-
-  /** Synchronous if the gate can answer from memory. */
-  const checkToken = (req: IncomingMessage): Authenticated | Promise<Authenticated> => {
-    const accept = (auth: Authenticated): Authenticated => {
-      observe({ type: 'token.checked', outcome: 'accepted' });
-      return auth;
-    };
-    const refuse = (error: unknown): never => {
-      observe({ type: 'token.checked', outcome: 'refused' });
-      throw error;
-    };
-    let checked: Authenticated | Promise<Authenticated>;
-    try {
-      checked = gate.check(req);
-    } catch (error) {
-      return refuse(error);
-    }
-    return checked instanceof Promise ? checked.then(accept, refuse) : accept(checked);
-  };
-
-  /**
-   * The token must hold every OAuth scope that the call needs, else 403 with one challenge (RFC 6750 section 3.1). The
-   * challenge lists the current scopes too: clients request exactly the listed scopes (MCP 2025-11-25, step-up
-   * authorization) and would lose the others.
-   */
-  const checkScope = (message: unknown, auth: Authenticated) => {
-    if (!isRecord(message) || message.method !== 'tools/call' || !isRecord(message.params)) return;
-    const tool = toolsByName.get(String(message.params.name));
-    if (!tool || auth.scopes.has(tool.scope)) return;
-    const scopes = stepUpScopes(auth.scopes, tool.scope);
-    const failure = new AppError('INSUFFICIENT_SCOPE', { tool: tool.name, scope: tool.scope, scopes });
-    const { userId, clientId } = auth;
-    observe({ type: 'security', event: 'scope.challenged', userId, clientId, detail: tool.scope });
-    observe({ type: 'tool.began', tool: tool.name });
-    recordCall(parts, { tool, subject: {}, auth, startedAt: clock.now(), durationMs: 0, failure });
-    throw failure;
-  };
-
-  /** Measures every request except listening streams and tool calls: tool-call.ts reports each call when it ends. */
-  const measure = (
-    res: ServerResponse,
-    body: unknown,
-    { origin }: Identity,
-    work: () => Promise<void>,
-  ): Promise<void> => {
-    const method = methodOf(body);
-    if (method === 'tools/call' || method === 'subscriptions/listen') return work();
-    const from = clock.monotonic();
-    const answered = (status: number) =>
-      observe({ type: 'mcp.answered', method, status, milliseconds: clock.monotonic() - from });
-    return inSpan({ method, requestId: requestIdOf(body), origin }, async () => {
-      try {
-        await work();
-        answered(res.statusCode);
-      } catch (error) {
-        answered(isAppError(error) ? error.status : 500);
-        throw error;
-      }
-    });
+    normalizeAccept(req);
+    await measure(parts, res, body, identity, () => dispatch(req, res, body, { identity, conversation }, sessionId));
   };
 
   const dispatch = async (
     req: IncomingMessage,
     res: ServerResponse,
     body: unknown,
-    from: Origin,
+    from: RequestSender,
     sessionId: string | undefined,
   ): Promise<void> => {
     const { identity, conversation } = from;
-    if (hasSessions && sessionId !== undefined && !claimsModern(req, body)) {
-      const { sessions } = await load();
+    if (hasSessions && sessionId !== undefined && !isModernRequest(req, body)) {
+      const { sessions } = await sdk.load();
       if (!(await sessions!.serve(sessionId, req, res, body, identity))) fail('NOT_FOUND', { path: 'this session' });
       return;
     }
     if (hasSessions && isRecord(body) && body.method === 'initialize') {
-      const opened = await load();
-      if (isWorthSession(opened, identity, body.params)) {
-        await opened.sessions!.open(req, res, body, identity);
+      const loaded = await sdk.load();
+      if (needsSession(loaded, identity, body.params)) {
+        await loaded.sessions!.open(req, res, body, identity);
         return;
       }
     }
-    const requestId = conversation === undefined ? undefined : cancelledBy(body);
-    if (requestId !== undefined) shared?.legacy.mux.cancel(requestId, from);
+    const requestId = conversation === undefined ? undefined : cancelledRequestId(body);
+    if (requestId !== undefined) shared?.legacy.multiplexer.cancel(requestId, from);
     if (isRecord(body) && body.method === 'initialize')
-      res.setHeader('Mcp-Session-Id', newConversation(isRecord(body.params) ? body.params.capabilities : undefined));
-    const era = shared ? eraOf(req, body) : undefined;
+      res.setHeader(
+        'Mcp-Session-Id',
+        createConversationId(isRecord(body.params) ? body.params.capabilities : undefined),
+      );
+    const era = shared ? detectEra(req, body) : undefined;
     if (shared && era) {
-      const request = body as unknown as HotRequest;
-      const leg = shared[era];
+      const request = body as unknown as MultiplexedRequest;
+      const sharedServer = shared[era];
       if (request.method === 'tools/call') {
-        const work = direct(era, request, identity);
-        if (work) return leg.mux.run(request, from, res, acceptsStreams(req), work);
-        if (!sdk) await load();
-        leg.mux.serve(request, { ...from, identity: withRequestId(identity, request) }, res, acceptsStreams(req));
+        const work = fastPath(era, request, identity);
+        if (work) return sharedServer.multiplexer.run(request, from, res, acceptsStreams(req), work);
+        if (!sdk.loaded) await sdk.load();
+        sharedServer.multiplexer.serve(
+          request,
+          { ...from, identity: withRequestId(identity, request) },
+          res,
+          acceptsStreams(req),
+        );
         return;
       }
-      const [current] = await Promise.all([confirm(identity), menu.look()]);
-      const mask = menu.maskFor(current.auth);
-      if (!sdk) await load();
-      const list = leg.lists.get(keyOf(mask, current)) ?? (await leg.makeList(mask, current));
+      identity.showsViews = supportsViews(body, conversation);
+      const [current] = await Promise.all([revalidate(identity), toolList.refresh()]);
+      const mask = toolList.maskFor(current.auth);
+      if (!sdk.loaded) await sdk.load();
+      const list = sharedServer.lists.get(listKeyOf(mask, current)) ?? (await sharedServer.buildList(mask, current));
       const text = `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${list}}`;
       res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
       res.end(text);
       return;
     }
-    if (isRecord(body) && body.method === 'subscriptions/listen') listen(res);
-    const withAuth = Object.assign(req, { auth: authInfoOf(await confirm(identity)) });
-    await (await load()).handle(withAuth, res, body);
+    identity.showsViews = supportsViews(body, conversation);
+    if (isRecord(body) && body.method === 'subscriptions/listen') listeners.add(res);
+    const withAuth = Object.assign(req, { auth: authInfoOf(await revalidate(identity)) });
+    await (await sdk.load()).handle(withAuth, res, body);
   };
 
   /** Compares the token's versions before any other request is answered. Tool calls do this themselves. */
-  const confirm = async (identity: Identity): Promise<Identity> => {
-    const holds = gate.holds(identity.auth);
-    return holds === true || (await holds) ? identity : { ...identity, auth: await gate.renew(identity.auth) };
+  const revalidate = async (identity: Identity): Promise<Identity> => {
+    const isCurrent = authenticator.isCurrent(identity.auth);
+    return isCurrent === true || (await isCurrent)
+      ? identity
+      : { ...identity, auth: await authenticator.renew(identity.auth) };
   };
 
   return {
@@ -308,78 +241,174 @@ export function createMcpFront(parts: McpFrontParts): McpFront {
         refuse(res, reportFailure(observe, 'mcp', error));
       });
     },
-    load: async () => load(),
-    tellOfChange() {
+    load: async () => sdk.load(),
+    notifyChange() {
       // If a client listens, the SDK is already loaded.
-      sdk?.tellOfChange();
+      sdk.loaded?.notifyChange();
     },
-    stopListening() {
-      takesListeners = false;
-      watch.end();
-      for (const res of listening) res.destroy();
-    },
+    stopListening: listeners.stop,
     async close() {
-      watch.end();
-      await loading?.catch(() => undefined);
-      await Promise.allSettled([sdk?.close(), muxes?.modern.close(), muxes?.legacy.close()]);
-      await Promise.race([settled(), new Promise<void>((resolve) => clock.after(SETTLE_MS, resolve))]);
+      listeners.end();
+      await sdk.settled();
+      await Promise.allSettled([sdk.loaded?.close(), multiplexers?.modern.close(), multiplexers?.legacy.close()]);
+      await Promise.race([whenIdle(), new Promise<void>((resolve) => clock.after(SHUTDOWN_MS, resolve))]);
     },
   };
 }
 
-/** Time for aborted calls to end, in milliseconds; user code may ignore the abort signal. */
-const SETTLE_MS = 2000;
+/** Synchronous if the gate can answer from memory. */
+function checkToken(
+  { observe }: McpEndpointParts,
+  gate: TokenAuthenticator,
+  req: IncomingMessage,
+): Authenticated | Promise<Authenticated> {
+  const accept = (auth: Authenticated): Authenticated => {
+    observe({ type: 'token.checked', outcome: 'accepted' });
+    return auth;
+  };
+  const refuse = (error: unknown): never => {
+    observe({ type: 'token.checked', outcome: 'refused' });
+    throw error;
+  };
+  let checked: Authenticated | Promise<Authenticated>;
+  try {
+    checked = gate.check(req);
+  } catch (error) {
+    return refuse(error);
+  }
+  return checked instanceof Promise ? checked.then(accept, refuse) : accept(checked);
+}
 
-interface Leg {
-  readonly mux: Mux;
+/**
+ * The token must hold every OAuth scope that the call needs, else 403 with one challenge (RFC 6750 section 3.1). The
+ * challenge lists the current scopes too: clients request exactly the listed scopes (MCP 2025-11-25, step-up
+ * authorization) and would lose the others.
+ */
+function checkScope(
+  parts: McpEndpointParts,
+  toolsByName: ReadonlyMap<string, Tool>,
+  message: unknown,
+  auth: Authenticated,
+): void {
+  const { observe, clock } = parts;
+  if (!isRecord(message) || message.method !== 'tools/call' || !isRecord(message.params)) return;
+  const tool = toolsByName.get(String(message.params.name));
+  if (!tool || auth.scopes.has(tool.scope)) return;
+  const scopes = stepUpScopes(auth.scopes, tool.scope);
+  const failure = new AppError('INSUFFICIENT_SCOPE', { tool: tool.name, scope: tool.scope, scopes });
+  const { userId, clientId } = auth;
+  observe({ type: 'security', event: 'scope.challenged', userId, clientId, detail: tool.scope });
+  observe({ type: 'tool.began', tool: tool.name });
+  recordCall(parts, { tool, subject: {}, auth, startedAt: clock.now(), durationMs: 0, failure });
+  throw failure;
+}
+
+/** Measures every request except listening streams and tool calls: tool-call.ts reports each call when it ends. */
+function measure(
+  { observe, clock }: McpEndpointParts,
+  res: ServerResponse,
+  body: unknown,
+  { origin }: Identity,
+  work: () => Promise<void>,
+): Promise<void> {
+  const method = methodOf(body);
+  if (method === 'tools/call' || method === 'subscriptions/listen') return work();
+  const from = clock.monotonic();
+  const answered = (status: number) =>
+    observe({ type: 'mcp.answered', method, status, milliseconds: clock.monotonic() - from });
+  return inSpan({ method, requestId: requestIdOf(body), origin }, async () => {
+    try {
+      await work();
+      answered(res.statusCode);
+    } catch (error) {
+      answered(isAppError(error) ? error.status : 500);
+      throw error;
+    }
+  });
+}
+
+/** Time for aborted calls to end, in milliseconds; user code may ignore the abort signal. */
+const SHUTDOWN_MS = 2000;
+
+/** Loads the SDK once. A failed attempt is repeated by the next request. */
+function createSdkLoader(open: () => Promise<Sdk>) {
+  let loaded: Sdk | undefined;
+  let loading: Promise<Sdk> | undefined;
+  return {
+    get loaded(): Sdk | undefined {
+      return loaded;
+    },
+    load(): Sdk | Promise<Sdk> {
+      loading ??= open().then(
+        (sdk) => {
+          loaded = sdk;
+          return sdk;
+        },
+        (error: unknown) => {
+          loading = undefined;
+          throw error;
+        },
+      );
+      return loaded ?? loading;
+    },
+    settled: async (): Promise<unknown> => loading?.catch(() => undefined),
+  };
+}
+
+interface SharedServer {
+  readonly multiplexer: RequestMultiplexer;
   /**
    * The results of tools/list as JSON, by mask (mcp/visibility/tool-list.ts) and views, as far as they were requested.
    */
   readonly lists: ReadonlyMap<number, string>;
   /** Asks the SDK instance for the list, on behalf of one caller with this mask. */
-  makeList(mask: number, identity: Identity): Promise<string>;
+  buildList(mask: number, identity: Identity): Promise<string>;
 }
 
 /** Clients that show views get metadata about them, which makes a second list of the same tools. */
-const keyOf = (mask: number, { views }: Identity): number => (views ? -1 - mask : mask);
+const listKeyOf = (mask: number, { showsViews }: Identity): number => (showsViews ? -1 - mask : mask);
 
 /** Far more than the sets of tools that roles produce in practice. */
-const MOST_LISTS = 500;
+const MAX_LISTS = 500;
 
-function createLeg(mux: Mux, menu: Menu, params: Record<string, unknown>): Leg {
+function createSharedServer(
+  multiplexer: RequestMultiplexer,
+  toolList: ToolList,
+  params: Record<string, unknown>,
+): SharedServer {
   const lists = new Map<number, string>();
   return {
-    mux,
+    multiplexer,
     lists,
-    async makeList(mask, identity) {
-      const list = JSON.stringify(await mux.ask('tools/list', params, identity));
+    async buildList(mask, identity) {
+      const list = JSON.stringify(await multiplexer.sendRequest('tools/list', params, identity));
       // Do not cache a list if an agent restart changed the visible tools meanwhile.
-      if (menu.maskFor(identity.auth) === mask) {
-        if (lists.size >= MOST_LISTS) lists.clear();
-        lists.set(keyOf(mask, identity), list);
+      if (toolList.maskFor(identity.auth) === mask) {
+        if (lists.size >= MAX_LISTS) lists.clear();
+        lists.set(listKeyOf(mask, identity), list);
       }
       return list;
     },
   };
 }
 
-function createShared(menu: Menu, clock: Clock, refuse: (res: ServerResponse, error: AppError) => void) {
+function createSharedServers(toolList: ToolList, clock: Clock, refuse: (res: ServerResponse, error: AppError) => void) {
   const envelope = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
   };
   return {
-    modern: createLeg(createMux(clock, refuse), menu, { _meta: envelope }),
-    legacy: createLeg(createMux(clock, refuse), menu, {}),
+    modern: createSharedServer(createRequestMultiplexer(clock, refuse), toolList, { _meta: envelope }),
+    legacy: createSharedServer(createRequestMultiplexer(clock, refuse), toolList, {}),
   };
 }
 
-function originOf(req: IncomingMessage, sessionId: string | undefined): TraceOrigin {
-  return { headers: req.headers, ambient: activeContext(), protocolVersion: versionOf(req), sessionId };
+function traceOriginOf(req: IncomingMessage, sessionId: string | undefined): TraceOrigin {
+  return { headers: req.headers, ambient: activeContext(), protocolVersion: readVersion(req), sessionId };
 }
 
 /** The multiplexer replaces the request id, so traces get the client's own id. */
-function withRequestId(identity: Identity, { id }: HotRequest): Identity {
+function withRequestId(identity: Identity, { id }: MultiplexedRequest): Identity {
   const { origin } = identity;
   return origin ? { ...identity, origin: { ...origin, requestId: id } } : identity;
 }
@@ -388,7 +417,7 @@ function isJson(contentType: string | undefined): boolean {
   return contentType !== undefined && /^\s*application\/json\s*(;|$)/i.test(contentType);
 }
 
-function headerOf(req: IncomingMessage, name: string): string | undefined {
+function readHeader(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }

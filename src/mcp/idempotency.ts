@@ -4,15 +4,16 @@ import { verbs } from '../core/caller.ts';
 import type { StopSignal } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import { type AppError, type ErrorCode, fail } from '../core/errors.ts';
+import type { Observe } from '../core/observe.ts';
 import type { Authenticated } from '../oauth/tokens/verify.ts';
 import type { IdempotencyClaim, IdempotencyKeys } from '../store/approvals/types.ts';
 import type { ToolCall } from './tool.ts';
 
 /** How long a repeat waits for the call in progress, in milliseconds. */
 const WAIT_MS = 10_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
-export type Held = Extract<IdempotencyClaim, { state: 'mine' | 'done' }>;
+export type Acquired = Extract<IdempotencyClaim, { state: 'mine' | 'done' }>;
 
 export interface KeyedCall {
   readonly tool: string;
@@ -29,10 +30,10 @@ export interface KeyedCall {
  * Claims the key for this call, or returns the answer of the call that used it. Throws IDEMPOTENCY_KEY_REUSED,
  * IDEMPOTENCY_KEY_BUSY, OUTCOME_UNKNOWN and ANSWER_WITHHELD.
  */
-export async function holdKey(
+export async function acquireKey(
   { idempotency, clock }: { readonly idempotency: IdempotencyKeys; readonly clock: Clock },
   { tool, key, args, rights, auth, signal }: KeyedCall,
-): Promise<Held> {
+): Promise<Acquired> {
   const { userId, clientId } = auth;
   const claim = { userId, clientId, tool, key, args: sortedJson(args), rights: sortedJson(rights) };
   const until = clock.monotonic() + WAIT_MS;
@@ -43,12 +44,12 @@ export async function holdKey(
     if (found.state === 'unknown') fail('OUTCOME_UNKNOWN', { of: 'key' });
     if (found.state === 'withheld') fail('ANSWER_WITHHELD', {});
     if (clock.monotonic() >= until) fail('IDEMPOTENCY_KEY_BUSY', {});
-    await clock.sleep(LOOK_MS, signal);
+    await clock.sleep(POLL_MS, signal);
   }
 }
 
 /** Errors that guarantee that no data was written. After any other error the write may have happened. */
-const harmless: ReadonlySet<ErrorCode> = new Set([
+const noWriteCodes: ReadonlySet<ErrorCode> = new Set([
   'UNKNOWN_COLLECTION',
   'UNKNOWN_FIELD',
   'UNKNOWN_ACTION',
@@ -71,34 +72,39 @@ const harmless: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** Whether an error with this code guarantees that no data was written. */
-export const wroteNothing = (code: ErrorCode): boolean => harmless.has(code);
+export const wroteNothing = (code: ErrorCode): boolean => noWriteCodes.has(code);
 
 /**
  * Records the outcome of a claimed key. `began`: whether the work had started. `waits`: the call waits for approval,
- * and its repeat will use the same key.
+ * and its repeat will use the same key. If the storage fails, repeats get the error that the outcome is unknown.
  */
-export async function endHold(
-  held: Held,
+export async function completeKey(
+  observe: Observe,
+  acquired: Acquired,
   {
     answer,
     failure,
-    began,
-    wrote,
+    isStarted,
+    hasWritten,
     waits,
   }: {
     readonly answer: string;
     readonly failure: AppError | undefined;
-    readonly began: boolean;
+    readonly isStarted: boolean;
     /** Whether records were written that stay written, such as those of an action's code before it failed. */
-    readonly wrote: boolean;
+    readonly hasWritten: boolean;
     readonly waits: boolean;
   },
 ): Promise<void> {
-  if (held.state === 'done') return;
-  if (waits) await held.release();
-  else if (!failure) await held.settle(answer);
-  else if (!began || (!wrote && wroteNothing(failure.code))) await held.release();
-  else await held.doubt();
+  if (acquired.state === 'done') return;
+  try {
+    if (waits) await acquired.release();
+    else if (!failure) await acquired.settle(answer);
+    else if (!isStarted || (!hasWritten && wroteNothing(failure.code))) await acquired.release();
+    else await acquired.doubt();
+  } catch (cause) {
+    observe({ type: 'warning', message: 'Failed to record the outcome of an idempotency key.', cause });
+  }
 }
 
 /**
@@ -106,8 +112,8 @@ export async function endHold(
  */
 export function collectionRights({ access, engine }: Pick<ToolCall, 'access' | 'engine'>, collection: string): unknown {
   const { key, fields } = engine.describe(access, collection);
-  const may = verbs.filter((verb) => access.can(verb, collection));
-  return [may, key, fields.map(({ name, readOnly }) => [name, readOnly]), access.scope(collection)];
+  const allowedVerbs = verbs.filter((verb) => access.can(verb, collection));
+  return [allowedVerbs, key, fields.map(({ name, readOnly }) => [name, readOnly]), access.scope(collection)];
 }
 
 /** JSON with sorted members: equal values give equal texts. */

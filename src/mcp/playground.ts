@@ -18,30 +18,30 @@ import { instructionsFor } from './server-info.ts';
 import type { Tool } from './tool.ts';
 import { type CallParts, createCallTool } from './tool-call.ts';
 import { selectTools } from './tools.ts';
-import type { Pace } from './transport/rate-limit.ts';
-import { createMenu } from './visibility/tool-list.ts';
+import type { RateLimit } from './transport/rate-limit.ts';
+import { createToolList } from './visibility/tool-list.ts';
 
 export const PLAYGROUND = { clientId: 'playground', clientName: 'Playground' } as const;
 
 /** The maximum number of statements of one call that are returned; the others are only counted. */
-const MOST_STATEMENTS = 100;
+const MAX_STATEMENTS = 100;
 /** How many recent log entries are searched for the entry of the call. */
-const LOOKED_AT = 200;
+const SEARCHED_ENTRIES = 200;
 
-export interface PlaygroundParts extends Omit<CallParts, 'gate' | 'activity' | 'menu'> {
+export interface PlaygroundParts extends Omit<CallParts, 'authenticator' | 'activity' | 'toolList'> {
   readonly store: Pick<Store, 'activity' | 'permissions' | 'versions'>;
-  readonly pace: Pace;
+  readonly pace: RateLimit;
   readonly statements: StatementWatch;
 }
 
-export interface Played {
+export interface PlaygroundResult {
   /** The exact text for the model. */
   readonly text: string;
   /** Set if the text is an error. */
   readonly failure?: AppError;
   /** Tokens of the text, an upper estimate (mcp/results/tokens.ts). */
   readonly tokens: number;
-  readonly entry: PlayedEntry;
+  readonly entry: PlaygroundEntry;
   /** Statements with placeholders, without their values. */
   readonly statements: readonly Statement[];
   /** The number of statements that were left out. */
@@ -49,7 +49,7 @@ export interface Played {
 }
 
 /** The stored log entry; without an id if it was not found. */
-export type PlayedEntry = ActivityEntry & { readonly id?: number };
+export type PlaygroundEntry = ActivityEntry & { readonly id?: number };
 
 export interface Playground {
   /** The instructions that the server sends to assistants. */
@@ -62,11 +62,11 @@ export interface Playground {
    * Calls a tool. Undefined for a tool that the user is not shown; such a tool does not run. Throws RATE_LIMITED, as
    * /mcp does; all other errors become the answer.
    */
-  call(call: PlaygroundCall): Promise<Played | undefined>;
+  call(call: PlaygroundCall): Promise<PlaygroundResult | undefined>;
   /** The arguments after repair, as the call reads them. Throws INVALID_ARGUMENT. */
-  meant(tool: Tool, args: PlaygroundCall['args'], access: Access): PlaygroundCall['args'];
+  normalizeArguments(tool: Tool, args: PlaygroundCall['args'], access: Access): PlaygroundCall['args'];
   /** Resolves when no call is in progress. */
-  settled(): Promise<void>;
+  whenIdle(): Promise<void>;
 }
 
 export interface PlaygroundCall {
@@ -77,11 +77,11 @@ export interface PlaygroundCall {
   readonly signal: StopSignal;
 }
 
-export function createPlayground({ store, pace, statements, ...parts }: PlaygroundParts): Playground {
+export function createPlayground({ store, pace: rateLimit, statements, ...parts }: PlaygroundParts): Playground {
   const tools = selectTools(parts.config.enabledTools, () => undefined);
-  const menu = createMenu(tools, parts.engine, parts.workflows?.room.listActive);
+  const toolList = createToolList(tools, parts.engine, parts.workflows?.service.listActive);
   const scopes = new Set<string>(resourceScopes);
-  const underWay = new Set<Promise<unknown>>();
+  const inProgress = new Set<Promise<unknown>>();
 
   /** Reads the versions first: a change during the reads then invalidates the result, never the other way round. */
   const identify = async (userId: number): Promise<Authenticated> => {
@@ -90,53 +90,59 @@ export function createPlayground({ store, pace, statements, ...parts }: Playgrou
     if (!access) return fail('UNAUTHENTICATED', { problem: 'This account can no longer be used.' });
     return { ...PLAYGROUND, access, userId, scopes, tokenHash: '', versions };
   };
-  const gate: CallParts['gate'] = {
-    holds: async (auth, versions) => sameRights(auth.versions, versions ?? (await store.versions())),
+  const authenticator: CallParts['authenticator'] = {
+    isCurrent: async (auth, versions) => sameRights(auth.versions, versions ?? (await store.versions())),
     renew: ({ userId }) => identify(userId),
   };
-  const offeredTo = async (auth: Authenticated) => {
-    await menu.look();
-    return menu.toolsOf(menu.maskFor(auth));
+  const visibleTools = async (auth: Authenticated) => {
+    await toolList.refresh();
+    return toolList.toolsOf(toolList.maskFor(auth));
   };
 
-  const play = async ({ userId, tool: name, args, signal }: PlaygroundCall): Promise<Played | undefined> => {
-    pace.take(userId, 1);
+  const runCall = async ({
+    userId,
+    tool: name,
+    args,
+    signal,
+  }: PlaygroundCall): Promise<PlaygroundResult | undefined> => {
+    rateLimit.consume(userId, 1);
     const auth = await identify(userId);
-    const tool = (await offeredTo(auth)).find((offered) => offered.name === name);
+    const tool = (await visibleTools(auth)).find((visible) => visible.name === name);
     if (!tool) return undefined;
-    const noted = noteEntries(store.activity);
-    const kept: Statement[] = [];
-    let more = 0;
-    const keep = (statement: Statement) => (kept.length < MOST_STATEMENTS ? kept.push(statement) : more++);
-    const callTool = createCallTool({ ...parts, gate, menu, activity: noted });
+    const captured = captureEntry(store.activity);
+    const recorded: Statement[] = [];
+    let omitted = 0;
+    const recordStatement = (statement: Statement) =>
+      recorded.length < MAX_STATEMENTS ? recorded.push(statement) : omitted++;
+    const callTool = createCallTool({ ...parts, authenticator, toolList, activity: captured });
     // The playground has no elicitation, so a call that needs approval waits for it in the console.
-    const called = await statements.during(keep, () => callTool(tool, args, { auth }, { signal }));
-    if ('question' in called) throw new Error('a call without an asker was answered with a question');
-    const text = 'failure' in called ? failureText(called) : called.text;
+    const outcome = await statements.watchDuring(recordStatement, () => callTool(tool, args, { auth }, { signal }));
+    if ('question' in outcome) throw new Error('a call without elicitation asked for approval');
+    const text = 'failure' in outcome ? failureText(outcome) : outcome.text;
     return {
       text,
-      ...('failure' in called && { failure: called.failure }),
+      ...('failure' in outcome && { failure: outcome.failure }),
       tokens: estimateTokens(text),
-      entry: await findEntry(store.activity, noted.entry()),
-      statements: kept,
-      moreStatements: more,
+      entry: await findEntry(store.activity, captured.entry()),
+      statements: recorded,
+      moreStatements: omitted,
     };
   };
 
   return {
     instructions: instructionsFor(tools),
     depthLimit: parts.config.jsonDepthLimit,
-    toolsOf: async (userId) => offeredTo(await identify(userId)),
+    toolsOf: async (userId) => visibleTools(await identify(userId)),
     call(call) {
-      const playing = play(call);
-      const ended = playing.then(ignore, ignore);
-      underWay.add(ended);
-      ended.then(() => underWay.delete(ended));
-      return playing;
+      const running = runCall(call);
+      const ended = running.then(ignore, ignore);
+      inProgress.add(ended);
+      ended.then(() => inProgress.delete(ended));
+      return running;
     },
-    meant: (tool, args, access) => repairArguments(tool, args, parts.engine.names(access)),
-    async settled() {
-      while (underWay.size > 0) await Promise.all(underWay);
+    normalizeArguments: (tool, args, access) => repairArguments(tool, args, parts.engine.names(access)),
+    async whenIdle() {
+      while (inProgress.size > 0) await Promise.all(inProgress);
     },
   };
 }
@@ -144,44 +150,44 @@ export function createPlayground({ store, pace, statements, ...parts }: Playgrou
 const ignore = (): void => undefined;
 
 /** Wraps the log and remembers the one entry of a call. */
-function noteEntries(activity: ActivityLog): Pick<ActivityLog, 'record' | 'begin'> & { entry(): ActivityEntry } {
+function captureEntry(activity: ActivityLog): Pick<ActivityLog, 'record' | 'begin'> & { entry(): ActivityEntry } {
   let entry: ActivityEntry | undefined;
   return {
-    record(made) {
-      entry = made;
-      activity.record(made);
+    record(recorded) {
+      entry = recorded;
+      activity.record(recorded);
     },
     async begin(mark) {
       const intent = await activity.begin(mark);
       entry = { ...mark, outcome: 'unknown', durationMs: 0 };
       return {
         ...intent,
-        async complete(result, fate) {
-          await intent.complete(result, fate);
+        async complete(result, commitOutcome) {
+          await intent.complete(result, commitOutcome);
           entry = { ...mark, durationMs: 0, ...result };
         },
       };
     },
-    entry: () => entry ?? missing(),
+    entry: () => entry ?? failWithoutEntry(),
   };
 }
 
-function missing(): never {
-  throw new Error('a call left no entry in the activity log');
+function failWithoutEntry(): never {
+  throw new Error('a call wrote no entry to the activity log');
 }
 
 /** Finds the stored entry, which has the id from the storage and the measured duration of a write. */
-async function findEntry(activity: ActivityLog, made: ActivityEntry): Promise<PlayedEntry> {
-  const isIt = (one: ActivityEntry) =>
-    one.userId === made.userId &&
-    one.clientId === made.clientId &&
-    one.action === made.action &&
-    one.startedAt === made.startedAt;
+async function findEntry(activity: ActivityLog, recorded: ActivityEntry): Promise<PlaygroundEntry> {
+  const isSameCall = (candidate: ActivityEntry) =>
+    candidate.userId === recorded.userId &&
+    candidate.clientId === recorded.clientId &&
+    candidate.action === recorded.action &&
+    candidate.startedAt === recorded.startedAt;
   try {
     await activity.flush();
-    return (await activity.list({ limit: LOOKED_AT })).find(isIt) ?? made;
+    return (await activity.list({ limit: SEARCHED_ENTRIES })).find(isSameCall) ?? recorded;
   } catch {
     // The call has run, even if the log cannot be read.
-    return made;
+    return recorded;
   }
 }

@@ -13,7 +13,7 @@ export interface ProgressMessage {
 }
 
 /** Sends progress on the stream of its call, only to a client that sent a progress token. */
-export type TellProgress = (message: ProgressMessage) => Promise<void>;
+export type SendProgress = (message: ProgressMessage) => Promise<void>;
 
 export interface ProgressParams extends ProgressMessage {
   readonly progressToken: string | number;
@@ -23,12 +23,12 @@ export interface ProgressParams extends ProgressMessage {
 /**
  * Returns no function without a token. The token is read from `_meta` of a checked request (MCP, utilities, progress).
  */
-export function tellsProgress(
+export function createProgressSender(
   progressToken: unknown,
   notify: (method: 'notifications/progress', params: ProgressParams) => void | Promise<void>,
-): { readonly tell?: TellProgress } {
+): { readonly sendProgress?: SendProgress } {
   if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return {};
-  return { tell: async (message) => notify('notifications/progress', { progressToken, ...message }) };
+  return { sendProgress: async (message) => notify('notifications/progress', { progressToken, ...message }) };
 }
 
 export interface Progress {
@@ -37,69 +37,69 @@ export interface Progress {
   end(): Promise<void>;
 }
 
-const FIRST_SIGN_MS = 1000;
-const NEXT_SIGN_MS = 5000;
+const FIRST_HEARTBEAT_MS = 1000;
+const HEARTBEAT_MS = 5000;
 /** The minimum time between two messages, in milliseconds. Faster reports are dropped, except the last. */
-const LEAST_MS = 200;
+const MIN_INTERVAL_MS = 200;
 /** The most that all heartbeats between two reports add to the progress value. */
-const SIGNS = 0.01;
-const MESSAGE_CHARACTERS = 200;
+const HEARTBEAT_SHARE = 0.01;
+const MAX_MESSAGE_CHARACTERS = 200;
 
-export function createProgress(clock: Clock, send: TellProgress): Progress {
-  const began = clock.monotonic();
+export function createProgress(clock: Clock, send: SendProgress): Progress {
+  const startedAt = clock.monotonic();
   let sentAt = Number.NEGATIVE_INFINITY;
   let last = -1;
   let reported = 0;
   let total: number | undefined;
-  let signs = 0;
-  let held: ProgressMessage | undefined;
+  let heartbeats = 0;
+  let delayed: ProgressMessage | undefined;
   let sending = Promise.resolve();
-  let isOver = false;
-  let stopTimer = clock.after(FIRST_SIGN_MS, giveSign);
+  let isEnded = false;
+  let stopTimer = clock.after(FIRST_HEARTBEAT_MS, sendHeartbeat);
 
-  function say(message: ProgressMessage): void {
-    held = undefined;
+  function sendNow(message: ProgressMessage): void {
+    delayed = undefined;
     last = message.progress;
     sentAt = clock.monotonic();
     // The client has disconnected.
     sending = send(message).catch(() => undefined);
-    wait(NEXT_SIGN_MS, giveSign);
+    schedule(HEARTBEAT_MS, sendHeartbeat);
   }
 
-  function wait(ms: number, next: () => void): void {
+  function schedule(ms: number, next: () => void): void {
     stopTimer();
     stopTimer = clock.after(ms, next);
   }
 
-  function giveSign(): void {
-    signs++;
-    const progress = reported + (SIGNS * signs) / (signs + 1);
-    const seconds = Math.round((clock.monotonic() - began) / 1000);
-    say({ progress, ...(total !== undefined && { total }), message: `Still working, ${seconds} s` });
+  function sendHeartbeat(): void {
+    heartbeats++;
+    const progress = reported + (HEARTBEAT_SHARE * heartbeats) / (heartbeats + 1);
+    const seconds = Math.round((clock.monotonic() - startedAt) / 1000);
+    sendNow({ progress, ...(total !== undefined && { total }), message: `Still working, ${seconds} s` });
   }
 
-  function sayHeld(): void {
-    if (held) say(held);
+  function sendDelayed(): void {
+    if (delayed) sendNow(delayed);
   }
 
   return {
     report(done, of, message) {
-      if (isOver || done <= last) return;
+      if (isEnded || done <= last) return;
       reported = done;
       total = of;
-      signs = 0;
-      held = {
+      heartbeats = 0;
+      delayed = {
         progress: done,
         ...(of !== undefined && { total: of }),
-        ...(message !== undefined && { message: message.slice(0, MESSAGE_CHARACTERS) }),
+        ...(message !== undefined && { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }),
       };
       const since = clock.monotonic() - sentAt;
-      if (since >= LEAST_MS) sayHeld();
-      else wait(LEAST_MS - since, sayHeld);
+      if (since >= MIN_INTERVAL_MS) sendDelayed();
+      else schedule(MIN_INTERVAL_MS - since, sendDelayed);
     },
     async end() {
-      isOver = true;
-      sayHeld();
+      isEnded = true;
+      sendDelayed();
       stopTimer();
       await sending;
     },

@@ -12,22 +12,22 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Engine } from '../agent/engine.ts';
 import { AppError } from '../core/errors.ts';
-import { inSpan } from '../core/observe/traces.ts';
-import { nearNames } from '../core/suggestions.ts';
-import { askerOf, askOnCall, questionResult } from './approvals/elicitation.ts';
-import { tellsProgress } from './progress.ts';
+import { inSpan } from '../core/observe/telemetry.ts';
+import { suggestNames } from '../core/suggestions.ts';
+import { elicitationOf, questionResult, withRelatedRequest } from './approvals/elicitation.ts';
+import { createProgressSender } from './progress.ts';
 import { installCompletion } from './prompts/completion.ts';
 import { installPrompts } from './prompts/handlers.ts';
 import { installResources } from './resources/handlers.ts';
-import { createViewing } from './resources/visible-resources.ts';
+import { createCallerContext } from './resources/visible-resources.ts';
 import { withoutTools } from './results/absent-tools.ts';
-import { declaresViews, drawn, EXTENSION, toolMeta, VIEW_TYPE } from './results/chart-view.ts';
+import { chartTools, declaresViews, EXTENSION, toolMeta, VIEW_TYPE } from './results/chart-view.ts';
 import { outputSchemaOf } from './results/output-schemas.ts';
 import { toResult } from './results/result.ts';
 import { instructionsFor, type serverName } from './server-info.ts';
 import type { Tool } from './tool.ts';
-import type { CallTool, CallWire, Identity } from './tool-call.ts';
-import type { Menu } from './visibility/tool-list.ts';
+import type { CallTool, CallTransport, Identity } from './tool-call.ts';
+import type { ToolList } from './visibility/tool-list.ts';
 
 const LIST_TTL_MS = 300_000;
 
@@ -51,7 +51,7 @@ export interface ExtraTool {
 export interface ServerParts {
   readonly serverInfo: typeof serverName & { readonly version: string };
   readonly tools: readonly Tool[];
-  readonly menu: Menu;
+  readonly toolList: ToolList;
   readonly engine: Engine;
   readonly callTool: CallTool;
   readonly extension?: Extension | undefined;
@@ -65,10 +65,10 @@ export interface ServerParts {
 export type BuildServer = (identityOf: (ctx: ServerContext) => Identity | undefined, listens?: boolean) => Server;
 
 export function createServerBuilder(parts: ServerParts): BuildServer {
-  const { tools, menu, callTool, extension } = parts;
+  const { tools, toolList, callTool, extension } = parts;
   const definitions = new Map(tools.map((tool) => [tool, toDefinition(tool, parts.outputSchemas)]));
-  const added = extension?.tools.map((tool) => tool.definition) ?? [];
-  const shownTo = ({ auth }: Identity): readonly Tool[] => menu.toolsOf(menu.maskFor(auth));
+  const extensionTools = extension?.tools.map((tool) => tool.definition) ?? [];
+  const visibleTools = ({ auth }: Identity): readonly Tool[] => toolList.toolsOf(toolList.maskFor(auth));
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const extras = new Map(extension?.tools.map((tool) => [tool.definition.name, tool]));
   const cached = { ttlMs: LIST_TTL_MS, cacheScope: 'private' } as const;
@@ -95,58 +95,61 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
       },
     });
     // Fail closed: a request without a checked token is refused.
-    const identify = (ctx: ServerContext): Identity => identityOf(ctx) ?? failUnknown();
+    const identify = (ctx: ServerContext): Identity => identityOf(ctx) ?? failUnidentified();
     server.setRequestHandler('tools/list', async (_request, ctx) => {
       const identity = identify(ctx);
-      await menu.look();
-      const absent = menu.absentFor(identity.auth);
-      const views = identity.views || declaresViews(server.getClientCapabilities());
+      await toolList.refresh();
+      const hiddenTools = toolList.hiddenToolsFor(identity.auth);
+      const showsViews = identity.showsViews || declaresViews(server.getClientCapabilities());
       const define = (tool: Tool): ToolDefinition => {
-        const made = definitions.get(tool)!;
-        const definition = { ...made, description: withoutTools(tool.description, absent) };
-        return views && drawn.has(tool.name) ? { ...definition, _meta: toolMeta } : definition;
+        const definitionOfTool = definitions.get(tool)!;
+        const definition = { ...definitionOfTool, description: withoutTools(tool.description, hiddenTools) };
+        return showsViews && chartTools.has(tool.name) ? { ...definition, _meta: toolMeta } : definition;
       };
-      return { tools: [...shownTo(identity).map(define), ...added] };
+      return { tools: [...visibleTools(identity).map(define), ...extensionTools] };
     });
     server.setRequestHandler('tools/call', async (request, ctx) => {
-      const { name, arguments: given } = request.params;
+      const { name, arguments: input } = request.params;
       const identity = identify(ctx);
       const tool = byName.get(name);
       if (tool) {
         const { id: requestId, _meta: meta } = ctx.mcpReq;
         const { origin } = identity;
         const span = { method: 'tools/call', tool: name, requestId: origin?.requestId ?? requestId, origin, meta };
-        const wire = { ...wireOf(ctx), asker: askerOf(ctx, server) };
-        const called = await inSpan(span, () => callTool(tool, given ?? {}, identity, wire));
-        if ('question' in called) return questionResult(called.question);
-        return toResult(called, definitions.get(tool)?.outputSchema !== undefined);
+        const transport = { ...callTransportOf(ctx), asker: elicitationOf(ctx, server) };
+        const outcome = await inSpan(span, () => callTool(tool, input ?? {}, identity, transport));
+        if ('question' in outcome) return questionResult(outcome.question);
+        return toResult(outcome, definitions.get(tool)?.outputSchema !== undefined);
       }
       const extra = extras.get(name);
-      if (extra) return extra.run(request.params, askOnCall(ctx), parts.notify());
-      const near = nearNames(
+      if (extra) return extra.run(request.params, withRelatedRequest(ctx), parts.notify());
+      const near = suggestNames(
         name,
-        shownTo(identity).map((shown) => shown.name),
+        visibleTools(identity).map((visible) => visible.name),
       );
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
         new AppError('UNKNOWN_TOOL', { tool: name, near }).message,
       );
     });
-    const viewingOf = (ctx: ServerContext) => createViewing(parts, identify(ctx), wireOf(ctx));
-    installResources(server, viewingOf);
-    installPrompts(server, viewingOf);
-    installCompletion(server, viewingOf);
+    const contextOf = (ctx: ServerContext) => createCallerContext(parts, identify(ctx), callTransportOf(ctx));
+    installResources(server, contextOf);
+    installPrompts(server, contextOf);
+    installCompletion(server, contextOf);
     extension?.install(server);
     return server;
   };
 }
 
-export function wireOf({ mcpReq }: ServerContext): CallWire {
+export function callTransportOf({ mcpReq }: ServerContext): CallTransport {
   const { signal, _meta: meta } = mcpReq;
-  return { signal, ...tellsProgress(meta?.progressToken, (method, params) => mcpReq.notify({ method, params })) };
+  return {
+    signal,
+    ...createProgressSender(meta?.progressToken, (method, params) => mcpReq.notify({ method, params })),
+  };
 }
 
-function failUnknown(): never {
+function failUnidentified(): never {
   throw new ProtocolError(ProtocolErrorCode.InternalError, 'No identity for this request');
 }
 

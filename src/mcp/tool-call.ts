@@ -8,31 +8,31 @@
 // key (idempotency.ts), all repeats of a call share one execution.
 
 import type { Engine } from '../agent/engine.ts';
-import { describeEffects, loggedBeside, type Written } from '../agent/write/effects.ts';
+import { describeEffects, logOtherEffects, type Written } from '../agent/write/effects.ts';
 import type { StopSignal } from '../core/clock/stop.ts';
 import { createTimeLimit, type TimeLimit } from '../core/clock/time-limit.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { fateOf } from '../core/errors/lost-commit.ts';
+import { commitOutcomeOf } from '../core/errors/lost-commit.ts';
 import { AppError, fail, isAppError } from '../core/errors.ts';
 import { markLogged, reportFailure } from '../core/observe/failures.ts';
-import type { TraceOrigin } from '../core/observe/traces.ts';
+import type { TraceOrigin } from '../core/observe/telemetry.ts';
 import type { Observe } from '../core/observe.ts';
 import { stepUpScopes } from '../oauth/server/scopes.ts';
-import type { Gate } from '../oauth/tokens/bearer.ts';
+import type { TokenAuthenticator } from '../oauth/tokens/bearer.ts';
 import type { Authenticated } from '../oauth/tokens/verify.ts';
 import type { IdempotencyKeys } from '../store/approvals/types.ts';
-import { outcomeOfCode } from '../store/audit/activity-outcome.ts';
+import { outcomeOfCode } from '../store/audit/activity.ts';
 import type { ActivityEntry, ActivityLog, Intent } from '../store/audit/activity-types.ts';
 import type { Versions } from '../store/version-types.ts';
-import type { ApprovalDoor, Asker, Cleared, Question } from './approvals/approval.ts';
-import { endHold, type Held, holdKey } from './idempotency.ts';
+import type { ApprovalCheck, ApprovalDecision, ApprovalQuestion, Elicitation } from './approvals/approval.ts';
+import { type Acquired, acquireKey, completeKey } from './idempotency.ts';
 import { repairArguments } from './input/repair.ts';
-import { createProgress, type Progress, type TellProgress } from './progress.ts';
-import { keptText } from './results/write-result.ts';
-import type { Tool, ToolAnswer, ToolCall, WorkflowDoor } from './tool.ts';
+import { createProgress, type Progress, type SendProgress } from './progress.ts';
+import { describeCommitted } from './results/write-result.ts';
+import type { Tool, ToolAnswer, ToolCall, WorkflowAccess } from './tool.ts';
 import type { Files } from './uploads/files.ts';
-import type { Menu } from './visibility/tool-list.ts';
+import type { ToolList } from './visibility/tool-list.ts';
 import { createWebhookSender } from './webhook.ts';
 
 /** The caller of one request. It lives as long as the request. */
@@ -41,7 +41,7 @@ export interface Identity {
   /** The remote span that the trace of this request continues. */
   readonly origin?: TraceOrigin;
   /** The client shows our views of answers (mcp/results/chart-view.ts). */
-  views?: boolean;
+  showsViews?: boolean;
   /**
    * Set if the token became invalid during the call. The response is then a 401, unless its headers are already sent.
    */
@@ -50,12 +50,12 @@ export interface Identity {
 
 export interface CallParts {
   readonly engine: Engine;
-  readonly gate: Pick<Gate, 'holds' | 'renew'>;
+  readonly authenticator: Pick<TokenAuthenticator, 'isCurrent' | 'renew'>;
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly idempotency: IdempotencyKeys;
-  readonly approval: ApprovalDoor;
-  readonly workflows?: WorkflowDoor | undefined;
-  readonly menu: Pick<Menu, 'absentFor'>;
+  readonly approval: ApprovalCheck;
+  readonly workflows?: WorkflowAccess | undefined;
+  readonly toolList: Pick<ToolList, 'hiddenToolsFor'>;
   readonly config: Config;
   readonly files: Files;
   readonly observe: Observe;
@@ -66,36 +66,36 @@ export interface CallParts {
  * The text of the answer, the error of the call, or the question that the client asks its user before it repeats the
  * call.
  */
-export type Called = Answered | { readonly question: Question };
-export type Answered =
+export type CallOutcome = CallAnswer | { readonly question: ApprovalQuestion };
+export type CallAnswer =
   | { readonly text: string }
   /** `absent`: names of the tools that the caller is not shown; the error text does not recommend them. */
   | {
       readonly failure: AppError;
-      readonly absent: ReadonlySet<string>;
+      readonly hiddenTools: ReadonlySet<string>;
       /** The records written before the failure, as far as the caller may see them, as text. Empty for none. */
-      readonly kept: string;
+      readonly committedText: string;
     };
 
 /** The capabilities of the transport for one call. */
-export interface CallWire {
+export interface CallTransport {
   /** Aborted when the client cancels or disconnects. */
   readonly signal: StopSignal;
   /** Sends progress; present if the client requested it. */
-  readonly tell?: TellProgress;
+  readonly sendProgress?: SendProgress;
   /** Asks the client's user; present if the client supports it. */
-  readonly asker?: Asker | undefined;
+  readonly asker?: Elicitation | undefined;
   /** The id of the approval, if the server executes an approved call (mcp/approvals/execution.ts). */
-  readonly executes?: string | undefined;
+  readonly executedApproval?: string | undefined;
 }
 
 /** Never throws: an error becomes the answer. Every call leaves an entry in the activity log. */
 export type CallTool = (
   tool: Tool,
-  given: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
   identity: Identity,
-  wire: CallWire,
-) => Promise<Called>;
+  transport: CallTransport,
+) => Promise<CallOutcome>;
 
 type Subject = ReturnType<Tool['subject']>;
 
@@ -105,7 +105,7 @@ interface Call {
   readonly signal: StopSignal;
   readonly progress: Progress | undefined;
   readonly fileSeconds?: number;
-  readonly approved?: ToolCall['approved'];
+  readonly approved?: ToolCall['checkEffects'];
   /** Every record that the call writes, also if it fails. */
   readonly written?: Written[];
 }
@@ -114,151 +114,174 @@ interface Call {
 const RESULT_SECONDS = 24 * 3600;
 
 /** A read is repeated from the start if the permissions changed while it ran. */
-const ATTEMPTS = 2;
+const MAX_ATTEMPTS = 2;
 
-export function createCallTool(parts: CallParts): CallTool {
-  const { engine, gate, config, clock, files, approval, workflows, menu } = parts;
+/** The parts of a call, each with the checks of its caller that it needs. */
+function createSteps(parts: CallParts) {
+  const { engine, authenticator, config, files, approval, workflows, toolList } = parts;
   const sendWebhook = createWebhookSender(parts);
 
-  const callAs = (auth: Authenticated, { signal, progress, fileSeconds, approved, written }: Call): ToolCall => ({
+  const toToolCall = (auth: Authenticated, { signal, progress, fileSeconds, approved, written }: Call): ToolCall => ({
     ...{ access: auth.access, engine, config, signal, sendWebhook, files },
-    absentTools: () => menu.absentFor(auth),
+    hiddenTools: () => toolList.hiddenToolsFor(auth),
     ...(progress && { progress: progress.report }),
     ...(fileSeconds !== undefined && { fileSeconds }),
-    ...(approved && { approved }),
+    ...(approved && { checkEffects: approved }),
     ...(written && { written }),
     ...(workflows && { workflows: { ...workflows, clientId: auth.clientId, clientName: auth.clientName } }),
   });
 
-  const work = async (call: Call, auth: Authenticated): Promise<ToolAnswer> => {
+  const runTool = async (call: Call, auth: Authenticated): Promise<ToolAnswer> => {
     const { tool, args } = call;
-    needScope(tool, auth);
-    const answer = await tool.run(args, callAs(auth, call));
+    requireScope(tool, auth);
+    const answer = await tool.run(args, toToolCall(auth, call));
     return typeof answer === 'string' ? { text: answer } : answer;
   };
 
   const read = async (call: Call, identity: Identity): Promise<ToolAnswer> => {
     let auth = identity.auth;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      if (attempt > 0) auth = await recheck(identity);
-      const working = work(call, auth);
-      const holds = gate.holds(auth);
-      if (holds === true) return working;
-      const [done, stands] = await Promise.allSettled([working, holds]);
-      if (stands.status === 'rejected') throw stands.reason;
-      if (!stands.value) continue;
-      if (done.status === 'rejected') throw done.reason;
-      return done.value;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      if (attempt > 0) auth = await renewAuth(identity);
+      const running = runTool(call, auth);
+      const isCurrent = authenticator.isCurrent(auth);
+      if (isCurrent === true) return running;
+      const [result, current] = await Promise.allSettled([running, isCurrent]);
+      if (current.status === 'rejected') throw current.reason;
+      if (!current.value) continue;
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
     }
     return fail('NOT_READY', {});
   };
 
   /** Returns the current rights: those of the check if they still hold, else renewed ones. */
-  const standing = async (identity: Identity, versions?: Versions): Promise<Authenticated> =>
-    (await gate.holds(identity.auth, versions)) ? identity.auth : recheck(identity);
+  const currentAuth = async (identity: Identity, versions?: Versions): Promise<Authenticated> =>
+    (await authenticator.isCurrent(identity.auth, versions)) ? identity.auth : renewAuth(identity);
 
   const write = async (
     call: Call,
     identity: Identity,
-    { access: cleared, approved }: Extract<Cleared, { state: 'clear' }>,
-    marked: Intent,
+    { access: approvedAccess, approved }: Extract<ApprovalDecision, { state: 'clear' }>,
+    entry: Intent,
   ): Promise<ToolAnswer> => {
-    const auth = await standing(identity, marked.versions);
+    const auth = await currentAuth(identity, entry.versions);
     // The rights changed after the approval was checked, so it was decided on outdated data.
-    if (auth.access !== cleared && approval.concerns(call.tool, call.args, callAs(auth, call)))
+    if (auth.access !== approvedAccess && approval.mayNeedApproval(call.tool, call.args, toToolCall(auth, call)))
       fail('APPROVAL_OVERTAKEN', {});
-    return work(approved ? { ...call, approved: approved.check } : call, auth);
+    return runTool(approved ? { ...call, approved: approved.check } : call, auth);
   };
 
   /** Decides whether the call may run: it needs no approval, or it has one. */
-  const clear = async (
+  const requireApproval = async (
     call: Call,
-    given: Readonly<Record<string, unknown>>,
+    input: Readonly<Record<string, unknown>>,
     identity: Identity,
-    { asker, executes }: Pick<CallWire, 'asker' | 'executes'>,
-  ): Promise<Cleared> => {
+    { asker, executedApproval }: Pick<CallTransport, 'asker' | 'executedApproval'>,
+  ): Promise<ApprovalDecision> => {
     const { tool, args } = call;
     const { access } = identity.auth;
-    if (executes === undefined && !approval.concerns(tool, args, callAs(identity.auth, call)))
+    if (executedApproval === undefined && !approval.mayNeedApproval(tool, args, toToolCall(identity.auth, call)))
       return { state: 'clear', access };
-    const standingCall = async () => {
-      const auth = await standing(identity);
-      needScope(tool, auth);
-      return { auth, call: callAs(auth, call) };
+    const currentCall = async () => {
+      const auth = await currentAuth(identity);
+      requireScope(tool, auth);
+      return { auth, call: toToolCall(auth, call) };
     };
-    return approval.clear({ tool, args, given, asker, executes, standing: standingCall });
+    return approval.requireApproval({
+      tool,
+      args,
+      input,
+      asker,
+      executedApproval,
+      currentCall,
+    });
   };
 
   /** A repeat gets the stored answer only after the same checks as a first call. */
-  const hold = async (call: Call, identity: Identity): Promise<Held | undefined> => {
+  const acquire = async (call: Call, identity: Identity): Promise<Acquired | undefined> => {
     const { tool, args, signal } = call;
     const { idempotency } = tool;
     const key = idempotency?.key(args);
     if (!idempotency || key === undefined) return undefined;
-    const auth = await standing(identity);
-    needScope(tool, auth);
-    const rights = idempotency.rights(args, callAs(auth, call));
-    return holdKey(parts, { tool: tool.name, key, args, rights, auth, signal });
+    const auth = await currentAuth(identity);
+    requireScope(tool, auth);
+    const rights = idempotency.rights(args, toToolCall(auth, call));
+    return acquireKey(parts, { tool: tool.name, key, args, rights, auth, signal });
   };
 
-  const recheck = async (identity: Identity): Promise<Authenticated> => {
+  const renewAuth = async (identity: Identity): Promise<Authenticated> => {
     try {
-      return await gate.renew(identity.auth);
+      return await authenticator.renew(identity.auth);
     } catch (error) {
       if (isAppError(error, 'UNAUTHENTICATED')) identity.refusal = error;
       throw error;
     }
   };
 
-  return async (tool, given, identity, { signal, tell, asker, executes }) => {
+  return { read, write, requireApproval, acquire };
+}
+
+export function createCallTool(parts: CallParts): CallTool {
+  const { engine, config, clock } = parts;
+  const { read, write, requireApproval, acquire } = createSteps(parts);
+  return async (tool, input, identity, { signal, sendProgress, asker, executedApproval }) => {
     const { auth } = identity;
     const startedAt = clock.now();
     const from = clock.monotonic();
     let subject: Subject = {};
-    let type = typeOf(tool);
+    let type = entryTypeOf(tool);
     let dryRun = false;
-    let held: Held | undefined;
+    let acquired: Acquired | undefined;
     let intent: Intent | undefined;
     let answer: ToolAnswer = { text: '' };
     const written: Written[] = [];
-    let cleared: Cleared | undefined;
+    let decision: ApprovalDecision | undefined;
     let failure: AppError | undefined;
-    let kept = '';
-    const progress = tell && createProgress(clock, tell);
+    let committedText = '';
+    const progress = sendProgress && createProgress(clock, sendProgress);
     const limit = createTimeLimit(clock, config.callSeconds, signal);
     parts.observe({ type: 'tool.began', tool: tool.name });
     try {
-      const meant = repairArguments(tool, given, engine.names(auth.access));
-      const args = tool.parse(meant);
+      const repaired = repairArguments(tool, input, engine.names(auth.access));
+      const args = tool.parse(repaired);
       subject = tool.subject(args);
-      const call = { tool, args, signal: limit.signal, progress, ...(executes && { fileSeconds: RESULT_SECONDS }) };
+      const call = {
+        tool,
+        args,
+        signal: limit.signal,
+        progress,
+        ...(executedApproval && { fileSeconds: RESULT_SECONDS }),
+      };
       if (tool.writes?.(args)) {
-        needScope(tool, auth);
-        held = await hold(call, identity);
-        if (held?.state === 'done') {
+        requireScope(tool, auth);
+        acquired = await acquire(call, identity);
+        if (acquired?.state === 'done') {
           type = 'read';
-          answer = { text: held.answer };
+          answer = { text: acquired.answer };
         } else {
-          cleared = await clear(call, meant, identity, { asker: asker && patient(asker, limit), executes });
-          if (cleared.state === 'done') {
+          decision = await requireApproval(call, repaired, identity, {
+            asker: asker && withoutTimeLimit(asker, limit),
+            executedApproval,
+          });
+          if (decision.state === 'done') {
             type = 'read';
-            answer = { text: cleared.text };
-          } else if (cleared.state === 'failed') {
+            answer = { text: decision.text };
+          } else if (decision.state === 'failed') {
             type = 'read';
-            ({ failure, kept } = cleared);
-          } else if (cleared.state === 'clear') {
-            const approvalId = cleared.approved?.id;
-            intent = await begin(parts, entryOf({ tool, type, subject, auth, startedAt, approvalId }));
+            ({ failure, committedText } = decision);
+          } else if (decision.state === 'clear') {
+            const approvalId = decision.approved?.id;
+            intent = await beginEntry(parts, entryOf({ tool, type, subject, auth, startedAt, approvalId }));
             // A call with an idempotency key runs on after the client disconnects, because the client will repeat it
             // for the answer.
-            const signal = held ? limit.withoutClient() : limit.signal;
-            answer = await write({ ...call, signal, written }, identity, cleared, intent);
+            const signal = acquired ? limit.timeoutSignal() : limit.signal;
+            answer = await write({ ...call, signal, written }, identity, decision, intent);
           }
         }
       } else {
         type = 'read';
         dryRun = tool.writes !== undefined;
-        answer = await limit.bound(read(call, identity));
+        answer = await limit.race(read(call, identity));
       }
     } catch (error) {
       failure = limit.explain(reportFailure(parts.observe, `mcp ${tool.name}`, error));
@@ -266,25 +289,25 @@ export function createCallTool(parts: CallParts): CallTool {
       limit.end();
       await progress?.end();
     }
-    const waits = cleared?.state === 'pending' || cleared?.state === 'asked';
+    const waits = decision?.state === 'pending' || decision?.state === 'asked';
     const durationMs = clock.monotonic() - from;
     const call = { tool, type, subject, auth, startedAt, durationMs, failure, waits, dryRun };
-    if (held)
-      await end(parts, held, {
+    if (acquired)
+      await completeKey(parts.observe, acquired, {
         answer: answer.text,
         failure,
-        began: intent !== undefined,
-        wrote: written.length > 0,
+        isStarted: intent !== undefined,
+        hasWritten: written.length > 0,
         waits,
       });
-    if (intent) await complete(parts, intent, call, answer.recordIds, written);
+    if (intent) await completeEntry(parts, intent, call, answer.recordIds, written);
     else recordCall(parts, call);
     if (failure) {
-      kept ||= keptText(describeEffects(auth.access, written, false));
-      return { failure, absent: parts.menu.absentFor(auth), kept };
+      committedText ||= describeCommitted(describeEffects(auth.access, written, false));
+      return { failure, hiddenTools: parts.toolList.hiddenToolsFor(auth), committedText };
     }
-    if (cleared?.state === 'asked') return { question: cleared.question };
-    return { text: cleared?.state === 'pending' ? cleared.text : answer.text };
+    if (decision?.state === 'asked') return { question: decision.question };
+    return { text: decision?.state === 'pending' ? decision.text : answer.text };
   };
 }
 
@@ -292,19 +315,19 @@ export function createCallTool(parts: CallParts): CallTool {
  * The token must hold the OAuth scope of the tool (RFC 6750 section 3.1). The endpoint checks this too, before the
  * SDK; this check covers every transport.
  */
-function needScope(tool: Tool, auth: Authenticated): void {
+function requireScope(tool: Tool, auth: Authenticated): void {
   if (!auth.scopes.has(tool.scope))
     fail('INSUFFICIENT_SCOPE', { tool: tool.name, scope: tool.scope, scopes: stepUpScopes(auth.scopes, tool.scope) });
 }
 
 /** The time that the client's user takes to answer does not count towards the time limit of the call. */
-function patient(asker: Asker, limit: TimeLimit): Asker {
-  if (asker.way !== 'wait') return asker;
-  return { way: 'wait', ask: (...question) => limit.aside(() => asker.ask(...question)) };
+function withoutTimeLimit(asker: Elicitation, limit: TimeLimit): Elicitation {
+  if (asker.mode !== 'wait') return asker;
+  return { mode: 'wait', ask: (...question) => limit.pauseDuring(() => asker.ask(...question)) };
 }
 
 /** Every write is logged before it runs; if the log cannot be written, the write is refused. */
-async function begin(parts: CallParts, entry: Parameters<ActivityLog['begin']>[0]): Promise<Intent> {
+async function beginEntry(parts: CallParts, entry: Parameters<ActivityLog['begin']>[0]): Promise<Intent> {
   try {
     return await parts.activity.begin(entry);
   } catch (cause) {
@@ -314,28 +337,17 @@ async function begin(parts: CallParts, entry: Parameters<ActivityLog['begin']>[0
   }
 }
 
-/**
- * Records the outcome of an idempotency key. If the storage fails, repeats get the error that the outcome is unknown.
- */
-async function end(parts: CallParts, ...hold: Parameters<typeof endHold>): Promise<void> {
-  try {
-    await endHold(...hold);
-  } catch (cause) {
-    parts.observe({ type: 'warning', message: 'An idempotency key could not be told of its call.', cause });
-  }
-}
-
-async function complete(
+async function completeEntry(
   parts: CallParts,
   intent: Intent,
   call: CallRecord,
   recordIds: ToolAnswer['recordIds'],
   written: readonly Written[],
 ): Promise<void> {
-  const effects = loggedBeside(written, call.subject.collection, recordIds);
+  const effects = logOtherEffects(written, call.subject.collection, recordIds);
   const result = { ...outcomeOf(call), ...(recordIds && { recordIds }), ...effects };
-  await intent.complete(result, fateOf(call.failure));
-  tell(parts, call);
+  await intent.complete(result, commitOutcomeOf(call.failure));
+  reportCall(parts, call);
 }
 
 export interface CallRecord {
@@ -354,7 +366,7 @@ export interface CallRecord {
   readonly dryRun?: boolean;
 }
 
-const typeOf = ({ annotations }: Tool): ActivityEntry['type'] => (annotations.readOnlyHint ? 'read' : 'write');
+const entryTypeOf = ({ annotations }: Tool): ActivityEntry['type'] => (annotations.readOnlyHint ? 'read' : 'write');
 
 /** The log entry of a call: names and ids, never argument values. */
 function entryOf({
@@ -372,7 +384,7 @@ function entryOf({
     clientId: auth.clientId,
     clientName: auth.clientName,
     action: tool.name,
-    type: type ?? typeOf(tool),
+    type: type ?? entryTypeOf(tool),
     ...subject,
     startedAt,
     ...(approvalId !== undefined && { approvalId }),
@@ -380,19 +392,17 @@ function entryOf({
   };
 }
 
-const WAITS = 'APPROVAL_PENDING';
-
 const outcomeOf = ({ failure, waits }: Pick<CallRecord, 'failure' | 'waits'>) =>
-  waits ? ({ outcome: 'denied', code: WAITS } as const) : outcomeOfCode(failure?.code);
+  waits ? ({ outcome: 'denied', code: 'APPROVAL_PENDING' } as const) : outcomeOfCode(failure?.code);
 
 /** Writes one entry per call, denied calls included. */
 export function recordCall(parts: Pick<CallParts, 'activity' | 'observe'>, call: CallRecord): void {
   const durationMs = Math.max(0, Math.round(call.durationMs));
   parts.activity.record({ ...entryOf(call), ...outcomeOf(call), durationMs });
-  tell(parts, call);
+  reportCall(parts, call);
 }
 
-function tell(parts: Pick<CallParts, 'observe'>, call: CallRecord): void {
+function reportCall(parts: Pick<CallParts, 'observe'>, call: CallRecord): void {
   const { tool, subject, auth, durationMs } = call;
   parts.observe({
     type: 'tool.called',

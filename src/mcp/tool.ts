@@ -7,10 +7,10 @@ import type { Access, Policy } from '../core/caller.ts';
 import type { StopSignal } from '../core/clock/stop.ts';
 import type { Config } from '../core/config.ts';
 import type { ApprovalPreview } from '../store/approvals/types.ts';
-import type { WorkflowRoom } from '../workflows/workflows.ts';
+import type { WorkflowService } from '../workflows/workflows.ts';
 
 import type { Files } from './uploads/files.ts';
-import type { Offer } from './visibility/visibility.ts';
+import type { ToolVisibility } from './visibility/visibility.ts';
 
 export interface ToolCall {
   readonly access: Access;
@@ -18,7 +18,7 @@ export interface ToolCall {
   readonly config: Config;
   readonly signal: StopSignal;
   /** Names of the tools that the caller is not shown. */
-  readonly absentTools: () => ReadonlySet<string>;
+  readonly hiddenTools: () => ReadonlySet<string>;
   /** Reports progress; present if the client requested it. */
   readonly progress?: ReportProgress;
   readonly sendWebhook: SendWebhook;
@@ -26,7 +26,7 @@ export interface ToolCall {
   /** How long a file link in the answer is valid, in seconds. Default: 15 minutes. */
   readonly fileSeconds?: number;
   /** For an approved write: compares its effects with the approved ones before the commit (WriteOptions). */
-  readonly approved?: (effects: unknown) => void;
+  readonly checkEffects?: (effects: unknown) => void;
   /** For a write: the engine appends every record that it writes. */
   readonly written?: Written[];
   /** The owner of the uploads that the values may reference. Default: the caller. */
@@ -36,13 +36,13 @@ export interface ToolCall {
 }
 
 /** Access to workflows, and the client that calls. */
-export interface WorkflowCall extends WorkflowDoor {
+export interface WorkflowCall extends WorkflowAccess {
   readonly clientId: string;
   readonly clientName: string;
 }
 
-export interface WorkflowDoor {
-  readonly room: WorkflowRoom;
+export interface WorkflowAccess {
+  readonly service: WorkflowService;
   /** URL of the page where people view a run and answer its questions. */
   readonly pageOf: (runId: string) => string;
 }
@@ -60,7 +60,7 @@ export interface Tool<Arguments = unknown> {
   readonly description: string;
   readonly scope: 'mcp:read' | 'mcp:write' | 'mcp:action';
   /** Whether the caller's permissions allow any use of the tool. If not, the tool is hidden from the caller. */
-  readonly isOffered: Offer;
+  readonly isVisible: ToolVisibility;
   readonly annotations: {
     readonly readOnlyHint: boolean;
     readonly destructiveHint: boolean;
@@ -73,7 +73,7 @@ export interface Tool<Arguments = unknown> {
    * Checks and repairs a model's arguments. Throws INVALID_ARGUMENT or INVALID_VALUE that says which value to send
    * instead.
    */
-  readonly parse: (given: Readonly<Record<string, unknown>>) => Arguments;
+  readonly parse: (input: Readonly<Record<string, unknown>>) => Arguments;
   /** The call's subject in the activity log: names and ids, never values. */
   readonly subject: (args: Arguments) => { readonly collection?: string; readonly recordIds?: readonly string[] };
   /**
@@ -92,12 +92,12 @@ export interface Tool<Arguments = unknown> {
     readonly rights: (args: Arguments, call: ToolCall) => unknown;
   };
   /** For a writing tool: the approval that a call needs, and its preview. */
-  readonly approval?: Foresight<Arguments>;
+  readonly approval?: ToolApproval<Arguments>;
   /** Runs the call. A plain string is an answer with only a text. */
   readonly run: (args: Arguments, call: ToolCall) => Promise<string | ToolAnswer>;
 }
 
-export interface Foreseen {
+export interface PreviewedCall {
   readonly policy: Policy;
   readonly preview: ApprovalPreview;
   /**
@@ -115,10 +115,10 @@ export interface Foreseen {
 }
 
 /** How a writing tool works out approval and preview. */
-export interface Foresight<Arguments> {
+export interface ToolApproval<Arguments> {
   /** Whether the call could need approval at all. It runs for every write, so it must answer from memory. */
-  readonly concerns: (args: Arguments, call: ToolCall) => boolean;
-  readonly foresee: (args: Arguments, call: ToolCall) => Promise<Foreseen>;
+  readonly mayNeedApproval: (args: Arguments, call: ToolCall) => boolean;
+  readonly preview: (args: Arguments, call: ToolCall) => Promise<PreviewedCall>;
   /** The keys of the uploads that the call uses. */
-  readonly uploads?: (args: Arguments) => readonly string[];
+  readonly uploadKeys?: (args: Arguments) => readonly string[];
 }

@@ -2,7 +2,7 @@
 
 import { fail } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
-import { nearNames } from '../core/suggestions.ts';
+import { suggestNames } from '../core/suggestions.ts';
 import type { Tool } from './tool.ts';
 import { aggregate } from './tools/aggregate.ts';
 import { associate } from './tools/associate.ts';
@@ -51,8 +51,8 @@ export function selectTools(enabled: readonly string[] | null, observe: Observe)
   if (enabled === null) return table;
   for (const name of enabled) {
     if (toolNames.includes(name)) continue;
-    const near = nearNames(name, toolNames);
-    const hint = near.length > 0 ? `Near: ${near.join(', ')}.` : `There are ${toolNames.join(', ')}.`;
+    const near = suggestNames(name, toolNames);
+    const hint = near.length > 0 ? `Near: ${near.join(', ')}.` : `Known: ${toolNames.join(', ')}.`;
     fail('CONFIGURATION', { problem: `enabledTools (SERVICE_MCP_ENABLED_TOOLS): no tool '${name}'. ${hint}` });
   }
   const selected = table.filter((tool) => enabled.includes(tool.name));
@@ -60,7 +60,7 @@ export function selectTools(enabled: readonly string[] | null, observe: Observe)
   if (!enabled.includes(describeCollection.name)) {
     observe({
       type: 'warning',
-      message: 'describeCollection is not among the enabled tools: assistants cannot find collections and fields.',
+      message: 'describeCollection is not enabled: assistants cannot discover collections and fields.',
     });
   }
   return selected;

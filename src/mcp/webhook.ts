@@ -8,9 +8,9 @@ import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
 import { guardedFetch } from '../oauth/clients/documents.ts';
 
-const SECONDS = 10;
+const TIMEOUT_SECONDS = 10;
 /** Headers of the connection, or derived from the body. */
-const ownHeaders: ReadonlySet<string> = new Set([
+const connectionHeaders: ReadonlySet<string> = new Set([
   'host',
   'connection',
   'content-length',
@@ -32,14 +32,14 @@ export function createWebhookSender(parts: {
     const abort = new AbortController();
     const stop = () => abort.abort();
     signal.addEventListener('abort', stop);
-    const cancel = parts.clock.after(SECONDS * 1000, stop);
+    const cancel = parts.clock.after(TIMEOUT_SECONDS * 1000, stop);
     try {
       // SSRF: `guardedFetch` checks addresses at connect time. Redirects are not followed.
       const send = isNamedHost(target, parts.config.webhookHosts) ? fetch : guardedFetch;
       const bodiless = method === 'GET' || method === 'HEAD';
       const response = await send(url, {
         method,
-        headers: headersOf(headers, bodiless),
+        headers: toHeaders(headers, bodiless),
         ...(!bodiless && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
         redirect: 'manual',
         signal: abort.signal,
@@ -47,7 +47,11 @@ export function createWebhookSender(parts: {
       await response.body?.cancel();
       return response.status;
     } catch (cause) {
-      parts.observe({ type: 'warning', message: `The webhook of an action did not reach ${target.hostname}.`, cause });
+      parts.observe({
+        type: 'warning',
+        message: `Failed to call the webhook of an action at ${target.hostname}.`,
+        cause,
+      });
       return undefined;
     } finally {
       cancel();
@@ -56,8 +60,8 @@ export function createWebhookSender(parts: {
   };
 }
 
-function headersOf(given: Readonly<Record<string, string>>, bodiless: boolean): Record<string, string> {
-  const kept = Object.entries(given).filter(([name]) => !ownHeaders.has(name.toLowerCase()));
-  const typed = bodiless || kept.some(([name]) => name.toLowerCase() === 'content-type');
-  return { ...(!typed && { 'content-type': 'application/json' }), ...Object.fromEntries(kept) };
+function toHeaders(input: Readonly<Record<string, string>>, bodiless: boolean): Record<string, string> {
+  const forwarded = Object.entries(input).filter(([name]) => !connectionHeaders.has(name.toLowerCase()));
+  const hasContentType = bodiless || forwarded.some(([name]) => name.toLowerCase() === 'content-type');
+  return { ...(!hasContentType && { 'content-type': 'application/json' }), ...Object.fromEntries(forwarded) };
 }

@@ -3,5 +3,5 @@ import { fail } from '../core/errors.ts';
 import type { ToolCall, WorkflowCall } from './tool.ts';
 
 /** Returns the workflows. Throws UNKNOWN_WORKFLOW if the server has no workflows. */
-export const doorOf = ({ workflows }: ToolCall): WorkflowCall =>
+export const requireWorkflows = ({ workflows }: ToolCall): WorkflowCall =>
   workflows ?? fail('UNKNOWN_WORKFLOW', { workflow: '' });

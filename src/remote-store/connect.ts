@@ -4,12 +4,12 @@ import type { Clock } from '../core/clock.ts';
 import { fail, isAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import type { OpenedStore } from '../store/open.ts';
-import { doorUrlOf } from './paths.ts';
+import { rpcUrlOf } from './paths.ts';
 import type { Greeting } from './relayed.ts';
 import { createRemoteStore } from './remote-store.ts';
-import { type Channel, DoorFailure, openChannel } from './rpc-client.ts';
+import { type Channel, openChannel, RpcFailure } from './rpc-client.ts';
 import { readSandboxKey } from './sandbox-key.ts';
-import { doorKeyOf, environmentMarkOf } from './signature.ts';
+import { environmentHashOf, rpcKeyOf } from './signature.ts';
 
 export interface ConnectOptions {
   /** Already checked by the configuration: https, or http on this machine. */
@@ -24,37 +24,37 @@ const problem = (what: string, cause?: unknown): never =>
 
 /** Throws CONFIGURATION when the platform is unreachable or does not know the secret. */
 export async function connectStore({ serverUrl, envSecret, clock, observe }: ConnectOptions): Promise<OpenedStore> {
-  const { channel, isSandbox } = await connectDoor({ serverUrl, envSecret, clock, observe });
+  const { channel, isSandbox } = await connectChannel({ serverUrl, envSecret, clock, observe });
   return createRemoteStore({ channel, isSandbox, clock, observe });
 }
 
 /** Returns the channel to a platform endpoint that has answered `hello`. */
-export async function connectDoor(
+export async function connectChannel(
   options: Omit<ConnectOptions, 'clock'> & { readonly clock: Pick<Clock, 'now'> },
 ): Promise<{ readonly channel: Channel; readonly isSandbox: boolean }> {
   const { serverUrl, envSecret, clock, observe } = options;
-  const url = doorUrlOf(serverUrl);
+  const url = rpcUrlOf(serverUrl);
   const parts = { url, clock, observe };
-  const failure = await greetOr({ ...parts, key: doorKeyOf(envSecret) });
+  const failure = await greetOrFail({ ...parts, key: rpcKeyOf(envSecret) });
   if ('channel' in failure) return { channel: failure.channel, isSandbox: false };
   const key = failure.status === 401 ? findSandboxKey(serverUrl) : undefined;
   if (key === undefined) return describe(failure, url);
-  const second = await greetOr({ ...parts, key, environment: environmentMarkOf(envSecret) });
+  const second = await greetOrFail({ ...parts, key, environment: environmentHashOf(envSecret) });
   if ('channel' in second) return { channel: second.channel, isSandbox: true };
   return describe(second, url);
 }
 
 type Attempt = Parameters<typeof openChannel>[0];
 
-async function greetOr(options: Attempt): Promise<{ readonly channel: Channel } | DoorFailure> {
+async function greetOrFail(options: Attempt): Promise<{ readonly channel: Channel } | RpcFailure> {
   const channel = await openChannel(options);
   try {
     const { protocol } = (await channel.call('/v1/hello', [], 'again')) as Greeting;
-    if (protocol !== 1) problem(`the platform at ${options.url} is of another version. Update it, or this agent.`);
+    if (protocol !== 1) problem(`the platform at ${options.url} has another version. Update it, or this agent.`);
     return { channel };
   } catch (error) {
     await channel.close();
-    if (isAppError(error) && error.cause instanceof DoorFailure) return error.cause;
+    if (isAppError(error) && error.cause instanceof RpcFailure) return error.cause;
     throw error;
   }
 }
@@ -66,24 +66,24 @@ function findSandboxKey(serverUrl: string): string | undefined {
   return readSandboxKey(Number(port || 80));
 }
 
-function describe(failure: DoorFailure, url: string): never {
+function describe(failure: RpcFailure, url: string): never {
   const { status, refused, cause } = failure;
   if (refused !== undefined) return problem(failure.message, failure);
   if (status === undefined) {
     const code = (cause as { readonly code?: string } | undefined)?.code;
     return problem(
-      `nothing answers at ${url}${code ? ` (${code})` : ''}. Start the platform there, or correct the address.`,
+      `no server answers at ${url}${code ? ` (${code})` : ''}. Start the platform there, or correct the address.`,
       failure,
     );
   }
   const what: Readonly<Record<number, string>> = {
-    401: `the platform at ${url} does not know this envSecret. Give both the same one.`,
-    403: `${url} lets nobody in from the address of this machine (status 403). Add it to the allow-list of the platform.`,
+    401: `the platform at ${url} does not accept this envSecret. Use the same one on both.`,
+    403: `${url} rejects the address of this machine (status 403). Add it to the allow-list of the platform.`,
     404: `there is no platform at ${url}. Set SERVICE_PLATFORM_DOOR=true there, or correct the address.`,
-    503: `the platform at ${url} is not ready (status 503). Start the agent again when it is.`,
+    503: `the platform at ${url} is not ready (status 503). Start the agent again when it is ready.`,
   };
   return problem(
-    what[status] ?? `${url} answers with status ${status}, and not as a platform does. Correct the address.`,
+    what[status] ?? `${url} answers with status ${status}, so it is not a platform. Correct the address.`,
     failure,
   );
 }

@@ -3,27 +3,29 @@
 // nonce, and only one process executes it. `kept`: only available on the platform, because it administers the
 // installation. `apart`: has a different wire format (relayed.ts).
 import type { Store } from '../store/store.ts';
+import { type Check, flag, id, json, listOf, nullable, number, oneOf, optional, plain, shape, text } from './checks.ts';
 import {
-  type Check,
-  flag,
-  id,
-  json,
-  listOf,
-  mapOf,
-  nullable,
-  number,
-  oneOf,
-  optional,
-  plain,
-  shape,
-  text,
-} from './checks.ts';
+  activityFilter,
+  adminLogFilter,
+  approvalCall,
+  approvalRequest,
+  claim,
+  decision,
+  externalIdentity,
+  fileState,
+  logPosition,
+  noteFilter,
+  oauthRow,
+  passed,
+  remoteCredential,
+  remoteKey,
+} from './forms.ts';
 
-export interface Passed<T extends readonly Check[] = readonly Check[]> {
+export interface RemoteCall<T extends readonly Check[] = readonly Check[]> {
   readonly effect: 'again' | 'once';
   readonly takes: T;
 }
-export type Row<T extends readonly Check[] = readonly Check[]> = Passed<T> | 'kept' | 'apart';
+export type Row<T extends readonly Check[] = readonly Check[]> = RemoteCall<T> | 'kept' | 'apart';
 
 type Checks<A extends readonly unknown[]> = { readonly [I in keyof A]-?: Check };
 // biome-ignore lint/suspicious/noExplicitAny: any method is meant
@@ -34,180 +36,82 @@ type RowOf<F> = F extends Method ? Row<Checks<Parameters<F>>> : never;
 export type Part = { [P in keyof Store]: Store[P] extends Method ? never : P }[keyof Store];
 type Calls = { readonly [P in Part]: { readonly [M in keyof Store[P]]: RowOf<Store[P][M]> } };
 
-const again = <const T extends readonly Check[]>(...takes: T) => ({ effect: 'again', takes }) as const;
-const once = <const T extends readonly Check[]>(...takes: T) => ({ effect: 'once', takes }) as const;
-
-const oauthRow = shape({
-  model: text,
-  id: text,
-  payload: plain,
-  grantId: optional(text),
-  uid: optional(text),
-  accountId: optional(text),
-  clientId: optional(text),
-  consumedAt: optional(number),
-  expiresAt: optional(number),
-});
-const approvalCall = {
-  ...{ userId: id, clientId: text, grantId: optional(text), tokenId: optional(id) },
-  ...{ tool: text, args: text, found: text },
-};
-const approvalRequest = shape({
-  ...approvalCall,
-  clientName: text,
-  renderingId: id,
-  collection: text,
-  action: optional(text),
-  recordIds: optional(listOf(text)),
-  policy: shape({ policy: text, secondPerson: flag }),
-  content: plain,
-});
-const decision = {
-  asked: listOf(text),
-  scopes: listOf(text),
-  choice: json,
-  endsAt: nullable(number),
-  userId: id,
-  clientId: text,
-  clientName: text,
-  told: json,
-};
-const timeRange = optional(shape({ from: optional(number), to: optional(number) }));
-const noteWish = {
-  userEmail: optional(text),
-  userId: optional(id),
-  teamName: optional(text),
-  collection: optional(text),
-  collections: optional(listOf(text)),
-  recordId: optional(text),
-  title: optional(text),
-  archived: optional(flag),
-  createdAt: timeRange,
-  updatedAt: timeRange,
-  archivedAt: timeRange,
-  after: optional(number),
-  limit: id,
-  withMessages: optional(flag),
-};
-/** The storage ignores other fields of a claim. */
-const claim = shape({ run: shape({ id: text, stepId: nullable(text) }), owner: text, fence: id });
-const passed = listOf(
-  shape({ stepId: text, state: oneOf('done', 'skipped'), outcome: plain, data: optional(json), at: number }),
-);
-const remoteKey = { serverId: text, userId: id };
-const remoteHeld = { held: json, expiresAt: nullable(number) };
-const fileState = oneOf('asked', 'arriving', 'ready', 'taken');
-const externalIdentity = shape({
-  issuer: text,
-  subject: text,
-  email: text,
-  emailVerified: flag,
-  firstName: optional(text),
-  lastName: optional(text),
-  timezone: optional(text),
-  rights: shape({
-    team: optional(listOf(text)),
-    role: optional(listOf(text)),
-    level: optional(nullable(text)),
-    tags: optional(mapOf(nullable(text))),
-    onlyTheseTags: optional(flag),
-  }),
-});
-
-const times = optional(shape({ from: optional(number), to: optional(number) }));
-const logPlace = shape({ at: number, id });
-const activityFilter = {
-  userId: optional(id),
-  team: optional(text),
-  collection: optional(text),
-  recordId: optional(text),
-  action: optional(text),
-  type: optional(text),
-  outcome: optional(text),
-  clientName: optional(text),
-  times,
-};
-const adminLogFilter = {
-  userId: optional(id),
-  type: optional(text),
-  initiator: optional(text),
-  resource: optional(text),
-  times,
-};
+const idempotent = <const T extends readonly Check[]>(...takes: T) => ({ effect: 'again', takes }) as const;
+const exactlyOnce = <const T extends readonly Check[]>(...takes: T) => ({ effect: 'once', takes }) as const;
 
 export const calls: Calls = {
   identity: {
     addUser: 'kept',
-    countUsers: again(),
-    listUsers: again(),
-    findUser: again(id),
-    findUserByEmail: again(text),
-    verifyPassword: again(text, text),
+    countUsers: idempotent(),
+    listUsers: idempotent(),
+    findUser: idempotent(id),
+    findUserByEmail: idempotent(text),
+    verifyPassword: idempotent(text, text),
     setPassword: 'kept',
     setDisabled: 'kept',
-    setProfile: once(id, shape({ firstName: text, lastName: text, timezone: text })),
-    place: again(),
+    setProfile: exactlyOnce(id, shape({ firstName: text, lastName: text, timezone: text })),
+    place: idempotent(),
   },
   identities: {
-    admit: once(externalIdentity, shape({ link: flag })),
-    findUserId: again(text, text),
-    has: again(id, text),
+    admit: exactlyOnce(externalIdentity, shape({ link: flag })),
+    findUserId: idempotent(text, text),
+    has: idempotent(id, text),
   },
   permissions: { accessOf: 'apart', cachedAccessOf: 'apart', caller: 'apart', setRole: 'kept', setScope: 'kept' },
-  rights: { read: 'kept', apply: 'kept', networks: again() },
+  rights: { read: 'kept', apply: 'kept', networks: idempotent() },
   members: { change: 'kept' },
   oauth: {
-    upsert: once(oauthRow),
-    insertOnce: once(oauthRow),
-    find: again(text, text),
-    findByUid: again(text, text),
-    consume: once(text, text, number),
-    hasConsumedSuccessor: again(text, number),
-    hasConsumedSibling: again(text, number, text),
-    destroy: once(text, text),
-    revokeGrant: once(text),
-    listByAccount: again(text, text),
-    touchClient: again(text, number),
-    countClients: again(),
-    forgetUnused: again(number),
-    sweep: once(number, number, number),
+    upsert: exactlyOnce(oauthRow),
+    insertOnce: exactlyOnce(oauthRow),
+    find: idempotent(text, text),
+    findByUid: idempotent(text, text),
+    consume: exactlyOnce(text, text, number),
+    hasConsumedSuccessor: idempotent(text, number),
+    hasConsumedSibling: idempotent(text, number, text),
+    destroy: exactlyOnce(text, text),
+    revokeGrant: exactlyOnce(text),
+    listByAccount: idempotent(text, text),
+    touchClient: idempotent(text, number),
+    countClients: idempotent(),
+    forgetUnused: idempotent(number),
+    sweep: exactlyOnce(number, number, number),
   },
   activity: {
     record: 'apart',
     begin: 'apart',
     flush: 'apart',
-    list: again(shape({ limit: id, before: optional(id) })),
-    search: again(shape({ ...activityFilter, limit: id, after: optional(logPlace) })),
-    find: again(id, optional(id)),
-    walk: again(shape({ ...activityFilter, since: id, until: id })),
-    newestId: again(),
+    list: idempotent(shape({ limit: id, before: optional(id) })),
+    search: idempotent(shape({ ...activityFilter, limit: id, after: optional(logPosition) })),
+    find: idempotent(id, optional(id)),
+    walk: idempotent(shape({ ...activityFilter, since: id, until: id })),
+    newestId: idempotent(),
   },
   adminLog: {
-    search: again(shape({ ...adminLogFilter, limit: id, after: optional(logPlace) })),
-    find: again(id),
-    walk: again(shape({ ...adminLogFilter, since: id, until: id })),
-    newestId: again(),
+    search: idempotent(shape({ ...adminLogFilter, limit: id, after: optional(logPosition) })),
+    find: idempotent(id),
+    walk: idempotent(shape({ ...adminLogFilter, since: id, until: id })),
+    newestId: idempotent(),
   },
   idempotency: { claim: 'apart' },
   approvals: {
-    ask: once(approvalRequest),
-    openOf: again(shape(approvalCall)),
-    find: again(text),
-    list: again(oneOf('pending', 'settled'), id, optional(id)),
-    openOfUser: again(id),
-    decide: once(text, shape({ by: id, verdict: oneOf('approved', 'denied') })),
-    take: once(text, shape(approvalCall)),
-    begin: once(text, shape(approvalCall)),
-    settle: once(text, plain),
-    close: once(text),
-    overtake: once(text),
-    keepAnswer: once(text, approvalRequest, flag),
-    sweep: once(),
+    ask: exactlyOnce(approvalRequest),
+    openOf: idempotent(shape(approvalCall)),
+    find: idempotent(text),
+    list: idempotent(oneOf('pending', 'settled'), id, optional(id)),
+    openOfUser: idempotent(id),
+    decide: exactlyOnce(text, shape({ by: id, verdict: oneOf('approved', 'denied') })),
+    take: exactlyOnce(text, shape(approvalCall)),
+    begin: exactlyOnce(text, shape(approvalCall)),
+    settle: exactlyOnce(text, plain),
+    close: exactlyOnce(text),
+    overtake: exactlyOnce(text),
+    keepAnswer: exactlyOnce(text, approvalRequest, flag),
+    sweep: exactlyOnce(),
   },
   settings: { get: 'kept', set: 'kept' },
   keys: { list: 'kept', rotate: 'kept', retire: 'kept', of: 'apart' },
   files: {
-    add: once(
+    add: exactlyOnce(
       shape({
         id: text,
         kind: oneOf('upload', 'download', 'run'),
@@ -219,19 +123,19 @@ export const calls: Calls = {
         expiresAt: number,
       }),
     ),
-    find: again(text),
-    move: once(text, fileState, fileState),
-    putPart: once(text, id, text),
-    findPart: again(text, id),
-    finish: once(text, shape({ bytes: id, parts: id })),
-    restart: once(text),
-    keep: once(text, number),
-    remove: once(text),
-    countOf: again(id),
-    sweep: once(),
+    find: idempotent(text),
+    move: exactlyOnce(text, fileState, fileState),
+    putPart: exactlyOnce(text, id, text),
+    findPart: idempotent(text, id),
+    finish: exactlyOnce(text, shape({ bytes: id, parts: id })),
+    restart: exactlyOnce(text),
+    keep: exactlyOnce(text, number),
+    remove: exactlyOnce(text),
+    countOf: idempotent(id),
+    sweep: exactlyOnce(),
   },
   sessions: {
-    begin: once(
+    begin: exactlyOnce(
       shape({
         userId: id,
         browser: text,
@@ -240,66 +144,66 @@ export const calls: Calls = {
         since: optional(number),
       }),
     ),
-    find: again(text),
-    list: again(id, optional(text)),
-    end: once(text),
-    endListed: once(id, text, optional(id)),
-    endAll: once(id, shape({ grants: flag, by: optional(id) })),
+    find: idempotent(text),
+    list: idempotent(id, optional(text)),
+    end: exactlyOnce(text),
+    endListed: exactlyOnce(id, text, optional(id)),
+    endAll: exactlyOnce(id, shape({ grants: flag, by: optional(id) })),
   },
   agentSessions: {
-    beginSignIn: once(shape({ origin: text, codeChallenge: optional(text), renderingId: optional(id) })),
-    findSignIn: again(text),
-    allowSignIn: once(text, id),
-    dropSignIn: once(text),
-    findAnswer: again(text, text),
-    redeem: once(text, text),
-    find: again(text),
-    end: once(text),
+    beginSignIn: exactlyOnce(shape({ origin: text, codeChallenge: optional(text), renderingId: optional(id) })),
+    findSignIn: idempotent(text),
+    allowSignIn: exactlyOnce(text, id),
+    dropSignIn: exactlyOnce(text),
+    findAnswer: idempotent(text, text),
+    redeem: exactlyOnce(text, text),
+    find: idempotent(text),
+    end: exactlyOnce(text),
   },
-  links: { make: 'kept', find: again(text), use: once(text, text) },
+  links: { make: 'kept', find: idempotent(text), use: exactlyOnce(text, text) },
   secondFactors: {
-    of: again(id),
-    propose: again(text, text, optional(text)),
-    switchOn: once(id, text, text),
-    renewRecoveryCodes: once(id),
-    check: once(id, text),
-    switchOff: once(id, optional(id)),
+    of: idempotent(id),
+    propose: idempotent(text, text, optional(text)),
+    switchOn: exactlyOnce(id, text, text),
+    renewRecoveryCodes: exactlyOnce(id),
+    check: exactlyOnce(id, text),
+    switchOff: exactlyOnce(id, optional(id)),
   },
-  windows: { add: once(text, number), takeBack: once(text), clear: once(text) },
-  quotas: { take: once(text, shape({ minute: id, hour: id, day: id })) },
+  windows: { add: exactlyOnce(text, number), takeBack: exactlyOnce(text), clear: exactlyOnce(text) },
+  quotas: { take: exactlyOnce(text, shape({ minute: id, hour: id, day: id })) },
   tokens: {
     create: 'kept',
-    find: again(text),
-    get: again(id),
-    list: again(),
-    revoke: once(id, optional(id)),
+    find: idempotent(text),
+    get: idempotent(id),
+    list: idempotent(),
+    revoke: exactlyOnce(id, optional(id)),
     noteUse: 'apart',
   },
   connections: {
-    decide: once(shape(decision)),
-    decisionOf: again(id, text),
-    list: again(shape({ userId: optional(id), after: optional(text), limit: id })),
-    find: again(text),
-    end: once(shape({ id: text, by: optional(id), clientName: text })),
+    decide: exactlyOnce(shape(decision)),
+    decisionOf: idempotent(id, text),
+    list: idempotent(shape({ userId: optional(id), after: optional(text), limit: id })),
+    find: idempotent(text),
+    end: exactlyOnce(shape({ id: text, by: optional(id), clientName: text })),
     noteUse: 'apart',
     block: 'kept',
     unblock: 'kept',
-    isBlocked: again(text),
+    isBlocked: idempotent(text),
     listBlocked: 'kept',
   },
-  schema: { hash: again(), get: again(), keep: once(text) },
+  schema: { hash: idempotent(), get: idempotent(), keep: exactlyOnce(text) },
   notes: {
-    list: again(shape(noteWish)),
-    find: again(id),
-    create: once(
+    list: idempotent(shape(noteFilter)),
+    find: idempotent(id),
+    create: exactlyOnce(
       shape({ title: text, collection: text, recordId: text, userId: id, renderingId: id, content: optional(text) }),
     ),
-    change: once(id, shape({ title: optional(text), archived: optional(flag) })),
-    addMessage: once(id, shape({ userId: id, content: text })),
-    editMessage: once(id, id, text),
+    change: exactlyOnce(id, shape({ title: optional(text), archived: optional(flag) })),
+    addMessage: exactlyOnce(id, shape({ userId: id, content: text })),
+    editMessage: exactlyOnce(id, id, text),
   },
   workflows: {
-    publish: once(
+    publish: exactlyOnce(
       shape({
         renderingId: id,
         name: text,
@@ -310,7 +214,7 @@ export const calls: Calls = {
         of: optional(shape({ id: text, since: id })),
       }),
     ),
-    publishCode: once(
+    publishCode: exactlyOnce(
       listOf(
         shape({
           name: text,
@@ -321,12 +225,12 @@ export const calls: Calls = {
         }),
       ),
     ),
-    list: again(shape({ renderingId: optional(id), collection: optional(text) })),
-    find: again(text),
-    versions: again(text),
-    definition: again(text, id),
-    setActive: once(text, flag, id),
-    changeTrigger: once(
+    list: idempotent(shape({ renderingId: optional(id), collection: optional(text) })),
+    find: idempotent(text),
+    versions: idempotent(text),
+    definition: idempotent(text, id),
+    setActive: exactlyOnce(text, flag, id),
+    changeTrigger: exactlyOnce(
       text,
       shape({
         isEnabled: optional(flag),
@@ -337,10 +241,10 @@ export const calls: Calls = {
       }),
       id,
     ),
-    signingSecret: again(text, optional(flag)),
+    signingSecret: idempotent(text, optional(flag)),
   },
   runs: {
-    create: once(
+    create: exactlyOnce(
       shape({
         workflow: shape({ id: text, version: id, renderingId: id }),
         recordId: text,
@@ -352,9 +256,9 @@ export const calls: Calls = {
         idempotencyOf: optional(text),
       }),
     ),
-    find: again(text),
-    steps: again(text),
-    list: again(
+    find: idempotent(text),
+    steps: idempotent(text),
+    list: idempotent(
       shape({
         renderingId: optional(id),
         workflowId: optional(text),
@@ -365,11 +269,11 @@ export const calls: Calls = {
         limit: id,
       }),
     ),
-    claim: once(shape({ owner: text, leaseMs: id, limit: id, ids: optional(listOf(text)) })),
-    due: again(shape({ limit: id, ids: optional(listOf(text)) })),
-    renew: once(claim, id),
-    begin: once(claim, text, optional(id), optional(passed)),
-    finish: once(
+    claim: exactlyOnce(shape({ owner: text, leaseMs: id, limit: id, ids: optional(listOf(text)) })),
+    due: idempotent(shape({ limit: id, ids: optional(listOf(text)) })),
+    renew: exactlyOnce(claim, id),
+    begin: exactlyOnce(claim, text, optional(id), optional(passed)),
+    finish: exactlyOnce(
       claim,
       shape({
         position: optional(id),
@@ -378,10 +282,10 @@ export const calls: Calls = {
         outcome: plain,
         data: optional(json),
         next: nullable(text),
-        passed: optional(passed),
+        passedSteps: optional(passed),
       }),
     ),
-    wait: once(
+    wait: exactlyOnce(
       claim,
       shape({
         position: optional(id),
@@ -393,7 +297,7 @@ export const calls: Calls = {
         passed: optional(passed),
       }),
     ),
-    fail: once(
+    fail: exactlyOnce(
       claim,
       shape({
         position: optional(id),
@@ -403,33 +307,33 @@ export const calls: Calls = {
         passed: optional(passed),
       }),
     ),
-    endCancelled: once(claim, optional(passed)),
-    wake: again(text),
-    release: once(claim, optional(text), optional(passed)),
-    answer: once(text, shape({ position: id, by: id, value: json })),
-    cancel: once(text, id),
-    takeCallbacks: once(id, id),
-    settleCallback: once(text, nullable(id)),
-    sweep: once(),
+    endCancelled: exactlyOnce(claim, optional(passed)),
+    wake: idempotent(text),
+    release: exactlyOnce(claim, optional(text), optional(passed)),
+    answer: exactlyOnce(text, shape({ position: id, by: id, value: json })),
+    cancel: exactlyOnce(text, id),
+    takeCallbacks: exactlyOnce(id, id),
+    settleCallback: exactlyOnce(text, nullable(id)),
+    sweep: exactlyOnce(),
   },
   remotes: {
     add: 'kept',
     remove: 'kept',
-    list: again(),
-    find: again(text),
-    findByName: again(text),
-    secretOf: again(text),
+    list: idempotent(),
+    find: idempotent(text),
+    findByName: idempotent(text),
+    secretOf: idempotent(text),
     setClient: 'kept',
     setTools: 'kept',
-    beginSignIn: once(shape({ ...remoteKey, state: text, sessionId: text, held: json, expiresAt: number })),
-    takeSignIn: once(shape({ state: text, userId: id, sessionId: text })),
-    connect: once(shape({ ...remoteKey, ...remoteHeld })),
-    disconnect: once(shape(remoteKey), id),
-    accountsOf: again(id),
-    grantOf: again(shape(remoteKey)),
-    noteUse: again(shape(remoteKey)),
-    claimRefresh: once(shape(remoteKey), id, id),
-    settleRefresh: once(shape(remoteKey), id, optional(shape(remoteHeld))),
-    markReconnect: again(shape(remoteKey), id),
+    beginSignIn: exactlyOnce(shape({ ...remoteKey, state: text, sessionId: text, held: json, expiresAt: number })),
+    takeSignIn: exactlyOnce(shape({ state: text, userId: id, sessionId: text })),
+    connect: exactlyOnce(shape({ ...remoteKey, ...remoteCredential })),
+    disconnect: exactlyOnce(shape(remoteKey), id),
+    accountsOf: idempotent(id),
+    grantOf: idempotent(shape(remoteKey)),
+    noteUse: idempotent(shape(remoteKey)),
+    claimRefresh: exactlyOnce(shape(remoteKey), id, id),
+    settleRefresh: exactlyOnce(shape(remoteKey), id, optional(shape(remoteCredential))),
+    markReconnect: idempotent(shape(remoteKey), id),
   },
 };

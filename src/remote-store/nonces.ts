@@ -4,7 +4,7 @@ import type { Windows } from '../core/limit.ts';
 
 /** How far the clocks of the two ends may differ in either direction, in milliseconds. */
 export const windowMs = 300_000;
-const MOST_KEPT = 200_000;
+const MAX_NONCES = 200_000;
 
 export interface Nonces {
   /** True only for the first request with this nonce. */
@@ -12,16 +12,16 @@ export interface Nonces {
 }
 
 /** Calls that change data are counted in the storage: across all processes and their restarts. */
-export function createNonces(windows: Windows, most = MOST_KEPT): Nonces {
-  const seen = new Map<string, number>();
+export function createNonces(windows: Windows, maxNonces = MAX_NONCES): Nonces {
+  const timesByNonce = new Map<string, number>();
   let floor = 0;
   return {
     take(nonce, time, effect) {
-      if (time <= floor || seen.has(nonce)) return false;
-      seen.set(nonce, time);
-      if (seen.size > most) {
-        const [[oldest, from]] = seen as Iterable<[string, number]> as [[string, number]];
-        seen.delete(oldest);
+      if (time <= floor || timesByNonce.has(nonce)) return false;
+      timesByNonce.set(nonce, time);
+      if (timesByNonce.size > maxNonces) {
+        const [[oldest, from]] = timesByNonce as Iterable<[string, number]> as [[string, number]];
+        timesByNonce.delete(oldest);
         floor = Math.max(floor, from);
       }
       if (effect === 'again') return true;

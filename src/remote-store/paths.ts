@@ -1,13 +1,13 @@
 // The path of the platform endpoint: /platform on a standalone server, below the prefix of the agent in a host
 // application.
 
-export interface DoorPaths {
+export interface RpcPaths {
   /** Returns the path after that of the endpoint, such as `/v1/oauth/find`; undefined for other paths. */
   locate(path: string): string | undefined;
 }
 
 /** Both are already checked by the configuration and have no trailing slash. */
-export function createDoorPaths(publicUrl: string, platformPath: string): DoorPaths {
+export function createRpcPaths(publicUrl: string, platformPath: string): RpcPaths {
   // A proxy that adds the path of the public URL may strip it or pass it on.
   const base = new URL(publicUrl).pathname.replace(/\/+$/, '') + platformPath;
   const roots = [...new Set([base, platformPath])];
@@ -19,13 +19,13 @@ export function createDoorPaths(publicUrl: string, platformPath: string): DoorPa
   };
 }
 
-export const defaultDoorPath = '/platform';
+export const defaultRpcPath = '/platform';
 
 /**
  * The URL of the platform endpoint. If `serverUrl` has a path, it is the endpoint itself. If it is only an origin, the
  * default path is added.
  */
-export function doorUrlOf(serverUrl: string): string {
+export function rpcUrlOf(serverUrl: string): string {
   const { origin, pathname } = new URL(serverUrl);
-  return origin + (pathname === '/' ? defaultDoorPath : pathname.replace(/\/+$/, ''));
+  return origin + (pathname === '/' ? defaultRpcPath : pathname.replace(/\/+$/, ''));
 }

@@ -4,7 +4,7 @@
 import { fail } from '../core/errors.ts';
 import type { Claimed, Ticket } from '../store/approvals/idempotency.ts';
 import type { IdempotencyKeys } from '../store/approvals/types.ts';
-import type { Mark } from '../store/audit/activity-rows.ts';
+import type { LogMark } from '../store/audit/activity-rows.ts';
 import type { Completed } from '../store/audit/activity-statements.ts';
 import type { ActivityEntry } from '../store/audit/activity-types.ts';
 import { agentPurpose } from '../store/keys.ts';
@@ -12,13 +12,13 @@ import type { OpenedStore, Relay } from '../store/open.ts';
 import type { FactsAt } from '../store/permissions/access.ts';
 import type { Versions } from '../store/version-types.ts';
 import { flag, id, listOf, number, oneOf, optional, shape, text } from './checks.ts';
-import type { Passed } from './methods.ts';
+import type { RemoteCall } from './methods.ts';
 
 /** A store with direct access to its storage. */
 export type OwnStore = OpenedStore & { readonly relay: Relay };
 
-interface Relayed<A extends readonly unknown[], R> extends Pick<Passed, 'effect'> {
-  readonly takes: Passed['takes'];
+interface Relayed<A extends readonly unknown[], R> extends Pick<RemoteCall, 'effect'> {
+  readonly takes: RemoteCall['takes'];
   readonly run: (store: OwnStore, ...args: A) => R | Promise<R>;
 }
 
@@ -35,8 +35,8 @@ export type KeyList = readonly { readonly id: string; readonly value: string }[]
 const BATCH_MS = 600_000;
 
 const relayed = <A extends readonly unknown[], R>(
-  effect: Passed['effect'],
-  takes: Passed['takes'],
+  effect: RemoteCall['effect'],
+  takes: RemoteCall['takes'],
   run: Relayed<A, R>['run'],
 ): Relayed<A, R> => ({ effect, takes, run });
 
@@ -84,7 +84,7 @@ export const relayedCalls = {
   facts: relayed('again', [id], (store, userId: number): Promise<FactsAt> => store.relay.factsOf(userId)),
   mark: relayed('once', [shape(entry)], async (store, marked: Omit<ActivityEntry, 'outcome' | 'durationMs'>) => {
     const mark = await store.relay.activity.insert({ ...marked, outcome: 'unknown', durationMs: 0 });
-    return { id: mark.id, versions: mark.versions ?? (await store.versions()) } satisfies Mark;
+    return { id: mark.id, versions: mark.versions ?? (await store.versions()) } satisfies LogMark;
   }),
   // The calls that end an operation have no effect when repeated: the mark is already closed, the key already settled.
   complete: relayed(
@@ -123,12 +123,12 @@ export const relayedCalls = {
     [claim],
     (store, call: Parameters<IdempotencyKeys['claim']>[0]): Promise<Claimed> => store.relay.idempotency.claim(call),
   ),
-  stayAlive: relayed('again', [ticket], (store, mine: Ticket) => store.relay.idempotency.stayAlive(mine)),
-  settle: relayed('again', [ticket, text], (store, mine: Ticket, answer: string) =>
-    store.relay.idempotency.settle(mine, answer),
+  stayAlive: relayed('again', [ticket], (store, ticket: Ticket) => store.relay.idempotency.stayAlive(ticket)),
+  settle: relayed('again', [ticket, text], (store, ticket: Ticket, answer: string) =>
+    store.relay.idempotency.settle(ticket, answer),
   ),
-  release: relayed('again', [ticket], (store, mine: Ticket) => store.relay.idempotency.release(mine)),
-  doubt: relayed('again', [ticket], (store, mine: Ticket) => store.relay.idempotency.doubt(mine)),
+  release: relayed('again', [ticket], (store, ticket: Ticket) => store.relay.idempotency.release(ticket)),
+  doubt: relayed('again', [ticket], (store, ticket: Ticket) => store.relay.idempotency.doubt(ticket)),
   /** Null: there is no key yet, and the agent makes one. */
   keys: relayed('again', [text], async (store, purpose: string): Promise<KeyList | null> => {
     try {
@@ -160,6 +160,6 @@ function checkPurpose(purpose: string): string {
   if (/^[a-z][a-z0-9 -]{0,59}$/.test(purpose)) return purpose;
   return fail('INVALID_ARGUMENT', {
     argument: 'purpose',
-    problem: 'expected 1 to 60 small letters, digits, spaces or hyphens.',
+    problem: 'expected 1 to 60 lowercase letters, digits, spaces or hyphens.',
   });
 }

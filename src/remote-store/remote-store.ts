@@ -10,7 +10,7 @@ import { createIdempotencyKeys } from '../store/approvals/idempotency.ts';
 import { createActivityLog } from '../store/audit/activity.ts';
 import type { ActivityRows } from '../store/audit/activity-rows.ts';
 import type { ActivityEntry } from '../store/audit/activity-types.ts';
-import { createUses } from '../store/database/last-used.ts';
+import { createLastUsed } from '../store/database/last-used.ts';
 import type { OpenedStore } from '../store/open.ts';
 import { createAccessReader } from '../store/permissions/access.ts';
 import type { Keys, Store } from '../store/store.ts';
@@ -27,30 +27,30 @@ export interface RemoteStoreParts {
 }
 
 /** Maximum number of concurrent requests for the versions. */
-const VERSIONS_AT_ONCE = 4;
+const MAX_CONCURRENT_VERSIONS = 4;
 
 type Relay = <N extends RelayedName>(name: N, ...args: RelayedArguments<N>) => Promise<RelayedAnswer<N>>;
 
 export function createRemoteStore({ channel, isSandbox, clock, observe }: RemoteStoreParts): OpenedStore {
   const relay = ((name: RelayedName, ...args: readonly unknown[]) =>
     channel.call(`/v1/${name}`, args, relayedCalls[name].effect)) as Relay;
-  const passed = <P extends Part>(part: P): Store[P] => passPart(part, channel);
-  const versions = shareCall(() => relay('versions'), VERSIONS_AT_ONCE);
-  const activity = createActivityLog(createRemoteRows(relay, passed('activity').list), observe, clock);
-  const tokenUses = createUses(clock, (token: number) => relay('noteTokenUse', token));
-  const connectionUses = createUses(clock, (connection: string) => relay('noteConnectionUse', connection));
+  const remotePart = <P extends Part>(part: P): Store[P] => createRemotePart(part, channel);
+  const versions = shareCall(() => relay('versions'), MAX_CONCURRENT_VERSIONS);
+  const activity = createActivityLog(createRemoteRows(relay, remotePart('activity').list), observe, clock);
+  const tokenUses = createLastUsed(clock, (token: number) => relay('noteTokenUse', token));
+  const connectionUses = createLastUsed(clock, (connection: string) => relay('noteConnectionUse', connection));
   return {
-    identity: passed('identity'),
-    identities: passed('identities'),
+    identity: remotePart('identity'),
+    identities: remotePart('identities'),
     permissions: {
-      ...passed('permissions'),
+      ...remotePart('permissions'),
       ...createAccessReader({ versions, load: (userId) => relay('facts', userId), observe }),
     },
-    rights: passed('rights'),
-    members: passed('members'),
-    oauth: passed('oauth'),
-    activity: { ...passed('activity'), ...activity },
-    adminLog: passed('adminLog'),
+    rights: remotePart('rights'),
+    members: remotePart('members'),
+    oauth: remotePart('oauth'),
+    activity: { ...remotePart('activity'), ...activity },
+    adminLog: remotePart('adminLog'),
     idempotency: createIdempotencyKeys(
       {
         claim: (call) => relay('claim', call),
@@ -61,23 +61,23 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
       },
       clock,
     ),
-    approvals: passed('approvals'),
-    settings: passed('settings'),
-    keys: { ...passed('keys'), of: createKeyReader(relay) },
-    files: passed('files'),
-    sessions: passed('sessions'),
-    agentSessions: passed('agentSessions'),
-    links: passed('links'),
-    secondFactors: passed('secondFactors'),
-    windows: passed('windows'),
-    quotas: passed('quotas'),
-    tokens: { ...passed('tokens'), noteUse: tokenUses.note },
-    connections: { ...passed('connections'), noteUse: connectionUses.note },
-    schema: passed('schema'),
-    workflows: passed('workflows'),
-    runs: passed('runs'),
-    remotes: passed('remotes'),
-    notes: passed('notes'),
+    approvals: remotePart('approvals'),
+    settings: remotePart('settings'),
+    keys: { ...remotePart('keys'), of: createKeyReader(relay) },
+    files: remotePart('files'),
+    sessions: remotePart('sessions'),
+    agentSessions: remotePart('agentSessions'),
+    links: remotePart('links'),
+    secondFactors: remotePart('secondFactors'),
+    windows: remotePart('windows'),
+    quotas: remotePart('quotas'),
+    tokens: { ...remotePart('tokens'), noteUse: tokenUses.touch },
+    connections: { ...remotePart('connections'), noteUse: connectionUses.touch },
+    schema: remotePart('schema'),
+    workflows: remotePart('workflows'),
+    runs: remotePart('runs'),
+    remotes: remotePart('remotes'),
+    notes: remotePart('notes'),
     versions,
     ready: () => relay('ready'),
     async close() {
@@ -91,9 +91,9 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
 }
 
 /** The methods of a part that are plain calls. The caller replaces those with another wire format. */
-function passPart<P extends Part>(part: P, channel: Channel): Store[P] {
+function createRemotePart<P extends Part>(part: P, channel: Channel): Store[P] {
   const refuse = async (): Promise<never> =>
-    fail('DENIED', { problem: 'This is done where the platform runs (serverUrl), not through an agent.' });
+    fail('DENIED', { problem: 'Do this on the platform (serverUrl); an agent cannot do it.' });
   const rows: Readonly<Record<string, Row>> = calls[part];
   const methods = Object.entries(rows).map(([method, row]) => [
     method,

@@ -30,7 +30,7 @@ export interface ChannelOptions {
 }
 
 /** Why there was no trusted response. For the log, and for the operator who starts an agent. */
-export class DoorFailure extends Error {
+export class RpcFailure extends Error {
   /** HTTP status; undefined without a response. */
   readonly status: number | undefined;
   /** The reason for a refusal, if the response was trusted. */
@@ -52,7 +52,7 @@ const CONNECT_MS = 5000;
 /** In milliseconds. Every call makes small idempotent requests; the other requests may write much. */
 const ANSWER_MS = { again: 10_000, once: 30_000 } as const;
 
-interface Answered {
+interface HttpAnswer {
   readonly status: number;
   readonly body: string;
   readonly signature: string;
@@ -67,28 +67,28 @@ interface Message {
 
 export async function openChannel(options: ChannelOptions): Promise<Channel> {
   const { key, environment = '', clock, observe } = options;
-  const { Pool: MadePool } = await import('undici');
+  const { Pool: UndiciPool } = await import('undici');
   const { origin, pathname } = new URL(options.url);
-  const pool: Pool = new MadePool(origin, {
+  const pool: Pool = new UndiciPool(origin, {
     connections: CONNECTIONS,
     connect: { timeout: CONNECT_MS },
   });
   let closing: Promise<void> | undefined;
   // An outage is only logged after a first successful call.
-  let isAway: boolean | undefined;
+  let isUnavailable: boolean | undefined;
 
-  const note = (away: boolean, cause?: unknown): void => {
-    if (away === isAway || (isAway === undefined && away)) return;
-    const isFirst = isAway === undefined;
-    isAway = away;
+  const noteAvailability = (nowUnavailable: boolean, cause?: unknown): void => {
+    if (nowUnavailable === isUnavailable || (isUnavailable === undefined && nowUnavailable)) return;
+    const isFirst = isUnavailable === undefined;
+    isUnavailable = nowUnavailable;
     if (isFirst) return;
-    const message = away
-      ? `The platform at ${options.url} cannot be reached: calls are refused until it can.`
+    const message = nowUnavailable
+      ? `The platform at ${options.url} cannot be reached; calls are rejected until it answers.`
       : `The platform at ${options.url} answers again.`;
     observe({ type: 'warning', message, ...(cause !== undefined && { cause }) });
   };
 
-  const compose = (path: string, args: readonly unknown[]): Message => {
+  const composeMessage = (path: string, args: readonly unknown[]): Message => {
     // By position, to distinguish an omitted argument from null.
     const body = JSON.stringify({ ...args });
     const nonce = randomToken(128);
@@ -96,11 +96,11 @@ export async function openChannel(options: ChannelOptions): Promise<Channel> {
     return { path, nonce, authorization: authorize(signed, key), body };
   };
 
-  const post = async ({ path, authorization, body }: Message, effect: 'again' | 'once'): Promise<Answered> => {
+  const post = async ({ path, authorization, body }: Message, effect: 'again' | 'once'): Promise<HttpAnswer> => {
     const {
       statusCode,
       headers,
-      body: sent,
+      body: responseBody,
     } = await pool.request({
       method: 'POST',
       path: pathname + path,
@@ -109,7 +109,7 @@ export async function openChannel(options: ChannelOptions): Promise<Channel> {
       headersTimeout: ANSWER_MS[effect],
       bodyTimeout: ANSWER_MS[effect],
     });
-    return { status: statusCode, body: await sent.text(), signature: `${headers[answerHeader] ?? ''}` };
+    return { status: statusCode, body: await responseBody.text(), signature: `${headers[answerHeader] ?? ''}` };
   };
 
   const deliver = async (compose: () => Message, effect: 'again' | 'once') => {
@@ -117,40 +117,40 @@ export async function openChannel(options: ChannelOptions): Promise<Channel> {
     try {
       return { message: first, answer: await post(first, effect) };
     } catch (cause) {
-      if (!isBroken(cause)) throw new DoorFailure(`Nothing answers at ${options.url}.`, { cause });
+      if (!isBroken(cause)) throw new RpcFailure(`No server answers at ${options.url}.`, { cause });
     }
     // The other side closed the persistent connection at this moment.
     const second = effect === 'again' ? compose() : first;
     try {
       return { message: second, answer: await post(second, effect) };
     } catch (cause) {
-      throw new DoorFailure(`Nothing answers at ${options.url}.`, { cause });
+      throw new RpcFailure(`No server answers at ${options.url}.`, { cause });
     }
   };
 
   const attempt = async (path: string, args: readonly unknown[], effect: 'again' | 'once'): Promise<unknown> => {
-    const { message, answer } = await deliver(() => compose(path, args), effect);
+    const { message, answer } = await deliver(() => composeMessage(path, args), effect);
     const { status, body, signature } = answer;
     if (!isAnswerTo(message.nonce, status, body, signature, key)) {
-      throw new DoorFailure(`The answer of ${options.url} is not signed by the platform of this environment.`, {
+      throw new RpcFailure(`The answer of ${options.url} has no valid signature of the platform of this environment.`, {
         status,
       });
     }
-    const said = JSON.parse(body) as {
+    const parsed = JSON.parse(body) as {
       readonly value?: unknown;
       readonly error?: { readonly code: ErrorCode; readonly details: never };
       readonly refused?: string;
       readonly detail?: string;
     };
-    if (said.refused !== undefined) {
-      throw new DoorFailure(`The platform refused a request: ${said.detail ?? said.refused}`, {
+    if (parsed.refused !== undefined) {
+      throw new RpcFailure(`The platform refused a request: ${parsed.detail ?? parsed.refused}`, {
         status,
-        refused: said.refused,
+        refused: parsed.refused,
       });
     }
-    note(false);
-    if (said.error) throw revive(said.error);
-    return said.value;
+    noteAvailability(false);
+    if (parsed.error) throw toPlatformError(parsed.error);
+    return parsed.value;
   };
 
   return {
@@ -158,8 +158,8 @@ export async function openChannel(options: ChannelOptions): Promise<Channel> {
       try {
         return await attempt(path, args, effect);
       } catch (error) {
-        if (!(error instanceof DoorFailure)) throw error;
-        note(true, error);
+        if (!(error instanceof RpcFailure)) throw error;
+        noteAvailability(true, error);
         throw new AppError('PLATFORM_UNAVAILABLE', {}, error);
       }
     },
@@ -171,7 +171,13 @@ export async function openChannel(options: ChannelOptions): Promise<Channel> {
 }
 
 /** An unknown code, from a newer version, becomes INTERNAL. */
-function revive({ code, details }: { readonly code: ErrorCode; readonly details: ErrorDetails<ErrorCode> }): AppError {
+function toPlatformError({
+  code,
+  details,
+}: {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails<ErrorCode>;
+}): AppError {
   if (errorCodes.includes(code)) return new AppError(code, details);
   return new AppError('INTERNAL', { requestId: 'of the platform' }, new Error(`The platform answered ${code}.`));
 }

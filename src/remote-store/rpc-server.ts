@@ -11,12 +11,12 @@ import type { Clock } from '../core/clock.ts';
 import { AppError, fail } from '../core/errors.ts';
 import { reportFailure } from '../core/observe/failures.ts';
 import type { Observe } from '../core/observe.ts';
-import { sameText } from '../core/secret.ts';
-import { announcesTooMuch, readBytes } from '../http/body.ts';
+import { timingSafeEqualText } from '../core/secret.ts';
+import { exceedsLimit, readBytes } from '../http/body.ts';
 import { sendJsonText } from '../http/reply.ts';
-import { calls, type Part, type Passed } from './methods.ts';
+import { calls, type Part, type RemoteCall } from './methods.ts';
 import { createNonces, windowMs } from './nonces.ts';
-import type { DoorPaths } from './paths.ts';
+import type { RpcPaths } from './paths.ts';
 import { type Greeting, type OwnStore, relayedCalls } from './relayed.ts';
 import {
   answerHeader,
@@ -28,34 +28,34 @@ import {
   signAnswer,
 } from './signature.ts';
 
-export interface DoorParts {
+export interface RpcServerParts {
   readonly store: OwnStore;
-  readonly paths: DoorPaths;
-  /** Signs requests and responses (`doorKeyOf`). */
+  readonly paths: RpcPaths;
+  /** Signs requests and responses (`rpcKeyOf`). */
   readonly key: string;
   /**
    * Whether the environment is the served one. Only for a sandbox, because its key does not identify the environment.
    */
   readonly admits?: (environment: string) => boolean;
   /** Additional calls by their path below the endpoint, such as `/v1/sandbox/rights`. */
-  readonly more?: Readonly<Record<string, DoorCall>>;
+  readonly more?: Readonly<Record<string, RpcCall>>;
   readonly readAddress: (req: IncomingMessage) => string;
   readonly version: string;
   readonly clock: Pick<Clock, 'now'>;
   readonly observe: Observe;
 }
 
-export interface Door {
+export interface RpcServer {
   /** Handles the request and returns true if its path belongs to the endpoint; otherwise returns false. */
   handle(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
-export interface DoorCall extends Passed {
+export interface RpcCall extends RemoteCall {
   readonly run: (...args: readonly never[]) => unknown;
 }
 
 /** The largest bodies are the schema of an agent and a batch of the log. */
-const BODY_MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 /** Why a request is refused. Only clients that proved they have the secret get `detail`. */
 interface Refusal {
@@ -69,10 +69,10 @@ interface Reply {
   readonly body: object;
 }
 
-export function createDoor(parts: DoorParts): Door {
+export function createRpcServer(parts: RpcServerParts): RpcServer {
   const { store, paths, key, readAddress, clock, observe } = parts;
   const nonces = createNonces(store.windows);
-  const all = new Map<string, DoorCall>([
+  const all = new Map<string, RpcCall>([
     ...Object.entries(listCalls(store, { protocol: 1, version: parts.version })),
     ...Object.entries(parts.more ?? {}),
   ]);
@@ -90,46 +90,47 @@ export function createDoor(parts: DoorParts): Door {
     if (status === 401) res.setHeader('WWW-Authenticate', scheme);
     // The body is not read.
     if (!req.readableEnded) res.setHeader('Connection', 'close');
-    const open = 'The request is not signed with the secret of this environment.';
-    send(res, { status, body: { refused, detail: nonce === undefined ? open : detail } }, nonce);
+    const message = 'The request is not signed with the secret of this environment.';
+    send(res, { status, body: { refused, detail: nonce === undefined ? message : detail } }, nonce);
   };
 
   /** Checks time and nonce of a correctly signed request. */
-  const findProblem = async (shown: Presented, call: DoorCall): Promise<Refusal | undefined> => {
-    const late = clock.now() - shown.time;
+  const findProblem = async (presented: Presented, call: RpcCall): Promise<Refusal | undefined> => {
+    const late = clock.now() - presented.time;
     if (Math.abs(late) > windowMs) {
-      const detail = `The clocks differ by ${Math.round(Math.abs(late) / 1000)} s: set that of the agent's machine or of the platform's.`;
+      const detail = `The clocks differ by ${Math.round(Math.abs(late) / 1000)} s: correct the clock of the agent's or the platform's machine.`;
       return { status: 401, refused: 'clock', detail };
     }
     // OWASP, replay: an intercepted request must not work a second time.
-    if (await nonces.take(shown.nonce, shown.time, call.effect)) return undefined;
-    return { status: 409, refused: 'replayed', detail: 'This request has come before.' };
+    if (await nonces.take(presented.nonce, presented.time, call.effect)) return undefined;
+    return { status: 409, refused: 'replayed', detail: 'This request was already sent.' };
   };
 
   const serve = async (req: IncomingMessage, res: ServerResponse, path: string): Promise<void> => {
-    const shown = readAuthorization(req.headers.authorization, path);
+    const presented = readAuthorization(req.headers.authorization, path);
     // CWE-347: the client must prove that it has the secret before anything is read or looked up.
-    const isOurs = shown !== undefined && isSignedBy(shown, key) && (parts.admits?.(shown.environment) ?? true);
+    const isOurs =
+      presented !== undefined && isSignedBy(presented, key) && (parts.admits?.(presented.environment) ?? true);
     if (!isOurs) return refuse(req, res, { status: 401, refused: 'not-signed' });
-    const { nonce } = shown;
+    const { nonce } = presented;
     const call = all.get(path);
     if (!call) return refuse(req, res, { status: 404, refused: 'unknown', detail: `There is no call ${path}.` }, nonce);
-    const problem = await findProblem(shown, call);
+    const problem = await findProblem(presented, call);
     if (problem) return refuse(req, res, problem, nonce);
-    if (announcesTooMuch(req, BODY_MOST_BYTES)) fail('BODY_TOO_LARGE', { limitBytes: BODY_MOST_BYTES });
+    if (exceedsLimit(req, MAX_BODY_BYTES)) fail('BODY_TOO_LARGE', { limitBytes: MAX_BODY_BYTES });
     const body = await readText(req);
-    if (!sameText(hashOf(body), shown.body)) {
+    if (!timingSafeEqualText(hashOf(body), presented.body)) {
       return refuse(
         req,
         res,
-        { status: 401, refused: 'forged', detail: 'The body is not the one that was signed.' },
+        { status: 401, refused: 'forged', detail: 'The body does not match the signature.' },
         nonce,
       );
     }
     send(res, await answer(call, body, path), nonce);
   };
 
-  const answer = async (call: DoorCall, body: string, path: string): Promise<Reply> => {
+  const answer = async (call: RpcCall, body: string, path: string): Promise<Reply> => {
     try {
       const value = await call.run(...(readArguments(body, call, path) as never[]));
       return { status: 200, body: { value } };
@@ -160,8 +161,8 @@ export function createDoor(parts: DoorParts): Door {
 }
 
 /** By path: every method that the table passes on, and those with another wire format. */
-function listCalls(store: OwnStore, greeting: Greeting): Record<string, DoorCall> {
-  const listed: Record<string, DoorCall> = {
+function listCalls(store: OwnStore, greeting: Greeting): Record<string, RpcCall> {
+  const listed: Record<string, RpcCall> = {
     '/v1/hello': { effect: 'again', takes: [], run: () => greeting },
   };
   for (const [name, { run, ...row }] of Object.entries(relayedCalls)) {
@@ -182,23 +183,23 @@ async function readText(req: IncomingMessage): Promise<string> {
   // A body parser of the host application may have run already.
   const parsed = (req as { readonly body?: unknown }).body;
   if (parsed !== undefined && req.readableEnded) return JSON.stringify(parsed);
-  return (await readBytes(req, BODY_MOST_BYTES)).toString('utf8');
+  return (await readBytes(req, MAX_BODY_BYTES)).toString('utf8');
 }
 
 /**
  * By position, to distinguish an omitted argument from null. Throws INVALID_ARGUMENT when the arguments do not match
  * the call.
  */
-function readArguments(body: string, { takes }: Passed, path: string): readonly unknown[] {
+function readArguments(body: string, { takes }: RemoteCall, path: string): readonly unknown[] {
   const problem = (what: string) => fail('INVALID_ARGUMENT', { argument: path, problem: what });
-  let given: Readonly<Record<string, unknown>>;
+  let parsed: Readonly<Record<string, unknown>>;
   try {
-    given = JSON.parse(body) as Readonly<Record<string, unknown>>;
+    parsed = JSON.parse(body) as Readonly<Record<string, unknown>>;
   } catch (cause) {
-    throw new AppError('MALFORMED_JSON', { problem: 'it does not parse.' }, cause);
+    throw new AppError('MALFORMED_JSON', { problem: 'it is not valid JSON.' }, cause);
   }
-  if (typeof given !== 'object' || given === null) return problem('expected an object of arguments.');
-  const args = takes.map((_, at) => given[at]);
+  if (typeof parsed !== 'object' || parsed === null) return problem('expected an object of arguments.');
+  const args = takes.map((_, at) => parsed[at]);
   const wrong = takes.findIndex((check, at) => !check(args[at]));
-  return wrong < 0 ? args : problem(`argument ${wrong} is not what this call takes.`);
+  return wrong < 0 ? args : problem(`argument ${wrong} is not valid for this call.`);
 }

@@ -23,7 +23,7 @@ export function makeSandboxKey(port: number): { readonly key: string; remove(): 
     // CWE-377, CWE-59: creates a new file that only this user can read, and follows no link.
     writeFileSync(path, key, { mode: 0o600, flag: 'wx' });
   } catch (cause) {
-    const problem = `The sandbox cannot write the file of its key, ${path}. Take it away, or choose another port.`;
+    const problem = `The sandbox cannot write the file of its key, ${path}. Delete it, or choose another port.`;
     throw new AppError('CONFIGURATION', { problem }, cause);
   }
   return {
@@ -44,9 +44,9 @@ export function readSandboxKey(port: number): string | undefined {
   }
   try {
     const { uid, mode } = fstatSync(file);
-    const mine = userInfo().uid;
+    const ownUid = userInfo().uid;
     // CWE-732. Windows has no user number, but the folder belongs to the user.
-    if (mine >= 0 && (uid !== mine || (mode & 0o077) !== 0)) return undefined;
+    if (ownUid >= 0 && (uid !== ownUid || (mode & 0o077) !== 0)) return undefined;
     const key = readFileSync(file, 'utf8');
     return /^[\w-]{43}$/.test(key) ? key : undefined;
   } finally {

@@ -2,7 +2,7 @@
 // signature covers the method, path, time, nonce and hash of the body. The response signature covers the nonce of the
 // request, which binds a response to one request. The body hash is in the header, which allows refusing a request
 // before its body is read.
-import { hashToken, sameText, sign } from '../core/secret.ts';
+import { hashToken, sign, timingSafeEqualText } from '../core/secret.ts';
 
 export interface Signed {
   /** Below the endpoint, such as `/v1/oauth/find`, because a proxy may change the path before it. */
@@ -18,9 +18,9 @@ export interface Signed {
 }
 
 /** The secret has other uses. This key is derived from it for signatures only. */
-export const doorKeyOf = (secret: string): string => sign('portico platform door', secret);
+export const rpcKeyOf = (secret: string): string => sign('portico platform door', secret);
 /** Identifies an environment to a sandbox. */
-export const environmentMarkOf = (secret: string): string => sign('portico sandbox environment', secret);
+export const environmentHashOf = (secret: string): string => sign('portico sandbox environment', secret);
 
 /** The authentication scheme (RFC 9110 section 11.1). */
 export const scheme = 'Portico-HMAC-SHA256';
@@ -53,7 +53,7 @@ export function readAuthorization(header: string | undefined, path: string): Pre
 
 /** RFC 2104; compared in constant time (CWE-208). */
 export function isSignedBy(presented: Presented, key: string): boolean {
-  return sameText(sign(textOf(presented), key), presented.signature);
+  return timingSafeEqualText(sign(textOf(presented), key), presented.signature);
 }
 
 export const hashOf = hashToken;
@@ -64,5 +64,5 @@ export function signAnswer(nonce: string, status: number, body: string, key: str
 
 /** Whether the sender of a response has the secret and answers this request (CWE-345). */
 export function isAnswerTo(nonce: string, status: number, body: string, signature: string, key: string): boolean {
-  return sameText(signAnswer(nonce, status, body, key), signature);
+  return timingSafeEqualText(signAnswer(nonce, status, body, key), signature);
 }

@@ -1,6 +1,6 @@
-// Gives signed-in users access to the operator's language model, in the chat-completions format (spec 4.1, `addAi`: it
-// routes AI features through the host). The API key stays on the server. The operator chooses the model. Each user has
-// a limit of questions per minute.
+// Gives signed-in users access to the operator's language model, in the chat-completions format (`addAi`,
+// behaviour 4.1). The API key stays on the server. The operator chooses the model. Each user has a limit of questions
+// per minute.
 
 import type { AiChunk, AiRequest } from '../agent/ai/definitions.ts';
 import { checkRequest } from '../agent/ai/request.ts';
@@ -13,7 +13,7 @@ import { markLogged } from '../core/observe/failures.ts';
 import type { Observe } from '../core/observe.ts';
 import { type DataRoute, dataRoute } from './route.ts';
 
-interface Question {
+interface ModelQuestion {
   readonly request: AiRequest;
   readonly model: string | undefined;
   /** Set for a streamed response. `withUsage` adds the token usage as the last chunk. */
@@ -21,25 +21,25 @@ interface Question {
 }
 
 /** The maximum provider timeout, in seconds. */
-const mostSeconds = 600;
+const MAX_SECONDS = 600;
 
 /** Limiters by engine. The engine stays the same when the agent restarts, so limits survive a restart. */
 const limiters = new WeakMap<Engine, Limiter>();
 
 function limiterOf(engine: Engine, { aiPerMinute }: Config): Limiter {
-  const known = limiters.get(engine);
-  if (known) return known;
+  const existing = limiters.get(engine);
+  if (existing) return existing;
   const limiter = createLimiter('ai-query', { points: aiPerMinute, seconds: 60 });
   limiters.set(engine, limiter);
   return limiter;
 }
 
-const aiQuery = dataRoute<Question>({
+const aiQuery = dataRoute<ModelQuestion>({
   method: 'POST',
   path: '/_internal/ai/query',
   action: 'aiQuery',
   writes: false,
-  parse: ({ body }) => readQuestion(body),
+  parse: ({ body }) => parseQuestion(body),
   // The activity log records neither the question nor the response.
   subject: () => ({}),
   async run({ request, model, stream }, { engine, config, access, signal, observe }) {
@@ -48,15 +48,15 @@ const aiQuery = dataRoute<Question>({
     if (model !== undefined && model !== ai.model)
       fail('INVALID_ARGUMENT', {
         argument: 'model',
-        problem: `it is chosen by whoever runs this server: leave it out, or send '${ai.model}'.`,
+        problem: `the operator of this server chooses the model: leave it out, or send '${ai.model}'.`,
       });
     // OWASP API4:2023: each question costs the operator money.
     await limiterOf(engine, config).consume(`${access.caller.id}`);
-    const options = { signal: toAbortSignal(signal), timeoutSeconds: Math.min(config.callSeconds, mostSeconds) };
-    if (!stream) return { status: 200, body: await tellingLog(observe, () => ai.ask(request, options)) };
+    const options = { signal: toAbortSignal(signal), timeoutSeconds: Math.min(config.callSeconds, MAX_SECONDS) };
+    if (!stream) return { status: 200, body: await withErrorLog(observe, () => ai.ask(request, options)) };
     const chunks = ai.askInChunks(request, options)[Symbol.asyncIterator]();
     // A failure before the first chunk gets its own HTTP status.
-    const first = await tellingLog(observe, () => chunks.next());
+    const first = await withErrorLog(observe, () => chunks.next());
     return {
       status: 200,
       headers: { 'X-Accel-Buffering': 'no' },
@@ -68,9 +68,9 @@ const aiQuery = dataRoute<Question>({
 export const aiQueryRoutes: readonly DataRoute[] = [aiQuery];
 
 /** The provider's own message is in the error's cause. It goes only to the log. */
-async function tellingLog<T>(observe: Observe, ask: () => Promise<T>): Promise<T> {
+async function withErrorLog<T>(observe: Observe, run: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await run();
   } catch (error) {
     if (isAppError(error) && error.cause !== undefined)
       observe({ type: 'warning', message: markLogged(error).message, cause: error.cause });
@@ -88,7 +88,7 @@ async function* toEvents(
   observe: Observe,
 ): AsyncGenerator<string, void, void> {
   try {
-    for (let next = first; !next.done; next = await tellingLog(observe, () => chunks.next())) {
+    for (let next = first; !next.done; next = await withErrorLog(observe, () => chunks.next())) {
       const isUsage = next.value.choices.length === 0;
       if (!isUsage || withUsage) yield `data: ${JSON.stringify(next.value)}\n\n`;
     }
@@ -103,7 +103,7 @@ async function* toEvents(
   }
 }
 
-function readQuestion(body: unknown): Question {
+function parseQuestion(body: unknown): ModelQuestion {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return fail('INVALID_ARGUMENT', {
       argument: 'body',
@@ -111,19 +111,20 @@ function readQuestion(body: unknown): Question {
     });
   const { model, stream, stream_options: options, ...rest } = body as Readonly<Record<string, unknown>>;
   if (model !== undefined && typeof model !== 'string')
-    fail('INVALID_ARGUMENT', { argument: 'model', problem: 'expected a text, or leave it out.' });
+    fail('INVALID_ARGUMENT', { argument: 'model', problem: 'expected a string, or leave it out.' });
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
     fail('INVALID_ARGUMENT', { argument: 'stream', problem: 'expected true or false.' });
   return {
     request: checkRequest(rest),
     model: model as string | undefined,
-    stream: stream === true ? { withUsage: readUsageWish(options) } : undefined,
+    stream: stream === true ? { withUsage: parseUsageOption(options) } : undefined,
   };
 }
 
-function readUsageWish(options: unknown): boolean {
+function parseUsageOption(options: unknown): boolean {
   if (options === undefined || options === null) return false;
-  const wish = typeof options === 'object' ? (options as Readonly<Record<string, unknown>>).include_usage : options;
-  if (wish === undefined || typeof wish === 'boolean') return wish ?? false;
+  const includeUsage =
+    typeof options === 'object' ? (options as Readonly<Record<string, unknown>>).include_usage : options;
+  if (includeUsage === undefined || typeof includeUsage === 'boolean') return includeUsage ?? false;
   return fail('INVALID_ARGUMENT', { argument: 'stream_options', problem: 'expected {"include_usage": true}.' });
 }

@@ -2,20 +2,20 @@
 // allows the write. `ask-person`, with or without a second person, must be decided in the console: an approval belongs
 // to a request that is filed there. `deny` refuses the write. The same checks cover every right that the engine
 // requests while it writes.
-import { type Access, freely, type Policy, strictestOf, type WriteVerb } from '../core/caller.ts';
+import { type Access, allowPolicy, type Policy, strictestPolicy, type WriteVerb } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
 
 /** Describes each verb in error messages. */
-export const phrases: Readonly<Record<WriteVerb, string>> = { add: 'add to', edit: 'edit', delete: 'delete from' };
+export const verbPhrases: Readonly<Record<WriteVerb, string>> = { add: 'add to', edit: 'edit', delete: 'delete from' };
 
-const needsConsole = ({ policy }: Policy): boolean => policy === 'ask-person' || policy === 'deny';
+const requiresConsole = ({ policy }: Policy): boolean => policy === 'ask-person' || policy === 'deny';
 
 /** Throws NEEDS_APPROVAL, or FORBIDDEN if the policy is `deny`. */
 export function checkPolicy(access: Access, verb: WriteVerb, collection: string): void {
   const policy = access.policy(verb, collection);
-  if (policy.policy === 'deny') fail('FORBIDDEN', { verb: phrases[verb], collection });
-  if (!needsConsole(policy)) return;
-  fail('NEEDS_APPROVAL', { verb: phrases[verb], collection, roleIdsAllowedToApprove: [] });
+  if (policy.policy === 'deny') fail('FORBIDDEN', { verb: verbPhrases[verb], collection });
+  if (!requiresConsole(policy)) return;
+  fail('NEEDS_APPROVAL', { verb: verbPhrases[verb], collection, roleIdsAllowedToApprove: [] });
 }
 
 /**
@@ -23,28 +23,28 @@ export function checkPolicy(access: Access, verb: WriteVerb, collection: string)
  * write requests all its rights before its first statement or within its transaction, so this also covers indirect
  * writes.
  */
-export function unapproved(access: Access): Access {
+export function withApprovalCheck(access: Access): Access {
   if (!access.hasPolicies) return access;
   return {
     ...access,
     can(verb, collection) {
-      const may = access.can(verb, collection);
+      const isAllowed = access.can(verb, collection);
       // A missing right is reported before a missing approval.
-      if (may && isWriting(verb)) checkPolicy(access, verb, collection);
-      return may;
+      if (isAllowed && isWriteVerb(verb)) checkPolicy(access, verb, collection);
+      return isAllowed;
     },
   };
 }
 
-const isWriting = (verb: string): verb is WriteVerb => verb in phrases;
+const isWriteVerb = (verb: string): verb is WriteVerb => verb in verbPhrases;
 
 /** Applies the stricter of the role's policy and the policy in code. Throws NEEDS_APPROVAL. */
 export function checkActionPolicy(
   access: Access,
   collection: string,
-  { name, policy = freely }: { readonly name: string; readonly policy?: Policy },
+  { name, policy = allowPolicy }: { readonly name: string; readonly policy?: Policy },
 ): void {
-  if (!needsConsole(strictestOf(access.actionPolicy(collection, name), policy))) return;
+  if (!requiresConsole(strictestPolicy(access.actionPolicy(collection, name), policy))) return;
   const verb = `run '${name}' on`;
   // Portico has no approver roles. Users with the same right decide.
   fail('NEEDS_APPROVAL', { verb, collection, action: name, roleIdsAllowedToApprove: [] });

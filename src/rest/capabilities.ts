@@ -21,12 +21,12 @@ export const capabilityRoutes: readonly Route[] = [
     path: '/_internal/capabilities',
     action: 'capabilities',
     writes: false,
-    parse: readNames,
+    parse: parseNames,
     subject: () => ({}),
     async run(names, call) {
       const visible = call.engine.index(call.access).map(({ name }) => name);
-      const told = names ? visible.filter((name) => names.includes(name)) : visible;
-      const collections = told.map((name) => capabilitiesOf(describe(call, name)));
+      const selected = names ? visible.filter((name) => names.includes(name)) : visible;
+      const collections = selected.map((name) => capabilitiesOf(describe(call, name)));
       return { status: 200, body: { nativeQueryConnections: [], agentCapabilities, collections } };
     },
   }),
@@ -48,7 +48,7 @@ export const capabilityRoutes: readonly Route[] = [
 ];
 
 /** Returns undefined for all collections. */
-function readNames({ body }: DataRequest): readonly string[] | undefined {
+function parseNames({ body }: DataRequest): readonly string[] | undefined {
   const { collectionNames } = (body ?? {}) as { readonly collectionNames?: unknown };
   if (collectionNames === undefined) return undefined;
   if (Array.isArray(collectionNames) && collectionNames.every((name) => typeof name === 'string'))

@@ -30,12 +30,12 @@ export function allowOrigin(res: ServerResponse, origin: string): void {
 }
 
 export function answerPreflight(req: IncomingMessage, res: ServerResponse): void {
-  const asked = `${req.headers['access-control-request-headers'] ?? ''}`
+  const requested = `${req.headers['access-control-request-headers'] ?? ''}`
     .split(',')
     .map((one) => one.trim().toLowerCase());
   res.writeHead(204, {
     'Access-Control-Allow-Methods': methods,
-    'Access-Control-Allow-Headers': asked.filter((name) => requestHeaders.includes(name)).join(', '),
+    'Access-Control-Allow-Headers': requested.filter((name) => requestHeaders.includes(name)).join(', '),
     'Access-Control-Max-Age': '86400',
     // Private Network Access: the agent can be on a private network that the page's origin is not part of.
     ...(req.headers['access-control-request-private-network'] === 'true' && {

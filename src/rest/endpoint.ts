@@ -17,21 +17,21 @@ import { randomId } from '../core/secret.ts';
 import { createAddressReader, createHostCheck } from '../http/address.ts';
 import { sendStream } from '../http/reply.ts';
 import { readBody } from '../oauth/server/request.ts';
-import type { SessionGate } from '../oauth/tokens/session-gate.ts';
+import type { SessionAuthenticator } from '../oauth/tokens/session-gate.ts';
 import type { ActivityLog } from '../store/audit/activity-types.ts';
 import { allowOrigin, answerPreflight } from './cors.ts';
 import { describeError } from './error-text.ts';
 import type { RestPaths } from './paths.ts';
-import { createConduct } from './request-pipeline.ts';
+import { createPipeline } from './request-pipeline.ts';
 import { firstSegments, reservedNames, signInSegment } from './reserved.ts';
-import { type Answer, createRouteTable, type Found, type Route, type Visit } from './route.ts';
+import { type Answer, createRouteTable, type MatchedRoute, type Route, type RouteRequest } from './route.ts';
 import { dataRoutes } from './routes.ts';
 import type { SignIn } from './sign-in.ts';
 
-export interface RestFrontParts {
+export interface RestEndpointParts {
   readonly config: Config;
   readonly paths: RestPaths;
-  readonly gate: SessionGate;
+  readonly authenticator: SessionAuthenticator;
   readonly signIn: SignIn;
   readonly engine: Engine;
   readonly windows: Windows;
@@ -40,7 +40,7 @@ export interface RestFrontParts {
   readonly clock: Clock;
 }
 
-export interface RestFront {
+export interface RestEndpoint {
   /**
    * Handles the request and returns true if the path belongs to this API. Otherwise it returns false without side
    * effects.
@@ -48,17 +48,17 @@ export interface RestFront {
   handle(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
-const signInsPerMinute = 60;
-const correlation = 'X-Service-Correlation-Id';
+const MAX_SIGN_INS_PER_MINUTE = 60;
+const CORRELATION_HEADER = 'X-Service-Correlation-Id';
 
-export function createRestFront(parts: RestFrontParts): RestFront {
-  const { config, paths, gate, signIn, windows, clock, observe } = parts;
-  const conduct = createConduct({ ...parts, prefix: new URL(paths.address).pathname.replace(/\/$/, '') });
+export function createRestEndpoint(parts: RestEndpointParts): RestEndpoint {
+  const { config, paths, authenticator, signIn, windows, clock, observe } = parts;
+  const runDataRoute = createPipeline({ ...parts, prefix: new URL(paths.address).pathname.replace(/\/$/, '') });
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
   const origins = new Set([paths.origin, ...config.agentOrigins]);
-  const begun = createAddressLimiter(sharedLimiters({ windows, clock }), 'agent-sign-in', {
-    points: signInsPerMinute,
+  const signInLimiter = createAddressLimiter(sharedLimiters({ windows, clock }), 'agent-sign-in', {
+    points: MAX_SIGN_INS_PER_MINUTE,
     seconds: 60,
   });
 
@@ -69,8 +69,8 @@ export function createRestFront(parts: RestFrontParts): RestFront {
       path: `/${signInSegment}`,
       async open({ req, address }) {
         // The route needs no session and each call inserts a row, so it is rate-limited.
-        await begun.consume(address);
-        return { status: 200, body: await signIn.begin(await readSmallJson(req), req.headers.origin) };
+        await signInLimiter.consume(address);
+        return { status: 200, body: await signIn.begin(await readJsonBody(req), req.headers.origin) };
       },
     },
     {
@@ -84,7 +84,7 @@ export function createRestFront(parts: RestFrontParts): RestFront {
     {
       method: 'GET',
       path: `/${signInSegment}/session`,
-      session: (_visit, signedIn) => ({ status: 200, body: { tokenData: signIn.describe(signedIn) } }),
+      session: (_request, signedIn) => ({ status: 200, body: { tokenData: signIn.describe(signedIn) } }),
     },
     {
       method: 'POST',
@@ -97,42 +97,31 @@ export function createRestFront(parts: RestFrontParts): RestFront {
     ...dataRoutes,
   ];
   const reserved = reservedNames(config);
-  const open = [...firstSegments(routes)].filter((segment) => !reserved.has(segment));
-  if (open.length > 0) throw new Error(`These names are not reserved: ${open.join(', ')}`);
-  const table = createRouteTable(routes);
+  const unreserved = [...firstSegments(routes)].filter((segment) => !reserved.has(segment));
+  if (unreserved.length > 0) throw new Error(`These names are not reserved: ${unreserved.join(', ')}`);
+  const routeTable = createRouteTable(routes);
 
-  const serve = async (visit: Visit, found: Found | undefined, requestId: string): Promise<Answer> => {
-    const { req } = visit;
+  const serve = async (request: RouteRequest, found: MatchedRoute | undefined, requestId: string): Promise<Answer> => {
+    const { req } = request;
     const { route, routes = [] } = found ?? {};
-    if (route && 'open' in route) return route.open(visit);
+    if (route && 'open' in route) return route.open(request);
     // An open path returns 405 with its methods. Every other path requires a session first.
-    const isOpen = routes.some((one) => 'open' in one);
-    const signedIn = isOpen ? undefined : await gate.check(req.headers.authorization);
+    const isOpen = routes.some((candidate) => 'open' in candidate);
+    const signedIn = isOpen ? undefined : await authenticator.check(req.headers.authorization);
     if (!found) return fail('NOT_FOUND', { path: (req.url ?? '/').split('?', 1)[0]! });
     if (!route || !signedIn)
       return fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: routes.map(({ method }) => method) });
-    return 'session' in route ? route.session(visit, signedIn) : conduct(route, visit, signedIn, requestId);
+    return 'session' in route ? route.session(request, signedIn) : runDataRoute(route, request, signedIn, requestId);
   };
 
-  const send = async (req: IncomingMessage, res: ServerResponse, answer: Answer): Promise<void> => {
-    res.setHeader('Cache-Control', 'no-store');
-    res.setHeader('X-Content-Type-Options', 'nosniff');
-    for (const [name, value] of Object.entries(answer.headers ?? {})) res.setHeader(name, value);
-    if (answer.stream) {
-      res.setHeader('Content-Type', answer.stream.type);
-      return sendStream(req, res, answer.status, answer.stream.parts);
-    }
-    const text = answer.text ?? JSON.stringify(answer.body);
-    if (text === undefined) {
-      res.writeHead(answer.status).end();
-      return;
-    }
-    res.writeHead(answer.status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
-    res.end(req.method === 'HEAD' ? undefined : text);
-  };
-
-  const sendFailure = (visit: Visit, path: string, res: ServerResponse, thrown: unknown, requestId: string): void => {
-    const { req, address } = visit;
+  const sendFailure = (
+    request: RouteRequest,
+    path: string,
+    res: ServerResponse,
+    thrown: unknown,
+    requestId: string,
+  ): void => {
+    const { req, address } = request;
     const error = reportFailure(observe, 'agent api', thrown, requestId);
     if (res.headersSent) {
       res.destroy();
@@ -140,35 +129,41 @@ export function createRestFront(parts: RestFrontParts): RestFront {
     }
     const { authorization } = req.headers;
     if (isAppError(error, 'UNAUTHENTICATED')) {
-      res.setHeader('WWW-Authenticate', gate.challenge(authorization));
+      res.setHeader('WWW-Authenticate', authenticator.challenge(authorization));
       if (authorization !== undefined)
         observe({ type: 'security', event: 'agent.token-refused', address, detail: error.message });
     }
-    if (notable.has(error.code)) observe({ type: 'security', event: 'agent.refused', address, detail: error.code });
+    if (loggedCodes.has(error.code)) observe({ type: 'security', event: 'agent.refused', address, detail: error.code });
     if (isAppError(error, 'METHOD_NOT_ALLOWED')) res.setHeader('Allow', error.details.allow.join(', '));
-    const wait = retryAfterOf(error);
-    if (wait !== undefined) res.setHeader('Retry-After', `${wait}`);
+    const retryAfter = retryAfterOf(error);
+    if (retryAfter !== undefined) res.setHeader('Retry-After', `${retryAfter}`);
     if (isAppError(error, 'BODY_TOO_LARGE')) {
       res.setHeader('Connection', 'close');
       req.resume();
     }
     const isCallback = path === '/authentication/callback' && (error.status === 401 || error.status === 403);
-    const body = isCallback ? callbackRefusal(error, visit.query) : { errors: [describeError(error)] };
+    const body = isCallback ? callbackRefusal(error, request.query) : { errors: [describeError(error)] };
     void send(req, res, { status: error.status, body });
   };
 
   return {
     handle(req, res) {
-      const [whole = '/', query = ''] = (req.url ?? '/').split(/\?(.*)/s);
-      const path = paths.locate(whole);
+      const [fullPath = '/', query = ''] = (req.url ?? '/').split(/\?(.*)/s);
+      const path = paths.locate(fullPath);
       if (path === undefined) return false;
       const requestId = randomId();
-      res.setHeader(correlation, requestId);
-      const found = table.find(path, req.method === 'HEAD' ? 'GET' : (req.method ?? ''));
-      const left = new Stop();
-      res.once('close', () => left.abort());
+      res.setHeader(CORRELATION_HEADER, requestId);
+      const found = routeTable.find(path, req.method === 'HEAD' ? 'GET' : (req.method ?? ''));
+      const disconnected = new Stop();
+      res.once('close', () => disconnected.abort());
       const params = found?.params ?? {};
-      const visit: Visit = { req, params, query: new URLSearchParams(query), address: readAddress(req), left };
+      const request: RouteRequest = {
+        req,
+        params,
+        query: new URLSearchParams(query),
+        address: readAddress(req),
+        disconnected,
+      };
       const work = async (): Promise<void> => {
         // DNS rebinding (RFC 9110 section 7.4): only our own host names pass.
         if (!isOurHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
@@ -180,19 +175,36 @@ export function createRestFront(parts: RestFrontParts): RestFront {
           allowOrigin(res, origin);
         }
         if (req.method === 'OPTIONS') return answerPreflight(req, res);
-        await send(req, res, await serve(visit, found, requestId));
+        await send(req, res, await serve(request, found, requestId));
       };
-      work().catch((error: unknown) => sendFailure(visit, path, res, error, requestId));
+      work().catch((error: unknown) => sendFailure(request, path, res, error, requestId));
       return true;
     },
   };
 }
 
+async function send(req: IncomingMessage, res: ServerResponse, answer: Answer): Promise<void> {
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  for (const [name, value] of Object.entries(answer.headers ?? {})) res.setHeader(name, value);
+  if (answer.stream) {
+    res.setHeader('Content-Type', answer.stream.type);
+    return sendStream(req, res, answer.status, answer.stream.parts);
+  }
+  const text = answer.text ?? JSON.stringify(answer.body);
+  if (text === undefined) {
+    res.writeHead(answer.status).end();
+    return;
+  }
+  res.writeHead(answer.status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
+  res.end(req.method === 'HEAD' ? undefined : text);
+}
+
 /** Refusals that are logged as security events, besides refused tokens. */
-const notable: ReadonlySet<string> = new Set(['HOST_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED', 'RATE_LIMITED']);
+const loggedCodes: ReadonlySet<string> = new Set(['HOST_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED', 'RATE_LIMITED']);
 
 /** Reads the JSON body of an open route. */
-async function readSmallJson(req: IncomingMessage): Promise<unknown> {
+async function readJsonBody(req: IncomingMessage): Promise<unknown> {
   const body = await readBody(req);
   if (body.length === 0) return undefined;
   try {

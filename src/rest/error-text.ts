@@ -13,7 +13,7 @@ const names: Readonly<Record<number, string>> = {
 };
 
 /** Structured details for programs, for the errors that have them. */
-function dataOf(error: AppError): object | undefined {
+function errorData(error: AppError): object | undefined {
   if (isAppError(error, 'INVALID_FORM')) return { fields: error.details.fields };
   if (isAppError(error, 'INVALID_RECORD')) return { fields: error.details.problems };
   if (isAppError(error, 'RECORD_NOT_FOUND')) return error.details.missing && { missing: error.details.missing };
@@ -22,7 +22,7 @@ function dataOf(error: AppError): object | undefined {
   return undefined;
 }
 
-function nameOf(error: AppError): string {
+function errorName(error: AppError): string {
   // Clients use this name to detect that an action waits for an approval.
   if (isAppError(error, 'NEEDS_APPROVAL') && error.details.action !== undefined)
     return 'CustomActionRequiresApprovalError';
@@ -32,22 +32,22 @@ function nameOf(error: AppError): string {
 
 export function describeError(error: AppError) {
   const { status, code } = error;
-  const data = dataOf(error);
-  return { name: nameOf(error), detail: detailOf(error), status, code, ...(data && { data }) };
+  const data = errorData(error);
+  return { name: errorName(error), detail: errorDetail(error), status, code, ...(data && { data }) };
 }
 
-const nearText = (near: readonly string[]): string => (near.length > 0 ? ` Near: ${near.join(', ')}.` : '');
-const next = 'POST to /_internal/capabilities';
+const formatSuggestions = (near: readonly string[]): string => (near.length > 0 ? ` Near: ${near.join(', ')}.` : '');
+const nextStep = 'POST to /_internal/capabilities';
 
 /** The shared error messages name MCP tools as the next step. These messages name a route of this API. */
-function detailOf(error: AppError): string {
+function errorDetail(error: AppError): string {
   if (isAppError(error, 'UNKNOWN_COLLECTION')) {
     const { collection, near } = error.details;
-    return `No collection '${collection}'.${nearText(near)} ${next} for the list.`;
+    return `No collection '${collection}'.${formatSuggestions(near)} ${nextStep} for the list.`;
   }
   if (isAppError(error, 'UNKNOWN_FIELD')) {
     const { collection, field, near } = error.details;
-    return `'${collection}' has no field '${field}'.${nearText(near)} ${next} for all fields.`;
+    return `'${collection}' has no field '${field}'.${formatSuggestions(near)} ${nextStep} for all fields.`;
   }
   return error.message;
 }

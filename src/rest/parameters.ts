@@ -2,12 +2,12 @@
 // if it had been applied. A few parameters that clients send and this API does not use are accepted.
 import { fail } from '../core/errors.ts';
 import type { PlainFilter } from '../core/filter.ts';
-import { nearNames } from '../core/suggestions.ts';
-import { readFilters } from './filters.ts';
+import { suggestNames } from '../core/suggestions.ts';
+import { parseFilterText } from './filters.ts';
 import type { DataRequest } from './route.ts';
 
 /** Selects the records. */
-export interface Asked {
+export interface RecordConditions {
   readonly filter?: PlainFilter;
   readonly search?: string;
   readonly searchExtended?: boolean;
@@ -17,7 +17,7 @@ export interface Asked {
 }
 
 /** Selects the fields to return. */
-export interface Shown {
+export interface FieldSelection {
   /** Paths from the header Service-Projection. It takes precedence over `fields`. */
   readonly header?: string;
   /** Keys are the names in the brackets of `fields[...]`: the collection or a relation. */
@@ -25,8 +25,8 @@ export interface Shown {
 }
 
 export interface Listing {
-  readonly asked: Asked;
-  readonly shown: Shown;
+  readonly conditions: RecordConditions;
+  readonly selection: FieldSelection;
   /** Clauses as written, without the leading `-`. */
   readonly sort: readonly SortClause[];
   /** Records per page. Defaults to the configured size. */
@@ -58,36 +58,40 @@ const refuse = (argument: string, problem: string): never => fail('INVALID_ARGUM
 
 /** `more`: extra parameters that the route reads. Throws INVALID_ARGUMENT or UNKNOWN_OPERATOR. */
 export function readListing(request: Pick<DataRequest, 'query' | 'headers'>, more: readonly string[] = []): Listing {
-  const given = readOnce(request.query, [...listingNames, ...more]);
-  if (given.get('segmentQuery'))
+  const parameters = readUnique(request.query, [...listingNames, ...more]);
+  if (parameters.get('segmentQuery'))
     refuse(
       'segmentQuery',
-      'segments written in SQL are not served. Add the segment in code, and send its name as segment.',
+      'segments written in SQL are not supported. Add the segment in code, and send its name as segment.',
     );
-  const search = given.get('search')?.trim();
-  const [filters, segment, timezone] = ['filters', 'segment', 'timezone'].map((name) => given.get(name) || undefined);
-  const filter = filters === undefined ? undefined : readFilters(filters);
-  const [size, number] = [readPage(given, 'page[size]'), readPage(given, 'page[number]') ?? 1];
+  const search = parameters.get('search')?.trim();
+  const [filters, segment, timezone] = ['filters', 'segment', 'timezone'].map(
+    (name) => parameters.get(name) || undefined,
+  );
+  const filter = filters === undefined ? undefined : parseFilterText(filters);
+  const [size, number] = [readPage(parameters, 'page[size]'), readPage(parameters, 'page[number]') ?? 1];
   return {
-    asked: {
+    conditions: {
       ...(filter && { filter }),
       ...(search && { search }),
-      ...(isFlag(given.get('searchExtended')) && { searchExtended: true }),
+      ...(isFlag(parameters.get('searchExtended')) && { searchExtended: true }),
       ...(segment !== undefined && { segment }),
       ...(timezone !== undefined && { timezone }),
     },
-    shown: shownOf(request, given),
-    sort: readSort(given.get('sort')),
+    selection: parseFieldSelection(request, parameters),
+    sort: readSort(parameters.get('sort')),
     size,
     number,
   };
 }
 
 /** Parses the parameters of a route for one record. */
-export function readShown(request: Pick<DataRequest, 'query' | 'headers'>): Pick<Listing, 'shown'> & Asked {
-  const given = readOnce(request.query, ['timezone']);
-  const timezone = given.get('timezone') || undefined;
-  return { shown: shownOf(request, given), ...(timezone !== undefined && { timezone }) };
+export function readFieldSelection(
+  request: Pick<DataRequest, 'query' | 'headers'>,
+): Pick<Listing, 'selection'> & RecordConditions {
+  const parameters = readUnique(request.query, ['timezone']);
+  const timezone = parameters.get('timezone') || undefined;
+  return { selection: parseFieldSelection(request, parameters), ...(timezone !== undefined && { timezone }) };
 }
 
 /** Reads an optional parameter that `readListing` has already accepted in `more`. */
@@ -96,29 +100,32 @@ export function readExtra({ query }: Pick<DataRequest, 'query'>, name: string): 
 }
 
 /** Throws INVALID_ARGUMENT for a repeated or unknown parameter. */
-function readOnce(query: URLSearchParams, known: readonly string[]): ReadonlyMap<string, string> {
-  const given = new Map<string, string>();
+function readUnique(query: URLSearchParams, known: readonly string[]): ReadonlyMap<string, string> {
+  const parameters = new Map<string, string>();
   for (const [name, value] of query) {
-    if (given.has(name)) refuse(name, 'sent twice; send it once.');
+    if (parameters.has(name)) refuse(name, 'sent twice; send it once.');
     if (!known.includes(name) && !/^fields\[.+\]$/.test(name)) {
-      const near = nearNames(name, [...known, 'fields[...]']);
+      const near = suggestNames(name, [...known, 'fields[...]']);
       refuse(
         name,
         `unknown.${near.length > 0 ? ` Near: ${near.join(', ')}.` : ` Known: ${known.join(', ')}, fields[...].`}`,
       );
     }
-    given.set(name, value);
+    parameters.set(name, value);
   }
-  return given;
+  return parameters;
 }
 
 const projectionHeader = 'service-projection';
 
-function shownOf({ headers }: Pick<DataRequest, 'headers'>, given: ReadonlyMap<string, string>): Shown {
+function parseFieldSelection(
+  { headers }: Pick<DataRequest, 'headers'>,
+  parameters: ReadonlyMap<string, string>,
+): FieldSelection {
   const fields = new Map<string, readonly string[]>();
-  for (const [name, value] of given) {
-    const of = /^fields\[(.+)\]$/.exec(name)?.[1];
-    if (of !== undefined) fields.set(of, splitNames(value));
+  for (const [name, value] of parameters) {
+    const owner = /^fields\[(.+)\]$/.exec(name)?.[1];
+    if (owner !== undefined) fields.set(owner, splitNames(value));
   }
   const header = headers[projectionHeader];
   return { fields, ...(typeof header === 'string' && header.trim() !== '' && { header }) };
@@ -137,8 +144,8 @@ function isFlag(text: string | undefined): boolean {
   return text !== undefined && !/^(?:|0|false)$/i.test(text.trim());
 }
 
-function readPage(given: ReadonlyMap<string, string>, name: string): number | undefined {
-  const text = given.get(name);
+function readPage(parameters: ReadonlyMap<string, string>, name: string): number | undefined {
+  const text = parameters.get(name);
   if (text === undefined || text === '') return undefined;
   if (!/^\d{1,9}$/.test(text) || Number(text) < 1) return refuse(name, 'expected a whole number, 1 or more.');
   return Number(text);
@@ -148,7 +155,7 @@ function readSort(text: string | undefined): SortClause[] {
   if (text === undefined || text.trim() === '') return [];
   return text.split(',').map((clause) => {
     const [, minus, name = ''] = /^\s*(-?)(.*?)\s*$/s.exec(clause)!;
-    if (name === '') refuse('sort', "expected fields between commas, such as '-placed_at,customer.name'.");
+    if (name === '') refuse('sort', "expected fields separated by commas, such as '-placed_at,customer.name'.");
     return { text: name, ascending: minus === '' };
   });
 }

@@ -19,7 +19,7 @@ export function createRestPaths(publicUrl: string, prefix: string): RestPaths {
   // A proxy can strip the path of the public URL or forward it.
   const base = pathname.replace(/\/+$/, '') + prefix;
   const roots = [...new Set([base, prefix])];
-  const under = (path: string): string | undefined => {
+  const stripPrefix = (path: string): string | undefined => {
     for (const root of roots) {
       if (path === root || path === `${root}/`) return '';
       if (path.startsWith(`${root}/`)) return path.slice(root.length);
@@ -31,6 +31,6 @@ export function createRestPaths(publicUrl: string, prefix: string): RestPaths {
     origin,
     host,
     // With an empty prefix this matches every path that no other endpoint serves. There is no host application then.
-    locate: under,
+    locate: stripPrefix,
   };
 }

@@ -3,25 +3,25 @@
 // and it runs once.
 
 import type { Engine } from '../agent/engine.ts';
-import { describeEffects, loggedBeside, type WriteEffect, type Written } from '../agent/write/effects.ts';
+import { describeEffects, logOtherEffects, type WriteEffect, type Written } from '../agent/write/effects.ts';
 import { createTimeLimit } from '../core/clock/time-limit.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { fateOf } from '../core/errors/lost-commit.ts';
+import { commitOutcomeOf } from '../core/errors/lost-commit.ts';
 import { AppError, isAppError, toAppError } from '../core/errors.ts';
 import { userTurn } from '../core/limit/turns.ts';
 import { markLogged, reportFailure } from '../core/observe/failures.ts';
 import type { Observe } from '../core/observe.ts';
 import { readJson } from '../http/body.ts';
-import type { SessionGate, SignedIn } from '../oauth/tokens/session-gate.ts';
-import { outcomeOfCode } from '../store/audit/activity-outcome.ts';
+import type { SessionAuthenticator, SignedIn } from '../oauth/tokens/session-gate.ts';
+import { outcomeOfCode } from '../store/audit/activity.ts';
 import type { ActivityEntry, ActivityLog, Intent } from '../store/audit/activity-types.ts';
 import { describeError } from './error-text.ts';
-import type { Answer, DataCall, DataRoute, Visit } from './route.ts';
+import type { Answer, DataCall, DataRoute, RouteRequest } from './route.ts';
 
-export interface ConductParts {
+export interface PipelineParts {
   readonly engine: Engine;
-  readonly gate: SessionGate;
+  readonly authenticator: SessionAuthenticator;
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
   readonly config: Config;
   /** The URL path before the path of a route. */
@@ -31,10 +31,15 @@ export interface ConductParts {
 }
 
 /** Rejects with the call's error. The activity log records the call in either case. */
-export type Conduct = (route: DataRoute, visit: Visit, signedIn: SignedIn, requestId: string) => Promise<Answer>;
+export type RunDataRoute = (
+  route: DataRoute,
+  request: RouteRequest,
+  signedIn: SignedIn,
+  requestId: string,
+) => Promise<Answer>;
 
-export function createConduct(parts: ConductParts): Conduct {
-  const { engine, gate, activity, config, prefix, observe, clock } = parts;
+export function createPipeline(parts: PipelineParts): RunDataRoute {
+  const { engine, authenticator, activity, config, prefix, observe, clock } = parts;
   const limits = { bytes: config.bodyLimitBytes, depth: config.jsonDepthLimit };
 
   const begin = async (entry: Parameters<ActivityLog['begin']>[0]): Promise<Intent> => {
@@ -48,13 +53,13 @@ export function createConduct(parts: ConductParts): Conduct {
     }
   };
 
-  return async (route, { req, params, query, left }, signedIn, requestId) => {
+  return async (route, { req, params, query, disconnected }, signedIn, requestId) => {
     const { action, writes } = route;
     const { access, userId, origin } = signedIn;
     const startedAt = clock.now();
     const from = clock.monotonic();
-    const limit = createTimeLimit(clock, config.callSeconds, left);
-    const who = { userId, renderingId: access.caller.renderingId, clientId: 'agent-api', clientName: origin };
+    const limit = createTimeLimit(clock, config.callSeconds, disconnected);
+    const callerPart = { userId, renderingId: access.caller.renderingId, clientId: 'agent-api', clientName: origin };
     let subject: Pick<ActivityEntry, 'collection' | 'recordIds'> = {};
     let intent: Intent | undefined;
     let answer: Answer | undefined;
@@ -62,9 +67,11 @@ export function createConduct(parts: ConductParts): Conduct {
     let failure: AppError | undefined;
     // A statement cancelled by a client disconnect is not a failure.
     const report = (error: unknown) =>
-      left.aborted ? toAppError(error, requestId) : reportFailure(observe, `agent api ${action}`, error, requestId);
+      disconnected.aborted
+        ? toAppError(error, requestId)
+        : reportFailure(observe, `agent api ${action}`, error, requestId);
     const entry = () => ({
-      ...who,
+      ...callerPart,
       action,
       type: writes ? ('write' as const) : ('read' as const),
       ...subject,
@@ -76,10 +83,10 @@ export function createConduct(parts: ConductParts): Conduct {
       if (body === undefined) await turn();
       const args = route.parse({ params, query, headers: req.headers, body });
       subject = route.subject(args);
-      const accessNow = async () => (await gate.check(req.headers.authorization)).access;
+      const accessNow = async () => (await authenticator.check(req.headers.authorization)).access;
       const call: DataCall = {
         access,
-        accessNow,
+        currentAccess: accessNow,
         engine,
         config,
         clock,
@@ -91,22 +98,23 @@ export function createConduct(parts: ConductParts): Conduct {
       if (writes) {
         intent = await begin(entry());
         // A right revoked since the request arrived must block the first mutating statement.
-        const stands = await gate.holds(signedIn, intent.versions);
-        const now = stands ? access : await accessNow();
-        answer = await route.run(args, { ...call, access: now });
-      } else answer = await limit.bound(route.run(args, call));
+        const isCurrent = await authenticator.isCurrent(signedIn, intent.versions);
+        const currentAccess = isCurrent ? access : await accessNow();
+        answer = await route.run(args, { ...call, access: currentAccess });
+      } else answer = await limit.race(route.run(args, call));
     } catch (error) {
       failure = limit.explain(report(error));
     } finally {
       limit.end();
     }
-    const tell = async (failed: AppError | undefined): Promise<void> => {
+    const recordOutcome = async (failed: AppError | undefined): Promise<void> => {
       const milliseconds = Math.max(0, Math.round(clock.monotonic() - from));
-      const outcome = outcomeOfCode(failed?.code ?? answer?.refused);
-      if (intent) await intent.complete({ ...outcome, ...writtenBy(answer, written, subject) }, fateOf(failed));
+      const outcome = outcomeOfCode(failed?.code ?? answer?.errorCode);
+      if (intent)
+        await intent.complete({ ...outcome, ...writtenRecords(answer, written, subject) }, commitOutcomeOf(failed));
       else activity.record({ ...entry(), ...outcome, durationMs: milliseconds });
-      const about = subject.collection === undefined ? {} : { collection: subject.collection };
-      observe({ type: 'route.called', action, ...about, userId, ...outcome, milliseconds });
+      const collectionPart = subject.collection === undefined ? {} : { collection: subject.collection };
+      observe({ type: 'route.called', action, ...collectionPart, userId, ...outcome, milliseconds });
     };
     // A stream is logged after its last part.
     if (answer?.stream && !writes && req.method !== 'HEAD') {
@@ -115,26 +123,27 @@ export function createConduct(parts: ConductParts): Conduct {
         ...answer,
         stream: {
           type,
-          parts: toEnd(parts, (error) => tell(error === undefined ? undefined : report(error))),
+          parts: withStreamEnd(parts, (error) => recordOutcome(error === undefined ? undefined : report(error))),
         },
       };
     }
-    await tell(failure);
+    await recordOutcome(failure);
     // The error response lists the writes that were committed despite the failure.
-    const kept = failure ? describeEffects(access, written, false) : [];
-    if (failure && kept.length > 0) return { status: failure.status, body: failureBody(failure, kept) };
+    const committedEffects = failure ? describeEffects(access, written, false) : [];
+    if (failure && committedEffects.length > 0)
+      return { status: failure.status, body: failureBody(failure, committedEffects) };
     if (failure) throw failure;
     return answer!;
   };
 }
 
 /** Builds the activity log entry of a write. */
-function writtenBy(
+function writtenRecords(
   { recordIds }: Pick<Answer, 'recordIds'> = {},
   written: readonly Written[],
   { collection }: Pick<ActivityEntry, 'collection'>,
 ): Pick<ActivityEntry, 'recordIds' | 'effects'> {
-  return { ...(recordIds && { recordIds }), ...loggedBeside(written, collection, recordIds) };
+  return { ...(recordIds && { recordIds }), ...logOtherEffects(written, collection, recordIds) };
 }
 
 const failureBody = (failure: AppError, alsoWritten: readonly WriteEffect[]) => ({
@@ -142,20 +151,20 @@ const failureBody = (failure: AppError, alsoWritten: readonly WriteEffect[]) => 
 });
 
 /** Forwards the parts and calls `end` once, with the error or undefined. */
-async function* toEnd<T>(parts: AsyncIterable<T>, end: (error: unknown) => Promise<void>): AsyncGenerator<T> {
-  let how: unknown = new AppError('CANCELLED', {});
+async function* withStreamEnd<T>(parts: AsyncIterable<T>, onEnd: (error: unknown) => Promise<void>): AsyncGenerator<T> {
+  let outcome: unknown = new AppError('CANCELLED', {});
   try {
     yield* parts;
-    how = undefined;
+    outcome = undefined;
   } catch (error) {
-    how = error;
+    outcome = error;
     throw error;
   } finally {
-    await end(how);
+    await onEnd(outcome);
   }
 }
 
 /** RFC 9112 section 6: either header means that there is a body. */
-function hasBody(headers: Visit['req']['headers']): boolean {
+function hasBody(headers: RouteRequest['req']['headers']): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

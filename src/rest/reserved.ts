@@ -10,7 +10,7 @@ export const signInSegment = 'authentication';
  * fixed list because a server without the HTTP API does not load the routes. endpoint.ts fails at startup if a route is
  * missing.
  */
-const own = [
+const builtInNames = [
   ...[signInSegment, '_actions', '_charts', '_internal', 'scope-cache-invalidation', 'stats'],
   ...['_api', '_console', '_platform'],
 ];
@@ -27,8 +27,8 @@ export function reservedNames(
 ): ReadonlySet<string> {
   const { prefix, basePath, consolePath, apiPath, platformPath } = config;
   const others = [`${basePath}/mcp`, `${basePath}/oauth`, consolePath, `${apiPath}/v1`, platformPath];
-  const below = [...others, '/healthz', '/readyz', '/.well-known']
+  const belowPrefix = [...others, '/healthz', '/readyz', '/.well-known']
     .filter((path) => path.startsWith(`${prefix}/`))
     .map((path) => ({ path: path.slice(prefix.length) }));
-  return new Set([...own, ...firstSegments(below)]);
+  return new Set([...builtInNames, ...firstSegments(belowPrefix)]);
 }

@@ -18,7 +18,7 @@ import type { ActivityEntry } from '../store/audit/activity-types.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** One request under the prefix. */
-export interface Visit {
+export interface RouteRequest {
   readonly req: IncomingMessage;
   /** Decoded values of the `:name` segments. */
   readonly params: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export interface Visit {
   /** The client's IP address, behind trusted proxies. */
   readonly address: string;
   /** Aborts if the client disconnects before the response ends. */
-  readonly left: StopSignal;
+  readonly disconnected: StopSignal;
 }
 
 export interface Answer {
@@ -39,7 +39,7 @@ export interface Answer {
   /** Alternative to `body`: a stream. The first part is read before the status is sent, so it can still fail. */
   readonly stream?: { readonly type: string; readonly parts: AsyncIterable<string | Uint8Array> };
   /** The error code for the activity log, if the response describes an error itself. */
-  readonly refused?: ErrorCode;
+  readonly errorCode?: ErrorCode;
   /** For a write: ids that were not in the request, for the activity log. */
   readonly recordIds?: readonly string[];
 }
@@ -47,24 +47,24 @@ export interface Answer {
 export interface OpenRoute {
   readonly method: Method;
   readonly path: string;
-  open(visit: Visit): Answer | Promise<Answer>;
+  open(request: RouteRequest): Answer | Promise<Answer>;
 }
 
 export interface SessionRoute {
   readonly method: Method;
   readonly path: string;
-  session(visit: Visit, signedIn: SignedIn): Answer | Promise<Answer>;
+  session(request: RouteRequest, signedIn: SignedIn): Answer | Promise<Answer>;
 }
 
 /** The input of a data route's `parse`. */
-export interface DataRequest extends Pick<Visit, 'params' | 'query'> {
+export interface DataRequest extends Pick<RouteRequest, 'params' | 'query'> {
   readonly headers: IncomingMessage['headers'];
   /** Parsed JSON, or undefined without a body. */
   readonly body: unknown;
 }
 
 /** Returns the options for the engine. */
-export const optionsOf = ({ signal, written }: DataCall): CallOptions => ({ signal, written });
+export const toCallOptions = ({ signal, written }: DataCall): CallOptions => ({ signal, written });
 
 interface Meta {
   readonly alsoWritten?: readonly WriteEffect[];
@@ -72,7 +72,7 @@ interface Meta {
 }
 
 /** Returns `meta` for a response: records written beyond those of the call, and records that cannot be shown. */
-export function metaOf({ effects, unseen = [] }: Pick<WriteAnswer, 'effects'> & Partial<WriteAnswer>): {
+export function toMeta({ effects, unseen = [] }: Pick<WriteAnswer, 'effects'> & Partial<WriteAnswer>): {
   readonly meta?: Meta;
 } {
   const alsoWritten = effects.filter(({ cause }) => cause !== 'call');
@@ -81,8 +81,8 @@ export function metaOf({ effects, unseen = [] }: Pick<WriteAnswer, 'effects'> & 
 }
 
 /** Responds to a write that has no body except `meta`. */
-export function answerDone(answer: WriteAnswer): Answer {
-  const body = metaOf(answer);
+export function respondDone(answer: WriteAnswer): Answer {
+  const body = toMeta(answer);
   return body.meta ? { status: 200, body } : { status: 204 };
 }
 
@@ -90,7 +90,7 @@ export function answerDone(answer: WriteAnswer): Answer {
 export interface DataCall {
   readonly access: Access;
   /** Returns the current rights, for streamed responses. Throws UNAUTHENTICATED. */
-  accessNow(): Promise<Access>;
+  currentAccess(): Promise<Access>;
   readonly engine: Engine;
   readonly config: Config;
   readonly clock: Pick<Clock, 'now'>;
@@ -124,7 +124,7 @@ export type Route = OpenRoute | SessionRoute | DataRoute<any>;
 /** Infers the type of the route's arguments. */
 export const dataRoute = <A>(route: DataRoute<A>): DataRoute<A> => route;
 
-export interface Found {
+export interface MatchedRoute {
   /** Undefined if the path has routes only for other methods. */
   readonly route: Route | undefined;
   readonly params: Readonly<Record<string, string>>;
@@ -134,7 +134,7 @@ export interface Found {
 
 export interface RouteTable {
   /** `path` is relative to the prefix. Returns undefined if no route matches it. */
-  find(path: string, method: string): Found | undefined;
+  find(path: string, method: string): MatchedRoute | undefined;
 }
 
 interface Entry {
@@ -145,7 +145,7 @@ interface Entry {
 /** A literal, or a parameter with an optional literal suffix. */
 type Segment = string | { readonly name: string; readonly ending: string };
 
-function readSegment(text: string): Segment {
+function parseSegment(text: string): Segment {
   const [, name, ending = ''] = /^:(\w+)(\..+)?$/.exec(text) ?? [];
   return name === undefined ? text : { name, ending };
 }
@@ -155,34 +155,34 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   const entries = new Map<string, Entry>();
   for (const route of routes) {
     const shape = route.path.replaceAll(/:\w+/g, ':');
-    const entry = entries.get(shape) ?? { segments: route.path.split('/').map(readSegment), routes: new Map() };
+    const entry = entries.get(shape) ?? { segments: route.path.split('/').map(parseSegment), routes: new Map() };
     entry.routes.set(route.method, route);
     entries.set(shape, entry);
   }
   const rank = ({ segments }: Entry) =>
-    segments.map((one) => (typeof one === 'string' ? 0 : one.ending !== '' ? 1 : 2)).join('');
+    segments.map((segment) => (typeof segment === 'string' ? 0 : segment.ending !== '' ? 1 : 2)).join('');
   const byLength = new Map<number, Entry[]>();
   for (const entry of [...entries.values()].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
-    const alike = byLength.get(entry.segments.length);
-    if (alike) alike.push(entry);
+    const sameLength = byLength.get(entry.segments.length);
+    if (sameLength) sameLength.push(entry);
     else byLength.set(entry.segments.length, [entry]);
   }
   return {
     find(path, method) {
-      const given = path.split('/');
-      const others: Route[] = [];
-      let params: Found['params'] | undefined;
-      for (const { segments, routes } of byLength.get(given.length) ?? []) {
-        const fits = match(segments, given);
-        if (!fits) continue;
+      const pathSegments = path.split('/');
+      const otherRoutes: Route[] = [];
+      let params: MatchedRoute['params'] | undefined;
+      for (const { segments, routes } of byLength.get(pathSegments.length) ?? []) {
+        const matched = matchSegments(segments, pathSegments);
+        if (!matched) continue;
         const route = routes.get(method);
-        if (route) return { route, params: fits, routes: [route] };
-        others.push(...routes.values());
-        params ??= fits;
+        if (route) return { route, params: matched, routes: [route] };
+        otherRoutes.push(...routes.values());
+        params ??= matched;
         // A reserved name cannot be a collection, so less literal paths do not apply.
-        if (isReserved(given[1])) break;
+        if (isReserved(pathSegments[1])) break;
       }
-      return params && { route: undefined, params, routes: others };
+      return params && { route: undefined, params, routes: otherRoutes };
     },
   };
 }
@@ -193,25 +193,28 @@ const isReserved = (name = ''): boolean => name.startsWith('_') || name === 'aut
  * Segments are split before decoding, so an encoded `/` stays part of a name (RFC 3986 section 2.2). An empty or
  * undecodable segment does not match.
  */
-function match(segments: readonly Segment[], given: readonly string[]): Record<string, string> | undefined {
+function matchSegments(
+  segments: readonly Segment[],
+  pathSegments: readonly string[],
+): Record<string, string> | undefined {
   const params: Record<string, string> = {};
-  for (let at = 0; at < segments.length; at++) {
-    const segment = segments[at]!;
-    const text = given[at]!;
+  for (let index = 0; index < segments.length; index++) {
+    const segment = segments[index]!;
+    const text = pathSegments[index]!;
     if (typeof segment === 'string') {
       if (segment !== text) return undefined;
       continue;
     }
     const { name, ending } = segment;
     if (!text.endsWith(ending)) return undefined;
-    const value = decode(text.slice(0, text.length - ending.length));
+    const value = decodeSegment(text.slice(0, text.length - ending.length));
     if (value === undefined || value === '') return undefined;
     params[name] = value;
   }
   return params;
 }
 
-function decode(text: string): string | undefined {
+function decodeSegment(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -5,7 +5,7 @@
 import type { Clock } from '../core/clock.ts';
 import { AppError, fail } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
-import { hashToken, sameText } from '../core/secret.ts';
+import { hashToken, timingSafeEqualText } from '../core/secret.ts';
 import type { SignedIn } from '../oauth/tokens/session-gate.ts';
 import type { SessionTokens } from '../oauth/tokens/session-token.ts';
 import type { Store } from '../store/store.ts';
@@ -60,42 +60,43 @@ export function createSignIn({ store, tokens, origins, pageOf, observe }: SignIn
   });
 
   return {
-    async begin(body, sent) {
-      const origin = sent ?? (origins.length === 1 ? origins[0] : undefined);
+    async begin(body, originHeader) {
+      const origin = originHeader ?? (origins.length === 1 ? origins[0] : undefined);
       if (origin === undefined || !origins.includes(origin)) {
         fail('ORIGIN_NOT_ALLOWED', { setting: 'SERVICE_AGENT_ORIGINS' });
       }
-      const state = await store.agentSessions.beginSignIn({ origin, ...readAsked(body) });
+      const state = await store.agentSessions.beginSignIn({ origin, ...parseSignInRequest(body) });
       return { authorizationUrl: pageOf(state) };
     },
 
-    async finish(query, sent, address) {
-      const [state, code] = [readOnce(query, 'state'), readOnce(query, 'code')];
+    async finish(query, originHeader, address) {
+      const [state, code] = [readUnique(query, 'state'), readUnique(query, 'code')];
       const answer = await store.agentSessions.findAnswer(state, code);
       try {
-        if (!answer) return refuse('The code is unknown, expired or used. Sign in again.');
+        if (!answer) return refuse('The code is unknown, expired or already used. Sign in again.');
         // RFC 6749 section 4.1.3: only the client that got the code may redeem it.
-        if (sent !== undefined && sent !== answer.origin) return refuse('The answer was for another front end.');
+        if (originHeader !== undefined && originHeader !== answer.origin)
+          return refuse('The code was issued to another front end.');
         // RFC 7636 section 4.6.
         const verifier = query.get('code_verifier') ?? '';
-        if (answer.codeChallenge !== undefined && !sameText(hashToken(verifier), answer.codeChallenge)) {
-          return refuse('The code_verifier is not the one that the sign-in began with.');
+        if (answer.codeChallenge !== undefined && !timingSafeEqualText(hashToken(verifier), answer.codeChallenge)) {
+          return refuse('The code_verifier does not match the codeChallenge of this sign-in.');
         }
         const access = await store.permissions.accessOf(answer.userId);
         if (!access) return refuse('The account is disabled or gone.');
         if (answer.renderingId !== undefined && answer.renderingId !== access.caller.renderingId) {
-          fail('DENIED', { problem: 'The account belongs to another team than the one whose view was asked for.' });
+          fail('DENIED', { problem: 'The account belongs to another team than the requested rendering.' });
         }
         const session = await store.agentSessions.redeem(state, code);
-        if (!session) return refuse('The code was used before. Sign in again.');
+        if (!session) return refuse('The code was already used. Sign in again.');
         const { id: sessionId, expiresAt } = session;
-        const token = await tokens.make({ userId: answer.userId, sessionId, expiresAt });
+        const token = await tokens.create({ userId: answer.userId, sessionId, expiresAt });
         observe({ type: 'security', event: 'agent.sign-in', userId: answer.userId, address });
         return { token, tokenData: describe({ access, expiresAt }) };
       } catch (error) {
-        const about = answer && { userId: answer.userId };
+        const userPart = answer && { userId: answer.userId };
         const detail = error instanceof AppError ? error.message : 'failed';
-        observe({ type: 'security', event: 'agent.sign-in.refused', ...about, address, detail });
+        observe({ type: 'security', event: 'agent.sign-in.refused', ...userPart, address, detail });
         throw error;
       }
     },
@@ -108,7 +109,7 @@ export function createSignIn({ store, tokens, origins, pageOf, observe }: SignIn
   };
 }
 
-function readAsked(body: unknown): { readonly renderingId?: number; readonly codeChallenge?: string } {
+function parseSignInRequest(body: unknown): { readonly renderingId?: number; readonly codeChallenge?: string } {
   if (body === undefined) return {};
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     fail('INVALID_ARGUMENT', { argument: 'body', problem: 'expected an object such as {"renderingId": 1}.' });
@@ -117,7 +118,7 @@ function readAsked(body: unknown): { readonly renderingId?: number; readonly cod
   // Clients send a number or a string.
   const renderingId = typeof rendering === 'string' ? Number(rendering) : rendering;
   if (renderingId !== undefined && !(Number.isInteger(renderingId) && (renderingId as number) > 0)) {
-    fail('INVALID_ARGUMENT', { argument: 'renderingId', problem: 'expected the number of a rendering.' });
+    fail('INVALID_ARGUMENT', { argument: 'renderingId', problem: 'expected the id of a rendering, a whole number.' });
   }
   if (codeChallenge !== undefined && !(typeof codeChallenge === 'string' && /^[\w-]{43}$/.test(codeChallenge))) {
     const problem = 'expected the SHA-256 of the code_verifier, base64url, 43 characters (RFC 7636, S256).';
@@ -129,10 +130,10 @@ function readAsked(body: unknown): { readonly renderingId?: number; readonly cod
   };
 }
 
-function readOnce(query: URLSearchParams, name: string): string {
+function readUnique(query: URLSearchParams, name: string): string {
   const [value, ...more] = query.getAll(name);
   if (value === undefined || value === '' || more.length > 0) {
-    fail('INVALID_ARGUMENT', { argument: name, problem: 'expected it once, as the sign-in brought it back.' });
+    fail('INVALID_ARGUMENT', { argument: name, problem: 'expected it exactly once, as the sign-in returned it.' });
   }
   return value;
 }

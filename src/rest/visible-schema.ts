@@ -4,56 +4,56 @@ import type { Engine } from '../agent/engine.ts';
 import type { CollectionDescription } from '../agent/requests.ts';
 import type { Access } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
-import { isCalled, nearNames } from '../core/suggestions.ts';
+import { hasName, suggestNames } from '../core/suggestions.ts';
 import type { DataCall } from './route.ts';
 
-interface Kept {
+interface CachedSchema {
   readonly build: object;
   readonly descriptions: Map<string, CollectionDescription>;
 }
 
-export type Seeing = Pick<DataCall, 'access'> & { readonly engine: Pick<Engine, 'describe' | 'build'> };
+export type VisibleSchema = Pick<DataCall, 'access'> & { readonly engine: Pick<Engine, 'describe' | 'build'> };
 
-const kept = new WeakMap<Access, Kept>();
+const schemaCache = new WeakMap<Access, CachedSchema>();
 
-function keptOf({ access, engine: { build } }: Seeing): Kept {
-  let known = kept.get(access);
-  if (known?.build !== build) {
-    known = { build, descriptions: new Map() };
-    kept.set(access, known);
+function cachedSchemaOf({ access, engine: { build } }: VisibleSchema): CachedSchema {
+  let cached = schemaCache.get(access);
+  if (cached?.build !== build) {
+    cached = { build, descriptions: new Map() };
+    schemaCache.set(access, cached);
   }
-  return known;
+  return cached;
 }
 
 /** Throws UNKNOWN_COLLECTION. */
-export function describe(seeing: Seeing, collection: string): CollectionDescription {
-  const { descriptions } = keptOf(seeing);
-  let known = descriptions.get(collection);
-  if (!known) {
-    known = seeing.engine.describe(seeing.access, collection);
-    descriptions.set(collection, known);
+export function describe(schema: VisibleSchema, collection: string): CollectionDescription {
+  const { descriptions } = cachedSchemaOf(schema);
+  let description = descriptions.get(collection);
+  if (!description) {
+    description = schema.engine.describe(schema.access, collection);
+    descriptions.set(collection, description);
   }
-  return known;
+  return description;
 }
 
 /**
  * Describes the records of a relation: a collection, or records computed by code, which have no collection. Throws
  * UNKNOWN_RELATION.
  */
-export function describeRelated(seeing: Seeing, home: CollectionDescription, relation: string): Related {
-  const found = home.relations.find((each) => isCalled(each, relation));
+export function describeRelated(schema: VisibleSchema, source: CollectionDescription, relation: string): Related {
+  const found = source.relations.find((each) => hasName(each, relation));
   if (!found) {
-    const names = home.relations.map(({ name }) => name);
-    return fail('UNKNOWN_RELATION', { collection: home.name, relation, near: nearNames(relation, names) });
+    const names = source.relations.map(({ name }) => name);
+    return fail('UNKNOWN_RELATION', { collection: source.name, relation, near: suggestNames(relation, names) });
   }
   const { kind, to, fields } = found;
-  if (!fields) return { kind, description: describe(seeing, to), rights: to };
-  const { descriptions } = keptOf(seeing);
+  if (!fields) return { kind, description: describe(schema, to), rights: to };
+  const { descriptions } = cachedSchemaOf(schema);
   // The separator cannot occur in a collection name.
-  const id = `${home.name}\0${relation}`;
-  const description = descriptions.get(id) ?? describeGiven(relation, fields);
+  const id = `${source.name}\0${relation}`;
+  const description = descriptions.get(id) ?? describeExternal(relation, fields);
   descriptions.set(id, description);
-  return { kind, description, rights: home.name };
+  return { kind, description, rights: source.name };
 }
 
 export interface Related {
@@ -63,7 +63,7 @@ export interface Related {
   readonly rights: string;
 }
 
-function describeGiven(name: string, fields: Readonly<Record<string, string>>): CollectionDescription {
+function describeExternal(name: string, fields: Readonly<Record<string, string>>): CollectionDescription {
   const column = { nullable: true, readOnly: true, required: false, isKey: false, sortable: true, operators: [] };
   return {
     name,
@@ -82,22 +82,22 @@ function describeGiven(name: string, fields: Readonly<Record<string, string>>): 
  * Returns the type of the field at the end of a path, as in the description. Undefined if the field is missing or not
  * visible.
  */
-export function typeAt(seeing: Seeing, collection: CollectionDescription, path: string): string | undefined {
-  let at = collection;
+export function typeAt(schema: VisibleSchema, collection: CollectionDescription, path: string): string | undefined {
+  let current = collection;
   let rest = path;
   for (;;) {
-    const column = at.fields.find(({ name }) => name === rest);
+    const column = current.fields.find(({ name }) => name === rest);
     if (column) return column.type;
-    const [first, further] = firstOf(rest);
-    const relation = at.relations.find((each) => isCalled(each, first));
-    if (!relation || relation.fields || further === undefined) return undefined;
-    at = describe(seeing, relation.to);
-    rest = further;
+    const [first, remaining] = splitFirst(rest);
+    const relation = current.relations.find((each) => hasName(each, first));
+    if (!relation || relation.fields || remaining === undefined) return undefined;
+    current = describe(schema, relation.to);
+    rest = remaining;
   }
 }
 
 /** Splits a path into its first name and the rest. */
-export function firstOf(path: string): readonly [first: string, further: string | undefined] {
+export function splitFirst(path: string): readonly [first: string, further: string | undefined] {
   const at = path.indexOf(':');
   return at < 0 ? [path, undefined] : [path.slice(0, at), path.slice(at + 1)];
 }

@@ -1,30 +1,30 @@
 // The two HTTP APIs: the agent's API for front ends, and the public API for programs.
 import type { Engine } from '../agent/engine.ts';
-import { type CloudFront, createCloudFront } from '../api/cloud/endpoint.ts';
-import { type ApiFront, createApiFront } from '../api/endpoint.ts';
+import { type CloudEndpoint, createCloudEndpoint } from '../api/cloud/endpoint.ts';
+import { type ApiEndpoint, createApiEndpoint } from '../api/endpoint.ts';
 import { createApiPaths } from '../api/paths.ts';
-import { createWebhookFront, type WebhookFront } from '../api/workflows/webhook.ts';
+import { createWebhookEndpoint, type WebhookEndpoint } from '../api/workflows/webhook.ts';
 import type { ConsolePaths } from '../console/paths.ts';
 import { frontEndPage } from '../console/paths.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomToken } from '../core/secret.ts';
-import { createSessionGate } from '../oauth/tokens/session-gate.ts';
+import { createSessionAuthenticator } from '../oauth/tokens/session-gate.ts';
 import { createSessionTokens } from '../oauth/tokens/session-token.ts';
-import { createRestFront, type RestFront } from '../rest/endpoint.ts';
+import { createRestEndpoint, type RestEndpoint } from '../rest/endpoint.ts';
 import { createRestPaths } from '../rest/paths.ts';
 import { createSignIn } from '../rest/sign-in.ts';
 import type { OpenedStore } from '../store/open.ts';
-import type { WorkflowRoom } from '../workflows/workflows.ts';
-import type { TriggerRooms } from './triggers.ts';
+import type { WorkflowService } from '../workflows/workflows.ts';
+import type { TriggerModules } from './triggers.ts';
 
 export interface ApisOptions {
   readonly config: Config & { readonly publicUrl: string };
   readonly store: OpenedStore;
   readonly engine: Engine;
-  readonly workflows: WorkflowRoom;
-  readonly triggers: Pick<TriggerRooms, 'addresses' | 'triggers'>;
+  readonly workflows: WorkflowService;
+  readonly triggers: Pick<TriggerModules, 'addresses' | 'triggers'>;
   readonly consolePaths: ConsolePaths;
   /** Signs session tokens. Default: a key of the installation. */
   readonly authSecret: string | undefined;
@@ -37,12 +37,12 @@ export interface ApisOptions {
 }
 
 export interface Apis {
-  readonly rest: RestFront;
-  readonly api: ApiFront;
+  readonly rest: RestEndpoint;
+  readonly api: ApiEndpoint;
   /** Uses paths below the public API, which does not know about it. */
-  readonly webhook: WebhookFront;
+  readonly webhook: WebhookEndpoint;
   /** Uses paths below the public API, which does not know about it. */
-  readonly cloud: CloudFront | undefined;
+  readonly cloud: CloudEndpoint | undefined;
 }
 
 const sessionKeys = 'agent-sessions';
@@ -62,10 +62,10 @@ export function openApis(options: ApisOptions): Apis {
   });
   const pageOf = (state: string) => consolePaths.url(frontEndPage(state));
   return {
-    rest: createRestFront({
+    rest: createRestEndpoint({
       config,
       paths,
-      gate: createSessionGate({ store, tokens, clock }),
+      authenticator: createSessionAuthenticator({ store, tokens, clock }),
       engine,
       windows: store.windows,
       activity: store.activity,
@@ -73,7 +73,7 @@ export function openApis(options: ApisOptions): Apis {
       observe,
       clock,
     }),
-    api: createApiFront({
+    api: createApiEndpoint({
       config,
       paths: createApiPaths(config.publicUrl, config.apiPath),
       store,
@@ -84,7 +84,7 @@ export function openApis(options: ApisOptions): Apis {
       clock,
       version,
     }),
-    webhook: createWebhookFront({
+    webhook: createWebhookEndpoint({
       config,
       paths: createApiPaths(config.publicUrl, config.apiPath),
       store,
@@ -96,7 +96,7 @@ export function openApis(options: ApisOptions): Apis {
     cloud:
       cloudResource === undefined
         ? undefined
-        : createCloudFront({
+        : createCloudEndpoint({
             config,
             paths: createApiPaths(config.publicUrl, config.apiPath),
             resource: cloudResource,

@@ -2,17 +2,17 @@
 import { approvalPage, createConsolePaths } from '../console/paths.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { type ApprovalDoor, createApprovalDoor } from '../mcp/approvals/approval.ts';
+import { type ApprovalCheck, createApprovalCheck } from '../mcp/approvals/approval.ts';
 import { selectTools } from '../mcp/tools.ts';
 import type { Store } from '../store/store.ts';
 
-export function openApprovalDoor(
+export function openApprovals(
   { approvals, keys }: Pick<Store, 'approvals' | 'keys'>,
   config: Config & { readonly publicUrl: string },
   clock: Clock,
-): ApprovalDoor {
+): ApprovalCheck {
   const paths = createConsolePaths(config.publicUrl, config.consolePath);
   const tools = selectTools(null, () => undefined);
   const approvalAddress = (id: string) => paths.url(approvalPage(id));
-  return createApprovalDoor({ tools, approvals, keys, config, clock, approvalAddress });
+  return createApprovalCheck({ tools, approvals, keys, config, clock, approvalAddress });
 }

@@ -9,55 +9,56 @@ import { createConsolePaths } from '../console/paths.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
-import { createMeterListener } from '../core/observe/meters.ts';
 import { createMetrics } from '../core/observe/metrics.ts';
-import { createStatementWatch } from '../core/observe/statements.ts';
-import { createTraceListener } from '../core/observe/traces.ts';
+import { createStatementWatch, type StatementWatch } from '../core/observe/statements.ts';
+import { createTelemetryListener } from '../core/observe/telemetry.ts';
 import { createLogListener, createObserver, type Observe } from '../core/observe.ts';
 import type { Next } from '../frameworks/host.ts';
 import { dropUploads } from '../mcp/approvals/uploads.ts';
-import type { McpFrontParts } from '../mcp/endpoint.ts';
+import type { McpEndpointParts } from '../mcp/endpoint.ts';
 import { selectTools } from '../mcp/tools.ts';
 import { createFiles } from '../mcp/uploads/files.ts';
 import { createWebhookSender } from '../mcp/webhook.ts';
 import { documentFetch, type FetchDocument } from '../oauth/clients/documents.ts';
 import type { HostSignInOptions } from '../oauth/login/host-sign-in.ts';
-import { createSignInWays } from '../oauth/login/login-methods.ts';
+import { createLoginMethods } from '../oauth/login/login-methods.ts';
 import { createSignIn } from '../oauth/login/sign-in.ts';
 import { createAddressCheck } from '../oauth/server/allow-list.ts';
 import type { OpenedStore } from '../store/open.ts';
-import { tellingOfEnds } from '../workflows/runs/completion.ts';
-import { warnOfReadOnlyScopes } from './agent/read-only-scopes.ts';
+import { notifyOnEnd } from '../workflows/runs/completion.ts';
+import { warnAboutReadOnlyScopes } from './agent/read-only-scopes.ts';
 import { openApis } from './apis.ts';
 import { type LazyConsole, openConsole } from './console.ts';
 import { type DataOptions, openData } from './data.ts';
 import { openEnvironment } from './environment.ts';
-import { createHostDoor, createServerDoor } from './http-server.ts';
+import { createHttpServer, createInFlight } from './http-server.ts';
 import { openMcp } from './mcp.ts';
-import { createMetricsDoor } from './metrics-server.ts';
-import { openPlatformDoor } from './remote-store.ts';
+import { createMetricsServer } from './metrics-server.ts';
+import { openRpcServer } from './remote-store.ts';
 import { openRemotes } from './remotes.ts';
-import { createClaim, createRoute, type Route, type RoutedRooms, routeBeforeStart } from './route.ts';
-import { openTriggers, type TriggerRooms } from './triggers.ts';
-import { openWorkflows, type WorkflowRooms } from './workflows.ts';
+import { createClaim, createRoute, type Route, type RoutedModules, routeBeforeStart } from './route.ts';
+import { openTriggers, type TriggerModules } from './triggers.ts';
+import { openWorkflows, type WorkflowModules } from './workflows.ts';
 
 /** The options of a server in addition to the configuration. */
 export interface AppOptions extends DataOptions {
   /** Version of this package, reported to clients. */
   readonly version: string;
+  /** The time and the timers. Default: those of the system. */
   readonly clock?: Clock;
-  /** A listener in addition to the log. */
+  /** A listener in addition to the log. Default: no listener. */
   readonly observe?: Observe;
-  /** Replaces the log on standard error. */
+  /** Replaces the log on standard error. Default: JSON lines at the level of the configuration. */
   readonly log?: Observe;
   /** Signs the session tokens of the agent's HTTP API. Default: a key of the installation. */
   readonly authSecret?: string;
-  readonly mcp?: Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'>;
+  /** Extensions of the MCP endpoint. Default: no extensions. */
+  readonly mcp?: Pick<McpEndpointParts, 'extension' | 'legacySessions' | 'serving'>;
   /** If false, neither /mcp nor the authorization server exists, and their paths are not claimed. Default true. */
   readonly servesMcp?: boolean;
   /** False if requests only come from a host application, through `handle`. Default true. */
   readonly listens?: boolean;
-  /** The sign-in of the host application. */
+  /** The sign-in of the host application. Default: users sign in at Portico. */
   readonly hostSignIn?: HostSignInOptions | undefined;
   /** For tests only: fetches client metadata documents. */
   readonly [documentFetch]?: FetchDocument;
@@ -75,7 +76,9 @@ export interface Started {
   readonly consoleUrl: string;
   /** The URL of /metrics, if it is served. */
   readonly metricsUrl?: string;
+  /** The users, permissions and logs. */
   readonly store: OpenedStore;
+  /** The engine over the served data. */
   readonly engine: Engine;
 }
 
@@ -88,7 +91,7 @@ export interface App {
   /** Whether the path belongs to Portico and never reaches the host application. */
   claims(path: string): boolean;
   /** Notifies subscribed clients that the served data may have changed. */
-  tellOfChange(): void;
+  notifyChange(): void;
   /** Refuses new calls, waits up to the configured time for running calls, writes batched entries, and closes. */
   stop(reason: string): Promise<void>;
 }
@@ -99,11 +102,11 @@ export interface App {
  */
 const LOAD_AFTER_MS = 1000;
 
-interface Rooms extends RoutedRooms {
+interface Modules extends RoutedModules {
   readonly console: LazyConsole;
   readonly engine: Engine;
-  readonly workflows: WorkflowRooms;
-  readonly triggers: TriggerRooms;
+  readonly workflows: WorkflowModules;
+  readonly triggers: TriggerModules;
 }
 
 /** Requires `config.database` or `openEngine`. The caller chooses the default database. */
@@ -112,167 +115,33 @@ export function createApp(configured: Config, options: AppOptions): App {
   const observer = createObserver();
   observer.listen(options.log ?? createLogListener(configured.logLevel));
   if (options.observe) observer.listen(options.observe);
-  observer.listen(createTraceListener(clock));
-  observer.listen(createMeterListener());
-  const statements = createStatementWatch();
-  observer.listen(statements.listen);
+  observer.listen(createTelemetryListener(clock));
+  const statements = createStatementWatch(observer.listen);
   const metrics = configured.metricsPort === null ? undefined : createMetrics({ version: options.version, clock });
   if (metrics) observer.listen(metrics.listen);
-  const metricsDoor = metrics && createMetricsDoor(configured, metrics.text);
+  const metricsServer = metrics && createMetricsServer(configured, metrics.text);
   const { observe } = observer;
 
-  let rooms: Rooms | undefined;
+  let modules: Modules | undefined;
   let stopping: Promise<void> | undefined;
   const servesMcp = options.servesMcp !== false;
   const claimed = { ...configured, servesMcp };
   let route: Route = routeBeforeStart(claimed);
   const server =
-    options.listens === false ? undefined : createServerDoor(configured, clock, (req, res) => route(req, res));
-  const host = createHostDoor(clock);
+    options.listens === false ? undefined : createHttpServer(configured, clock, (req, res) => route(req, res));
+  const inFlight = createInFlight(clock);
 
-  const open = async (config: Config & { readonly publicUrl: string }): Promise<Rooms> => {
+  const open = async (config: Config & { readonly publicUrl: string }): Promise<Modules> => {
     const { store, engine } = await openData(config, observe, clock, options);
     try {
-      const fronts = await openFronts(config, store, engine);
-      await fronts.workflows.start();
-      return fronts;
+      const openedModules = await openFronts({ config, opened: store, engine, options, clock, observe, statements });
+      await openedModules.workflows.start();
+      return openedModules;
     } catch (error) {
       await engine.close();
       await store.close();
       throw error;
     }
-  };
-
-  const openFronts = async (
-    config: Config & { readonly publicUrl: string },
-    opened: OpenedStore,
-    engine: Engine,
-  ): Promise<Rooms> => {
-    // Any part may end a run, so callbacks hook into the store.
-    const store = { ...opened, runs: tellingOfEnds(opened.runs, () => triggers.callbacks.nudge()) };
-    const environment = openEnvironment(store, options.envSecret ?? config.envSecret ?? undefined);
-    // With another platform, the secret itself authenticates the agent.
-    if (config.serverUrl === null) await environment.claim();
-    const ways = createSignInWays({ store, config, clock, observe, hostSignIn: options.hostSignIn });
-    const signIn = createSignIn({ store, config, clock, isOpen: ways.passwords });
-    const endpoint = endpointOf(config);
-    const sendWebhook = createWebhookSender({ config, clock, observe });
-    const files = createFiles({
-      rows: store.files,
-      config,
-      clock,
-      endpoint: () => endpoint,
-      isActive: async (userId) => (await store.permissions.accessOf(userId)) !== undefined,
-    });
-    const tools = selectTools(null, observe);
-    const consolePaths = createConsolePaths(config.publicUrl, config.consolePath);
-    const remotes = openRemotes({ config, store, consolePaths, clock, observe, version: options.version });
-    const workflows = openWorkflows({
-      remotes,
-      config,
-      store,
-      engine,
-      sendWebhook,
-      clock,
-      observe,
-    });
-    const apiPaths = createApiPaths(config.publicUrl, config.apiPath);
-    const { version } = options;
-    const triggers = openTriggers({ config, store, paths: apiPaths, sendWebhook, clock, observe });
-    // The command line signs in at the authorization server, which exists only with MCP.
-    const cloudResource = config.cloud && servesMcp ? cloudResourceOf(apiPaths) : undefined;
-    const mcp = servesMcp
-      ? openMcp({
-          config,
-          store,
-          engine,
-          signIn,
-          ways,
-          files,
-          workflows: workflows.room,
-          front: options.mcp,
-          clock,
-          observe,
-          statements,
-          version,
-          fetchDocument: options[documentFetch],
-          cloudResource,
-        })
-      : undefined;
-    return {
-      store,
-      engine,
-      workflows,
-      triggers,
-      platformDoor: openPlatformDoor({ config, envSecret: options.envSecret, store, version, clock, observe }),
-      checkAddress: createAddressCheck({ store, config, observe }),
-      mcp,
-      console: openConsole({
-        store,
-        engine,
-        workflows: workflows.room,
-        triggers: triggers.triggers,
-        config,
-        remotes,
-        paths: consolePaths,
-        signIn,
-        ways,
-        clock,
-        observe,
-        mcpUrl: servesMcp ? endpoint : null,
-        apiUrl: apiPaths.address,
-        tools,
-        dropUploads: (denied) => dropUploads({ tools, approvals: store.approvals, files }, denied),
-        callAs: (access, signal) => ({
-          ...{ access, engine, config, signal, sendWebhook, files },
-          absentTools: () => new Set(),
-        }),
-        playground: mcp?.playground ?? null,
-        execution: mcp?.execution ?? null,
-      }),
-      apis: openApis({
-        config,
-        store,
-        engine,
-        workflows: workflows.room,
-        triggers,
-        consolePaths,
-        authSecret: options.authSecret,
-        clock,
-        observe,
-        version: options.version,
-        cloudResource,
-        environmentSecrets: environment.secrets,
-      }),
-    };
-  };
-
-  const load = async ({ mcp, console, store, engine }: Rooms): Promise<void> => {
-    const loads = [
-      ['row scopes', () => warnOfReadOnlyScopes(store, engine, observe)],
-      ['authorization server', () => mcp?.authorization.load()],
-      ['MCP SDK', () => mcp?.front.load()],
-      ['console', () => console.load()],
-    ] as const;
-    // Sequential, to keep the delay of concurrent calls short.
-    for (const [name, run] of loads) {
-      try {
-        if (!stopping) await run();
-      } catch (cause) {
-        observe({ type: 'warning', message: `The ${name} could not be loaded`, cause });
-      }
-    }
-  };
-
-  const closeRooms = async (): Promise<void> => {
-    await rooms?.workflows.stop(0);
-    await rooms?.triggers.callbacks.stop();
-    rooms?.mcp?.authorization.close();
-    await rooms?.mcp?.front.close();
-    await rooms?.mcp?.playground.settled();
-    await rooms?.mcp?.execution?.settled();
-    await rooms?.engine.close();
-    await rooms?.store.close();
   };
 
   return {
@@ -285,21 +154,21 @@ export function createApp(configured: Config, options: AppOptions): App {
       const config = { ...configured, ...(listening && { port: listening.port }), publicUrl };
       let metricsUrl: string | undefined;
       try {
-        metricsUrl = await metricsDoor?.open();
-        rooms = await open(config);
-        if (config.workflows) rooms.triggers.callbacks.start();
-        route = createRoute({ ...config, servesMcp }, rooms, () => stopping !== undefined);
+        metricsUrl = await metricsServer?.open();
+        modules = await open(config);
+        if (config.workflows) modules.triggers.callbacks.start();
+        route = createRoute({ ...config, servesMcp }, modules, () => stopping !== undefined);
         listening ??= await server?.open();
       } catch (error) {
         metrics?.close();
-        await Promise.all([server?.close(0), metricsDoor?.close()]);
-        await closeRooms();
+        await Promise.all([server?.close(0), metricsServer?.close()]);
+        await closeRooms(modules);
         throw error;
       }
       const address = listening?.address ?? publicUrl;
-      const { mcp, store, engine } = rooms;
-      const opened = rooms;
-      clock.after(LOAD_AFTER_MS, () => void load(opened));
+      const { mcp, store, engine } = modules;
+      const opened = modules;
+      clock.after(LOAD_AFTER_MS, () => void load(opened, observe, () => stopping !== undefined));
       store.retention?.begin();
       observe({ type: 'server.started', address, milliseconds: Math.round(clock.monotonic() - from) });
       const mcpUrl = mcp ? endpointOf(config) : '';
@@ -309,15 +178,15 @@ export function createApp(configured: Config, options: AppOptions): App {
     },
 
     handle(req, res, next) {
-      const release = host.watch(res);
+      const release = inFlight.watch(res);
       route(req, res, (error) => {
         release();
         next(error);
       });
     },
 
-    tellOfChange() {
-      rooms?.mcp?.front.tellOfChange();
+    notifyChange() {
+      modules?.mcp?.endpoint.notifyChange();
     },
 
     claims(path) {
@@ -328,19 +197,172 @@ export function createApp(configured: Config, options: AppOptions): App {
       stopping ??= (async () => {
         observe({ type: 'server.stopping', reason });
         // Reports not ready but still answers, which lets load balancers remove the process first.
-        if (server && rooms) await clock.sleep(configured.drainSeconds * 1000);
-        rooms?.mcp?.front.stopListening();
+        if (server && modules) await clock.sleep(configured.drainSeconds * 1000);
+        modules?.mcp?.endpoint.stopListening();
         const limitMs = configured.shutdownSeconds * 1000;
-        await Promise.all([server?.close(limitMs), host.close(limitMs), rooms?.workflows.stop(limitMs)]);
+        await Promise.all([server?.close(limitMs), inFlight.close(limitMs), modules?.workflows.stop(limitMs)]);
         route = routeBeforeStart(claimed);
-        await closeRooms();
+        await closeRooms(modules);
         metrics?.close();
-        await metricsDoor?.close();
+        await metricsServer?.close();
         observe({ type: 'server.stopped' });
       })();
       return stopping;
     },
   };
+}
+
+interface FrontParts {
+  readonly config: Config & { readonly publicUrl: string };
+  readonly opened: OpenedStore;
+  readonly engine: Engine;
+  readonly options: AppOptions;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  readonly statements: StatementWatch;
+}
+
+/** Connects the parts that answer requests. */
+async function openFronts({
+  config,
+  opened,
+  engine,
+  options,
+  clock,
+  observe,
+  statements,
+}: FrontParts): Promise<Modules> {
+  // Any part may end a run, so callbacks hook into the store.
+  const store = { ...opened, runs: notifyOnEnd(opened.runs, () => triggers.callbacks.nudge()) };
+  const environment = openEnvironment(store, options.envSecret ?? config.envSecret ?? undefined);
+  // With another platform, the secret itself authenticates the agent.
+  if (config.serverUrl === null) await environment.claim();
+  const ways = createLoginMethods({ store, config, clock, observe, hostSignIn: options.hostSignIn });
+  const signIn = createSignIn({ store, config, clock, allowsPasswords: ways.passwords });
+  const endpoint = endpointOf(config);
+  const sendWebhook = createWebhookSender({ config, clock, observe });
+  const files = createFiles({
+    rows: store.files,
+    config,
+    clock,
+    endpoint: () => endpoint,
+    isActive: async (userId) => (await store.permissions.accessOf(userId)) !== undefined,
+  });
+  const tools = selectTools(null, observe);
+  const consolePaths = createConsolePaths(config.publicUrl, config.consolePath);
+  const remotes = openRemotes({ config, store, consolePaths, clock, observe, version: options.version });
+  const workflows = openWorkflows({
+    remotes,
+    config,
+    store,
+    engine,
+    sendWebhook,
+    clock,
+    observe,
+  });
+  const apiPaths = createApiPaths(config.publicUrl, config.apiPath);
+  const { version } = options;
+  const servesMcp = options.servesMcp !== false;
+  const triggers = openTriggers({ config, store, paths: apiPaths, sendWebhook, clock, observe });
+  // The command line signs in at the authorization server, which exists only with MCP.
+  const cloudResource = config.cloud && servesMcp ? cloudResourceOf(apiPaths) : undefined;
+  const mcp = servesMcp
+    ? openMcp({
+        config,
+        store,
+        engine,
+        signIn,
+        loginMethods: ways,
+        files,
+        workflows: workflows.service,
+        endpoint: options.mcp,
+        clock,
+        observe,
+        statements,
+        version,
+        fetchDocument: options[documentFetch],
+        cloudResource,
+      })
+    : undefined;
+  return {
+    store,
+    engine,
+    workflows,
+    triggers,
+    rpcHandler: openRpcServer({ config, envSecret: options.envSecret, store, version, clock, observe }),
+    checkAddress: createAddressCheck({ store, config, observe }),
+    mcp,
+    console: openConsole({
+      store,
+      engine,
+      workflows: workflows.service,
+      triggers: triggers.triggers,
+      config,
+      remotes,
+      paths: consolePaths,
+      signIn,
+      loginMethods: ways,
+      clock,
+      observe,
+      mcpUrl: servesMcp ? endpoint : null,
+      apiUrl: apiPaths.address,
+      tools,
+      dropUploads: (denied) => dropUploads({ tools, approvals: store.approvals, files }, denied),
+      callAs: (access, signal) => ({
+        ...{ access, engine, config, signal, sendWebhook, files },
+        hiddenTools: () => new Set(),
+      }),
+      playground: mcp?.playground ?? null,
+      execution: mcp?.execution ?? null,
+    }),
+    apis: openApis({
+      config,
+      store,
+      engine,
+      workflows: workflows.service,
+      triggers,
+      consolePaths,
+      authSecret: options.authSecret,
+      clock,
+      observe,
+      version: options.version,
+      cloudResource,
+      environmentSecrets: environment.secrets,
+    }),
+  };
+}
+
+/** Loads the parts that no request has needed yet. */
+async function load(
+  { mcp, console, store, engine }: Modules,
+  observe: Observe,
+  isStopping: () => boolean,
+): Promise<void> {
+  const loads = [
+    ['row scopes', () => warnAboutReadOnlyScopes(store, engine, observe)],
+    ['authorization server', () => mcp?.authorization.load()],
+    ['MCP SDK', () => mcp?.endpoint.load()],
+    ['console', () => console.load()],
+  ] as const;
+  // Sequential, to keep the delay of concurrent calls short.
+  for (const [name, run] of loads) {
+    try {
+      if (!isStopping()) await run();
+    } catch (cause) {
+      observe({ type: 'warning', message: `Failed to load: ${name}`, cause });
+    }
+  }
+}
+
+async function closeRooms(rooms: Modules | undefined): Promise<void> {
+  await rooms?.workflows.stop(0);
+  await rooms?.triggers.callbacks.stop();
+  rooms?.mcp?.authorization.close();
+  await rooms?.mcp?.endpoint.close();
+  await rooms?.mcp?.playground.whenIdle();
+  await rooms?.mcp?.execution?.whenIdle();
+  await rooms?.engine.close();
+  await rooms?.store.close();
 }
 
 const endpointOf = ({ publicUrl, basePath }: { readonly publicUrl: string; readonly basePath: string }): string =>
@@ -349,6 +371,6 @@ const endpointOf = ({ publicUrl, basePath }: { readonly publicUrl: string; reado
 function failWithoutAddress(): never {
   return fail('CONFIGURATION', {
     problem:
-      'The host application listens where only you know: set SERVICE_PUBLIC_URL (or settings.publicUrl) to the address at which clients reach it.',
+      'The public URL of the host application is unknown: set SERVICE_PUBLIC_URL (or settings.publicUrl) to the URL that clients use.',
   });
 }

@@ -1,6 +1,6 @@
 // Opens the served data and the platform storage together, for every transport.
 
-import { createEngineAgent, type EngineAgent, type EngineParts } from '../agent/agent.ts';
+import { createHeadlessAgent, type EngineParts, type HeadlessAgent } from '../agent/agent.ts';
 import { createSqlDataSource, type SqlDataSourceOptions } from '../agent/data-sources.ts';
 import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
@@ -14,11 +14,11 @@ import { openPlatform } from './remote-store.ts';
 export interface DataOptions {
   /**
    * Secret of the served environment. The first environment to use a storage owns it, and a platform authenticates its
-   * agents with the secret.
+   * agents with the secret. Default: the secret of the configuration.
    */
   readonly envSecret?: string;
-  /** Customizes the served database before it is opened. */
-  readonly customize?: (agent: EngineAgent) => void;
+  /** Customizes the served database before it is opened. Default: no customization. */
+  readonly customize?: (agent: HeadlessAgent) => void;
   /** Opens the served engine. Default: an engine over `config.database`. */
   readonly openEngine?: (parts: EngineParts) => Promise<Engine>;
 }
@@ -49,7 +49,7 @@ export async function openData(
   ]);
   if (store.status === 'fulfilled') identity = store.value.identity;
   if (store.status === 'fulfilled' && engine.status === 'fulfilled') {
-    return settle({ store: store.value, engine: engine.value });
+    return checkData({ store: store.value, engine: engine.value });
   }
   if (store.status === 'fulfilled') await store.value.close();
   if (engine.status === 'fulfilled') await engine.value.close();
@@ -57,7 +57,7 @@ export async function openData(
 }
 
 /** Checks the secret and the environment before the first request. Throws CONFIGURATION if either is invalid. */
-async function settle(data: OpenedData): Promise<OpenedData> {
+async function checkData(data: OpenedData): Promise<OpenedData> {
   try {
     await data.store.checkSecret?.();
     await data.store.identity.place();
@@ -83,11 +83,11 @@ export function sourceOptionsOf({
 }
 
 /** Throws CONFIGURATION if no database is configured. */
-export function openEngineOver(config: Config, customize?: (agent: EngineAgent) => void) {
+export function openEngineOver(config: Config, customize?: (agent: HeadlessAgent) => void) {
   const { database } = config;
-  if (database === null) fail('CONFIGURATION', { problem: 'No database is named: set SERVICE_DATABASE_URL.' });
+  if (database === null) fail('CONFIGURATION', { problem: 'No database is set: set SERVICE_DATABASE_URL.' });
   return (parts: EngineParts): Promise<Engine> => {
-    const agent = createEngineAgent().addDataSource(createSqlDataSource(database, sourceOptionsOf(config)));
+    const agent = createHeadlessAgent().addDataSource(createSqlDataSource(database, sourceOptionsOf(config)));
     customize?.(agent);
     return agent.createEngine({ ...parts, isOfSettings: true });
   };

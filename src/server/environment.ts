@@ -2,7 +2,7 @@
 // operator or the application sets it. Otherwise it is generated once and stored encrypted; `portico cloud secret`
 // reads it.
 import { fail } from '../core/errors.ts';
-import { randomToken, sameText, sign } from '../core/secret.ts';
+import { randomToken, sign, timingSafeEqualText } from '../core/secret.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Environment {
@@ -13,36 +13,36 @@ export interface Environment {
 }
 
 const ENVIRONMENT = 'environment';
-const madeSecrets = 'environment-secret';
+const generatedSecrets = 'environment-secret';
 
 /** `given`: the secret from the operator or the application. */
 export function openEnvironment(
   { settings, identity, keys }: Pick<Store, 'settings' | 'identity' | 'keys'>,
-  given: string | undefined,
+  configuredSecret: string | undefined,
 ): Environment {
-  const markKey = async (): Promise<string> => {
+  const readHashKey = async (): Promise<string> => {
     const { environmentId } = await identity.place();
     return environmentId === 1 ? ENVIRONMENT : `${ENVIRONMENT}/${environmentId}`;
   };
   return {
     async claim() {
-      if (given === undefined) return;
-      const key = await markKey();
-      const mark = sign(ENVIRONMENT, given);
-      const known = await settings.get(key);
-      if (known === undefined) await settings.set(key, mark);
-      else if (!sameText(known, mark))
+      if (configuredSecret === undefined) return;
+      const key = await readHashKey();
+      const secretHash = sign(ENVIRONMENT, configuredSecret);
+      const storedHash = await settings.get(key);
+      if (storedHash === undefined) await settings.set(key, secretHash);
+      else if (!timingSafeEqualText(storedHash, secretHash))
         fail('CONFIGURATION', {
           problem:
-            'envSecret: the storage belongs to an environment with another secret. Give the secret of that environment, or another SERVICE_DATA_DIR or SERVICE_STORAGE_URL.',
+            'envSecret: the storage belongs to an environment with another secret. Use the secret of that environment, or another SERVICE_DATA_DIR or SERVICE_STORAGE_URL.',
         });
     },
     async secrets() {
-      if (given !== undefined) return [given];
-      const key = await markKey();
+      if (configuredSecret !== undefined) return [configuredSecret];
+      const key = await readHashKey();
       if ((await settings.get(key)) !== undefined) return [];
       const { environmentId } = await identity.place();
-      const purpose = environmentId === 1 ? madeSecrets : `${madeSecrets}/${environmentId}`;
+      const purpose = environmentId === 1 ? generatedSecrets : `${generatedSecrets}/${environmentId}`;
       return (await keys.of(purpose, () => randomToken())).map(({ value }) => value);
     },
   };

@@ -12,18 +12,18 @@ const DRAIN_STEP_MS = 25;
 /** How often connections are checked for requests that take too long to arrive. */
 const STALL_STEP_MS = 1000;
 
-export interface ServerDoor {
+export interface HttpServer {
   /** Throws CONFIGURATION when it cannot listen. */
   open(): Promise<{ readonly address: string; readonly port: number }>;
   /** Refuses new connections. Closes open ones after their responses, or when the time is over. */
   close(limitMs: number): Promise<void>;
 }
 
-export function createServerDoor(
+export function createHttpServer(
   config: Config,
   clock: Clock,
   handle: (req: IncomingMessage, res: ServerResponse) => void,
-): ServerDoor {
+): HttpServer {
   let isClosing = false;
   const arrival = config.requestSeconds * 1000;
   const limits = { requestTimeout: arrival, headersTimeout: arrival, connectionsCheckingInterval: STALL_STEP_MS };
@@ -31,8 +31,9 @@ export function createServerDoor(
     // A kept-alive connection would outlast the drain.
     if (isClosing) res.setHeader('Connection', 'close');
     // RFC 9112 section 3.2: a proxy may have used the other Host header.
-    if (hasTwoHosts(req)) return refuse(res, 'INVALID_ARGUMENT', { argument: 'Host', problem: twoHosts });
-    takeTarget(req);
+    if (hasDuplicateHost(req))
+      return refuse(res, 'INVALID_ARGUMENT', { argument: 'Host', problem: duplicateHostProblem });
+    applyAbsoluteTarget(req);
     handle(req, res);
   });
   return {
@@ -60,7 +61,7 @@ export function createServerDoor(
   };
 }
 
-export interface HostDoor {
+export interface InFlight {
   /**
    * Counts a response as pending until it ends or the client disconnects. Call the returned function if the host
    * answers instead.
@@ -70,30 +71,30 @@ export interface HostDoor {
   close(limitMs: number): Promise<void>;
 }
 
-export function createHostDoor(clock: Clock): HostDoor {
-  const owed = new Set<ServerResponse>();
+export function createInFlight(clock: Clock): InFlight {
+  const pending = new Set<ServerResponse>();
   return {
     watch(res) {
       const release = () => {
-        owed.delete(res);
+        pending.delete(res);
         res.off('close', release);
       };
-      owed.add(res);
+      pending.add(res);
       res.once('close', release);
       return release;
     },
     async close(limitMs) {
       const until = clock.monotonic() + limitMs;
-      while (owed.size > 0 && clock.monotonic() < until) await clock.sleep(DRAIN_STEP_MS);
-      for (const res of owed) res.destroy();
+      while (pending.size > 0 && clock.monotonic() < until) await clock.sleep(DRAIN_STEP_MS);
+      for (const res of pending) res.destroy();
     },
   };
 }
 
-const twoHosts = 'send it once (RFC 9112 section 3.2).';
+const duplicateHostProblem = 'send it once (RFC 9112 section 3.2).';
 
 /** Node keeps only the first Host header and does not report others. */
-function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+function hasDuplicateHost({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;
@@ -103,7 +104,7 @@ function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
 }
 
 /** RFC 9112 section 3.2.2: accepts an absolute URL as the request target; its host replaces the Host header. */
-function takeTarget(req: IncomingMessage): void {
+function applyAbsoluteTarget(req: IncomingMessage): void {
   const target = req.url ?? '/';
   if (target.startsWith('/') || !/^https?:\/\//i.test(target) || !URL.canParse(target)) return;
   const { host, pathname, search } = new URL(target);
@@ -124,7 +125,7 @@ export function listen(server: Server, { port, host, settings }: ListenOptions):
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const problem =
         cause.code === 'EADDRINUSE'
-          ? `Port ${port} is taken. Stop what listens there, or set ${settings.port} to another.`
+          ? `Port ${port} is in use. Stop the program that listens on it, or set ${settings.port} to another port.`
           : `Cannot listen on ${host}, port ${port}: ${cause.code}. Set ${settings.host} and ${settings.port}.`;
       reject(new AppError('CONFIGURATION', { problem }, cause));
     });

@@ -6,33 +6,33 @@ import type { Config } from '../core/config.ts';
 import type { StatementWatch } from '../core/observe/statements.ts';
 import type { Observe } from '../core/observe.ts';
 import { type ApprovalExecution, createApprovalExecution } from '../mcp/approvals/execution.ts';
-import { createMcpFront, type McpFront, type McpFrontParts } from '../mcp/endpoint.ts';
+import { createMcpEndpoint, type McpEndpoint, type McpEndpointParts } from '../mcp/endpoint.ts';
 import { createPlayground, type Playground } from '../mcp/playground.ts';
 import { selectTools } from '../mcp/tools.ts';
-import { createPace } from '../mcp/transport/rate-limit.ts';
-import { createFileFront, type FileFront } from '../mcp/uploads/endpoint.ts';
+import { createRateLimit } from '../mcp/transport/rate-limit.ts';
+import { createFileEndpoint, type FileEndpoint } from '../mcp/uploads/endpoint.ts';
 import type { Files } from '../mcp/uploads/files.ts';
 import { documentFetch, type FetchDocument } from '../oauth/clients/documents.ts';
-import type { SignInWays } from '../oauth/login/login-methods.ts';
+import type { LoginMethods } from '../oauth/login/login-methods.ts';
 import type { SignIn } from '../oauth/login/sign-in.ts';
 import { createPaths } from '../oauth/server/paths.ts';
 import { type AuthorizationServer, createAuthorizationServer } from '../oauth/server/routes.ts';
 import { defaultScopes } from '../oauth/server/scopes.ts';
-import { createGate } from '../oauth/tokens/bearer.ts';
+import { createTokenAuthenticator } from '../oauth/tokens/bearer.ts';
 import type { OpenedStore } from '../store/open.ts';
-import type { WorkflowRoom } from '../workflows/workflows.ts';
-import { openApprovalDoor } from './approval.ts';
-import { openWorkflowDoor } from './workflow-access.ts';
+import type { WorkflowService } from '../workflows/workflows.ts';
+import { openApprovals } from './approval.ts';
+import { openWorkflowAccess } from './workflow-access.ts';
 
 export interface McpOptions {
   readonly config: Config & { readonly publicUrl: string };
   readonly store: OpenedStore;
   readonly engine: Engine;
   readonly signIn: SignIn;
-  readonly ways: SignInWays;
+  readonly loginMethods: LoginMethods;
   readonly files: Files;
-  readonly workflows: WorkflowRoom;
-  readonly front: Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'> | undefined;
+  readonly workflows: WorkflowService;
+  readonly endpoint: Pick<McpEndpointParts, 'extension' | 'legacySessions' | 'serving'> | undefined;
   readonly clock: Clock;
   readonly observe: Observe;
   readonly statements: StatementWatch;
@@ -42,9 +42,9 @@ export interface McpOptions {
   readonly cloudResource: string | undefined;
 }
 
-export interface McpRooms {
-  readonly front: McpFront;
-  readonly fileFront: FileFront;
+export interface McpModules {
+  readonly endpoint: McpEndpoint;
+  readonly fileEndpoint: FileEndpoint;
   readonly authorization: AuthorizationServer;
   /** Lets people try the tools in the console. */
   readonly playground: Playground;
@@ -52,35 +52,45 @@ export interface McpRooms {
   readonly execution: ApprovalExecution | null;
 }
 
-export function openMcp({ front, signIn, ways, fetchDocument, ...parts }: McpOptions): McpRooms {
+export function openMcp({ endpoint, signIn, loginMethods, fetchDocument, ...parts }: McpOptions): McpModules {
   const { config, store, engine, files, clock, observe, version } = parts;
   const paths = createPaths(config.publicUrl, config.basePath);
   const tools = selectTools(config.enabledTools, () => undefined);
   const scopes = defaultScopes(tools.map((tool) => tool.scope));
   const sso = config.ssoIssuer !== null;
-  const gate = createGate({ store, paths, clock, defaultScopes: scopes, sso });
+  const gate = createTokenAuthenticator({ store, paths, clock, defaultScopes: scopes, sso });
   const { idempotency } = store;
-  const approval = openApprovalDoor(store, config, clock);
-  const pace = createPace(config.requestsPerMinute, clock, observe);
-  const workflows = openWorkflowDoor(parts.workflows, config);
-  const calling = { config, engine, files, idempotency, approval, workflows, observe, clock, pace };
+  const approvals = openApprovals(store, config, clock);
+  const rateLimit = createRateLimit(config.requestsPerMinute, clock, observe);
+  const workflowAccess = openWorkflowAccess(parts.workflows, config);
+  const callParts = {
+    config,
+    engine,
+    files,
+    idempotency,
+    approval: approvals,
+    workflows: workflowAccess,
+    observe,
+    clock,
+    pace: rateLimit,
+  };
   return {
-    fileFront: createFileFront({
-      ...{ config, files, gate, observe, clock, activity: store.activity },
+    fileEndpoint: createFileEndpoint({
+      ...{ config, files, authenticator: gate, observe, clock, activity: store.activity },
       renderingOf: async (userId) => (await store.permissions.accessOf(userId))?.caller.renderingId ?? 0,
     }),
     execution:
-      config.approvalExecution === 'server' ? createApprovalExecution({ ...calling, store, paths, sso }) : null,
-    playground: createPlayground({ ...calling, store, statements: parts.statements }),
-    front: createMcpFront({
-      ...calling,
-      gate,
+      config.approvalExecution === 'server' ? createApprovalExecution({ ...callParts, store, paths, sso }) : null,
+    playground: createPlayground({ ...callParts, store, statements: parts.statements }),
+    endpoint: createMcpEndpoint({
+      ...callParts,
+      authenticator: gate,
       activity: store.activity,
       version,
       // A SQLite storage has one process. With a shared storage, a session would be unknown to the other processes.
       legacySessions: store.sqliteKind === undefined ? 'off' : 'approvals',
       readRights: async () => (await store.versions()).permissions,
-      ...front,
+      ...endpoint,
     }),
     authorization: createAuthorizationServer({
       store,
@@ -89,12 +99,12 @@ export function openMcp({ front, signIn, ways, fetchDocument, ...parts }: McpOpt
       clock,
       observe,
       signIn,
-      ways,
+      loginMethods,
       defaultScopes: scopes,
       cloud: parts.cloudResource,
       async offeredScopes(access) {
-        const active = await workflows.room.listActive();
-        const open = tools.filter((tool) => tool.isOffered(access, engine, active));
+        const active = await workflowAccess.service.listActive();
+        const open = tools.filter((tool) => tool.isVisible(access, engine, active));
         return new Set(['mcp:read', ...open.map(({ scope }) => scope)]);
       },
       listCollections: (access) =>

@@ -5,7 +5,7 @@ import type { Config } from '../core/config.ts';
 import { contentType } from '../core/observe/prometheus.ts';
 import { bracketed, isWildcard, listen, refuse } from './http-server.ts';
 
-export interface MetricsDoor {
+export interface MetricsServer {
   /** Returns the URL to scrape. Throws CONFIGURATION when it cannot listen. */
   open(): Promise<string>;
   close(): Promise<void>;
@@ -13,10 +13,10 @@ export interface MetricsDoor {
 
 const PATH = '/metrics';
 
-export function createMetricsDoor(
+export function createMetricsServer(
   { metricsHost, metricsPort, requestSeconds }: Pick<Config, 'metricsHost' | 'metricsPort' | 'requestSeconds'>,
   text: () => string,
-): MetricsDoor {
+): MetricsServer {
   const arrival = requestSeconds * 1000;
   const server = createServer({ requestTimeout: arrival, headersTimeout: arrival }, (req, res) => {
     const path = req.url?.split('?', 1)[0] ?? '/';

@@ -7,14 +7,14 @@ import { fail } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { hashToken } from '../core/secret.ts';
 import { createAddressReader } from '../http/address.ts';
-import { createDoorPaths } from '../remote-store/paths.ts';
-import { createDoor } from '../remote-store/rpc-server.ts';
-import { doorKeyOf } from '../remote-store/signature.ts';
+import { createRpcPaths } from '../remote-store/paths.ts';
+import { createRpcServer } from '../remote-store/rpc-server.ts';
+import { rpcKeyOf } from '../remote-store/signature.ts';
 import { type OpenedStore, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
 /** A guessable secret would give access to the whole storage. */
-const SECRET_LEAST = 32;
+const MIN_SECRET_LENGTH = 32;
 
 interface Parts {
   readonly config: Config;
@@ -31,44 +31,44 @@ export async function openPlatform({ config, envSecret, clock, observe }: Parts)
   const secret = envSecret ?? config.envSecret;
   if (secret === null)
     fail('CONFIGURATION', {
-      problem: 'SERVICE_SERVER_URL: SERVICE_ENV_SECRET is missing, the same as at the platform.',
+      problem: 'SERVICE_SERVER_URL: SERVICE_ENV_SECRET is missing. Set it to the same value as on the platform.',
     });
   // Loaded on demand: only agents with a platform need its connection package.
   const { connectStore } = await import('../remote-store/connect.ts');
   return connectStore({ serverUrl, envSecret: secret, clock, observe });
 }
 
-export type DoorHandle = (req: IncomingMessage, res: ServerResponse) => boolean;
+export type RpcHandler = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 /** Undefined if the endpoint is disabled. Throws CONFIGURATION without a secret, or with one that is too short. */
-export function openPlatformDoor(
+export function openRpcServer(
   parts: Parts & {
     readonly config: { readonly publicUrl: string };
     readonly store: OpenedStore;
     readonly version: string;
   },
-): DoorHandle | undefined {
+): RpcHandler | undefined {
   const { config, store, clock, observe, version } = parts;
   const { relay } = store;
   if (!config.platformDoor || !relay) return undefined;
   const secret = parts.envSecret ?? config.envSecret;
-  if (secret === null || secret.length < SECRET_LEAST) {
-    const how = `Set SERVICE_ENV_SECRET to ${SECRET_LEAST} random characters or more, and the same at the agents`;
-    fail('CONFIGURATION', { problem: `SERVICE_PLATFORM_DOOR: agents are known by the envSecret. ${how}.` });
+  if (secret === null || secret.length < MIN_SECRET_LENGTH) {
+    const how = `Set SERVICE_ENV_SECRET to ${MIN_SECRET_LENGTH} or more random characters, and to the same value on the agents`;
+    fail('CONFIGURATION', { problem: `SERVICE_PLATFORM_DOOR: agents authenticate with the envSecret. ${how}.` });
   }
-  const door = createDoor({
+  const rpcServer = createRpcServer({
     store: { ...store, relay },
-    paths: createDoorPaths(config.publicUrl, config.platformPath),
-    key: doorKeyOf(secret),
+    paths: createRpcPaths(config.publicUrl, config.platformPath),
+    key: rpcKeyOf(secret),
     readAddress: createAddressReader(config.trustedProxies),
     version,
     clock,
     observe,
   });
-  return door.handle;
+  return rpcServer.handle;
 }
 
 /** Reports the served schema to the platform if it has changed. */
-export async function tellSchema({ schema }: Pick<Store, 'schema'>, document: string): Promise<void> {
+export async function sendSchema({ schema }: Pick<Store, 'schema'>, document: string): Promise<void> {
   if ((await schema.hash()) !== hashToken(document)) await schema.keep(document);
 }

@@ -12,7 +12,7 @@ import { anyDomain } from '../oauth/clients/domains.ts';
 import type { Store } from '../store/store.ts';
 import type { FetchForServer } from '../workflows/remote-mcp/address.ts';
 import type { RemoteAddresses } from '../workflows/remote-mcp/registration.ts';
-import { createRemoteRoom, type RemoteRoom } from '../workflows/remote-mcp/remote-servers.ts';
+import { createRemoteServers, type RemoteServers } from '../workflows/remote-mcp/remote-servers.ts';
 
 export function openRemotes(parts: {
   readonly config: Pick<Config, 'remoteHosts'>;
@@ -21,11 +21,11 @@ export function openRemotes(parts: {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly version: string;
-}): RemoteRoom {
+}): RemoteServers {
   const { store, clock, observe, version, consolePaths } = parts;
   const hosts = parts.config.remoteHosts;
   const addresses = createRemoteAddresses(consolePaths);
-  return createRemoteRoom({ store, clock, observe, version, hosts, addresses, fetch: createRemoteFetch(hosts) });
+  return createRemoteServers({ store, clock, observe, version, hosts, addresses, fetch: createRemoteFetch(hosts) });
 }
 
 /**
@@ -51,7 +51,7 @@ export function createRemoteFetch(hosts: readonly string[]): FetchForServer {
     if (isNamedHost(url, hosts) && ownOrigins(server).includes(canonicalOrigin(url))) {
       return fetch(url, { ...init, redirect: 'manual' });
     }
-    if (url.protocol !== 'https:') throw new Error(`${url.hostname} is not reached without https`);
+    if (url.protocol !== 'https:') throw new Error(`${url.hostname} requires https`);
     return guardedFetch(url, init);
   };
 }

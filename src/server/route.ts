@@ -1,22 +1,23 @@
-// Routes each request by its path, before any router. Other paths go to the host application, if there is one. A
-// standalone server answers them with its two health checks or 404.
+// Routes each request by its path, before any router, after a check of the client address. Other paths go to the host
+// application, if there is one. A standalone server answers them with its two health checks or 404.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createApiPaths } from '../api/paths.ts';
 import type { Console } from '../console/endpoint.ts';
 import { createConsolePaths } from '../console/paths.ts';
 import type { Config } from '../core/config.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { Next } from '../frameworks/host.ts';
+import { messagePage, sendPage } from '../http/page.ts';
 import { sendJson } from '../http/reply.ts';
 import type { AddressCheck } from '../oauth/server/allow-list.ts';
 import { createPaths } from '../oauth/server/paths.ts';
-import { createDoorPaths } from '../remote-store/paths.ts';
+import { createRpcPaths } from '../remote-store/paths.ts';
 import { createRestPaths } from '../rest/paths.ts';
 import type { OpenedStore } from '../store/open.ts';
-import { admit } from './admit.ts';
 import type { Apis } from './apis.ts';
-import { refuse } from './http-server.ts';
-import type { McpRooms } from './mcp.ts';
-import type { DoorHandle } from './remote-store.ts';
+import { refuse, sendRefusal } from './http-server.ts';
+import type { McpModules } from './mcp.ts';
+import type { RpcHandler } from './remote-store.ts';
 
 /** `next` is absent on a standalone server. It is called synchronously or not at all. */
 export type Route = (req: IncomingMessage, res: ServerResponse, next?: Next) => void;
@@ -30,22 +31,31 @@ export interface ClaimConfig
   readonly servesMcp: boolean;
 }
 
-export interface RoutedRooms {
+export interface RoutedModules {
   readonly checkAddress: AddressCheck;
   readonly store: OpenedStore;
   readonly console: Console;
   readonly apis: Apis;
-  readonly mcp: McpRooms | undefined;
+  readonly mcp: McpModules | undefined;
   /** Undefined if this server accepts no agents of other processes. */
-  readonly platformDoor: DoorHandle | undefined;
+  readonly rpcHandler: RpcHandler | undefined;
 }
 
 export function createRoute(
   config: ClaimConfig,
-  { checkAddress, store, console, apis, mcp, platformDoor }: RoutedRooms,
+  { checkAddress, store, console, apis, mcp, rpcHandler }: RoutedModules,
   isStopping: () => boolean,
 ): Route {
   const claim = createClaim(config);
+  /** They return false for paths that they do not know. */
+  const handlers: Readonly<Record<Exclude<Owner, 'endpoint' | 'file'>, Handle>> = {
+    mcp: () => false,
+    platform: (req, res) => rpcHandler?.(req, res),
+    console: (req, res) => console.handle(req, res),
+    oauth: (req, res) => mcp?.authorization.handle(req, res),
+    api: (req, res) => apis.webhook.handle(req, res) || apis.cloud?.handle(req, res) || apis.api.handle(req, res),
+    rest: (req, res) => apis.rest.handle(req, res),
+  };
   return (req, res, next) => {
     const path = pathOf(req);
     const claimed = claim(path);
@@ -54,18 +64,12 @@ export function createRoute(
     if (path === '/healthz') return sendJson(res, 200, { status: 'ok' });
     if (path === '/readyz') return answerReadiness(res, store, isStopping());
     const dispatch = () => {
-      if (mcp && claimed === 'endpoint') mcp.front.handle(req, res);
-      else if (mcp && claimed === 'file') mcp.fileFront.handle(req, res);
-      else if (platformDoor?.(req, res)) return;
-      else if (console.handle(req, res)) return;
-      else if (mcp?.authorization.handle(req, res)) return;
-      else if (apis.cloud?.handle(req, res)) return;
-      else if (apis.webhook.handle(req, res)) return;
-      else if (apis.api.handle(req, res)) return;
-      else if (apis.rest.handle(req, res)) return;
+      if (claimed === 'endpoint') mcp?.endpoint.handle(req, res);
+      else if (claimed === 'file') mcp?.fileEndpoint.handle(req, res);
+      else if (claimed && handlers[claimed](req, res)) return;
       else refuse(res, 'NOT_FOUND', { path });
     };
-    admit(checkAddress, req, res, dispatch);
+    requireAllowedAddress(checkAddress, req, res, dispatch);
   };
 }
 
@@ -79,30 +83,32 @@ export function routeBeforeStart(config: ClaimConfig): Route {
   };
 }
 
-/**
- * Returns a function that classifies a path of the origin (spec 4.4): the MCP endpoint, its file URLs, or `ours` for
- * all other paths of Portico.
- */
-export function createClaim({ publicUrl: known, servesMcp, basePath, ...rest }: ClaimConfig) {
+type Handle = (req: IncomingMessage, res: ServerResponse) => boolean | undefined;
+
+/** The part of Portico that answers a path: the MCP endpoint, its file URLs, other paths below it, and so on. */
+type Owner = 'endpoint' | 'file' | 'mcp' | 'platform' | 'console' | 'oauth' | 'api' | 'rest';
+
+/** Returns a function that finds the owner of a path of the origin (behaviour 4.4). Paths may overlap: the first one counts. */
+export function createClaim({ publicUrl: configuredUrl, servesMcp, basePath, ...rest }: ClaimConfig) {
   const { consolePath, prefix, apiPath, platformDoor, platformPath } = rest;
-  const publicUrl = known ?? 'http://localhost';
-  const located = [
-    ...(servesMcp ? [createPaths(publicUrl, basePath)] : []),
-    createConsolePaths(publicUrl, consolePath),
-    createApiPaths(publicUrl, apiPath),
-    createRestPaths(publicUrl, prefix),
-    ...(platformDoor ? [createDoorPaths(publicUrl, platformPath)] : []),
+  const publicUrl = configuredUrl ?? 'http://localhost';
+  const owners: readonly (readonly [Owner, { locate(path: string): unknown }])[] = [
+    ...(platformDoor ? [['platform', createRpcPaths(publicUrl, platformPath)] as const] : []),
+    ['api', createApiPaths(publicUrl, apiPath)],
+    ['console', createConsolePaths(publicUrl, consolePath)],
+    ...(servesMcp ? [['oauth', createPaths(publicUrl, basePath)] as const] : []),
+    ['rest', createRestPaths(publicUrl, prefix)],
   ];
   // A proxy that adds the path of the public URL may strip it or pass it on.
   const publicPath = new URL(publicUrl).pathname.replace(/\/+$/, '');
   const roots = servesMcp ? [...new Set([basePath, publicPath + basePath])].map((root) => `${root}/mcp`) : [];
-  return (path: string): 'endpoint' | 'file' | 'ours' | undefined => {
+  return (path: string): Owner | undefined => {
     for (const root of roots) {
       if (path === root || path === `${root}/`) return 'endpoint';
       if (path.startsWith(`${root}/uploads/`) || path.startsWith(`${root}/downloads/`)) return 'file';
-      if (path.startsWith(`${root}/`)) return 'ours';
+      if (path.startsWith(`${root}/`)) return 'mcp';
     }
-    return located.some((one) => one.locate(path) !== undefined) ? 'ours' : undefined;
+    return owners.find(([, { locate }]) => locate(path) !== undefined)?.[0];
   };
 }
 
@@ -115,4 +121,38 @@ function answerReadiness(res: ServerResponse, store: OpenedStore, stopping: bool
   const unready = () => sendJson(res, 503, { status: 'unavailable' });
   if (stopping) unready();
   else store.ready().then(() => sendJson(res, 200, { status: 'ready' }), unready);
+}
+
+/** Guards every path of Portico; no request bypasses it. */
+function requireAllowedAddress(
+  checkAddress: AddressCheck,
+  req: IncomingMessage,
+  res: ServerResponse,
+  dispatch: () => void,
+): void {
+  const proceed = (refusal: AppError | undefined): void => {
+    if (res.destroyed) return;
+    if (refusal) refuseAddress(req, res, refusal);
+    else dispatch();
+  };
+  // Fails closed: if the list cannot be read, the request is refused.
+  const onFailure = (cause: unknown) =>
+    proceed(isAppError(cause, 'PLATFORM_UNAVAILABLE') ? cause : new AppError('SOURCE_UNAVAILABLE', {}, cause));
+  let decision: ReturnType<AddressCheck>;
+  try {
+    decision = checkAddress(req);
+  } catch (cause) {
+    onFailure(cause);
+    return;
+  }
+  if (decision instanceof Promise) void decision.then(proceed, onFailure);
+  else proceed(decision);
+}
+
+function refuseAddress(req: IncomingMessage, res: ServerResponse, error: AppError): void {
+  // The rest of the request is not read.
+  res.setHeader('Connection', 'close');
+  const isBrowser = /\btext\/html\b/.test(req.headers.accept ?? '');
+  if (isBrowser) sendPage(res, error.status, messagePage({ title: 'Address not allowed', text: error.message }));
+  else sendRefusal(res, error);
 }

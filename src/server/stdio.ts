@@ -4,22 +4,21 @@ import type { Readable, Writable } from 'node:stream';
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, fail, isAppError } from '../core/errors.ts';
-import { createMeterListener } from '../core/observe/meters.ts';
-import { createTraceListener } from '../core/observe/traces.ts';
+import { createTelemetryListener } from '../core/observe/telemetry.ts';
 import { createLogListener, createObserver } from '../core/observe.ts';
-import { makeNarrowing, type NarrowingWishes } from '../mcp/transport/narrowing.ts';
+import { type RestrictionParameters, toRestrictions } from '../mcp/transport/narrowing.ts';
 import { openStdioServer } from '../mcp/transport/stdio.ts';
 import { createFiles } from '../mcp/uploads/files.ts';
 import { createPaths } from '../oauth/server/paths.ts';
-import { createGate } from '../oauth/tokens/bearer.ts';
+import { createTokenAuthenticator } from '../oauth/tokens/bearer.ts';
 import { isApplicationToken } from '../store/oauth/tokens.ts';
-import { openApprovalDoor } from './approval.ts';
+import { openApprovals } from './approval.ts';
 import { type DataOptions, openData } from './data.ts';
 
 export interface StdioOptions extends Pick<DataOptions, 'customize'> {
   /** Version of this package, reported to clients. */
   readonly version: string;
-  readonly narrowing: NarrowingWishes;
+  readonly restrictions: RestrictionParameters;
   readonly input: Readable;
   /** Must receive no other output. */
   readonly output: Writable;
@@ -41,10 +40,9 @@ export async function startStdio(configured: Config, options: StdioOptions): Pro
   const clock = options.clock ?? systemClock;
   const { observe, listen } = createObserver();
   listen(createLogListener(configured.logLevel));
-  listen(createTraceListener(clock));
-  listen(createMeterListener());
-  const token = checkForm(configured.mcpToken);
-  const narrowing = makeNarrowing(options.narrowing);
+  listen(createTelemetryListener(clock));
+  const token = checkTokenFormat(configured.mcpToken);
+  const restrictions = toRestrictions(options.restrictions);
   // Files use HTTP, through a server that runs next to this process, if there is one.
   const publicUrl = configured.publicUrl ?? `http://127.0.0.1:${configured.port}`;
   const config = { ...configured, publicUrl };
@@ -59,7 +57,7 @@ export async function startStdio(configured: Config, options: StdioOptions): Pro
   const opening = openStdioServer({
     config,
     engine,
-    gate: createGate({ store, paths, clock, defaultScopes: [], sso: config.ssoIssuer !== null }),
+    authenticator: createTokenAuthenticator({ store, paths, clock, defaultScopes: [], sso: config.ssoIssuer !== null }),
     files: createFiles({
       rows: store.files,
       config,
@@ -69,12 +67,12 @@ export async function startStdio(configured: Config, options: StdioOptions): Pro
     }),
     activity: store.activity,
     idempotency: store.idempotency,
-    approval: openApprovalDoor(store, config, clock),
+    approval: openApprovals(store, config, clock),
     observe,
     clock,
     version,
     token,
-    narrowing,
+    restrictions,
     input,
     output,
   });
@@ -100,16 +98,16 @@ export async function startStdio(configured: Config, options: StdioOptions): Pro
 }
 
 /** Checks the format first, because a malformed token needs no database. */
-function checkForm(token: string | null): string {
-  const make = "'portico token create --user <email> --name <name> --scopes mcp:read' makes one.";
+function checkTokenFormat(token: string | null): string {
+  const hint = "'portico token create --user <email> --name <name> --scopes mcp:read' creates one.";
   if (token === null) {
     fail('CONFIGURATION', {
-      problem: `SERVICE_MCP_TOKEN or SERVICE_MCP_TOKEN_FILE must hold an application token: it says who is calling. ${make}`,
+      problem: `SERVICE_MCP_TOKEN or SERVICE_MCP_TOKEN_FILE must contain an application token, which identifies the user. ${hint}`,
     });
   }
   if (!isApplicationToken(token)) {
     fail('CONFIGURATION', {
-      problem: `SERVICE_MCP_TOKEN: this is no application token, which begins with svc_. ${make}`,
+      problem: `SERVICE_MCP_TOKEN: this is not an application token; those begin with svc_. ${hint}`,
     });
   }
   return token;

@@ -20,13 +20,13 @@ export interface TriggersOptions {
   readonly observe: Observe;
 }
 
-export interface TriggerRooms {
+export interface TriggerModules {
   readonly addresses: TriggerAddresses;
   readonly triggers: Triggers;
   readonly callbacks: Callbacks;
 }
 
-export function openTriggers({ config, store, paths, sendWebhook, clock, observe }: TriggersOptions): TriggerRooms {
+export function openTriggers({ config, store, paths, sendWebhook, clock, observe }: TriggersOptions): TriggerModules {
   const addresses = createTriggerAddresses({ store, address: paths.address });
   const callbacks = createCallbacks({
     store,

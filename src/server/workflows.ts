@@ -7,12 +7,12 @@ import type { Observe } from '../core/observe.ts';
 import { hashToken, randomToken } from '../core/secret.ts';
 import type { OpenedStore } from '../store/open.ts';
 import { createCodeReader } from '../workflows/definition/code.ts';
-import type { RemoteRoom } from '../workflows/remote-mcp/remote-servers.ts';
+import type { RemoteServers } from '../workflows/remote-mcp/remote-servers.ts';
 import { createExecutor } from '../workflows/runs/executor.ts';
 import { createRunQueue } from '../workflows/runs/queue.ts';
 import { createMcpStep } from '../workflows/steps/mcp.ts';
 import { stepHandlers } from '../workflows/steps/table.ts';
-import { createWorkflowRoom, type WorkflowRoom } from '../workflows/workflows.ts';
+import { createWorkflowService, type WorkflowService } from '../workflows/workflows.ts';
 
 export interface WorkflowsOptions {
   readonly config: Pick<Config, 'workflows' | 'workflowRunsAtOnce' | 'redisUrl' | 'environment' | 'fileLimitBytes'>;
@@ -22,11 +22,11 @@ export interface WorkflowsOptions {
   readonly clock: Clock;
   readonly observe: Observe;
   /** Without it, steps that call remote servers are not executed. */
-  readonly remotes?: RemoteRoom;
+  readonly remotes?: RemoteServers;
 }
 
-export interface WorkflowRooms {
-  readonly room: WorkflowRoom;
+export interface WorkflowModules {
+  readonly service: WorkflowService;
   /** Publishes the workflows defined in code and begins to execute runs. */
   start(): Promise<void>;
   /** Takes no new runs, waits up to the limit for running steps, and releases unfinished runs. */
@@ -34,22 +34,22 @@ export interface WorkflowRooms {
 }
 
 /** All work has ended when Redis is closed. The limit exists because Redis may not answer. */
-const LETTING_GO_MS = 1000;
+const QUEUE_CLOSE_MS = 1000;
 /** Names of queues derive from a key that all processes of the installation share. The names are not secret. */
 const QUEUE_KEY = 'workflow-queue';
 
-export function openWorkflows({ config, remotes, ...parts }: WorkflowsOptions): WorkflowRooms {
+export function openWorkflows({ config, remotes, ...parts }: WorkflowsOptions): WorkflowModules {
   const { store, clock, observe } = parts;
-  const atOnce = config.workflowRunsAtOnce;
+  const maxConcurrentRuns = config.workflowRunsAtOnce;
   const executor = createExecutor({
     ...parts,
-    due: (id) => {
-      if (queue?.carries()) queue.nudge(id);
+    onDue: (id) => {
+      if (queue?.isConnected()) queue.nudge(id);
     },
     handlers: stepHandlers(remotes && createMcpStep(remotes)),
-    atOnce,
-    code: createCodeReader(parts.engine),
-    looks: () => config.workflows && !queue?.carries(),
+    maxConcurrent: maxConcurrentRuns,
+    readCodeWorkflows: createCodeReader(parts.engine),
+    shouldPoll: () => config.workflows && !queue?.isConnected(),
   });
   const queue =
     config.redisUrl === null
@@ -64,15 +64,15 @@ export function openWorkflows({ config, remotes, ...parts }: WorkflowsOptions): 
           runs: store.runs,
           clock,
           observe,
-          atOnce,
-          work: config.workflows ? (id) => executor.take([id]).then(() => undefined) : null,
+          maxConcurrent: maxConcurrentRuns,
+          execute: config.workflows ? (id) => executor.take([id]).then(() => undefined) : null,
         });
   const nudge = (runId: string): void => {
-    if (queue?.carries()) queue.nudge(runId);
+    if (queue?.isConnected()) queue.nudge(runId);
     else executor.nudge();
   };
   return {
-    room: createWorkflowRoom({
+    service: createWorkflowService({
       ...{ store, engine: parts.engine, clock, nudge },
       fileLimitBytes: config.fileLimitBytes,
     }),
@@ -83,7 +83,7 @@ export function openWorkflows({ config, remotes, ...parts }: WorkflowsOptions): 
     async stop(limitMs) {
       queue?.pause();
       await executor.stop(limitMs);
-      await queue?.close(LETTING_GO_MS);
+      await queue?.close(QUEUE_CLOSE_MS);
     },
   };
 }

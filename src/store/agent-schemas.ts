@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { hashToken } from '../core/secret.ts';
 import type { Database } from './database/database.ts';
 import type { Tables } from './migrations/first-tables.ts';
-import type { PlaceReader } from './permissions/roles.ts';
+import type { EnvironmentInfoReader } from './permissions/roles.ts';
 import type { AgentSchemas } from './store.ts';
 
 export const agentSchemaTables: Tables = {
@@ -22,10 +22,14 @@ interface Row {
   readonly received_at: number | string;
 }
 
-export function createAgentSchemas(database: Database, getPlace: PlaceReader, clock: Clock): AgentSchemas {
+export function createAgentSchemas(
+  database: Database,
+  getEnvironment: EnvironmentInfoReader,
+  clock: Clock,
+): AgentSchemas {
   const { knex } = database;
   const find = async (...columns: readonly (keyof Row)[]): Promise<Row | undefined> => {
-    const { environmentId } = await getPlace(knex);
+    const { environmentId } = await getEnvironment(knex);
     return knex('agent_schemas').where({ environment_id: environmentId }).first<Row | undefined>(columns);
   };
   return {
@@ -37,7 +41,7 @@ export function createAgentSchemas(database: Database, getPlace: PlaceReader, cl
       return row && { hash: row.hash, document: row.document, receivedAt: Number(row.received_at) };
     },
     async keep(document) {
-      const { environmentId } = await getPlace(knex);
+      const { environmentId } = await getEnvironment(knex);
       const row = { hash: hashToken(document), document, received_at: clock.now() };
       await database.retry(() =>
         knex('agent_schemas')

@@ -57,8 +57,9 @@ export function createKeys(database: Database, versions: VersionRows, clock: Clo
     const all = await listAll(on);
     const found = purpose === undefined ? all : all.filter((one) => one.purpose === purpose);
     if (purpose !== undefined && found.length === 0) {
-      const known = [...new Set(all.map((one) => one.purpose))];
-      const those = known.length > 0 ? `those that have: ${known.join(', ')}.` : 'none has one before the first start.';
+      const purposes = [...new Set(all.map((one) => one.purpose))];
+      const those =
+        purposes.length > 0 ? `purposes with a key: ${purposes.join(', ')}.` : 'keys are created at the first start.';
       fail('INVALID_ARGUMENT', { argument: 'purpose', problem: `'${purpose}' has no key; ${those}` });
     }
     return found;
@@ -85,7 +86,7 @@ export function createKeys(database: Database, versions: VersionRows, clock: Clo
     rotate(purpose) {
       return versions.change('keys', async (trx) => {
         const newest = (await listOf(trx, purpose)).filter(({ replacedAt }) => replacedAt === null);
-        const made: KeyGeneration[] = [];
+        const created: KeyGeneration[] = [];
         for (const { purpose, generation } of newest) {
           // Check that the older keys use the same secret: a new key under another secret would be unusable.
           for (const row of await rowsOf(purpose, trx)) unseal(row.sealed, getSecret());
@@ -94,15 +95,15 @@ export function createKeys(database: Database, versions: VersionRows, clock: Clo
           await trx('installation_keys').insert({ ...next, sealed });
           const subject = `${purpose} ${next.generation}`;
           await logChange(trx, { at: clock.now(), action: 'key.rotate', subject });
-          made.push({ ...next, id: next.key_id, createdAt: next.created_at, replacedAt: null });
+          created.push({ ...next, id: next.key_id, createdAt: next.created_at, replacedAt: null });
         }
-        return made;
+        return created;
       });
     },
     retire(replacedBefore, purpose) {
       return versions.change('keys', async (trx) => {
-        const known = await listOf(trx, purpose);
-        const old = known.filter(({ replacedAt }) => replacedAt !== null && replacedAt <= replacedBefore);
+        const generations = await listOf(trx, purpose);
+        const old = generations.filter(({ replacedAt }) => replacedAt !== null && replacedAt <= replacedBefore);
         for (const { purpose, generation } of old) {
           await trx('installation_keys').where({ purpose, generation }).delete();
           await logChange(trx, { at: clock.now(), action: 'key.retire', subject: `${purpose} ${generation}` });
@@ -118,7 +119,7 @@ function unseal(sealed: string, secret: string): string {
     return decrypt(sealed, secret);
   } catch (cause) {
     const problem =
-      'SERVICE_SECRET: the keys in the storage were sealed with another secret. Give the one they were made with (without SERVICE_SECRET it is the file named secret in the data folder).';
+      'SERVICE_SECRET: the keys in the storage were encrypted with another secret. Set that secret (without SERVICE_SECRET it is the file named secret in the data folder).';
     throw new AppError('CONFIGURATION', { problem }, cause);
   }
 }
@@ -154,7 +155,7 @@ function readSecretFile(dataDir: string, make: boolean): string {
     if (found === undefined && !make) throw new Error('there is no such file');
     return found ?? makeSecretFile(dataDir, path);
   } catch (cause) {
-    throw new AppError('CONFIGURATION', { problem: `SERVICE_SECRET: '${path}' cannot be read or made.` }, cause);
+    throw new AppError('CONFIGURATION', { problem: `SERVICE_SECRET: '${path}' cannot be read or created.` }, cause);
   }
 }
 
@@ -182,7 +183,7 @@ function makeSecretFile(dataDir: string, path: string): string {
   } finally {
     rmSync(draft, { force: true });
   }
-  const made = readFound(path);
-  if (made === undefined) throw new Error('the file vanished');
-  return made;
+  const written = readFound(path);
+  if (written === undefined) throw new Error('the file was removed');
+  return written;
 }

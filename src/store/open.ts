@@ -7,11 +7,10 @@ import { createAgentSchemas } from './agent-schemas.ts';
 import { createApprovals } from './approvals/approvals.ts';
 import { createIdempotencyKeys, createIdempotencyRows, type IdempotencyRows } from './approvals/idempotency.ts';
 import { createActivityLog } from './audit/activity.ts';
-import { type ActivityRows, createActivityRows } from './audit/activity-rows.ts';
+import { type ActivityRows, createActivityRows, watchWriting } from './audit/activity-rows.ts';
 import { createActivitySearch } from './audit/activity-search.ts';
 import { createAdminLog } from './audit/admin-log.ts';
 import { createLogRetention, type LogRetention } from './audit/log-retention.ts';
-import { watchWriting } from './audit/log-writing.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { createFileRows } from './files/files.ts';
 import { checkSecret, createKeys, createSecretReader } from './keys.ts';
@@ -25,7 +24,7 @@ import { createOAuthRows } from './oauth/oauth.ts';
 import { createTokens } from './oauth/tokens.ts';
 import { createPermissions, type PermissionRows } from './permissions/permissions.ts';
 import { createRights } from './permissions/rights.ts';
-import { createPlaceReader } from './permissions/roles.ts';
+import { createEnvironmentInfoReader } from './permissions/roles.ts';
 import { createRemotes } from './remotes/remotes.ts';
 import { createAgentSessions } from './sessions/agent-sessions.ts';
 import { createSessions } from './sessions/sessions.ts';
@@ -102,11 +101,11 @@ export async function openStore(options: {
     throw error;
   }
   const versions = createVersionRows(database);
-  const getPlace = createPlaceReader(config.environment);
-  const getOwnPlace = () => getPlace(database.knex);
-  const { rows: activityRows, needWriting } = watchWriting(createActivityRows(database, getOwnPlace), database);
+  const readEnvironment = createEnvironmentInfoReader(config.environment);
+  const getEnvironment = () => readEnvironment(database.knex);
+  const { rows: activityRows, requireWritable } = watchWriting(createActivityRows(database, getEnvironment), database);
   const activity = createActivityLog(activityRows, observe, clock);
-  const permissions = createPermissions(database, versions, getPlace, observe, clock);
+  const permissions = createPermissions(database, versions, readEnvironment, observe, clock);
   const tokens = createTokens(database, versions, clock);
   const connections = createConnections(database, versions, clock);
   const inMemory = database.sqlite?.inMemory ?? false;
@@ -116,7 +115,7 @@ export async function openStore(options: {
   const redis =
     config.redisUrl === null ? undefined : createRedisQuotas(config.redisUrl, storedQuotas, { observe, clock });
   const retention = createLogRetention(database, config, observe, clock);
-  const identity = createIdentity(database, versions, getPlace, clock);
+  const identity = createIdentity(database, versions, readEnvironment, clock);
   return {
     identity,
     identities: createIdentities(database, versions, clock, identity.findUser),
@@ -124,7 +123,7 @@ export async function openStore(options: {
     rights: createRights(database, versions, clock),
     members: createMembers(versions, clock),
     oauth: createOAuthRows(database, versions, clock),
-    activity: { ...activity, ...createActivitySearch(database, getOwnPlace, clock) },
+    activity: { ...activity, ...createActivitySearch(database, getEnvironment, clock) },
     adminLog: createAdminLog(database, clock),
     idempotency: createIdempotencyKeys(idempotencyRows, clock),
     approvals: createApprovals(database, clock, getSecret, config),
@@ -138,19 +137,19 @@ export async function openStore(options: {
     quotas: redis ?? storedQuotas,
     tokens,
     connections,
-    schema: createAgentSchemas(database, getPlace, clock),
-    notes: createNotes(database, getPlace, clock),
-    workflows: createWorkflows(database, getPlace, clock, getSecret),
-    runs: createRuns(database, getPlace, clock, getSecret),
-    remotes: createRemotes(database, getPlace, clock, getSecret),
+    schema: createAgentSchemas(database, readEnvironment, clock),
+    notes: createNotes(database, readEnvironment, clock),
+    workflows: createWorkflows(database, readEnvironment, clock, getSecret),
+    runs: createRuns(database, readEnvironment, clock, getSecret),
+    remotes: createRemotes(database, readEnvironment, clock, getSecret),
     keys: createKeys(database, versions, clock, getSecret),
     versions: versions.current,
     relay: { factsOf: permissions.factsOf, activity: activityRows, idempotency: idempotencyRows },
     retention,
     checkSecret: () => checkSecret(database.knex, getSecret),
     async ready() {
-      await ask(database);
-      await needWriting();
+      await ping(database);
+      await requireWritable();
       await checkSecret(database.knex, getSecret);
     },
     async close() {
@@ -165,7 +164,7 @@ export async function openStore(options: {
   };
 }
 
-async function ask({ knex }: Database): Promise<void> {
+async function ping({ knex }: Database): Promise<void> {
   try {
     await knex.raw('SELECT 1');
   } catch (cause) {

@@ -69,15 +69,15 @@ function watchVersions(
     numbers: connection.prepare(`SELECT ${versionNumbers}`).raw(),
   });
   let statements: ReturnType<typeof prepareBoth> | undefined;
-  let seen: unknown;
+  let lastDataVersion: unknown;
   let versions: Versions | undefined;
   return () => {
     try {
       statements ??= prepareBoth();
       const now = statements.dataVersion.get();
-      if (versions && now === seen) return versions;
+      if (versions && now === lastDataVersion) return versions;
       const found = versionsOf(statements.numbers.get() as number[]);
-      seen = now;
+      lastDataVersion = now;
       // Most commits raise no version: marks of writes go to the same file.
       if (!versions || !isSame(versions, found)) versions = found;
       return versions;
@@ -91,16 +91,16 @@ function watchVersions(
 
 /** Limits `run` to one execution at a time. Calls during an execution share the next one, which starts when it ends. */
 function shareUnsent<T>(run: () => Promise<T>): () => Promise<T> {
-  let underWay: Promise<unknown> | undefined;
+  let running: Promise<unknown> | undefined;
   let unsent: Promise<T> | undefined;
   const send = (): Promise<T> => {
     unsent = undefined;
-    const sent = run();
-    underWay = sent;
-    return sent;
+    const started = run();
+    running = started;
+    return started;
   };
   return () => {
-    unsent ??= (underWay ?? Promise.resolve()).then(send, send);
+    unsent ??= (running ?? Promise.resolve()).then(send, send);
     return unsent;
   };
 }

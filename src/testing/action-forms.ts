@@ -3,7 +3,7 @@
 import type { FormFile } from '../agent/actions/definitions.ts';
 import { type FieldType, fieldTypes } from '../agent/actions/field-types.ts';
 import type { RecordId } from '../agent/encode/record-id.ts';
-import { nearNames } from '../core/suggestions.ts';
+import { suggestNames } from '../core/suggestions.ts';
 import { readOutcome } from './action-results.ts';
 import type { Connection } from './connection.ts';
 import { UnknownActionFieldError } from './failures.ts';
@@ -18,7 +18,7 @@ import type {
   RecordIds,
 } from './typed-client.ts';
 
-export interface ActionPlace {
+export interface ActionContext {
   readonly connection: Connection;
   readonly collection: string;
   readonly name: string;
@@ -59,31 +59,31 @@ export function idListOf(ids: RecordIds): readonly string[] {
   return (Array.isArray(ids) ? (ids as readonly RecordId[]) : [ids as string | number]).map(packRecordId);
 }
 
-export async function loadActionForm(place: ActionPlace): Promise<ActionFormClient> {
-  const { connection, collection, name, path, query, ids } = place;
+export async function loadActionForm(context: ActionContext): Promise<ActionFormClient> {
+  const { connection, collection, name, path, query, ids } = context;
   const selection = { collection_name: collection, ids, all_records: false, all_records_ids_excluded: [] };
-  const ask = (hook: string, more: object = {}): Promise<WireForm> => {
+  const loadForm = (hook: string, more: object = {}): Promise<WireForm> => {
     const body = { data: { type: 'custom-action-hook-requests', attributes: { ...selection, ...more } } };
-    return connection.ask('POST', `${path}/hooks/${hook}`, { query, body });
+    return connection.request('POST', `${path}/hooks/${hook}`, { query, body });
   };
-  let form = await ask('load');
+  let form = await loadForm('load');
 
   const find = (field: string): WireField => {
     const found = form.fields.find((one) => one.field === field) ?? form.fields.find((one) => one.label === field);
     if (found) return found;
     const names = form.fields.map((one) => one.field);
-    const near = nearNames(field, names);
-    const offer = near.length > 0 ? `Near: ${near.join(', ')}.` : `There are: ${names.join(', ') || 'none'}.`;
-    const message = `The form of '${name}' has no field '${field}' with the values that it has now. ${offer}`;
+    const near = suggestNames(field, names);
+    const hint = near.length > 0 ? `Near: ${near.join(', ')}.` : `There are: ${names.join(', ') || 'none'}.`;
+    const message = `The form of '${name}' has no field '${field}' with its current values. ${hint}`;
     throw new UnknownActionFieldError(message, field, names);
   };
 
-  const fill = async (field: string, given: unknown): Promise<void> => {
+  const fill = async (field: string, input: unknown): Promise<void> => {
     const found = find(field);
-    const filled = { ...found, value: wireFieldValue(found, given) };
+    const filled = { ...found, value: wireFieldValue(found, input) };
     const fields = form.fields.map((one) => (one === found ? filled : one));
     const isWatched = found.hook !== undefined && found.hook !== null;
-    form = isWatched ? await ask('change', { fields, changed_field: found.field }) : { ...form, fields };
+    form = isWatched ? await loadForm('change', { fields, changed_field: found.field }) : { ...form, fields };
   };
 
   // The agent accepts an option found by a search only together with the search text.
@@ -92,7 +92,7 @@ export async function loadActionForm(place: ActionPlace): Promise<ActionFormClie
     const found = find(field);
     searches[found.field] = text;
     const fields = form.fields.map((one) => (one === found ? { ...one, searchValue: text } : one));
-    const answer = await ask('search', { fields, search_field: found.field });
+    const answer = await loadForm('search', { fields, search_field: found.field });
     return optionsOf(answer.fields.find((one) => one.field === found.field)) ?? [];
   };
 
@@ -146,8 +146,8 @@ export async function loadActionForm(place: ActionPlace): Promise<ActionFormClie
     },
     search,
     async execute() {
-      const sent = form.fields.filter(({ value }) => value !== undefined && value !== null);
-      const values = Object.fromEntries(sent.map((one) => [one.field, one.value]));
+      const filledFields = form.fields.filter(({ value }) => value !== undefined && value !== null);
+      const values = Object.fromEntries(filledFields.map((one) => [one.field, one.value]));
       const body = { data: { type: 'custom-action-requests', attributes: { ...selection, values, searches } } };
       return readOutcome(`The action '${name}'`, await connection.send('POST', path, { query, body }));
     },
@@ -158,7 +158,7 @@ export async function loadActionForm(place: ActionPlace): Promise<ActionFormClie
 function typeOf({ type, reference }: WireField): FieldType {
   if (reference != null) return 'Collection';
   const named = typeof type === 'string' ? type : `${type[0]}List`;
-  return fieldTypes.find((known) => known === named) ?? 'String';
+  return fieldTypes.find((type) => type === named) ?? 'String';
 }
 
 function optionsOf(field: WireField | undefined): readonly FieldOption[] | undefined {
@@ -170,17 +170,17 @@ function optionsOf(field: WireField | undefined): readonly FieldOption[] | undef
   );
 }
 
-function wireFieldValue(field: WireField, given: unknown): unknown {
-  if (given === undefined || given === null) return null;
+function wireFieldValue(field: WireField, input: unknown): unknown {
+  if (input === undefined || input === null) return null;
   const type = typeOf(field);
-  if (type === 'Collection') return packRecordId(given as RecordId);
-  if (type === 'File') return isFile(given) ? dataUriOf(given) : given;
-  if (type === 'FileList' && Array.isArray(given)) return given.map((one) => (isFile(one) ? dataUriOf(one) : one));
-  return given instanceof Date ? given.toISOString() : given;
+  if (type === 'Collection') return packRecordId(input as RecordId);
+  if (type === 'File') return isFile(input) ? dataUriOf(input) : input;
+  if (type === 'FileList' && Array.isArray(input)) return input.map((one) => (isFile(one) ? dataUriOf(one) : one));
+  return input instanceof Date ? input.toISOString() : input;
 }
 
-const isFile = (given: unknown): given is FormFile | GivenFile =>
-  typeof given === 'object' && given !== null && 'content' in given && 'name' in given;
+const isFile = (input: unknown): input is FormFile | GivenFile =>
+  typeof input === 'object' && input !== null && 'content' in input && 'name' in input;
 
 function dataUriOf({ name, mimeType, content }: FormFile | GivenFile): string {
   return `data:${mimeType};name=${encodeURIComponent(name)};base64,${Buffer.from(content as Uint8Array).toString('base64')}`;

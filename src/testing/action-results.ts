@@ -1,7 +1,7 @@
-// Parses HTTP responses of actions into the kinds that the result builder creates (spec 2.3).
+// Parses HTTP responses of actions into the kinds that the result builder creates (behaviour 2.3).
 import { failureOf, type Reply } from './connection.ts';
 
-/** The result of an action: one of the kinds that the result builder creates (spec 2.3). */
+/** The result of an action: one of the kinds that the result builder creates (behaviour 2.3). */
 export type ActionOutcome = ActionAnswer & {
   /**
    * Headers of the HTTP response, including those set by the action. Not enumerable, so assertions compare only the
@@ -60,8 +60,8 @@ function readAnswer(what: string, reply: Reply): ActionAnswer {
   const html = answer?.html == null ? {} : { html: answer.html };
   if (status === 200 && answer) {
     if (answer.webhook) {
-      const { url, method, headers: sent, body } = answer.webhook;
-      return { type: 'webhook', url, method, headers: sent, body };
+      const { url, method, headers: webhookHeaders, body } = answer.webhook;
+      return { type: 'webhook', url, method, headers: webhookHeaders, body };
     }
     if (answer.redirectTo !== undefined) return { type: 'redirect', path: answer.redirectTo };
     if (answer.success !== undefined)

@@ -14,7 +14,7 @@ import type { AgentTestClient, Timing } from './typed-client.ts';
 /**
  * `S` is the interface of generated typings, if you have them. Start the agent with the sandbox as its serverUrl first.
  * Throws CONFIGURATION, with the option and a remedy, for invalid options. Throws AgentHttpError when the agent is not
- * reachable or rejects the user. (Spec 2.9 and 4.7.)
+ * reachable or rejects the user. (Behaviour 2.9 and 4.7.)
  */
 export async function createAgentTestClient<S extends object = AnySchema>(
   options: TestClientOptions,
@@ -24,7 +24,7 @@ export async function createAgentTestClient<S extends object = AnySchema>(
   const { agentUrl: address, timezone, timeoutSeconds } = connected.options;
   const connection = createConnection({ address, token, timeoutSeconds });
   try {
-    await connection.ask('GET', '/authentication/session');
+    await connection.request('GET', '/authentication/session');
   } catch (error) {
     await sandbox.close();
     throw error;

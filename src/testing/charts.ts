@@ -1,4 +1,4 @@
-// Readers for charts defined in code (spec 4.3). Each reader expects one kind and throws for any other.
+// Readers for charts defined in code (behaviour 4.3). Each reader expects one kind and throws for any other.
 import type {
   DistributionResult,
   LeaderboardResult,
@@ -12,14 +12,21 @@ import type { RecordId } from '../agent/encode/record-id.ts';
 import { AgentHttpError } from './failures.ts';
 
 interface ChartResults {
+  /** The number of a value chart, and the previous one. */
   readonly valueChart: ValueResult;
+  /** The shares of a distribution chart. */
   readonly distributionChart: DistributionResult;
+  /** The periods of a chart over time. */
   readonly timeBasedChart: TimeBasedResult;
+  /** The periods and lines of a chart over time. */
   readonly multipleTimeBasedChart: MultipleTimeBasedResult;
+  /** The share of a percentage chart. */
   readonly percentageChart: PercentageResult;
+  /** The value and the goal of an objective chart. */
   readonly objectiveChart: ObjectiveResult;
-  /** Sorted in descending order. */
+  /** The ranking of a leaderboard, the largest first. */
   readonly leaderboardChart: LeaderboardResult;
+  /** The JSON of a smart chart. */
   readonly smartChart: unknown;
 }
 
@@ -58,15 +65,15 @@ const shapes: { readonly [K in keyof ChartResults]: { readonly kind: string; rea
 
 /** `read` requests the chart from the agent and returns its value. */
 export function createChartReaders<Arguments extends readonly unknown[]>(
-  read: (name: string, ...given: Arguments) => Promise<unknown>,
-): { readonly [K in keyof ChartResults]: (name: string, ...given: Arguments) => Promise<ChartResults[K]> } {
+  read: (name: string, ...args: Arguments) => Promise<unknown>,
+): { readonly [K in keyof ChartResults]: (name: string, ...args: Arguments) => Promise<ChartResults[K]> } {
   const readers = Object.entries(shapes).map(([reader, { kind, fits }]) => [
     reader,
-    async (name: string, ...given: Arguments) => {
-      const value = await read(name, ...given);
+    async (name: string, ...args: Arguments) => {
+      const value = await read(name, ...args);
       if (fits(value)) return value;
       const shown = JSON.stringify(value)?.slice(0, 200);
-      throw new AgentHttpError(`The chart '${name}' is no ${kind} chart: it answers ${shown}`, {
+      throw new AgentHttpError(`The chart '${name}' is not a ${kind} chart: it returned ${shown}`, {
         status: 200,
         body: value,
       });

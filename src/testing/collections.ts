@@ -9,7 +9,7 @@ import { packRecordId, pathOf, type QueryOptions, selectionBody, writeQuery } fr
 import type { Schema } from './schema.ts';
 import type { ActionTarget, Capabilities, CollectionClient, RecordIds, RelationClient } from './typed-client.ts';
 
-export interface ClientPlace {
+export interface ClientContext {
   readonly connection: Connection;
   readonly schema: Schema;
   /** IANA name. */
@@ -17,25 +17,30 @@ export interface ClientPlace {
 }
 
 type Plain = Record<string, never>;
-interface CsvWish extends QueryOptions {
+interface CsvQuery extends QueryOptions {
   readonly header?: readonly string[];
   readonly filename?: string;
 }
 
 /** `foreign`: the collection of the records. `fixed` overrides the options of every request. */
-function createLister({ connection, timezone }: ClientPlace, path: string, foreign: string, fixed: QueryOptions = {}) {
+function createLister(
+  { connection, timezone }: ClientContext,
+  path: string,
+  collection: string,
+  fixed: QueryOptions = {},
+) {
   return {
     async list(options: QueryOptions = {}): Promise<PlainRecord[]> {
-      const asked = writeQuery(foreign, { ...options, ...fixed }, timezone);
-      return readRecords(await connection.ask<RecordDocument>('GET', path, asked), options.fields);
+      const request = writeQuery(collection, { ...options, ...fixed }, timezone);
+      return readRecords(await connection.request<RecordDocument>('GET', path, request), options.fields);
     },
     async count(options: QueryOptions = {}): Promise<number | null> {
-      const asked = writeQuery(foreign, { ...options, ...fixed }, timezone);
-      const { count } = await connection.ask<{ readonly count?: number }>('GET', `${path}/count`, asked);
+      const request = writeQuery(collection, { ...options, ...fixed }, timezone);
+      const { count } = await connection.request<{ readonly count?: number }>('GET', `${path}/count`, request);
       return count ?? null;
     },
-    async exportCsv({ header, filename, ...options }: CsvWish = {}): Promise<string> {
-      const { query, headers } = writeQuery(foreign, { ...options, ...fixed }, timezone);
+    async exportCsv({ header, filename, ...options }: CsvQuery = {}): Promise<string> {
+      const { query, headers } = writeQuery(collection, { ...options, ...fixed }, timezone);
       if (header) query.set('header', JSON.stringify(header));
       if (filename !== undefined) query.set('filename', filename);
       const reply = await connection.send('GET', `${path}.csv`, { query, headers });
@@ -45,11 +50,11 @@ function createLister({ connection, timezone }: ClientPlace, path: string, forei
   };
 }
 
-export function createCollectionClient(place: ClientPlace, name: string): CollectionClient<Plain, string> {
-  const { connection, schema, timezone } = place;
+export function createCollectionClient(context: ClientContext, name: string): CollectionClient<Plain, string> {
+  const { connection, schema, timezone } = context;
   const path = pathOf(schema.collection(name).name);
-  const lister = createLister(place, path, name);
-  const zoned = () => new URLSearchParams({ timezone });
+  const lister = createLister(context, path, name);
+  const timezoneQuery = () => new URLSearchParams({ timezone });
   const one = (document: RecordDocument, fields?: readonly string[]): PlainRecord =>
     readRecords(document, fields)[0] ?? {};
 
@@ -60,81 +65,89 @@ export function createCollectionClient(place: ClientPlace, name: string): Collec
     ),
     search: (text: string, options: QueryOptions = {}) => lister.list({ ...options, search: text }),
     async get(id: RecordId, options: Pick<QueryOptions, 'fields'> = {}) {
-      const asked = writeQuery(name, options, timezone);
-      return one(await connection.ask('GET', path + pathOf(packRecordId(id)), asked), options.fields);
+      const request = writeQuery(name, options, timezone);
+      return one(await connection.request('GET', path + pathOf(packRecordId(id)), request), options.fields);
     },
     async create(values: PlainRecord) {
-      return one(await connection.ask('POST', path, { query: zoned(), body: writeRecord(schema, name, values) }));
+      return one(
+        await connection.request('POST', path, { query: timezoneQuery(), body: writeRecord(schema, name, values) }),
+      );
     },
     async update(id: RecordId, values: PlainRecord) {
       const body = writeRecord(schema, name, values, id);
-      return one(await connection.ask('PUT', path + pathOf(packRecordId(id)), { query: zoned(), body }));
+      return one(await connection.request('PUT', path + pathOf(packRecordId(id)), { query: timezoneQuery(), body }));
     },
     async delete(ids: RecordIds) {
-      await connection.ask('DELETE', path, { query: zoned(), body: selectionBody(idListOf(ids)) });
+      await connection.request('DELETE', path, { query: timezoneQuery(), body: selectionBody(idListOf(ids)) });
     },
     async capabilities() {
       const body = { collectionNames: [name] };
-      const answer = await connection.ask<{ readonly collections: readonly Capabilities[] }>(
+      const answer = await connection.request<{ readonly collections: readonly Capabilities[] }>(
         'POST',
         '/_internal/capabilities',
-        { query: zoned(), body },
+        { query: timezoneQuery(), body },
       );
       return answer.collections[0]!;
     },
-    segment: (segment: string) => createLister(place, path, name, { segment }),
-    relation: (relation: string, id: RecordId) => createRelationClient(place, name, relation, id),
+    segment: (segment: string) => createLister(context, path, name, { segment }),
+    relation: (relation: string, id: RecordId) => createRelationClient(context, name, relation, id),
     action(action: string, target?: ActionTarget) {
       const { endpoint } = schema.action(name, action);
       // The part before `/_actions/` is the prefix, which the connection's address already includes.
       const at = endpoint.slice(endpoint.lastIndexOf('/_actions/'));
       const ids = idsOf(target);
-      return loadActionForm({ connection, collection: name, name: action, path: at, query: zoned(), ids });
+      return loadActionForm({ connection, collection: name, name: action, path: at, query: timezoneQuery(), ids });
     },
   } as unknown as CollectionClient<Plain, string>;
 }
 
 function createRelationClient(
-  place: ClientPlace,
+  context: ClientContext,
   collection: string,
   name: string,
   id: RecordId,
 ): RelationClient<Plain, string> {
-  const { connection, schema, timezone } = place;
-  const { foreign, isMany } = schema.relation(collection, name);
+  const { connection, schema, timezone } = context;
+  const { target: targetCollection, isMany } = schema.relation(collection, name);
   const path = pathOf(collection, packRecordId(id), 'relationships', name);
-  const wants = (many: boolean, call: string) => {
+  const requireKind = (many: boolean, call: string) => {
     if (isMany === many) return;
     const problem = isMany
       ? `${call} is for relations to one record; '${name}' of '${collection}' leads to many: use associate and dissociate.`
       : `${call} is for relations to many records; '${name}' of '${collection}' leads to one: use set, and read it with fields such as '${name}:...'.`;
     fail('CONFIGURATION', { problem });
   };
-  const lister = createLister(place, path, foreign);
-  const asking = (query: Readonly<Record<string, string>> = {}) => new URLSearchParams({ timezone, ...query });
-  const lists =
-    <Given extends readonly unknown[], Answer>(call: string, run: (...given: Given) => Promise<Answer>) =>
-    async (...given: Given): Promise<Answer> => {
-      wants(true, call);
-      return run(...given);
+  const lister = createLister(context, path, targetCollection);
+  const timezoneQuery = (query: Readonly<Record<string, string>> = {}) => new URLSearchParams({ timezone, ...query });
+  const toManyOnly =
+    <Args extends readonly unknown[], Answer>(call: string, run: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args): Promise<Answer> => {
+      requireKind(true, call);
+      return run(...args);
     };
   return {
-    list: lists('list', lister.list),
-    count: lists('count', lister.count),
-    exportCsv: lists('exportCsv', lister.exportCsv),
-    associate: lists('associate', async (ids: RecordIds) => {
-      const data = idListOf(ids).map((one) => ({ type: foreign, id: one }));
-      await connection.ask('POST', path, { query: asking(), body: { data } });
+    list: toManyOnly('list', lister.list),
+    count: toManyOnly('count', lister.count),
+    exportCsv: toManyOnly('exportCsv', lister.exportCsv),
+    associate: toManyOnly('associate', async (ids: RecordIds) => {
+      const data = idListOf(ids).map((one) => ({ type: targetCollection, id: one }));
+      await connection.request('POST', path, { query: timezoneQuery(), body: { data } });
     }),
-    dissociate: lists('dissociate', async (ids: RecordIds) => {
-      await connection.ask('DELETE', path, { query: asking(), body: selectionBody(idListOf(ids)) });
+    dissociate: toManyOnly('dissociate', async (ids: RecordIds) => {
+      await connection.request('DELETE', path, { query: timezoneQuery(), body: selectionBody(idListOf(ids)) });
     }),
-    delete: lists('delete', async (ids: RecordIds) => {
-      await connection.ask('DELETE', path, { query: asking({ delete: 'true' }), body: selectionBody(idListOf(ids)) });
+    delete: toManyOnly('delete', async (ids: RecordIds) => {
+      await connection.request('DELETE', path, {
+        query: timezoneQuery({ delete: 'true' }),
+        body: selectionBody(idListOf(ids)),
+      });
     }),
     async set(target: RecordId | null) {
-      wants(false, 'set');
-      await connection.ask('PUT', path, { query: asking(), body: { data: identify(schema, foreign, target) } });
+      requireKind(false, 'set');
+      await connection.request('PUT', path, {
+        query: timezoneQuery(),
+        body: { data: identify(schema, targetCollection, target) },
+      });
     },
   } as unknown as RelationClient<Plain, string>;
 }
@@ -145,7 +158,7 @@ export async function readChart(
   path: string,
   body: Readonly<Record<string, string>>,
 ): Promise<unknown> {
-  const answer = await connection.ask<{ readonly data?: { readonly attributes?: { readonly value?: unknown } } }>(
+  const answer = await connection.request<{ readonly data?: { readonly attributes?: { readonly value?: unknown } } }>(
     'POST',
     path,
     { body },

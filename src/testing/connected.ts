@@ -1,7 +1,7 @@
 // Common setup of the test clients: options, the sandbox in the role of the platform, and tokens of its user.
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../core/clock.ts';
-import { makeTestingToken } from '../oauth/tokens/session-token.ts';
+import { createTestingToken } from '../oauth/tokens/session-token.ts';
 import { type CheckedTestOptions, checkTestOptions, type TestClientOptions } from './options.ts';
 import { type PermissionOverrides, writeRights } from './rights.ts';
 import { connectSandbox, type SandboxControls } from './sandbox.ts';
@@ -18,18 +18,22 @@ export interface Connected {
 
 const tokenSeconds = 600;
 /** A token is replaced when it expires within this time. */
-const leastSeconds = 60;
+const MIN_SECONDS = 60;
 
 /** Throws CONFIGURATION, with a remedy, for invalid options, a missing schema or an unreachable sandbox. */
-export async function connectToSandbox(caller: string, given: TestClientOptions, at: string): Promise<Connected> {
-  const options = checkTestOptions(caller, given, at);
+export async function connectToSandbox(
+  caller: string,
+  clientOptions: TestClientOptions,
+  at: string,
+): Promise<Connected> {
+  const options = checkTestOptions(caller, clientOptions, at);
   const { envSecret, authSecret, serverUrl, schemaPath } = options;
   const schema = openSchema(schemaPath);
   const sandbox = await connectSandbox({ serverUrl, envSecret });
   // Agents upload their schema to the platform. In production, an agent may have uploaded it to another one.
   if ((await sandbox.schema()) === undefined) await sandbox.uploadSchema(readFileSync(schemaPath, 'utf8'));
   const { id: userId } = await sandbox.user();
-  let made: { readonly token: Promise<string>; readonly until: number } | undefined;
+  let issued: { readonly token: Promise<string>; readonly until: number } | undefined;
   const scoped = new Set<string>();
   return {
     options,
@@ -37,11 +41,11 @@ export async function connectToSandbox(caller: string, given: TestClientOptions,
     sandbox,
     token() {
       const now = systemClock.now();
-      if (!made || made.until < now) {
-        const token = makeTestingToken({ authSecret, userId, seconds: tokenSeconds, clock: systemClock });
-        made = { token, until: now + (tokenSeconds - leastSeconds) * 1000 };
+      if (!issued || issued.until < now) {
+        const token = createTestingToken({ authSecret, userId, seconds: tokenSeconds, clock: systemClock });
+        issued = { token, until: now + (tokenSeconds - MIN_SECONDS) * 1000 };
       }
-      return made.token;
+      return issued.token;
     },
     async overridePermissions(overrides) {
       // Throws for unknown collections: a misspelt name would leave everything allowed.

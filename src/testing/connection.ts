@@ -11,7 +11,7 @@ export interface ConnectionOptions {
   readonly clock?: Pick<Clock, 'after'>;
 }
 
-export interface Asked {
+export interface RequestOptions {
   readonly query?: URLSearchParams;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
@@ -26,19 +26,19 @@ export interface Reply {
 
 export interface Connection {
   /** Returns a response of any status. Throws AgentHttpError with status 0 when there is no response. */
-  send(method: string, path: string, asked?: Asked): Promise<Reply>;
+  send(method: string, path: string, options?: RequestOptions): Promise<Reply>;
   /** Returns the parsed JSON body; undefined for an empty one. Throws AgentHttpError for any status but 2xx. */
-  ask<Answer>(method: string, path: string, asked?: Asked): Promise<Answer>;
+  request<Answer>(method: string, path: string, options?: RequestOptions): Promise<Answer>;
 }
 
 export function createConnection(options: ConnectionOptions): Connection {
   const { address, token, timeoutSeconds, clock = systemClock } = options;
   const send: Connection['send'] = async (method, path, { query, headers, body } = {}) => {
-    const asked = query && query.size > 0 ? `?${query}` : '';
+    const search = query && query.size > 0 ? `?${query}` : '';
     const controller = new AbortController();
     const disarm = clock.after(timeoutSeconds * 1000, () => controller.abort());
     try {
-      const response = await fetch(`${address}${path}${asked}`, {
+      const response = await fetch(`${address}${path}${search}`, {
         method,
         headers: {
           authorization: `Bearer ${await token()}`,
@@ -53,7 +53,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     } catch (cause) {
       const problem = controller.signal.aborted
         ? `has not answered within ${timeoutSeconds} seconds`
-        : 'cannot be reached: has the agent been started, and is agentUrl the address at which it listens?';
+        : 'cannot be reached: has the agent been started, and does it listen at agentUrl?';
       throw new AgentHttpError(`${method} ${path}: ${address} ${problem}`, {}, cause);
     } finally {
       disarm();
@@ -61,8 +61,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
   return {
     send,
-    async ask<Answer>(method: string, path: string, asked?: Asked) {
-      const reply = await send(method, path, asked);
+    async request<Answer>(method: string, path: string, requestOptions?: RequestOptions) {
+      const reply = await send(method, path, requestOptions);
       if (reply.status < 200 || reply.status > 299) throw failureOf(`${method} ${path}`, reply);
       return (reply.bytes.length === 0 ? undefined : jsonOf(reply, `${method} ${path}`)) as Answer;
     },
@@ -74,7 +74,7 @@ export function failureOf(what: string, { status, bytes }: Reply): AgentHttpErro
   const responseText = bytes.toString('utf8');
   const body = parsed(responseText);
   const { name, code, detail } = firstErrorOf(body) ?? {};
-  const message = `${what}: ${status} ${detail ?? (responseText.slice(0, 200) || 'without a text')}${hintOf(status)}`;
+  const message = `${what}: ${status} ${detail ?? (responseText.slice(0, 200) || 'without a message')}${hintOf(status)}`;
   const answer = { status, body, responseText };
   if (name === 'CustomActionRequiresApprovalError') return new ActionRequiresApprovalError(message, answer);
   if (code === 'INVALID_FORM') return new ActionFormValidationError(message, answer);
@@ -84,7 +84,7 @@ export function failureOf(what: string, { status, bytes }: Reply): AgentHttpErro
 /** The most frequent cause of the status. */
 function hintOf(status: number): string {
   if (status !== 401) return '';
-  return " (The test client's agentServiceAuthSecret must be the agent's authSecret, agentUrl its public address, and the agent's serverUrl a sandbox that still runs.)";
+  return " (The test client's agentServiceAuthSecret must be the agent's authSecret, agentUrl its public address, and the agent's serverUrl a running sandbox.)";
 }
 
 function jsonOf(reply: Reply, what: string): unknown {
@@ -92,7 +92,7 @@ function jsonOf(reply: Reply, what: string): unknown {
   const body = parsed(text);
   if (body !== undefined) return body;
   const { status } = reply;
-  const message = `${what}: ${status}, but the answer is no JSON. Is agentUrl the address of the agent's HTTP API?`;
+  const message = `${what}: ${status}, but the answer is not JSON. Is agentUrl the address of the agent's HTTP API?`;
   throw new AgentHttpError(message, { status, responseText: text });
 }
 

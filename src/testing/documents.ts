@@ -27,23 +27,29 @@ export function readRecords(document: RecordDocument, fields?: readonly string[]
   const data = document.data ?? [];
   const resources: readonly Resource[] = Array.isArray(data) ? data : [data];
   // A relation may lead to another record of the list, which `included` then omits.
-  const known = new Map([...resources, ...(document.included ?? [])].map((resource) => [markOf(resource), resource]));
+  const resourcesByKey = new Map(
+    [...resources, ...(document.included ?? [])].map((resource) => [keyOfResource(resource), resource]),
+  );
   return resources.map((resource) => {
-    const record = readRecord(resource, known, []);
+    const record = readRecord(resource, resourcesByKey, []);
     return fields ? pick(record, fields) : record;
   });
 }
 
 /** To-one relations become nested records, or null. To-many relations are not part of a record. */
-function readRecord(resource: Resource, known: ReadonlyMap<string, Resource>, above: readonly string[]): PlainRecord {
-  const trail = [...above, markOf(resource)];
+function readRecord(
+  resource: Resource,
+  resourcesByKey: ReadonlyMap<string, Resource>,
+  above: readonly string[],
+): PlainRecord {
+  const trail = [...above, keyOfResource(resource)];
   const record: Record<string, unknown> = { ...resource.attributes };
   for (const [name, { data }] of Object.entries(resource.relationships ?? {})) {
     if (data === undefined) continue;
     if (data === null) record[name] = null;
     // Two records may point to each other.
-    else if (!trail.includes(markOf(data)))
-      record[name] = readRecord(known.get(markOf(data)) ?? bare(data), known, trail);
+    else if (!trail.includes(keyOfResource(data)))
+      record[name] = readRecord(resourcesByKey.get(keyOfResource(data)) ?? bare(data), resourcesByKey, trail);
   }
   return record;
 }
@@ -63,7 +69,7 @@ function pick(record: PlainRecord, fields: readonly string[]): PlainRecord {
   return picked;
 }
 
-const markOf = ({ type, id }: Identifier): string => JSON.stringify([type, id]);
+const keyOfResource = ({ type, id }: Identifier): string => JSON.stringify([type, id]);
 /** A record missing in the document: only its id is known. */
 const bare = ({ type, id }: Identifier): Resource => ({ type, id, attributes: { id } });
 
@@ -78,7 +84,7 @@ export function writeRecord(schema: Schema, collection: string, values: PlainRec
     if (value === undefined) continue;
     const relation = schema.findRelation(collection, name);
     if (!relation) attributes[name] = wireValue(value);
-    else relationships[name] = { data: identify(schema, relation.foreign, value) };
+    else relationships[name] = { data: identify(schema, relation.target, value) };
   }
   return {
     data: {
@@ -90,10 +96,10 @@ export function writeRecord(schema: Schema, collection: string, values: PlainRec
   };
 }
 
-export function identify(schema: Schema, collection: string, given: unknown): Identifier | null {
-  if (given === null) return null;
-  const isRecord = typeof given === 'object' && !Array.isArray(given);
-  const id = isRecord ? schema.keyOf(collection).map((name) => (given as PlainRecord)[name]) : (given as RecordId);
+export function identify(schema: Schema, collection: string, input: unknown): Identifier | null {
+  if (input === null) return null;
+  const isRecord = typeof input === 'object' && !Array.isArray(input);
+  const id = isRecord ? schema.keyOf(collection).map((name) => (input as PlainRecord)[name]) : (input as RecordId);
   return { type: collection, id: packRecordId(id) };
 }
 

@@ -3,7 +3,9 @@
 
 /** A problem with a value of a form. */
 export interface FormProblem {
+  /** The id of the field. */
   readonly field: string;
+  /** The label that users see. */
   readonly label: string;
   /** A hint on what to send. */
   readonly problem: string;
@@ -11,11 +13,13 @@ export interface FormProblem {
 
 /** An error response of the agent, or a response in an unexpected format. */
 export class AgentHttpError extends Error {
+  /** The name of the class. */
   override readonly name: string = 'AgentHttpError';
   /** HTTP status; 0 when there was no response. */
   readonly status: number;
   /** Parsed body, if it was JSON. */
   readonly body: unknown;
+  /** The body of the response, as text. */
   readonly responseText: string;
   /** Code of the first error in the response, such as DENIED. docs/errors.md lists all codes. */
   readonly code: string | undefined;
@@ -35,6 +39,7 @@ export class AgentHttpError extends Error {
 
 /** The action was not executed: it requires approval first. */
 export class ActionRequiresApprovalError extends AgentHttpError {
+  /** The name of the class. */
   override readonly name = 'ActionRequiresApprovalError';
   /** Roles that may approve it. */
   readonly roleIdsAllowedToApprove: readonly number[];
@@ -48,19 +53,23 @@ export class ActionRequiresApprovalError extends AgentHttpError {
 
 /** The action was not executed: values of its form are missing or wrong. */
 export class ActionFormValidationError extends AgentHttpError {
+  /** The name of the class. */
   override readonly name = 'ActionFormValidationError';
+  /** The problems of all fields. */
   readonly problems: readonly FormProblem[];
 
   constructor(message: string, answer: Pick<AgentHttpError, 'status' | 'body' | 'responseText'>) {
     super(message, answer);
-    const given = firstErrorOf(answer.body)?.data?.fields;
-    this.problems = Array.isArray(given) ? given : [];
+    const fieldProblems = firstErrorOf(answer.body)?.data?.fields;
+    this.problems = Array.isArray(fieldProblems) ? fieldProblems : [];
   }
 }
 
 /** The form has no such field with its current values. */
 export class UnknownActionFieldError extends Error {
+  /** The name of the class. */
   override readonly name = 'UnknownActionFieldError';
+  /** The name that the form does not have. */
   readonly field: string;
   /** Names of the fields that it has. */
   readonly fields: readonly string[];

@@ -11,16 +11,23 @@ import type { PermissionOverrides } from './rights.ts';
 
 /** A tool as `tools/list` returns it. */
 export interface McpTool {
+  /** The name to call the tool by. */
   readonly name: string;
+  /** The name that users see. */
   readonly title?: string;
+  /** The text that the assistant reads. */
   readonly description?: string;
+  /** The JSON schema of the arguments. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Hints such as `readOnlyHint`. */
   readonly annotations?: Readonly<Record<string, unknown>>;
 }
 
 /** A tool returned an error result. */
 export class McpToolError extends Error {
+  /** The name of the class. */
   override readonly name = 'McpToolError';
+  /** The name of the tool. */
   readonly tool: string;
   /** The text that the assistant receives. */
   readonly text: string;
@@ -45,6 +52,7 @@ export interface McpTestClient {
   describe(collection?: string): Promise<ToolAnswer>;
   /** As in the agent test client: everything not listed is allowed. */
   overridePermissions(overrides: PermissionOverrides): Promise<void>;
+  /** Disconnects from the sandbox. */
   close(): Promise<void>;
 }
 
@@ -59,8 +67,8 @@ export interface McpTestClientOptions extends TestClientOptions {
 const allScopes = ['mcp:read', 'mcp:write', 'mcp:action'];
 
 /** Connects as the user of the sandbox. Start the agent with the sandbox as its serverUrl and with MCP first. */
-export async function createMcpTestClient(given: McpTestClientOptions): Promise<McpTestClient> {
-  const { mcpPath = '/mcp', scopes = allScopes, ...options } = given;
+export async function createMcpTestClient(clientOptions: McpTestClientOptions): Promise<McpTestClient> {
+  const { mcpPath = '/mcp', scopes = allScopes, ...options } = clientOptions;
   const at = callSite(createMcpTestClient);
   if (typeof mcpPath !== 'string' || !mcpPath.startsWith('/'))
     refuseOption("createMcpTestClient: 'mcpPath' must be a path such as '/data/mcp'", at);
@@ -87,7 +95,7 @@ type Assistant = Pick<McpTestClient, 'listTools' | 'call' | 'describe'>;
 
 function connectMcp({ mcpUrl, token, timeoutSeconds, clock = systemClock }: McpConnectionOptions): Assistant {
   let lastId = 0;
-  const ask = async <Result>(method: string, params: Readonly<Record<string, unknown>>): Promise<Result> => {
+  const sendRequest = async <Result>(method: string, params: Readonly<Record<string, unknown>>): Promise<Result> => {
     const id = ++lastId;
     const { headers, body } = writeMcpRequest(id, method, params);
     const controller = new AbortController();
@@ -109,14 +117,14 @@ function connectMcp({ mcpUrl, token, timeoutSeconds, clock = systemClock }: McpC
     }
   };
   const call: McpTestClient['call'] = async (tool, args = {}) => {
-    const result = await ask<ToolResult>('tools/call', { name: tool, arguments: args });
+    const result = await sendRequest<ToolResult>('tools/call', { name: tool, arguments: args });
     const text = result.content.find((block) => block.type === 'text')?.text ?? '';
     if (result.isError === true) throw new McpToolError(tool, text);
     return JSON.parse(text);
   };
   return {
     async listTools() {
-      const { tools } = await ask<{ readonly tools: readonly McpTool[] }>('tools/list', {});
+      const { tools } = await sendRequest<{ readonly tools: readonly McpTool[] }>('tools/list', {});
       return tools;
     },
     call,

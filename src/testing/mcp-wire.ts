@@ -45,8 +45,8 @@ export function readMcpAnswer(id: number, status: number, type: string, text: st
     throw new AgentHttpError(`MCP: ${problem} (${code})`, { status, body: message, responseText: text });
   }
   if (message?.result !== undefined) return message.result;
-  const said = (parse(text) as { readonly error_description?: string } | undefined)?.error_description;
-  throw new AgentHttpError(`MCP: ${status} ${said ?? text.slice(0, 200)}`, {
+  const errorDescription = (parse(text) as { readonly error_description?: string } | undefined)?.error_description;
+  throw new AgentHttpError(`MCP: ${status} ${errorDescription ?? text.slice(0, 200)}`, {
     status,
     body: parse(text),
     responseText: text,

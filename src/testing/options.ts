@@ -1,15 +1,15 @@
-// Options of the test clients (spec 2.9) and their validation. Each option has a row that describes valid values.
-import { checkRows, isText, type OptionRows, refuseOption } from '../agent/customize/option-checks.ts';
+// Options of the test clients (behaviour 2.9) and their validation. Each option has a row that describes valid values.
+import { checkOptions, isText, type OptionRules, refuseOption } from '../agent/customize/option-checks.ts';
 
 /** Options of the test clients. Each secret has two names; use one of them. */
 export interface TestClientOptions {
-  /** The agent's envSecret. */
+  /** The agent's envSecret. Default: `agentForestEnvSecret`; one of the two is required. */
   readonly agentServiceEnvSecret?: string;
-  /** Alias of `agentServiceEnvSecret`. */
+  /** Alias of `agentServiceEnvSecret`. Default: that option. */
   readonly agentForestEnvSecret?: string;
-  /** The agent's authSecret. */
+  /** The agent's authSecret. Default: `agentForestAuthSecret`; one of the two is required. */
   readonly agentServiceAuthSecret?: string;
-  /** Alias of `agentServiceAuthSecret`. */
+  /** Alias of `agentServiceAuthSecret`. Default: that option. */
   readonly agentForestAuthSecret?: string;
   /** URL of the agent's HTTP API, such as `http://127.0.0.1:3931/service`. Without a path, the prefix is `/service`. */
   readonly agentUrl: string;
@@ -40,52 +40,52 @@ const defaultSeconds = 10;
 const isAddress = (value: unknown): boolean => isText(value) && /^https?:\/\//.test(value) && URL.canParse(value);
 const secretOf = (name: string) => ({
   expected: `the ${name} that the agent was created with`,
-  takes: isText,
+  accepts: isText,
 });
-const rows: OptionRows<TestClientOptions> = {
+const rows: OptionRules<TestClientOptions> = {
   agentServiceEnvSecret: secretOf('envSecret'),
   agentForestEnvSecret: secretOf('envSecret'),
   agentServiceAuthSecret: secretOf('authSecret'),
   agentForestAuthSecret: secretOf('authSecret'),
   agentUrl: {
     required: true,
-    expected: "the address at which the agent listens, such as 'http://127.0.0.1:3931'",
-    takes: isAddress,
+    expected: "the address of the agent, such as 'http://127.0.0.1:3931'",
+    accepts: isAddress,
   },
-  serverUrl: { required: true, expected: "the address of the sandbox: its 'url'", takes: isAddress },
+  serverUrl: { required: true, expected: "the address of the sandbox: its 'url'", accepts: isAddress },
   agentSchemaPath: {
     required: true,
     expected: "the path of the schema file that the agent writes: its 'schemaPath'",
-    takes: isText,
+    accepts: isText,
   },
-  timezone: { expected: "the IANA name of a timezone such as 'Europe/Oslo'", takes: isZone },
+  timezone: { expected: "the IANA name of a timezone such as 'Europe/Oslo'", accepts: isZone },
   timeoutSeconds: {
     expected: 'a number of seconds above 0',
-    takes: (value) => typeof value === 'number' && value > 0 && value < 100_000,
+    accepts: (value) => typeof value === 'number' && value > 0 && value < 100_000,
   },
 };
 
 /** Throws CONFIGURATION, with the line `at`, for missing, unknown or invalid options. */
-export function checkTestOptions(caller: string, given: TestClientOptions, at: string): CheckedTestOptions {
-  checkRows(caller, given, rows, at);
+export function checkTestOptions(caller: string, options: TestClientOptions, at: string): CheckedTestOptions {
+  checkOptions(caller, options, rows, at);
   const secret = (what: 'Env' | 'Auth'): string => {
     const [service, forest] = [`agentService${what}Secret`, `agentForest${what}Secret`] as const;
-    const [one, other] = [given[service], given[forest]];
+    const [one, other] = [options[service], options[forest]];
     if (one !== undefined && other !== undefined)
-      refuseOption(`${caller}: '${service}' and '${forest}' are one option: give one of them`, at);
+      refuseOption(`${caller}: '${service}' and '${forest}' are the same option: set one of them`, at);
     const found = one ?? other;
     return found ?? refuseOption(`${caller} needs '${service}': ${rows[service].expected}`, at);
   };
-  const url = new URL(given.agentUrl);
+  const url = new URL(options.agentUrl);
   const path = url.pathname.replace(/\/+$/, '');
   return {
     envSecret: secret('Env'),
     authSecret: secret('Auth'),
     agentUrl: url.origin + (path === '' ? defaultPrefix : path),
-    serverUrl: given.serverUrl.replace(/\/+$/, ''),
-    schemaPath: given.agentSchemaPath,
-    timezone: given.timezone ?? 'UTC',
-    timeoutSeconds: given.timeoutSeconds ?? defaultSeconds,
+    serverUrl: options.serverUrl.replace(/\/+$/, ''),
+    schemaPath: options.agentSchemaPath,
+    timezone: options.timezone ?? 'UTC',
+    timeoutSeconds: options.timeoutSeconds ?? defaultSeconds,
   };
 }
 

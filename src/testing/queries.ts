@@ -22,13 +22,13 @@ export interface QueryOptions {
   readonly segment?: string | undefined;
 }
 
-export interface SentQuery {
+export interface RequestQuery {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** `timezone`: an IANA name. */
-export function writeQuery(collection: string, options: QueryOptions, timezone: string): SentQuery {
+export function writeQuery(collection: string, options: QueryOptions, timezone: string): RequestQuery {
   const { fields, filters, sort, page, search, searchExtended, segment } = options;
   const query = new URLSearchParams({ timezone });
   const sorts = sort === undefined ? [] : 'field' in sort ? [sort] : sort;

@@ -9,12 +9,12 @@ import { systemClock } from '../core/clock.ts';
 import { loadConfig, processEnvironment } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { createLogListener } from '../core/observe.ts';
-import { randomId, sameText } from '../core/secret.ts';
+import { randomId, timingSafeEqualText } from '../core/secret.ts';
 import { listOf, mapOf, nullable, optional, plain, shape, text } from '../remote-store/checks.ts';
-import { connectDoor } from '../remote-store/connect.ts';
-import { createDoorPaths, defaultDoorPath } from '../remote-store/paths.ts';
+import { connectChannel } from '../remote-store/connect.ts';
+import { createRpcPaths, defaultRpcPath } from '../remote-store/paths.ts';
 import type { OwnStore } from '../remote-store/relayed.ts';
-import { createDoor, type Door, type DoorCall } from '../remote-store/rpc-server.ts';
+import { createRpcServer, type RpcCall, type RpcServer } from '../remote-store/rpc-server.ts';
 import { makeSandboxKey } from '../remote-store/sandbox-key.ts';
 import { listen } from '../server/http-server.ts';
 import { openStore } from '../store/open.ts';
@@ -24,6 +24,7 @@ import type { CollectionPermission } from '../store/permissions/types.ts';
 export interface Sandbox {
   /** URL to pass to an agent as its `serverUrl`. */
   readonly url: string;
+  /** The port of the server. */
   readonly port: number;
   /** Stops the server. Calling it twice is safe. */
   close(): Promise<void>;
@@ -52,7 +53,7 @@ const everything: CollectionPermission = {
   export: true,
 };
 
-/** `port`: 0 picks a free port. Throws CONFIGURATION when the port is in use. (Spec 4.7.) */
+/** `port`: 0 picks a free port. Throws CONFIGURATION when the port is in use. (Behaviour 4.7.) */
 export async function createForestServerSandbox(port = 0): Promise<Sandbox> {
   if (!(Number.isInteger(port) && port >= 0 && port <= 65_535))
     fail('CONFIGURATION', { problem: 'createForestServerSandbox: the port must be a number from 0 to 65535.' });
@@ -79,7 +80,7 @@ export async function createForestServerSandbox(port = 0): Promise<Sandbox> {
     closers.push(() => store.close());
     const { key, remove } = makeSandboxKey(taken);
     closers.unshift(remove);
-    route = createRoute(createSandboxDoor(store, key));
+    route = createRoute(createSandboxServer(store, key));
   } catch (error) {
     await close();
     throw error;
@@ -107,18 +108,18 @@ async function openSandboxStore(): Promise<OwnStore> {
   return { ...store, relay: store.relay! };
 }
 
-function createSandboxDoor(store: OwnStore, key: string): Door {
+function createSandboxServer(store: OwnStore, key: string): RpcServer {
   let claimed: string | undefined;
-  const { locate } = createDoorPaths(`http://${host}`, defaultDoorPath);
+  const { locate } = createRpcPaths(`http://${host}`, defaultRpcPath);
   const more = listControls(store);
-  return createDoor({
+  return createRpcServer({
     store,
     key,
     // The first environment to connect claims the sandbox.
     admits(environment) {
       if (environment === '') return false;
       claimed ??= environment;
-      return sameText(claimed, environment);
+      return timingSafeEqualText(claimed, environment);
     },
     paths: { locate: (path) => locate(path) ?? (Object.hasOwn(more, path) ? path : undefined) },
     more,
@@ -131,7 +132,7 @@ function createSandboxDoor(store: OwnStore, key: string): Door {
 
 const isRights = shape({ collections: optional(nullable(mapOf(plain))), scopes: optional(plain) });
 
-function listControls(store: OwnStore): Readonly<Record<string, DoorCall>> {
+function listControls(store: OwnStore): Readonly<Record<string, RpcCall>> {
   const { permissions, schema } = store;
   return {
     '/permission-override': {
@@ -155,9 +156,9 @@ function listControls(store: OwnStore): Readonly<Record<string, DoorCall>> {
   };
 }
 
-function createRoute(door: Door): (req: IncomingMessage, res: ServerResponse) => void {
+function createRoute(rpcServer: RpcServer): (req: IncomingMessage, res: ServerResponse) => void {
   return (req, res) => {
-    if (door.handle(req, res)) return;
+    if (rpcServer.handle(req, res)) return;
     req.resume();
     const path = (req.url ?? '/').split('?', 1)[0]!.slice(0, 200);
     const detail = `Sandbox: no such route ${req.method} ${path}`;
@@ -186,10 +187,10 @@ export async function connectSandbox(options: {
   readonly serverUrl: string;
   readonly envSecret: string;
 }): Promise<SandboxControls> {
-  const { channel, isSandbox } = await connectDoor({ ...options, clock: systemClock, observe });
+  const { channel, isSandbox } = await connectChannel({ ...options, clock: systemClock, observe });
   if (!isSandbox) {
     await channel.close();
-    fail('CONFIGURATION', { problem: `serverUrl: ${options.serverUrl} is a platform, and no sandbox for tests.` });
+    fail('CONFIGURATION', { problem: `serverUrl: ${options.serverUrl} is a platform, not a sandbox for tests.` });
   }
   return {
     async overrideRights(rights) {

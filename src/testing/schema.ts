@@ -2,7 +2,7 @@
 // actions. The file is reloaded when it changes, because a restarted agent rewrites it.
 import { readFileSync, statSync } from 'node:fs';
 import { fail } from '../core/errors.ts';
-import { nearNames } from '../core/suggestions.ts';
+import { suggestNames } from '../core/suggestions.ts';
 
 export interface SchemaField {
   readonly field: string;
@@ -40,7 +40,7 @@ export interface Schema {
 
 export interface SchemaRelation {
   readonly name: string;
-  readonly foreign: string;
+  readonly target: string;
   readonly isMany: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface SchemaRelation {
 export function openSchema(path: string): Schema {
   let read: { readonly mark: string; readonly collections: readonly SchemaCollection[] } | undefined;
   const collections = (): readonly SchemaCollection[] => {
-    const mark = markOf(path);
+    const mark = fileVersion(path);
     if (read?.mark !== mark) read = { mark, collections: readCollections(path) };
     return read.collections;
   };
@@ -56,19 +56,19 @@ export function openSchema(path: string): Schema {
     const found = items.find((item) => nameOf(item) === name);
     if (found) return found;
     const names = items.map(nameOf);
-    const near = nearNames(name, names);
-    const offer = near.length ? `Near: ${near.join(', ')}.` : `There are: ${names.join(', ') || 'none'}.`;
-    return fail('CONFIGURATION', { problem: `The schema (${path}) has no ${what} '${name}'. ${offer}` });
+    const near = suggestNames(name, names);
+    const hint = near.length ? `Near: ${near.join(', ')}.` : `There are: ${names.join(', ') || 'none'}.`;
+    return fail('CONFIGURATION', { problem: `The schema (${path}) has no ${what} '${name}'. ${hint}` });
   };
   const collection = (name: string) => pick(collections(), (one) => one.name, name, 'collection');
   const relations = (name: string) => collection(name).fields.flatMap(relationOf);
-  const given = (name: string) => collection(name).fields.flatMap(givenOf);
+  const computedRelations = (name: string) => collection(name).fields.flatMap(computedRelationOf);
   collections();
   return {
     collection,
     action: (of, name) => pick(collection(of).actions, (one) => one.name, name, `action of '${of}' called`),
     relation: (of, name) =>
-      pick([...relations(of), ...given(of)], (one) => one.name, name, `relation of '${of}' called`),
+      pick([...relations(of), ...computedRelations(of)], (one) => one.name, name, `relation of '${of}' called`),
     findRelation: (of, name) => relations(of).find((one) => one.name === name),
     keyOf: (of) =>
       collection(of)
@@ -80,20 +80,20 @@ export function openSchema(path: string): Schema {
 function relationOf({ field, relationship, reference }: SchemaField): SchemaRelation[] {
   if (relationship === undefined || reference === null) return [];
   // Collection names may contain a dot; names of key columns rarely do.
-  const foreign = reference.slice(0, reference.lastIndexOf('.'));
-  return [{ name: field, foreign, isMany: relationship.endsWith('Many') }];
+  const target = reference.slice(0, reference.lastIndexOf('.'));
+  return [{ name: field, target, isMany: relationship.endsWith('Many') }];
 }
 
 /**
  * A field with records computed by code: its type is a list of one object with `fields`. These records are read-only.
  */
-function givenOf({ field, type }: SchemaField): SchemaRelation[] {
+function computedRelationOf({ field, type }: SchemaField): SchemaRelation[] {
   const [item] = Array.isArray(type) ? (type as readonly unknown[]) : [];
-  const isGiven = typeof item === 'object' && item !== null && 'fields' in item;
-  return isGiven ? [{ name: field, foreign: field, isMany: true }] : [];
+  const isComputed = typeof item === 'object' && item !== null && 'fields' in item;
+  return isComputed ? [{ name: field, target: field, isMany: true }] : [];
 }
 
-function markOf(path: string): string {
+function fileVersion(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   return found ? `${found.mtimeMs} ${found.size}` : 'none';
 }
@@ -107,13 +107,13 @@ function readCollections(path: string): readonly SchemaCollection[] {
   } catch (cause) {
     return refuse('cannot be read. Start the agent first: it writes the schema there (its option schemaPath).', cause);
   }
-  let given: unknown;
+  let parsed: unknown;
   try {
-    given = JSON.parse(text);
+    parsed = JSON.parse(text);
   } catch (cause) {
     return refuse('is not JSON. Give the path of the schema file that the agent writes.', cause);
   }
-  const { collections } = (given ?? {}) as { readonly collections?: unknown };
+  const { collections } = (parsed ?? {}) as { readonly collections?: unknown };
   if (!Array.isArray(collections)) return refuse('has no collections. Give the path of the schema file of the agent.');
   return collections as readonly SchemaCollection[];
 }

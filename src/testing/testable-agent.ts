@@ -14,9 +14,9 @@ import type { AgentTestClient } from './typed-client.ts';
 
 /** Options of `createTestableAgent`. */
 export interface TestableAgentOptions {
-  /** More options for createAgent. By default only errors are logged. */
+  /** More options for createAgent. Default: only errors are logged. */
   readonly agent?: Partial<Omit<AgentOptions, 'authSecret' | 'envSecret' | 'schemaPath' | 'serverUrl'>>;
-  /** Options for mountAiMcpServer. */
+  /** Options for mountAiMcpServer. Default: all tools, at the root. */
   readonly mcp?: McpOptions;
   /** IANA name of the user's timezone. Default `UTC`. */
   readonly timezone?: string;
@@ -24,9 +24,13 @@ export interface TestableAgentOptions {
 
 /** A started agent, its sandbox and its clients. */
 export interface TestableAgent<S extends object = AnySchema> {
+  /** The agent, already started. */
   readonly agent: Agent<S>;
+  /** Calls the agent as a front end does. */
   readonly client: AgentTestClient<S>;
+  /** Calls the agent as an assistant does. */
   readonly mcp: McpTestClient;
+  /** The platform with the user of the test. */
   readonly sandbox: Sandbox;
   /** Options of the clients, to create more of them. */
   readonly options: TestClientOptions;
@@ -63,7 +67,7 @@ export async function createTestableAgent<S extends object = AnySchema>(
     agent.mountAiMcpServer(mcpOptions).mountOnStandaloneServer(0);
     const { server } = await agent.start();
     closers.push(() => agent.stop());
-    const place: TestClientOptions = {
+    const clientOptions: TestClientOptions = {
       agentServiceAuthSecret: authSecret,
       agentServiceEnvSecret: envSecret,
       agentUrl: server!.apiUrl,
@@ -71,12 +75,12 @@ export async function createTestableAgent<S extends object = AnySchema>(
       agentSchemaPath: schemaPath,
       timezone,
     };
-    const client = await createAgentTestClient<S>(place);
+    const client = await createAgentTestClient<S>(clientOptions);
     closers.push(() => client.close());
     const mcpPath = new URL(server!.mcpUrl).pathname;
-    const mcp = await createMcpTestClient({ ...place, mcpPath });
+    const mcp = await createMcpTestClient({ ...clientOptions, mcpPath });
     closers.push(() => mcp.close());
-    return { agent, client, mcp, sandbox, options: place, mcpPath, close };
+    return { agent, client, mcp, sandbox, options: clientOptions, mcpPath, close };
   } catch (error) {
     await close();
     throw error;

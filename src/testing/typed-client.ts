@@ -28,7 +28,7 @@ type ManyOf<S, C extends keyof S> = S[C] extends { readonly many: infer X } ? X 
 type OneOf<S, C extends keyof S> = S[C] extends { readonly one: infer X } ? X : never;
 type RelationName<S, C extends keyof S> =
   IsAny<S> extends true ? string : (keyof ManyOf<S, C> | keyof OneOf<S, C>) & string;
-type ForeignOf<S, C extends keyof S, R> =
+type TargetOf<S, C extends keyof S, R> =
   IsAny<S> extends true
     ? CollectionName<S>
     : (R extends keyof ManyOf<S, C> ? ManyOf<S, C>[R] : R extends keyof OneOf<S, C> ? OneOf<S, C>[R] : never) &
@@ -39,11 +39,13 @@ export type RecordIds = string | number | readonly RecordId[];
 
 /** Selects records. */
 export interface SelectOptions<S, C extends keyof S> {
-  /** Conditions in the format of hooks and segments. */
+  /** Conditions in the format of hooks and segments. Default: no condition. */
   readonly filters?: IsAny<S> extends true ? PlainFilter : FilterOf<S, C>;
+  /** The words that records must contain. Default: no search. */
   readonly search?: string;
-  /** Also searches the records of to-one relations. */
+  /** Also searches the records of to-one relations. Default false. */
   readonly searchExtended?: boolean;
+  /** The name of a segment. Default: no segment. */
   readonly segment?: string;
 }
 
@@ -51,8 +53,9 @@ export interface SelectOptions<S, C extends keyof S> {
 export interface ListOptions<S, C extends keyof S, P extends string = PathIn<S, C>> extends SelectOptions<S, C> {
   /** Paths such as `name` or `customer:city`. Default: all columns, and those of to-one relations. */
   readonly fields?: readonly P[];
+  /** The order of the records. Default: the order of the key. */
   readonly sort?: IsAny<S> extends true ? PlainSort | readonly PlainSort[] : SortOf<S, C> | readonly SortOf<S, C>[];
-  /** `size`: default 15, at most 1,000. `number`: from 1. */
+  /** The size and the number of the page. Default: 15 records, the first page; at most 1,000 records. */
   readonly page?: { readonly size?: number; readonly number?: number };
 }
 
@@ -60,11 +63,14 @@ export interface ListOptions<S, C extends keyof S, P extends string = PathIn<S, 
 export interface CsvOptions<S, C extends keyof S> extends ListOptions<S, C> {
   /** Titles of the first row. Default: the names of the fields. */
   readonly header?: readonly string[];
+  /** The name of the file. Default: the name of the collection. */
   readonly filename?: string;
 }
 
 interface Listed<S, C extends keyof S> {
+  /** The records with all columns. Default: the first page, in the order of the key. */
   list(options?: Omit<ListOptions<S, C>, 'fields'>): Promise<Whole<S, C>[]>;
+  /** The records with only these fields. */
   list<P extends PathIn<S, C>>(
     options: ListOptions<S, C, P> & { readonly fields: readonly P[] },
   ): Promise<Found<S, C, P>[]>;
@@ -79,17 +85,24 @@ export type SegmentClient<S, C extends keyof S> = Listed<S, C>;
 
 /** A collection of the agent. `S` is the interface of generated typings, `C` the name of the collection. */
 export interface CollectionClient<S, C extends keyof S> extends Listed<S, C>, RecordChartReaders {
+  /** The records that contain the words of a text. */
   search(text: string, options?: Omit<ListOptions<S, C>, 'search' | 'fields'>): Promise<Whole<S, C>[]>;
   /** Throws AgentHttpError with status 404 when the record does not exist or is not visible to the user. */
   get(id: RecordId): Promise<Whole<S, C>>;
+  /** The record with only these fields. */
   get<P extends PathIn<S, C>>(id: RecordId, options: { readonly fields: readonly P[] }): Promise<Found<S, C, P>>;
   /** Returns the created record. To-one relations take the id of a record, a record with its key, or null. */
   create(values: Patch<S, C>): Promise<Whole<S, C>>;
+  /** Updates one record. Returns it as stored. */
   update(id: RecordId, values: Patch<S, C>): Promise<Whole<S, C>>;
+  /** Deletes the records. */
   delete(ids: RecordIds): Promise<void>;
+  /** The fields of the collection and their operators. */
   capabilities(): Promise<Capabilities>;
+  /** The client of a segment of the collection. */
   segment(name: string): SegmentClient<S, C>;
-  relation<R extends RelationName<S, C>>(name: R, id: RecordId): RelationClient<S, ForeignOf<S, C, R>>;
+  /** The client of the records that a relation leads to from one record. */
+  relation<R extends RelationName<S, C>>(name: R, id: RecordId): RelationClient<S, TargetOf<S, C, R>>;
   /** Loads the form of an action. Omit `target` for a global action. */
   action(name: string, target?: ActionTarget): Promise<ActionFormClient>;
 }
@@ -108,7 +121,9 @@ export interface RelationClient<S, C extends keyof S> extends Listed<S, C> {
 
 /** The fields of a collection and their filter operators, as the agent reports them to frontends. */
 export interface Capabilities {
+  /** The name of the collection. */
   readonly name: string;
+  /** The fields and the operators of each. */
   readonly fields: readonly {
     readonly name: string;
     readonly type: unknown;
@@ -116,6 +131,7 @@ export interface Capabilities {
     readonly operators?: readonly string[];
     readonly isGroupable?: boolean;
   }[];
+  /** The groups and operations of aggregates. */
   readonly aggregationCapabilities?: unknown;
 }
 
@@ -143,20 +159,31 @@ export interface ActionFormClient {
 
 /** An option of a field. */
 export interface FieldOption {
+  /** The value that the field takes. */
   readonly value: unknown;
+  /** The text that users see. */
   readonly label: string;
 }
 
 /** A field of a form. Its properties show the current state of the form. */
 export interface ActionFieldClient {
+  /** The id of the field. */
   readonly name: string;
+  /** The label that users see. */
   readonly label: string;
+  /** The type of the value. */
   readonly type: FieldType;
+  /** The current value; undefined or null for an empty field. */
   readonly value: unknown;
+  /** Whether the form needs a value. */
   readonly isRequired: boolean;
+  /** Whether only the action's code sets the value. */
   readonly isReadOnly: boolean;
+  /** The text beside the field. */
   readonly description: string | undefined;
+  /** The possible values of an Enum. */
   readonly enumValues: readonly string[] | undefined;
+  /** The options of a widget with options. */
   readonly options: readonly FieldOption[] | undefined;
   /** Collection of the record, for fields of type Collection. */
   readonly collectionName: string | undefined;
@@ -164,6 +191,7 @@ export interface ActionFieldClient {
   readonly widget: string | undefined;
   /** Sets the value and updates the fields that depend on it. A file is an object with name, media type and content. */
   fill(value: unknown): Promise<void>;
+  /** The options that match a text, for a field with a dynamic search. */
   search(text: string): Promise<readonly FieldOption[]>;
 }
 
@@ -174,17 +202,23 @@ export type LayoutElement = Readonly<Record<string, unknown>> & { readonly compo
 
 /** Durations of a benchmark. */
 export interface Timing {
+  /** The number of runs. */
   readonly times: number;
-  /** Milliseconds. */
+  /** The average, in milliseconds. */
   readonly mean: number;
+  /** The middle value, in milliseconds. */
   readonly median: number;
+  /** The time that 95 % of the runs did not exceed, in milliseconds. */
   readonly p95: number;
+  /** The shortest run, in milliseconds. */
   readonly least: number;
+  /** The longest run, in milliseconds. */
   readonly most: number;
 }
 
 /** Calls an agent like a frontend, as the user of a sandbox. Created by `createAgentTestClient`. */
 export interface AgentTestClient<S extends object = AnySchema> extends ChartReaders {
+  /** The client of one collection. */
   collection<C extends CollectionName<S>>(name: C): CollectionClient<S, C>;
   /**
    * Sets the permissions of the user for all later calls. Everything not listed is allowed; `{}` restores all

@@ -5,13 +5,13 @@ import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import type { Store } from '../store/store.ts';
-import type { CreatedRun, Run, RunOrigin, RunStep, RunWish, Workflow } from '../store/workflows/types.ts';
+import type { CreatedRun, Run, RunFilter, RunOrigin, RunStep, Workflow } from '../store/workflows/types.ts';
 import type { WorkflowDefinition } from './definition/definition.ts';
-import { type Answers, createAnswers } from './input-requests/answers.ts';
+import { createInputRequests, type InputRequests } from './input-requests/answers.ts';
 import { createRunFiles } from './runs/files.ts';
 import { createRunLog } from './runs/log.ts';
 
-export interface WorkflowRoomParts {
+export interface WorkflowServiceParts {
   readonly engine: Engine;
   readonly store: Pick<Store, 'workflows' | 'runs' | 'activity' | 'files'>;
   readonly clock: Clock;
@@ -30,18 +30,18 @@ export interface Requester {
   readonly clientName: string;
 }
 
-export interface StartWish {
+export interface StartRequest {
   readonly workflow: Workflow;
-  /** Packed. Not checked for existence (spec public-http-api 4.2, 1). */
+  /** Packed. Not checked for existence (behaviour api 4.2, 1). */
   readonly recordId: string;
   readonly idempotencyKey?: string;
 }
 
-export interface WorkflowRoom extends Answers {
+export interface WorkflowService extends InputRequests {
   /**
    * Workflows of the caller's rendering on collections visible to the caller, sorted by name. Includes inactive ones.
    */
-  list(access: Access, wish?: { readonly collection?: string }): Promise<readonly Workflow[]>;
+  list(access: Access, filter?: { readonly collection?: string }): Promise<readonly Workflow[]>;
   /** Active workflows of all renderings, for callers that poll what can be started. */
   listActive(): Promise<readonly Workflow[]>;
   /** Undefined when the workflow does not exist or is not visible to the caller. Callers cannot distinguish the two. */
@@ -50,8 +50,8 @@ export interface WorkflowRoom extends Answers {
    * Starts a run. The workflow must be active, which the caller checks. Throws FORBIDDEN if the user may not see or
    * start it, INVALID_ARGUMENT for a malformed record id.
    */
-  start(by: Requester, wish: StartWish): Promise<CreatedRun>;
-  runs(access: Access, wish: Omit<RunWish, 'renderingId'>): Promise<readonly Run[]>;
+  start(requester: Requester, request: StartRequest): Promise<CreatedRun>;
+  runs(access: Access, filter: Omit<RunFilter, 'renderingId'>): Promise<readonly Run[]>;
   run(access: Access, id: string): Promise<Run | undefined>;
   /** A run with its steps and its definition. Undefined like `run`. */
   trace(access: Access, id: string): Promise<RunTrace | undefined>;
@@ -65,45 +65,51 @@ export interface RunTrace {
 }
 
 /** Maximum length of a packed id, as in the storage. */
-export const recordIdMost = 400;
+export const MAX_RECORD_ID_LENGTH = 400;
 
 /** Whether the workflow belongs to the caller's rendering and its collection is visible to the caller. */
-export const maySee = (
+export const canSeeWorkflow = (
   access: Access,
   { renderingId, collection }: Pick<Workflow, 'renderingId' | 'collection'>,
 ): boolean => renderingId === access.caller.renderingId && access.can('browse', collection);
 
 /** Users may view their own runs. Editors and higher levels may view all runs of their rendering. */
-export const mayLookAt = (access: Access, run: Pick<Run, 'renderingId' | 'collection' | 'userId'>): boolean =>
-  maySee(access, run) && (run.userId === access.caller.id || access.caller.permissionLevel !== 'user');
+export const canSeeRun = (access: Access, run: Pick<Run, 'renderingId' | 'collection' | 'userId'>): boolean =>
+  canSeeWorkflow(access, run) && (run.userId === access.caller.id || access.caller.permissionLevel !== 'user');
 
-export function createWorkflowRoom({ store, engine, clock, nudge, fileLimitBytes }: WorkflowRoomParts): WorkflowRoom {
+export function createWorkflowService({
+  store,
+  engine,
+  clock,
+  nudge,
+  fileLimitBytes,
+}: WorkflowServiceParts): WorkflowService {
   const { workflows, runs, activity } = store;
   const findRun = async (access: Access, id: string): Promise<Run | undefined> => {
     const found = await runs.find(id);
-    return found && mayLookAt(access, found) ? found : undefined;
+    return found && canSeeRun(access, found) ? found : undefined;
   };
   return {
-    ...createAnswers({
+    ...createInputRequests({
       ...{ store, engine, find: findRun, nudge, fileLimitBytes },
       log: createRunLog(activity, clock),
       files: createRunFiles(store.files, clock),
     }),
-    async list(access, wish = {}) {
-      const all = await workflows.list({ ...wish, renderingId: access.caller.renderingId });
-      return all.filter((workflow) => maySee(access, workflow));
+    async list(access, filter = {}) {
+      const all = await workflows.list({ ...filter, renderingId: access.caller.renderingId });
+      return all.filter((workflow) => canSeeWorkflow(access, workflow));
     },
     listActive: async () => (await workflows.list({})).filter(({ isActive }) => isActive),
     async find(access, id) {
       const found = await workflows.find(id);
-      return found && maySee(access, found) ? found : undefined;
+      return found && canSeeWorkflow(access, found) ? found : undefined;
     },
     async start({ access, origin, clientId, clientName }, { workflow, recordId, idempotencyKey }) {
       const { caller } = access;
-      if (!maySee(access, workflow) || !access.startsWorkflows)
+      if (!canSeeWorkflow(access, workflow) || !access.startsWorkflows)
         fail('FORBIDDEN', { verb: 'start workflows of', collection: workflow.collection });
-      if (recordId === '' || recordId.length > recordIdMost || recordId.includes('\0')) {
-        const problem = `expected the id of a record, 1 to ${recordIdMost} characters.`;
+      if (recordId === '' || recordId.length > MAX_RECORD_ID_LENGTH || recordId.includes('\0')) {
+        const problem = `expected the id of a record, 1 to ${MAX_RECORD_ID_LENGTH} characters.`;
         fail('INVALID_ARGUMENT', { argument: 'record_id', problem });
       }
       const intent = await activity.begin({
@@ -126,24 +132,24 @@ export function createWorkflowRoom({ store, engine, clock, nudge, fileLimitBytes
         ...(access.collections && { collections: access.collections }),
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       });
-      const isRefused = created.state === 'ongoing' || created.state === 'mismatch';
+      const isRejected = created.state === 'ongoing' || created.state === 'mismatch';
       await intent.complete(
-        isRefused
+        isRejected
           ? { outcome: 'failed', code: 'RUN_ONGOING' }
           : { outcome: 'completed', workflow: { name: workflow.name, runId: created.runId } },
       );
       if (created.state === 'created') nudge?.(created.runId);
       return created;
     },
-    async runs(access, wish) {
+    async runs(access, filter) {
       const { id, permissionLevel, renderingId } = access.caller;
       const own = permissionLevel === 'user' ? { userId: id } : {};
-      const seen: Run[] = [];
-      for (let { after } = wish; ; ) {
-        const found = await runs.list({ ...wish, ...own, renderingId, ...(after !== undefined && { after }) });
-        seen.push(...found.filter((run) => mayLookAt(access, run)));
+      const visible: Run[] = [];
+      for (let { after } = filter; ; ) {
+        const found = await runs.list({ ...filter, ...own, renderingId, ...(after !== undefined && { after }) });
+        visible.push(...found.filter((run) => canSeeRun(access, run)));
         // Continues until the page is full, because runs on invisible collections are filtered out.
-        if (found.length < wish.limit || seen.length >= wish.limit) return seen.slice(0, wish.limit);
+        if (found.length < filter.limit || visible.length >= filter.limit) return visible.slice(0, filter.limit);
         after = found.at(-1)!.id;
       }
     },

@@ -1,6 +1,6 @@
 // Relations between collections of different data sources.
 import { afterEach, describe, expect, test } from 'vitest';
-import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent, type HeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import type { EngineLimits } from '../../src/agent/requests.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
@@ -52,7 +52,7 @@ const likes = table(
   ['order_id', 'country_id'],
 );
 
-function relate(agent: EngineAgent): void {
+function relate(agent: HeadlessAgent): void {
   agent
     .customizeCollection('orders', (each) =>
       each
@@ -90,10 +90,10 @@ interface Opened {
 async function open(
   sources: readonly Source[],
   limits: Partial<EngineLimits> = {},
-  customize: (agent: EngineAgent) => void = relate,
+  customize: (agent: HeadlessAgent) => void = relate,
 ): Promise<Opened> {
   const all = sources.map((source) => counted(source));
-  const agent = createEngineAgent();
+  const agent = createHeadlessAgent();
   for (const { source } of all) agent.addDataSource(() => source);
   customize(agent);
   const observed: Observation[] = [];
@@ -300,7 +300,7 @@ describe('limits', () => {
     const { engine } = await openMany(11_000);
     await expect(engine.count(accessOf(), { collection: 'orders', filter })).rejects.toMatchObject({
       code: 'TOO_MANY_ROWS',
-      message: expect.stringMatching(/'customer' of 'orders'.*more than 11000.*keep a copy.*'customers'/),
+      message: expect.stringMatching(/'customer' of 'orders'.*more than 11000.*store a copy.*'customers'/),
     });
   });
 
@@ -308,7 +308,7 @@ describe('limits', () => {
     const { engine, observed } = await openMany(100_000);
     for (const _ of [1, 2]) expect(await engine.count(accessOf(), { collection: 'orders', filter })).toBe(4);
     expect(observed.filter(({ type }) => type === 'warning')).toMatchObject([
-      { message: expect.stringContaining("'customer' of 'orders' is decided after reading, and 12000 rows") },
+      { message: expect.stringContaining("'customer' of 'orders' is evaluated after reading, and 12000 rows") },
     ]);
   });
 

@@ -183,7 +183,7 @@ describe.each(sellers)('$name', (seller) => {
       "UNKNOWN_FIELD: 'orders' has no field 'total'. Call describeCollection for all fields.",
       "UNKNOWN_FIELD: 'orders' has no field 'total'. Call describeCollection for all fields.",
       "UNKNOWN_FIELD: 'customers' has no field 'secret'. Call describeCollection for all fields.",
-      "INVALID_ARGUMENT: field: Sum takes Number, and 'customer:name' is String. Usable: id, customer_id.",
+      "INVALID_ARGUMENT: field: Sum takes Number, but 'customer:name' is String. Usable: id, customer_id.",
     ]);
   });
 
@@ -201,8 +201,8 @@ describe.each(sellers)('$name', (seller) => {
     ]).toEqual([
       'INVALID_ARGUMENT: field: Sum needs a field. Usable: id, customer_id, total.',
       'INVALID_ARGUMENT: operation: expected one of Count, Sum, Avg, Max, Min.',
-      "INVALID_ARGUMENT: groups: a bucket is of a Date or Dateonly, and 'total' is Number. Leave the bucket out.",
-      "INVALID_ARGUMENT: groups: no bucket 'Hour'. It is one of Year, Quarter, Month, Week, Day.",
+      "INVALID_ARGUMENT: groups: a bucket needs a Date or Dateonly, but 'total' is Number. Leave the bucket out.",
+      "INVALID_ARGUMENT: groups: no bucket 'Hour'. Send one of Year, Quarter, Month, Week, Day.",
       "RELATION_NEEDS_FIELD: 'customer' of 'orders' is a relation: name one of its fields, such as 'customer:id'.",
       'INVALID_ARGUMENT: groups: at most 8 groups.',
       'INVALID_ARGUMENT: limit: expected a whole number from 1 to 100.',

@@ -2,7 +2,8 @@
 // something else.
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { type AiChunk, type AiRequest, AppError } from '../../src/index.ts';
+import type { AiChunk, AiRequest } from '../../src/engine.ts';
+import { AppError } from '../../src/index.ts';
 import { failing, KEY, kinds, openProvider, type Reply, saying, speaking, spoken } from './ai-server.ts';
 
 const question: AiRequest = { messages: [{ role: 'user', content: 'How many?' }] };
@@ -123,7 +124,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     expect([error?.code, asked.length]).toEqual(['AI_UNAVAILABLE', 1]);
     expect(join(read).finish).toEqual([]);
     expect(error?.message).toBe(
-      "The AI provider 'house' cannot be reached, or does not answer as it should. Try again shortly.",
+      "The AI provider 'house' cannot be reached, or returns invalid answers. Try again shortly.",
     );
   });
 

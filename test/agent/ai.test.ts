@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
-import { type AiAnswer, type AiRequest, AppError, createAiProvider } from '../../src/index.ts';
+import type { AiAnswer, AiRequest } from '../../src/engine.ts';
+import { AppError, createAiProvider } from '../../src/index.ts';
 import { failing, KEY, kinds, openAiServer, openProvider, providerAt, type Reply, saying } from './ai-server.ts';
 
 const question: AiRequest = { messages: [{ role: 'user', content: 'How many?' }] };
@@ -81,7 +82,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     expect(asked).toHaveLength(1);
     expect(error.details).toEqual({ provider: 'house', retryAfterSeconds: seconds });
     expect(error.message).toMatch(
-      /^The AI provider 'house' takes no more questions at the moment\. Try again in 1\d{3} s\.$/,
+      /^The AI provider 'house' accepts no more requests at the moment\. Try again in 1\d{3} s\.$/,
     );
   });
 
@@ -295,7 +296,7 @@ describe('what is sent', () => {
     const error = await errorOf(ai.ask({ ...question, response_format: { type: 'json_object' } }));
     expect([error.code, error.message, asked]).toEqual([
       'INVALID_ARGUMENT',
-      "response_format: 'json_object' is not known to anthropic. Say what is wanted with 'json_schema'.",
+      "response_format: anthropic does not support 'json_object'. Describe the answer with 'json_schema'.",
       [],
     ]);
   });
@@ -390,21 +391,21 @@ const now = weather.tools![1]!;
 const bad: readonly (readonly [unknown, string])[] = [
   [undefined, 'request: expected an object with messages, tools, '],
   [{}, 'messages: is missing.'],
-  [{ messages: [] }, 'messages: expected a list of messages that is not empty.'],
+  [{ messages: [] }, 'messages: expected a non-empty list of messages.'],
   [{ messages: [{ role: 'system', content: 'Hi' }] }, "messages: expected at least one message of the role 'user'."],
   [{ messages: ['Hi'] }, 'messages[0]: expected a message, such as '],
   [{ messages: [{ role: 'bot', content: 'Hi' }] }, "messages[0].role: expected 'system' or 'developer' or 'user' or "],
   [{ messages: [{ role: 'user' }] }, 'messages[0].content: is missing.'],
   [
     { messages: [{ role: 'user', content: 7 }] },
-    "messages[0].content: expected a text, or a list of { type: 'text', text }.",
+    "messages[0].content: expected a string, or a list of { type: 'text', text }.",
   ],
   [{ messages: [{ role: 'user', content: [{ type: 'image' }] }] }, 'messages[0].content[0].text: is missing.'],
-  [{ messages: [{ role: 'user', content: 'Hi', nam: 1 }] }, 'messages[0].nam: is not known here.'],
+  [{ messages: [{ role: 'user', content: 'Hi', nam: 1 }] }, 'messages[0].nam: is unknown.'],
   [{ messages: [user, { role: 'assistant' }] }, "messages[1]: expected 'content', 'tool_calls', or both."],
   [
     { messages: [user, { role: 'tool', tool_call_id: 'x', content: 'Hi' }] },
-    'messages[1].tool_call_id: expected the id of a tool call that an assistant message before it made.',
+    'messages[1].tool_call_id: expected the id of a tool call in an earlier assistant message.',
   ],
   [
     {
@@ -413,17 +414,17 @@ const bad: readonly (readonly [unknown, string])[] = [
         { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'a', arguments: '[1]' } }] },
       ],
     },
-    'messages[1].tool_calls[0].function.arguments: expected a JSON object as text.',
+    'messages[1].tool_calls[0].function.arguments: expected a JSON object as a string.',
   ],
-  [{ ...question, stream: true }, 'stream: is not known here.'],
-  [{ ...question, max_token: 5 }, 'max_token: is not known here. Near: max_tokens'],
-  [{ ...question, constructor: 5 }, 'constructor: is not known here.'],
+  [{ ...question, stream: true }, 'stream: is unknown.'],
+  [{ ...question, max_token: 5 }, 'max_token: is unknown. Near: max_tokens'],
+  [{ ...question, constructor: 5 }, 'constructor: is unknown.'],
   [{ ...question, temperature: 3 }, 'temperature: expected a number from 0 to 2.'],
   [{ ...question, temperature: Number.NaN }, 'temperature: expected a number from 0 to 2.'],
   [{ ...question, max_tokens: 0 }, 'max_tokens: expected a whole number from 1.'],
-  [{ ...question, stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop: expected a text, or a list of 1 to 4.'],
-  [{ ...question, tools: [] }, 'tools: expected a list of tools that is not empty; leave it out for none.'],
-  [{ ...question, tools: [now, now] }, "tools: two tools are called 'now'."],
+  [{ ...question, stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop: expected a string, or a list of 1 to 4 strings.'],
+  [{ ...question, tools: [] }, 'tools: expected a non-empty list of tools; leave it out for no tools.'],
+  [{ ...question, tools: [now, now] }, "tools: two tools have the name 'now'."],
   [
     { ...question, tools: [{ type: 'function', function: { name: 'a b' } }] },
     'tools[0].function.name: expected a name of ',
@@ -434,7 +435,7 @@ const bad: readonly (readonly [unknown, string])[] = [
     "tool_choice: there is no tool 'nov'. Near: now.",
   ],
   [{ ...question, tools: [now], tool_choice: 'any' }, "tool_choice: expected 'auto' or 'none' or 'required'."],
-  [{ ...question, response_format: 'json' }, 'response_format: expected an object with its type.'],
+  [{ ...question, response_format: 'json' }, 'response_format: expected an object with a type.'],
   [{ ...question, response_format: { type: 'json' } }, "response_format.type: expected 'text' or 'json_object' or "],
   [{ ...question, response_format: { type: 'json_schema' } }, 'response_format.json_schema: is missing.'],
 ];
@@ -458,17 +459,17 @@ const { apiKey: _, ...keyless } = right;
 const wrong: readonly (readonly [unknown, string])[] = [
   [undefined, 'createAiProvider needs an object of options. ('],
   [KEY, 'createAiProvider needs an object of options. ('],
-  [keyless, "createAiProvider needs 'apiKey': a text of visible ASCII characters, without spaces. ("],
+  [keyless, "createAiProvider needs 'apiKey': a string of visible ASCII characters, without spaces. ("],
   [{ ...keyless, apikey: KEY }, "createAiProvider has no option 'apikey'. Near: apiKey. ("],
   [
     { ...right, apiKey: `${KEY}\n` },
-    "createAiProvider: 'apiKey' must be a text of visible ASCII characters, without spaces. (",
+    "createAiProvider: 'apiKey' must be a string of visible ASCII characters, without spaces. (",
   ],
-  [{ ...right, apiKey: '' }, "createAiProvider: 'apiKey' must be a text of visible"],
+  [{ ...right, apiKey: '' }, "createAiProvider: 'apiKey' must be a string of visible"],
   [{ ...right, provider: 'openay' }, "createAiProvider: 'provider' must be 'openai' or 'anthropic'. ("],
-  [{ ...right, model: ' ' }, "createAiProvider: 'model' must be a text that is not empty. ("],
-  [{ ...right, name: 7 }, "createAiProvider: 'name' must be a text that is not empty. ("],
-  [{ ...right, baseUrl: 'localhost:11434' }, "createAiProvider: 'baseUrl' must be an http or https address"],
+  [{ ...right, model: ' ' }, "createAiProvider: 'model' must be a non-empty string. ("],
+  [{ ...right, name: 7 }, "createAiProvider: 'name' must be a non-empty string. ("],
+  [{ ...right, baseUrl: 'localhost:11434' }, "createAiProvider: 'baseUrl' must be an http or https URL"],
   [
     { ...right, baseUrl: `https://user:${encodeURIComponent(KEY)}@ai.example.com` },
     "createAiProvider: 'baseUrl' must be",

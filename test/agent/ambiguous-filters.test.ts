@@ -231,6 +231,6 @@ test('a column behind many names the collection to list and the relation that le
   const list = shop.engine.list(accessOf(), { collection: 'customers', fields: ['orders:total'], limit: 1 });
   await expect(list).rejects.toMatchObject({
     code: 'RELATION_TO_MANY',
-    message: expect.stringContaining("Ask 'orders' instead, where 'customer' leads back to 'customers'"),
+    message: expect.stringContaining("Query 'orders' instead, where 'customer' leads back to 'customers'"),
   });
 });

@@ -1,13 +1,13 @@
 // Charts of the agent and of collections, as callers request them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { ChartRequest } from '../../src/agent/charts/charts.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { accessOf, type Rights, type Shop, sellers } from './shop.ts';
 
 const cause = new Error('a secret of the code');
 
-function addCharts(agent: EngineAgent): void {
+function addCharts(agent: HeadlessAgent): void {
   agent
     .addChart('orders a day', async ({ collection }, builder) => {
       const orders = await collection('orders').list({}, ['placed_at', 'total']);
@@ -138,7 +138,7 @@ describe('over arrays', () => {
       "No chart 'order a day'. Near: orders a day.",
       "No chart 'spend'. Near: spent.",
       "No chart 'who'.",
-      "id: this chart is about one record of 'customers': send its id.",
+      "id: this chart is for one record of 'customers': send its id.",
       'id: expected an id of 2 parts, order_id|line, got 1.',
       "timezone: expected an IANA name such as 'Europe/Paris'.",
     ]);
@@ -160,15 +160,15 @@ describe('over arrays', () => {
     const error = (await failure({ chart })) as { code: string; cause: { cause: Error } };
     expect([error.code, error.cause.cause.message]).toEqual([
       'CHART_FAILED',
-      'it must return what a method of the result builder gave',
+      'it must return a result of the result builder',
     ]);
   });
 
-  test.each<[what: string, add: (agent: EngineAgent) => unknown, problem: RegExp]>([
+  test.each<[what: string, add: (agent: HeadlessAgent) => unknown, problem: RegExp]>([
     [
       'two of one name',
       (agent) => agent.addChart('a', (_, builder) => builder.value(1)).addChart('a', (_, builder) => builder.value(2)),
-      /the chart 'a' a second time; the first is at .*charts.test.ts:\d+. \(.*charts.test.ts:\d+\)/,
+      /The chart 'a' is already defined, at .*charts.test.ts:\d+. \(.*charts.test.ts:\d+\)/,
     ],
     ['no function', (agent) => agent.addChart('a', { value: 1 } as never), /must be a function .*charts.test.ts:\d+/],
     ['no name', (agent) => agent.addChart(' ', (_, builder) => builder.value(1)), /A chart needs a name/],

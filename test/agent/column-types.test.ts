@@ -1,6 +1,6 @@
 // The operators of each column type on each database, and the results of list operators on every source.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent, type HeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
@@ -53,7 +53,7 @@ const types: { readonly [D in Dialect]: Readonly<Record<string, string>> } = {
 const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000 };
 
 /** Fields that code adds are lists on every source. */
-function addLists(agent: EngineAgent): EngineAgent {
+function addLists(agent: HeadlessAgent): HeadlessAgent {
   return agent.customizeCollection('cells', (cells) =>
     cells
       .addField('digits', {
@@ -72,7 +72,7 @@ function addLists(agent: EngineAgent): EngineAgent {
 }
 
 const open = (source: Source) =>
-  addLists(createEngineAgent().addDataSource(() => source)).createEngine({
+  addLists(createHeadlessAgent().addDataSource(() => source)).createEngine({
     observe: () => {},
     clock: systemClock,
     limits,

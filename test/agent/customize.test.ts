@@ -1,6 +1,6 @@
 // One customized shop on every source. The customizations apply to callers on each of them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { ListRequest } from '../../src/agent/requests.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';
@@ -10,7 +10,7 @@ import { accessOf, type Rights, type Shop, type ShopOptions, sellers } from './s
 /** The records of each call of `initial`. */
 const asked: unknown[] = [];
 
-function customizeShop(agent: EngineAgent): void {
+function customizeShop(agent: HeadlessAgent): void {
   agent
     .customizeCollection('customers', (customers) =>
       customers
@@ -369,7 +369,7 @@ describe.each(sellers)('$name', (seller) => {
 
 describe('over arrays', () => {
   const memory = sellers[0]!;
-  const open = (customize: (agent: EngineAgent) => void, options: ShopOptions = {}) =>
+  const open = (customize: (agent: HeadlessAgent) => void, options: ShopOptions = {}) =>
     memory.open({ customize, ...options });
 
   test('addField: values, promises and gaps may be mixed', async () => {
@@ -449,7 +449,7 @@ describe('over arrays', () => {
     for (const ascending of [true, false])
       await shop.engine.list(accessOf(), { collection: 'orders', sort: [{ field: 'id', ascending }], limit: 1 });
     expect(warnings).toEqual([
-      "'id' of 'orders' is decided after reading, and 10000 rows were read for it: give it a replaceFieldOperator or a replaceFieldSorting.",
+      "'id' of 'orders' is evaluated after reading, and 10000 rows were read for it: add a replaceFieldOperator or a replaceFieldSorting.",
     ]);
   });
 
@@ -484,28 +484,28 @@ describe('over arrays', () => {
   });
 
   test('what comes too late is refused', async () => {
-    let kept: EngineAgent | undefined;
+    let kept: HeadlessAgent | undefined;
     await open((agent) => {
       kept = agent;
     });
-    expect(() => kept!.customizeCollection('orders', () => {})).toThrow(/has been started.*customize\.test\.ts:\d+/);
+    expect(() => kept!.customizeCollection('orders', () => {})).toThrow(/has already started.*customize\.test\.ts:\d+/);
   });
 
-  const wrongs: readonly (readonly [what: string, customize: (agent: EngineAgent) => void, problem: RegExp])[] = [
+  const wrongs: readonly (readonly [what: string, customize: (agent: HeadlessAgent) => void, problem: RegExp])[] = [
     ['an unknown collection', (agent) => agent.customizeCollection('order', (each) => each.disableCount()), /no collection 'order'\. Near: orders/],
     ['a removed collection that is not there', (agent) => agent.removeCollection('costumers'), /no collection 'costumers'\. Near: customers/],
     ['an unknown field', on('orders', (each) => each.renameField('totl', 'sum')), /no field 'totl'\. Near: total/],
     ['an unknown dependency', on('orders', (each) => each.addField('x', computed(['customer:nam']))), /'customers' has no field 'nam'\. Near: name/],
     ['a path through many', on('customers', (each) => each.importField('x', { path: 'orders:total' })), /does not lead to one record/],
-    ['a circle of fields', on('orders', (each) => each.addField('a', computed(['b'])).addField('b', computed(['a']))), /circle: orders\.a -> orders\.b -> orders\.a/],
-    ['a circle of sortings', on('orders', (each) => each.replaceFieldSorting('id', [{ field: 'total' }]).replaceFieldSorting('total', [{ field: 'id' }])), /circle/],
-    ['a field that is there', on('orders', (each) => each.addField('total', computed(['id']))), /has a field 'total' already/],
-    ['two fields of one name', on('orders', (each) => each.renameField('id', 'total')), /would be called 'total'/],
-    ['a key that is removed', on('orders', (each) => each.removeField('id')), /key of 'orders', which cannot be removed/],
-    ['an operator of another type', on('orders', (each) => each.emulateFieldOperator('total', 'Like')), /'Like' is not for 'total'/],
+    ['a circle of fields', on('orders', (each) => each.addField('a', computed(['b'])).addField('b', computed(['a']))), /Circular fields: orders\.a -> orders\.b -> orders\.a/],
+    ['a circle of sortings', on('orders', (each) => each.replaceFieldSorting('id', [{ field: 'total' }]).replaceFieldSorting('total', [{ field: 'id' }])), /Circular sortings/],
+    ['a field that is there', on('orders', (each) => each.addField('total', computed(['id']))), /already has a field 'total'/],
+    ['two fields of one name', on('orders', (each) => each.renameField('id', 'total')), /would have the name 'total'/],
+    ['a key that is removed', on('orders', (each) => each.removeField('id')), /key of 'orders' and cannot be removed/],
+    ['an operator of another type', on('orders', (each) => each.emulateFieldOperator('total', 'Like')), /'Like' cannot be used on 'total'/],
     ['an unknown operator', on('orders', (each) => each.emulateFieldOperator('total', 'Equals' as 'Equal')), /Near: Equal/],
     ['no dependencies', on('orders', (each) => each.addField('x', computed([]))), /needs 'dependencies'/],
-    ['a segment twice', on('orders', (each) => each.addSegment('x', { field: 'id', operator: 'Present' }).addSegment('x', { field: 'id', operator: 'Present' })), /second time/],
+    ['a segment twice', on('orders', (each) => each.addSegment('x', { field: 'id', operator: 'Present' }).addSegment('x', { field: 'id', operator: 'Present' })), /is already defined/],
     ['a name with a colon', on('orders', (each) => each.renameField('total', 'a:b')), /cannot be a name/],
     ['no data source of the name', (agent) => agent.addDataSource(() => { throw new Error('cannot open'); }), /cannot open/],
   ]; // biome-ignore format: a table
@@ -522,9 +522,9 @@ describe('over arrays', () => {
 
 function on(
   name: string,
-  say: (collection: Parameters<Parameters<EngineAgent['customizeCollection']>[1]>[0]) => unknown,
+  say: (collection: Parameters<Parameters<HeadlessAgent['customizeCollection']>[1]>[0]) => unknown,
 ) {
-  return (agent: EngineAgent) => void agent.customizeCollection(name, (collection) => void say(collection));
+  return (agent: HeadlessAgent) => void agent.customizeCollection(name, (collection) => void say(collection));
 }
 
 function computed(dependencies: string[]) {

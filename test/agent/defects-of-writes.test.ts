@@ -1,6 +1,6 @@
 // Regression tests for write defects of similar engines, each under the section of the list that names it.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { InsideFilter } from '../../src/agent/customize/context.ts';
+import type { CodeFilter } from '../../src/agent/customize/context.ts';
 import { refusalOf } from './attempt.ts';
 import { accessOf, type Shop, sellers } from './shop.ts';
 
@@ -9,7 +9,7 @@ const rome = { field: 'city', operator: 'Equal', value: 'Rome' } as const;
 
 describe.each(sellers)('$name', (seller) => {
   let shop: Shop;
-  let filters: InsideFilter[];
+  let filters: CodeFilter[];
   beforeEach(async () => {
     filters = [];
     shop = await seller.open({

@@ -105,9 +105,9 @@ describe('from one record', () => {
 });
 
 test.each([
-  ['filtered', { filter: { field: 'offers', operator: 'Present' } }, 'nothing can be filtered or sorted'],
-  ['sorted', { sort: [{ field: 'offers' }] }, 'nothing can be filtered or sorted'],
-  ['taken apart', { fields: ['offers:title'] }, "ask for 'offers' whole"],
+  ['filtered', { filter: { field: 'offers', operator: 'Present' } }, 'filters and sorts cannot use them'],
+  ['sorted', { sort: [{ field: 'offers' }] }, 'filters and sorts cannot use them'],
+  ['taken apart', { fields: ['offers:title'] }, "request 'offers' as a whole"],
 ])('cannot be %s', async (_, more, problem) => {
   const engine = await open();
   const asked = engine.list(accessOf(), { collection: 'customers', limit: 1, ...(more as object) });
@@ -119,7 +119,7 @@ test('cannot be written', async () => {
   const link = { collection: 'customers', relation: 'offers', id: 1, ids: [1] };
   await expect(engine.associate(accessOf(), link)).rejects.toMatchObject({ code: 'READ_ONLY' });
   const update = engine.update(accessOf(), { collection: 'customers', ids: [1], values: { offers: [] } });
-  await expect(update).rejects.toThrow('is given by code, and cannot be written');
+  await expect(update).rejects.toThrow('comes from code and cannot be written');
 });
 
 test('asks code once for each combination of what it needs, four at a time', async () => {
@@ -158,8 +158,8 @@ test('asks code once for each combination of what it needs, four at a time', asy
 test.each([
   ['no list', { title: 'x' }, 'object instead of a list of records'],
   ['nothing', undefined, 'undefined instead of a list of records'],
-  ['what is no record', ['x'], 'something that is no record, at 0'],
-  ['a wrong type', [{}, { off: 'much' }], "a 'off' that is no Number, at 1"],
+  ['what is no record', ['x'], 'a value that is not a record, at 0'],
+  ['a wrong type', [{}, { off: 'much' }], "a 'off' that is not a Number, at 1"],
 ])('tells which relation it is, and for the log where it was added, when code gives %s', async (_, given, problem) => {
   const engine = await open({ listRecords: () => given as never });
   const asked = engine.list(accessOf(), { collection: 'customers', fields: ['offers'], limit: 10 });
@@ -169,7 +169,7 @@ test.each([
     details: { what: "the relation 'offers' of 'customers'" },
     cause: {
       message: expect.stringMatching(/external\.test\.ts:\d+/),
-      cause: { message: `listRecords gave ${problem}` },
+      cause: { message: `listRecords returned ${problem}` },
     },
   });
   await expect(offers(engine, 1)).rejects.toMatchObject({ code: 'CUSTOMIZATION_FAILED' });
@@ -180,7 +180,7 @@ test.each([
   [{ schema: { title: 'Text' } }, "There is no column type 'Text'"],
   [{ listRecords: 'x' }, 'listRecords must be a function'],
   [{ dependencies: ['citi'] }, "has no field 'citi'. Near: city"],
-  [{ dependencies: ['offers'] }, 'Fields go in a circle'],
+  [{ dependencies: ['offers'] }, 'Circular fields'],
 ])('%j ends the start at the line of the call', async (given, problem) => {
   const opening = open(given as never);
   await expect(opening).rejects.toThrow(problem);

@@ -1,6 +1,6 @@
 // Flattened JSON columns of real databases, read and written like other fields.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -23,7 +23,7 @@ describe.each(servers)('$dialect', (server) => {
       `insert into players values (1, 1, '{"name": "Ada", "stats": {"goals": 3, "cards": null}, "old": [1, 2.5]}')`,
       `insert into players values (2, 2, '{"name": "Bo"}'), (3, null, null)`,
     ]);
-    const agent = createEngineAgent()
+    const agent = createHeadlessAgent()
       .addDataSource(() => createSqlSource(database.url, { observe: () => {}, clock: systemClock }))
       .customizeCollection('players', (players) =>
         players

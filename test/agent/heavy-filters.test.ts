@@ -1,7 +1,7 @@
 // Filters never block the process: slow matching, comparing and sorting in JavaScript run outside the main thread. The
 // tests measure the delay of the event loop during a call.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
@@ -72,7 +72,7 @@ describe.each([...here.map((server) => ({ name: server.dialect, server })), { na
               [2, 'a'.repeat(memoSize)],
             ]),
           ]);
-      const agent = createEngineAgent().addDataSource(() => source);
+      const agent = createHeadlessAgent().addDataSource(() => source);
       agent.customizeCollection('memos', (memos) => {
         memos.addField('copy', {
           columnType: 'String',

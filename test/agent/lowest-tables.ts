@@ -1,5 +1,5 @@
 // Tables with several records for the same key, relations to one of them, and expected results from hand-written SQL.
-import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent, type HeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
@@ -75,7 +75,7 @@ export const scores = table('scores', '#?person_id #?points ?note', [], [
 ]); // biome-ignore format: a table
 export const tables = [people, cards, seats, orders, scores];
 
-export function relate(agent: EngineAgent): void {
+export function relate(agent: HeadlessAgent): void {
   agent
     .customizeCollection('people', (each) =>
       each
@@ -174,10 +174,10 @@ const closing: (() => Promise<unknown>)[] = [];
 
 export async function open(
   sources: readonly Source[],
-  customize: (agent: EngineAgent) => void = relate,
+  customize: (agent: HeadlessAgent) => void = relate,
   warnings: string[] = [],
 ): Promise<Engine> {
-  const agent = createEngineAgent();
+  const agent = createHeadlessAgent();
   for (const source of sources) agent.addDataSource(() => source);
   customize(agent);
   const observe = (seen: Observation) => {

@@ -69,19 +69,19 @@ describe.each(places.slice(0, 1 + servers.length))('writing in %s', (_, sources)
   test('nothing is written through it', async () => {
     const person = { collection: 'people', ids: [1], values: { 'card:label': 'x' } };
     await expect(engine.update(access, person)).rejects.toEqual(
-      refused("leads to the first of several records: write to 'cards' itself, by the id of the one that is meant"),
+      refused("leads to the first of several records: write to 'cards' directly, by the id of the intended record"),
     );
     const order = { collection: 'orders', ids: [1], values: { person: { name: 'x' } } };
-    await expect(engine.update(access, order)).rejects.toEqual(refused("write to 'people' itself"));
+    await expect(engine.update(access, order)).rejects.toEqual(refused("write to 'people' directly"));
     const values = [{ id: 20, name: 'Gy', seen: 1, card: { id: 20, label: 'x', amount: 1, shown: 1 } }];
     await expect(engine.create(access, { collection: 'people', records: values })).rejects.toEqual(
-      refused("write to 'cards' itself"),
+      refused("write to 'cards' directly"),
     );
     const amount = { collection: 'people', ids: [1], values: { amount: 1 } };
     await expect(engine.update(access, amount)).rejects.toEqual(refused('comes from another record'));
     const at = { collection: 'people', relation: 'card', id: 1 };
-    await expect(engine.point(access, { ...at, to: 7 })).rejects.toEqual(refused(itself));
-    await expect(engine.point(access, { ...at, to: null })).rejects.toEqual(refused(itself));
+    await expect(engine.setRelation(access, { ...at, to: 7 })).rejects.toEqual(refused(itself));
+    await expect(engine.setRelation(access, { ...at, to: null })).rejects.toEqual(refused(itself));
     await expect(engine.associate(access, { ...at, ids: [7] })).rejects.toEqual(refused(itself));
     await expect(engine.dissociate(access, { ...at, ids: [4] })).rejects.toEqual(refused(itself));
   });
@@ -90,11 +90,13 @@ describe.each(places.slice(0, 1 + servers.length))('writing in %s', (_, sources)
     const at = { collection: 'orders', relation: 'person', id: 4 };
     const name = async (rights: Rights) =>
       (await engine.list(accessOf(rights), { collection: 'orders', filter: leaf('id', 'Equal', 4), fields: ['person:name'], limit: 1 })).rows; // biome-ignore format: a line
-    await expect(engine.point(access, { ...at, to: 3 })).rejects.toEqual(refused('would lead to another one of them'));
-    expect((await engine.point(access, { ...at, to: 1 })).count).toBe(1);
+    await expect(engine.setRelation(access, { ...at, to: 3 })).rejects.toEqual(
+      refused('would lead to another one of them'),
+    );
+    expect((await engine.setRelation(access, { ...at, to: 1 })).count).toBe(1);
     expect(await name({})).toEqual([['Ada']]);
     await engine.update(access, { collection: 'orders', ids: [4], values: { code: 'w' } });
-    expect((await engine.point(accessOf(narrow), { ...at, to: 3 })).count).toBe(1);
+    expect((await engine.setRelation(accessOf(narrow), { ...at, to: 3 })).count).toBe(1);
     expect(await name(narrow)).toEqual([['Cy']]);
   });
 });
@@ -119,7 +121,7 @@ describe('from one source to another', () => {
     });
     const access = accessOf({ scopes: { cards: leaf('label', 'Like', 'g%') } });
     const list = engine.list(access, { collection: 'people', fields: ['card:label'], limit: 9 });
-    await expect(list).rejects.toThrow("The row scope of 'cards' uses a field that the database cannot decide");
+    await expect(list).rejects.toThrow("The row scope of 'cards' uses a field that the database cannot evaluate");
   });
 });
 
@@ -130,11 +132,11 @@ describe('at the start', () => {
     const warnings: string[] = [];
     await open([inMemory(...tables)], relate, warnings);
     expect(warnings.map((each) => each.replace(/ \([^()]*lowest-tables\.ts:\d+(:\d+)?\)$/, ' (here)'))).toEqual([
-      "'code' of 'people' has no unique index, so that 'person' of 'orders' could lead to many records: it leads to the one with the lowest key that the caller may see. Add a unique index on 'code'. (here)",
-      "'person_id' of 'cards' has no unique index, so that 'card' of 'people' could lead to many records: it leads to the one with the lowest key that the caller may see. Add a unique index on 'person_id'. (here)",
-      "'person_id' with 'label' of 'cards' has no unique index, so that 'gold' of 'people' could lead to many records: it leads to the one with the lowest key that the caller may see. Add a unique index on 'person_id' with 'label'. (here)",
-      "'person_id' of 'seats' has no unique index, so that 'seat' of 'people' could lead to many records: it leads to the one with the lowest key that the caller may see. Add a unique index on 'person_id'. (here)",
-      "'person_id' of 'scores' has no unique index, so that 'score' of 'people' could lead to many records: it leads to the one with the lowest values (it has no key) that the caller may see. Add a unique index on 'person_id'. (here)",
+      "'code' of 'people' has no unique index, so 'person' of 'orders' could lead to many records: it leads to the record with the lowest key that the caller may see. Add a unique index on 'code'. (here)",
+      "'person_id' of 'cards' has no unique index, so 'card' of 'people' could lead to many records: it leads to the record with the lowest key that the caller may see. Add a unique index on 'person_id'. (here)",
+      "'person_id' with 'label' of 'cards' has no unique index, so 'gold' of 'people' could lead to many records: it leads to the record with the lowest key that the caller may see. Add a unique index on 'person_id' with 'label'. (here)",
+      "'person_id' of 'seats' has no unique index, so 'seat' of 'people' could lead to many records: it leads to the record with the lowest key that the caller may see. Add a unique index on 'person_id'. (here)",
+      "'person_id' of 'scores' has no unique index, so 'score' of 'people' could lead to many records: it leads to the record with the lowest values (it has no key) that the caller may see. Add a unique index on 'person_id'. (here)",
     ]);
   });
 
@@ -153,9 +155,9 @@ describe('at the start', () => {
   });
 
   const wrong: readonly (readonly [what: string, held: MemoryTable, problem: string])[] = [
-    ['without a key and with what has no order', { ...scores, columns: [...scores.columns.slice(0, 2), { name: 'note', type: 'Json' }] }, "without a key none of them is the first ('note' is Json, which has no order)"],
-    ['with a key that has no order', { ...cards, name: 'scores', primaryKey: ['label'], columns: cards.columns.map((each) => (each.name === 'label' ? { name: 'label', type: 'Point' } : each)) }, "without an order of its key none of them is the first ('label' is Point, which has no order)"],
-    ['whose texts are compared in another way', { ...cards, name: 'scores', columns: cards.columns.map((each) => (each.name === 'person_id' ? { ...each, type: 'String', collation: 'insensitive' } : each)) }, "'id' of 'people' does not compare texts as it does"],
+    ['without a key and with what has no order', { ...scores, columns: [...scores.columns.slice(0, 2), { name: 'note', type: 'Json' }] }, "it has no first record without a key ('note' is Json, which has no order)"],
+    ['with a key that has no order', { ...cards, name: 'scores', primaryKey: ['label'], columns: cards.columns.map((each) => (each.name === 'label' ? { name: 'label', type: 'Point' } : each)) }, "it has no first record without an order of its key ('label' is Point, which has no order)"],
+    ['whose texts are compared in another way', { ...cards, name: 'scores', columns: cards.columns.map((each) => (each.name === 'person_id' ? { ...each, type: 'String', collation: 'insensitive' } : each)) }, "'id' of 'people' has another collation"],
   ]; // biome-ignore format: a table
   test.each(wrong)('a collection %s is refused', async (_, held, problem) => {
     const home = held.columns[1]!.type === 'String' ? { ...people, columns: [{ name: 'id', type: 'String' as const }, ...people.columns.slice(1)] } : people; // biome-ignore format: a line
@@ -174,15 +176,15 @@ describe('at the start', () => {
         each.addOneToOneRelation('card', 'cards', { originKey: 'person_id' }).allowNestedWrites('card'),
       ),
     );
-    await expect(started).rejects.toThrow("Nothing can be written along by 'card' of 'people'");
+    await expect(started).rejects.toThrow("'card' of 'people' does not allow nested writes");
   });
 
   test('it is described as what it is, and is no way back of a relation to many', async () => {
     const engine = await open([inMemory(...tables)]);
     const [card] = engine.describe(accessOf(), 'people').relations.filter(({ name }) => name === 'card');
     expect(card).toEqual({ name: 'card', kind: 'one', to: 'cards', isLowest: true, columns: ['id'] });
-    const back = () => engine.wayBack(accessOf(), { collection: 'people', relation: 'orders' });
-    expect(back).toThrow('has no way back that you see');
+    const back = () => engine.inverseOf(accessOf(), { collection: 'people', relation: 'orders' });
+    expect(back).toThrow('has no relation back that you can see');
     const grouped = { collection: 'people', operation: 'Sum', field: 'orders:total', limit: 9 } as const;
     const error: Error = await engine.aggregate(accessOf(), grouped).catch((cause) => cause);
     expect(error).toMatchObject({ code: 'RELATION_TO_MANY' });

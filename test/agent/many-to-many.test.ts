@@ -1,6 +1,6 @@
 // Many-to-many relations through a junction collection: declared, or derived from the foreign keys of a junction table.
 import { afterEach, describe, expect, test } from 'vitest';
-import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent, type HeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
@@ -78,8 +78,8 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function open(source: Source, customize: (agent: EngineAgent) => void = () => {}): Promise<Engine> {
-  const agent = createEngineAgent().addDataSource(() => source);
+async function open(source: Source, customize: (agent: HeadlessAgent) => void = () => {}): Promise<Engine> {
+  const agent = createHeadlessAgent().addDataSource(() => source);
   customize(agent);
   const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000 };
   const engine = await agent.createEngine({ observe: () => {}, clock: systemClock, limits });
@@ -164,7 +164,7 @@ describe('a junction table', () => {
 describe('a declared relation', () => {
   const declare =
     (options: object, through = 'taggings') =>
-    (agent: EngineAgent) =>
+    (agent: HeadlessAgent) =>
       agent.customizeCollection('posts', (each) =>
         each.addManyToManyRelation('marks', 'tags', through, options as never),
       );
@@ -177,7 +177,7 @@ describe('a declared relation', () => {
   test.each([
     ['taggings', { originKey: 'pst_id', foreignKey: 'tag_id' }, "has no field 'pst_id'. Near: post_id"],
     ['tagging', { originKey: 'post_id', foreignKey: 'tag_id' }, "There is no collection 'tagging'. Near: taggings"],
-    ['taggings', { originKey: 'by', foreignKey: 'tag_id' }, 'they cannot be the same key'],
+    ['taggings', { originKey: 'by', foreignKey: 'tag_id' }, 'the two keys must have the same type'],
     ['taggings', { originKey: 'post_id', foreignKey: 'post_id' }, "both keys are 'post_id'"],
     ['taggings', undefined, 'needs an object of options'],
   ])('through %s by %j ends the start at the line of the call', async (through, options, problem) => {

@@ -1,6 +1,6 @@
 // A stored value that does not fit its declared type reads as empty, with a warning. Other records are not affected.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -35,7 +35,7 @@ describe.each(servers)('$dialect', (server) => {
       `create table players (id int not null primary key, data ${json[server.dialect]} null)`,
       ...cells.map(([stored], at) => `insert into players values (${at + 1}, '${stored}')`),
     ]);
-    const agent = createEngineAgent()
+    const agent = createHeadlessAgent()
       .addDataSource(() => createSqlSource(database.url, { observe: () => {}, clock: systemClock }))
       .customizeCollection('players', (players) =>
         players
@@ -74,7 +74,7 @@ describe.each(servers)('$dialect', (server) => {
     const warnings = observed.flatMap((one) => (one.type === 'warning' ? [one.message] : []));
     expect(warnings.filter((text) => text.includes('data@@@tags'))).toEqual([
       expect.stringMatching(
-        /^3 stored values of 'data@@@tags', added at .*misfits\.test\.ts:\d+,.* are not of the declared type, and shown as empty\.$/,
+        /^3 stored values of 'data@@@tags', added at .*misfits\.test\.ts:\d+,.* are not of the declared type and shown as empty\.$/,
       ),
     ]);
     expect(warnings.join()).not.toContain('many');

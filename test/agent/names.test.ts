@@ -80,9 +80,9 @@ test.each<[string, string, unknown, object]>([
   ['total', 'GreaterThan', null, { code: 'INVALID_VALUE', at: 'total GreaterThan', expected: 'a number', got: null }],
   ['total', 'In', [1, {}], { code: 'INVALID_VALUE', at: 'total In', expected: 'a number', got: {} }],
   ['placed_at', 'PreviousXDays', 0, { code: 'INVALID_VALUE', at: 'placed_at PreviousXDays', expected: 'a whole number of days from 1 to 100000', got: 0 }],
-  ['placed_at', 'Before', '2024-02-30', { code: 'INVALID_VALUE', at: 'placed_at Before', expected: "an instant such as '2025-03-30T08:00:00Z', or a day such as '2025-03-30'", got: '2024-02-30' }],
+  ['placed_at', 'Before', '2024-02-30', { code: 'INVALID_VALUE', at: 'placed_at Before', expected: "a timestamp such as '2025-03-30T08:00:00Z', or a date such as '2025-03-30'", got: '2024-02-30' }],
   ['customer:name', 'Like', 'a\\', { code: 'INVALID_VALUE', at: 'customer:name Like', expected: "a pattern that does not end in a single '\\'", got: 'a\\' }],
-  ['customer:name', 'Equal', 'a\0', { code: 'INVALID_VALUE', at: 'customer:name Equal', expected: 'a text without NUL characters', got: 'a\0' }],
+  ['customer:name', 'Equal', 'a\0', { code: 'INVALID_VALUE', at: 'customer:name Equal', expected: 'a string without NUL characters', got: 'a\0' }],
 ])('%s %s %j is refused with what to send instead', async (field, operator, value, expected) => {
   expect(await filtered(field, operator, value)).toEqual(expected);
 }); // biome-ignore format: a table

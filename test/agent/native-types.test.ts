@@ -1,7 +1,7 @@
 // Columns with values that do not compare as text. Expected results come from the database itself, in plain SQL: the
 // rows that an operator finds, their order, and the first and the last value.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import { createSqlDataSource } from '../../src/agent/data-sources.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -217,7 +217,7 @@ for (const server of servers)
           ...[...values, 'null'].map((value, id) => `insert into t${at} values (${id + 1}, ${value})`),
         ]),
       ]);
-      engine = await createEngineAgent()
+      engine = await createHeadlessAgent()
         .addDataSource(createSqlDataSource(database.url))
         .createEngine({ observe: () => {}, clock: systemClock, limits });
     });

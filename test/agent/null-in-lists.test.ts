@@ -1,6 +1,6 @@
 // What null means to operators that take lists, for a field and for an array, on every source.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
@@ -68,7 +68,7 @@ describe.each([...servers.map(({ dialect }) => dialect), 'memory' as const])('%s
         `insert into notes values ${rows[dialect]}`,
       ]);
     const url = database?.url;
-    const agent = createEngineAgent().addDataSource(() => (url ? createSqlSource(url, parts) : memory()));
+    const agent = createHeadlessAgent().addDataSource(() => (url ? createSqlSource(url, parts) : memory()));
     engine = await agent.createEngine({ ...parts, limits: { pageSizeLimit: 10, queryTimeoutMs: 5000 } });
   });
   afterAll(async () => {
@@ -89,7 +89,7 @@ describe.each([...servers.map(({ dialect }) => dialect), 'memory' as const])('%s
       if (ids === 'refused') {
         const refused = {
           code: 'INVALID_VALUE',
-          message: expect.stringMatching(/at least one value, without null; for no array at all, Missing/),
+          message: expect.stringMatching(/at least one value, without null; use Missing for records without an array/),
         };
         await expect(find(filter)).rejects.toMatchObject(refused);
         await expect(find(denied)).rejects.toMatchObject(refused);

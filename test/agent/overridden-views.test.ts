@@ -1,6 +1,6 @@
 // A read-only view, with code that writes to the table behind it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -20,7 +20,7 @@ describe.each(servers)('$dialect', (server) => {
     await connection.run('create table people (id int not null primary key, name varchar(20), age int)', []);
     await connection.run('create view adults as select id, name, age from people where age >= 18', []);
     await connection.end();
-    const agent = createEngineAgent().addDataSource(() =>
+    const agent = createHeadlessAgent().addDataSource(() =>
       createSqlSource(database.url, { clock: systemClock, observe: () => {} }),
     );
     agent.customizeCollection('adults', (adults) =>

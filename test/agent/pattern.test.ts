@@ -54,12 +54,12 @@ test.each([
   ['(?=a)b', 'invalid or unsupported Perl syntax'],
   ['(?<!a)b', 'invalid named capture'],
   ['(a)\\1', 'invalid escape sequence'],
-  ['(?<a>x)\\k<a>', 'references to groups cannot be used'],
-  ['((x{99}){99}){99}', 'it stands for more than 1000 characters with its repetitions written out'],
-  ['(?:[a-z]{0,30}x){40}', 'it stands for more than 1000 characters with its repetitions written out'],
-  ['\\p{L}'.repeat(20), 'it stands for more than 1000 characters with its repetitions written out'],
+  ['(?<a>x)\\k<a>', 'backreferences cannot be used'],
+  ['((x{99}){99}){99}', 'it expands to more than 1000 characters with its repetitions'],
+  ['(?:[a-z]{0,30}x){40}', 'it expands to more than 1000 characters with its repetitions'],
+  ['\\p{L}'.repeat(20), 'it expands to more than 1000 characters with its repetitions'],
   ['x'.repeat(1001), 'it has more than 1000 characters'],
-  [7 as never, 'expected a regular expression or its text'],
+  [7 as never, 'expected a regular expression or a string'],
 ])('%s is refused: %s', (source, problem) => {
   expect(() => compilePattern(source)).toThrow(new SyntaxError(problem));
 });

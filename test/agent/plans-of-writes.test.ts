@@ -1,10 +1,10 @@
 // Golden files with the plans and SQL of aggregates and writes, beside those of lists (plans.test.ts). Writes run and
 // are rolled back. `npx vitest run test/agent/plans-of-writes.test.ts -u` updates the files.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Explained } from '../../src/agent/operations/explain.ts';
+import type { ExplainRequests } from '../../src/agent/operations/explain.ts';
 import { accessOf, databases, type Rights, type Shop, sellers } from './shop.ts';
 
-type Asked = { [O in keyof Explained]: readonly [O, Explained[O], Rights?] }[keyof Explained];
+type Asked = { [O in keyof ExplainRequests]: readonly [O, ExplainRequests[O], Rights?] }[keyof ExplainRequests];
 
 const scopes: Rights = {
   scopes: {

@@ -1,6 +1,6 @@
 // Golden files with plans and their SQL, for reviewers. `npx vitest run test/agent/plans.test.ts -u` updates them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { ListRequest } from '../../src/agent/requests.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { accessOf, databases, type Rights, type Shop } from './shop.ts';
@@ -81,7 +81,7 @@ const customized: Readonly<Record<string, ListRequest>> = {
   },
 };
 
-function customizeShop(agent: EngineAgent): void {
+function customizeShop(agent: HeadlessAgent): void {
   agent
     .customizeCollection('customers', (customers) =>
       customers

@@ -1,6 +1,6 @@
 // Polymorphic relations: another field says to which collection a key belongs.
 import { afterEach, describe, expect, test } from 'vitest';
-import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent, type HeadlessAgent } from '../../src/agent/agent.ts';
 import type { PolymorphicManyToOneOptions } from '../../src/agent/customize/definitions.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
@@ -61,7 +61,7 @@ const options: PolymorphicManyToOneOptions = {
   targets: { Person: 'people', Firm: { collection: 'firms', name: 'firm' } },
 };
 
-function relate(agent: EngineAgent): void {
+function relate(agent: HeadlessAgent): void {
   agent
     .customizeCollection('notes', (each) => each.addPolymorphicManyToOneRelation('about', options))
     .customizeCollection('people', (each) =>
@@ -76,8 +76,8 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function open(sources: readonly Source[], customize: (agent: EngineAgent) => void = relate): Promise<Engine> {
-  const agent = createEngineAgent();
+async function open(sources: readonly Source[], customize: (agent: HeadlessAgent) => void = relate): Promise<Engine> {
+  const agent = createHeadlessAgent();
   for (const source of sources) agent.addDataSource(() => source);
   customize(agent);
   const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000 };
@@ -207,14 +207,14 @@ test('is described with what the type field holds', async () => {
 test('a related record cannot be written along, since that would not say its type', async () => {
   const engine = await open(inOne());
   const update = engine.update(accessOf(), { collection: 'notes', ids: [1], values: { 'about_people:name': 'x' } });
-  await expect(update).rejects.toThrow("write to 'people' itself");
+  await expect(update).rejects.toThrow("write to 'people' directly");
 });
 
 test.each([
   [{ targets: {} }, "needs 'targets'"],
   [{ targets: { Person: 'peple' } }, "There is no collection 'peple'. Near: people"],
   [{ typeField: 'knd' }, "has no field 'knd'. Near: kind"],
-  [{ foreignKey: 'kind' }, 'they cannot be the same key'],
+  [{ foreignKey: 'kind' }, 'the two keys must have the same type'],
 ])('%j ends the start at the line of the call', async (more, problem) => {
   const started = open(inOne(), (agent) =>
     agent.customizeCollection('notes', (each) =>

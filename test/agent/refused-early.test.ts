@@ -2,10 +2,10 @@
 // parts that were read.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isAppError } from '../../src/core/errors.ts';
-import { CONDITIONS_MOST, GROUPS_MOST, type PlainFilter, SORTS_MOST } from '../../src/core/filter.ts';
-import { readGroups, readSort } from '../../src/mcp/input/columns.ts';
+import { MAX_CONDITIONS, MAX_GROUPS, MAX_SORTS, type PlainFilter } from '../../src/core/filter.ts';
+import { readGroups, readSort } from '../../src/mcp/input/arguments.ts';
 import { readFilter } from '../../src/mcp/input/filters.ts';
-import { readTree } from '../../src/rest/filters.ts';
+import { parseFilterTree } from '../../src/rest/filters.ts';
 import { accessOf, type Shop, sellers } from './shop.ts';
 
 let shop: Shop;
@@ -30,7 +30,7 @@ const any = (conditions: readonly PlainFilter[]) => ({ aggregator: 'Or' as const
 const readers: Record<string, (filter: PlainFilter) => unknown> = {
   'a tool': (filter) => readFilter({ filters: filter }, 'filters'),
   'a tool, as a list': (filter) => readFilter({ filters: [filter] }, 'filters'),
-  'the HTTP API': (filter) => readTree(filter, 'filter'),
+  'the HTTP API': (filter) => parseFilterTree(filter, 'filter'),
   'the engine': (filter) => shop.engine.count(accessOf(), { collection: 'orders', filter }),
 };
 const codeOf = async (work: () => unknown): Promise<unknown> => {
@@ -48,11 +48,11 @@ test.each(Object.entries(readers))('%s stops to read a filter at the condition t
   for (const filter of [wide, nested]) {
     looks = 0;
     expect(await codeOf(() => read(filter))).toMatch(/^INVALID_ARGUMENT filters?$/);
-    expect(looks).toBeGreaterThanOrEqual(CONDITIONS_MOST);
+    expect(looks).toBeGreaterThanOrEqual(MAX_CONDITIONS);
     // Some readers look at one condition several times.
-    expect(looks).toBeLessThanOrEqual(8 * CONDITIONS_MOST);
+    expect(looks).toBeLessThanOrEqual(8 * MAX_CONDITIONS);
   }
-  expect(await codeOf(() => read(any(leaves(CONDITIONS_MOST))))).toBe('read');
+  expect(await codeOf(() => read(any(leaves(MAX_CONDITIONS))))).toBe('read');
 });
 
 test.each(Object.entries(readers))(
@@ -69,7 +69,7 @@ test('a tool looks for no name of sorts and groups that are too many', async () 
     return text;
   };
   const home = { collection: 'orders', names: { ...shop.engine.names(accessOf()), field } };
-  const most = { sort: Array(SORTS_MOST).fill('id'), groups: Array(GROUPS_MOST).fill('id') };
+  const most = { sort: Array(MAX_SORTS).fill('id'), groups: Array(MAX_GROUPS).fill('id') };
   const sorts = [...most.sort, 'id'];
   const refused = [
     () => readSort({ sort: sorts }, 'sort', home),
@@ -79,15 +79,15 @@ test('a tool looks for no name of sorts and groups that are too many', async () 
   ];
   for (const read of refused) expect(await codeOf(read)).toMatch(/^INVALID_ARGUMENT/);
   expect(found).toBe(0);
-  expect(readSort(most, 'sort', home)).toHaveLength(SORTS_MOST);
-  expect(readGroups(most, 'groups', home)).toHaveLength(GROUPS_MOST);
+  expect(readSort(most, 'sort', home)).toHaveLength(MAX_SORTS);
+  expect(readGroups(most, 'groups', home)).toHaveLength(MAX_GROUPS);
 });
 
 test('the engine sorts by at most as many fields', async () => {
   const sorted = (count: number) => () =>
     shop.engine.list(accessOf(), { collection: 'orders', limit: 1, sort: Array(count).fill({ field: 'id' }) });
-  expect(await codeOf(sorted(SORTS_MOST))).toBe('read');
-  expect(await codeOf(sorted(SORTS_MOST + 1))).toBe('INVALID_ARGUMENT sort');
+  expect(await codeOf(sorted(MAX_SORTS))).toBe('read');
+  expect(await codeOf(sorted(MAX_SORTS + 1))).toBe('INVALID_ARGUMENT sort');
 });
 
 test('the fields of a collection are looked at once, however many names are wrong', async () => {

@@ -1,6 +1,6 @@
 // Relation names from before they were derived from columns still work, but they are not listed.
 import { expect, test } from 'vitest';
-import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent, type HeadlessAgent } from '../../src/agent/agent.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { accessOf, type Rights } from './shop.ts';
@@ -8,7 +8,7 @@ import { accessOf, type Rights } from './shop.ts';
 const ONE = 'people_through_reports_to';
 const MANY = 'people_through_reports_to_2';
 
-async function open(customize: (agent: EngineAgent) => void = () => {}) {
+async function open(customize: (agent: HeadlessAgent) => void = () => {}) {
   const people = {
     name: 'people',
     columns: [
@@ -24,7 +24,7 @@ async function open(customize: (agent: EngineAgent) => void = () => {}) {
       [3, 'Cy', 2],
     ],
   };
-  const agent = createEngineAgent().addDataSource(() => createMemorySource('memory', [people]));
+  const agent = createHeadlessAgent().addDataSource(() => createMemorySource('memory', [people]));
   customize(agent);
   const limits = { pageSizeLimit: 1000, queryTimeoutMs: 30_000 };
   const engine = await agent.createEngine({ observe: () => undefined, clock: systemClock, limits });

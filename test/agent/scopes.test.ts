@@ -97,7 +97,7 @@ describe.each(sellers)('$name', (seller) => {
     const access = accessOf({ scopes: { orders: { field: 'hush', operator: 'Equal', value: 1 } } });
     await expect(shop.engine.list(access, { collection: 'orders', limit: 9 })).rejects.toMatchObject({
       code: 'CONFIGURATION',
-      message: "The row scope of 'orders' cannot be used; an administrator has to correct it.",
+      message: "The row scope of 'orders' cannot be used. An administrator must correct it.",
     });
   });
 

@@ -1,6 +1,6 @@
 // The search grammar, on every source. The oracle tests the meaning of random searches.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseSearch, type Sought } from '../../src/agent/lower/search-grammar.ts';
+import { parseSearch, type SearchExpression } from '../../src/agent/lower/search-grammar.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';
 import { accessOf, type Rights, type Shop, sellers } from './shop.ts';
 
@@ -166,7 +166,7 @@ describe.each(sellers)('$name', (seller) => {
 });
 
 /** Formats a search tree as text. */
-function show(sought: Sought): string {
+function show(sought: SearchExpression): string {
   if (sought.op === 'word') return sought.quoted ? `"${sought.text}"` : sought.text;
   if (sought.op === 'not') return `not ${show(sought.of)}`;
   return `${sought.op}(${sought.of.map(show).join(', ')})`;

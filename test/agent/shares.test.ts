@@ -1,6 +1,6 @@
 // One user cannot occupy a database: a few of their statements run at once, and the rest wait in a queue.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { type Access, fullAccess } from '../../src/core/caller.ts';
@@ -24,7 +24,7 @@ describe.each(stoppable)('$dialect', (server) => {
   beforeAll(async () => {
     database = await server.create();
     await runSql(database, slowSchema());
-    const agent = createEngineAgent().addDataSource(() =>
+    const agent = createHeadlessAgent().addDataSource(() =>
       createSqlSource(database.url, { observe: () => undefined, clock: systemClock }),
     );
     const limits = { pageSizeLimit: 1000, queryTimeoutMs: 8000 };

@@ -1,13 +1,13 @@
 // A small shop on every source, with a configurable Access.
 
-import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent, type HeadlessAgent } from '../../src/agent/agent.ts';
 import type { DataSourceOptions } from '../../src/agent/customize/definitions.ts';
 import type { Engine, EngineOptions } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
-import { type Access, type FieldAccess, freely, type Verb } from '../../src/core/caller.ts';
+import { type Access, allowPolicy, type FieldAccess, type Verb } from '../../src/core/caller.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';
 import { type Dialect, servers } from '../databases.ts';
@@ -99,7 +99,7 @@ export interface Shop {
 }
 
 export interface ShopOptions extends Partial<EngineOptions> {
-  readonly customize?: (agent: EngineAgent) => void;
+  readonly customize?: (agent: HeadlessAgent) => void;
   /** Wraps the source, to count or watch its calls. */
   readonly wrap?: (source: Source) => Source;
   readonly source?: DataSourceOptions;
@@ -119,7 +119,7 @@ function openEngine(
   open: () => Source,
   { customize, source, sources, wrap = same, ...options }: ShopOptions = {},
 ): Promise<Engine> {
-  const agent = createEngineAgent();
+  const agent = createHeadlessAgent();
   for (const each of sources ?? [undefined]) agent.addDataSource(() => each ?? wrap(open()), source);
   customize?.(agent);
   return agent.createEngine({ ...defaults, ...options });
@@ -231,8 +231,8 @@ export function accessOf({
     collections: null,
     hasPolicies: false,
     mayCascade: () => true,
-    policy: () => freely,
-    actionPolicy: () => freely,
+    policy: () => allowPolicy,
+    actionPolicy: () => allowPolicy,
     canTrigger: (collection, action) => !untriggered.includes(`${collection}.${action}`),
     triggerCondition: (collection, action) => conditions[`${collection}.${action}`] ?? null,
     field: (collection, field): FieldAccess => {

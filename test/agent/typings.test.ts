@@ -131,7 +131,7 @@ test('where there would be too many paths, they follow fewer relations, and it i
   await agent.updateTypesOnFileSystem(path, 5);
   expect([readFileSync(path, 'utf8').includes('depth: 2;'), logged]).toEqual([
     true,
-    [['Warn', "Typings: paths of 'tree' follow 2 relations instead of 5, since there would be too many."]],
+    [['Warn', "Typings: paths of 'tree' follow 2 relations instead of 5, to limit their number."]],
   ]);
 });
 
@@ -141,7 +141,7 @@ test('a folder in the place of the file is an error that names the option', asyn
   mkdirSync(path);
   agent.addDataSource(typedShop());
   await expect(agent.updateTypesOnFileSystem(path, 5)).rejects.toThrow(
-    `typingsPath: ${path} is no file. Choose the path of a file.`,
+    `typingsPath: ${path} is not a file. Set the path of a file.`,
   );
 });
 

@@ -98,7 +98,7 @@ describe.each(servers)('$dialect', (server) => {
     ]).toEqual([
       problem('email', 'another record has this value already.'),
       problem('owner_id', 'no record has this key, or you may not see it.'),
-      problem('age', 'breaks a rule that the database holds for this field.'),
+      problem('age', 'breaks a rule of the database for this field.'),
       problem('twice', 'is filled by the database; leave it out.'),
       problem('age', 'expected a whole number, got 1.5.'),
       problem('email', 'may not be null: send a String.'),
@@ -111,7 +111,7 @@ describe.each(servers)('$dialect', (server) => {
       await refusalOf({ age: 40_000, price: 1 }),
       await refusalOf({ price: '12345.6', age: 1 }),
     ]).toEqual([
-      problem('email', 'is too long for this field; send less.'),
+      problem('email', 'is too long for this field; send a shorter value.'),
       problem('age', 'is too large or too small for this field.'),
       problem('price', 'is too large or too small for this field.'),
     ]);
@@ -144,7 +144,7 @@ describe.each(servers)('$dialect', (server) => {
     await expect(refused).rejects.toMatchObject({
       code: 'FORBIDDEN',
       message:
-        "You may not add to 'things': a field that must be given is closed to you. An administrator can open it.",
+        "You may not add to 'things': a required field is hidden from you or read-only. An administrator can change this.",
     });
   });
 

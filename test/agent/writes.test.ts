@@ -145,7 +145,10 @@ describe.each(sellers)('$name', (seller) => {
     expect([ids, records, none, (await rowsOf('order_lines', ['line'])).length]).toEqual([
       ['1|2'],
       [{ order_id: 1, line: 2, article: 'ink' }],
-      { code: 'INVALID_ARGUMENT', details: { argument: 'ids', problem: 'give at least one; none never means all.' } },
+      {
+        code: 'INVALID_ARGUMENT',
+        details: { argument: 'ids', problem: 'send at least one; an empty list does not mean all records.' },
+      },
       4,
     ]);
   });
@@ -153,7 +156,7 @@ describe.each(sellers)('$name', (seller) => {
   test('a record that the caller could not see afterwards is not written', async () => {
     const outside = (verb: string, collection: string) => ({
       code: 'FORBIDDEN',
-      details: { verb, collection, why: 'with these values the record would lie outside the rows that you may see.' },
+      details: { verb, collection, why: 'with these values the record would be outside the rows that you may see.' },
     });
     const created = { collection: 'customers', records: [{ id: 20, name: 'X', city: 'Rome' }] };
     const placed = { id: 50, total: 2, placed_at: '2024-01-01', customer_id: 2 };
@@ -212,11 +215,11 @@ describe.each(sellers)('$name', (seller) => {
         problems: [
           { field: 'records[0].id', problem: 'expected a number, got "x".' },
           { field: 'records[0].nme', problem: 'no such field. Near: name.' },
-          { field: 'records[0].name', problem: 'must be given: send a String.' },
+          { field: 'records[0].name', problem: 'is required: send a String.' },
           { field: 'records[1].name', problem: 'may not be null: send a String.' },
           {
             field: 'records[1].orders',
-            problem: "is a relation to 'orders': write there; associate links records that exist.",
+            problem: "is a relation to 'orders': write there, or use associate to link existing records.",
           },
         ],
       },

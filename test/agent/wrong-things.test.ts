@@ -1,7 +1,7 @@
 // Mistakes of callers and of customization code. Each gets a clear error, with near names for a wrong name, and no
 // partial write.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';
@@ -11,7 +11,7 @@ import { accessOf, sellers } from './shop.ts';
 
 const access = accessOf();
 const memory = sellers[0]!;
-const on = (name: string, say: (collection: CollectionCustomizer) => unknown) => (agent: EngineAgent) =>
+const on = (name: string, say: (collection: CollectionCustomizer) => unknown) => (agent: HeadlessAgent) =>
   void agent.customizeCollection(name, (collection) => void say(collection));
 
 const made = (dependencies: string[], getValues?: (records: readonly unknown[]) => unknown[]) => ({
@@ -68,13 +68,13 @@ describe('an unknown name gets the near ones', () => {
 
 describe('code that is wrong stops the start, with the line of the call', () => {
   const same = (value: unknown) => ({ field: 'total', operator: 'Equal', value }) as const;
-  const wrongs: readonly (readonly [what: string, customize: (agent: EngineAgent) => void, problem: RegExp])[] = [
-    ['a circle of computed fields', on('orders', (each) => each.addField('a', made(['b'])).addField('b', made(['c'])).addField('c', made(['a']))), /circle: orders\.a -> orders\.b -> orders\.c -> orders\.a/],
+  const wrongs: readonly (readonly [what: string, customize: (agent: HeadlessAgent) => void, problem: RegExp])[] = [
+    ['a circle of computed fields', on('orders', (each) => each.addField('a', made(['b'])).addField('b', made(['c'])).addField('c', made(['a']))), /Circular fields: orders\.a -> orders\.b -> orders\.c -> orders\.a/],
     ['a circle of computed fields through relations', (agent) => {
       on('orders', (each) => each.addField('a', made(['customer:b'])))(agent);
       on('customers', (each) => each.addField('b', made(['last:a'])).addOneToOneRelation('last', 'orders', { originKey: 'id' }))(agent);
-    }, /circle/],
-    ['an operator replaced twice', on('orders', (each) => each.replaceFieldOperator('id', 'Equal', same).replaceFieldOperator('id', 'Equal', same)), /second time/],
+    }, /Circular fields/],
+    ['an operator replaced twice', on('orders', (each) => each.replaceFieldOperator('id', 'Equal', same).replaceFieldOperator('id', 'Equal', same)), /is already defined/],
     ['an unknown dependency', on('orders', (each) => each.addField('a', made(['totl']))), /no field 'totl'\. Near: total/],
     ['an unknown column type', on('orders', (each) => each.addField('a', { ...made(['id']), columnType: 'Strng' as 'String' })), /Near: String/],
     ['an unknown field in a validation', on('orders', (each) => each.addFieldValidation('totl', 'Present')), /Near: total/],
@@ -95,7 +95,7 @@ describe('code that is wrong when it is called is told by its name to the caller
     throw new Error('inner secret');
   };
   const list = (more: object) => (engine: Engine) => engine.list(access, { collection: 'orders', limit: 9, ...more });
-  const wrongs: readonly (readonly [what: string, (agent: EngineAgent) => void, (engine: Engine) => Promise<unknown>, named: RegExp])[] = [
+  const wrongs: readonly (readonly [what: string, (agent: HeadlessAgent) => void, (engine: Engine) => Promise<unknown>, named: RegExp])[] = [
     ['getValues that gives too few', on('orders', (each) => each.addField('a', made(['id'], () => ['x']))), list({ fields: ['a'] }), /'a'/],
     ['getValues that gives too many', on('orders', (each) => each.addField('a', made(['id'], (all) => [...all, 1]))), list({ fields: ['a'] }), /'a'/],
     ['getValues that gives no list', on('orders', (each) => each.addField('a', made(['id'], () => 'xxxxx' as never))), list({ fields: ['a'] }), /'a'/],

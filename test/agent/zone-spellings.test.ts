@@ -1,7 +1,9 @@
 // A call may spell its timezone in any way, and each zone is still computed only once.
 import { expect, test, vi } from 'vitest';
-import { createMoment } from '../../src/agent/lower/dates.ts';
+import { momentOf } from '../../src/agent/operations/call.ts';
 import { canonicalZone, isZone, zoneOffsets } from '../../src/agent/sources/zones.ts';
+import { type Caller, fullAccess } from '../../src/core/caller.ts';
+import { systemClock } from '../../src/core/clock.ts';
 
 const spellings = (zone: string, count: number): string[] =>
   Array.from({ length: count }, (_, at) =>
@@ -32,7 +34,11 @@ test('a letter that is another one in lower case is no spelling of it', () => {
 });
 
 test('a moment has the one name of its zone, also where a link was named', () => {
-  const zones = ['eUROPE/paris', 'US/Eastern', 'utc', 'Etc/UTC'].map((zone) => createMoment(0, zone).zone);
+  const access = fullAccess({ timezone: 'eUROPE/paris' } as Caller);
+  const asked = [undefined, 'US/Eastern', 'utc', 'Etc/UTC'];
+  const zones = asked.map(
+    (timezone) => momentOf({ clock: systemClock }, access, { ...(timezone && { timezone }) }).zone,
+  );
   expect(zones).toEqual(['Europe/Paris', 'America/New_York', 'UTC', 'UTC']);
 });
 

@@ -2,7 +2,7 @@
 // test. Luxon reads the local time of each row in the timezone of the source.
 import { DateTime } from 'luxon';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import { createSqlDataSource, type SqlDataSourceOptions } from '../../src/agent/data-sources.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import type { ListRequest } from '../../src/agent/requests.ts';
@@ -14,7 +14,7 @@ import { accessOf } from './shop.ts';
 const access = accessOf();
 const limits = { pageSizeLimit: 1000, queryTimeoutMs: 20_000 };
 const open = (url: string, options: SqlDataSourceOptions = {}, now?: string): Promise<Engine> =>
-  createEngineAgent()
+  createHeadlessAgent()
     .addDataSource(createSqlDataSource(url, options))
     .createEngine({
       observe: () => {},
@@ -210,7 +210,7 @@ for (const server of servers)
       await engine.update(access, { ...record, values: { at: '2024-11-03T05:30:00Z' } });
       expect((await raw()).slice(0, 19)).toBe('2024-11-03 01:30:00');
       await expect(engine.update(access, { ...record, values: { at: '2024-11-03T06:30:00Z' } })).rejects.toThrow(
-        /shows this one twice.*2024-11-03T05:30:00.000Z/,
+        /where this time occurs twice.*2024-11-03T05:30:00.000Z/,
       );
       await engine.delete(access, record);
     });
@@ -252,10 +252,10 @@ for (const server of servers)
         "'timezone' must be the IANA name of a timezone, such as 'America/New_York' or 'UTC', got \"New York\"",
       );
       await expect(open(database.url, { columnTimezones: { 'events.att': home } })).rejects.toThrow(
-        "'columnTimezones' names 'events.att', which is no column of this database. Name table and column, such as events.at",
+        "'columnTimezones' names 'events.att', which is not a column of this database. Name table and column, such as events.at",
       );
       await expect(open(database.url, { columnTimezones: { 'events.id': home } })).rejects.toThrow(
-        'holds no timestamps without zone',
+        'has no timestamps without zone',
       );
       expect(() => open(database.url, { timeZone: home } as SqlDataSourceOptions)).toThrow(
         "has no option 'timeZone'. Near: timezone",

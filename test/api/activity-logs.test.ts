@@ -1,6 +1,6 @@
 // The activity log over the public API: list, filters, invalid requests and export.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { actionNames, showAction } from '../../src/api/logs/activity-actions.ts';
+import { actionNames, toContractName } from '../../src/api/logs/activity-actions.ts';
 import { selectTools } from '../../src/mcp/tools.ts';
 import { dataRoutes } from '../../src/rest/routes.ts';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
@@ -182,7 +182,7 @@ test('every tool and every route of the agent has a name in the document', () =>
   const names = selectTools(null, () => {}).map(({ name }) => name);
   const own = [...names, ...dataRoutes.flatMap((route) => ('action' in route ? [route.action] : []))];
   expect(own.length).toBeGreaterThan(20);
-  expect(own.map(showAction).filter((name) => !actionNames.includes(name))).toEqual([]);
+  expect(own.map(toContractName).filter((name) => !actionNames.includes(name))).toEqual([]);
 });
 
 test('an entry of a run says of which workflow, run and step it is', async () => {

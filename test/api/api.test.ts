@@ -67,10 +67,9 @@ test('without a token that counts: 401, with error, message and code, and the re
   late = 0;
   expect(before.status).toBe(200);
   expect([none, old, other, gone, unknown].map(({ status, body }) => [status, body])).toEqual(
-    ['is needed', 'has expired', 'is for /mcp', 'unknown or revoked', 'unknown or revoked'].map((told) => [
-      401,
-      { error: 'Unauthorized', message: expect.stringContaining(told), code: 'UNAUTHENTICATED' },
-    ]),
+    ['Send an application token', 'has expired', 'is for /mcp', 'unknown or revoked', 'unknown or revoked'].map(
+      (told) => [401, { error: 'Unauthorized', message: expect.stringContaining(told), code: 'UNAUTHENTICATED' }],
+    ),
   );
   expect([none, old].map(({ headers }) => headers.get('www-authenticate'))).toEqual([
     'Bearer realm="public api"',

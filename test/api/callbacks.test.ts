@@ -74,8 +74,8 @@ async function ended(callbackUrl = target): Promise<{ readonly id: string; reado
 test('the end of a run is told once, signed with the secret of the workflow', async () => {
   answer = 204;
   const { id, runId } = await ended();
-  await Promise.all([callbacks().look(), callbacks().look()]);
-  await callbacks().look();
+  await Promise.all([callbacks().poll(), callbacks().poll()]);
+  await callbacks().poll();
   expect(received).toHaveLength(1);
   const [{ headers, body }] = received as [Received];
   const secret = (await door.store.workflows.signingSecret(id))!;
@@ -93,10 +93,10 @@ test('what is not taken is told again, later each time, under the same id, and g
   const told = [];
   for (const wait of [0, 5, 300, 1800, 7200, 18_000, 400_000]) {
     late += Math.max(0, wait * 1000 - 1);
-    await callbacks().look();
+    await callbacks().poll();
     const early = received.length;
     late += wait > 0 ? 1 : 0;
-    await callbacks().look();
+    await callbacks().poll();
     told.push([early, received.length]);
   }
   expect(told).toEqual([
@@ -117,7 +117,7 @@ test('what is not taken is told again, later each time, under the same id, and g
 
 test('addresses of our own network are not called, and what cannot be an address of a callback is refused when it is set', async () => {
   await ended();
-  await callbacks('elsewhere.example').look();
+  await callbacks('elsewhere.example').poll();
   expect(received).toEqual([]);
   const { id } = await door.hook();
   const statuses = [];
@@ -158,7 +158,7 @@ test.each([
   const { status, json } = await door.change(id, { callbackUrl });
   expect(status).toBe(400);
   expect(json?.message).toBe(
-    `callbackUrl: ${new URL(callbackUrl).hostname} is not a public host. Send an https URL of a public host, or have the operator name this one in SERVICE_WEBHOOK_HOSTS.`,
+    `callbackUrl: ${new URL(callbackUrl).hostname} is not a public host. Send an https URL of a public host, or have the operator add this host to SERVICE_WEBHOOK_HOSTS.`,
   );
 });
 

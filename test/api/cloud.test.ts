@@ -1,7 +1,7 @@
 // The endpoint for `portico cloud`: who may read the structure of the data sources, and which parts of it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CloudSchema } from '../../src/api/cloud/endpoint.ts';
-import { proofHeader, proveEnvironment } from '../../src/api/cloud/environment-proof.ts';
+import { createProof, proofHeader } from '../../src/api/cloud/environment-proof.ts';
 import { issuerOf, openShop, type Shop } from '../app/shop.ts';
 import { type Account, createBrowser } from '../oauth/flow.ts';
 import { ask, poll, refresh } from '../oauth/terminal.ts';
@@ -33,7 +33,7 @@ interface Asking {
 }
 
 async function get({ token, secret: shown = secret, now = Date.now(), header, path = url }: Asking) {
-  const proof = header ?? proveEnvironment({ method: 'GET', url: path, token }, shown, now);
+  const proof = header ?? createProof({ method: 'GET', url: path, token }, shown, now);
   const headers = { authorization: `Bearer ${token}`, ...(proof && { [proofHeader]: proof }) };
   const response = await fetch(path, { headers });
   return {
@@ -88,11 +88,11 @@ describe('is refused', () => {
       await get({ token, secret: 'another secret' }),
       await get({ token, now: now - 301_000 }),
       await get({ token, now: now + 302_000 }),
-      await get({ token: other.token, header: proveEnvironment(proven, secret, now) }),
-      await get({ token, header: proveEnvironment({ ...proven, url: `${url}?` }, secret, now) }),
+      await get({ token: other.token, header: createProof(proven, secret, now) }),
+      await get({ token, header: createProof({ ...proven, url: `${url}?` }, secret, now) }),
     ];
     const told = answers.map(({ status, body }) => [status, `${body.message}`.split('.')[0]]);
-    const wrong = [403, 'The environment secret is not the one of this environment'];
+    const wrong = [403, 'The environment secret does not match this environment'];
     const stale = [403, 'The clocks of the two machines are more than five minutes apart'];
     const missing = [403, 'The proof of the environment secret is missing'];
     expect(told).toEqual([missing, missing, wrong, stale, stale, wrong, wrong]);
@@ -118,7 +118,10 @@ describe('is refused', () => {
       late.status,
     ]).toEqual([
       200,
-      [403, 'The structure is for admins and developers, and you are editor here. Ask an administrator for the level.'],
+      [
+        403,
+        'Only admins and developers can read the structure, and your level is editor. Ask an administrator to change it.',
+      ],
       [401, 'Bearer realm="cloud", error="invalid_token"'],
       400,
     ]);

@@ -64,7 +64,7 @@ async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) =>
   };
   /** Other requests may have disabled the trigger or changed its URL. */
   const signedOf = async (flow: { readonly id: string }) => ({
-    signedId: (await addresses.of(await change(flow, true)))!.split('/').at(-1)!,
+    signedId: (await addresses.urlOf(await change(flow, true)))!.split('/').at(-1)!,
   });
   const [called, flooded] = [await publish(), await publish()];
   const flood = async () => {
@@ -99,7 +99,7 @@ async function openFuzzPlace(shop: Shop, storage: string, later: (ms: number) =>
       cancelRun: async () => ({ runId: await run() }),
       triggerWorkflow: () => signedOf(called),
     },
-    // The URL is signed, the rate limit is per webhook, and unknown properties are ignored (spec public-http-api 4.2).
+    // The URL is signed, the rate limit is per webhook, and unknown properties are ignored (behaviour api 4.2).
     instead: {
       triggerWorkflow: {
         'an unknown parameter': { path: async () => ({ signedId: 'forged' }), statuses: [400] },

@@ -1,10 +1,10 @@
 // Queries for a large table of notes (fill-notes.ts): every filter, all pairs of filters, and some more. Users, teams
 // and collections follow remainders, so half of the pairs match no note although each filter matches many. Only an
 // index on both columns answers these pairs without a scan.
-import type { NoteWish } from '../../src/store/notes/types.ts';
+import type { NoteFilter } from '../../src/store/notes/types.ts';
 import { collectionOf } from './fill-notes.ts';
 
-type Wish = Omit<NoteWish, 'limit'>;
+type Wish = Omit<NoteFilter, 'limit'>;
 
 /** `at`: the creation time at that fraction of all notes, 0 to 1. `userIds`: in the order of `fillNotes`. */
 export function wishesOf(at: (share: number) => number, userIds: readonly number[]): Readonly<Record<string, Wish>> {

@@ -8,9 +8,9 @@ import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { type Database, openDatabase } from '../../src/store/database/database.ts';
 import { createNotes } from '../../src/store/notes/notes.ts';
-import type { NoteWish } from '../../src/store/notes/types.ts';
+import type { NoteFilter } from '../../src/store/notes/types.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { Place } from '../../src/store/permissions/roles.ts';
+import type { EnvironmentInfo } from '../../src/store/permissions/roles.ts';
 import { indexesOf, measureDatabase, readsAll } from '../database-time.ts';
 import { remoteServers, type TestDatabase } from '../databases.ts';
 import { fillNotes } from './fill-notes.ts';
@@ -57,12 +57,12 @@ describe.each(remoteServers)(`${notes} notes on $dialect`, ({ create }) => {
   }, 120_000);
 
   test('every filter and every pair of filters, the first page and the next', async () => {
-    const list = createNotes(database, async () => ({ environmentId }) as Place, systemClock).list;
+    const list = createNotes(database, async () => ({ environmentId }) as EnvironmentInfo, systemClock).list;
     const late: string[] = [];
     const figures: string[] = [];
     for (const [name, wish] of Object.entries(wishesOf(at, userIds))) {
       let after: number | undefined;
-      const turn = (page: NoteWish) => async () => {
+      const turn = (page: NoteFilter) => async () => {
         after = (await list(page)).next;
       };
       const pages = [await measureDatabase(database, turn({ ...wish, limit: 20 }))];
@@ -79,7 +79,7 @@ describe.each(remoteServers)(`${notes} notes on $dialect`, ({ create }) => {
 
   test('the threads of 100 notes', async () => {
     const { ms } = await measureDatabase(database, async () => {
-      await createNotes(database, async () => ({ environmentId }) as Place, systemClock).list({ limit: 100 });
+      await createNotes(database, async () => ({ environmentId }) as EnvironmentInfo, systemClock).list({ limit: 100 });
     });
     console.log(`${made.dialect}\ta page of 100 notes\t${ms.toFixed(2)} ms`);
     expect(ms).toBeLessThan(limitMs);

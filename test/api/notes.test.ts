@@ -93,7 +93,7 @@ test('what a message holds is sanitized; what is nothing then is refused', async
     ),
   );
   expect(refused.map(({ status, body }) => [status, body.code, body.message])).toEqual(
-    refused.map(() => [400, 'INVALID_ARGUMENT', 'content: there is no text in it. Write some.']),
+    refused.map(() => [400, 'INVALID_ARGUMENT', 'content: expected some text.']),
   );
 });
 
@@ -117,7 +117,7 @@ test('a collection that is hidden answers as one that is not there, and so does 
   expect(hidden).toEqual(
     hidden.map(() => ({
       status: 400,
-      body: { error: 'Bad request', message: 'collectionName: there is no such collection.', code: 'INVALID_ARGUMENT' },
+      body: { error: 'Bad request', message: 'collectionName: unknown collection.', code: 'INVALID_ARGUMENT' },
     })),
   );
   const told = records.map(({ status, body }) => [status, body.code, body.message.replace(/\d+/g, 'N')]);
@@ -169,7 +169,7 @@ test('wrong things are 400 or 404, with error, message and code, and the name of
     ...['0', '101', 'x', '1.5', '-1', '01'].map(
       (limit) => ['GET', `{notes}?limit=${limit}`, undefined, 400, 'INVALID_ARGUMENT', 'limit: '] as const,
     ),
-    ['GET', '{notes}?limit=1&limit=2', undefined, 400, 'INVALID_ARGUMENT', 'limit: it came more than once.'],
+    ['GET', '{notes}?limit=1&limit=2', undefined, 400, 'INVALID_ARGUMENT', 'limit: sent more than once.'],
     ['GET', '{notes}?limits=1', undefined, 400, 'INVALID_ARGUMENT', 'Near: limit'],
     ['GET', '{notes}?userEmail=x', undefined, 400, 'INVALID_ARGUMENT', 'userEmail: '],
     ['GET', '{notes}?userId=0', undefined, 400, 'INVALID_ARGUMENT', 'userId: '],

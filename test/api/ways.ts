@@ -70,7 +70,7 @@ export async function tell(
   return { ...answer, json: isJson ? (JSON.parse(answer.text) as Record<string, unknown>) : undefined };
 }
 
-/** Property names and types of an error: exactly three strings (spec public-http-api 7.1 and 7.2), and more for 429. */
+/** Property names and types of an error: exactly three strings (behaviour api 7.1 and 7.2), and more for 429. */
 export function shapeOf({ json }: Told): readonly string[] {
   return Object.entries(json ?? {})
     .map(([name, value]) => `${name}: ${value === '' ? 'empty' : typeof value}`)

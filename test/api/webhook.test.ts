@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createApiPaths } from '../../src/api/paths.ts';
-import { createWebhookFront } from '../../src/api/workflows/webhook.ts';
+import { createWebhookEndpoint } from '../../src/api/workflows/webhook.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import { randomToken, sign } from '../../src/core/secret.ts';
@@ -13,7 +13,7 @@ import type { OpenedStore } from '../../src/store/open.ts';
 import type { TriggerChange, Workflow } from '../../src/store/workflows/types.ts';
 import { createTriggers } from '../../src/workflows/triggers/trigger.ts';
 import { createTriggerAddresses } from '../../src/workflows/triggers/trigger-address.ts';
-import { createWorkflowRoom } from '../../src/workflows/workflows.ts';
+import { createWorkflowService } from '../../src/workflows/workflows.ts';
 import { type Shop, sellers } from '../agent/shop.ts';
 import { altered } from '../altered.ts';
 import { dropSpares } from '../store/spares.ts';
@@ -81,7 +81,7 @@ async function openFront(
   const paths = createApiPaths(address, apiPath);
   const addresses = createTriggerAddresses({ store, address: paths.address });
   const triggers = createTriggers({ store, addresses, config: { webhookHosts: [] } });
-  const front = createWebhookFront({
+  const front = createWebhookEndpoint({
     config: { trustedProxies: [], allowedHosts: [], host: '127.0.0.1', ssoIssuer: null, webhookPerMinute },
     ...{
       paths,
@@ -90,7 +90,7 @@ async function openFront(
       clock: { ...systemClock, now: () => systemClock.now() + aheadMs },
       observe: (one) => void observed.push(one),
     },
-    workflows: createWorkflowRoom({ store, engine: served.engine, clock: systemClock, fileLimitBytes: 1_000_000 }),
+    workflows: createWorkflowService({ store, engine: served.engine, clock: systemClock, fileLimitBytes: 1_000_000 }),
   });
   return {
     address,

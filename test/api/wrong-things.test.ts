@@ -92,7 +92,7 @@ test('where single sign-on is switched on, a token made without it is 401 and sa
   expect([...on, ...off].map(({ status }) => status)).toEqual([401, 200, 200, 200]);
   expect([shapeOf(on[0]!), on[0]!.json?.message]).toEqual([
     errorShape,
-    expect.stringContaining('Single sign-on is on'),
+    expect.stringContaining('Single sign-on is required'),
   ]);
 });
 

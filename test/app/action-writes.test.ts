@@ -1,12 +1,12 @@
 // The answer and the activity log list every record that action code writes through Portico. This holds for every way
 // to execute the action, and when the action fails afterwards.
 import { describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { servers } from '../databases.ts';
 import { openHttp } from './callers.ts';
 import { all, type Music, shareMusic } from './music.ts';
 
-const customize = (agent: EngineAgent) => {
+const customize = (agent: HeadlessAgent) => {
   agent.customizeCollection('albums', (albums) =>
     albums
       .addAction('Rename', {
@@ -127,7 +127,7 @@ describe.each(servers)('$dialect', (maker) => {
     const call = { collectionName: 'albums', actionName, recordIds: ['1'] };
     const text = String(await music.call('executeAction', call));
     expect(text).toMatch(new RegExp(`^${code}`));
-    expect(text).toContain('Written before that, and kept: 1 record of albums updated (1).');
+    expect(text).toContain('Written before the error, and not rolled back: 1 record of albums updated (1).');
     expect(await lastOf(music)).toMatchObject({ outcome, code, effects: [effect('updated', ['1'])] });
     const http = await openHttp(music);
     const other = await http.execute('albums', actionName, ['2']);

@@ -42,7 +42,7 @@ test('assistants are served by the model of the last restart, with the token tha
       ['id', 'who', 'city', 'secret'],
       ['id', 'who', 'city', 'secret'],
     ],
-    expect.stringMatching(/would be called 'city'\. \(.*agent-mcp\.test\.ts:\d+\)/),
+    expect.stringMatching(/would have the name 'city'\. \(.*agent-mcp\.test\.ts:\d+\)/),
     true,
   ]);
 });

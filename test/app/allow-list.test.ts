@@ -154,7 +154,7 @@ describe.each(places)('%s', (_name, place) => {
         for (const method of methods) {
           const { status, body } = await ask(origin, path, method);
           const isRefused =
-            status === 403 && (method === 'HEAD' || body.includes('Requests from 127.0.0.1 are not let in here.'));
+            status === 403 && (method === 'HEAD' || body.includes('Requests from 127.0.0.1 are not allowed.'));
           (isRefused ? refused : passed).push(`${method} ${path} ${status}`);
         }
       }
@@ -185,11 +185,11 @@ test('a person reads a page, a program JSON, and the log has who it was', async 
   expect([page.status, page.type, page.body.match(/<p class="lead" role="alert">(.*?)<\/p>/)?.[1]]).toEqual([
     403,
     'text/html; charset=utf-8',
-    'Requests from 127.0.0.1 are not let in here. Who runs this server can add the address to its allow-list.',
+    'Requests from 127.0.0.1 are not allowed. The operator of this server can add the address to its allow-list.',
   ]);
   const told = await ask(origin, '/oauth/token', 'POST', { authorization: 'Bearer secret-of-somebody' });
   const why =
-    'Requests from 127.0.0.1 are not let in here. Who runs this server can add the address to its allow-list.';
+    'Requests from 127.0.0.1 are not allowed. The operator of this server can add the address to its allow-list.';
   expect(JSON.parse(told.body)).toEqual({
     ...{ error: 'address_not_allowed', error_description: why },
     ...{ code: 'ADDRESS_NOT_ALLOWED', message: why },

@@ -1,6 +1,6 @@
 // An approval keeps the context of its call: the collections that the URL excludes, and the uploaded files.
 import { expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createBrowser } from '../oauth/flow.ts';
 import { type Assistant, all, connect, type Desk, kinds, openDesk } from './approvals.ts';
@@ -8,7 +8,7 @@ import { type Assistant, all, connect, type Desk, kinds, openDesk } from './appr
 const kim = { email: 'kim@example.test', password: 'correct horse battery' };
 const asks = { '*': { ...all, approval: { add: 'ask-person', edit: 'ask-person', delete: 'ask-person' } } } as const;
 
-const actions = (agent: EngineAgent): void => {
+const actions = (agent: HeadlessAgent): void => {
   agent.customizeCollection('orders', (orders) =>
     orders
       .allowNestedWrites('customer')
@@ -92,7 +92,7 @@ test('a call that waits keeps its uploads', async () => {
 
 test.each(kinds)('a call that its person declines or leaves leaves no upload (%s)', async (kind) => {
   const form = [{ label: 'bill', type: 'File', isRequired: true }] as const;
-  const add = (agent: EngineAgent) =>
+  const add = (agent: HeadlessAgent) =>
     agent.customizeCollection('orders', (orders) =>
       orders.addAction('Attach', { scope: 'Global', approval: 'ask', form: [...form], execute: () => undefined }),
     );

@@ -86,7 +86,7 @@ describe.each(writes)('%s', (tool, args, stateAfter, done) => {
       first,
       done,
     ]);
-    expect(page).toContain('Done Approved by you, and done by the server.');
+    expect(page).toContain('Done Approved by you and completed by the server.');
     expect(await entriesOf(desk)).toEqual([
       `${tool} write denied APPROVAL_PENDING assistant`,
       `${tool} write completed  assistant`,
@@ -195,7 +195,7 @@ describe('nothing is done, with the reason on the page and for the assistant', (
     const page = await approve(pending);
     const again = await assistant.call('update', update);
     expect([(await desk.state()).orders[0], codeOf(again)]).toEqual(['1 clogs 10 1', 'pending']);
-    expect(page).toContain('Overtaken A record changed before it was done');
+    expect(page).toContain('Outdated A record changed first');
   });
 
   test('an error of the call: once for the assistant, then the call is asked for anew', async () => {
@@ -218,8 +218,8 @@ describe('nothing is done, with the reason on the page and for the assistant', (
     ]);
     // The code ran with an unknown result, so the page does not say that nothing changed.
     expect(page).toContain('Failed Approved by you.');
-    expect(page).toContain('may have written something before it failed');
-    expect(page).not.toContain('Nothing was done');
+    expect(page).toContain('may have changed data before it failed');
+    expect(page).not.toContain('No change was made');
     expect(await entriesOf(desk)).toContain('executeAction write failed ACTION_REFUSED assistant');
   });
 });
@@ -266,7 +266,7 @@ test('where the setting says so, the assistant does it', async () => {
   const between = (await desk.state()).orders[0];
   await assistant.call('update', update);
   expect([between, (await desk.state()).orders[0]]).toEqual(['1 boots 10 1', '1 boots 99 1']);
-  expect(page).toContain('Nothing has been done yet');
+  expect(page).toContain('No change has been made yet');
 });
 
 test('two who approve at once, and the assistant that calls meanwhile, do it once', async () => {
@@ -318,6 +318,6 @@ test('an error after writes names them, to the assistant and on the page', async
   const call = { collectionName: 'orders', actionName: 'Half' };
   const page = await approve(await assistant.call('executeAction', call));
   const answer = await assistant.call('executeAction', call);
-  const kept = 'Written before that, and kept: 1 record of orders updated (1).';
+  const kept = 'Written before the error, and not rolled back: 1 record of orders updated (1).';
   expect([page, answer]).toEqual([expect.stringContaining(kept), expect.stringContaining(kept)]);
 });

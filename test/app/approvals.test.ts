@@ -2,7 +2,7 @@
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
-import type { Answer } from '../../src/mcp/approvals/approval.ts';
+import type { ElicitationAnswer } from '../../src/mcp/approvals/approval.ts';
 import { altered } from '../altered.ts';
 import { servers } from '../databases.ts';
 import { startServer } from '../server.ts';
@@ -231,7 +231,7 @@ describe('an approval of the console', () => {
     const other = await decide(desk, first, 'approved', 1);
     await assistant.call('update', update);
     expect([own, codeOf(still), other, await totals(desk)]).toEqual([false, 'pending', true, '1 boots 99 1']);
-    expect(JSON.parse(first).next).toContain('another person than you');
+    expect(JSON.parse(first).next).toContain('someone else with this permission');
   });
 
   test('does not carry a right that was lost meanwhile, nor a policy that became stricter', async () => {
@@ -357,13 +357,13 @@ describe('the state that a client of 2026-07-28 carries', () => {
 
 test('a person of an earlier client who takes his time approves what is there then, or nothing', async () => {
   const desk = await openDesk({ permissions: policies('ask') });
-  const assistant = await connect(desk, desk.token, 'legacy', async (): Promise<Answer> => {
+  const assistant = await connect(desk, desk.token, 'legacy', async (): Promise<ElicitationAnswer> => {
     await desk.run("UPDATE orders SET label = 'clogs' WHERE id = 1");
     return 'accept';
   });
   const refused = await assistant.call('update', update);
   expect([codeOf(refused), (await desk.state()).orders[0]]).toEqual(['APPROVAL_OVERTAKEN', '1 clogs 10 1']);
-  const slow = await connect(desk, desk.token, 'legacy', async (): Promise<Answer> => {
+  const slow = await connect(desk, desk.token, 'legacy', async (): Promise<ElicitationAnswer> => {
     await desk.permit(policies('ask-person'));
     return 'accept';
   });
@@ -526,7 +526,7 @@ test('where code writes in place of the database, it is called after the yes alo
 
 test('the time that a person takes is not the time of the call', async () => {
   const desk = await openDesk({ permissions: policies('ask'), callSeconds: 2 });
-  const assistant = await connect(desk, desk.token, 'legacy', async (): Promise<Answer> => {
+  const assistant = await connect(desk, desk.token, 'legacy', async (): Promise<ElicitationAnswer> => {
     await systemClock.sleep(2200);
     return 'accept';
   });

@@ -2,9 +2,9 @@
 // protocol, with or without elicitation.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { onTestFinished } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import type { Answer } from '../../src/mcp/approvals/approval.ts';
+import type { ElicitationAnswer } from '../../src/mcp/approvals/approval.ts';
 import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { startServer, type TestServer } from '../server.ts';
@@ -45,7 +45,7 @@ export interface DeskOptions {
   readonly approval?: 'ask' | 'ask-person' | 'deny';
   /** The URL of a storage that several processes share. */
   readonly storage?: string;
-  readonly customize?: (agent: EngineAgent) => void;
+  readonly customize?: (agent: HeadlessAgent) => void;
   readonly callSeconds?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -66,7 +66,7 @@ export async function openDesk({
   onTestFinished(() => database.drop());
   await runSql(database, tables);
   const ran: string[] = [];
-  const customize = (agent: EngineAgent) => {
+  const customize = (agent: HeadlessAgent) => {
     agent.customizeCollection('orders', (orders) =>
       orders.addAction('Refund', {
         scope: 'Bulk',
@@ -131,7 +131,7 @@ export async function connect(
   { mcpUrl }: Pick<Desk, 'mcpUrl'>,
   token: string,
   kind: Kind,
-  answer?: (question: string) => Promise<Answer> | Answer,
+  answer?: (question: string) => Promise<ElicitationAnswer> | ElicitationAnswer,
 ): Promise<Assistant> {
   const questions: string[] = [];
   const client = new Client(

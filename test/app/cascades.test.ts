@@ -145,7 +145,7 @@ describe.each(servers)('$dialect', (maker) => {
     const refused = async (collectionName: string, id: string) => {
       for (const dryRun of [true, false]) {
         const answer = await music.call('delete', { collectionName, recordIds: [id], dryRun });
-        expect(answer).toMatch(/^FORBIDDEN: .*would also delete or change other records, which you may not/);
+        expect(answer).toMatch(/^FORBIDDEN: .*would also delete or change other records, and you may not do that/);
         expect(answer).not.toMatch(/items|visits|[0-9]/);
       }
     };
@@ -197,7 +197,7 @@ describe.each(servers)('$dialect', (maker) => {
     const { page, press } = await ask();
     expect(wordsOf(page)).toMatch(/3 records of items (are|will be) deleted/);
     await music.run("INSERT INTO items VALUES (11, 2, 'new')");
-    expect(wordsOf(await press('approve'))).toContain('Overtaken A record changed before it was done');
+    expect(wordsOf(await press('approve'))).toContain('Outdated A record changed first');
     await (await ask()).press('approve');
     expect(await music.call('delete', drop)).toMatchObject({ count: 1 });
     expect(await music.rows('items')).toEqual(['20 1 pen']);

@@ -47,6 +47,6 @@ test('each process serves its own, claimed by an envSecret of its own; where non
   });
   await expect(open(undefined, 'secret of production')).rejects.toMatchObject({
     message:
-      "SERVICE_ENVIRONMENT: the storage holds several environments, and a process serves one. Set it to one of 'Production', 'Staging'.",
+      "SERVICE_ENVIRONMENT: the storage has several environments, and a process serves one. Set it to one of 'Production', 'Staging'.",
   });
 });

@@ -177,7 +177,9 @@ test('routes of the host that are ours now are named at the start', async () => 
   agent.mountAiMcpServer().mountOnExpress(app);
   await agent.start();
   expect(logged.filter(([level]) => level === 'Warn').map(([, message]) => message)).toEqual([
-    expect.stringContaining('cannot be reached: /oauth/callback, /.well-known/security.txt. A basePath leaves them'),
+    expect.stringContaining(
+      'the agent now handles: /oauth/callback, /.well-known/security.txt. To keep them in the application, set a basePath',
+    ),
   ]);
 });
 
@@ -232,9 +234,7 @@ test('without a public URL the start says what to set', async () => {
 
 test('something that is no Express application is refused with the line', async () => {
   const { agent } = emptyAgent();
-  expect(await messageOf(() => agent.mountOnExpress({} as never))).toMatch(
-    /that express\(\) made\. \(.*express\.test\.ts/,
-  );
+  expect(await messageOf(() => agent.mountOnExpress({} as never))).toMatch(/from express\(\)\. \(.*express\.test\.ts/);
 });
 
 test('the example of docs/embedding.md serves what it says', async () => {

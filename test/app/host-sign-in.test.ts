@@ -213,8 +213,8 @@ test('the console: one button, asked once more when it is pressed', async () => 
 
 test.each<[Partial<AgentOptions>, string]>([
   [{ authenticate: 'yes' as never }, "'authenticate'"],
-  [{ signInUrl: '/login' }, "'signInUrl' is for a sign-in of the application"],
-  [{ passwordSignIn: false }, "'passwordSignIn' is for a sign-in of the application"],
+  [{ signInUrl: '/login' }, "'signInUrl' requires 'authenticate'"],
+  [{ passwordSignIn: false }, "'passwordSignIn' requires 'authenticate'"],
   [{ authenticate: () => null, signInUrl: '//evil.example/login' }, "'signInUrl'"],
   [{ authenticate: () => null, signInUrl: '/\\evil.example' }, "'signInUrl'"],
   [{ authenticate: () => null, signInUrl: 'javascript:alert(1)' }, "'signInUrl'"],
@@ -227,5 +227,5 @@ test('a provider and a host at once are refused at the start', async () => {
   const message = await messageOf(() =>
     openHost({ settings: { ...settings, dataDir: join(makeFolder(), 'd'), publicUrl: 'http://localhost:1' } }),
   );
-  expect(message).toContain('authenticate and SERVICE_SSO_ISSUER are two ways of signing in');
+  expect(message).toContain('authenticate and SERVICE_SSO_ISSUER are both set');
 });

@@ -1,7 +1,7 @@
 // A client disconnects during a call, for every kind of call on every database: the statement is stopped, no row is
 // written, and the activity log has the outcome. Also tests how much a slow call delays others.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { startServer, type TestServer } from '../server.ts';
@@ -22,7 +22,7 @@ const schema = [
 const held = ['select id from items for update', "insert into items (id, label) values (3, 'theirs')"];
 
 /** Code that queries the slow view, or writes to locked rows. */
-function customize(agent: EngineAgent): void {
+function customize(agent: HeadlessAgent): void {
   const slow = { conditionTree: { field: 'id', operator: 'GreaterThan', value: 0 } } as const;
   agent.customizeCollection('cheap', (cheap) =>
     cheap.addOneToManyRelation('slows', 'slow_of', { originKey: 'cheap_id' }),

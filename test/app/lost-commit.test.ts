@@ -129,7 +129,7 @@ describe.each(remoteServers)('$dialect', (maker) => {
   };
 
   const unknown = { outcome: 'unknown', code: 'OUTCOME_UNKNOWN' };
-  const inPlainWords = /The database did not say whether this write was done.*Do not repeat.*Look/s;
+  const inPlainWords = /The database did not confirm whether this write was done.*Do not repeat.*Check/s;
 
   test.each(Object.keys(writes))('%s: done, and its answer lost', async (name) => {
     // `silent` takes as long as the time limit of a call, so only one call of each kind tries it.

@@ -1,6 +1,6 @@
-// The three ways to serve MCP (spec 4.4), with a complete client flow through each: a standalone server at the root,
-// the same under a basePath, and inside an Express application. That application parses bodies first, and has routes
-// that Portico would use at the root.
+// The three ways to serve MCP (behaviour 4.4), with a complete client flow through each: a standalone server at the
+// root, the same under a basePath, and inside an Express application. That application parses bodies first, and has
+// routes that Portico would use at the root.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 // A server over tracks, albums and artists, with an assistant of a clerk. Tests use it for writes beyond the records
 // that a call names.
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { LoggedActivity } from '../../src/store/audit/activity-types.ts';
 import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import type { TestServer as Maker, TestDatabase } from '../databases.ts';
@@ -60,12 +60,16 @@ export const all: CollectionPermission = {
 type AtEnd = (end: () => Promise<void>) => void;
 
 /** Closes at the end of the test, or as `atEnd` schedules it. */
-export async function openMusic(maker: Maker, customize?: (agent: EngineAgent) => void, atEnd?: AtEnd): Promise<Music> {
+export async function openMusic(
+  maker: Maker,
+  customize?: (agent: HeadlessAgent) => void,
+  atEnd?: AtEnd,
+): Promise<Music> {
   return openTables(maker, statements(keys[maker.dialect]), customize, atEnd);
 }
 
 /** Shares one server between all tests of a group. Call it in their `describe`. */
-export function shareMusic(maker: Maker, customize: (agent: EngineAgent) => void): () => Music {
+export function shareMusic(maker: Maker, customize: (agent: HeadlessAgent) => void): () => Music {
   const ends: (() => Promise<void>)[] = [];
   let music: Music;
   beforeAll(async () => {
@@ -81,7 +85,7 @@ export function shareMusic(maker: Maker, customize: (agent: EngineAgent) => void
 export async function openTables(
   maker: Maker,
   tables: readonly string[],
-  customize?: (agent: EngineAgent) => void,
+  customize?: (agent: HeadlessAgent) => void,
   atEnd: AtEnd = onTestFinished,
   { env = {}, app = {} }: Pick<TestServerOptions, 'env' | 'app'> = {},
 ): Promise<Music> {

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
-import type { PlacedRight } from '../../src/cli/roles/read.ts';
-import { lookUpNames } from '../../src/cli/roles/served-names.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
+import type { RightAtLine } from '../../src/cli/roles/read.ts';
+import { checkNames } from '../../src/cli/roles/served-names.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { openEngineOver } from '../../src/server/data.ts';
@@ -18,7 +18,7 @@ import { runSql } from '../sql/schemas.ts';
 import { openHttp } from './callers.ts';
 import { all, openMusic, openTables, shareMusic, wordsOf } from './music.ts';
 
-const customize = (agent: EngineAgent) => {
+const customize = (agent: HeadlessAgent) => {
   agent.customizeCollection('albums', (albums) =>
     albums
       .addField('size', {
@@ -106,13 +106,13 @@ test('a delete that would go on into such records is refused', async () => {
   const music = await openTables(servers[0]!, tables, customize);
   await music.store.permissions.setScope('Operations', 'albums', scope);
   const remove = (id: string) => music.call('delete', { collectionName: 'artists', recordIds: [id] });
-  expect(await remove('1')).toMatch(/^FORBIDDEN: .*'albums', and cannot decide 'size'/);
+  expect(await remove('1')).toMatch(/^FORBIDDEN: .*'albums', and cannot evaluate 'size'/);
   expect(await remove('2')).toMatchObject({ count: 1 });
   expect(await music.rows('albums')).toEqual(['1 One 1']);
 });
 
 const textOf = (page: Page) => wordsOf(page).replaceAll('&#39;', "'");
-const text = "Team 'Operations' only reads 'albums': the database cannot decide 'size' of its row scope";
+const text = "Team 'Operations' can only read 'albums'. The database cannot evaluate 'size' of its row scope";
 
 test('the console says so before it is saved, and on its page where a role may write', async () => {
   const music = await openMusic(servers[0]!, customize);
@@ -126,7 +126,7 @@ test('the console says so before it is saved, and on its page where a role may w
   const reads = { ...all, edit: false, add: false, delete: false };
   await music.store.permissions.setRole('Administrator', { '*': reads });
   await music.permit({ '*': reads });
-  expect(textOf(await browser.open(address))).not.toContain('only reads');
+  expect(textOf(await browser.open(address))).not.toContain('can only read');
 });
 
 test('the start logs it', async () => {
@@ -155,7 +155,7 @@ test('`roles push` warns of it with the line of the file', async () => {
   onTestFinished(() => database.drop());
   await runSql(database, albumTables);
   const line = (kind: 'scope' | 'permission', path: readonly string[], value: unknown, at: number) =>
-    ({ kind, path, value, line: at, column: 1 }) as PlacedRight;
+    ({ kind, path, value, line: at, column: 1 }) as RightAtLine;
   const rights = [
     line('permission', ['Clerk', 'Production', '*'], all, 3),
     line('scope', ['South', 'Production', 'albums'], scope, 7),
@@ -169,8 +169,8 @@ test('`roles push` warns of it with the line of the file', async () => {
     limits: { pageSizeLimit: 1000, queryTimeoutMs: 30_000 },
   });
   onTestFinished(() => engine.close());
-  const found = lookUpNames(rights, { engine, file: 'roles.yaml', environment: 'Production' });
+  const found = checkNames(rights, { engine, file: 'roles.yaml', environment: 'Production' });
   expect(found.readOnly).toEqual([
-    `roles.yaml:7: ${text.replace('Operations', 'South')}, so that writes are refused. These roles may write there: Clerk.`,
+    `roles.yaml:7: ${text.replace('Operations', 'South')}, so writes are refused. These roles have write permission there: Clerk.`,
   ]);
 });

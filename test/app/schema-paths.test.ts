@@ -44,7 +44,7 @@ describe.each(['schemaPath', 'typingsPath'] as const)('%s', (option) => {
   test('a folder is refused', async () => {
     const path = join(folder, 'it');
     mkdirSync(path);
-    expect((await startAt(at(path))).problem).toContain(`${option}: ${path} is no file. Choose`);
+    expect((await startAt(at(path))).problem).toContain(`${option}: ${path} is not a file. Set`);
     expect([lstatSync(path).isDirectory(), readdirSync(path), readdirSync(folder)]).toEqual([
       true,
       [],
@@ -57,7 +57,7 @@ describe.each(['schemaPath', 'typingsPath'] as const)('%s', (option) => {
     const server = createServer().listen(path);
     onTestFinished(() => void server.close());
     await once(server, 'listening');
-    expect((await startAt(at(path))).problem).toContain(`${option}: ${path} is no file. Choose`);
+    expect((await startAt(at(path))).problem).toContain(`${option}: ${path} is not a file. Set`);
     expect(lstatSync(path).isSocket()).toBe(true);
   });
 });
@@ -81,7 +81,7 @@ test.each([false, true])(
     execFileSync('mkfifo', [path]);
     expect(await startElsewhere({ ...plain(), schemaPath: path, isProduction })).toEqual({
       problem: expect.stringContaining(
-        isProduction ? `the schema file ${path} cannot be read` : `schemaPath: ${path} is no file. Choose`,
+        isProduction ? `the schema file ${path} cannot be read` : `schemaPath: ${path} is not a file. Set`,
       ),
     });
     expect(lstatSync(path).isFIFO()).toBe(true);

@@ -31,7 +31,7 @@ function weigh(start: string): ReadonlyMap<string, string> {
 test('the server loads what its first call needs', () => {
   const loaded = weigh('src/server/create-server.ts');
   // Check that the scan works: these modules are always loaded.
-  expect([loaded.has('knex'), loaded.has('src/mcp/transport/fast-path.ts')]).toEqual([true, true]);
+  expect([loaded.has('knex'), loaded.has('src/mcp/transport/serving.ts')]).toEqual([true, true]);
   const later =
     /^(@modelcontextprotocol\/|oidc-provider|openid-client|yaml$|ioredis|bullmq|openai|@anthropic-ai|otpauth|rate-limiter-flexible$|src\/console\/console\.ts)/;
   expect([...loaded].filter(([name]) => later.test(name))).toEqual([]);

@@ -6,8 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { decodeJwt, SignJWT } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
-import { proofHeader, proveEnvironment } from '../../src/api/cloud/environment-proof.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
+import { createProof, proofHeader } from '../../src/api/cloud/environment-proof.ts';
 import { hashToken, sign } from '../../src/core/secret.ts';
 import { authorizationUrl, connect, register } from '../oauth/client.ts';
 import { createBrowser, signIn } from '../oauth/flow.ts';
@@ -72,7 +72,7 @@ let consoleCookie: string;
 let serverCookie: string;
 
 beforeAll(async () => {
-  const customize = (agent: EngineAgent) => {
+  const customize = (agent: HeadlessAgent) => {
     // The upload tool needs an action with a file field.
     agent.customizeCollection('orders', (orders) =>
       orders.addAction('Import', {
@@ -263,7 +263,7 @@ async function show(door: Door, secret: string, by: Carriage): Promise<Shown> {
       const url = `${shop.address}/v1/cloud/schema`;
       const proven = { method: 'GET', url, token: secret };
       const [target, headers] = carried(url, secret, by);
-      const proof = proveEnvironment(proven, envSecret, Date.now());
+      const proof = createProof(proven, envSecret, Date.now());
       const response = await fetch(target, { headers: { ...headers, [proofHeader]: proof } });
       return judge(response, () => ok(response));
     }

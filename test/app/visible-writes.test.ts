@@ -1,11 +1,11 @@
 // Every record that a call writes, in any collection, is in its dry run, on its approval page, in its answer and in the
 // activity log. Each test reads the database itself.
 import { describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { servers } from '../databases.ts';
 import { all, type Music, openMusic, wordsOf } from './music.ts';
 
-const allow = (agent: EngineAgent) => {
+const allow = (agent: HeadlessAgent) => {
   agent.customizeCollection('tracks', (tracks) => tracks.allowNestedWrites('album'));
 };
 
@@ -39,11 +39,11 @@ describe.each(servers)('$dialect', (maker) => {
     const pending = (await music.call('update', rename)) as { approve: string };
     const path = new URL(pending.approve).pathname.replace(/^.*(?=\/approvals\/)/, '');
     const { page, press } = await music.page(music.clerk, path);
-    expect(wordsOf(page)).toContain('Also written 1 record of albums is changed through a relation');
+    expect(wordsOf(page)).toContain('Other changes 1 record of albums is changed through a relation');
     expect(wordsOf(page)).toContain('Record 1 Field Now After title One New');
     const words = wordsOf(page);
-    expect(words).toContain('no field that you may see changes. Also written');
-    expect(words).toContain('writes what this page shows, once. If a record of the call has changed by then, nothing');
+    expect(words).toContain('no field that you can see changes. Other changes');
+    expect(words).toContain('makes the changes on this page, once. If a record changes first, the approval no longer');
     await press('approve');
     expect(await music.call('update', rename)).toMatchObject({ count: 1, alsoWritten: [renamed] });
     const [entry] = await music.written();
@@ -57,7 +57,7 @@ describe.each(servers)('$dialect', (maker) => {
     const path = new URL(pending.approve).pathname.replace(/^.*(?=\/approvals\/)/, '');
     const { press } = await music.page(music.clerk, path);
     await music.run("UPDATE albums SET title = 'Other' WHERE id = 1");
-    expect(wordsOf(await press('approve'))).toContain('Overtaken A record changed before it was done');
+    expect(wordsOf(await press('approve'))).toContain('Outdated A record changed first');
     expect(await music.call('update', rename)).toMatchObject({ status: 'pending' });
     expect(await music.rows('albums')).toContain('1 Other 1');
   });
@@ -84,7 +84,7 @@ describe.each(servers)('$dialect', (maker) => {
     const music = await openMusic(maker);
     const before = [await music.rows('albums'), await music.rows('tracks'), await music.rows('artists')];
     const hint =
-      "writing to 'albums' from here is off. To link: list 'albums', then send {\"album_id\": <its key>}. To change it: update 'albums'.";
+      "nested writes to 'albums' are off. To link: list 'albums', then send {\"album_id\": <its key>}. To change it: update 'albums'.";
     for (const attributes of [{ 'album:title': 'X' }, { album: { title: 'X' } }, { 'album:artist:name': 'X' }])
       for (const dryRun of [false, true])
         expect(await music.call('update', { ...rename, attributes, dryRun })).toContain(hint);
@@ -166,7 +166,7 @@ describe.each(servers)('$dialect', (maker) => {
     const hidden = { collection: null, change: 'created', cause: 'code', count: 1 };
     expect(await music.call('update', { ...call, dryRun: true })).toMatchObject({
       alsoWritten: [hidden],
-      unseen: ["Code runs after each update of 'tracks'; what it changes is not shown."],
+      unseen: ["Code runs after each update of 'tracks'; its changes are not shown."],
     });
     expect(await music.rows('notes')).toEqual([]);
     const albums = { collection: 'albums', change: 'updated', cause: 'code', count: 2 };
@@ -192,7 +192,7 @@ describe.each(servers)('$dialect', (maker) => {
       music.clerk,
       new URL(pending.approve).pathname.replace(/^.*(?=\/approvals\/)/, ''),
     );
-    expect(wordsOf(page)).toContain('writes what this page shows, once. Code or triggers can write more.');
+    expect(wordsOf(page)).toContain('makes the changes on this page, once. Code or triggers can make more.');
   });
 
   test('pairs that are linked are in the log under the collection between', async () => {

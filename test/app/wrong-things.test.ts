@@ -72,7 +72,7 @@ async function newSession() {
 
 describe('a token', () => {
   test('that is missing: 401 with a challenge that names no error', async () => {
-    const needed = 'An access token is needed. Sign in through the authorization server that the challenge names.';
+    const needed = 'An access token is required. Sign in through the authorization server that the challenge names.';
     expect(shown(await list(undefined))).toEqual([401, 'application/json', challenge(''), invalidToken(needed)]);
   });
 
@@ -136,7 +136,7 @@ describe('a token', () => {
     for (const name of ['access_token', 'token', 'api_key'])
       answers.push(shown(await list(undefined, {}, `${shop.mcpUrl}?${name}=${good.token}`)));
     const text =
-      'A token in the query string is not taken and should now be revoked. Send it in the Authorization header.';
+      'A token in the query string is not accepted. Revoke it, and send a new one in the Authorization header.';
     expect(answers).toEqual(Array(3).fill([401, 'application/json', challenge(''), invalidToken(text)]));
   });
 
@@ -195,11 +195,8 @@ describe('a request', () => {
       );
       return [status, JSON.parse(body)];
     };
-    const origin = refused(
-      'ORIGIN_NOT_ALLOWED',
-      'This Origin may not call here. Set SERVICE_ALLOWED_ORIGINS to add it.',
-    );
-    const host = refused('HOST_NOT_ALLOWED', 'This Host is not served here. Set SERVICE_ALLOWED_HOSTS to add it.');
+    const origin = refused('ORIGIN_NOT_ALLOWED', 'This Origin is not allowed. Set SERVICE_ALLOWED_ORIGINS to add it.');
+    const host = refused('HOST_NOT_ALLOWED', 'This Host is not allowed. Set SERVICE_ALLOWED_HOSTS to add it.');
     expect([
       await raw({ Origin: 'https://evil.example' }),
       await raw({ Origin: 'null' }),
@@ -332,14 +329,14 @@ describe('a call', () => {
     made.push('INVALID_CURSOR', ...Array(4).fill('INVALID_ARGUMENT'));
     expect(answers.map((one) => 'error' in one && one.error)).toEqual([
       `INVALID_VALUE: total GreaterThan: expected a number, got "a lot".`,
-      `INVALID_VALUE: placed_at After: expected an instant such as '2025-03-30T08:00:00Z', or a day such as '2025-03-30', got "some day".`,
+      `INVALID_VALUE: placed_at After: expected a timestamp such as '2025-03-30T08:00:00Z', or a date such as '2025-03-30', got "some day".`,
       `INVALID_VALUE: id In: expected a number, got {"x":1}.`,
-      `INVALID_ARGUMENT: pagination.size: send a whole number from 1.`,
-      `INVALID_ARGUMENT: pagination.size: at most 1000; go on with nextCursor.`,
-      `INVALID_CURSOR: This cursor does not belong to this query. Repeat the call that gave it with the same arguments, or start again without a cursor.`,
+      `INVALID_ARGUMENT: pagination.size: send a whole number of at least 1.`,
+      `INVALID_ARGUMENT: pagination.size: at most 1000; continue with nextCursor.`,
+      `INVALID_CURSOR: This cursor does not belong to this query. Repeat the call that returned it with the same arguments, or start again without a cursor.`,
       `INVALID_ARGUMENT: timezone: expected an IANA name such as 'Europe/Paris'.`,
       `INVALID_ARGUMENT: collectionName: send the name of a collection; describeCollection without a name lists them.`,
-      `INVALID_ARGUMENT: sort: send {"field":"name","ascending":true} or a list of such.`,
+      `INVALID_ARGUMENT: sort: send {"field":"name","ascending":true} or a list of these.`,
       `INVALID_ARGUMENT: filters: send {"field":"status","operator":"Equal","value":"paid"} or {"aggregator":"And","conditions":[...]}.`,
     ]);
   });
@@ -364,8 +361,8 @@ describe('a page of 100,000 rows', () => {
     const answers = [];
     for (const ask of Object.values(pages)) answers.push(await ask(100_000));
     made.push(...Array(3).fill('INVALID_ARGUMENT'));
-    const page = 'INVALID_ARGUMENT: pagination.size: at most 1000; go on with nextCursor.';
-    const groups = 'INVALID_ARGUMENT: limit: at most 1000 groups; go on with nextCursor.';
+    const page = 'INVALID_ARGUMENT: pagination.size: at most 1000; continue with nextCursor.';
+    const groups = 'INVALID_ARGUMENT: limit: at most 1000 groups; continue with nextCursor.';
     expect(answers).toEqual([{ error: page }, { error: page }, { error: groups }]);
   });
 
@@ -387,8 +384,8 @@ describe('a page of 100,000 rows', () => {
     const shown = [...idsOf(first), ...idsOf(next)];
     const known = await shop.ask(`SELECT id FROM customers ORDER BY id LIMIT ${shown.length}`);
     expect([first.hasMore, groups.hasMore, related.rows !== undefined]).toEqual([true, true, true]);
-    expect(String(first.note)).toMatch(/^Cut at \d+ of \d+ records: .*Go on with nextCursor/);
-    expect(String(groups.note)).toContain('Narrow the filters, or group by less.');
+    expect(String(first.note)).toMatch(/^Cut at \d+ of \d+ records: .*Continue with nextCursor/);
+    expect(String(groups.note)).toContain('Narrow the filters, or group by fewer fields.');
     expect(shown).toEqual(known.map(({ id }) => id));
     for (const json of [first, next, groups, related]) expect(fitsTokens(JSON.stringify(json), 8000)).toBe(true);
   });

@@ -3,7 +3,7 @@
 // luxon converts the cells back to those texts.
 import { DateTime } from 'luxon';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Dialect, servers } from '../databases.ts';
 import { sessionToken } from '../rest/front-end.ts';
@@ -65,7 +65,7 @@ const shownAt = (cell: unknown): string =>
     ? DateTime.fromISO(String(cell)).setZone(home).toFormat('yyyy-MM-dd HH:mm:ss')
     : String(cell).slice(0, 19);
 
-const customize = (agent: EngineAgent): void => {
+const customize = (agent: HeadlessAgent): void => {
   agent.addChart('listed', async ({ collection }, resultBuilder) => {
     const rows = await collection('events').list({}, ['at']);
     const values = rows.map(({ at }) => ({ date: String(at), value: 1 }));

@@ -43,7 +43,7 @@ test('a user is invited, comes by the link, is signed out, disabled, and let in 
   expect([
     [invited.code, invited.stdout.split('\n')[0]],
     /bob@example.com\s+Bob\s+editor\s+Operations\s+Clerk\s+invited/.test(listed.stdout),
-    again.stdout.includes('The link of before opens nothing any more.'),
+    again.stdout.includes('Earlier links stop working.'),
     heading(replaced),
     heading(page),
     heading(signedIn),
@@ -59,12 +59,12 @@ test('a user is invited, comes by the link, is signed out, disabled, and let in 
     [0, 'bob@example.com is invited: level editor, team Operations, role Clerk.'],
     true,
     true,
-    'This link does not work any more',
+    'This link no longer works',
     'Welcome, Bob',
     'Account',
     [
       1,
-      "portico: email: 'bob@example.com' has an account already. 'portico user reset' makes a link for another password.\n",
+      "portico: email: 'bob@example.com' already has an account. 'portico user reset' creates a link to set a new password.\n",
     ],
     'bob@example.com is signed out everywhere.\n',
     'Sign in',
@@ -83,7 +83,7 @@ test('a link for another password says how long it works, and where; what does n
   const page = await createBrowser().open(linkOf(reset.stdout));
   expect([
     linkOf(reset.stdout).replace(/[\w-]{43}$/, '<token>'),
-    /works once, for an hour\)$/m.test(reset.stdout),
+    /works once, expires in an hour\)$/m.test(reset.stdout),
     heading(page),
     [unknown.code, unknown.stderr],
     totp.stdout,

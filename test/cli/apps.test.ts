@@ -44,7 +44,7 @@ test('apps are listed, revoked and blocked, keys rotated and retired, while the 
     ]);
     expect(listed[1]!.slice(1, 2)).toEqual(['Note[2Jbook']);
     expect([revoked.stdout, again.code, again.stderr, statuses]).toEqual([
-      'Note[2Jbook of ada@example.com is disconnected: it can do nothing from now on.\n',
+      'Note[2Jbook of ada@example.com is disconnected: its access ends immediately.\n',
       1,
       expect.stringMatching(/^portico: id: there is no connection '.*'\. 'portico apps list' shows the ids\.\n$/),
       [401, 415],
@@ -60,14 +60,14 @@ test('apps are listed, revoked and blocked, keys rotated and retired, while the 
       await portico(['keys', 'retire', '--after', 'soon'], place),
     ];
     expect([rotated.stdout, keys, retired.stdout, left]).toEqual([
-      "Generation 2 of 'oauth-signing' signs from now on; what was signed before stays good.\n",
+      "Generation 2 of 'oauth-signing' signs from now on; existing signatures stay valid.\n",
       2,
-      "Generation 1 of 'oauth-signing' is retired: what it signed is no longer good.\n",
+      "Generation 1 of 'oauth-signing' is retired: its signatures are no longer valid.\n",
       1,
     ]);
     expect(table.find(([purpose]) => purpose === 'oauth-signing')?.slice(1, 2)).toEqual(['2']);
     expect(wrong.map(({ code, stderr }) => [code, stderr])).toEqual([
-      [1, expect.stringMatching(/^portico: purpose: 'cookie' has no key; those that have: .*oauth-cookies/)],
+      [1, expect.stringMatching(/^portico: purpose: 'cookie' has no key; purposes with a key: .*oauth-cookies/)],
       [1, "portico: --after: expected days as 30d or hours as 12h, got 'soon'.\n"],
     ]);
 
@@ -88,7 +88,7 @@ test('apps are listed, revoked and blocked, keys rotated and retired, while the 
       withBlocked.includes(`BLOCKED`),
       withBlocked.includes(clientId),
     ]).toEqual([
-      `${clientId} is blocked: it signs nobody in, and 1 connection ended.\n`,
+      `${clientId} is blocked: new sign-ins are rejected, and 1 connection ended.\n`,
       401,
       'unauthorized_client',
       true,
@@ -110,7 +110,7 @@ test('with nothing there yet each says so', async () => {
   );
   expect(said.map(({ code, stdout }) => [code, stdout])).toEqual([
     [0, 'No app is connected.\n'],
-    [0, 'There is no key yet: each is made when it is first needed.\n'],
+    [0, 'There is no key yet: each is created when it is first needed.\n'],
   ]);
 });
 

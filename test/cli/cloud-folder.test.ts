@@ -1,4 +1,4 @@
-// A complete customization (spec 4.6) against a remote server: bootstrap, sign-in in a browser,
+// A complete customization (behaviour 4.6) against a remote server: bootstrap, sign-in in a browser,
 // edit, typings, a run, and a call that the code answers. Uses a real browser if one is installed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -80,7 +80,7 @@ test('bootstrap, edit, typings, run, ask', { timeout: 180_000 }, async () => {
     const none = await portico(['cloud', 'start', '--port', '0'], { folder, env });
     expect([none.code, none.stderr]).toEqual([
       1,
-      'portico: src/data-source.ts names no database to serve: set DATABASE_URL in .env, such as sqlite:./copy.sqlite or postgres://user:password@localhost/shop.\n',
+      'portico: src/data-source.ts has no database to serve: set DATABASE_URL in .env, such as sqlite:./copy.sqlite or postgres://user:password@localhost/shop.\n',
     ]);
     writeFileSync(join(folder, '.env'), read('.env').replace('DATABASE_URL=', `DATABASE_URL=${cloud.database}`));
     const server = await startServer([], { folder, env }, ['cloud', 'start']);

@@ -7,7 +7,7 @@ test('a code that nobody uses is over when the server says so', { timeout: 60_00
   const own = await openCloud({ SERVICE_DEVICE_CODE_SECONDS: '10' });
   try {
     const { code, stderr } = await portico(['cloud', 'login', '--server', own.origin], own.work());
-    expect([code, stderr]).toEqual([1, 'portico: The code was not used in time. Run the command again for another.\n']);
+    expect([code, stderr]).toEqual([1, 'portico: The code has expired. Run the command again for a new one.\n']);
   } finally {
     await own.stop();
   }

@@ -68,10 +68,10 @@ test('bootstrap makes a folder that compiles; an edited one is typed anew, and r
   const run = (...args: string[]) => portico(['cloud', ...args], { folder, env });
   writeFileSync(join(folder, 'src/index.ts'), customization(shout));
   const typed = await run('update-typings');
-  expect([typed.code, typed.stdout, typed.stderr]).toEqual([0, 'typings.d.ts is written anew.\n', '']);
+  expect([typed.code, typed.stdout, typed.stderr]).toEqual([0, 'typings.d.ts is updated.\n', '']);
   expect(read('typings.d.ts')).toContain('shout: "String" | null;');
   const again = await run('update-typings');
-  expect(again.stdout).toBe('typings.d.ts is as it was.\n');
+  expect(again.stdout).toBe('typings.d.ts is unchanged.\n');
 
   // Typings include tables created while the server runs, without a restart.
   const { driver } = loadSqliteDriver();
@@ -83,7 +83,7 @@ test('bootstrap makes a folder that compiles; an edited one is typed anew, and r
   change('create table parcels (id integer primary key, label text not null)');
   const later = await run('update-typings');
   change('drop table parcels');
-  expect([later.code, later.stdout]).toEqual([0, 'typings.d.ts is written anew.\n']);
+  expect([later.code, later.stdout]).toEqual([0, 'typings.d.ts is updated.\n']);
   expect(read('typings.d.ts')).toMatch(/parcels: \{/);
 });
 
@@ -104,7 +104,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
     expect([[none.code, none.stderr], unknown.code, [name.code, name.stderr]]).toEqual([
       [
         1,
-        'portico: The secret of the environment is missing: give --env-secret, or SERVICE_ENV_SECRET. On the server, portico cloud secret prints it.\n',
+        'portico: The secret of the environment is missing: set --env-secret, or SERVICE_ENV_SECRET. On the server, portico cloud secret prints it.\n',
       ],
       2,
       [1, "portico: name: expected a name of letters, digits, dots and dashes, got '../elsewhere'.\n"],
@@ -127,18 +127,15 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
         ].map((server) => run('login', '--server', server)),
       );
       expect(answers.map(({ code, stderr }) => [code, stderr.replace(/^portico: |\n$/g, '')])).toEqual([
+        [1, `No server answers at http://127.0.0.1:${port} (ECONNREFUSED). Start it, or set another with --server.`],
         [
           1,
-          `No server answers at http://127.0.0.1:${port} (ECONNREFUSED). Start it there, or name another with --server.`,
+          `The server at ${origin} is not a Portico server. Set another with --server: the URL of its /mcp, without /mcp.`,
         ],
+        [1, '--server: http://data.example.com is not https. Only a server on this machine may use http.'],
         [
           1,
-          `What answers at ${origin} is no Portico server. Name another with --server: the address of its /mcp, without /mcp.`,
-        ],
-        [1, '--server: http://data.example.com is not https. Only a server on this machine is spoken to without it.'],
-        [
-          1,
-          `The server at ${cloud.origin.replace('127.0.0.1', 'localhost')} calls itself ${cloud.origin}. If that is the one that is meant: --server ${cloud.origin}`,
+          `The server at ${cloud.origin.replace('127.0.0.1', 'localhost')} has the URL ${cloud.origin}. If you want to use it: --server ${cloud.origin}`,
         ],
         [1, "--server: expected an address such as https://data.example.com, got 'nonsense'."],
       ]);
@@ -156,7 +153,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
     });
     expect([code, stderr, left()]).toEqual([
       1,
-      'portico: The sign-in was cancelled in the browser. Nothing was changed.\n',
+      'portico: The sign-in was cancelled in the browser. No changes were made.\n',
       [],
     ]);
   });
@@ -178,13 +175,13 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
     ]).toEqual([
       [
         1,
-        `portico: ${cloud.origin} does not tell its structure: The environment secret is not the one of this environment. On the server, \`portico cloud secret\` shows it, or the application sets it as envSecret. (403)\n`,
+        `portico: ${cloud.origin} did not return its structure: The environment secret does not match this environment. On the server, \`portico cloud secret\` shows it, or the application sets it as envSecret. (403)\n`,
         [],
       ],
       [0, ['mine']],
       [
         1,
-        "portico: There is a folder 'mine' here already. Name another: portico cloud bootstrap <name>. Nothing was changed.\n",
+        "portico: The folder 'mine' already exists. Choose another name: portico cloud bootstrap <name>. No changes were made.\n",
         'KEPT=yes\n',
       ],
     ]);
@@ -214,7 +211,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
       [0, `The sign-in to ${cloud.origin} is renewed.\n`],
       0,
       true,
-      [1, `portico: You are not signed in to ${cloud.origin}, or the sign-in is over. Run: portico cloud login\n`],
+      [1, `portico: You are not signed in to ${cloud.origin}, or the sign-in has expired. Run: portico cloud login\n`],
       [0, true],
       0,
     ]);
@@ -255,7 +252,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
     await portico(['user', 'set', cloud.account.email, '--level', 'admin'], { folder });
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      `portico: ${cloud.origin} does not tell its structure: The structure is for admins and developers, and you are editor here. Ask an administrator for the level. (403)\n`,
+      `portico: ${cloud.origin} did not return its structure: Only admins and developers can read the structure, and your level is editor. Ask an administrator to change it. (403)\n`,
     ]);
   });
 
@@ -293,7 +290,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
     const { code, stderr } = await run('update-typings', '-e', 'x');
     expect([code, stderr]).toEqual([
       1,
-      `portico: ${work.folder} is no folder of customizations: there is no src/index.ts with a tsconfig.json. Go into the folder that portico cloud bootstrap made.\n`,
+      `portico: ${work.folder} is not a folder of customizations: it has no src/index.ts with a tsconfig.json. Run this in the folder that portico cloud bootstrap created.\n`,
     ]);
   });
 });
@@ -305,7 +302,7 @@ test('where the operator says so, nobody signs in', { timeout: 60_000 }, async (
     expect([own.secret, code, stderr]).toEqual([
       'of the operator',
       1,
-      `portico: Nobody signs in to ${own.origin} with portico cloud: it is another kind of server, or SERVICE_CLOUD is false there.\n`,
+      `portico: ${own.origin} does not allow sign-in with portico cloud: it is another kind of server, or has SERVICE_CLOUD=false.\n`,
     ]);
   } finally {
     await own.stop();

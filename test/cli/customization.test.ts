@@ -8,7 +8,8 @@ import { writeDemo } from '../../src/cli/demo/shop.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
-import { createEngineAgent, createMemoryDataSource, createSqlDataSource } from '../../src/index.ts';
+import { createEngineAgent } from '../../src/engine.ts';
+import { createMemoryDataSource, createSqlDataSource } from '../../src/index.ts';
 import { accessOf } from '../agent/shop.ts';
 
 const parts = { observe: () => {}, clock: systemClock, limits: { pageSizeLimit: 20, queryTimeoutMs: 5000 } };
@@ -150,7 +151,7 @@ test('settings that the file exports are used below flags and environment, and a
 });
 
 test.each([
-  ['a misspelt setting', '{ pageSise: 7 }', /no setting 'pageSise'. Near: pageSize/],
+  ['a misspelt setting', '{ pageSise: 7 }', /Unknown setting 'pageSise'. Near: pageSize/],
   ['a wrong value', '{ pageSize: 0 }', /'pageSize': expected a whole number/],
   ['no object', '[]', /options must be an object/],
 ])('%s among the settings of the file is an error that names it', async (_what, options, problem) => {

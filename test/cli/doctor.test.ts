@@ -34,14 +34,14 @@ test('in an empty folder nothing is wrong, and nothing is made', async () => {
     found: [
       `ok Node ${process.versions.node}`,
       expect.stringMatching(/^(ok|note) SQLite: /),
-      'ok Data folder ~/.portico is made at the first start',
-      'ok Storage ~/.portico/portico.sqlite is made at the first start',
-      'ok Database: the demo shop, made at the first start',
+      'ok Data folder ~/.portico is created at the first start',
+      'ok Storage ~/.portico/portico.sqlite is created at the first start',
+      'ok Database: the demo shop, created at the first start',
       'ok Address: clients on this machine only, at 127.0.0.1',
-      'ok Port: any free one',
-      'ok Metrics: none are served',
+      'ok Port: any free port',
+      'ok Metrics: not served',
       '',
-      'Nothing is wrong.',
+      'No problems found.',
     ],
   });
 });
@@ -94,13 +94,13 @@ test('what is wrong is said, each in one line, with exit code 1', async () => {
     'wrong Data folder ~/file is not a folder',
     expect.stringMatching(/^wrong Storage: PostgreSQL at host 127\.0\.0\.1, port 1: nothing listens there/),
     expect.stringMatching(/^wrong Database: MySQL or MariaDB at host 127\.0\.0\.1, port 1: nothing listens there/),
-    'wrong Address: SERVICE_PUBLIC_URL is http; assistants and browsers sign in over https only',
-    `wrong Port ${taken.port} is taken, perhaps by Portico itself; stop that program, or set MCP_SERVER_PORT`,
-    'wrong Metrics: port 1 of 192.0.2.1 cannot be listened on (EADDRNOTAVAIL); set SERVICE_METRICS_PORT or SERVICE_METRICS_HOST',
-    'note Metrics: 192.0.2.1 is more than this machine; let nobody but Prometheus reach it (SERVICE_METRICS_HOST)',
+    'wrong Address: SERVICE_PUBLIC_URL is http; assistants and browsers can sign in only over https',
+    `wrong Port ${taken.port} is in use, perhaps by Portico itself; stop that program, or set MCP_SERVER_PORT`,
+    'wrong Metrics: port 1: cannot listen on 192.0.2.1 (EADDRNOTAVAIL); set SERVICE_METRICS_PORT or SERVICE_METRICS_HOST',
+    'note Metrics: 192.0.2.1 can be reached from other machines; allow only Prometheus to reach it (SERVICE_METRICS_HOST)',
     expect.stringMatching(/^note Secret: processes that share a storage need the same SERVICE_SECRET;/),
     '',
-    '6 things are wrong.',
+    '6 problems found.',
   ]);
 });
 
@@ -109,7 +109,7 @@ test('a storage and a database that are there are counted', async () => {
   copyDemo(join(place.folder, '.portico', 'demo.sqlite'));
   const { stdout } = await portico(['doctor', '--port', '0'], place);
   expect(findings(stdout).slice(2, 5)).toEqual([
-    'ok Data folder ~/.portico can be written to',
+    'ok Data folder ~/.portico is writable',
     'ok Storage sqlite:~/.portico/portico.sqlite is up to date',
     'ok Database sqlite:~/.portico/demo.sqlite: 8 tables and views',
   ]);
@@ -138,7 +138,7 @@ test('a storage of a newer version is wrong, and is left alone', async () => {
   const { code, stdout } = await portico(['doctor', '--port', '0'], place);
   expect([code, findings(stdout)[3], existsSync(file)]).toEqual([
     1,
-    expect.stringContaining("made by a newer Portico (it has '999-from-the-future')"),
+    expect.stringContaining("created by a newer Portico (it has '999-from-the-future')"),
     true,
   ]);
 });
@@ -157,7 +157,7 @@ test('filters that can mean several things today are named, with those to choose
   const at = found.findIndex((line) => line.startsWith('note Filters'));
   expect([code, found[at], found[at + 1], stdout.includes("'clear'")]).toEqual([
     0,
-    'note Filters that keep their meaning, and cannot be saved again as they are:',
+    'note Filters that keep their meaning, but cannot be saved again unchanged:',
     `the segment 'new' of 'customers': 'orders:status' leads to many records, so NotEqual can mean two things. If it must hold for every record: {"none":"orders","where":{"field":"status","operator":"Equal","value":"paid"}}. If one record is enough: {"some":"orders","where":{"field":"status","operator":"NotEqual","value":"paid"}}.`,
     false,
   ]);

@@ -111,9 +111,9 @@ test('what is misspelt in a file is told, all of it at once', () => {
     tasks: [{ says: 's', as: 'nobody', calls: [call, { tool: 'list', arguments: {}, expect: { equal: {} } }] }],
   };
   expect(findProblems(file)).toEqual([
-    "task 1: 'as' names nobody of 'people'.",
-    "task 1, call 1: unknown 'expects'. There are tool, arguments, name, expect.",
-    "task 1, call 2, expect: unknown 'equal'. There are error, equals, rows, count, contains, lacks, database.",
+    "task 1: 'as' must be the name of one of 'people'.",
+    "task 1, call 1: unknown 'expects'. Use tool, arguments, name, expect.",
+    "task 1, call 2, expect: unknown 'equal'. Use error, equals, rows, count, contains, lacks, database.",
   ]);
   expect(findProblems([])).toEqual(['the file: expected an object.']);
   expect(findProblems(evaluation)).toEqual([]);
@@ -135,8 +135,8 @@ test('a report has a row for each task, what is wrong, and the totals', () => {
     '  call 1, list: rows: expected 1, got 2',
     '',
     '1 of 2 tasks passed, in 3 calls.',
-    "120 tokens (o200k): 60 for the median task, 90 for the biggest ('Two').",
-    'Tools and instructions, once for each conversation: 7 tokens.',
+    "120 tokens (o200k): 60 for the median task, 90 for the largest ('Two').",
+    'Tools and instructions, once per conversation: 7 tokens.',
     '',
   ]);
 });
@@ -173,7 +173,7 @@ describe('the command', () => {
     expect([bad.code, bad.stdout]).toEqual([
       1,
       expect.stringMatching(
-        /rows\.0\.0: expected -1[\s\S]*of which 5 were allowed[\s\S]*no earlier call has the name 'gone'[\s\S]*0 of 3 tasks passed/,
+        /rows\.0\.0: expected -1[\s\S]*the limit is 5[\s\S]*no earlier call has the name 'gone'[\s\S]*0 of 3 tasks passed/,
       ),
     ]);
   });
@@ -183,10 +183,7 @@ describe('the command', () => {
     writeFileSync(join(place.folder, 'tasks.json'), '{"title":"t","tasks":[{"says":"s","calls":[],"token":1}]}');
     const wrong = await portico(['eval', 'tasks.json'], place);
     expect([gone.code, gone.stderr]).toEqual([1, expect.stringMatching(/^portico: gone\.json cannot be read: /)]);
-    expect([wrong.code, wrong.stderr]).toEqual([
-      1,
-      expect.stringMatching(/task 1: unknown 'token'\. There are says, /),
-    ]);
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/task 1: unknown 'token'\. Use says, /)]);
   });
 
   test('asks a server by its address with the token of the environment', async () => {
@@ -201,8 +198,8 @@ describe('the command', () => {
       const asking = await portico(['eval', 'tasks.json', '--url', server.mcpUrl], run);
       const without = await portico(['eval', 'tasks.json', '--url', server.mcpUrl], place);
       expect([good.code, good.stderr]).toEqual([0, '']);
-      expect([asking.code, asking.stdout]).toEqual([1, expect.stringContaining('there is no database to ask')]);
-      expect([without.code, without.stderr]).toEqual([1, expect.stringMatching(/SERVICE_MCP_TOKEN must hold/)]);
+      expect([asking.code, asking.stdout]).toEqual([1, expect.stringContaining('there is no database to query')]);
+      expect([without.code, without.stderr]).toEqual([1, expect.stringMatching(/SERVICE_MCP_TOKEN must contain/)]);
     } finally {
       server.signal('SIGTERM');
       await server.ended;

@@ -224,11 +224,11 @@ describe('the token', () => {
   test.each([
     [
       { SERVICE_MCP_TOKEN: '' },
-      /^portico: SERVICE_MCP_TOKEN or SERVICE_MCP_TOKEN_FILE must hold an application token: .*portico token create/,
+      /^portico: SERVICE_MCP_TOKEN or SERVICE_MCP_TOKEN_FILE must contain an application token, .*portico token create/,
     ],
     [
       { SERVICE_MCP_TOKEN: 'hunter2hunter2' },
-      /^portico: SERVICE_MCP_TOKEN: this is no application token, which begins with svc_\. /,
+      /^portico: SERVICE_MCP_TOKEN: this is not an application token; those begin with svc_\. /,
     ],
     [{ SERVICE_MCP_TOKEN: `svc_${'x'.repeat(43)}` }, /^portico: SERVICE_MCP_TOKEN: The token is unknown or revoked\. /],
   ])('%j ends it before any handshake, with one line and exit code 1', async (env, line) => {
@@ -258,7 +258,7 @@ describe('the token', () => {
     await portico(['token', 'revoke', id], place);
     talking.send(call(2, 'list', cheap), '{"jsonrpc":"2.0","id":3,"method":"tools/list"}');
     const after = await Promise.all([talking.answer(2), talking.answer(3)]);
-    const message = "The token is unknown or revoked. 'portico token create' makes another.";
+    const message = "The token is unknown or revoked. Create a new one with 'portico token create'.";
     const refusal = { code: -32000, message, data: { code: 'UNAUTHENTICATED' } };
     expect([JSON.parse(textOf(before)).rows.length, ...after.map(({ error }) => error)]).toEqual([1, refusal, refusal]);
   });

@@ -169,27 +169,27 @@ rolls: {}
 `;
     expect(told(text)).toEqual([
       "1:1 : 'project' is missing: its name.",
-      "2:28 environments[1]: 'Production' stands here twice.",
+      "2:28 environments[1]: 'Production' is listed twice.",
       '3:13 allowList[0]: the address has bits beyond the first 8. Write 10.0.0.0/8, or 10.1.2.3.',
-      '3:32 allowList[2]: ::1/128 stands here twice.',
+      '3:32 allowList[2]: ::1/128 is listed twice.',
       '3:41 allowList[3]: expected an address, or a network such as 10.0.0.0/8 or 2001:db8::/32.',
       '3:52 allowList[4]: expected a number from 0 to 32 after the slash.',
       "6:5 teams.South: there is no environment 'Productoin' in the list of 'environments'. Near: Production.",
       "8:42 teams.South.Production.orders.operator: no operator 'Equall'. Near: Equal.",
       '8:57 teams.South.Production.orders.value: there is no variable {{currentUser.tag.x}}. Near: currentUser.team, currentUser.email, currentUser.id.',
       '9:68 teams.South.Production.lines.conditions[0].operator: Equal needs a value.',
-      '9:114 teams.South.Production.lines.conditions[1].vlue: unknown; a filter has field, operator, value here.',
-      '10:51 teams.South.Production.notes.value[0]: braces that are not those of a variable.',
+      '9:114 teams.South.Production.lines.conditions[1].vlue: unknown; a filter here can have field, operator, value.',
+      '10:51 teams.South.Production.notes.value[0]: the braces do not contain a variable.',
       '10:72 teams.South.Production.notes.value[1]: there is no variable {{ currentUser.tags. }}. Near: currentUser.tags.<key>, currentUser.team, currentUser.email.',
       "15:23 roles.Clerk.Production.orders.may[1]: there is no verb 'reed'. Near: read.",
-      '16:26 roles.Clerk.Production.orders.fields.total: expected read or hidden; leave the field out where it may be written.',
-      "17:21 roles.Clerk.Production.orders.approval: there is nothing called 'read' here. Known: add, edit, delete.",
+      '16:26 roles.Clerk.Production.orders.fields.total: expected read or hidden; remove the field if it may be written.',
+      "17:21 roles.Clerk.Production.orders.approval: unknown name 'read'. Known: add, edit, delete.",
       "17:40 roles.Clerk.Production.orders.approval.delete: expected allow, ask, ask-person, deny, or { policy: 'ask-person', secondPerson: true }.",
       '18:28 roles.Clerk.Production.orders.actions.Refund: expected always, never, or when: with a filter.',
       "18:47 roles.Clerk.Production.orders.actions.Remind: 'trigger' is missing: expected always, never, or when: with a filter.",
-      "18:87 roles.Clerk.Production.orders.actions.Cancel.trigger: there is nothing called 'whn' here. Near: when.",
-      "19:9 roles.Clerk.Production.orders: there is nothing called 'colour' here. Known: may, fields, approval, actions, cascades.",
-      "20:1 : there is nothing called 'rolls' here. Near: roles.",
+      "18:87 roles.Clerk.Production.orders.actions.Cancel.trigger: unknown name 'whn'. Near: when.",
+      "19:9 roles.Clerk.Production.orders: unknown name 'colour'. Known: may, fields, approval, actions, cascades.",
+      "20:1 : unknown name 'rolls'. Near: roles.",
     ]);
   });
 
@@ -254,17 +254,17 @@ test('changes are told in words', () => {
   ).replace('South: {}', 'South: { Staging: { "*": { field: id, operator: Present } } }');
   const changes = diffRights(read(before), read(`${after}allowList: [10.0.0.0/8]`.replace('Acme', 'Apex')));
   expect(describeChanges(changes).map(({ sign, text }) => `${sign} ${text}`)).toEqual([
-    "~ the organization is called 'Apex' (was: 'Acme')",
-    '+ may be reached from 10.0.0.0/8',
+    "~ the organization is renamed to 'Apex' (was: 'Acme')",
+    '+ allowed: 10.0.0.0/8',
     "~ role 'Clerk' in Production, orders: may read",
     "~ role 'Clerk' in Production, orders: may no longer edit",
     "~ role 'Clerk' in Production, orders: field note is written (was: read)",
     "~ role 'Clerk' in Production, orders: field total is read (was: hidden)",
-    "~ role 'Clerk' in Production, orders: to delete: another person must say yes (was: nobody is asked)",
-    '~ role \'Clerk\' in Production, orders: action Refund is triggered where status Equal "paid" and (a Present or b Blank), the assistant asks (was: always)',
-    "~ role 'Clerk' in Production, orders: action Remind is triggered by those who may edit (was: never)",
+    "~ role 'Clerk' in Production, orders: to delete: a second person approves (was: no approval)",
+    '~ role \'Clerk\' in Production, orders: action Refund can be triggered where status Equal "paid" and (a Present or b Blank), the user confirms in the assistant (was: always)',
+    "~ role 'Clerk' in Production, orders: action Remind can be triggered by those who may edit (was: never)",
     "+ team 'South' in Staging, every other collection: sees only records where id Present (was: every record, or those of *)",
-    "- role 'Clerk' in Production, every other collection: has no permissions of its own any more; what * says holds, else nothing",
+    "- role 'Clerk' in Production, every other collection: no longer has its own permissions; those of * apply, if any",
   ]);
   const removed = diffRights(read(before), read(base.replace('  Clerk: {}\n', '  Other: {}\n')));
   expect(describeChanges(removed).map(({ sign, text }) => `${sign} ${text}`)).toEqual([
@@ -291,7 +291,7 @@ describe('what a change allows that was not allowed', () => {
       'a line that goes gives back what * allows',
       [rest, 'a: { may: [browse] }'],
       [rest],
-      ['- a: has no permissions of its own any more; what * says holds, else nothing', '! a: may read'],
+      ['- a: no longer has its own permissions; those of * apply, if any', '! a: may read'],
     ],
     [
       'fields, from hidden to written and back',
@@ -310,9 +310,9 @@ describe('what a change allows that was not allowed', () => {
       ],
       ['a: { may: [edit, add], approval: { edit: ask-person, add: deny } }'],
       [
-        '- a: to add: denied (was: the assistant asks)',
-        '- a: to delete: nobody is asked (was: denied)',
-        '! a: to edit: a person must say yes in the console (was: another person must say yes)',
+        '- a: to add: denied (was: the user confirms in the assistant)',
+        '- a: to delete: no approval (was: denied)',
+        '! a: to edit: a person approves in the console (was: a second person approves)',
       ],
     ],
     [
@@ -329,10 +329,10 @@ describe('what a change allows that was not allowed', () => {
       ['a: { may: [browse], actions: { P: never, Q: always, R: { trigger: always, approval: ask } } }'],
       ['a: { may: [browse], actions: { P: { trigger: { when: { field: f, operator: Present } } }, S: always } }'],
       [
-        '! a: action P is triggered where f Present (was: never)',
-        '- a: action Q is triggered by those who may edit (was: always)',
-        '- a: action R is triggered by those who may edit (was: always, the assistant asks)',
-        '! a: action S is triggered always (was: by those who may edit)',
+        '! a: action P can be triggered where f Present (was: never)',
+        '- a: action Q can be triggered by those who may edit (was: always)',
+        '- a: action R can be triggered by those who may edit (was: always, the user confirms in the assistant)',
+        '! a: action S can be triggered always (was: by those who may edit)',
       ],
     ],
   ])('%s', (_, before, after, told) => {
@@ -355,9 +355,9 @@ describe('what a change allows that was not allowed', () => {
 
 test.each([
   [['10.0.0.0/8'], 'https://data.example', ['10.0.0.0/8'], []],
-  [['0.0.0.0/0'], null, [], ['0.0.0.0/0 lets everybody in']],
-  [['::/0', '10.0.0.0/8'], null, [], ['::/0 lets everybody in']],
-  [['0.0.0.0/32', '224.0.0.0/4'], null, [], ['everybody would be locked out']],
+  [['0.0.0.0/0'], null, [], ['0.0.0.0/0 allows every address of its kind']],
+  [['::/0', '10.0.0.0/8'], null, [], ['::/0 allows every address of its kind']],
+  [['0.0.0.0/32', '224.0.0.0/4'], null, [], ['every request would be rejected']],
   [['127.0.0.0/8', '::1/128'], 'https://data.example', ['loopback'], ['only this machine']],
   [['127.0.0.0/8'], 'http://localhost:3931', [], []],
   [['10.0.0.0/8'], 'https://data.example', [], ['SERVICE_TRUSTED_PROXIES is empty']],

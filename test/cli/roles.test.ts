@@ -62,39 +62,43 @@ describe('the command', () => {
     await addClerk('kim@example.com');
     const pulled = await portico(['roles', 'pull', 'roles.yaml'], place);
     const same = await portico(['roles', 'push', 'roles.yaml'], place);
-    expect([pulled.code, same.code, same.stdout]).toEqual([0, 0, 'Nothing to change: all is as the file says.\n']);
+    expect([pulled.code, same.code, same.stdout]).toEqual([
+      0,
+      0,
+      'No changes: the permissions already match the file.\n',
+    ]);
 
     const file = write(fileOf('orders: { may: [browse, read], fields: { total: hidden } }'));
     // Without a database, the command cannot check names.
     const unread = await portico(['roles', 'push', file, '--yes'], place);
     expect([unread.code, unread.stderr]).toEqual([
       1,
-      `No database is named (SERVICE_DATABASE_URL): the names of collections and fields were not looked up. Name the database (--database), the module that exports the agent (--agent), or give --allow-unknown.\nportico: Nothing was changed.\n`,
+      `No database is set (SERVICE_DATABASE_URL): the names of collections and fields were not checked. Set the database (--database) or the module that exports the agent (--agent), or use --allow-unknown.\nportico: No changes were made.\n`,
     ]);
     const push = (...more: string[]) => portico(['roles', 'push', file, '--allow-unknown', ...more], place);
     const looked = await push('--check');
     const unasked = await push();
     expect([looked.code, looked.stdout]).toEqual([
       1,
-      `  ~ the organization is called 'Acme' (was: 'My organization')
-  ~ the project is called 'Shop' (was: 'My project')
+      `  ~ the organization is renamed to 'Acme' (was: 'My organization')
+  ~ the project is renamed to 'Shop' (was: 'My project')
   + role 'Clerk' in Production, orders: may browse, read
   + role 'Clerk' in Production, orders: field total is hidden (was: written)
-It concerns 1 person of role 'Clerk'.
-This was only looked at: nothing was changed.
+Affected: 1 person of role 'Clerk'.
+This was only a check: no changes were made.
 `,
     ]);
     expect([unasked.code, unasked.stderr]).toEqual([
       1,
       expect.stringContaining(
-        '--yes: there is no terminal to ask at. Give --yes to make these changes, or --check to look only.',
+        '--yes: there is no terminal for the confirmation. Use --yes to make these changes, or --check to only show them.',
       ),
     ]);
     const before = await adminLog();
     const made = await push('--yes');
     expect([made.code, made.stdout.split('\n').at(-2)]).toEqual([
       0,
-      'Done. It holds from the next call on, in every process.',
+      'Done. The changes apply from the next call on, in every process.',
     ]);
     expect((await adminLog()).slice(before.length)).toEqual([
       'organization.change ',
@@ -113,7 +117,7 @@ This was only looked at: nothing was changed.
       code: 1,
       stdout: '',
       stderr: `roles.yaml:14:23: roles.Clerk.Production.orders.may[0]: there is no verb 'reed'. Near: read.
-portico: 1 problem in roles.yaml. Nothing was changed.
+portico: 1 problem in roles.yaml. No changes were made.
 `,
     });
     const without = write(fileOf('{}').replace('  South: {}\n', ''));
@@ -176,8 +180,8 @@ roles.yaml:14: 'orders': there is no field 'totl'. Near: total, note.
 roles.yaml:14: 'orders': there is no action 'Shipp'. Near: Ship.
 roles.yaml:14: 'customers': there is no field 'citty'. Near: city.
 roles.yaml:15: there is no collection 'ordres'. Near: orders.
-What a misspelt name was to close is open. Correct it, or give --allow-unknown for names of a later release.
-portico: Nothing was changed.
+A misspelt name restricts no access. Correct it, or use --allow-unknown for names of a later release.
+portico: No changes were made.
 `,
     ]);
     const { code, stderr } = await portico(['roles', 'push', file, '--yes', '--allow-unknown'], place);
@@ -200,7 +204,7 @@ warning: roles.yaml:15: there is no collection 'ordres'. Near: orders.
     expect([refused.code, refused.stderr, saved.code, saved.stderr]).toEqual([
       1,
       expect.stringMatching(
-        /^roles\.yaml:6: the row scope of team 'South' on 'customers': .*\{"none":"orders","where":.*Nothing was changed\.\n$/s,
+        /^roles\.yaml:6: the row scope of team 'South' on 'customers': .*\{"none":"orders","where":.*No changes were made\.\n$/s,
       ),
       0,
       '',
@@ -356,7 +360,7 @@ describe('beside a running server', () => {
         'kim@example.com: role Member (was: Clerk)\nkim@example.com: tags desk=4 region=a=b (was: -) -> UNKNOWN_COLLECTION',
         'kim@example.com: role Clerk (was: Member)\nkim@example.com: tags region=a=b (was: desk=4 region=a=b) -> "rows"',
         'kim@example.com is disabled from the next call on. -> "status":401',
-        'Nothing to change: kim@example.com is disabled already. -> "status":401',
+        'No changes: kim@example.com is already disabled. -> "status":401',
         'kim@example.com is active from the next call on. -> "rows"',
       ]);
       const refused = await portico(['user', 'set', 'kim@example.com', '--tag', 'desk', '--team', 'Sout'], place);

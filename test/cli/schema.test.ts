@@ -38,7 +38,11 @@ describe('over a database', () => {
     expect(JSON.parse(readFileSync(file(), 'utf8')).collections.map(({ name }: { name: string }) => name)).toEqual([
       'customers',
     ]);
-    expect(await schema('check')).toEqual({ code: 0, stdout: 'The schema file is what is served.\n', stderr: '' });
+    expect(await schema('check')).toEqual({
+      code: 0,
+      stdout: 'The schema file matches the served schema.\n',
+      stderr: '',
+    });
     run('ALTER TABLE customers ADD COLUMN e_mail TEXT');
     run('CREATE TABLE customers_old (id INTEGER PRIMARY KEY)');
     writeFileSync(
@@ -50,12 +54,12 @@ describe('over a database', () => {
     expect([code, stdout.split('\n')]).toEqual([
       1,
       [
-        "field 'e_mail' of collection 'customers': is served, and not in the file.",
-        "collection 'customers': isSearchable is false, and true in the file.",
-        "segment 'named' of collection 'customers': is served, and not in the file.",
-        "collection 'customers_old': is served, and not in the file. Near: customers.",
+        "field 'e_mail' of collection 'customers': is served, but not in the file.",
+        "collection 'customers': isSearchable is false, but true in the file.",
+        "segment 'named' of collection 'customers': is served, but not in the file.",
+        "collection 'customers_old': is served, but not in the file. Near: customers.",
         '',
-        '4 differences. When it is meant: portico schema write, and commit the file.',
+        '4 differences. If this is intended: portico schema write, and commit the file.',
         '',
       ],
     ]);
@@ -74,10 +78,10 @@ describe('over a database', () => {
     const broken = await schema('check');
     expect([broken.code, broken.stderr]).toEqual([
       2,
-      expect.stringMatching(/is no JSON, from line 3, column 5 on; write it/),
+      expect.stringMatching(/is not valid JSON at line 3, column 5; write it/),
     ]);
     writeFileSync(file(), '{"collections":');
-    expect((await schema('check')).stderr).toMatch(/is no JSON, from line 1, column 16 on/);
+    expect((await schema('check')).stderr).toMatch(/is not valid JSON at line 1, column 16/);
     for (const text of ['[]', '{"collections":[{"name":1}]}', 'null']) {
       writeFileSync(file(), text);
       expect([(await schema('check')).code, text]).toEqual([2, text]);
@@ -122,7 +126,7 @@ export const agent = createAgent({ authSecret: 'a', envSecret: 'b', schemaPath: 
     agentModule(".customizeCollection('people', (it) => it.removeField('name'))");
     expect(await ofModule('check', path)).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/^field 'name' of collection 'people': is in the file, and not served\.\n/),
+      stdout: expect.stringMatching(/^field 'name' of collection 'people': is in the file, but not served\.\n/),
     });
   });
 
@@ -130,14 +134,14 @@ export const agent = createAgent({ authSecret: 'a', envSecret: 'b', schemaPath: 
     const path = join(place.folder, 'agent.mjs');
     expect(await ofModule('check', path)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('there is no file'),
+      stderr: expect.stringContaining('does not exist'),
     });
     writeFileSync(path, 'throw new Error("no luck");');
     expect(await ofModule('check', path)).toMatchObject({ code: 2, stderr: expect.stringContaining('no luck') });
     writeFileSync(path, 'export const agent = {};');
     expect(await ofModule('check', path)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('must export what'),
+      stderr: expect.stringContaining('must export the agent'),
     });
   });
 });
@@ -178,10 +182,10 @@ describe('differences', () => {
         of({ name: 'a', fields: [{ field: 'citi' }, { field: 'kind', enums: long }] }),
       ),
     ).toEqual([
-      "field 'citi' of collection 'a': is served, and not in the file. Near: city.",
-      "field 'city' of collection 'a': is in the file, and not served. Near: citi.",
+      "field 'citi' of collection 'a': is served, but not in the file. Near: city.",
+      "field 'city' of collection 'a': is in the file, but not served. Near: citi.",
       expect.stringMatching(
-        /^field 'kind' of collection 'a': enums is \["word 0",.{10,70}\.\.\., and \[\] in the file\.$/,
+        /^field 'kind' of collection 'a': enums is \["word 0",.{10,70}\.\.\., but \[\] in the file\.$/,
       ),
     ]);
   });
@@ -190,6 +194,6 @@ describe('differences', () => {
     const [one, two] = [{ name: 'One' }, { name: 'Two' }];
     expect(
       lines(of({ name: 'a', fields: [], actions: [one, two] }), of({ name: 'a', fields: [], actions: [two, one] })),
-    ).toEqual(["collection 'a': its actions are in another order."]);
+    ).toEqual(["collection 'a': its actions are in a different order."]);
   });
 });

@@ -83,9 +83,9 @@ describe.each(sqliteKinds)('on the %s driver', (kind) => {
     const { mtimeMs } = statSync(demo);
     expect(await end(first)).toBe(0);
     const second = await begin(['--email', 'other@example.com'], { env });
-    expect(second.stdout).not.toContain('shown this once');
-    expect(second.stdout).toContain('as before; for another: portico user password you@example.com');
-    expect(second.stdout).toContain('! --email names the first user, and there is one already.');
+    expect(second.stdout).not.toContain('shown only once');
+    expect(second.stdout).toContain('unchanged; to set another: portico user password you@example.com');
+    expect(second.stdout).toContain('! --email is for the first user, and there is already one.');
     expect(await getToken(second, printed(first, 'Password'))).not.toBe('');
     expect([await end(second), statSync(demo).mtimeMs]).toEqual([0, mtimeMs]);
   });
@@ -103,15 +103,15 @@ test.runIf(isNative)('the welcome names the address, the sign-in and a line for 
     `Console      ${new URL('/console', mcpUrl)}`,
     'Serves       the demo shop, about 20,000 rows',
     'E-mail       ada@example.com',
-    'Password     <password>  (shown this once)',
-    'Another one: portico user password ada@example.com',
+    'Password     <password>  (shown only once)',
+    'To set another: portico user password ada@example.com',
     '',
     'Add it to your assistant, which then opens the sign-in in your browser:',
     '',
     'Claude Code  claude mcp add --transport http portico <url>',
     'Codex        codex mcp add portico --url <url>',
     `VS Code      code --add-mcp '{"name":"portico","type":"http","url":"<url>"}'`,
-    'Cursor       in .cursor/mcp.json, and in .mcp.json of others:',
+    'Cursor       in .cursor/mcp.json; for other clients in .mcp.json:',
     '{"mcpServers":{"portico":{"type":"http","url":"<url>"}}}',
     '',
     '',
@@ -162,7 +162,7 @@ test('a port that is taken is one line that names the setting, with exit code 1'
   expect(outcome).toEqual({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(/^portico: Port \d+ is taken.*MCP_SERVER_PORT.*\n$/),
+    stderr: expect.stringMatching(/^portico: Port \d+ is in use.*MCP_SERVER_PORT.*\n$/),
   });
 });
 

@@ -26,7 +26,7 @@ test('the token alone goes to standard output, and what is said of it to standar
   const listed = await portico(['token', 'list'], place);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^svc_[\w-]{43}\n$/)]);
   expect(stderr).toMatch(
-    /^Token 1, 'nightly', of ada@example.com, for mcp:read, mcp:write, until \d{4}-\d\d-\d\d \d\d:\d\d UTC. It is shown this once:\n$/,
+    /^Token 1, 'nightly', of ada@example.com, for mcp:read, mcp:write, until \d{4}-\d\d-\d\d \d\d:\d\d UTC. It is shown only once:\n$/,
   );
   const lines = listed.stdout.split('\n').map((line) => line.split(/ {2,}/));
   expect(lines.slice(0, 2)).toEqual([
@@ -41,7 +41,7 @@ test('the token alone goes to standard output, and what is said of it to standar
 test.each([
   [['--expires', 'soon'], /--expires: expected days as 90d, hours as 12h, or never, got 'soon'/],
   [['--user', 'nobody@example.com'], /--user: no user has the address 'nobody@example.com'/],
-  [['--scopes', 'mcp:read,all'], /scopes: expected some of mcp:read.*a token has never both/],
+  [['--scopes', 'mcp:read,all'], /scopes: expected some of mcp:read.*a token cannot have both/],
 ])('%j is told what to do', async (change, problem) => {
   await addPerson(place, { email: 'ada@example.com' });
   const { code, stdout, stderr } = await portico([...create, ...change], place);
@@ -58,7 +58,7 @@ test('a token that is revoked by the command is refused by the server that runs 
     const again = await portico(['token', 'revoke', '1'], place);
     expect([before, revoked.stdout, after.status, again.code, again.stderr]).toEqual([
       expect.objectContaining({ hasMore: true }),
-      "Token 1, 'nightly', of ada@example.com is revoked: it opens nothing from now on.\n",
+      "Token 1, 'nightly', of ada@example.com is revoked: its access ends immediately.\n",
       401,
       1,
       "portico: id: there is no token '1'. 'portico token list' shows the ids.\n",

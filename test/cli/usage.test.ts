@@ -67,5 +67,5 @@ test('a .env file counts, and real variables win over it', async () => {
 test('a .env that cannot be read is said', async () => {
   mkdirSync(join(place.folder, '.env'));
   const { code, stderr } = await portico(['user', 'list'], place);
-  expect([code, stderr]).toEqual([1, 'portico: .env is there, but cannot be read.\n']);
+  expect([code, stderr]).toEqual([1, 'portico: .env exists, but cannot be read.\n']);
 });

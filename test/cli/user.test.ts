@@ -26,7 +26,7 @@ async function verify(email: string, password: string): Promise<boolean> {
   return user?.email === email;
 }
 
-const printedPassword = (stdout: string) => /^Password: (\S+) {2}\(shown this once\)$/m.exec(stdout)?.[1] ?? '';
+const printedPassword = (stdout: string) => /^Password: (\S+) {2}\(shown only once\)$/m.exec(stdout)?.[1] ?? '';
 
 test('a user is added with a password that is printed once and opens the account', async () => {
   const { code, stdout } = await portico(['user', 'add', 'Ada@Example.com', '--level', 'admin'], place);

@@ -345,7 +345,7 @@ test('Cursor: one address that cannot be rejects the whole registration, and the
   );
   expect(refused).toMatchObject({
     error: 'invalid_redirect_uri',
-    error_description: 'redirect_uris must be https, unless they lead to localhost',
+    error_description: 'redirect_uris must be https, unless they point to localhost',
   });
 });
 

@@ -15,7 +15,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { systemClock } from '../../src/core/clock.ts';
-import { randomToken, sameText, sign } from '../../src/core/secret.ts';
+import { randomToken, sign, timingSafeEqualText } from '../../src/core/secret.ts';
 import type { ExtraTool } from '../../src/mcp/server.ts';
 
 export const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
@@ -49,7 +49,8 @@ function unseal(ctx: ServerContext): string | undefined {
   if (sealed === undefined) return undefined;
   const given = String(sealed);
   const state = given.slice(0, Math.max(0, given.lastIndexOf('.')));
-  if (!sameText(seal(state), given)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Tampered requestState');
+  if (!timingSafeEqualText(seal(state), given))
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Tampered requestState');
   return state;
 }
 

@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.goto(place.at(`/welcome/${token}`));
     await tab.locator('#new:focus').waitFor();
     await typeKeys(tab, 'a few words of hers', 'a few words of hers');
-    await heading(tab, 'Your password is set');
+    await heading(tab, 'Password set');
     await tab.keyboard.press('Tab');
     await tab.keyboard.press('Enter');
     await tab.locator('#email:focus').waitFor();
@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await typeKeys(tab, eve.email, 'a few words of hers');
     await tab.locator('#code:focus').waitFor();
     await typeKeys(tab, wrongCode(secret!));
-    await tab.getByText('This code is not right').waitFor();
+    await tab.getByText('This code is wrong').waitFor();
     await tab.locator('#code:focus').waitFor();
     await typeKeys(tab, code(1));
     await tab.getByRole('heading', { name: 'Allow an app on this device to connect?' }).waitFor();

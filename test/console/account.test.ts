@@ -77,10 +77,10 @@ describe('a one-time link', () => {
       [place.at('/welcome'), false, 'no-store', 'same-origin'],
       [303, '/console/welcome', 'no-store'],
       [400, 'Expected 10 to 1024 characters.'],
-      [400, 'The two passwords are not the same.'],
-      [200, 'Your password is set', place.at('/password-set')],
-      [410, 'This link does not work any more'],
-      [410, 'This link does not work any more'],
+      [400, 'The passwords do not match.'],
+      [200, 'Password set', place.at('/password-set')],
+      [410, 'This link no longer works'],
+      [410, 'This link no longer works'],
       false,
       true,
     ]);
@@ -164,13 +164,13 @@ describe('the account', () => {
     expect([
       [wrong.status, alertOf(wrong)],
       [own.status, alertOf(own)],
-      [changed.status, heading(changed), alertOf(changed).slice(0, 26)],
+      [changed.status, heading(changed), alertOf(changed).slice(0, 17)],
       heading(otherAfter),
       await canSignIn(eve),
     ]).toEqual([
-      [400, 'This is not your present password.'],
-      [400, 'Expected something other than the e-mail address.'],
-      [200, 'Account', 'Your password is changed.'.padEnd(26)],
+      [400, 'The current password is wrong.'],
+      [400, 'Expected a password other than the e-mail address.'],
+      [200, 'Account', 'Password changed.'],
       'Sign in',
       false,
     ]);
@@ -216,7 +216,7 @@ describe('the account', () => {
       heading(otherAfter),
       [out.url, heading(await third.browser.open(place.at('')))],
       (await place.store.sessions.list(eveId)).length,
-    ]).toEqual([2, 1, [200, 2], [200, 'That session has ended.'], 'Sign in', [place.at('/sign-in'), 'Sign in'], 0]);
+    ]).toEqual([2, 1, [200, 2], [200, 'Session ended.'], 'Sign in', [place.at('/sign-in'), 'Sign in'], 0]);
     expect(await logOf(eve)).toEqual([
       ['user.add', null],
       ['user.end-session', eveId],
@@ -259,8 +259,8 @@ describe('an app for codes', () => {
       page.html.includes('<svg'),
       wrongPassword.html.includes(secret),
     ]).toEqual([
-      [400, 'This code is not of this app. Check the time of your phone.'],
-      [400, 'This is not your present password.'],
+      [400, 'The code is wrong. Check the clock of your phone.'],
+      [400, 'The current password is wrong.'],
       undefined,
       [200, 'Your recovery codes'],
       10,
@@ -327,10 +327,10 @@ describe('an app for codes', () => {
       alertOf(off),
       await canSignIn(eve),
     ]).toEqual([
-      [400, 'This is not your present password.'],
+      [400, 'The current password is wrong.'],
       ['Your recovery codes', false],
       400,
-      'The authenticator app is switched off. Your password alone signs you in.',
+      'The authenticator app is off. Your password is now enough to sign in.',
       true,
     ]);
   });

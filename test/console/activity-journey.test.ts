@@ -77,10 +77,10 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
 
   test('an answer of the playground leads to its entry', async () => {
     await tab.goto(place.at(''));
-    await main().getByRole('link', { name: 'Call a tool yourself' }).click();
+    await main().getByRole('link', { name: 'Try a tool yourself' }).click();
     await tab.getByRole('heading', { name: 'Playground' }).waitFor();
     await tab.goto(place.at('/playground/list?arg.collectionName=orders'));
-    await tab.getByRole('button', { name: 'Call it' }).click();
+    await tab.getByRole('button', { name: 'Run' }).click();
     await tab.getByText('In the activity log').click();
     const link = tab.locator('#answer').getByRole('link', { name: /^\d+$/ });
     const id = await link.textContent();

@@ -66,10 +66,10 @@ describe('the page of an approval', () => {
       200,
       'Change record 1 of customers? ' +
         'Who asks Ada Byron ada@example.com Operations · Administrator ' +
-        'Through Notebook unverified It gave itself this name. Record 1 ' +
-        'Asked <when> less than a minute ago; open for 59 minutes ' +
+        'Through Notebook unverified The name was not verified. Record 1 ' +
+        'Asked <when> less than a minute ago; expires in 59 minutes ' +
         `Field Now After last_name ${row!.last_name} Renamed ` +
-        'Deny Approve When you approve, the server writes what this page shows, once. If a record of the call has changed by then, nothing is done.',
+        'Deny Approve When you approve, the server makes the changes on this page, once. If a record changes first, the approval no longer counts.',
     ]);
   });
 
@@ -90,7 +90,11 @@ describe('the page of an approval', () => {
       },
       ['Add 1 record to categories?', 'Field Value', 'name Maps'],
     ],
-    ['a delete, with all that is lost', removal, ['Delete record 3 of reviews?', 'Field Is lost', 'title Wonderful']],
+    [
+      'a delete, with all that is lost',
+      removal,
+      ['Delete record 3 of reviews?', 'Field Deleted value', 'title Wonderful'],
+    ],
     [
       'several records',
       rename('1', '2'),
@@ -134,7 +138,7 @@ describe('the page of an approval', () => {
           preview: { count: 1, changes: [], values: { reason: 'Out of stock' } },
         },
       },
-      ['Run ‘Cancel’ on record 21 of orders?', 'What the form is filled with', 'reason Out of stock'],
+      ['Run ‘Cancel’ on record 21 of orders?', 'Form values', 'reason Out of stock'],
     ],
   ])('shows %s', async (_what, call, parts) => {
     const text = mainOf(await open(clerk, await place.file(call)));
@@ -172,7 +176,7 @@ describe('the page of an approval', () => {
       clerk,
       await place.file({ given, recordIds, content: { arguments: given, preview: { count: 1, changes: same } } }),
     );
-    const warning = 'Changed since it was asked';
+    const warning = 'Changed since the request';
     expect([mainOf(changed).includes(warning), mainOf(unchanged).includes(warning)]).toEqual([true, false]);
   });
 });
@@ -205,7 +209,7 @@ describe('who may not do it himself', () => {
       listed.html.includes(approval.id),
       start.html.includes(approval.id),
       await stateOf(approval),
-    ]).toEqual([[404, 'There is nothing to decide here', true, true], 404, false, false, 'pending']);
+    ]).toEqual([[404, 'Request not found', true, true], 404, false, false, 'pending']);
   });
 
   test('but asked for it, sees that somebody else has to decide', async () => {
@@ -258,14 +262,8 @@ describe('where another person must decide', () => {
 
 describe('an answer', () => {
   test.each([
-    [
-      'approve',
-      'approved',
-      'Approved by you',
-      'Approved by Sam clerk',
-      'Go back to your assistant and let it try again',
-    ],
-    ['deny', 'denied', 'Denied by you', 'Denied by Sam clerk', 'Nothing was done.'],
+    ['approve', 'approved', 'Approved by you', 'Approved by Sam clerk', 'Ask the assistant to try again'],
+    ['deny', 'denied', 'Denied by you', 'Denied by Sam clerk', 'No change was made.'],
   ] as const)('to %s is kept, told to both, and logged by names and ids', async (button, state, mine, theirs, next) => {
     const approval = await place.file(rename('1'));
     const page = await answer(clerk, approval, button);
@@ -312,7 +310,7 @@ describe('an answer', () => {
     const late = answers.find(({ status }) => status === 409);
     const winner = answers[0]!.status === 303 ? 'approved' : 'denied';
     expect([answers.map(({ status }) => status).sort(), await stateOf(approval)]).toEqual([[303, 409], winner]);
-    expect(await late!.text()).toContain('so your answer changed nothing');
+    expect(await late!.text()).toContain('Your answer was not used');
   });
 
   test('is not taken once the right was taken away, though the page was open', async () => {
@@ -350,7 +348,7 @@ describe('what is over', () => {
       taken,
       pages.map((page) => /role="status">.*?<b>(.*?)<\/b>/s.exec(page.html)?.[1]),
       pages.some((page) => page.html.includes('value="approve"')),
-    ]).toEqual([true, ['Done', 'Done', 'Overtaken'], false]);
+    ]).toEqual([true, ['Done', 'Done', 'Outdated'], false]);
   });
 
   test('is not shown to who could not have decided it', async () => {
@@ -371,11 +369,11 @@ test('the list has what one may decide, newest first, or says that there is noth
   const { browser, page } = await place.browse(clerk, '/approvals');
   const links = [...page.html.matchAll(/href="[^"]*\/approvals\/([^"]+)"/g)].map(([, id]) => id);
   const start = await browser.open(place.at(''));
-  expect([mainOf(empty).includes('Nothing waits for you'), new Set(links), start.html.includes(second.id)]).toEqual([
-    true,
-    new Set([second.id, first.id]),
-    true,
-  ]);
+  expect([
+    mainOf(empty).includes('Nothing is waiting for you'),
+    new Set(links),
+    start.html.includes(second.id),
+  ]).toEqual([true, new Set([second.id, first.id]), true]);
   expect(mainOf(page)).toContain('Delete record 3 of reviews Notebook asks, less than a minute ago');
 });
 

@@ -82,7 +82,7 @@ describe('one’s own', () => {
     await works(tokens.access_token);
     const unused = read((await place.browse(place.account, '/apps')).page);
     expect(unused).toMatch(
-      /notebook\.example unverified Calls itself “Narrow”\. May read your data Limited only reads; only 2 collections \(orders, reviews\) Answers go to notebook\.example Since .{10,30} Last used never Ends .{10,30} Disconnect/,
+      /notebook\.example unverified Calls itself “Narrow”\. Permissions read your data Limits read-only; only 2 collections \(orders, reviews\) Returns to notebook\.example Since .{10,30} Last used never Expires .{10,30} Disconnect/,
     );
     await place.store.connections.end({ id: (await grantOf(clientId)).id, clientName: 'Narrow' });
   });
@@ -103,7 +103,7 @@ describe('one’s own', () => {
     const event = place.observed.find((one) => one.type === 'security' && one.event === 'connection.revoked');
     expect([
       before,
-      read(after).includes('can do nothing from now on'),
+      read(after).includes('The app no longer has access'),
       read(after).includes('Short'),
       status,
       refused,

@@ -94,7 +94,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     for (const key of ['Tab', 'Enter', 'Tab']) await press(tab, key);
     const focused = await tab.locator(':focus').getAttribute('aria-label');
     await tab.keyboard.press('Enter');
-    await tab.getByRole('status').getByText('It is disconnected').waitFor();
+    await tab.getByRole('status').getByText('Disconnected.').waitFor();
     expect([focused, before - (await tab.getByRole('button', { name: /^Disconnect/ }).count()), complaints]).toEqual([
       // The newest is first; the order within one second is arbitrary.
       expect.stringMatching(/^Disconnect (an app on this device \((Cursor|Claude)\)|claude\.ai \(Claude\))$/),

@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)('an assistant that needs a yes', () => {
     const other = await follow(pending.approve, desk.account);
     const cells = await other.page.getByRole('row', { name: 'total' }).getByRole('cell').allTextContents();
     await other.page.getByRole('button', { name: 'Approve' }).click();
-    await other.page.getByText('Approved by you, and done by the server').waitFor();
+    await other.page.getByText('Approved by you and completed by the server').waitFor();
     const approved = await ordersOf(desk);
 
     const answer = JSON.parse(await assistant.call('update', update)) as { readonly count: number };
@@ -110,11 +110,11 @@ describe.skipIf(!hasChromium)('an assistant that needs a yes', () => {
     const { page, close } = await follow(pending.approve, desk.account);
     const text = await page.getByRole('main').textContent();
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('Overtaken').waitFor();
+    await page.getByText('Outdated').waitFor();
     const answer = await assistant.call('update', update);
     await close();
     expect([
-      text?.includes('Changed since it was asked'),
+      text?.includes('Changed since the request'),
       (JSON.parse(answer) as Pending).status,
       (await ordersOf(desk))[0],
     ]).toEqual([true, 'pending', '1 boots 11 1']);

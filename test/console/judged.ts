@@ -15,27 +15,27 @@ import { openPlace, type Place } from './place.ts';
 const pages: readonly (readonly [page: string, text: string])[] = [
   ['/account', 'Where you are signed in'],
   ['/tokens', 'For programs that cannot sign in'],
-  ['/tokens/new', 'Who is to use it?'],
+  ['/tokens/new', 'What is it for?'],
   ['/tokens/new?for=api', 'Read the activity log'],
-  ['/tokens/everyone', 'Tokens of everybody'],
-  ['/remotes', 'connect it again'],
-  ['/notes', 'What your team writes down'],
-  ['/notes/new', 'Your team sees it'],
+  ['/tokens/everyone', 'Tokens of all users'],
+  ['/remotes', 'connect again'],
+  ['/notes', 'Notes of your team'],
+  ['/notes/new', 'Visible to teammates'],
   ['/activity', 'Activity'],
   ['/admin-log', 'Admin log'],
-  ['/people', 'Invite somebody'],
+  ['/people', 'Invite a person'],
   ['/people/1', 'Ada Byron'],
   ['/roles', 'Administrator'],
-  ['/roles/Member', 'Look at the changes'],
+  ['/roles/Member', 'Review changes'],
   ['/roles/Member/orders', 'Member'],
   ['/teams', 'Operations'],
   ['/teams/Operations', 'Operations'],
   ['/collections', 'orders'],
   ['/collections/orders', 'orders'],
   ['/environments', 'Production'],
-  ['/workflows/new', 'Check and draw'],
-  ['/runs', 'Nothing has run yet'],
-  ['/settings', 'What this process runs with'],
+  ['/workflows/new', 'Check and preview'],
+  ['/runs', 'No runs yet'],
+  ['/settings', 'The settings of this process'],
 ];
 
 export const desk = { width: 1280, height: 800 };
@@ -104,26 +104,26 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     found.push(...(await faults('wrong password')));
     await signIn();
     await tab.getByRole('heading', { name: 'Approvals' }).waitFor();
-    await visit('', 'Waits for you');
+    await visit('', 'Waiting for you');
     if (viewport.width < 860) {
       await tab.locator('.menu summary').click();
       found.push(...(await faults('the menu')));
     }
-    await visit('/approvals', 'What assistants may do');
+    await visit('/approvals', 'Requests from assistants');
     await visit(`/approvals/${change.id}`, 'Approve');
-    await visit(`/approvals/${removal.id}`, 'Is lost');
+    await visit(`/approvals/${removal.id}`, 'Deleted value');
     await visit(`/approvals/${other.id}`, 'Another person must decide');
     await visit('/apps', 'No app is connected');
     await connectAll(place);
     await visit('/apps', 'Cursor');
-    await visit('/apps?ended=app', 'It is disconnected');
-    await visit('/apps/everyone', 'Apps of everybody');
+    await visit('/apps?ended=app', 'Disconnected.');
+    await visit('/apps/everyone', 'Apps of all users');
     const archive = (await place.store.remotes.findByName('archive'))!;
     await visit(`/remotes/${archive.id}`, 'Tools that workflows may call');
     await place.store.remotes.setClient(archive.id, { id: 'portico', issuer: 'https://login.example' }, place.ada.id);
-    await visit(`/remotes/${archive.id}`, 'Forget this client');
-    await visit('/approvals/unknown', 'There is nothing to decide here');
-    await visit('/nowhere', 'There is no such page');
+    await visit(`/remotes/${archive.id}`, 'Remove this client');
+    await visit('/approvals/unknown', 'Request not found');
+    await visit('/nowhere', 'Page not found');
     for (const [{ id }, button, text] of [
       [change, 'Approve', 'Approved by you'],
       [removal, 'Deny', 'Denied by you'],
@@ -133,7 +133,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
       await tab.getByText(text).waitFor();
       found.push(...(await faults(text)));
     }
-    await visit('/approvals', 'Nothing waits for you');
+    await visit('/approvals', 'Nothing is waiting for you');
     expect(found).toEqual([]);
   }, 120_000);
 
@@ -157,10 +157,10 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     };
     await tab.goto(place.at('/workflows'));
     if (!(await isSignedIn())) await signIn();
-    await judgeHere('What is done step by step');
+    await judgeHere('Step-by-step processes');
     await tab.goto(place.at('/workflows/new'));
     await tab.getByLabel('Definition (JSON)').fill('{"name": 1}');
-    await tab.getByRole('button', { name: 'Check and draw' }).click();
+    await tab.getByRole('button', { name: 'Check and preview' }).click();
     await judgeHere('Line 1.');
     const steps = [
       {
@@ -177,28 +177,28 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     const definition = JSON.stringify({ name: 'Check', collection: 'orders', steps });
     await tab.getByLabel('Definition (JSON)').fill(definition);
     await tab.getByRole('button', { name: 'Save and publish' }).click();
-    await judgeHere('It is published');
-    await tab.getByRole('button', { name: 'Switch it on' }).click();
+    await judgeHere('Published.');
+    await tab.getByRole('button', { name: 'Turn on' }).click();
     await judgeHere('The webhook is on');
     await tab.getByLabel('Record', { exact: true }).fill('17');
     await tab.getByRole('button', { name: 'Start a run' }).click();
-    await tab.getByText('Somebody is to do something').first().waitFor();
+    await tab.getByText('Waiting for someone to complete').first().waitFor();
     await tab.reload();
     await judgeHere('Ask.');
     await tab.getByLabel('why').selectOption('a');
     await tab.getByLabel('how-much').fill('many');
-    await tab.getByRole('button', { name: 'Done: go on' }).click();
+    await tab.getByRole('button', { name: 'Mark as done' }).click();
     await judgeHere('xpected');
     await tab.getByLabel('how-much').fill('2');
-    await tab.getByRole('button', { name: 'Done: go on' }).click();
-    await tab.getByText('Somebody is to choose').first().waitFor();
+    await tab.getByRole('button', { name: 'Mark as done' }).click();
+    await tab.getByText('Waiting for a choice').first().waitFor();
     await tab.reload();
-    await judgeHere('Take this one');
+    await judgeHere('Use this record');
     await tab.getByLabel('customer').selectOption({ index: 1 });
-    await tab.getByRole('button', { name: 'Take this one' }).click();
-    await tab.getByText('Somebody is to confirm').first().waitFor();
+    await tab.getByRole('button', { name: 'Use this record' }).click();
+    await tab.getByText('Waiting for confirmation').first().waitFor();
     await tab.reload();
-    await judgeHere('Yes: change it');
+    await judgeHere('Reject and end the run');
     await tab.goto(place.at('/runs'));
     await judgeHere('Runs of your team.');
     expect(found).toEqual([]);
@@ -219,16 +219,16 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.getByRole('heading', { name: 'Playground' }).waitFor();
     found.push(...(await faults('tools')));
     await type('list', { 'arg.collectionName': 'orders', 'arg.pagination': '{"size": 2}', 'arg.filters': '{oops' });
-    await press('Call it', 'Nothing was called: something that you typed cannot be read.');
+    await press('Run', 'No call was made: some of your input is invalid.');
     await tab.getByLabel('filters').fill('');
-    await press('Call it', 'Answered');
+    await press('Run', 'Answered');
     await type('update', {
       'arg.collectionName': 'orders',
       'arg.recordId': '44',
       'arg.attributes': '{"note": "Once"}',
       'arg.dryRun': 'false',
     });
-    await press('Call it', 'Do this for real?');
+    await press('Run', 'Run this call?');
     expect(found).toEqual([]);
   });
 
@@ -243,9 +243,9 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.goto(place.at(`/welcome/${token}`));
     await judgeHere('link');
     await tab.getByLabel('New password', { exact: true }).fill('a few words of hers');
-    await tab.getByLabel('New password once more').fill('another few words');
-    await tab.getByRole('button', { name: 'Set the password' }).click();
-    await tab.getByText('The two passwords are not the same.').waitFor();
+    await tab.getByLabel('Repeat the new password').fill('another few words');
+    await tab.getByRole('button', { name: 'Set password' }).click();
+    await tab.getByText('The passwords do not match.').waitFor();
     await judgeHere('link with a problem');
     await tab.goto(place.at('/welcome/unknown'));
     await judgeHere('dead link');
@@ -265,7 +265,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     const secret = await tab.locator('input[name=secret]').inputValue();
     await tab.getByRole('textbox', { name: 'Code' }).fill(new TOTP({ secret }).generate());
     await tab.getByLabel('Your password').fill(eve.password);
-    await tab.getByRole('button', { name: 'Switch it on' }).click();
+    await tab.getByRole('button', { name: 'Turn on' }).click();
     await tab.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
     await judgeHere('recovery codes');
     await tab.goto(place.at('/account'));
@@ -277,7 +277,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.getByRole('textbox', { name: 'Code' }).fill('000000');
     await judgeHere('second step');
     await tab.getByRole('button', { name: 'Continue' }).click();
-    await tab.getByText('This code is not right').waitFor();
+    await tab.getByText('This code is wrong').waitFor();
     await judgeHere('second step with a problem');
     await tab.context().clearCookies();
     const registered = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [redirectUri] });
@@ -298,7 +298,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     found.push(...(await faults('consent')));
     await tab.locator('main summary').click();
     await tab.getByLabel('Read only').check();
-    await tab.getByLabel('Only some of').check();
+    await tab.getByLabel('Selected collections').check();
     found.push(...(await faults('consent with limits')));
     await tab.getByRole('button', { name: 'Allow' }).click();
     await tab.getByText('Choose at least one collection').waitFor();

@@ -20,7 +20,7 @@ describe.each(mounts)('%s', (_place, open) => {
       const missing = await fetch(`${origin}${base}/nothing`);
       const wrong = await fetch(`${origin}${base}`, { method: 'PUT' });
       expect([
-        [page.url, page.status, read(page).includes('What assistants may do only when you say so')],
+        [page.url, page.status, read(page).includes('Requests from assistants that need your approval')],
         read(start).includes('Hello, Ada Byron'),
         left.url,
         [missing.status, missing.headers.get('content-type')],

@@ -148,7 +148,7 @@ test('a note is begun, written to, edited by its author and by administrators al
     content: 'One & two\n<b>three</b>\n\nSee https://example.com/a?b=1&c=2.\n\n- first\n- second',
   });
   const note = (await place.store.notes.list({ limit: 1, title: 'Call them' })).notes[0]!;
-  expect([prefilled, note.messages[0]?.content, note.user.email, read(made).includes('The note is there.')]).toEqual([
+  expect([prefilled, note.messages[0]?.content, note.user.email, read(made).includes('Note created.')]).toEqual([
     [true, true],
     '<p>One &amp; two<br />&lt;b&gt;three&lt;/b&gt;</p><p>See <a href="https://example.com/a?b=1&amp;c=2" rel="noopener noreferrer">https://example.com/a?b=1&amp;c=2</a>.</p><ul><li>first</li><li>second</li></ul>',
     'olga@example.com',
@@ -165,12 +165,12 @@ test('a note is begun, written to, edited by its author and by administrators al
     content: 'Mine now',
   });
   const steps = [
-    [olga.browser, csrf, { action: 'edit', message, as: 'text', content: 'Edited' }, 'The message is saved.'],
-    [other.browser, otherCsrf, { action: 'message', content: 'Answered' }, 'Your message is there.'],
-    [other.browser, otherCsrf, { action: 'rename', title: 'Another name' }, 'The title is saved.'],
-    [other.browser, otherCsrf, { action: 'archive' }, 'It is archived'],
-    [olga.browser, csrf, { action: 'unarchive' }, 'It is back among the open ones.'],
-    [olga.browser, csrf, { action: 'message', content: ' \n ' }, 'There is no text in it. Write some.'],
+    [olga.browser, csrf, { action: 'edit', message, as: 'text', content: 'Edited' }, 'Message saved.'],
+    [other.browser, otherCsrf, { action: 'message', content: 'Answered' }, 'Message sent.'],
+    [other.browser, otherCsrf, { action: 'rename', title: 'Another name' }, 'Title saved.'],
+    [other.browser, otherCsrf, { action: 'archive' }, 'Note archived'],
+    [olga.browser, csrf, { action: 'unarchive' }, 'Note unarchived.'],
+    [olga.browser, csrf, { action: 'message', content: ' \n ' }, 'Expected some text.'],
     [olga.browser, csrf, { action: 'rename', title: '' }, 'Expected 1 to 255 characters.'],
     [olga.browser, csrf, { action: 'odd' }, 'press one of the buttons'],
   ] as const;
@@ -198,8 +198,8 @@ test('a note is begun, written to, edited by its author and by administrators al
   expect(
     wrong.map((one) => [one.status, one.html.includes('kept'), /role="alert">([^<]*)/.exec(one.html)?.[1]]),
   ).toEqual([
-    [400, true, 'There is no such record, or you may not see it.'],
-    [400, true, 'There is no such collection.'],
+    [400, true, 'The record does not exist, or you cannot see it.'],
+    [400, true, 'Unknown collection.'],
     [400, true, expect.stringContaining('Expected ')],
     [400, true, 'Expected 1 to 255 characters.'],
   ]);

@@ -38,6 +38,7 @@ describe('SERVICE_CONSOLE_PATH', () => {
     ['/', '', /expected a path such as \/console/],
     ['/a b', '', /expected a path such as \/console/],
     ['/mcp', '', /expected a path outside of \/mcp/],
+    ['/v1/console', '', /expected a path outside of \/v1/],
     ['/data/oauth/console', '/data', /expected a path outside of \/data\/oauth/],
   ])("'%s' is refused beside the basePath '%s'", (given, basePath, problem) =>
     expect(() => consolePath(given, basePath)).toThrow(problem),

@@ -109,7 +109,7 @@ test('people are found by name, team, role, level and state, a page at a time', 
     await count('level=admin'),
     await count('state=invited&team=Crowd&page=2'),
     await count('state=disabled'),
-    read(await open('/people?find=nobody%3Cb%3E')).includes('Nobody fits'),
+    read(await open('/people?find=nobody%3Cb%3E')).includes('No results'),
   ]).toEqual([50, 10, true, 1, 1, 9, 1, true]);
 });
 
@@ -119,7 +119,7 @@ test('a person is shown with what is in use, and the last call', async () => {
   await ask(place.mcpUrl, token, 'tools/list', {});
   const text = read(await open(`/people/${bobId}`));
   expect(text).toMatch(
-    /Bob Marsh active .*E-mail bob@example.com Team South Role Member Level user Codes No authenticator app/,
+    /Bob Marsh active .*E-mail bob@example.com Team South Role Member Level user Second factor No authenticator app/,
   );
   expect(text).toMatch(/Apps 1 Tokens 1 Last call never/);
 });
@@ -138,12 +138,12 @@ test('role, team, level, profile and tags are changed, each felt by the next cal
   const asIs = await admin.press(tagged, 'tags');
   const once = await admin.press(tagged, 'tags', { tags: 'desk=4' });
   expect([
-    read(saved).includes('Saved. It holds from the next call on.'),
+    read(saved).includes('Saved. It takes effect immediately.'),
     tools.status,
     (await rights()).can('delete', 'orders'),
     [caller.role, caller.team, caller.permissionLevel, caller.firstName, caller.lastName, caller.timezone],
     caller.tags,
-    read(asIs).includes('Nothing to change'),
+    read(asIs).includes('No change was needed'),
     once.html.includes('>\ndesk=4</textarea>'),
     (await rights()).caller.tags,
   ]).toEqual([
@@ -176,7 +176,7 @@ test('what cannot be comes back with what was typed, and nothing is changed', as
       read(tags).includes('Line 2: expected key=value'),
       tags.html.includes('a=1\n&lt;b&gt;x&lt;/b&gt;\nc=3</textarea>'),
     ],
-    [twice.status, read(twice).includes('stands here twice')],
+    [twice.status, read(twice).includes('is listed twice')],
     [team.status, read(team).includes("there is no team 'Sout'. Near: South")],
     [zone.status, zone.html.includes('value="Kept"')],
     [level.status, read(level).includes('expected one of admin, developer')],
@@ -221,7 +221,7 @@ test('disabling ends what somebody is signed in to, and enabling lets him in aga
     before,
     after,
     shown.url.includes('/sign-in'),
-    read(gone).includes('Disabled: signed out'),
+    read(gone).includes('Disabled. All sessions ended'),
     read(back).includes('Enabled.'),
     await works(),
   ]).toEqual([200, 401, true, true, true, 200]);
@@ -246,7 +246,7 @@ test('signing out everywhere keeps assistants or not, as was said; a lost second
     shown.url.includes('/sign-in'),
     await works(),
     read(on).includes('Authenticator app since'),
-    read(off).includes('the password alone signs in'),
+    read(off).includes('The password is now enough'),
     await place.store.secondFactors.of(id),
   ]).toEqual([200, true, 401, true, true, undefined]);
 });
@@ -270,7 +270,7 @@ describe('links', () => {
     const user = (await place.store.identity.findUserByEmail('new@example.com'))!;
     const { page } = await place.browse({ email: user.email, password: 'a few words of hers' });
     expect([
-      [made.status, made.html.includes(`data-copy="${link}"`), read(made).includes('shown this once')],
+      [made.status, made.html.includes(`data-copy="${link}"`), read(made).includes('shown once')],
       done.url.endsWith('/password-set'),
       again.status,
       [user.team, user.role, user.level, user.firstName],

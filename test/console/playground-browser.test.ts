@@ -53,17 +53,17 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     }
     await reach(tab, '[name="arg.dryRun"]');
     await tab.keyboard.press('Enter');
-    await tab.getByText('Nothing was written').waitFor();
+    await tab.getByText('No data was changed').waitFor();
     expect(await noteOf()).not.toBe('By keyboard');
     await reach(tab, '[name="arg.dryRun"]');
     await tab.keyboard.press('Space');
     await reach(tab, 'button[value="run"]');
     await tab.keyboard.press('Enter');
-    await tab.getByText('Do this for real?').waitFor();
+    await tab.getByText('Run this call?').waitFor();
     expect(await noteOf()).not.toBe('By keyboard');
     await reach(tab, 'button[value="confirm"]');
     await tab.keyboard.press('Enter');
-    await tab.getByText('It was done for real.').waitFor();
+    await tab.getByText('The changes are saved.').waitFor();
     expect(await noteOf()).toBe('By keyboard');
     await tab.context().close();
   });
@@ -76,19 +76,19 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     const odd = '\n  id\nnote  \n👩‍💻 "<b>&amp;\u202e';
     await tab.getByLabel('fields').fill(odd);
     await tab.getByLabel('filters').fill('{"field": ');
-    await tab.getByRole('button', { name: 'Call it' }).click();
-    await tab.getByText('Nothing was called').waitFor();
+    await tab.getByRole('button', { name: 'Run' }).click();
+    await tab.getByText('No call was made').waitFor();
     expect(await tab.getByLabel('fields').inputValue()).toBe(odd);
     expect(await tab.getByLabel('filters').inputValue()).toBe('{"field": ');
     await tab.getByLabel('filters').fill('{"field": "note", "operator": "Equal", "value": "a\u200db"}');
-    await tab.getByRole('button', { name: 'Type JSON instead' }).click();
+    await tab.getByRole('button', { name: 'Edit as JSON' }).click();
     const json = await tab.getByLabel('Arguments, as JSON').inputValue();
     expect(JSON.parse(json)).toMatchObject({
       fields: ['  id', 'note  ', '👩‍💻 "<b>&amp;\u202e'],
       filters: { value: 'a\u200db' },
     });
     await tab.getByLabel('Arguments, as JSON').fill('{"collectionName": "orders"}');
-    await tab.getByRole('button', { name: 'Call it' }).click();
+    await tab.getByRole('button', { name: 'Run' }).click();
     await tab.getByText('Answered', { exact: true }).waitFor();
     for (const summary of await tab.locator('main summary').all()) await summary.click();
     const { width } = await tab

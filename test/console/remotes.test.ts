@@ -33,7 +33,7 @@ const accountOf = async (account: Account) =>
 
 test('an administrator adds a server; what is wrong with it is told at its field', async () => {
   const { browser, page } = await place.browse(place.account, '/remotes');
-  expect(read(page)).toContain('There is no remote server');
+  expect(read(page)).toContain('No remote servers');
   const wrong = await add(browser, page, { url: 'http://tickets.example/mcp' });
   expect([wrong.status, read(wrong)]).toEqual([400, expect.stringContaining('begins with https://')]);
   const secret = await add(browser, page, { signIn: 'bearer', secret: 'two words' });
@@ -43,7 +43,7 @@ test('an administrator adds a server; what is wrong with it is told at its field
     place.at('/remotes?done=added'),
     expect.stringContaining('shop http://127.0.0.1'),
   ]);
-  expect(read(await add(browser, page, {}))).toContain('There is a server');
+  expect(read(await add(browser, page, {}))).toContain('already exists');
   expect((await place.store.adminLog.search({ limit: 1 }))[0]).toMatchObject({ action: 'remote-server.add' });
 });
 
@@ -105,7 +105,7 @@ test('a server that says no, or does not answer, is told as that', async () => {
   const [server] = await place.store.remotes.list();
   const refused = await browser.open(place.at(`/remotes/${server!.id}/callback?error=access_denied&state=${state}`));
   expect([refused.status, await accountOf(bob)]).toEqual([422, undefined]);
-  expect(read(refused)).toContain('Nothing was connected to shop: it has not connected the account.');
+  expect(read(refused)).toContain('Could not connect to shop: it did not connect the account.');
 });
 
 test('an administrator enters the client that was registered for us, which is for one authorization server', async () => {
@@ -114,13 +114,16 @@ test('an administrator enters the client that was registered for us, which is fo
   const { browser, page } = await place.browse(place.account, at);
   expect(read(page)).toContain(place.at(`${at}/callback`));
   const wrong = await browser.press(page, 'enter', { clientId: 'portico', issuer: 'login' });
-  expect([wrong.status, read(wrong)]).toEqual([400, expect.stringContaining('Expected the address')]);
+  expect([wrong.status, read(wrong)]).toEqual([
+    400,
+    expect.stringContaining('Expected the URL of the authorization server'),
+  ]);
   const typed = { clientId: 'portico-prod', clientSecret: 'a secret of ours' };
   const entered = await browser.press(page, 'enter', typed);
   expect([entered.url, entered.html.includes('a secret of ours')]).toEqual([place.at(`${at}?done=entered`), false]);
   const issuer = shop.mcpUrl.replace(/\/mcp$/, '');
   expect((await place.store.remotes.find(server!.id))?.client).toEqual({ id: 'portico-prod', issuer });
-  expect(read(entered)).toContain(`the client portico-prod at ${issuer}`);
+  expect(read(entered)).toContain(`at ${issuer} with the client portico-prod`);
   const forgotten = await browser.press(entered, 'forget');
   expect([forgotten.url, await place.store.remotes.secretOf(server!.id)]).toEqual([
     place.at(`${at}?done=forgotten`),

@@ -50,10 +50,10 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       await tab.goto(place.at('/roles'));
       await tab.getByRole('link', { name: 'Clerk' }).click();
       await tab.getByLabel('Browse orders').setChecked(is);
-      await tab.getByRole('button', { name: 'Look at the changes' }).click();
+      await tab.getByRole('button', { name: 'Review changes' }).click();
       const opens = await tab.getByRole('heading', { name: 'Allows more than before' }).count();
       await tab.getByRole('button', { name: 'Save' }).click();
-      await tab.getByText('Saved. It holds from the next call on.').waitFor();
+      await tab.getByText('Saved. It takes effect immediately.').waitFor();
       return opens;
     };
     const before = await list();
@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
 
   test('a rule for a team is tried and saved by the keyboard alone', async () => {
     const tab = await signIn({}, '/teams/South/orders');
-    await tab.getByLabel('Only records that satisfy').focus();
+    await tab.getByLabel('Show only records that match').focus();
     await tab.keyboard.type('{"field":"status","operator":"Equal","value":"{{currentUser.tags.status}}"}');
     await tab.keyboard.press('Tab');
     await tab.keyboard.type('Kim');
@@ -81,11 +81,11 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.keyboard.press('Enter');
     await tab.getByText('Kim would see 0 records').waitFor();
     const isAt = async (text: string) => (await tab.evaluate('document.activeElement.textContent')) === text;
-    for (let presses = 0; presses < 80 && !(await isAt('Look at the changes')); presses++) {
+    for (let presses = 0; presses < 80 && !(await isAt('Review changes')); presses++) {
       await tab.keyboard.press('Tab');
     }
     await tab.keyboard.press('Enter');
-    await tab.getByRole('heading', { name: 'Make these changes?' }).waitFor();
+    await tab.getByRole('heading', { name: 'Save these changes?' }).waitFor();
     await tab.getByRole('button', { name: 'Save' }).focus();
     await tab.keyboard.press('Enter');
     await tab.getByText('Saved.').waitFor();

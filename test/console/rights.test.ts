@@ -76,14 +76,14 @@ describe('the matrix of a role', () => {
     const review = await admin.press(page, 'review', { may });
     const before = await permission('customers');
     const saved = await admin.press(review, 'apply');
-    const [opens, others] = [/Allows more than before(.*?)<\/section>/s, /Besides(.*?)<\/section>/s].map(
+    const [opens, others] = [/Allows more than before(.*?)<\/section>/s, /Other changes(.*?)<\/section>/s].map(
       (part) => part.exec(review.html)?.[1] ?? '',
     );
     expect([
-      /lost not in the model own line/.test(read(page)),
+      /lost not in the model custom/.test(read(page)),
       opens!.includes('customers: may delete'),
       others!.includes('orders: may no longer edit'),
-      read(review).includes('It concerns one person.'),
+      read(review).includes('Affects one user.'),
       before,
       read(saved).includes('Saved.'),
       await permission('customers'),
@@ -114,7 +114,7 @@ describe('the matrix of a role', () => {
     const before = await place.store.rights.read();
     const page = await open('/roles/Clerk');
     const review = await admin.press(page, 'review', { may: ticked(page) });
-    expect([read(review).includes('Nothing would change'), await place.store.rights.read()]).toEqual([true, before]);
+    expect([read(review).includes('No changes'), await place.store.rights.read()]).toEqual([true, before]);
   });
 
   test('of two administrators at once, the second is shown both, and overwrites nothing', async () => {
@@ -164,15 +164,15 @@ describe('a role', () => {
     const review = await admin.press(made, 'remove');
     await admin.press(review, 'apply');
     expect([
-      [made.status, read(made).includes('The role is made')],
+      [made.status, read(made).includes('Role created')],
       copied,
       [
         again.status,
-        read(again).includes('There is a role of that name.'),
+        read(again).includes('A role with this name already exists.'),
         again.html.includes('value="Auditor / B*"'),
       ],
       dots.status,
-      [kept.status, read(kept).includes('1 person has this role. Give them another first.')],
+      [kept.status, read(kept).includes('1 person has this role. Assign another role first.')],
       read(review).includes("role 'Auditor / B*' is removed"),
       await factsOf('role', 'Auditor / B*'),
     ]).toEqual([[200, true], await permission('orders'), [400, true, true], 400, [409, true], true, undefined]);
@@ -200,9 +200,9 @@ describe('one role and one collection', () => {
     const access = await bob();
     expect([
       words.includes('field total is written (was: read)'),
-      words.includes('to edit: another person must say yes (was: nobody is asked)') &&
+      words.includes('to edit: a second person approves (was: no approval)') &&
         words.includes('the database may no longer extend writes to other records'),
-      words.includes('action Cancel is triggered where status Equal "paid", a person must say yes in the console'),
+      words.includes('action Cancel can be triggered where status Equal "paid", a person approves in the console'),
       await permission('orders'),
       [
         access.field('orders', 'note'),
@@ -230,7 +230,7 @@ describe('one role and one collection', () => {
   });
 
   test.each([
-    ['{"field": "status", "operator": "Equal"', 'This is not JSON'],
+    ['{"field": "status", "operator": "Equal"', 'Invalid JSON'],
     ['{"field": "statu", "operator": "Equal", "value": 1}', "there is no field 'statu'. Near: status"],
     ['{"field": "status", "operator": "Equals", "value": 1}', "operator: no operator 'Equals'. Near: Equal"],
     [
@@ -265,8 +265,8 @@ describe('one role and one collection', () => {
     const removing = await admin.press(await open('/roles/Clerk/products'), 'remove');
     await admin.press(removing, 'apply');
     expect([
-      read(form).includes('It has no line of its own'),
-      read(same).includes('Nothing would change'),
+      read(form).includes('The collection has no custom permissions'),
+      read(same).includes('No changes'),
       own,
       // Removing the row restores the rights of *: read.
       /Allows more than before.*products: may read/.test(read(removing)),
@@ -315,9 +315,9 @@ describe('a team', () => {
     const team = await open('/teams/South');
     await place.store.permissions.setScope('South', 'orders', null);
     expect([
-      read(shown).includes('This rule goes on meaning what it did'),
+      read(shown).includes('This rule keeps its meaning'),
       read(shown).includes(form),
-      read(team).includes('can mean several things'),
+      read(team).includes('ambiguous'),
       again.status,
       read(again).includes(form),
       read(clear).includes("sees only records where some of 'order_items' has (quantity NotEqual 1)"),
@@ -355,10 +355,10 @@ describe('a team', () => {
     const form = await open(page);
     const tried = await admin.press(form, 'try', { filter: ' ', person: `${bobId}` });
     const nobody = await admin.press(form, 'try', { filter: ' ', person: '99999' });
-    expect([
-      read(tried).includes("Bob may not browse 'orders' at all"),
-      read(nobody).includes('Choose a person.'),
-    ]).toEqual([true, true]);
+    expect([read(tried).includes("Bob cannot browse 'orders'"), read(nobody).includes('Choose a person.')]).toEqual([
+      true,
+      true,
+    ]);
   });
 
   test('a filter that cannot be comes back with the place of the mistake', async () => {
@@ -389,7 +389,7 @@ describe('a team', () => {
     const full = await post('/teams/South', { action: 'remove' });
     await admin.press(await admin.press(made, 'remove'), 'apply');
     expect([
-      read(made).includes('The team is made.'),
+      read(made).includes('Team created.'),
       taken.status,
       [full.status, read(full).includes('1 person is in this team')],
       await factsOf('team', 'North'),
@@ -421,9 +421,11 @@ test('a collection says what is in it, who may do what, and what one person may'
     /orders 1[0-9] 2 2 0/.test(list),
     [found.includes('order_items'), found.includes('suppliers')],
     text.includes('Actions Ship, Cancel'),
-    /Clerk own line ✓ may browse ✓ may read ✓ may edit no no no/.test(text),
+    /Clerk custom permissions ✓ may browse ✓ may read ✓ may edit no no no/.test(text),
     text.includes('South those where customer:country Equal "{{currentUser.tags.country}}"'),
-    text.includes('May browse, read, edit Sees records where customer:country Equal "Norway" Only reads total'),
+    text.includes(
+      'Permissions browse, read, edit Visible records records where customer:country Equal "Norway" Read-only fields total',
+    ),
   ]).toEqual([true, [true, false], true, true, true, true]);
 });
 
@@ -445,6 +447,6 @@ test('the environments of the storage, and a role and a team in another than the
     await factsOf('permission', 'Clerk', 'Staging', '*'),
     await permission('*'),
     await factsOf('scope', 'South', 'Staging', 'orders'),
-    read(tried).includes('It cannot be tried here: this process serves Production.'),
+    read(tried).includes('You cannot try the rule here: this process serves Production.'),
   ]).toEqual([true, true, { ...none, browse: true }, reads, when, true]);
 });

@@ -105,11 +105,11 @@ async function takeAccounts(page: Page, shoot: Shoot): Promise<void> {
   const code = () => new TOTP({ secret }).generate();
   await page.getByRole('textbox', { name: 'Code' }).fill(code());
   await page.getByLabel('Your password').fill(place.account.password);
-  await page.getByRole('button', { name: 'Switch it on' }).click();
+  await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
   await shoot(page, 'codes');
   await page.goto(place.at('/account'));
-  await page.getByText('Switch it off').first().click();
+  await page.getByText('Turn off').first().click();
   await shoot(page, 'account-app');
   await page.goto(place.at(''));
   await page.getByRole('button', { name: 'Sign out' }).click();
@@ -156,7 +156,7 @@ async function takeLogs(page: Page, shoot: Shoot): Promise<void> {
   }
   const call = new URLSearchParams({ 'arg.collectionName': 'orders', 'arg.pagination': '{"size": 5}' });
   await page.goto(place.at(`/playground/list?${call}`));
-  await page.getByRole('button', { name: 'Call it' }).click();
+  await page.getByRole('button', { name: 'Run' }).click();
   await page.getByText('In the activity log').click();
   await shoot(page, 'playground');
   await page.goto(place.at('/activity'));

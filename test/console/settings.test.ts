@@ -40,7 +40,7 @@ test('an administrator sees every setting with its value and where it comes from
   expect(lineOf(page, 'SERVICE_HOST')).toMatch(/\( --host \) 127\.0\.0\.1 from default$/);
   expect(page.html).not.toMatch(/hunter2|a-secret|svc_of/);
   expect(page.html).not.toMatch(/<form(?![^>]*sign-out)/);
-  expect(read(page)).toContain('SERVICE_TRUSTED_PROXIES believes everybody (::/0)');
+  expect(read(page)).toContain('SERVICE_TRUSTED_PROXIES trusts every address (::/0)');
 });
 
 test('those that are set can be seen by themselves', async () => {
@@ -75,23 +75,23 @@ test.each([
   [{ SERVICE_METRICS_PORT: '9464' }, []],
   [
     { SERVICE_STORAGE_URL: storage },
-    [
-      'note Secret: processes',
-      'note Encryption: nothing encrypts what goes over the network to SERVICE_STORAGE_URL (?sslmode=require)',
-    ],
+    ['note Secret: processes', 'note Encryption: unencrypted connection to SERVICE_STORAGE_URL (?sslmode=require)'],
   ],
   [
     { SERVICE_STORAGE_URL: `${storage}?sslmode=prefer`, SERVICE_SECRET: 'x' },
-    ['note Encryption: nothing encrypts what goes over the network to SERVICE_STORAGE_URL'],
+    ['note Encryption: unencrypted connection to SERVICE_STORAGE_URL'],
   ],
   [{ SERVICE_STORAGE_URL: `${storage}?sslmode=require`, SERVICE_SECRET: 'x' }, []],
   [{ SERVICE_STORAGE_URL: 'mysql://root@127.0.0.1/portico', SERVICE_SECRET: 'x' }, []],
   [
     { SERVICE_REDIS_URL: 'redis://:hunter2@cache.example.com' },
-    ['note Encryption: nothing encrypts what goes over the network to SERVICE_REDIS_URL (rediss:)'],
+    ['note Encryption: unencrypted connection to SERVICE_REDIS_URL (rediss:)'],
   ],
   [{ SERVICE_REDIS_URL: 'rediss://:hunter2@cache.example.com' }, []],
-  [{ SERVICE_TRUSTED_PROXIES: '10.0.0.0/8,0.0.0.0/0' }, ['wrong Proxies: SERVICE_TRUSTED_PROXIES believes everybody']],
+  [
+    { SERVICE_TRUSTED_PROXIES: '10.0.0.0/8,0.0.0.0/0' },
+    ['wrong Proxies: SERVICE_TRUSTED_PROXIES trusts every address'],
+  ],
   [
     { SERVICE_SSO_ISSUER: 'https://id.example.com', SERVICE_SSO_CLIENT_ID: 'x', SERVICE_SSO_PASSWORDS: 'true' },
     ['note Sign-in: passwords work'],

@@ -102,7 +102,7 @@ test('who may not come in is told so, with a way back; nobody is signed in', asy
   const refused = await browser.open(await goThrough(browser, await browser.open(place.at('/approvals')), 'otto'));
   expect([refused.status, read(refused), sessionOf(browser)]).toEqual([
     403,
-    expect.stringContaining('does not call your e-mail address verified'),
+    expect.stringContaining('has not verified your e-mail address'),
     undefined,
   ]);
   expect(refused.html).toContain('/sign-in?to=%2Fapprovals');
@@ -113,7 +113,7 @@ test('says that the provider is down', async () => {
   upstream.isDown = true;
   const browser = createBrowser();
   const down = await browser.press(await browser.open(place.at('/sign-in')), 'sso');
-  expect([down.status, read(down)]).toEqual([503, expect.stringContaining('cannot be asked who you are')]);
+  expect([down.status, read(down)]).toEqual([503, expect.stringContaining('cannot verify who you are')]);
 });
 
 test('a session that was made with a password is none from the moment that single sign-on is on', async () => {
@@ -151,7 +151,7 @@ test('application tokens of before open neither /mcp nor the public API, and say
     (await place.store.tokens.create({ userId: place.ada.id, name: `${scope} ${sso}`, scopes: [scope], sso })).secret;
   const ask = async (url: string, secret: string, method: string) => {
     const response = await fetch(url, { method, headers: { authorization: `Bearer ${secret}` } });
-    return [response.status, (await response.text()).includes('Single sign-on is on here')];
+    return [response.status, (await response.text()).includes('Single sign-on is required')];
   };
   const api = `${place.address}/v1/token`;
   expect([

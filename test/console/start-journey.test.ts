@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await other.close();
     await tab.bringToFront();
     const arrived = await tab.getByText('The first call has arrived').locator('..').textContent();
-    await tab.getByRole('link', { name: 'Go on' }).click();
+    await tab.getByRole('link', { name: 'Continue' }).click();
     await tab.getByRole('heading', { name: 'Last calls' }).waitFor();
     const rows = await tab.getByRole('row').allTextContents();
     const apps = await tab
@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       .count();
     await tab.close();
     expect([command, waiting]).toEqual([`claude mcp add --transport http portico ${place.mcpUrl}`, 1]);
-    expect(arrived).toMatch(/Notebook called list on orders, less than a minute ago\. Go on/);
+    expect(arrived).toMatch(/Notebook called list on orders, less than a minute ago\. Continue/);
     expect(rows.at(-1)?.replace(/\s+/g, ' ')).toMatch(/list on orders ?Notebook ?done/);
     expect([apps, violations]).toEqual([1, []]);
   });
@@ -106,7 +106,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.waitForLoadState();
     await tabTo(tab, /^New token$/);
     await tab.keyboard.press('Enter');
-    await tab.getByText('Who is to use it?').waitFor();
+    await tab.getByText('What is it for?').waitFor();
     await tabTo(tab, /^A program that reads notes and logs/);
     await tab.keyboard.press('Enter');
     await tab.getByLabel('Name').waitFor();
@@ -127,12 +127,12 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     const before = await use();
     const address = tab.url();
     await tab.reload();
-    await tab.getByText('was sent already').waitFor();
+    await tab.getByText('was already sent').waitFor();
     const again = await tab.content();
     await tab.goto(place.at('/tokens'));
     await tabTo(tab, /^Revoke Nightly report$/);
     await tab.keyboard.press('Enter');
-    await tab.getByRole('status').getByText('it opens nothing from now on').waitFor();
+    await tab.getByRole('status').getByText('It no longer works').waitFor();
     const wide = await tab.evaluate('document.documentElement.scrollWidth');
     await tab.close();
     expect([secret, before, await use()]).toEqual([expect.stringMatching(/^svc_[\w-]{43}$/), 200, 401]);

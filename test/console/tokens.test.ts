@@ -53,7 +53,7 @@ test('one for the public API is made, shown on the answer alone, and is what was
   expect([secretIn(list), read(list).includes('Nightly report Public API read-only'), read(made)]).toEqual([
     'none',
     true,
-    expect.stringContaining('it is not shown again'),
+    expect.stringContaining('it is shown only once'),
   ]);
   expect(JSON.stringify(place.observed)).not.toContain(secret);
   expect(place.observed).toContainEqual(
@@ -72,7 +72,7 @@ test('the same form sent again, as a reload does, shows nothing and makes nothin
   const afterwards = await browser.press(form, 'make', sent);
   const unmarked = await browser.press(form, 'make', { ...sent, once: '' });
   for (const page of [again, afterwards, unmarked])
-    expect([page.status, secretIn(page), read(page).includes('was sent already')]).toEqual([400, 'none', true]);
+    expect([page.status, secretIn(page), read(page).includes('was already sent')]).toEqual([400, 'none', true]);
   expect((await place.store.tokens.list()).length).toBe(count - 1);
   // The form on the error page can be sent.
   expect(secretIn(await browser.press(afterwards, 'make', sent))).toMatch(/^svc_/);
@@ -99,10 +99,10 @@ test('who has switched on an app is asked for a code of it too, after the passwo
   const before = await find('With a code');
   const made = await browser.press(noPassword, 'make', { ...typed, code: codes![0]! });
 
-  expect([none, wrong].map((page) => [page.status, read(page).includes('This code is not right')])).toEqual(
+  expect([none, wrong].map((page) => [page.status, read(page).includes('This code is wrong')])).toEqual(
     Array(2).fill([400, true]),
   );
-  expect([noPassword.status, read(noPassword).includes('This is not your present password'), before]).toEqual([
+  expect([noPassword.status, read(noPassword).includes('The current password is wrong'), before]).toEqual([
     400,
     true,
     undefined,
@@ -141,16 +141,16 @@ test('it ends at the end of the day that was named, where the person lives', asy
 });
 
 test.each([
-  ['no name', { name: ' ' }, 'Give it a name'],
+  ['no name', { name: ' ' }, 'Enter a name'],
   ['no scope', { name: 'n1', scope: [] }, 'Choose at least one'],
   ['a scope of the other entrance', { name: 'n2', scope: ['mcp:read'] }, 'Choose at least one'],
   ['read-only that writes', { name: 'n3', scope: ['notes:write'] }, 'A read-only token cannot “write notes”'],
   ['read-only with everything', { name: 'n4', scope: ['all'] }, 'A read-only token cannot “everything”'],
-  ['a day that is over', { name: 'n5', expires: 'date', date: '2020-01-01' }, 'a date that is still to come'],
-  ['no day', { name: 'n6', expires: 'date', date: '2031-02-30' }, 'a date that is still to come'],
-  ['another time', { name: 'n7', expires: '1000000' }, 'a date that is still to come'],
-  ['a wrong password', { name: 'n8', password: 'not hers' }, 'This is not your present password'],
-  ['no password', { name: 'n9', password: '' }, 'This is not your present password'],
+  ['a day that is over', { name: 'n5', expires: 'date', date: '2020-01-01' }, 'an expiry date in the future'],
+  ['no day', { name: 'n6', expires: 'date', date: '2031-02-30' }, 'an expiry date in the future'],
+  ['another time', { name: 'n7', expires: '1000000' }, 'an expiry date in the future'],
+  ['a wrong password', { name: 'n8', password: 'not hers' }, 'The current password is wrong'],
+  ['no password', { name: 'n9', password: '' }, 'The current password is wrong'],
 ])('%s is told, and nothing is made', async (_, typed, text) => {
   const before = (await place.store.tokens.list()).length;
   const { made } = await make(place.account, 'api', { scope: ['notes:read'], ...typed });
@@ -168,7 +168,7 @@ test('who has not got the Admin role is told so on the form, and the call is ref
   const after = await call();
   await place.store.members.change(id, { level: 'editor' });
   expect([
-    read(form).includes('They need the Admin role, which you have not got'),
+    read(form).includes('They require the level admin, which you do not have'),
     before,
     after,
     await call(),
@@ -213,7 +213,7 @@ describe('taking back', () => {
     ]);
     expect([
       mine.includes('Hers'),
-      mine.includes('Tokens of everybody'),
+      mine.includes('Tokens of all users'),
       all.includes('His'),
       all.includes('Hers'),
     ]).toEqual([false, false, true, false]);

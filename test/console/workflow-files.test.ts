@@ -2,7 +2,7 @@
 // limit, and only users with the right can open them.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FormFile } from '../../src/agent/actions/definitions.ts';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { hashToken } from '../../src/core/secret.ts';
 import type { Account, Browser, Page } from '../oauth/flow.ts';
@@ -20,7 +20,7 @@ const told = ({ name, mimeType, content }: FormFile) => [
   content.length,
 ];
 
-function customize(agent: EngineAgent): void {
+function customize(agent: HeadlessAgent): void {
   const form = [
     { label: 'Invoice', type: 'File', isRequired: true, widget: 'FilePicker', extensions: ['pdf', '.csv'] },
     { label: 'Pictures', type: 'FileList' },
@@ -144,8 +144,8 @@ test('what is missing, of a wrong kind or no file at all is refused with what to
   const empty = await send(page, { ...words, 'value.Invoice': new File([], '') });
   const typed = await send(page, { ...words, 'value.Invoice': 'data:text/csv;base64,YQ==' });
   for (const one of [none, empty, typed]) {
-    expect([one.status, read(one).includes('a value is needed')]).toEqual([400, true]);
-    expect(read(one)).toContain('Choose it once more');
+    expect([one.status, read(one).includes('a value is required')]).toEqual([400, true]);
+    expect(read(one)).toContain('Choose the file again');
   }
   const kind = await send(page, { ...words, 'value.Invoice': file('a.exe', 'MZ') });
   expect([kind.status, /pdf.*csv/.test(read(kind))]).toEqual([400, true]);
@@ -156,7 +156,7 @@ test('too large: told on the page before anything is read, and by the byte', asy
   const runId = await ask();
   const page = await see(runId);
   const over = await send(page, { 'value.Invoice': file('a.csv', 'x'.repeat(LIMIT + 200_000)), 'value.Words': 'x' });
-  expect([over.status, read(over).includes('the files are larger than 400 kB together')]).toEqual([413, true]);
+  expect([over.status, read(over).includes('the files exceed 400 kB in total')]).toEqual([413, true]);
   // Within the limit for a form, but one byte over the limit for a file.
   const byOne = await send(page, { 'value.Invoice': file('a.csv', 'x'.repeat(LIMIT + 1)), 'value.Words': 'x' });
   expect(byOne.status).toBe(413);

@@ -3,12 +3,12 @@
 import { expect, test } from 'vitest';
 import { drawWorkflow } from '../../src/console/pages/workflows/graph.ts';
 import { widthOf, wrap } from '../../src/console/pages/workflows/graph-text.ts';
-import { readDefinition } from '../../src/workflows/definition/definition.ts';
+import { parseDefinition } from '../../src/workflows/definition/definition.ts';
 
 const field = 'status';
 const when = { field, operator: 'Equal', value: 'paid' };
 const draw = (steps: readonly object[], states?: Parameters<typeof drawWorkflow>[1]): string =>
-  drawWorkflow(readDefinition({ name: 'Drawn', collection: 'orders', steps }), states).text;
+  drawWorkflow(parseDefinition({ name: 'Drawn', collection: 'orders', steps }), states).text;
 const drawingsIn = (text: string) =>
   [...text.matchAll(/<svg class="graph (\w+)".*? width="(\d+)" height="(\d+)".*?<\/svg>/gs)].map(
     ([svg, kind, width, height]) => ({ svg, kind, width: Number(width), height: Number(height) }),

@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
     await tab.getByLabel('Definition (JSON)').fill(JSON.stringify(definition));
     await tab.getByRole('button', { name: 'Save and publish' }).click();
-    await tab.getByRole('button', { name: 'Switch it on' }).click();
+    await tab.getByRole('button', { name: 'Turn on' }).click();
     await tab.getByRole('button', { name: 'Copy a call of the webhook' }).click();
     await tab.getByRole('status').getByText('Copied').waitFor();
     const line = `${await tab.evaluate('navigator.clipboard.readText()')}`;
@@ -63,16 +63,16 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       .getByRole('main')
       .getByRole('link', { name: /20\d\d/ })
       .click();
-    await tab.getByText('Waits for a person').first().waitFor();
+    await tab.getByText('Waiting for a person').first().waitFor();
     // A page that was loaded before the question has a link; reloading shows the question itself.
     await tab.reload();
     await tab.getByText('Order 1: is it meant?').waitFor();
     const assistant = await tokenFor('mcp:read', 'mcp:action');
     const ask = () => callTool(place.mcpUrl, assistant, 'getWorkflowRun', { runId });
     const before = await ask();
-    await tab.getByRole('button', { name: 'Done: go on' }).click();
+    await tab.getByRole('button', { name: 'Mark as done' }).click();
     // The page refreshes itself until the run ends.
-    await tab.getByText('It came to its end.').waitFor();
+    await tab.getByText('Completed.').waitFor();
     const after = await ask();
     await context.close();
 

@@ -1,6 +1,6 @@
 // The workflow pages over HTTP: who may see and change them, errors in the editor, and a run from start to end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { lineOf } from '../../src/console/pages/workflows/source-position.ts';
+import { findLine } from '../../src/console/pages/workflows/source-position.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { RunState } from '../../src/store/workflows/types.ts';
 import type { Account, Browser, Page } from '../oauth/flow.ts';
@@ -83,10 +83,10 @@ describe('the list and the editor', () => {
   test('an editor is told how to begin; what he saves is published, drawn and said in words', async () => {
     // No workflow is published for this user's team.
     const { page: empty } = await visit('nora', '/workflows');
-    expect(read(empty)).toContain('No workflow yet');
+    expect(read(empty)).toContain('No workflows yet');
     const saved = await edit('olga', '/workflows/new', JSON.stringify(definition(), null, 2));
-    expect(read(saved)).toContain('It is published');
-    expect(saved.html).toContain('Drawing of Check');
+    expect(read(saved)).toContain('Published.');
+    expect(saved.html).toContain('Diagram of Check');
     expect(read(saved)).toContain('Go on? Choice, manual. Then It is: Write it down; no: the end.');
     expect(read((await visit('omar', '/workflows')).page)).toContain('Check on orders, version 1');
     expect(read((await visit('nora', '/workflows')).page)).not.toContain('Check');
@@ -94,8 +94,8 @@ describe('the list and the editor', () => {
   });
 
   test.each([
-    ['what is no JSON', '{\n  "name": "x",,\n}', 2, 'This is not JSON'],
-    ['a step that is not there', JSON.stringify(definition({ start: 'gone' }), null, 2), 38, "no step 'gone'"],
+    ['what is no JSON', '{\n  "name": "x",,\n}', 2, 'Invalid JSON'],
+    ['a step that is not there', JSON.stringify(definition({ start: 'gone' }), null, 2), 38, "unknown step 'gone'"],
     [
       'a member that is unknown',
       JSON.stringify({ ...definition(), steps: [{ ...steps[0], wait: 1 }] }, null, 2),
@@ -138,7 +138,7 @@ describe('the list and the editor', () => {
 
   test('who names what is not there is told what there is, in the words of the console', async () => {
     for (const [text, said] of [
-      [definition({ collection: 'ordrs' }), /No collection 'ordrs'. Near: orders. There are: .*customers, .*orders/],
+      [definition({ collection: 'ordrs' }), /No collection 'ordrs'. Near: orders. Known: .*customers, .*orders/],
       [
         onRecord({ type: 'read-record', fields: ['notee'] }),
         /no field 'notee'. Near: note. It has: id, number, .*note/,
@@ -155,7 +155,7 @@ describe('the list and the editor', () => {
   test('check draws and saves nothing', async () => {
     const before = (await place.store.workflows.list({})).length;
     const page = await edit('olga', '/workflows/new', JSON.stringify(definition({ name: 'Drawn' })), 'check');
-    expect([page.status, page.html.includes('Drawing of Drawn')]).toEqual([200, true]);
+    expect([page.status, page.html.includes('Diagram of Drawn')]).toEqual([200, true]);
     expect((await place.store.workflows.list({})).length).toBe(before);
   });
 
@@ -168,7 +168,7 @@ describe('the list and the editor', () => {
       definition: JSON.stringify(definition({ name: 'Mine' })),
     });
     expect(late.status).toBe(409);
-    expect(read(late)).toContain('Version 2, as it was saved meanwhile');
+    expect(read(late)).toContain('Version 2, saved meanwhile');
     expect(late.html).toContain('Theirs');
     const saved = await mine.browser.press(late, 'save', { definition: JSON.stringify(definition({ name: 'Mine' })) });
     expect(read(saved)).toContain('Mine');
@@ -202,7 +202,7 @@ describe('the list and the editor', () => {
     await place.store.workflows.publishCode([{ ...code, definition: text, teams: ['Operations'] }]);
     const { id } = (await place.store.workflows.list({})).find(({ name }) => name === 'In code')!;
     const { page } = await visit('olga', `/workflows/${id}/edit`);
-    expect([page.html.includes('<textarea'), read(page).includes('is changed there')]).toEqual([false, true]);
+    expect([page.html.includes('<textarea'), read(page).includes('Change it there')]).toEqual([false, true]);
     expect((await visit('olga', `/workflows/${id}`)).page.html).not.toContain('value="pause"');
   });
 
@@ -210,7 +210,7 @@ describe('the list and the editor', () => {
     const id = await publish();
     const { browser, page } = await visit('olga', `/workflows/${id}`);
     const paused = await browser.press(page, 'pause');
-    expect([read(paused).includes('It is paused'), paused.html.includes('value="start"')]).toEqual([true, false]);
+    expect([read(paused).includes('Paused'), paused.html.includes('value="start"')]).toEqual([true, false]);
     const resumed = await browser.press(paused, 'resume');
     expect(resumed.html).toContain('value="start"');
   });
@@ -316,7 +316,7 @@ describe('a run', () => {
     const olga = await visit('olga', `/runs/${runId}`);
     await olga.browser.press(olga.page, 'done');
     const late = await browser.press(first, 'done');
-    expect(read(late)).toMatch(/answered before yours/);
+    expect(read(late)).toMatch(/Another person answered first/);
     for (let i = 0; i < 400; i++) {
       const run = await place.store.runs.find(runId);
       if (run?.state === 'awaiting-input' && run.stepId === 'decide') break;
@@ -325,7 +325,7 @@ describe('a run', () => {
     const second = (await visit('omar', `/runs/${runId}`)).page;
     expect(read(second)).toContain('Is it right?');
     const wrong = await browser.press(second, 'choose', { 'value.option': '' });
-    expect([wrong.status, read(wrong).includes('a value is needed')]).toEqual([400, true]);
+    expect([wrong.status, read(wrong).includes('a value is required')]).toEqual([400, true]);
     await browser.press(second, 'choose', { 'value.option': 'yes' });
     for (let i = 0; i < 400; i++) {
       const run = await place.store.runs.find(runId);
@@ -337,7 +337,7 @@ describe('a run', () => {
     await browser.press(third, 'confirm');
     await until(runId, 'succeeded');
     const over = (await visit('omar', `/runs/${runId}`)).page;
-    expect(read(over)).toContain('It came to its end.');
+    expect(read(over)).toContain('Completed.');
     expect(over.html).toContain('data-live-end');
     expect(read(over)).toMatch(/Ask the customer done .* olga/);
     expect(over.html).not.toContain('name="position"');
@@ -356,8 +356,8 @@ describe('a run', () => {
     expect(read(ended)).toContain('Cancelled');
     expect((await place.store.runs.find(runId))?.state).toBe('cancelled');
     // No step waits any more.
-    expect(read(ended)).toContain('not answered');
-    expect(ended.html).not.toMatch(/class="step waiting"|>waits</);
+    expect(read(ended)).toContain('no answer');
+    expect(ended.html).not.toMatch(/class="step waiting"|>waiting</);
   });
 
   test('one that ended where a change was cut off says that nobody knows whether it was made', async () => {
@@ -366,9 +366,9 @@ describe('a run', () => {
     await visit('omar', `/runs/${runId}`).then(({ browser, page }) => browser.press(page, 'cancel'));
     await place.store.runs.endCancelled(claim);
     const { page } = await visit('omar', `/runs/${runId}`);
-    expect(read(page)).toContain('Whether its last step was done is not known here: look at the record.');
+    expect(read(page)).toContain('The outcome of its last step is unknown. Check the record.');
     expect(page.html).toMatch(/class="step unknown"/);
-    expect(read(page)).toContain('done or not');
+    expect(read(page)).toContain('unknown');
     expect(read(page)).not.toContain('under way');
   });
 
@@ -394,18 +394,18 @@ describe('a run', () => {
     ]).toEqual([undefined, at(1), at(8), undefined, at(1)]);
     await place.store.runs.finish(claim, { stepId: 'look', state: 'done', outcome: {}, next: null });
     expect(await renewal(runId)).toBeUndefined();
-    expect(read((await visit('omar', `/runs/${runId}`)).page)).toContain('It came to its end.');
+    expect(read((await visit('omar', `/runs/${runId}`)).page)).toContain('Completed.');
   });
 
   test('one that was asked to end while its last step was done has succeeded, and says why', async () => {
     const { runId, claim } = await hold();
     const { browser, page } = await visit('omar', `/runs/${runId}`);
     const asked = await browser.press(page, 'cancel');
-    expect(read(asked)).toContain('It was asked to end, and does before its next step.');
+    expect(read(asked)).toContain('Cancelling before the next step.');
     await place.store.runs.finish(claim, { stepId: 'look', state: 'done', outcome: {}, next: null });
     const over = read((await visit('omar', `/runs/${runId}`)).page);
     expect(over).toContain('Succeeded');
-    expect(over).toContain('It was asked to end, but its last step was already under way and was done');
+    expect(over).toContain('The cancellation came too late');
   });
 
   test('is seen by its user and by editors of the team, and by nobody else', async () => {
@@ -429,7 +429,7 @@ describe('a run', () => {
     ]);
     const narrowed = await visit('oli', `/runs?workflow=${id}&record=3`);
     const other = await visit('oli', `/runs?workflow=${id}&record=4`);
-    expect([narrowed.page.html.includes(runId), read(other.page).includes('No run fits')]).toEqual([true, true]);
+    expect([narrowed.page.html.includes(runId), read(other.page).includes('No results')]).toEqual([true, true]);
   });
 });
 
@@ -437,7 +437,7 @@ test('a place in a text is found by its path', () => {
   const text = '{\n "a": [1,\n  {"b\\"c": "}",\n   "d": {}}\n ],\n "e": null\n}';
   expect(
     [[], ['a'], ['a', '1'], ['a', '1', 'b"c'], ['a', '1', 'd'], ['e'], ['a', '9'], ['gone']].map((path) =>
-      lineOf(text, path),
+      findLine(text, path),
     ),
   ).toEqual([1, 2, 3, 3, 4, 6, 2, 1]);
 });
@@ -461,7 +461,7 @@ test('what a remote tool says that fails is shown to the user of the run alone',
   const runId = created.state === 'created' ? created.runId : '';
   await until(runId, 'failed');
   const { page } = await visit('olga', `/runs/${runId}`);
-  expect(page.html).toContain('What the tool said:</p><p class="said">no such card 4242 &lt;b&gt;</p>');
+  expect(page.html).toContain('Output of the tool:</p><p class="said">no such card 4242 &lt;b&gt;</p>');
   const { page: his } = await visit('oli', `/runs/${runId}`);
   expect([read(his).includes('REMOTE_TOOL_FAILED'), his.html.includes('card 4242')]).toEqual([true, false]);
   await remote.stop();

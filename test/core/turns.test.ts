@@ -71,3 +71,18 @@ test('of several long works, one continues in each round of the event loop', asy
   expect(later).toHaveLength(16);
   expect(new Set(later).size).toBe(16);
 });
+
+test('long works end in the order in which they began, and a short work does not wait for them', async () => {
+  const ended: string[] = [];
+  const run = async (name: string, parts: number) => {
+    const turn = createTurns();
+    for (let part = 0; part < parts; part++) {
+      work(9);
+      await turn();
+    }
+    ended.push(name);
+  };
+  const long = [run('first', 40), run('second', 30), run('third', 20)];
+  await Promise.all([...long, run('short', 3)]);
+  expect(ended).toEqual(['short', 'first', 'second', 'third']);
+});

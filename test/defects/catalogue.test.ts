@@ -2,13 +2,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { AppError } from '../../src/core/errors.ts';
-import {
-  createEngineAgent,
-  createSqlDataSource,
-  type Engine,
-  type Observation,
-  type SqlConnectionOptions,
-} from '../../src/index.ts';
+import { createEngineAgent, type Observation } from '../../src/engine.ts';
+import { createSqlDataSource, type Engine, type SqlConnectionOptions } from '../../src/index.ts';
 import { problemsOf } from '../agent/attempt.ts';
 import { accessOf } from '../agent/shop.ts';
 import { type Dialect, remoteServers, servers, type TestDatabase } from '../databases.ts';
@@ -215,7 +210,7 @@ test.each(servers)(
     }
     const message = await failureOf(openEngine(database.url));
     expect(message).toMatch(/^CONFIGURATION: .* has no table or view that can be served/);
-    if (dialect === 'sqlite') expect(message).toMatch(/Is it the right file\?$/);
+    if (dialect === 'sqlite') expect(message).toMatch(/Check the path of the file\.$/);
     else {
       // A server may have more databases than the message lists.
       expect(message).toContain(dialect === 'postgres' ? `${other} (2)` : 'Tables and views are in: ');
@@ -260,7 +255,7 @@ test.each(Object.entries(filling).filter(([dialect]) => has(dialect as Dialect))
     const { records } = await engine.create(all, { collection: 'films', records: [{ id: 1, title: 'Big' }] });
     expect(records[0]).toMatchObject({ slug: 'big', Size: 7 });
     expect(await problemsOf(engine.create(all, { collection: 'films', records: [{ id: 2 }] }))).toEqual([
-      expect.stringMatching(/^(title|fulltext_|slug): must be given/),
+      expect.stringMatching(/^(title|fulltext_|slug): is required/),
     ]);
     const hidden = accessOf({ hidden: ['films.title', 'films.fulltext_', 'films.slug'] });
     expect(await problemsOf(engine.create(hidden, { collection: 'films', records: [{ id: 3 }] }))).toBe('FORBIDDEN');
@@ -286,7 +281,7 @@ test.runIf(has('postgres'))('code says that the database fills a field, by whate
     await problemsOf(engine.create(all, { collection: 'plain', records: [{ id: 1 }] })),
     await problemsOf(engine.create(all, { collection: 'strict', records: [{ id: 1 }] })),
     (await askSql(database, 'select * from plain')).length,
-  ]).toEqual([['made: must be given, and may not be null.'], ['made: must be given: send a String.'], 0]);
+  ]).toEqual([['made: is required, and may not be null.'], ['made: is required: send a String.'], 0]);
   const wrong = openEngine(database.url, (agent) =>
     agent.customizeCollection('plain', (collection) => collection.setFieldFilledByDatabase('mad')),
   );
@@ -408,17 +403,17 @@ test.runIf(has('mariadb'))('MariaDB: geometry is read and written as well-known 
     await problemsOf(create({ location: 'POINT(1)' })),
     await problemsOf(create({ location: 'POINT(1 2)', area: 'POINT(1 2)' })),
   ]).toEqual([
-    ["location: must be given: send well-known text such as 'POINT(2.35 48.85)'."],
+    ["location: is required: send well-known text such as 'POINT(2.35 48.85)'."],
     [expect.stringMatching(/^location: expected well-known text such as 'POINT\(2.35 48.85\)'/)],
     [expect.stringMatching(/^location: expected well-known text such as 'POINT\(2.35 48.85\)'/)],
-    [expect.stringMatching(/^location: is no value/)],
-    [expect.stringMatching(/area: is no value/)],
+    [expect.stringMatching(/^location: is not a valid value/)],
+    [expect.stringMatching(/area: is not a valid value/)],
   ]);
   expect(
     await failureOf(
       engine.aggregate(all, { collection: 'address', operation: 'Count', groups: [{ field: 'area' }], limit: 9 }),
     ),
-  ).toMatch(/makes no groups/);
+  ).toMatch(/cannot be grouped/);
 });
 
 test.runIf(has('mariadb'))('MariaDB: a broken view is left out with a warning', async () => {
@@ -447,7 +442,9 @@ test.runIf(has('postgres'))(
     const { engine, observed } = await openEngine(database.url);
     expect(observed).toContainEqual({
       type: 'warning',
-      message: expect.stringMatching(/'later' is a materialized view that was never filled.*REFRESH MATERIALIZED VIEW/),
+      message: expect.stringMatching(
+        /'later' is a materialized view that was never populated.*REFRESH MATERIALIZED VIEW/,
+      ),
     });
     expect(await failureOf(rowsOf(engine, 'later'))).toMatch(/^DATABASE_FAILED: .*REFRESH MATERIALIZED VIEW/);
     await runSql(database, ['refresh materialized view later']);
@@ -525,7 +522,7 @@ test.each(servers)('$dialect: what is not linked cannot be taken away, and the a
     await failureOf(engine.dissociate(scoped, { collection: 'albums', id: '1', relation: 'tracks', ids: ['2'] })),
     (await engine.list(all, { collection: 'tracks', fields: ['album_id'], limit: 9 })).rows.flat(),
   ]).toEqual([
-    "RECORD_NOT_FOUND: Nothing was taken away: '2' of 'tracks' is not in 'tracks' of this record, or you may not see it. List its 'tracks' for those that are.",
+    "RECORD_NOT_FOUND: No records were removed: '2' of 'tracks' is not in 'tracks' of this record, or you may not see it. List its 'tracks' to see the linked records.",
     expect.stringMatching(/'2', '3' of 'tracks' are not in 'tracks'/),
     expect.stringMatching(/'99' of 'tracks' is not in 'tracks'/),
     expect.stringMatching(/'2', '3' of 'tracks' are not in 'tracks'/),

@@ -1,7 +1,7 @@
 // PostgreSQL compiles statements with a high cost estimate (JIT), and cannot cancel them meanwhile. Filters over
 // several levels of relations, on tables without statistics, took more than 20 seconds for 40 rows.
 import { expect, test } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { connect } from '../agent/connection.ts';
@@ -15,7 +15,7 @@ test.runIf(servers.some(({ dialect }) => dialect === 'postgres'))(
     const connection = await connect(database);
     await connection.run("create view session as select current_setting('jit') as jit", []);
     await connection.end();
-    const agent = createEngineAgent().addDataSource(() =>
+    const agent = createHeadlessAgent().addDataSource(() =>
       createSqlSource(database.url, { clock: systemClock, observe: () => {} }),
     );
     const limits = { pageSizeLimit: 1000, queryTimeoutMs: 20_000 };

@@ -35,7 +35,7 @@ test('portico token create makes no token where single sign-on is on', async () 
   const env = { SERVICE_SSO_CLIENT_ID: 'id', SERVICE_SSO_CLIENT_SECRET: 'secret' };
   const config = loadConfig({ env, file: { dataDir, ssoIssuer: 'https://id.example.com' } });
   const options = { user: 'ada@example.com', name: 'n', scopes: 'mcp:read', expires: 'never' };
-  expect(await messageOf(() => createToken(config, options))).toMatch(/a session that came through it/);
+  expect(await messageOf(() => createToken(config, options))).toMatch(/must be created in such a session/);
 });
 
 test('with another SERVICE_SECRET than the one that sealed the keys, the start fails, and the doctor says so', async () => {
@@ -51,7 +51,7 @@ test('with another SERVICE_SECRET than the one that sealed the keys, the start f
   expect((await fetch(`${first.address}/readyz`)).status).toBe(200);
   await first.agent.stop();
   await expect(start('another secret of the same length')).rejects.toThrow(
-    /^SERVICE_SECRET: .*sealed with another secret/,
+    /^SERVICE_SECRET: .*encrypted with another secret/,
   );
   const said: string[] = [];
   const write = process.stdout.write;
@@ -63,7 +63,7 @@ test('with another SERVICE_SECRET than the one that sealed the keys, the start f
   } finally {
     process.stdout.write = write;
   }
-  expect(said.join('')).toContain('sealed with another secret');
+  expect(said.join('')).toContain('encrypted with another secret');
 });
 
 test('routes that Fastify had before mountOnFastify are named when they cannot be reached', async () => {
@@ -80,8 +80,8 @@ test('routes that Fastify had before mountOnFastify are named when they cannot b
   app.get('/.well-known/late', async () => 'of the shop');
   await agent.start();
   const warned = logged.filter(([level]) => level === 'Warn').map(([, message]) => message);
-  expect(warned).toContainEqual(expect.stringContaining('cannot be reached: '));
-  const [, named] = /cannot be reached: (.*?)\. /.exec(warned.join(' '))!;
+  expect(warned).toContainEqual(expect.stringContaining('that the agent now handles: '));
+  const [, named] = /that the agent now handles: (.*?)\. /.exec(warned.join(' '))!;
   expect(named!.split(', ').toSorted()).toEqual([
     ...['/.well-known/late', '/oauth', '/oauth/callback', '/oauth/callback/:id'],
   ]);

@@ -28,7 +28,7 @@ test('the names of DECISIONS.md and the one that it forgot are among those of th
 
 test.each(names)('a collection %s ends the start, and can be renamed or removed', async (name) => {
   const problem = await messageOf(() => agentWith(name).start());
-  expect(problem).toMatch(`A collection cannot be called '${name}'`);
+  expect(problem).toMatch(`A collection cannot have the name '${name}'`);
   expect(problem).toMatch(/rename: \{ .*reserved-names\.test\.ts:\d+/);
   await agentWith(name, { rename: { [name]: 'others' } }).start();
   await agentWith(name).removeCollection(name).start();
@@ -36,7 +36,7 @@ test.each(names)('a collection %s ends the start, and can be renamed or removed'
 
 test('what lies below the prefix at the root is reserved too, and only there', async () => {
   const agent = agentWith('oauth', {}, '/').mountAiMcpServer().mountOnStandaloneServer(0);
-  expect(await messageOf(() => agent.start())).toMatch("A collection cannot be called 'oauth'");
+  expect(await messageOf(() => agent.start())).toMatch("A collection cannot have the name 'oauth'");
   await agentWith('oauth').start();
 });
 
@@ -53,7 +53,7 @@ test('under portico start, which has no addDataSource, the error says what works
   const { code, stderr } = await portico(['start', '--port', '0'], run);
   expect([code, stderr]).toEqual([
     1,
-    expect.stringMatching(/^portico: A collection cannot be called 'authentication'/m),
+    expect.stringMatching(/^portico: A collection cannot have the name 'authentication'/m),
   ]);
   // Follow the message itself: the call and the file.
   const [, call] =

@@ -101,14 +101,14 @@ describe.each(remoteServers)('$dialect', ({ dialect, create }) => {
     [
       'host unknown',
       () => change({ hostname: 'no.such.host.invalid' }),
-      /name of the host is not known/,
+      /host name is unknown/,
       /Correct the host/,
       () => 'host no.such.host.invalid, port ',
     ],
     [
       'a user that is not there',
       () => change({ username: 'nobody_here' }),
-      /refuses the user or the password/,
+      /rejects the user or the password/,
       /Correct them/,
     ],
     ['database missing', () => change({ pathname: '/nosuch' }), /has no database 'nosuch'/, /Create the database/],
@@ -123,7 +123,7 @@ describe.each(remoteServers)('$dialect', ({ dialect, create }) => {
     [
       'silence',
       () => change({ port: String(silence.port), search: '?connect_timeout=1' }),
-      /no answer in time/,
+      /did not answer in time/,
       /firewall/,
       () => `port ${silence.port}`,
     ],
@@ -137,7 +137,7 @@ describe.each(remoteServers)('$dialect', ({ dialect, create }) => {
     [
       'another kind of server',
       () => change({ port: String(other), search: '?connect_timeout=1' }),
-      /does not speak the protocol|no answer in time|connection was closed/,
+      /does not speak the protocol|did not answer in time|connection was closed/,
       /scheme|listens on this port/,
       () => `port ${other}`,
     ],
@@ -161,7 +161,7 @@ describe.each(remoteServers)('$dialect', ({ dialect, create }) => {
     }
     // The caller's message has no hosts, ports or names.
     expect(call).toMatch(/^The database (cannot be reached at the moment|cannot be used: .*)/);
-    expect(call).toMatch(/the log says/);
+    expect(call).toMatch(/the log (has|says)/);
     expect(call).not.toMatch(/host \w|port \d|127\.0\.0\.1|localhost|nosuch|SERVICE_/);
     expect([start, call, storage].join()).not.toContain(SECRET);
   });
@@ -189,16 +189,16 @@ test.each<[what: string, error: Error, says: RegExp]>([
   [
     'a wrong password',
     demand('password authentication failed for user "u"', { code: '28P01' }),
-    /refuses the user or the password/,
+    /rejects the user or the password/,
   ],
   [
     'no password where one is needed',
     new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'),
-    /refuses the user or the password/,
+    /rejects the user or the password/,
   ],
-  ['full', demand('sorry, too many clients already', { code: '53300' }), /has no connection left/],
-  ['Redis demands a password', new Error('NOAUTH Authentication required.'), /demands a password/],
-  ['Redis: wrong password', new Error(`WRONGPASS invalid username-password pair`), /refuses the user or the password/],
+  ['full', demand('sorry, too many clients already', { code: '53300' }), /has no free connection/],
+  ['Redis demands a password', new Error('NOAUTH Authentication required.'), /requires a password/],
+  ['Redis: wrong password', new Error(`WRONGPASS invalid username-password pair`), /rejects the user or the password/],
   ['anything else', new Error(`ODDITY of ${SECRET}`), /cannot be used \(ODDITY\)/],
 ])('%s', (_, error, says) => {
   const told = explainRedis(error, `redis://u:${SECRET}@cache.example:6380/0`);
@@ -233,9 +233,9 @@ test('files', async () => {
     expect(says(path)).toMatch(new RegExp(`^The database ${path} ${cause}.*SERVICE_DATABASE_URL`));
     expect(keeps(path)).toMatch(new RegExp(`^SERVICE_STORAGE_URL: the storage '${path}' ${cause}`));
   }
-  expect(says('/no/such.sqlite')).toMatch(/^The database \/no\/such\.sqlite is not there\./);
+  expect(says('/no/such.sqlite')).toMatch(/^The database \/no\/such\.sqlite does not exist\./);
   expect(says(join(text, 'below'))).toMatch(/cannot be reached \(ENOTDIR\)/);
-  expect(keeps(join(text, 'below'))).toMatch(/cannot be made \(E[A-Z]+\)/);
+  expect(keeps(join(text, 'below'))).toMatch(/cannot be created \(E[A-Z]+\)/);
 });
 
 test('the commands name it: doctor for each of the three, start, and the log of a server without Redis', async () => {
@@ -249,7 +249,7 @@ test('the commands name it: doctor for each of the three, start, and the log of 
   const lines = doctor.stdout.split('\n').map((line) => line.trim().replace(/ {2,}/, ' '));
   for (const said of [
     /^wrong Storage: PostgreSQL at host 127\.0\.0\.1, port 1: nothing listens there.*SERVICE_STORAGE_URL/,
-    /^wrong Database: MySQL or MariaDB at host no\.such\.host\.invalid, port 3307: the name of the host/,
+    /^wrong Database: MySQL or MariaDB at host no\.such\.host\.invalid, port 3307: the host name/,
     /^wrong Redis: Redis at host 127\.0\.0\.1, port 2: nothing listens there.*SERVICE_REDIS_URL/,
   ])
     expect(lines).toContainEqual(expect.stringMatching(said));

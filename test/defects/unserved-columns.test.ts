@@ -1,6 +1,6 @@
 // A required column that is not served: the error blames none of the given fields, and points to the operator.
 import { expect, onTestFinished, test } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { accessOf } from '../agent/shop.ts';
@@ -13,7 +13,7 @@ test.each(servers)('$dialect', async ({ create }) => {
   const database = await create();
   const columns = 'id integer not null primary key, street varchar(20) not null';
   await runSql(database, [`create table addresses (${columns})`]);
-  const agent = createEngineAgent().addDataSource(() => createSqlSource(database.url, parts));
+  const agent = createHeadlessAgent().addDataSource(() => createSqlSource(database.url, parts));
   const engine = await agent.createEngine({ ...parts, limits: { pageSizeLimit: 10, queryTimeoutMs: 5000 } });
   onTestFinished(async () => {
     await engine.close();
@@ -29,6 +29,6 @@ test.each(servers)('$dialect', async ({ create }) => {
     (thrown: unknown) => thrown as { code: string; message: string; details: { problems: { field: string }[] } },
   );
   expect([error?.code, error?.details.problems.map(({ field }) => field)]).toEqual(['INVALID_RECORD', ['the record']]);
-  expect(error?.message).toMatch(/a column that is not served.*Ask the operator: a default in the database fills it/);
+  expect(error?.message).toMatch(/a column that is not served.*Ask the operator to add a default in the database/);
   expect(error?.message).not.toMatch(/street|hidden_place/);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import { createSqlDataSource } from '../../src/agent/data-sources.ts';
 import { type Caller, fullAccess } from '../../src/core/caller.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -88,7 +88,7 @@ describe.each(servers.filter(({ dialect }) => dialect === 'mariadb'))('on $diale
     await connection.query(readFileSync(join(folder, 'mariadb/2-shop.sql'), 'utf8').replace('USE shop;', ''));
     await connection.end();
     const { customize } = await import('../../examples/compose/portico.config.mjs' as string);
-    const agent = createEngineAgent().addDataSource(createSqlDataSource(database.url));
+    const agent = createHeadlessAgent().addDataSource(createSqlDataSource(database.url));
     customize(agent);
     const limits = { pageSizeLimit: 1000, queryTimeoutMs: 10_000 };
     const engine = await agent.createEngine({ observe: () => {}, clock: systemClock, limits });

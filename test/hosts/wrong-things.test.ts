@@ -46,18 +46,18 @@ describe('a mount', () => {
     return given;
   };
   test.each<[string, (agent: Agent) => unknown, RegExp]>([
-    ['Koa, given to mountOnExpress', (agent) => agent.mountOnExpress(new Koa() as never), /^mountOnExpress: give it the application that express\(\) made; for this one there is mountOnKoa\(app\)\./],
-    ['NestJS, given to mountOnExpress', async (agent) => agent.mountOnExpress((await nest()) as never), /^mountOnExpress: .*there is mountOnNestJs\(app\)\./],
-    ['Express, given to mountOnFastify', (agent) => agent.mountOnFastify(express() as never), /^mountOnFastify: give it the application that fastify\(\) made; .*mountOnExpress\(app\)\./],
-    ['Fastify, given to mountOnKoa', (agent) => agent.mountOnKoa(fastify() as never), /^mountOnKoa: give it the application that new Koa\(\) made; .*mountOnFastify\(app\)\./],
-    ['Fastify, given to mountOnNestJs', (agent) => agent.mountOnNestJs(fastify() as never), /^mountOnNestJs: give it the application that NestFactory\.create\(\) made; .*mountOnFastify\(app\)\./],
-    ['a promise of NestJS', (agent) => agent.mountOnNestJs(Promise.resolve() as never), /^mountOnNestJs: give it the application that NestFactory\.create\(\) made\. /],
-    ['nothing', (agent) => agent.mountOnKoa(undefined as never), /^mountOnKoa: give it the application that new Koa\(\) made\. /],
+    ['Koa, given to mountOnExpress', (agent) => agent.mountOnExpress(new Koa() as never), /^mountOnExpress: pass the application from express\(\); for this application use mountOnKoa\(app\)\./],
+    ['NestJS, given to mountOnExpress', async (agent) => agent.mountOnExpress((await nest()) as never), /^mountOnExpress: .*use mountOnNestJs\(app\)\./],
+    ['Express, given to mountOnFastify', (agent) => agent.mountOnFastify(express() as never), /^mountOnFastify: pass the application from fastify\(\); .*mountOnExpress\(app\)\./],
+    ['Fastify, given to mountOnKoa', (agent) => agent.mountOnKoa(fastify() as never), /^mountOnKoa: pass the application from new Koa\(\); .*mountOnFastify\(app\)\./],
+    ['Fastify, given to mountOnNestJs', (agent) => agent.mountOnNestJs(fastify() as never), /^mountOnNestJs: pass the application from NestFactory\.create\(\); .*mountOnFastify\(app\)\./],
+    ['a promise of NestJS', (agent) => agent.mountOnNestJs(Promise.resolve() as never), /^mountOnNestJs: pass the application from NestFactory\.create\(\)\. /],
+    ['nothing', (agent) => agent.mountOnKoa(undefined as never), /^mountOnKoa: pass the application from new Koa\(\)\. /],
     ['NestJS on something else', (agent) => agent.mountOnNestJs({ getHttpAdapter: () => ({ getType: () => 'other', getInstance: () => ({}) }) }), /^mountOnNestJs: its platform is 'other': use @nestjs\/platform-express or @nestjs\/platform-fastify\./],
-    ['Fastify with HTTP/2', (agent) => agent.mountOnFastify(fastify({ http2: true }) as never), /^mountOnFastify: it serves HTTP\/2, which is not served here: leave its option http2 out\./],
-    ['Fastify that is ready', async (agent) => agent.mountOnFastify(await fastify().ready() as never), /^mountOnFastify: it is ready and takes no hooks any more: mount before ready\(\), inject\(\) and listen\(\)\./],
-    ['the same application twice', (agent) => { const app = new Koa(); agent.mountOnKoa(app).mountOnKoa(app); }, /^mountOnKoa: the agent is mounted on this application already\./],
-    ['a second server', (agent) => agent.mountOnStandaloneServer(0).mountOnStandaloneServer(0), /^mountOnStandaloneServer was called before: an agent has one server\./],
+    ['Fastify with HTTP/2', (agent) => agent.mountOnFastify(fastify({ http2: true }) as never), /^mountOnFastify: it serves HTTP\/2, which is not supported: remove its option http2\./],
+    ['Fastify that is ready', async (agent) => agent.mountOnFastify(await fastify().ready() as never), /^mountOnFastify: it is ready and accepts no more hooks: mount before ready\(\), inject\(\) and listen\(\)\./],
+    ['the same application twice', (agent) => { const app = new Koa(); agent.mountOnKoa(app).mountOnKoa(app); }, /^mountOnKoa: the agent is already mounted on this application\./],
+    ['a second server', (agent) => agent.mountOnStandaloneServer(0).mountOnStandaloneServer(0), /^mountOnStandaloneServer was already called: an agent has only one server\./],
   ])('%s', async (_what, mount, problem) => {
     const message = await messageOf(() => mount(shop().agent));
     expect([message, message]).toEqual([expect.stringMatching(problem), expect.stringMatching(here)]);
@@ -74,7 +74,7 @@ describe('a mount', () => {
     const { agent } = shop();
     await agent.start();
     expect(await messageOf(() => mount(agent))).toMatch(
-      /^The agent has been started: nothing can be added any more\. \(.*wrong-things\.test\.ts:\d+\)$/,
+      /^The agent has already started and accepts no more customizations\. \(.*wrong-things\.test\.ts:\d+\)$/,
     );
   });
 });
@@ -103,7 +103,7 @@ describe('a start that fails leaves nothing running, and works after the cure', 
     const { agent } = shop();
     agent.mountOnStandaloneServer(port);
     expect(await failsThenWorks(agent, () => new Promise((resolve) => taken.close(resolve)))).toBe(
-      `Port ${port} is taken. Stop what listens there, or set MCP_SERVER_PORT to another.`,
+      `Port ${port} is in use. Stop the program that listens on it, or set MCP_SERVER_PORT to another port.`,
     );
   });
 
@@ -166,8 +166,8 @@ describe('a start that fails leaves nothing running, and works after the cure', 
     agent.mountOnStandaloneServer(0);
     const message = await failsThenWorks(agent, () => agent.addDataSource(createMemoryDataSource('shop', shopTables)));
     expect([without, message]).toEqual([
-      expect.stringMatching(/^mountAiMcpServer: no server is there to mount it on\. Call mountOnStandaloneServer/),
-      'The agent has no data source: addDataSource.',
+      expect.stringMatching(/^mountAiMcpServer: there is no server to mount it on\. Also call mountOnStandaloneServer/),
+      'The agent has no data source: call addDataSource.',
     ]);
   });
 
@@ -187,7 +187,9 @@ test('routes of a host that are ours now are named at the start, as far as they 
     const { agent, logged } = shop({ publicUrl: 'http://127.0.0.1:4999' });
     await mount(agent.mountAiMcpServer());
     await agent.start();
-    return logged.filter(([level]) => level === 'Warn').map(([, message]) => /reached: (.*?)\. /.exec(message)?.[1]);
+    return logged
+      .filter(([level]) => level === 'Warn')
+      .map(([, message]) => /now handles: (.*?)\. /.exec(message)?.[1]);
   };
   const nest = await hosts.find(({ name }) => name === 'NestJS on Express')!.open();
   const bare = await hosts.find(({ name }) => name === 'Koa')!.open();

@@ -55,7 +55,11 @@ const folderReach: Readonly<Record<string, readonly string[]>> = {
     'frameworks',
     'cloud',
   ],
+  engine: ['agent'],
+  sources: ['agent'],
   index: [
+    'engine',
+    'sources',
     'server',
     'store',
     'oauth',
@@ -156,7 +160,7 @@ const packageOwners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
   [/^node:(timers(\/promises)?|perf_hooks)$/, /^src\/core\/clock\.ts$/],
 ];
 
-const entryPoints = ['.', './testing', './cloud', './plugins'];
+const entryPoints = ['.', './engine', './server', './sources', './testing', './cloud', './plugins'];
 const forbiddenNames = /^(utils?|helpers?|commons?|libs?|services?|managers?|misc|shared)$/;
 const coreLimit = 10;
 
@@ -330,7 +334,9 @@ function judgeManifest(files: SourceFiles, manifest: Manifest): string[] {
       .filter(([, file]) => !files.has(file))
       .map(([entry, file]) => `package.json: exports '${entry}', but there is no ${file}`),
     ...[...files.keys()]
-      .filter((path) => /^src\/((testing|cloud|plugins)\/)?index\.ts$/.test(path) && !named.has(path))
+      .filter(
+        (path) => /^src\/(((testing|cloud|plugins)\/)?index|engine|server|sources)\.ts$/.test(path) && !named.has(path),
+      )
       .map((path) => `package.json: exports does not name ${path}`),
   ];
 }

@@ -142,7 +142,9 @@ test('a filter on the records that are added up has two meanings, and both calls
     const refusal = await call('aggregate', { ...sum, filters });
     const [own, all] = callsIn(refusal);
     const isNorway = 'aggregator' in filters;
-    expect(refusal).toMatch(/if only those .* count, send .*; if all of 'customers' with one of those count, send/);
+    expect(refusal).toMatch(
+      /to include only the .*, send .*; to include all .* of each 'customers' record with a match, send/,
+    );
     expect([await rowsOf(own ?? {}), await rowsOf(all ?? {})]).toEqual(isNorway ? [[[10]], [[30]]] : [[[90]], [[110]]]);
   }
 });

@@ -117,7 +117,7 @@ describe('answers', () => {
       true,
       true,
       true,
-      `Cut at ${rows.length} of 1000 groups: an answer holds about 8000 tokens. Go on with nextCursor. Narrow the filters, or group by less.`,
+      `Cut at ${rows.length} of 1000 groups: an answer is limited to about 8000 tokens. Continue with nextCursor. Narrow the filters, or group by fewer fields.`,
     ]);
   });
 
@@ -139,7 +139,7 @@ describe('answers', () => {
       'INVALID_ARGUMENT: groups: send a list such as ["status",{"field":"created_at","bucket":"Month"}].',
       'INVALID_ARGUMENT: groupping: unknown argument. Near: groups.',
       "RELATION_NEEDS_FIELD: 'customer' of 'orders' is a relation: name one of its fields, such as 'customer:id'.",
-      'INVALID_ARGUMENT: limit: at most 1000 groups; go on with nextCursor.',
+      'INVALID_ARGUMENT: limit: at most 1000 groups; continue with nextCursor.',
     ]);
   });
 });

@@ -179,7 +179,9 @@ test('what is not ours to show becomes INTERNAL with a request id; its cause goe
   const text = String(answerOf((await send(listCall())).body));
   const failure = house.observations.find((observation) => observation.type === 'failure');
   const requestId = failure?.type === 'failure' ? failure.requestId : '';
-  expect(text).toBe(`INTERNAL: Something went wrong here, not in your call. Tell the operator: request ${requestId}.`);
+  expect(text).toBe(
+    `INTERNAL: An internal error occurred; your call is not the cause. Tell the operator: request ${requestId}.`,
+  );
   expect(failure).toEqual({ type: 'failure', where: 'mcp list', requestId, cause });
 });
 

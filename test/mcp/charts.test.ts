@@ -1,13 +1,13 @@
 // The tool getChart, over the real endpoint.
 import { afterEach, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { Rights } from '../agent/shop.ts';
 import { type Counter, openCounter } from './counter.ts';
 
 let counter: Counter;
 afterEach(() => counter.house.close());
 
-const addCharts = (agent: EngineAgent) => {
+const addCharts = (agent: HeadlessAgent) => {
   agent
     .addChart('Orders', async (context, build) =>
       build.value((await context.collection('orders').list({}, ['id'])).length, 3),
@@ -88,9 +88,9 @@ test('a long one is cut within the budget, and says so', async () => {
   expect([long.rows.length < 5000, long.hasMore, long.note, huge.length < 9000, JSON.parse(huge).note]).toEqual([
     true,
     true,
-    expect.stringMatching(/^Cut at \d+ of 5000 rows: an answer holds about 8000 tokens\. /),
+    expect.stringMatching(/^Cut at \d+ of 5000 rows: an answer is limited to about 8000 tokens\. /),
     true,
-    'Cut: an answer holds about 8000 tokens, and this chart gave more.',
+    'Cut: an answer is limited to about 8000 tokens.',
   ]);
 });
 
@@ -110,7 +110,7 @@ test('what goes wrong says what to send, and nothing of the code', async () => {
     'INVALID_ARGUMENT: chartName: send the name of a chart; describeCollection lists them.',
     "UNKNOWN_CHART: No chart 'Order'. Near: Orders.",
     "UNKNOWN_CHART: No chart 'Spent'.",
-    "INVALID_ARGUMENT: recordId: this chart is about one record of 'customers': send its id.",
+    "INVALID_ARGUMENT: recordId: this chart is for one record of 'customers': send its id.",
     "RECORD_NOT_FOUND: No record '2' in 'customers', or you may not see it.",
     'INVALID_VALUE: recordId: expected a number, got "two".',
     'INVALID_ARGUMENT: collectionName: send the collection of the record.',

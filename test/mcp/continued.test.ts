@@ -148,8 +148,8 @@ describe.each(servers)('$dialect', (server) => {
       await ask(house, 'list', { ...asked, cells: { id: { to: 1 } } }),
       await ask(house, 'list', { ...asked, cells: 'id' }),
     ]).toEqual([
-      "INVALID_ARGUMENT: cells.body: 'body' is not shown; name it in fields too.",
-      'INVALID_ARGUMENT: cells.id.from: send a whole number from 0.',
+      "INVALID_ARGUMENT: cells.body: 'body' is not shown; add it to fields.",
+      'INVALID_ARGUMENT: cells.id.from: send a whole number of at least 0.',
       'INVALID_ARGUMENT: cells.id: send {"body":{"from":2000}}.',
       'INVALID_ARGUMENT: cells: send an object such as {"body":{"from":2000}}.',
     ]);

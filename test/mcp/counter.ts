@@ -1,7 +1,7 @@
 // The small shop with actions and charts, behind the real endpoint.
 
 import type { ActionDefinition } from '../../src/agent/actions/definitions.ts';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { accessOf, type Rights, shopTables } from '../agent/shop.ts';
 import { ask } from './asking.ts';
@@ -26,7 +26,7 @@ export async function openCounter(
       return { ...access, caller: { ...access.caller, id } };
     },
     ...options,
-    customize(agent: EngineAgent) {
+    customize(agent: HeadlessAgent) {
       agent.customizeCollection('orders', (orders) => {
         for (const [name, definition] of Object.entries(actions)) orders.addAction(name, definition);
       });

@@ -3,7 +3,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
-import { ERROR_TOKENS } from '../../src/mcp/results/result.ts';
+import { MAX_ERROR_TOKENS } from '../../src/mcp/results/result.ts';
 import { ask } from './asking.ts';
 import { type House, openHouse, withExtras } from './house.ts';
 
@@ -109,7 +109,7 @@ test.each(calls)('%s %j', async (tool, args, needed) => {
   ).toEqual([]);
   // Only errors with a call to send, or with a list of all fields to send, may be longer.
   const isWhole = /\{"|Also wrong or missing/.test(text);
-  expect(countTokens(text), text).toBeLessThanOrEqual(isWhole ? 6 * ERROR_TOKENS : ERROR_TOKENS);
+  expect(countTokens(text), text).toBeLessThanOrEqual(isWhole ? 6 * MAX_ERROR_TOKENS : MAX_ERROR_TOKENS);
   // The code and the advice are separate sentences.
   expect(text.length, text).toBeGreaterThan(20);
 });

@@ -1,4 +1,4 @@
-// Tool calls without the SDK (mcp/transport/fast-path.ts) compared with the SDK's own handler: the same status and the
+// Tool calls without the SDK (mcp/transport/serving.ts) compared with the SDK's own handler: the same status and the
 // same message for any request.
 import { afterEach, describe, expect, test } from 'vitest';
 import { fullAccess } from '../../src/core/caller.ts';

@@ -3,16 +3,16 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, test } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
 import { operators } from '../../src/core/filter.ts';
-import { ERROR_TOKENS, errorText } from '../../src/mcp/results/result.ts';
+import { errorText, MAX_ERROR_TOKENS } from '../../src/mcp/results/result.ts';
 
 test('every field of a refused record is named, and the first problems are whole', () => {
   const names = ['address', 'district', 'city_id', 'phone', 'MediaTypeId', 'Milliseconds', 'UnitPrice', 'language_id'];
-  const problems = names.map((field) => ({ field, problem: 'must be given: send a Number.' }));
+  const problems = names.map((field) => ({ field, problem: 'is required: send a Number.' }));
   const text = errorText(new AppError('INVALID_RECORD', { collection: 'Track', problems }));
   expect(names.filter((name) => !text.includes(name))).toEqual([]);
-  expect(text).toContain('address: must be given: send a Number.');
+  expect(text).toContain('address: is required: send a Number.');
   expect(text).not.toContain(' ... ');
-  expect(countTokens(text)).toBeLessThanOrEqual(ERROR_TOKENS);
+  expect(countTokens(text)).toBeLessThanOrEqual(MAX_ERROR_TOKENS);
 });
 
 test('the operators that are used most come first', () => {

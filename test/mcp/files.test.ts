@@ -89,7 +89,8 @@ async function put(url: string, body: string | Buffer, headers: Record<string, s
 
 const gone = {
   error: 'file_gone',
-  error_description: 'This address is unknown, or its 15 minutes are over. Call requestActionFileUpload for another.',
+  error_description:
+    'This URL is unknown, or it has expired after 15 minutes. Call requestActionFileUpload for another.',
 };
 
 describe('uploads', () => {
@@ -145,7 +146,7 @@ describe('uploads', () => {
     const { uploadUrl, fileHandle } = await upload();
     await put(uploadUrl, 'abc');
     const used =
-      'INVALID_ARGUMENT: values.file: this upload was not sent, is used up, expired or not yours. Call requestActionFileUpload.';
+      'INVALID_ARGUMENT: values.file: this upload is missing, already used, expired or not yours. Call requestActionFileUpload.';
     expect([
       await counter.ask('getActionForm', {
         collectionName: 'orders',
@@ -196,7 +197,7 @@ describe('uploads', () => {
     const all = [...first, await act('Import', { file: late.fileHandle, count: 1 })];
     expect([new Set(all), await put(empty.uploadUrl, 'abc'), got]).toEqual([
       new Set([
-        'INVALID_ARGUMENT: values.file: this upload was not sent, is used up, expired or not yours. Call requestActionFileUpload.',
+        'INVALID_ARGUMENT: values.file: this upload is missing, already used, expired or not yours. Call requestActionFileUpload.',
       ]),
       [404, gone],
       [],
@@ -227,8 +228,11 @@ describe('uploads', () => {
     ]).toEqual([
       large,
       large,
-      { error: 'invalid_argument', error_description: 'Content-Type: text/csv was announced; send that.' },
-      { error: 'invalid_argument', error_description: 'sha256: the file that arrived has another. Send it again.' },
+      { error: 'invalid_argument', error_description: 'Content-Type: expected text/csv, the announced type.' },
+      {
+        error: 'invalid_argument',
+        error_description: 'sha256: the received file has a different hash. Send it again.',
+      },
       [201, { bytes: 5 }],
     ]);
   });
@@ -267,7 +271,7 @@ describe('uploads', () => {
     ]);
     for (let i = 0; i < 20; i++) await upload();
     expect([await upload(), typeof (await upload({}, 'user-4'))]).toEqual([
-      'TOO_MANY_FILES: You have 20 files on their way. Use those, or wait until they expire.',
+      'TOO_MANY_FILES: You have 20 pending files. Use those, or wait until they expire.',
       'object',
     ]);
   });
@@ -360,7 +364,7 @@ describe('downloads', () => {
       result: 'file',
       name: 'Bericht "Ü".html',
       mimeType: 'text/html',
-      note: 'The action ran, but its file is over 1000 bytes and is not kept.',
+      note: 'The action ran, but its file is larger than 1000 bytes and was not stored.',
     });
   });
 });

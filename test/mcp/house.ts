@@ -3,7 +3,7 @@
 // are logged to an array, writes to a real store.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent, type HeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
@@ -14,16 +14,16 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { type Config, type ConfigInput, loadConfig } from '../../src/core/config.ts';
 import { fail } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
-import { createApprovalDoor } from '../../src/mcp/approvals/approval.ts';
-import { createMcpFront, type McpFrontParts } from '../../src/mcp/endpoint.ts';
+import { createApprovalCheck } from '../../src/mcp/approvals/approval.ts';
+import { createMcpEndpoint, type McpEndpointParts } from '../../src/mcp/endpoint.ts';
 import { selectTools } from '../../src/mcp/tools.ts';
-import { createFileFront } from '../../src/mcp/uploads/endpoint.ts';
+import { createFileEndpoint } from '../../src/mcp/uploads/endpoint.ts';
 import { createFiles } from '../../src/mcp/uploads/files.ts';
-import type { Gate } from '../../src/oauth/tokens/bearer.ts';
+import type { TokenAuthenticator } from '../../src/oauth/tokens/bearer.ts';
 import type { Authenticated } from '../../src/oauth/tokens/verify.ts';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import { type OpenedStore, openStore } from '../../src/store/open.ts';
-import { createWorkflowRoom, type WorkflowRoom } from '../../src/workflows/workflows.ts';
+import { createWorkflowService, type WorkflowService } from '../../src/workflows/workflows.ts';
 
 /** Called before each list query. */
 export type BeforeList = (access: Access, signal: StopSignal | undefined) => Promise<void>;
@@ -61,7 +61,7 @@ export const notes: MemoryTable = {
 /** An action and charts, which enable the tools for them; `relation` adds a to-many relation over a column. */
 export const withExtras =
   (collection: string, relation?: string) =>
-  (agent: EngineAgent): void => {
+  (agent: HeadlessAgent): void => {
     agent.addChart('total', (_context, resultBuilder) => resultBuilder.value(1));
     agent.customizeCollection(collection, (customizer) => {
       customizer
@@ -73,10 +73,10 @@ export const withExtras =
 
 function openEngine(
   source: Source,
-  customize: (agent: EngineAgent) => void = () => {},
+  customize: (agent: HeadlessAgent) => void = () => {},
   clock: Clock = systemClock,
 ): Promise<Engine> {
-  const agent = createEngineAgent().addDataSource(() => source);
+  const agent = createHeadlessAgent().addDataSource(() => source);
   customize(agent);
   const limits = { pageSizeLimit: 1000, queryTimeoutMs: 30_000 };
   return agent.createEngine({ observe: () => undefined, clock, limits });
@@ -104,16 +104,16 @@ export interface House {
 }
 
 export interface HouseWorkflows {
-  readonly room: WorkflowRoom;
+  readonly room: WorkflowService;
   /** Set with `workflowOn`. */
   readonly workflowId: string;
   readonly runId: string;
 }
 
-export type HouseOptions = Partial<Pick<McpFrontParts, 'extension' | 'legacySessions' | 'serving'>> & {
+export type HouseOptions = Partial<Pick<McpEndpointParts, 'extension' | 'legacySessions' | 'serving'>> & {
   /** Default: the notes, in memory. */
   readonly source?: Source;
-  readonly customize?: (agent: EngineAgent) => void;
+  readonly customize?: (agent: HeadlessAgent) => void;
   readonly beforeList?: BeforeList;
   /** The access of a user; by default everything, but only their own notes. */
   readonly access?: (userId: number) => Access;
@@ -155,7 +155,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     observe: () => undefined,
     clock: options.clock ?? systemClock,
   });
-  const room = createWorkflowRoom({ store, engine, clock: options.clock ?? systemClock, fileLimitBytes: 1_000_000 });
+  const room = createWorkflowService({ store, engine, clock: options.clock ?? systemClock, fileLimitBytes: 1_000_000 });
   const made =
     options.workflowOn === undefined ? { workflowId: '', runId: '' } : await makeRun(store, options.workflowOn);
   const gate = tokenGate(house, options.access ?? accessOf);
@@ -167,18 +167,18 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     isActive: async (id) => !house.revoked.has(`user-${id}`),
   });
   const observe = (observation: Observation) => void house.observations.push(observation);
-  const fileFront = createFileFront({
-    ...{ config, files, gate, observe, clock: systemClock },
+  const fileFront = createFileEndpoint({
+    ...{ config, files, authenticator: gate, observe, clock: systemClock },
     activity: { record: (entry) => void house.activity.push(entry) },
     renderingOf: async () => 1,
   });
-  const front = createMcpFront({
+  const front = createMcpEndpoint({
     config,
     engine,
-    gate,
+    authenticator: gate,
     files,
     idempotency: store.idempotency,
-    approval: createApprovalDoor({
+    approval: createApprovalCheck({
       tools: selectTools(null, () => undefined),
       approvals: store.approvals,
       keys: store.keys,
@@ -186,7 +186,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
       clock: options.clock ?? systemClock,
       approvalAddress: (id) => `http://console.test/approvals/${id}`,
     }),
-    workflows: { room, pageOf: (runId) => `http://console.test/runs/${runId}` },
+    workflows: { service: room, pageOf: (runId) => `http://console.test/runs/${runId}` },
     activity: { ...store.activity, record: (entry) => house.activity.push(entry) },
     observe,
     clock: systemClock,
@@ -207,7 +207,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     config,
     port,
     url: `http://127.0.0.1:${port}/mcp`,
-    tellOfChange: () => front.tellOfChange(),
+    tellOfChange: () => front.notifyChange(),
     async close() {
       await front.close();
       await engine.close();
@@ -239,7 +239,7 @@ const scopes = {
 function tokenGate(
   house: Pick<House, 'holds' | 'revoked' | 'asked' | 'renewed'>,
   access: (userId: number) => Access,
-): Gate {
+): TokenAuthenticator {
   const find = (token: string): Authenticated => {
     const [, kind, id] = /^(user|writer|reader|actor)-(\d+)$/.exec(token) ?? [];
     if (!kind || house.revoked.has(token)) fail('UNAUTHENTICATED', { problem: 'There is no usable token.' });
@@ -261,7 +261,7 @@ function tokenGate(
       // Synchronous for every other user, as from a cache; the rest as from the store.
       return auth.userId % 2 === 0 ? auth : Promise.resolve(auth);
     },
-    holds: () => house.holds.shift() ?? true,
+    isCurrent: () => house.holds.shift() ?? true,
     async renew({ tokenHash }) {
       house.renewed.push(tokenHash);
       return find(tokenHash);

@@ -71,7 +71,7 @@ test('other arguments, and a key that is too long, are errors; another user and 
   ];
   expect([texts.slice(0, 2), JSON.parse(texts[2]!).dryRun, JSON.parse(texts[3]!).ids, seen.creates]).toEqual([
     [
-      "IDEMPOTENCY_KEY_REUSED: This idempotencyKey was sent to 'create' before, with other arguments. Take a new key for a new call.",
+      "IDEMPOTENCY_KEY_REUSED: This idempotencyKey was already sent to 'create' with other arguments. Use a new key for a new call.",
       'INVALID_ARGUMENT: idempotencyKey: at most 200 characters.',
     ],
     true,

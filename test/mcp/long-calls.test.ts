@@ -1,6 +1,6 @@
 // Long calls: progress for clients of every version, and cleanup after a cancellation.
 import { afterEach, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { StopSignal } from '../../src/core/clock/stop.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createProgress, type ProgressMessage } from '../../src/mcp/progress.ts';
@@ -17,7 +17,7 @@ afterEach(async () => {
 /** An action that reports progress `steps` times with pauses, and records how it ended. */
 const counting =
   (steps: number, pauseMs: number, seen: string[] = []) =>
-  (agent: EngineAgent): void => {
+  (agent: HeadlessAgent): void => {
     agent.customizeCollection('notes', (collection) =>
       collection.addAction('Count', {
         scope: 'Bulk',

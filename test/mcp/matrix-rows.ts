@@ -1,6 +1,6 @@
 // Data of the matrix: two collections, and for each tool a call with the permissions it needs. A new tool needs a row
 // here.
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Verb } from '../../src/core/caller.ts';
 
@@ -114,7 +114,7 @@ export const source = () =>
     },
   ]);
 
-export function customize(agent: EngineAgent): void {
+export function customize(agent: HeadlessAgent): void {
   agent.customizeCollection('orders', (collection) => {
     collection
       .addOneToManyRelation('lines', 'lines', { originKey: 'orderId' })

@@ -2,7 +2,7 @@
 // enabled tools and restrictions. Each row states the needs of a tool. The test derives the visible tools and the
 // outcome of each call for every combination, and compares them with the server's. A tool without a row fails.
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createNarrowing, narrowAccess } from '../../src/core/caller/restrictions.ts';
+import { createRestrictions, restrictAccess } from '../../src/core/caller/restrictions.ts';
 import { type Access, fullAccess, verbs } from '../../src/core/caller.ts';
 import { selectTools, toolNames } from '../../src/mcp/tools.ts';
 import { type House, legacy, openHouse, post } from './house.ts';
@@ -20,7 +20,7 @@ interface Variant {
   readonly has: (need: string) => boolean;
   readonly query?: string;
   /** Restrictions of the grant: read-only, and a list of collections. */
-  readonly granted?: Parameters<typeof createNarrowing>;
+  readonly granted?: Parameters<typeof createRestrictions>;
   /** The rights that remain under these restrictions. */
   readonly left?: (need: string) => boolean;
   readonly weight?: 'write' | 'read' | 'hidden';
@@ -44,8 +44,8 @@ function accessOf({ has, weight = 'write', isScoped, isConditioned }: Variant): 
 }
 
 function grantedOf(variant: Variant): Access {
-  const narrowing = variant.granted && createNarrowing(...variant.granted);
-  return narrowing ? narrowAccess(accessOf(variant), narrowing) : accessOf(variant);
+  const narrowing = variant.granted && createRestrictions(...variant.granted);
+  return narrowing ? restrictAccess(accessOf(variant), narrowing) : accessOf(variant);
 }
 
 async function open(variant: Variant, settings = {}): Promise<House> {

@@ -1,11 +1,11 @@
 // /mcp?readonly=true&collections=... : the same token with fewer rights, over every protocol version.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
-import { narrowAccess } from '../../src/core/caller/restrictions.ts';
+import { restrictAccess } from '../../src/core/caller/restrictions.ts';
 import { type Access, fullAccess, verbs } from '../../src/core/caller.ts';
-import { readNarrowing } from '../../src/mcp/transport/narrowing.ts';
+import { readRestrictions } from '../../src/mcp/transport/narrowing.ts';
 import { answerOf, type House, legacy, modern, openHouse, post } from './house.ts';
 
 const table = (name: string, columns: MemoryTable['columns'], rows: MemoryTable['rows']): MemoryTable => ({
@@ -21,7 +21,7 @@ const tables = [
   table('lines', [id, { name: 'orderId', type: 'Number' }], [[3, 7]]),
 ];
 
-function customize(agent: EngineAgent): void {
+function customize(agent: HeadlessAgent): void {
   agent.addChart('turnover', (_context, resultBuilder) => resultBuilder.value(1));
   agent.customizeCollection('orders', (orders) => {
     orders
@@ -204,25 +204,25 @@ describe('the parameters', () => {
     ['?collections=a,%20b,a', { readOnly: false, collections: new Set(['a', 'b']) }],
     ['?collections=b%2Ca&readonly=true', { readOnly: true, collections: new Set(['a', 'b']) }],
   ])('%s', (query, expected) => {
-    expect(readNarrowing(`/mcp${query}`)).toMatchObject(expected);
+    expect(readRestrictions(`/mcp${query}`)).toMatchObject(expected);
   });
 
   test('the same narrowing has one key, whatever its spelling', () => {
     const keys = ['?collections=a,b&readonly=true', '?readonly=true&collections=b,a,b'].map(
-      (query) => readNarrowing(`/mcp${query}`)?.key,
+      (query) => readRestrictions(`/mcp${query}`)?.key,
     );
-    expect([keys[0], readNarrowing('/mcp'), readNarrowing('/mcp?')]).toEqual([keys[1], undefined, undefined]);
+    expect([keys[0], readRestrictions('/mcp'), readRestrictions('/mcp?')]).toEqual([keys[1], undefined, undefined]);
   });
 
   test.each([
     ['readonly=false', 'readonly: send readonly=true, or leave it out.'],
     ['readonly=', 'readonly: send readonly=true, or leave it out.'],
-    ['readonly=true&readonly=true', 'readonly: given twice; send readonly=true, or leave it out.'],
-    ['collections=', 'collections: send names with commas between them'],
-    ['collections=a,,b', 'collections: send names with commas between them'],
-    ['collections=a&collections=b', 'collections: given twice; send names with commas between them'],
-    ['Readonly=true', 'Readonly: unknown parameter of the address; remove it.'],
-    ['__proto__=1', '__proto__: unknown parameter of the address; remove it.'],
+    ['readonly=true&readonly=true', 'readonly: sent twice; send readonly=true, or leave it out.'],
+    ['collections=', 'collections: send names separated by commas'],
+    ['collections=a,,b', 'collections: send names separated by commas'],
+    ['collections=a&collections=b', 'collections: sent twice; send names separated by commas'],
+    ['Readonly=true', 'Readonly: unknown query parameter; remove it.'],
+    ['__proto__=1', '__proto__: unknown query parameter; remove it.'],
   ])('%s is 400 and says what to send', async (query, message) => {
     const house = { url: `${houses.legacy.url}?${query}` };
     const { status, body } = await post(house, legacy('tools/list'), { authorization: undefined });
@@ -242,7 +242,7 @@ test('a tool that is not shown is not near either', async () => {
 });
 
 test('of what lies outside, nothing is left at all', () => {
-  const narrowed = narrowAccess(fullAccess({} as Access['caller']), readNarrowing('?collections=orders')!);
+  const narrowed = restrictAccess(fullAccess({} as Access['caller']), readRestrictions('?collections=orders')!);
   const left = (collection: string) => [
     verbs.filter((verb) => narrowed.can(verb, collection)),
     narrowed.canTrigger(collection, 'Cancel'),
@@ -269,7 +269,7 @@ test('no narrowing of any rights allows what they do not', () => {
       startsWorkflows: bits % 3 === 0,
     };
     for (const query of ['?readonly=true', '?collections=a', '?collections=a,c&readonly=true']) {
-      const narrowed = narrowAccess(access, readNarrowing(query)!);
+      const narrowed = restrictAccess(access, readRestrictions(query)!);
       for (const collection of collections) {
         for (const verb of verbs) {
           if (narrowed.can(verb, collection) && !access.can(verb, collection)) widened.push(`${query} ${verb}`);

@@ -1,7 +1,7 @@
 // Clients are notified when workflows or rights change in any process. Without listeners there are no queries.
 import { expect, test } from 'vitest';
 import type { Observation } from '../../src/core/observe.ts';
-import { createOfferWatch } from '../../src/mcp/visibility/changes.ts';
+import { createVisibilityWatch } from '../../src/mcp/visibility/changes.ts';
 
 function openWatch() {
   const seen = {
@@ -15,17 +15,17 @@ function openWatch() {
     observed: [] as Observation[],
   };
   const due: { readonly ms: number; run: () => void }[] = [];
-  const watch = createOfferWatch({
-    watched: [
+  const watch = createVisibilityWatch({
+    sources: [
       {
-        async look() {
+        async poll() {
           seen.looks++;
           if (seen.fails) throw new Error('gone');
           return seen.changes;
         },
-        tell: () => void seen.told++,
+        notify: () => void seen.told++,
       },
-      { look: async () => seen.rights, tell: () => void seen.toldOfRights++ },
+      { poll: async () => seen.rights, notify: () => void seen.toldOfRights++ },
     ],
     clock: {
       after(ms, run) {
@@ -35,7 +35,7 @@ function openWatch() {
       },
     },
     observe: (one) => seen.observed.push(one),
-    hears: () => seen.hears,
+    hasListeners: () => seen.hears,
   });
   /** Runs the next check; returns its delay. */
   const pass = async (): Promise<number | undefined> => {

@@ -129,7 +129,7 @@ describe.each(clients)('a client of %s', (_, connect) => {
   });
 });
 
-test('the schemas cost at most 1,400 tokens, those for workflows among them, and nothing else of the list of tools changes', async () => {
+test('the schemas cost at most 1,500 tokens, those for workflows among them, and nothing else of the list of tools changes', async () => {
   interface Listed {
     result: { tools: { outputSchema?: unknown }[] };
   }
@@ -138,5 +138,5 @@ test('the schemas cost at most 1,400 tokens, those for workflows among them, and
   const cost = countTokens(JSON.stringify(after)) - countTokens(JSON.stringify(before));
   console.log(`outputSchema of ${after.length} tools: ${cost} tokens`);
   expect(after.map(({ outputSchema, ...rest }) => rest)).toEqual(before);
-  expect(cost).toBeLessThanOrEqual(1400);
+  expect(cost).toBeLessThanOrEqual(1500);
 });

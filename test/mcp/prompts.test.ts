@@ -1,6 +1,6 @@
 // Prompts and completion, in every client library. They contain only what the caller may see.
 import { afterEach, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
 import { type Caller, fullAccess, type Verb } from '../../src/core/caller.ts';
@@ -78,7 +78,7 @@ describe.each(clientNames)('%s', (name) => {
       [
         'totals',
         { collection: 'visits', period: 'week', measure: 'minutes' },
-        /'minutes' of the collection 'visits' for each week/,
+        /'minutes' in the collection 'visits' for each week/,
       ],
       [
         'change-safely',
@@ -132,12 +132,12 @@ describe.each(clientNames)('%s', (name) => {
       await get('totals', { collection: 'visits', period: 'decade' }),
     ]).toEqual([
       [-32602, "No prompt 'explor'. Near: explore."],
-      [-32602, 'collection: is needed. Name of a collection.'],
+      [-32602, 'collection: required. Name of a collection.'],
       [
         -32602,
         "UNKNOWN_COLLECTION: No collection 'nots'. Near: notes. Call describeCollection without a name for the list.",
       ],
-      [-32602, 'depth: unknown argument. There are collection.'],
+      [-32602, 'depth: unknown argument. Known: collection.'],
       [-32602, "INVALID_ARGUMENT: period: send 'Year' or 'Quarter' or 'Month' or 'Week' or 'Day'."],
     ]);
   });
@@ -161,7 +161,7 @@ describe.each(clientNames)('%s', (name) => {
 });
 
 test('without the tools that they speak of there are no prompts', async () => {
-  const customize = (agent: EngineAgent) => void agent;
+  const customize = (agent: HeadlessAgent) => void agent;
   house = await openHouse({ source: source(), customize, settings: { enabledTools: ['list'] } });
   const client = await connectClient('sdk 1.x', house.url, 'user-2');
   clients.push(client);

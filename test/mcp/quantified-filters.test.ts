@@ -105,6 +105,6 @@ test('a refusal has every form whole, and each is taken', async () => {
 });
 
 test.each([
-  [{ every: 'orders' }, 'every needs it'],
+  [{ every: 'orders' }, 'required with every'],
   [{ none: 'city' }, 'UNKNOWN_RELATION'],
 ])('%j is refused with what to send', async (filters, problem) => expect(await list(filters)).toContain(problem));

@@ -51,7 +51,7 @@ describe('Host and Origin', () => {
     ]);
     expect([answer.status, answer.body]).toEqual([
       403,
-      refusal('HOST_NOT_ALLOWED', 'This Host is not served here. Set SERVICE_ALLOWED_HOSTS to add it.'),
+      refusal('HOST_NOT_ALLOWED', 'This Host is not allowed. Set SERVICE_ALLOWED_HOSTS to add it.'),
     ]);
   });
 
@@ -138,7 +138,7 @@ describe('method and address', () => {
     const answer = await raw('POST', bearer, '/mcp?verbose=1', list);
     expect([answer.status, answer.body]).toEqual([
       400,
-      refusal('INVALID_ARGUMENT', 'verbose: unknown parameter of the address; remove it.'),
+      refusal('INVALID_ARGUMENT', 'verbose: unknown query parameter; remove it.'),
     ]);
   });
 });

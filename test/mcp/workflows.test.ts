@@ -195,7 +195,7 @@ describe('what is told', () => {
       waitsFor: {
         step: 'Is it right?',
         reason: 'guidance',
-        what: 'A person is to do something and say that it is done.',
+        what: 'A person must complete a task and mark it as done.',
         answerBy: '2030-01-01T00:00:00.000Z',
         answerAt: page,
       },

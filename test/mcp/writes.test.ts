@@ -127,7 +127,7 @@ test('what cannot be marked is not written', async () => {
   await house.store.close();
   const text = await ask(house, 'create', name);
   expect([text, seen, await customers()]).toEqual([
-    'SOURCE_UNAVAILABLE: The database cannot be reached at the moment. Try again shortly; when it stays like this, tell the operator: the log says why.',
+    'SOURCE_UNAVAILABLE: The database cannot be reached at the moment. Try again shortly. If the problem persists, tell the operator: the log has the cause.',
     [],
     3,
   ]);

@@ -44,7 +44,7 @@ test('one for the public API is refused, and the answer says which scopes are ne
   const response = await fetch(place.paths.resource, { method: 'POST', headers: bearer(secret).headers });
   expect([response.status, await response.text()]).toEqual([
     401,
-    'The token is for the public API. One for /mcp has some of the scopes mcp:read, mcp:write, mcp:action.',
+    'The token is for the public API. A token for /mcp needs one of the scopes mcp:read, mcp:write, mcp:action.',
   ]);
   expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="invalid_token", resource_metadata="/);
 });
@@ -55,8 +55,8 @@ test('one that expired is told from one that is unknown, also when it was just r
   late = 61_000;
   expect([before.status, await call(secret), await call(`svc_${'x'.repeat(43)}`)]).toEqual([
     200,
-    { status: 401, body: "The token has expired. 'portico token create' makes another." },
-    { status: 401, body: "The token is unknown or revoked. 'portico token create' makes another." },
+    { status: 401, body: "The token has expired. Create a new one with 'portico token create'." },
+    { status: 401, body: "The token is unknown or revoked. Create a new one with 'portico token create'." },
   ]);
 });
 
@@ -75,7 +75,7 @@ test('a disabled user is felt at the next call and so is his return; a call unde
   const auth = await place.gate.check(bearer(secret));
   await place.store.identity.setDisabled(auth.userId, true);
   const renewing = place.gate.renew(auth).catch((error: Error) => error.message);
-  const seen = [await place.gate.holds(auth), await renewing, (await call(secret)).status];
+  const seen = [await place.gate.isCurrent(auth), await renewing, (await call(secret)).status];
   await place.store.identity.setDisabled(auth.userId, false);
   expect([...seen, (await call(secret)).status]).toEqual([false, 'The account is disabled or gone.', 401, 200]);
 });
@@ -107,7 +107,7 @@ describe('revoking', () => {
         const auth = await two.gate.check(bearer(secret));
         await one.store.tokens.revoke(token.id);
         const after = await callMcp(there, secret);
-        expect([before.status, await two.gate.holds(auth), after.status]).toEqual([200, false, 401]);
+        expect([before.status, await two.gate.isCurrent(auth), after.status]).toEqual([200, false, 401]);
       } finally {
         await two.stop();
         await one.stop();

@@ -1,14 +1,14 @@
 // Claim mapping of an OpenID provider: the setting as an operator writes it, and its result for ID tokens.
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/core/config.ts';
-import { applyMapping, readMapping } from '../../src/oauth/sso/claims.ts';
+import { applyMapping, parseMapping } from '../../src/oauth/sso/claims.ts';
 
 const apply = (mapping: unknown, claims: Record<string, unknown>) =>
-  applyMapping(readMapping(JSON.stringify(mapping)), claims);
+  applyMapping(parseMapping(JSON.stringify(mapping)), claims);
 
 describe('claims', () => {
   test('what is not mapped is not said', () => {
-    expect(applyMapping(readMapping(null), { groups: ['admins'] })).toEqual({ tags: {} });
+    expect(applyMapping(parseMapping(null), { groups: ['admins'] })).toEqual({ tags: {} });
   });
 
   test.each<[string, unknown, readonly string[]]>([
@@ -50,17 +50,20 @@ describe('claims', () => {
   test.each([
     ['{', 'expected JSON'],
     ['[]', 'it: expected an object'],
-    ['{"group":"x"}', "there is no 'group'; there are team, role, level, tags"],
-    ['{"role":{"claims":"x"}}', "there is no 'claims'"],
+    ['{"group":"x"}', "unknown member 'group'; expected team, role, level, tags"],
+    ['{"role":{"claims":"x"}}', "unknown member 'claims'"],
     ['{"role":{"claim":""}}', 'role.claim'],
     ['{"role":{"claim":[]}}', 'role.claim'],
     ['{"role":{"claim":"x","values":{"a":1}}}', 'role.values'],
     ['{"role":{"claim":"x","default":3}}', 'role.default'],
-    ['{"level":"x"}', "level: 'values' must say"],
-    ['{"level":{"claim":"x","values":{"a":"king"}}}', "level: 'king' is none of admin, developer, editor, user"],
+    ['{"level":"x"}', "level: 'values' must map"],
+    [
+      '{"level":{"claim":"x","values":{"a":"king"}}}',
+      "level: expected one of admin, developer, editor, user, got 'king'",
+    ],
     ['{"tags":{"region":{}}}', 'tags.region.claim'],
   ])('a mapping that cannot be used says what is wrong: %s', (text, said) => {
-    expect(() => readMapping(text)).toThrow(said);
+    expect(() => parseMapping(text)).toThrow(said);
   });
 });
 
@@ -79,7 +82,7 @@ describe('settings', () => {
         SERVICE_SSO_VERIFIED_EMAIL: 'false',
         SERVICE_LINK_USERS: 'true',
       },
-      'only verified addresses link users',
+      'users are linked only by verified addresses',
     ],
   ])('%j', (env, said) => {
     expect(() => loadConfig({ env })).toThrow(said);

@@ -19,15 +19,15 @@ async function tryRegister(metadata: unknown, from = place): Promise<[number, st
 }
 
 test.each([
-  [['http://evil.example/callback'], 'redirect_uris must be https, unless they lead to localhost'],
-  [['http://localhost.evil.example/callback'], 'redirect_uris must be https, unless they lead to localhost'],
+  [['http://evil.example/callback'], 'redirect_uris must be https, unless they point to localhost'],
+  [['http://localhost.evil.example/callback'], 'redirect_uris must be https, unless they point to localhost'],
   [
     ['javascript:alert(1)'],
-    'redirect_uris must not use the scheme javascript: an app takes a domain name turned round, such as com.example.app',
+    'redirect_uris must not use the scheme javascript: an app uses a reversed domain name, such as com.example.app',
   ],
   [
     ['data:text/html,x'],
-    'redirect_uris must not use the scheme data: an app takes a domain name turned round, such as com.example.app',
+    'redirect_uris must not use the scheme data: an app uses a reversed domain name, such as com.example.app',
   ],
   [['https://a.example/#x'], 'redirect_uris must not contain fragments'],
   [['https://u:p@a.example/'], 'redirect_uris must not contain credentials'],
@@ -55,7 +55,7 @@ test('registration that is no JSON object, or asks for what is not offered, is r
   ]).toEqual([
     [400, 'invalid_request'],
     [400, 'invalid_request'],
-    [400, 'invalid_client_metadata', 'client_name must be a text of at most 200 characters'],
+    [400, 'invalid_client_metadata', 'client_name must be a string of at most 200 characters'],
     [400, 'invalid_client_metadata', 'response_types must include code'],
     [400, 'invalid_client_metadata', 'grant_types must include authorization_code'],
     [413, 'body_too_large'],
@@ -115,7 +115,7 @@ test.each([
   ['https://db.internal/client.json', 'invalid_client: client_id cannot be fetched: the host must be a public name'],
   [
     'https://a.example:8443/client.json',
-    'invalid_client: client_id cannot be fetched: only the usual https port is allowed',
+    'invalid_client: client_id cannot be fetched: only the default https port is allowed',
   ],
   ['http://a.example/client.json', 'invalid_client: client is invalid'],
   ['https://a.example/missing.json', 'invalid_client: client_id metadata document fetch failed'],

@@ -156,7 +156,7 @@ describe('what is chosen', () => {
     const told = place.observed.flatMap((one) =>
       one.type === 'security' && one.event === 'consent.allowed' ? [one.detail] : [],
     );
-    expect(told).toEqual(['mcp:read; only reads, 2 collections, for a day']);
+    expect(told).toEqual(['mcp:read; read-only, 2 collections, for a day']);
   });
 });
 
@@ -351,7 +351,7 @@ describe('300 collections', () => {
     const { id } = (await place.store.identity.findUserByEmail(place.account.email))!;
     expect([
       found.leftTo,
-      found.html.includes('None with “&lt;b&gt;” in its name.'),
+      found.html.includes('No collection with “&lt;b&gt;” in its name.'),
       await place.store.connections.decisionOf(id, registered.client.client_id),
     ]).toEqual([undefined, true, undefined]);
   });

@@ -65,7 +65,7 @@ test.skipIf(!hasChromium).each([
         await page.goto(`${place.paths.issuer}/oauth/device`);
         await page.getByLabel('Code').fill('BBBB-BBBB');
         await page.getByRole('button', { name: 'Continue' }).click();
-        await page.getByText('This is no code that is waiting').waitFor();
+        await page.getByText('The code is not valid').waitFor();
         found.push(...(await faults('wrong code')));
         const asked = await ask(place.paths.issuer);
         await page.goto(asked.verification_uri_complete);

@@ -144,7 +144,7 @@ test('who says no says it to the terminal', async () => {
   const browser = createBrowser();
   const page = await browser.press(await atConsent(browser, asked.verification_uri_complete), 'deny');
   const { status, body } = await poll(issuer, asked.device_code);
-  expect([titleOf(page), status, body.error]).toEqual(['Nothing was connected', 400, 'access_denied']);
+  expect([titleOf(page), status, body.error]).toEqual(['Not connected', 400, 'access_denied']);
 });
 
 test('who cancels at the sign-in says no too', async () => {
@@ -153,7 +153,7 @@ test('who cancels at the sign-in says no too', async () => {
   const signIn = await browser.press(await browser.open(asked.verification_uri_complete), 'continue');
   const page = await browser.press(signIn, 'cancel');
   const { body } = await poll(issuer, asked.device_code);
-  expect([titleOf(page), body.error]).toEqual(['Nothing was connected', 'access_denied']);
+  expect([titleOf(page), body.error]).toEqual(['Not connected', 'access_denied']);
 });
 
 test('an editor is told why not, and cannot allow it by a form of his own', async () => {
@@ -169,12 +169,16 @@ test('an editor is told why not, and cannot allow it by a form of his own', asyn
   const waiting = await poll(issuer, asked.device_code);
   const done = await browser.press(forced, 'deny');
   expect([
-    [page.status, page.html.includes('value="allow"'), page.html.includes('Ask an administrator for the level.')],
+    [
+      page.status,
+      page.html.includes('value="allow"'),
+      page.html.includes('Ask an administrator for one of these levels.'),
+    ],
     [forced.status, forced.html.includes('Ask an administrator')],
     waiting.body.error,
     titleOf(done),
     events().includes('device.not-entitled'),
-  ]).toEqual([[403, false, true], [403, true], 'authorization_pending', 'Nothing was connected', true]);
+  ]).toEqual([[403, false, true], [403, true], 'authorization_pending', 'Not connected', true]);
 });
 
 test('another person takes over on the consent page', async () => {

@@ -87,7 +87,7 @@ const badProof = (problem: string) => [
   401,
   'DPoP invalid_dpop_proof',
   'invalid_dpop_proof',
-  `The DPoP proof cannot be used: ${problem} Make a new one for each request.`,
+  `Invalid DPoP proof: ${problem} Create a new one for each request.`,
 ];
 const badToken = (scheme: 'Bearer' | 'DPoP', problem: string) => [
   401,
@@ -165,14 +165,14 @@ describe('a proof', () => {
     [
       'made more than a minute ago',
       () => ({ iat: Math.floor(systemClock.now() / 1000) - 62 }),
-      () => 'its iat is more than 60 seconds away from the time here.',
+      () => 'its iat is more than 60 seconds away from the server time.',
     ],
     [
       'made more than a minute ahead',
       () => ({ iat: Math.ceil(systemClock.now() / 1000) + 65 }),
-      () => 'its iat is more than 60 seconds away from the time here.',
+      () => 'its iat is more than 60 seconds away from the server time.',
     ],
-    ['that has expired', () => ({ exp: 1 }), () => 'its exp forbids to use it now.'],
+    ['that has expired', () => ({ exp: 1 }), () => 'its exp does not allow its use now.'],
     ['without jti', () => ({ jti: undefined }), () => 'it has no jti.'],
     ['with an empty jti', () => ({ jti: '' }), () => 'it has no jti.'],
     ['without ath', () => ({ ath: undefined }), () => 'its ath must be the SHA-256 of the access token.'],
@@ -185,7 +185,7 @@ describe('a proof', () => {
     expect(await call(await bound.prove({ claims: claims() }))).toEqual(badProof(problem()));
   });
 
-  const noJwt = 'it is no signed JWT with a public key (jwk) in its header.';
+  const noJwt = 'it is not a signed JWT with a public key (jwk) in its header.';
   const wrongAlgorithm = 'it must be signed with ES256 or EdDSA.';
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   test.each<[string, () => Promise<string | undefined>, string]>([
@@ -252,7 +252,7 @@ describe('a proof', () => {
 
   test('is taken once', async () => {
     const proof = await bound.prove();
-    expect([await call(proof), await call(proof)]).toEqual([[200], badProof('it was used before.')]);
+    expect([await call(proof), await call(proof)]).toEqual([[200], badProof('it was already used.')]);
   });
 
   test('that was refused for what it says has not used its jti up', async () => {
@@ -267,7 +267,7 @@ describe('a proof', () => {
   test('by another key than the token is bound to is refused', async () => {
     const by = await generateKeyPair('ES256', { extractable: true });
     expect(await call(await bound.prove({ by }))).toEqual(
-      badToken('DPoP', 'The token is bound to another key than the one of the DPoP proof.'),
+      badToken('DPoP', 'The token and the DPoP proof have different keys.'),
     );
   });
 });
@@ -358,9 +358,9 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite').map((server)
         const later = await callMcp(one.paths.resource, token);
         await one.store.oauth.revokeGrant(taken[0]!.grantId ?? '');
         const renewing = Promise.resolve(two.gate.renew(taken[0]!)).catch((error: Error) => error.message);
-        expect([taken.length, refused, later.status, await two.gate.holds(taken[0]!), await renewing]).toEqual([
+        expect([taken.length, refused, later.status, await two.gate.isCurrent(taken[0]!), await renewing]).toEqual([
           1,
-          ['The DPoP proof cannot be used: it was used before. Make a new one for each request.'],
+          ['Invalid DPoP proof: it was already used. Create a new one for each request.'],
           401,
           false,
           'The token is unknown, expired or revoked. Sign in again.',
@@ -381,9 +381,9 @@ test('what was let in is looked at again without its proof, and asked for more i
     const dpop = await prove();
     const auth = await place.gate.check({ method: 'POST', headers: { authorization: `DPoP ${token}`, dpop } });
     await place.store.permissions.setRole('Clerk', {});
-    const holds = await place.gate.holds(auth);
+    const holds = await place.gate.isCurrent(auth);
     const renewed = await place.gate.renew(auth);
-    expect([holds, await place.gate.holds(renewed), renewed.userId === auth.userId]).toEqual([false, true, true]);
+    expect([holds, await place.gate.isCurrent(renewed), renewed.userId === auth.userId]).toEqual([false, true, true]);
     const challenge = place.gate.scopeChallenge({ headers: { authorization: `DPoP ${token}` } }, ['mcp:write']);
     expect(challenge.replace(/ resource_metadata="[^"]+",/, '')).toBe(
       'Bearer scope="mcp:write", DPoP error="insufficient_scope", algs="ES256 EdDSA"',

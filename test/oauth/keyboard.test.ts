@@ -94,7 +94,7 @@ test.skipIf(!hasChromium)('a person limits an app to some of many collections wi
     await press('Tab', 'Tab', 'Enter');
     const told = () =>
       place.observed.flatMap((one) => (one.type === 'security' ? [[one.event, one.detail]] : [])).at(-1);
-    await expect.poll(told).toEqual(['consent.allowed', 'mcp:read; only reads, 1 collection, for a day']);
+    await expect.poll(told).toEqual(['consent.allowed', 'mcp:read; read-only, 1 collection, for a day']);
     expect([before, all, found]).toEqual([0, 300, 11]);
   } finally {
     await browser.close();

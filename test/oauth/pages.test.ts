@@ -54,7 +54,7 @@ describe('the sign-in page', () => {
     const { organization, project, environment } = await place.store.identity.place();
     expect([page.status, read(page)]).toEqual([
       200,
-      `${organization} ${project} · ${environment} Sign in notebook.example asks to connect. It calls itself “Notebook”. You will see what it asks for before anything is shared. E-mail Password Sign in Cancel and go back to notebook.example`,
+      `${organization} ${project} · ${environment} Sign in notebook.example asks to connect. It calls itself “Notebook”. You see what it requests before you share any data. E-mail Password Sign in Cancel and go back to notebook.example`,
     ]);
   });
 
@@ -149,7 +149,7 @@ describe('the sign-in page', () => {
     const { leftTo } = await browser.press(page, 'cancel');
     expect(Object.fromEntries(leftTo?.searchParams ?? [])).toEqual({
       error: 'access_denied',
-      error_description: 'The user did not allow it.',
+      error_description: 'The user denied the request.',
       state: 'the-state',
       iss: place.paths.issuer,
     });
@@ -165,8 +165,8 @@ describe('the consent page', () => {
         'Returns to notebook.example You are Ada Lovelace ada@example.com Sales · Clerk If you allow it, it can: ' +
         'Read your data See the collections and records that you may see, and search them. ' +
         'Change your data Create, update and delete the records that you may change. ' +
-        'Limit it Only reading, only some collections, only for a while Read only Whatever is ticked above, it changes nothing and runs no actions. ' +
-        'Connected Until I take it back 30 days A day An hour ' +
+        'Limit it Read-only, selected collections or a limited time Read only Overrides the choices above: no changes, no actions. ' +
+        'Connected Until revoked 30 days A day An hour ' +
         'Cancel Allow Not you? Switch account It never gets more rights than you have. You or an administrator can disconnect it at any time.',
     );
   });
@@ -193,7 +193,7 @@ describe('the consent page', () => {
     const browser = createBrowser();
     const page = await browser.press(await browser.open(url), 'sign-in', { ...place.account });
     expect(read(page)).toContain(
-      'Who asks An app on this device unverified Calls itself “Paper”. It says it is the app of paper.example. Returns to This device',
+      'Who asks An app on this device unverified Calls itself “Paper”. It claims to be the app of paper.example. Returns to This device',
     );
   });
 
@@ -351,7 +351,7 @@ describe('an answer is not taken', () => {
       const page = await createBrowser().open(place.local + path);
       expect([page.status, read(page), page.headers.get('x-frame-options')]).toEqual([
         400,
-        'Portico This sign-in has expired It was not finished in time, or was finished already. Go back to your assistant and connect again.',
+        'Portico This sign-in has expired It was not completed in time, or was already completed. Go back to your assistant and connect again.',
         'DENY',
       ]);
     },
@@ -372,7 +372,7 @@ test('a redirect that was not registered gets a page and no redirect', async () 
   expect([page.status, page.leftTo, read(page)]).toEqual([
     400,
     undefined,
-    'Portico This request cannot be served The app asked for the answer at an address that it did not register, so nothing was sent. ' +
+    'Portico This request cannot be served The app requested a redirect address that it did not register, so no answer was sent. ' +
       'invalid_redirect_uri: redirect_uri did not match any of the client&#39;s registered redirect_uris',
   ]);
 });

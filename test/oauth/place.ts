@@ -12,12 +12,12 @@ import type { Observation } from '../../src/core/observe.ts';
 import { documentFetch } from '../../src/oauth/clients/documents.ts';
 import type { ListCollections, OfferedScopes } from '../../src/oauth/consent/consent.ts';
 import type { HostSignInOptions } from '../../src/oauth/login/host-sign-in.ts';
-import { createSignInWays } from '../../src/oauth/login/login-methods.ts';
+import { createLoginMethods } from '../../src/oauth/login/login-methods.ts';
 import { createSignIn } from '../../src/oauth/login/sign-in.ts';
 import { createPaths, type Paths } from '../../src/oauth/server/paths.ts';
 import { createAuthorizationServer } from '../../src/oauth/server/routes.ts';
 import { resourceScopes } from '../../src/oauth/server/scopes.ts';
-import { createGate, type Gate } from '../../src/oauth/tokens/bearer.ts';
+import { createTokenAuthenticator, type TokenAuthenticator } from '../../src/oauth/tokens/bearer.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { NewUser, User } from '../../src/store/users/types.ts';
@@ -30,7 +30,7 @@ export interface Started {
   readonly local: string;
   readonly paths: Paths;
   readonly store: Store;
-  readonly gate: Gate;
+  readonly gate: TokenAuthenticator;
   readonly account: Account;
   addUser(user: NewUser): Promise<User>;
   readonly observed: Observation[];
@@ -86,15 +86,15 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
   const defaultScopes = ['mcp:read'];
   const documents = new Map<string, unknown>();
   const fetched: string[] = [];
-  const ways = createSignInWays({ store, config, clock, observe, hostSignIn: options.hostSignIn });
+  const ways = createLoginMethods({ store, config, clock, observe, hostSignIn: options.hostSignIn });
   const server = createAuthorizationServer({
     store,
     config,
     paths,
     clock,
     observe,
-    signIn: createSignIn({ store, config, clock, isOpen: ways.passwords }),
-    ways,
+    signIn: createSignIn({ store, config, clock, allowsPasswords: ways.passwords }),
+    loginMethods: ways,
     defaultScopes,
     listCollections: options.listCollections ?? (() => []),
     offeredScopes: options.offeredScopes ?? (async () => new Set(resourceScopes)),
@@ -106,7 +106,7 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
       return document === undefined ? new Response('', { status: 404 }) : Response.json(document);
     },
   });
-  const gate = createGate({ store, paths, clock, defaultScopes, sso: config.ssoIssuer !== null });
+  const gate = createTokenAuthenticator({ store, paths, clock, defaultScopes, sso: config.ssoIssuer !== null });
   const add: Started['addUser'] = (user) => addUser(store, config, user);
   if (!options.beside) {
     const person = { ...account, firstName: 'Ada', lastName: 'Lovelace', team: 'Sales', role: 'Clerk' };
@@ -143,7 +143,7 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
   };
 }
 
-async function answerMcp(gate: Gate, req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function answerMcp(gate: TokenAuthenticator, req: IncomingMessage, res: ServerResponse): Promise<void> {
   try {
     const auth = await gate.check(req);
     res.writeHead(200, { 'Content-Type': 'application/json' });

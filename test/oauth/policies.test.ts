@@ -39,12 +39,12 @@ describe('redirects of registered clients', () => {
       [
         400,
         'invalid_redirect_uri',
-        'redirect_uris must not lead to old.paper.example: its domain is on the deny-list of this server',
+        'redirect_uris must not point to old.paper.example: its domain is on the deny-list of this server',
       ],
       [
         400,
         'invalid_redirect_uri',
-        'redirect_uris must not lead to elsewhere.example: its domain is not on the allow-list of this server',
+        'redirect_uris must not point to elsewhere.example: its domain is not on the allow-list of this server',
       ],
     ]);
     for (const uri of [

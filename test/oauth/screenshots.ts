@@ -68,7 +68,7 @@ async function take(
   await shoot('consent');
   await page.locator('summary').click();
   await page.getByLabel('Read only').check();
-  await page.getByLabel('Only some of').check();
+  await page.getByLabel('Selected collections').check();
   await page.getByLabel('Find a collection').fill('or');
   await page.getByRole('button', { name: 'Find' }).click();
   await page.getByText('in the name').waitFor();

@@ -68,7 +68,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.goto(shop.consoleUrl);
     const stranger = await open();
     await stranger.tab.goto(`${shop.consoleUrl}/sso/callback?code=x&state=${'x'.repeat(43)}`);
-    await stranger.tab.getByRole('heading', { name: 'This sign-in cannot be finished' }).waitFor();
+    await stranger.tab.getByRole('heading', { name: 'This sign-in cannot be completed' }).waitFor();
     await Promise.all([tab.context().close(), stranger.tab.context().close()]);
   });
 });

@@ -125,7 +125,7 @@ describe('the page', () => {
     const { browser, page } = await begin(world);
     world.upstream.isDown = true;
     const down = await browser.press(page, 'sso');
-    expect([down.status, text(down)]).toEqual([503, expect.stringContaining('Example ID cannot be asked who you are')]);
+    expect([down.status, text(down)]).toEqual([503, expect.stringContaining('Example ID cannot verify who you are')]);
     expect(world.place.observed).toContainEqual(
       expect.objectContaining({
         type: 'warning',
@@ -369,10 +369,10 @@ describe('who comes in', () => {
       'whose address is not verified',
       { email: 'o@example.com', email_verified: false },
       {},
-      'does not call your e-mail address verified',
+      'has not verified your e-mail address',
     ],
-    ['of whom nothing is said of it', { email: 'o@example.com' }, {}, 'does not call your e-mail address verified'],
-    ['without an address', { email_verified: true }, {}, 'did not say your e-mail address'],
+    ['of whom nothing is said of it', { email: 'o@example.com' }, {}, 'has not verified your e-mail address'],
+    ['without an address', { email_verified: true }, {}, 'did not send your e-mail address'],
     [
       'of another domain',
       { email: 'o@sub.example.com.evil.example', email_verified: true },
@@ -479,7 +479,7 @@ test('an application token that was not made through single sign-on is refused w
   const make = async (sso: boolean) =>
     (await store.tokens.create({ userId: user.id, name: `${sso}`, scopes: ['mcp:read'], sso })).secret;
   const refused = await callMcp(paths.resource, await make(false));
-  expect([refused.status, refused.body]).toEqual([401, expect.stringContaining('Single sign-on is on here')]);
+  expect([refused.status, refused.body]).toEqual([401, expect.stringContaining('Single sign-on is required')]);
   expect((await callMcp(paths.resource, await make(true))).status).toBe(200);
 });
 

@@ -60,7 +60,7 @@ describe('an access token', () => {
     const request = bearer(session.tokens.access_token);
     const first = await place.gate.check(request);
     const again = place.gate.check(request);
-    expect([again === first, place.gate.holds(first), session.tokens.expires_in, session.tokens.scope]).toEqual([
+    expect([again === first, place.gate.isCurrent(first), session.tokens.expires_in, session.tokens.scope]).toEqual([
       true,
       true,
       900,
@@ -94,7 +94,7 @@ describe('an access token', () => {
   test.each([
     ['another audience', { aud: 'https://other.example/mcp' }, 'The token was issued for another resource.'],
     ['no audience', { aud: undefined }, 'The token was issued for another resource.'],
-    ['another kind', { kind: 'RefreshToken' }, 'This is no access token.'],
+    ['another kind', { kind: 'RefreshToken' }, 'This is not an access token.'],
     ['no expiry', { exp: undefined }, 'The token has expired. Refresh it or sign in again.'],
     [
       'a certificate it is bound to',
@@ -114,7 +114,7 @@ describe('an access token', () => {
   });
 
   test.each([
-    [undefined, 'An access token is needed. Sign in through the authorization server that the challenge names.'],
+    [undefined, 'An access token is required. Sign in through the authorization server that the challenge names.'],
     ['Bearer', 'The Authorization header must be `Bearer <token>` or `DPoP <token>`.'],
     ['Basic dXNlcjpwYXNz', 'The Authorization header must be `Bearer <token>` or `DPoP <token>`.'],
     [`Bearer ${'x'.repeat(2000)}`, 'The Authorization header must be `Bearer <token>` or `DPoP <token>`.'],
@@ -157,7 +157,7 @@ describe('revocation', () => {
     const auth = await place.gate.check(bearer(session.tokens.access_token));
     const { server, client, authentication } = session;
     await oauth.revocationRequest(server, client, authentication, `${session.tokens[which]}`, insecure);
-    expect([before, place.gate.holds(auth), await status(session), await outcome(refreshed(session))]).toEqual([
+    expect([before, place.gate.isCurrent(auth), await status(session), await outcome(refreshed(session))]).toEqual([
       200,
       false,
       401,
@@ -179,7 +179,7 @@ describe('revocation', () => {
         const { server: issuer, client, authentication } = session;
         await oauth.revocationRequest(issuer, client, authentication, session.tokens.access_token, insecure);
         const after = await callMcp(there, session.tokens.access_token);
-        expect([before.status, await two.gate.holds(auth), after.status]).toEqual([200, false, 401]);
+        expect([before.status, await two.gate.isCurrent(auth), after.status]).toEqual([200, false, 401]);
       } finally {
         await two.stop();
         await one.stop();

@@ -34,7 +34,7 @@ test('sign-in and consent', async () => {
   expect(heading(consent)).toBe('Allow notebook.example to connect?');
   const undecided = await browser.submit(consent, 'allow', { lasts: 'day' });
   expect([undecided.status, heading(undecided), alertOf(undecided), undecided.leftTo]).toEqual([
-    ...[400, heading(consent), 'Nothing is decided yet: press Allow or Cancel.', undefined],
+    ...[400, heading(consent), 'Press Allow or Cancel.', undefined],
   ]);
   expect(undecided.html).toMatch(/<option value="day" selected/);
   const { leftTo } = await browser.press(undecided, 'allow');
@@ -51,7 +51,7 @@ test('the codes of a terminal, and its consent', async () => {
   expect(heading(consent)).toContain('Allow the Portico command line');
   const undecided = await browser.submit(consent, 'allow');
   expect([undecided.status, heading(undecided), alertOf(undecided)]).toEqual([
-    ...[400, heading(consent), 'Nothing is decided yet: press Allow or Cancel.'],
+    ...[400, heading(consent), 'Press Allow or Cancel.'],
   ]);
   expect((await poll(place.paths.issuer, asked.device_code)).body.error).toBe('authorization_pending');
   await browser.press(undecided, 'allow');

@@ -63,7 +63,7 @@ test('while it is away calls are 503 and nothing is written; when it is back, so
     expect.stringContaining('The server that keeps users, permissions and the log cannot be reached at the moment'),
     [{ json: { rows: [[1], [2]] } }, { json: {} }, 'when it was back', 200],
     [
-      `The platform at ${platform.address}/platform cannot be reached: calls are refused until it can.`,
+      `The platform at ${platform.address}/platform cannot be reached; calls are rejected until it answers.`,
       `The platform at ${platform.address}/platform answers again.`,
     ],
   ]);
@@ -81,15 +81,15 @@ test('a write that began is not done when its mark cannot be made', async () => 
     await messageOf(() => agent.store.activity.begin({ ...mark, type: 'write' })),
   ]).toEqual([
     true,
-    'The server that keeps users, permissions and the log cannot be reached at the moment. Try again shortly; when it stays like this, tell the operator.',
+    'The server that keeps users, permissions and the log cannot be reached at the moment. Try again shortly. If the problem persists, tell the operator.',
   ]);
 });
 
 test.each([
   [404, /^serverUrl: there is no platform at http:.*\/platform\. Set SERVICE_PLATFORM_DOOR=true there, or correct/],
-  [403, /^serverUrl: .* lets nobody in from the address of this machine \(status 403\)/],
+  [403, /^serverUrl: .* rejects the address of this machine \(status 403\)/],
   [503, /is not ready \(status 503\)/],
-  [200, /answers with status 200, and not as a platform does/],
+  [200, /answers with status 200, so it is not a platform/],
 ])('a server that answers %i is no platform, and the start says why', async (status, message) => {
   const server = createServer((req, res) => {
     req.resume();
@@ -114,18 +114,18 @@ test.each<[string, Record<string, string>, RegExp]>([
   [
     'http elsewhere',
     { SERVICE_SERVER_URL: 'http://platform.example.com' },
-    /expected https; http will do on this machine/,
+    /expected https; http is allowed only on this machine/,
   ],
   ['a password in it', { SERVICE_SERVER_URL: 'https://a:b@platform.example.com' }, /credentials, query and fragment/],
   [
     'a storage as well',
     { SERVICE_SERVER_URL: 'https://platform.example.com', SERVICE_STORAGE_URL: 'sqlite::memory:' },
-    /SERVICE_STORAGE_URL is set as well/,
+    /SERVICE_STORAGE_URL is also set/,
   ],
   [
     'a door as well',
     { SERVICE_SERVER_URL: 'https://platform.example.com', SERVICE_PLATFORM_DOOR: 'true' },
-    /SERVICE_PLATFORM_DOOR is set as well/,
+    /SERVICE_PLATFORM_DOOR is also set/,
   ],
 ])('%s is refused before anything starts', async (_what, env, message) => {
   expect(await messageOf(() => loadConfig({ env }))).toMatch(message);
@@ -136,7 +136,7 @@ test.each([
   ['with one that could be guessed', 'too-short'],
 ])('a door %s does not open', async (_what, secret) => {
   expect(await messageOf(() => startPlatform(notes.url, { SERVICE_ENV_SECRET: secret }))).toMatch(
-    /^SERVICE_PLATFORM_DOOR: agents are known by the envSecret\. Set SERVICE_ENV_SECRET to 32 random characters or more/,
+    /^SERVICE_PLATFORM_DOOR: agents authenticate with the envSecret\. Set SERVICE_ENV_SECRET to 32 or more random characters/,
   );
 });
 
@@ -144,7 +144,7 @@ test('an agent of the command needs the secret too', async () => {
   const platform = await startPlatform(notes.url);
   onTestFinished(() => platform.stop());
   expect(await messageOf(() => startAgent(notes.url, platform, { SERVICE_ENV_SECRET: '' }))).toBe(
-    'SERVICE_SERVER_URL: SERVICE_ENV_SECRET is missing, the same as at the platform.',
+    'SERVICE_SERVER_URL: SERVICE_ENV_SECRET is missing. Set it to the same value as on the platform.',
   );
 });
 

@@ -42,8 +42,8 @@ test('people are administered at the platform, and served by the agent', async (
   const counted = await callTool(mcpUrl, token, 'aggregate', { collectionName: 'products', operation: 'count' });
   expect([without, set.code, elsewhere.code, elsewhere.stderr, await doctor(), counted]).toMatchObject([
     [
-      expect.stringContaining(`serverUrl: nothing answers at ${serverUrl}/platform (ECONNREFUSED)`),
-      expect.stringContaining(`serverUrl: nothing answers at ${serverUrl}/platform (ECONNREFUSED)`),
+      expect.stringContaining(`serverUrl: no server answers at ${serverUrl}/platform (ECONNREFUSED)`),
+      expect.stringContaining(`serverUrl: no server answers at ${serverUrl}/platform (ECONNREFUSED)`),
     ],
     0,
     1,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { makeTestingToken } from '../../src/oauth/tokens/session-token.ts';
+import { createTestingToken } from '../../src/oauth/tokens/session-token.ts';
 import { readSandboxKey } from '../../src/remote-store/sandbox-key.ts';
 import { createForestServerSandbox, type Sandbox } from '../../src/testing/index.ts';
 import { connectSandbox, type SandboxControls } from '../../src/testing/sandbox.ts';
@@ -20,7 +20,7 @@ let sandbox: Sandbox;
 let controls: SandboxControls;
 let agent: TestServer;
 const make = (options: { userId?: number; authSecret?: string; seconds?: number } = {}) =>
-  makeTestingToken({ authSecret, userId: 1, seconds: 60, clock: systemClock, ...options });
+  createTestingToken({ authSecret, userId: 1, seconds: 60, clock: systemClock, ...options });
 const enter = async (token: string, at: Pick<TestServer, 'address'> = agent) =>
   (await whoAmI(`${at.address}/service`, token)).status;
 
@@ -63,7 +63,7 @@ test('the key of a sandbox lies where its user alone can read it, and goes with 
 test('the first environment has it; another is told that it does not know it', async () => {
   const other = () => connectSandbox({ serverUrl: sandbox.url, envSecret: 'another secret' });
   expect([await messageOf(other), (await controls.user()).id]).toEqual([
-    `serverUrl: the platform at ${sandbox.url}/platform does not know this envSecret. Give both the same one.`,
+    `serverUrl: the platform at ${sandbox.url}/platform does not accept this envSecret. Use the same one on both.`,
     1,
   ]);
 });
@@ -136,7 +136,7 @@ test('a key of a sandbox at the port of a platform makes no sandbox of it', asyn
   expect([
     over.store.isSandbox,
     await messageOf(() => connectSandbox({ serverUrl: platform.address, envSecret })),
-  ]).toEqual([undefined, `serverUrl: ${platform.address} is a platform, and no sandbox for tests.`]);
+  ]).toEqual([undefined, `serverUrl: ${platform.address} is a platform, not a sandbox for tests.`]);
 });
 
 test('an agent that mounts nothing tells it what it serves, too', async () => {

@@ -49,7 +49,7 @@ test('a restart whose platform is away goes on, and says that it could not be to
   await sandbox.close();
   await agent.restart();
   expect(logged.map(([, message]) => message)).toContain(
-    'The platform could not be told of the new schema: it is told at the next start or restart.',
+    'Failed to send the new schema to the platform. The next start or restart sends it.',
   );
 });
 

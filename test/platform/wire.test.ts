@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { randomToken } from '../../src/core/secret.ts';
 import { connectStore } from '../../src/remote-store/connect.ts';
 import { createNonces } from '../../src/remote-store/nonces.ts';
-import { authorize, doorKeyOf, hashOf } from '../../src/remote-store/signature.ts';
+import { authorize, hashOf, rpcKeyOf } from '../../src/remote-store/signature.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
 import { messageOf } from '../app/agent.ts';
 import { servers, type TestDatabase } from '../databases.ts';
@@ -36,7 +36,7 @@ const codeOf = async (act: () => Promise<unknown>) => {
 const signed = (path: string, args: unknown, { time = systemClock.now(), secret = envSecret } = {}): Passed => {
   const body = JSON.stringify(args);
   const nonce = randomToken(128);
-  const authorization = authorize({ path, time, nonce, body: hashOf(body), environment: '' }, doorKeyOf(secret));
+  const authorization = authorize({ path, time, nonce, body: hashOf(body), environment: '' }, rpcKeyOf(secret));
   return { path: `/platform${path}`, headers: { 'content-type': 'application/json', authorization }, body };
 };
 
@@ -65,7 +65,7 @@ test('the secret is never on the wire, nor anything that it is kept as', async (
   await again.identity.verifyPassword(platform.account.email, 'wrong');
   await again.close();
   const all = JSON.stringify(between.passed);
-  expect([between.passed.length > 1, all.includes(envSecret), all.includes(doorKeyOf(envSecret))]).toEqual([
+  expect([between.passed.length > 1, all.includes(envSecret), all.includes(rpcKeyOf(envSecret))]).toEqual([
     true,
     false,
     false,
@@ -77,7 +77,7 @@ test('a wrong secret is 401, says nothing else, and is told as a security event'
   const answer = await send(platform.address, signed('/v1/nothing/such', {}, { secret: 'x'.repeat(40) }));
   const bare = await send(platform.address, { path: '/platform/v1/versions', headers: {}, body: '{}' });
   expect([message, answer.status, answer.body, answer.headers['portico-signature'], bare.status, events()]).toEqual([
-    `serverUrl: the platform at ${between.address}/platform does not know this envSecret. Give both the same one.`,
+    `serverUrl: the platform at ${between.address}/platform does not accept this envSecret. Use the same one on both.`,
     401,
     '{"refused":"not-signed","detail":"The request is not signed with the secret of this environment."}',
     undefined,
@@ -154,7 +154,7 @@ test.each([
 test('an agent whose clock is wrong does not start, and is told by how much', async () => {
   const clock = { ...systemClock, now: () => systemClock.now() - 400_000 };
   expect(await messageOf(() => open({ clock }))).toMatch(
-    /^serverUrl: The platform refused a request: The clocks differ by (399|400|401) s: set that of the agent's machine/,
+    /^serverUrl: The platform refused a request: The clocks differ by (399|400|401) s: correct the clock of the agent's/,
   );
 });
 

@@ -1,7 +1,7 @@
 // The customization of the shop: relations, an imported field, charts, and actions of each scope.
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 
-export function addRelations(agent: EngineAgent): void {
+export function addRelations(agent: HeadlessAgent): void {
   agent.customizeCollection('remarks', (remarks) =>
     remarks.addPolymorphicManyToOneRelation('about', {
       ...{ foreignKey: 'about_id', typeField: 'about_type' },
@@ -19,7 +19,7 @@ export function addRelations(agent: EngineAgent): void {
   );
 }
 
-export function addAction(agent: EngineAgent): void {
+export function addAction(agent: HeadlessAgent): void {
   const noteOf = (id: number) => ({ conditionTree: { field: 'id', operator: 'Equal', value: id } }) as const;
   agent.customizeCollection('orders', (orders) =>
     orders

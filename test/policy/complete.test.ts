@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { AppError, errorCodes } from '../../src/core/errors.ts';
 import { createRouteTable } from '../../src/rest/route.ts';
 import { dataRoutes } from '../../src/rest/routes.ts';
-import { outcomeOfCode } from '../../src/store/audit/activity-outcome.ts';
+import { outcomeOfCode } from '../../src/store/audit/activity.ts';
 import { stepHandlers } from '../../src/workflows/steps/table.ts';
 import { ask } from '../app/call.ts';
 import { servers } from '../databases.ts';

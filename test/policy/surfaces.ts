@@ -1,4 +1,4 @@
-// Entry points that manage Portico itself, not the shop's records, with the access that docs/public-http-api.md and
+// Entry points that manage Portico itself, not the shop's records, with the access that docs/apis.md and
 // docs/console.md describe. A route that is missing here fails.
 
 /**

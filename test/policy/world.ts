@@ -1,5 +1,5 @@
 // The whole server over a small shop. The rows are read with plain SQL, and restored after each write.
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import type { TestServer as Maker, TestDatabase } from '../databases.ts';
@@ -205,7 +205,7 @@ async function snapshot(database: TestDatabase): Promise<string[]> {
     .sort();
 }
 
-function customize(agent: EngineAgent): void {
+function customize(agent: HeadlessAgent): void {
   addRelations(agent);
   addAction(agent);
 }

@@ -5,7 +5,7 @@ import { createApiPaths } from '../../src/api/paths.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { type OpenedStore, openStore } from '../../src/store/open.ts';
-import { readDefinition } from '../../src/workflows/definition/definition.ts';
+import { parseDefinition } from '../../src/workflows/definition/definition.ts';
 import { createTriggers } from '../../src/workflows/triggers/trigger.ts';
 import { createTriggerAddresses } from '../../src/workflows/triggers/trigger-address.ts';
 import { ask } from '../app/call.ts';
@@ -59,7 +59,7 @@ describe.each(ownDialects.slice(-1))('a server process on %s', { timeout: 120_00
     );
     tokens = { api: api!.secret, mcp: mcp!.secret };
     const access = (await store.permissions.accessOf(id))!;
-    const definition = readDefinition({ name: 'pay', collection: 'orders', steps: threeSteps });
+    const definition = parseDefinition({ name: 'pay', collection: 'orders', steps: threeSteps });
     const { renderingId } = access.caller;
     const workflow = await store.workflows.publish({
       ...{ renderingId, name: 'pay', collection: 'orders', concurrency: null, by: id },
@@ -113,7 +113,7 @@ describe.each(ownDialects.slice(-1))('a server process on %s', { timeout: 120_00
       expect(await answer.json()).toMatchObject({
         error: expect.any(String),
         message:
-          'The database cannot be reached at the moment. Try again shortly; when it stays like this, tell the operator: the log says why.',
+          'The database cannot be reached at the moment. Try again shortly. If the problem persists, tell the operator: the log has the cause.',
         code: 'SOURCE_UNAVAILABLE',
       });
     }

@@ -233,7 +233,7 @@ describe('records', () => {
 
   const page = { parent_collection_name: 'customers', parent_collection_id: '1', parent_association_name: 'orders' };
   test.each([
-    ['none, which never means all', bundle, {}, 400, 'No ids never means all'],
+    ['none, which never means all', bundle, {}, 400, 'An empty list does not mean all records'],
     [
       'none of a list that shows none',
       bundle,
@@ -241,7 +241,7 @@ describe('records', () => {
       400,
       '',
     ],
-    ['several for one', lost, { ids: ['1', '2'], values: { reason: 'x' } }, 400, 'works on one record'],
+    ['several for one', lost, { ids: ['1', '2'], values: { reason: 'x' } }, 400, 'runs on one record'],
     ['one that is not there', bundle, { ids: ['1', '99'] }, 404, '99'],
     ['one that belongs to somebody else', bundle, { ids: ['1', '3'], ...page }, 404, "'3'"],
     [
@@ -252,7 +252,13 @@ describe('records', () => {
       '99',
     ],
     ['a part of a page', bundle, { ids: ['1'], parent_collection_name: 'customers' }, 400, 'parent_association_name'],
-    ['another relation', bundle, { ids: ['1'], ...page, parent_association_name: 'profile' }, 400, 'leads to'],
+    [
+      'another relation',
+      bundle,
+      { ids: ['1'], ...page, parent_association_name: 'profile' },
+      400,
+      'not a relation from',
+    ],
     ['ids that are no list', bundle, { ids: '1' }, 400, 'list of ids'],
     ['a flag that is none', bundle, { all_records: 'true' }, 400, 'all_records'],
     [

@@ -3,7 +3,8 @@
 import { OpenAI } from 'openai';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { type AiProvider, createEngineAgent, createMemoryDataSource } from '../../src/index.ts';
+import { createEngineAgent } from '../../src/engine.ts';
+import { type AiProvider, createMemoryDataSource } from '../../src/index.ts';
 import { failing, KEY, kinds, openProvider, type Reply, saying, speaking, spoken } from '../agent/ai-server.ts';
 import { type House, openHouse } from './house.ts';
 
@@ -131,7 +132,7 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     const last = text.trim().split('\n\n').at(-1)!.replace('data: ', '');
     expect(JSON.parse(last)).toEqual({
       error: {
-        message: "The AI provider 'house' cannot be reached, or does not answer as it should. Try again shortly.",
+        message: "The AI provider 'house' cannot be reached, or returns invalid answers. Try again shortly.",
         type: 'server_error',
         code: 'AI_UNAVAILABLE',
       },
@@ -170,7 +171,7 @@ describe('what is refused', () => {
     expect(answer.status).toBe(404);
     expect(await errorOf(answer)).toMatchObject({
       code: 'NO_AI_PROVIDER',
-      detail: 'This server has no AI provider. Who runs it can add one with addAi(createAiProvider(...)).',
+      detail: 'This server has no AI provider. The operator can add one with addAi(createAiProvider(...)).',
     });
   });
 
@@ -180,7 +181,7 @@ describe('what is refused', () => {
     expect(await errorOf(answer)).toMatchObject({
       status: 400,
       code: 'INVALID_ARGUMENT',
-      detail: "model: it is chosen by whoever runs this server: leave it out, or send 'model-1'.",
+      detail: "model: the operator of this server chooses the model: leave it out, or send 'model-1'.",
     });
     expect(asked).toEqual([]);
     expect((await post({ model: 'model-1', messages })).status).toBe(200);
@@ -202,12 +203,12 @@ describe('what is refused', () => {
     [
       '{"messages": [{"role": "user", "content": "x"}], "temprature": 1}',
       400,
-      'temprature: is not known here. Near: temperature',
+      'temprature: is unknown. Near: temperature',
     ],
-    ['{"messages": [{"role": "user", "content": "x"}], "n": 2}', 400, 'n: is not known here.'],
+    ['{"messages": [{"role": "user", "content": "x"}], "n": 2}', 400, 'n: is unknown.'],
     ['{"messages": [{"role": "user", "content": "x"}], "stream": "yes"}', 400, 'stream: expected true or false.'],
     ['{"messages": [{"role": "user", "content": "x"}], "stream": true, "stream_options": 1}', 400, 'stream_options: '],
-    ['{"model": 1, "messages": []}', 400, 'model: expected a text'],
+    ['{"model": 1, "messages": []}', 400, 'model: expected a string'],
     ['{"messages"', 400, 'The request body is not usable JSON'],
   ])('%s', async (body, status, detail) => {
     const { asked } = await openOpenAi();

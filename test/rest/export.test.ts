@@ -146,7 +146,7 @@ describe('every record', () => {
     expect([await few.text(), many.status, await many.json()]).toEqual([
       'n\r\n0\r\n1\r\n',
       400,
-      { errors: [expect.objectContaining({ detail: expect.stringMatching(/no more than 1000 records/) })] },
+      { errors: [expect.objectContaining({ detail: expect.stringMatching(/at most 1000 records/) })] },
     ]);
   });
 

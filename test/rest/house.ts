@@ -8,9 +8,9 @@ import { systemClock } from '../../src/core/clock.ts';
 import { type Config, type ConfigInput, loadConfig } from '../../src/core/config.ts';
 import { fail } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
-import type { SessionGate, SignedIn } from '../../src/oauth/tokens/session-gate.ts';
+import type { SessionAuthenticator, SignedIn } from '../../src/oauth/tokens/session-gate.ts';
 import { createSessionTokens } from '../../src/oauth/tokens/session-token.ts';
-import { createRestFront } from '../../src/rest/endpoint.ts';
+import { createRestEndpoint } from '../../src/rest/endpoint.ts';
 import { createRestPaths } from '../../src/rest/paths.ts';
 import { createSignIn } from '../../src/rest/sign-in.ts';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
@@ -71,10 +71,10 @@ export async function openHouse({ engine, access = () => everything, settings = 
     address: paths.address,
     clock: systemClock,
   });
-  const front = createRestFront({
+  const front = createRestEndpoint({
     config,
     paths,
-    gate: gateOf(access),
+    authenticator: gateOf(access),
     engine,
     windows: store.windows,
     activity: { ...store.activity, record: (entry) => void activity.push(entry) },
@@ -107,7 +107,7 @@ export async function openHouse({ engine, access = () => everything, settings = 
   };
 }
 
-function gateOf(access: () => Access): SessionGate {
+function gateOf(access: () => Access): SessionAuthenticator {
   return {
     async check(authorization) {
       if (authorization !== 'Bearer user') fail('UNAUTHENTICATED', { problem: 'There is no usable token.' });
@@ -121,7 +121,7 @@ function gateOf(access: () => Access): SessionGate {
       };
       return signedIn;
     },
-    holds: async () => true,
+    isCurrent: async () => true,
     challenge: () => 'Bearer realm="agent"',
   };
 }

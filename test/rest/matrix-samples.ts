@@ -1,6 +1,6 @@
 // Data of the matrix: two related collections, and for each route sample requests with the permissions they need. A new
 // route needs a row here.
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import type { Verb } from '../../src/core/caller.ts';
@@ -271,7 +271,7 @@ export const source = (): Source =>
     },
   ]);
 
-export function customize(agent: EngineAgent): void {
+export function customize(agent: HeadlessAgent): void {
   agent.addChart('total', (_context, resultBuilder) => resultBuilder.value(5150));
   agent.customizeCollection('lines', (lines) =>
     lines.addManyToOneRelation('order', 'orders', { foreignKey: 'orderId' }),

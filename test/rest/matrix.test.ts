@@ -2,9 +2,9 @@
 // sample states its needs. The test derives the expected status for every combination, compares it with the server's,
 // and checks that no response shows hidden data. A route without a sample fails.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
-import { createLiveEngine, type LiveEngine } from '../../src/agent/engine-handle.ts';
+import { createEngineHandle, type EngineHandle } from '../../src/agent/engine-handle.ts';
 import { type Access, verbs } from '../../src/core/caller.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { dataRoutes } from '../../src/rest/routes.ts';
@@ -47,16 +47,16 @@ function accessOf({ has, weight = 'write', scoped = [], isConditioned }: Variant
 }
 
 let house: House;
-let live: LiveEngine;
+let live: EngineHandle;
 let access: Access = everything;
 beforeAll(async () => {
-  live = createLiveEngine(await openEngine());
+  live = createEngineHandle(await openEngine());
   house = await openHouse({ engine: live.engine, access: () => access });
 });
 afterAll(() => house?.close());
 
 async function openEngine(useUnsafeActionEndpoint = false): Promise<Engine> {
-  const agent = createEngineAgent().addDataSource(() => source());
+  const agent = createHeadlessAgent().addDataSource(() => source());
   customize(agent);
   const limits = { pageSizeLimit: 1000, queryTimeoutMs: 30_000 };
   return agent.createEngine({ observe: () => undefined, clock: systemClock, limits, useUnsafeActionEndpoint });

@@ -64,7 +64,7 @@ describe('records that code gives', () => {
     expect(await told('/stores?fields[stores]=hours:day')).toEqual([
       400,
       'INVALID_ARGUMENT',
-      "fields: 'hours:day': records that code gives are shown whole; send 'hours'.",
+      "fields: 'hours:day': records computed by code are always complete; send 'hours'.",
     ]);
   });
 });

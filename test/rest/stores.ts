@@ -1,6 +1,6 @@
 // The stores, owners and tags of the recorded responses, and special cases: a composite key that contains the id
 // separator, records that point to each other, and records without a key.
-import { createEngineAgent, type EngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent, type HeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
@@ -72,10 +72,10 @@ export const storeTables: readonly MemoryTable[] = [
 ];
 
 export function openStores(
-  customize: (agent: EngineAgent) => void = () => {},
+  customize: (agent: HeadlessAgent) => void = () => {},
   source: Source = createMemorySource('memory', storeTables),
 ): Promise<Engine> {
-  const agent = createEngineAgent().addDataSource(() => source);
+  const agent = createHeadlessAgent().addDataSource(() => source);
   customize(agent);
   return agent.createEngine({
     observe: () => undefined,

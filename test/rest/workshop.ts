@@ -1,7 +1,7 @@
 // The whole server over a small workshop database, with a user of a front end: every kind of relation, a composite key,
 // and actions and charts of every kind.
 import { Readable } from 'node:stream';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../server.ts';
@@ -54,7 +54,7 @@ export interface Workshop extends TestServer {
 export interface WorkshopOptions extends Omit<TestServerOptions, 'database'> {
   readonly server?: (typeof servers)[number];
   readonly permissions?: Readonly<Record<string, CollectionPermission>>;
-  readonly customize?: (agent: EngineAgent) => void;
+  readonly customize?: (agent: HeadlessAgent) => void;
 }
 
 export async function openWorkshop(options: WorkshopOptions = {}): Promise<Workshop> {
@@ -130,7 +130,7 @@ interface Filling {
   readonly stamp: string;
 }
 
-function addActions(agent: EngineAgent, ran: unknown[]): void {
+function addActions(agent: HeadlessAgent, ran: unknown[]): void {
   agent.customizeCollection('orders', (orders) =>
     orders
       .addAction<Filling>('Mark as Lost!', {
@@ -212,7 +212,7 @@ function addActions(agent: EngineAgent, ran: unknown[]): void {
   );
 }
 
-function addCharts(agent: EngineAgent): void {
+function addCharts(agent: HeadlessAgent): void {
   agent
     .addChart('value', (_, chart) => chart.value(12, 8))
     .addChart('distribution', (_, chart) => chart.distribution({ a: 1, b: 2 }))

@@ -284,13 +284,27 @@ describe('what is refused', () => {
       'customer_id',
     ],
     ['nobody to delete', 'DELETE', '/orders/99', undefined, 404, '99'],
-    ['one that others point to', 'DELETE', '/orders/1', undefined, 409, 'point to'],
-    ['nothing to delete', 'DELETE', '/orders', { data: { attributes: { ids: [] } } }, 400, 'none never means all'],
+    ['one that others point to', 'DELETE', '/orders/1', undefined, 409, 'other records reference'],
+    [
+      'nothing to delete',
+      'DELETE',
+      '/orders',
+      { data: { attributes: { ids: [] } } },
+      400,
+      'an empty list does not mean all records',
+    ],
     ['nothing at all', 'DELETE', '/orders', undefined, 400, 'expected a document'],
     ['a flag that is none', 'DELETE', '/orders', { data: { attributes: { all_records: 1 } } }, 400, 'all_records'],
     ['a link to nobody', 'POST', '/orders/1/relationships/tags', { data: [{ id: '3' }, { id: '99' }] }, 404, '99'],
     ['a link of nobody', 'POST', '/orders/99/relationships/tags', { data: [{ id: '3' }] }, 404, '99'],
-    ['a link to nothing', 'POST', '/orders/1/relationships/tags', { data: [] }, 400, 'none never means all'],
+    [
+      'a link to nothing',
+      'POST',
+      '/orders/1/relationships/tags',
+      { data: [] },
+      400,
+      'an empty list does not mean all records',
+    ],
     ['a link that is none', 'POST', '/orders/1/relationships/tags', { data: ['3'] }, 400, 'data[0]'],
     [
       'a link to another collection',
@@ -327,7 +341,7 @@ describe('what is refused', () => {
     });
     expect([answer.status, answer.text, most.status, await place.rows('SELECT id FROM tags ORDER BY id')]).toEqual([
       400,
-      expect.stringContaining("502 records of 'tags' are meant, and one call takes 500"),
+      expect.stringContaining("502 records of 'tags', and one call takes at most 500"),
       204,
       ['1', '2', '3', '100'],
     ]);

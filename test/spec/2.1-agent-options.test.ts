@@ -32,7 +32,7 @@ function withAction(options: Partial<AgentOptions>) {
 
 describe('agent options', () => {
   test.each(['authSecret', 'envSecret'])('%s | string | yes | it is required, and never shown', async (name) => {
-    const problem = new RegExp(`createAgent needs '${name}': a text that is not empty\\. ${line.source}`);
+    const problem = new RegExp(`createAgent needs '${name}': a string that is not empty\\. ${line.source}`);
     expect(await make({ [name]: undefined })).toMatch(problem);
     const wrong = await make({ [name]: ['a-secret'] });
     expect([wrong.includes('a-secret'), wrong]).toEqual([false, expect.stringMatching(line)]);
@@ -66,11 +66,11 @@ describe('agent options', () => {
       /^isProduction: the schema file .*schema\.json cannot be read; write it with generateSchemaOnly/,
     );
     writeFileSync(schemaPath, '{}');
-    expect(await messageOf(() => production().agent.start())).toMatch(/schema\.json is no schema file/);
+    expect(await messageOf(() => production().agent.start())).toMatch(/schema\.json is not a schema file/);
     expect([readFileSync(schemaPath, 'utf8'), existsSync(typingsPath)]).toEqual(['{}', false]);
     writeFileSync(schemaPath, '{\n  "collections": }');
     expect(await messageOf(() => production().agent.start())).toMatch(
-      /^isProduction: the schema file .*schema\.json is no JSON, from line 2, column 18 on; write it with generateSchemaOnly/,
+      /^isProduction: the schema file .*schema\.json is not valid JSON at line 2, column 18; write it with generateSchemaOnly/,
     );
 
     const { agent } = shopAgent({ schemaPath });
@@ -85,7 +85,14 @@ describe('agent options', () => {
     expect([warnings, statSync(schemaPath).mtimeMs === written, existsSync(typingsPath)]).toEqual([
       [
         [],
-        [['Warn', expect.stringMatching(/schema\.json is not what is served, in: line_notes, order_lines\. Write it/)]],
+        [
+          [
+            'Warn',
+            expect.stringMatching(
+              /schema\.json differs from the served schema in: line_notes, order_lines\. Update it/,
+            ),
+          ],
+        ],
       ],
       true,
       false,
@@ -99,7 +106,7 @@ describe('agent options', () => {
     await agent.stop();
     expect(logged).toEqual(
       expect.arrayContaining([
-        ['Warn', 'describeCollection is not among the enabled tools: assistants cannot find collections and fields.'],
+        ['Warn', 'describeCollection is not enabled: assistants cannot discover collections and fields.'],
         ['Info', expect.stringMatching(/^server\.started: address=http:\/\/127\.0\.0\.1:\d+ milliseconds=\d+$/)],
       ]),
     );
@@ -178,7 +185,7 @@ describe('agent options', () => {
     await shopAgent({ schemaPath }).agent.start();
     expect(schemaOf(schemaPath).collections).toHaveLength(4);
     expect(await make({ schemaPath: '/no/such/folder/schema.json' })).toMatch(
-      /'schemaPath' must be the path of a file in a folder that is there/,
+      /'schemaPath' must be the path of a file in an existing folder/,
     );
   });
 
@@ -211,10 +218,10 @@ describe('agent options', () => {
   });
 
   test.each<[string, object, RegExp]>([
-    ['authSecret: an empty one', { authSecret: '' }, /'authSecret' must be a text that is not empty/],
-    ['authSecret: a number', { authSecret: 1 }, /'authSecret' must be a text that is not empty/],
-    ['envSecret: an empty one', { envSecret: '' }, /'envSecret' must be a text that is not empty/],
-    ['envSecret: a list', { envSecret: ['x'] }, /'envSecret' must be a text that is not empty/],
+    ['authSecret: an empty one', { authSecret: '' }, /'authSecret' must be a string that is not empty/],
+    ['authSecret: a number', { authSecret: 1 }, /'authSecret' must be a string that is not empty/],
+    ['envSecret: an empty one', { envSecret: '' }, /'envSecret' must be a string that is not empty/],
+    ['envSecret: a list', { envSecret: ['x'] }, /'envSecret' must be a string that is not empty/],
     ['loggerLevel: in another case', { loggerLevel: 'debug' }, /'loggerLevel' must be one of Debug, Info, Warn, Error/],
     [
       'useUnsafeActionEndpoint: a text',
@@ -243,9 +250,13 @@ describe('agent options', () => {
       { typingsMaxDepth: 0 },
       /'typingsMaxDepth' must be a whole number from 1 to 10/,
     ],
-    ['a setting that is none', { settings: { dataDirectory: 'x' } }, /no setting 'dataDirectory'\. Near: dataDir/],
+    ['a setting that is none', { settings: { dataDirectory: 'x' } }, /Unknown setting 'dataDirectory'\. Near: dataDir/],
     ['a setting that is wrong', { settings: { pageSize: 0 } }, /settings: 'pageSize': expected a whole number from 1/],
-    ['the served database as a setting', { settings: { database: 'sqlite:x' } }, /what addDataSource names/],
+    [
+      'the served database as a setting',
+      { settings: { database: 'sqlite:x' } },
+      /add the served data with addDataSource/,
+    ],
   ])('%s is told with its line', async (_what, options, problem) => {
     const message = await make(options);
     expect([message, message]).toEqual([expect.stringMatching(problem), expect.stringMatching(line)]);

@@ -26,16 +26,24 @@ describe('data source options', () => {
   });
 
   test.each<[string, unknown, RegExp]>([
-    ['include', { include: ['order'] }, /shop holds no 'order'\. Near: orders/],
-    ['exclude', { exclude: ['order'] }, /shop holds no 'order'\. Near: orders/],
-    ['rename', { rename: { order: 'x' } }, /shop holds no 'order'\. Near: orders/],
+    ['include', { include: ['order'] }, /shop has no table 'order'\. Near: orders/],
+    ['exclude', { exclude: ['order'] }, /shop has no table 'order'\. Near: orders/],
+    ['rename', { rename: { order: 'x' } }, /shop has no table 'order'\. Near: orders/],
     ['rename to a name that is there', { rename: { orders: 'customers' } }, /'customers' is published by both/],
-    ['include: the second of two', { include: ['orders', 'Customers'] }, /shop holds no 'Customers'\. Near: customers/],
-    ['exclude: the second of two', { exclude: ['orders', 'customer'] }, /shop holds no 'customer'\. Near: customers/],
+    [
+      'include: the second of two',
+      { include: ['orders', 'Customers'] },
+      /shop has no table 'Customers'\. Near: customers/,
+    ],
+    [
+      'exclude: the second of two',
+      { exclude: ['orders', 'customer'] },
+      /shop has no table 'customer'\. Near: customers/,
+    ],
     [
       'rename: the second of two',
       { rename: { orders: 'a', customer: 'b' } },
-      /shop holds no 'customer'\. Near: customers/,
+      /shop has no table 'customer'\. Near: customers/,
     ],
     ['rename to nothing', { rename: { orders: '' } }, /'' cannot be a name/],
     ['rename to a path', { rename: { customers: 'people', orders: 'a:b' } }, /'a:b' cannot be a name/],
@@ -62,8 +70,8 @@ describe('data source options', () => {
     ['a data source in place of its factory', createMemorySource('shop', shopTables), /^addDataSource needs a factory/],
     ['an address', 'sqlite:shop.sqlite', /^addDataSource needs a factory/],
     ['nothing', undefined, /^addDataSource needs a factory/],
-    ['one that gives nothing', () => undefined, /must give a data source/],
-    ['one that gives something else', async () => ({ name: 'shop' }), /must give a data source/],
+    ['one that gives nothing', () => undefined, /must return a data source/],
+    ['one that gives something else', async () => ({ name: 'shop' }), /must return a data source/],
   ])('factory: %s is refused with the line', async (_, factory, problem) => {
     const { agent } = emptyAgent();
     const message = await messageOf(() => agent.addDataSource(factory as never).start());

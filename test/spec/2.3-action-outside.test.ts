@@ -206,7 +206,7 @@ test('Single: exactly one record, which is there', async () => {
   for (const ids of [['1|2', '2|1'], [], ['9|9'], ['1']]) refused.push((await act('lines', 'One', { ids })).status);
   const overMcp = [];
   for (const recordIds of [[], ['1|2', '2|1'], ['9|9'], undefined]) overMcp.push(await call('lines', 'One', recordIds && { recordIds }));
-  const send = { error: "INVALID_ARGUMENT: recordIds: 'One' works on one record: send its id, and no other." };
+  const send = { error: "INVALID_ARGUMENT: recordIds: 'One' runs on one record: send one id." };
   expect([refused, overMcp, seen.length]).toEqual([
     [400, 400, 404, 400],
     [send, send, { error: expect.stringMatching(/^RECORD_NOT_FOUND: No record '9\|9'/) }, send],
@@ -223,7 +223,7 @@ test('Bulk; getRecordIds, getCompositeRecordIds, getRecords: chosen records, and
   for (const ids of [[], ['1|1', '9|9']]) refused.push((await act('lines', 'Plain', { ids })).status);
   const overMcp = [];
   for (const recordIds of [[], undefined, ['1|1', '9|9', '8|8']]) overMcp.push(await call('lines', 'Plain', recordIds && { recordIds }));
-  const send = "INVALID_ARGUMENT: recordIds: 'Plain' works on chosen records: send at least one id. No ids never means all.";
+  const send = "INVALID_ARGUMENT: recordIds: 'Plain' runs on selected records: send at least one id. An empty list does not mean all records.";
   expect([refused, overMcp, seen.length]).toEqual([
     [400, 404],
     [{ error: send }, { error: send }, { error: expect.stringMatching(/'9\|9', '8\|8'/) }],
@@ -238,7 +238,7 @@ test('Global; filter, getRecordIds, getCompositeRecordIds, getRecords: every rec
   await act('orders', 'All', { ids: ['2'] });
   await call('orders', 'All');
   expect(await call('orders', 'All', { recordIds: [2] })).toEqual({
-    error: "INVALID_ARGUMENT: recordIds: 'All' is not about chosen records: leave it out.",
+    error: "INVALID_ARGUMENT: recordIds: 'All' is a global action and takes no records: leave it out.",
   });
   const records = [
     { total: 10, customer: { city: 'Paris' } },
@@ -383,7 +383,7 @@ test.each([
   ['webhook | a method that HTTP does not have', 'webhook-method'],
   ['execute | a result of its own', 'own'],
 ])('%s fails the action', async (_, name) => {
-  const message = `The code of the action '${name}' of 'customers' failed (execute). Tell the operator; the log says more.`;
+  const message = `The code of the action '${name}' of 'customers' failed (execute). Tell the operator; the log has the cause.`;
   const [status, body] = await http(name);
   expect([status, body.errors[0].detail, await call('customers', name)]).toEqual([
     500,
@@ -398,12 +398,12 @@ describe('a mistake in a definition ends the start', () => {
     ['scope', { scope: 'single', execute }, 'scope must be one of Single, Bulk, Global'],
     ['scope', { scop: 'Single', execute }, "no option 'scop' (near: scope)"],
     ['execute', { scope: 'Single' }, 'execute must be a function'],
-    ['form', { scope: 'Single', execute, form: {} }, 'a form is a list of elements'],
-    ['description', { scope: 'Single', execute, description: 1 }, 'description must be a text'],
+    ['form', { scope: 'Single', execute, form: {} }, 'a form must be a list of elements'],
+    ['description', { scope: 'Single', execute, description: 1 }, 'description must be a string'],
     ['description', { scope: 'Single', execute, descripton: 'x' }, "no option 'descripton' (near: description)"],
     ['generateFile', { scope: 'Single', execute, generateFile: 'yes' }, 'generateFile must be true or false'],
-    ['submitButtonLabel', { scope: 'Single', execute, submitButtonLabel: 'x'.repeat(51) }, 'a text of at most 50 characters'],
-    ['submitButtonLabel', { scope: 'Single', execute, submitButtonLabel: '' }, 'a text of at most 50 characters'],
+    ['submitButtonLabel', { scope: 'Single', execute, submitButtonLabel: 'x'.repeat(51) }, 'a string of at most 50 characters'],
+    ['submitButtonLabel', { scope: 'Single', execute, submitButtonLabel: '' }, 'a string of at most 50 characters'],
   ])('%s | %j', async (_, definition, problem) => {
     const { agent } = emptyAgent();
     agent.addDataSource(createMemoryDataSource('shop', shopTables));

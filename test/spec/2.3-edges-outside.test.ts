@@ -1,4 +1,4 @@
-// Edge cases of actions (spec 2.3): the selected records, the values read from them, and the contents of a result.
+// Edge cases of actions (behaviour 2.3): the selected records, the values read from them, and the contents of a result.
 import { expect, test } from 'vitest';
 import { serveOutside } from './outside.ts';
 

@@ -1,4 +1,4 @@
-// Edge cases of forms (spec 2.4): contents of a layout, and values at the limits of each widget.
+// Edge cases of forms (behaviour 2.4): contents of a layout, and values at the limits of each widget.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMemoryDataSource } from '../../src/index.ts';
 import { shopTables } from '../agent/shop.ts';
@@ -9,17 +9,17 @@ const inner = { label: 'A', type: 'String' };
 const page = (...elements: object[]) => ({ type: 'Layout', component: 'Page', elements });
 const row = (...fields: object[]) => ({ type: 'Layout', component: 'Row', fields });
 test.each<[string, object[], string]>([
-  ['Page', [page(inner), { ...inner, label: 'B' }], 'a form that has pages has nothing beside them at its root'],
-  ['Page', [page(page(inner))], 'a Page holds no other Page'],
+  ['Page', [page(inner), { ...inner, label: 'B' }], 'a form with pages can have only pages at its root'],
+  ['Page', [page(page(inner))], 'a Page cannot contain another Page'],
   ['Page', [{ type: 'Layout', component: 'Page' }], "'elements' is missing"],
   ['Page', [{ ...page(inner), fields: [] }], "no option 'fields'"],
   ['Page', [page({ ...inner, type: 'Strng' })], "type: no 'Strng'"],
   ['Page', [{ ...page(inner), nextButtonLabl: 'x' }], "no option 'nextButtonLabl' (near: nextButtonLabel"],
-  ['Row', [row(row(inner))], 'a Row holds fields only'],
-  ['Row', [row({ type: 'Layout', component: 'Separator' })], 'a Row holds fields only'],
+  ['Row', [row(row(inner))], 'a Row can contain only fields'],
+  ['Row', [row({ type: 'Layout', component: 'Separator' })], 'a Row can contain only fields'],
   ['Row', [{ type: 'Layout', component: 'Row' }], "'fields' is missing"],
   ['Row', [{ type: 'Layout', component: 'Row', fields: inner }], 'expected a list of elements'],
-  ['Row', [row(inner, inner)], "two fields are called 'A'"],
+  ['Row', [row(inner, inner)], "two fields have the id 'A'"],
   ['Separator', [{ type: 'Layout', component: 'Separator', content: 'x' }], "no option 'content'"],
   ['Separator', [{ type: 'Layout', component: 'Seperator' }], "component: no 'Seperator' (near: Separator"],
   ['Separator', [{ type: 'Layout' }], 'component'],

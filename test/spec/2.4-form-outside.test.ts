@@ -30,20 +30,20 @@ interface Type {
   readonly refused: readonly (readonly [given: unknown, problem: string])[];
 }
 const types: Readonly<Record<string, Type>> = {
-  String: { http: { type: 'String' }, taken: [['é'], [12, '12'], [''], [' a '], [false, 'false'], ['x'.repeat(1000)]], refused: [[{}, 'send a text'], [['a'], 'send a text'], ['x'.repeat(1_000_001), 'send a text of at most 1000000 characters']] },
+  String: { http: { type: 'String' }, taken: [['é'], [12, '12'], [''], [' a '], [false, 'false'], ['x'.repeat(1000)]], refused: [[{}, 'send a string'], [['a'], 'send a string'], ['x'.repeat(1_000_001), 'send a string of at most 1000000 characters']] },
   Number: { http: { type: 'Number' }, taken: [['1.5', 1.5], [' 12 ', 12], [0], [-3]], refused: [['x', 'send a number'], ['12345678901234567890', 'send a number of at most 15 digits'], [true, 'send a number']] },
   Boolean: { http: { type: 'Boolean' }, taken: [[false], [true], ['true', true], ['false', false], ['TRUE', true], ['False', false]], refused: [['yes', 'send true or false'], ['1', 'send true or false'], [1, 'send true or false'], [0, 'send true or false'], [' true', 'send true or false']] },
-  Date: { http: { type: 'Date' }, taken: [['2025-07-01', '2025-06-30T22:00:00.000Z'], ['2025-07-01T10:00', '2025-07-01T08:00:00.000Z'], ['2025-07-01T10:00:00Z', '2025-07-01T10:00:00.000Z']], refused: [['soon', "send an instant such as '2025-03-30T08:00:00Z'"]] },
-  Dateonly: { http: { type: 'Dateonly' }, taken: [['2024-02-29'], [' 2024-02-29 ', '2024-02-29']], refused: ['2025-02-29', '2024-02-29T10:00:00Z', '2024-2-9', '29.02.2024', 20240229].map((day) => [day, "send a day such as '2025-03-30'"] as const) },
+  Date: { http: { type: 'Date' }, taken: [['2025-07-01', '2025-06-30T22:00:00.000Z'], ['2025-07-01T10:00', '2025-07-01T08:00:00.000Z'], ['2025-07-01T10:00:00Z', '2025-07-01T10:00:00.000Z']], refused: [['soon', "send a timestamp such as '2025-03-30T08:00:00Z'"]] },
+  Dateonly: { http: { type: 'Dateonly' }, taken: [['2024-02-29'], [' 2024-02-29 ', '2024-02-29']], refused: ['2025-02-29', '2024-02-29T10:00:00Z', '2024-2-9', '29.02.2024', 20240229].map((day) => [day, "send a date such as '2025-03-30'"] as const) },
   Time: { http: { type: 'Time' }, taken: [['14:30', '14:30:00'], ['00:00:00'], [' 23:59:59 ', '23:59:59']], refused: ['25:00', '14', '14:60', 1430].map((time) => [time, "send a time such as '14:30:00'"] as const) },
-  Enum: { http: { type: 'Enum', enums: ['new', 'old'] }, mcp: { values: ['new', 'old'] }, taken: [['old'], ['new']], refused: [['nw', 'send one of new, ...'], ['NEW', 'send one of new, ...'], ['zzzzzz', 'send one of new, old'], [['new', 'old'], 'send a text']] },
+  Enum: { http: { type: 'Enum', enums: ['new', 'old'] }, mcp: { values: ['new', 'old'] }, taken: [['old'], ['new']], refused: [['nw', 'send one of new, ...'], ['NEW', 'send one of new, ...'], ['zzzzzz', 'send one of new, old'], [['new', 'old'], 'send a string']] },
   EnumList: { http: { type: ['Enum'], enums: ['new', 'old'] }, mcp: { values: ['new', 'old'] }, taken: [[['old', 'new']], ['new', ['new']], [[]]], refused: [[['new', 'odl'], 'send some of old, ...']] },
   File: { http: { type: 'File' }, taken: [[uri, file], ['data:;base64,aGk=', { name: 'file', mimeType: 'application/octet-stream', content: 'hi' }], ['data:a/b;x=y;name=c;base64,', { name: 'c', mimeType: 'a/b', content: '' }]], refused: [['hi', sendFile], [[uri, uri], sendFile]] },
   FileList: { http: { type: ['File'] }, taken: [[[uri, uri], [file, file]], [uri, [file]], [[]]], refused: [[[uri, 3], `value 2: ${sendFile}`]] },
-  Json: { http: { type: 'Json' }, taken: [[{ a: [1] }], ['{"a":[1]}', { a: [1] }], [[]]], refused: [['{a', 'send JSON: an object, a list, or their text'], ['{"a":9007199254740993}', 'the number 9007199254740993 (at \'a\') cannot be kept exactly as a JSON number. Send its digits as a text: "9007199254740993".']] },
+  Json: { http: { type: 'Json' }, taken: [[{ a: [1] }], ['{"a":[1]}', { a: [1] }], [[]]], refused: [['{a', 'send JSON: an object, a list, or a JSON string'], ['{"a":9007199254740993}', 'the number 9007199254740993 (at \'a\') cannot be represented exactly as a JSON number. Send its digits as a string: "9007199254740993".']] },
   Collection: { http: { type: 'Number', reference: 'cities.id' }, mcp: { idOf: 'cities' }, taken: [['1', [1]], [2, [2]], [[1], [1]]], refused: [['9', "send the id of a record of 'cities'"], [{}, 'send the id of a record'], [[1, 2], expect.stringContaining('send the id of a record') as never], [true, 'send the id of a record']] },
   NumberList: { http: { type: ['Number'] }, taken: [[[2, '1'], [2, 1]], [3, [3]], [[]], [[10, 9, 1.5], [10, 9, 1.5]], [[0, 0], [0, 0]]], refused: [[[1, 'x'], 'value 2: send a number']] },
-  StringList: { http: { type: ['String'] }, taken: [[['b', 'a']], ['b', ['b']], [[]], [[''], ['']], [[1, true], ['1', 'true']]], refused: [[Array(10_001).fill('a'), 'send a list of at most 10000 values'], [['a', {}], 'value 2: send a text'], [['a', null, {}], 'value 2: send a text']] },
+  StringList: { http: { type: ['String'] }, taken: [[['b', 'a']], ['b', ['b']], [[]], [[''], ['']], [[1, true], ['1', 'true']]], refused: [[Array(10_001).fill('a'), 'send a list of at most 10000 values'], [['a', {}], 'value 2: send a string'], [['a', null, {}], 'value 2: send a string']] },
 }; // biome-ignore format: a table
 
 type Context = { readonly formValues: Record<string, unknown>; readonly caller: { readonly firstName: string } };
@@ -206,9 +206,9 @@ test('isRequired: nothing, an empty text and an empty list are missing, zero and
     await place.submit('zeros', { A: 0, B: false }),
     (await place.form('zeros', { values: { A: 0, B: false } })).canExecute,
   ]).toEqual([
-    { B: 'is required: send one of x, y', C: 'is required: send a list of texts' },
-    { A: 'is required: send a text' },
-    { A: 'is required: send a text' },
+    { B: 'is required: send one of x, y', C: 'is required: send a list of strings' },
+    { A: 'is required: send a string' },
+    { A: 'is required: send a string' },
     { A: 'a', C: ['c'] },
     { A: 0, B: false },
     true,
@@ -343,7 +343,7 @@ test('search | disabled | the entries are all there, and none is searched', asyn
   ]);
   // The search endpoint and the tool refuse too.
   for (const field of ['Shut', 'Plain']) {
-    const refused = new RegExp(`'${field}' is not searched: send one of its options`);
+    const refused = new RegExp(`'${field}' has no search: send one of its options`);
     await expect(place.search('search', field, 'Par')).rejects.toThrow(refused);
     expect(JSON.stringify(await place.form('search', { searches: { [field]: 'Par' } }))).toMatch(refused);
   }
@@ -365,11 +365,11 @@ test('search | dynamic | the function gets the text and the values; a value is o
   ]).toEqual([
     [paris, parma],
     [parma],
-    { type: 'Number', options: [paris, parma], search: 'more by searches' },
-    { type: 'Number', options: [], search: 'more by searches' },
+    { type: 'Number', options: [paris, parma], search: 'more through searches' },
+    { type: 'Number', options: [], search: 'more through searches' },
     { Found: 1 },
-    { error: expect.stringContaining('search them') },
-    { Found: expect.stringContaining('search them') },
+    { error: expect.stringContaining('search for them') },
+    { Found: expect.stringContaining('search for them') },
   ]);
 }); // biome-ignore format: short
 
@@ -385,8 +385,8 @@ test('if: a field or a layout that is not there is not asked for, and may not be
   ]).toEqual([
     ['Kind', 'Why'],
     { Kind: 'late' },
-    { Why: 'is not asked for: leave it out' },
-    { Why: 'is required: send a text' },
+    { Why: 'is not shown: leave it out' },
+    { Why: 'is required: send a string' },
     { Kind: 'other', Why: 'row', In: 'in' },
   ]);
 }); // biome-ignore format: short
@@ -397,9 +397,9 @@ test.each<[row: string, form: unknown, problem: string]>([
   ['label', [{ type: 'String' }], 'label is missing'],
   ['label', [{ ...field, label: '' }], 'label is missing'],
   ['label', [{ ...field, label: 7 }], 'label is missing'],
-  ['label', [{ ...field, id: '' }], "field 'A': id must be a text"],
-  ['label', [field, { ...field, label: 'B', id: 'A' }], "two fields are called 'A'"],
-  ['label', { label: 'A', type: 'String' }, 'a form is a list of elements'],
+  ['label', [{ ...field, id: '' }], "field 'A': id must be a string"],
+  ['label', [field, { ...field, label: 'B', id: 'A' }], "two fields have the id 'A'"],
+  ['label', { label: 'A', type: 'String' }, 'a form must be a list of elements'],
   ['label', [field, null], 'element 2 is not an object'],
   ['isRequired', [{ ...field, isRequired: 'false' }], "'isRequired' must be true or false, or a function of the context"],
   ['isReadOnly', [{ ...field, isReadOnly: 1 }], "'isReadOnly' must be true or false, or a function of the context"],
@@ -411,11 +411,11 @@ test.each<[row: string, form: unknown, problem: string]>([
   ['search', [{ ...field, search: 'static' }], "no option 'search'"],
   ['if', [{ ...field, if: 'x' }], "'if' must be a function of the context"],
   ['if', [{ ...field, label: () => 'A' }], 'label'],
-  ['label', [field, field], "two fields are called 'A'"],
+  ['label', [field, field], "two fields have the id 'A'"],
   ['type', [{ label: 'A', type: 'Text' }], "type: no 'Text'"],
   ['isRequired', [{ ...field, isRequird: true }], "no option 'isRequird' (near: isRequired)"],
   ['enumValues', [{ label: 'A', type: 'Enum' }], "'enumValues' is missing"],
-  ['enumValues', [{ label: 'A', type: 'Enum', enumValues: [] }], 'enumValues must be a list of at least one text'],
+  ['enumValues', [{ label: 'A', type: 'Enum', enumValues: [] }], 'enumValues must be a list of at least one string'],
   ['collectionName', [{ label: 'A', type: 'Collection', collectionName: 'custmers' }], "no collection 'custmers' (near: customers)"],
   ['collectionName', [{ label: 'A', type: 'Collection' }], "'collectionName' is missing"],
   ['widget', [{ ...field, widget: 'DropDown' }], "widget: no 'DropDown' (near: Dropdown, UserDropdown)"],

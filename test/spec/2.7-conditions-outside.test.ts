@@ -145,7 +145,7 @@ describe('filter', () => {
       return [none, await customers.update({ conditionTree: { field: 'name', operator: 'In', value: ['Cy', 'Di'] } }, { city: 'Oslo' })];
     });
     expect([outcome, await city()]).toEqual([
-      [expect.stringContaining('say which records'), 1],
+      [expect.stringContaining('send a condition for the records'), 1],
       ['Paris', 'Rome', 'Oslo'],
     ]);
     await code(({ collection }) => collection('customers').update({ conditionTree: is(3) }, { city: null }));

@@ -1,6 +1,6 @@
 // Field validation on every source: it checks the values to be written before any statement runs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
 import type { Operator } from '../../src/core/filter.ts';
 import { problemsOf, refusalOf } from '../agent/attempt.ts';
@@ -12,22 +12,22 @@ const all = accessOf();
 const rules: readonly (readonly [Operator, string, unknown, unknown, unknown, string])[] = [
   ['Present', 'city', undefined, '', 'Oslo', 'breaks the rule Present: send a value that is not empty.'],
   ['LongerThan', 'name', 2, 'Al', 'Ali', 'breaks the rule LongerThan(2): send more than 2 characters, not 2.'],
-  ['ShorterThan', 'name', 4, 'Alex', 'Al😀', 'breaks the rule ShorterThan(4): send less than 4 characters, not 4.'],
-  ['Contains', 'city', '-', 'Ulm', 'Neu-Ulm', 'breaks the rule Contains("-"): send a text with "-" in it.'],
-  ['Like', 'city', 'A_c%', 'Bonn', 'Arctic', 'breaks the rule Like("A_c%"): send a text like "A_c%", where % stands for any text and _ for one character.'],
-  ['Match', 'name', /^[A-Z]\p{Ll}+$/u, 'ada', 'Édith'.replace('É', 'E'), 'breaks the rule Match(/^[A-Z]\\p{Ll}+$/u): send a text that fits /^[A-Z]\\p{Ll}+$/u.'],
+  ['ShorterThan', 'name', 4, 'Alex', 'Al😀', 'breaks the rule ShorterThan(4): send fewer than 4 characters, not 4.'],
+  ['Contains', 'city', '-', 'Ulm', 'Neu-Ulm', 'breaks the rule Contains("-"): send a string with "-" in it.'],
+  ['Like', 'city', 'A_c%', 'Bonn', 'Arctic', 'breaks the rule Like("A_c%"): send a string like "A_c%", where % is any string and _ is one character.'],
+  ['Match', 'name', /^[A-Z]\p{Ll}+$/u, 'ada', 'Édith'.replace('É', 'E'), 'breaks the rule Match(/^[A-Z]\\p{Ll}+$/u): send a string that matches /^[A-Z]\\p{Ll}+$/u.'],
   ['GreaterThan', 'total', 10, '10.00', '10.01', 'breaks the rule GreaterThan(10): send more than 10.'],
   ['LessThan', 'total', '10', 10, 9.99, 'breaks the rule LessThan("10"): send less than 10.'],
-  ['Before', 'placed_at', '2024-05-01', '2024-05-01T00:00:00Z', '2024-04-30T23:59:59Z', 'breaks the rule Before("2024-05-01"): send one before 2024-05-01.'],
-  ['After', 'placed_at', '2024-05-01', '2024-05-01', '2024-05-01T00:00:01Z', 'breaks the rule After("2024-05-01"): send one after 2024-05-01.'],
+  ['Before', 'placed_at', '2024-05-01', '2024-05-01T00:00:00Z', '2024-04-30T23:59:59Z', 'breaks the rule Before("2024-05-01"): send a value before 2024-05-01.'],
+  ['After', 'placed_at', '2024-05-01', '2024-05-01', '2024-05-01T00:00:01Z', 'breaks the rule After("2024-05-01"): send a value after 2024-05-01.'],
   ['GreaterThanOrEqual', 'total', 10, 9.5, 10, 'breaks the rule GreaterThanOrEqual(10): send 10 or more.'],
   ['LessThanOrEqual', 'total', 10, 10.5, 10, 'breaks the rule LessThanOrEqual(10): send 10 or less.'],
   ['In', 'city', ['Oslo', 'Rome'], 'Bern', 'Rome', 'breaks the rule In(["Oslo","Rome"]): send one of Oslo, Rome.'],
-  ['NotIn', 'city', ['Oslo'], 'Oslo', 'Rome', 'breaks the rule NotIn(["Oslo"]): send none of Oslo.'],
+  ['NotIn', 'city', ['Oslo'], 'Oslo', 'Rome', 'breaks the rule NotIn(["Oslo"]): send a value other than Oslo.'],
   ['Equal', 'city', 'Oslo', 'Bern', 'Oslo', 'breaks the rule Equal("Oslo"): send another value.'],
   ['NotEqual', 'city', 'Oslo', 'Oslo', 'Bern', 'breaks the rule NotEqual("Oslo"): send another value.'],
-  ['StartsWith', 'city', 'O', 'Bern', 'Oslo', 'breaks the rule StartsWith("O"): send a text that starts with "O".'],
-  ['EndsWith', 'city', 'o', 'Bern', 'Oslo', 'breaks the rule EndsWith("o"): send a text that ends with "o".'],
+  ['StartsWith', 'city', 'O', 'Bern', 'Oslo', 'breaks the rule StartsWith("O"): send a string that starts with "O".'],
+  ['EndsWith', 'city', 'o', 'Bern', 'Oslo', 'breaks the rule EndsWith("o"): send a string that ends with "o".'],
   ['NotContains', 'city', '!', 'a!', 'a', 'breaks the rule NotContains("!"): send another value.'],
   ['IContains', 'city', 'OS', 'Bern', 'Oslo', 'breaks the rule IContains("OS"): send another value.'],
   ['NotIContains', 'city', 'OS', 'Oslo', 'Bern', 'breaks the rule NotIContains("OS"): send another value.'],
@@ -41,7 +41,7 @@ const rules: readonly (readonly [Operator, string, unknown, unknown, unknown, st
 ]; // biome-ignore format: a table
 
 const homeOf = (field: string) => (['total', 'placed_at'].includes(field) ? 'orders' : 'customers');
-const on = (name: string, say: (collection: CollectionCustomizer) => unknown) => (agent: EngineAgent) =>
+const on = (name: string, say: (collection: CollectionCustomizer) => unknown) => (agent: HeadlessAgent) =>
   void agent.customizeCollection(name, (collection) => void say(collection));
 
 describe.each(rules)('Field validation operators: %s', (operator, field, value, bad, good, problem) => {
@@ -95,10 +95,10 @@ describe.each(sellers)('$name', (seller) => {
     );
     expect([problems, await count()]).toEqual([
       [
-        'records[0].full name: breaks the rule ShorterThan(6): send less than 6 characters, not 8.',
-        'records[0].secret: breaks the rule Match("^x"): send a text that fits ^x.',
+        'records[0].full name: breaks the rule ShorterThan(6): send fewer than 6 characters, not 8.',
+        'records[0].secret: breaks the rule Match("^x"): send a string that matches ^x.',
         'records[1].full name: breaks the rule LongerThan(1): send more than 1 characters, not 1.',
-        'records[1].city: must be given: send a String.',
+        'records[1].city: is required: send a String.',
       ],
       before,
     ]);
@@ -131,7 +131,7 @@ describe.each(sellers)('$name', (seller) => {
   });
 });
 
-const wrongs: readonly (readonly [what: string, customize: (agent: EngineAgent) => void, problem: RegExp])[] = [
+const wrongs: readonly (readonly [what: string, customize: (agent: HeadlessAgent) => void, problem: RegExp])[] = [
   ['an operator for another type', on('orders', (each) => each.addFieldValidation('total', 'Like', 'x')), /'Like' cannot check 'total', which is Number\. Allowed: Present, Blank/],
   ['an unknown operator', on('orders', (each) => each.addFieldValidation('total', 'LongerThen' as 'LongerThan', 1)), /No operator 'LongerThen'\. Near: .*LongerThan/],
   ['an unknown field', on('orders', (each) => each.addFieldValidation('totl', 'Present')), /no field 'totl'\. Near: total/],
@@ -140,7 +140,7 @@ const wrongs: readonly (readonly [what: string, customize: (agent: EngineAgent) 
   ['no value', on('orders', (each) => each.addFieldValidation('total', 'GreaterThan')), /it needs a value/],
   ['a pattern that is none', on('customers', (each) => each.addFieldValidation('name', 'Match', '(')), /The rule 'Match' of 'name': its value: expected a regular expression in the syntax of RE2, without lookaround \(missing closing \)\), got "\("/],
   ['a pattern that would need going back', on('customers', (each) => each.addFieldValidation('name', 'Match', /(a)\1/)), /The rule 'Match' of 'name': its value: expected a regular expression in the syntax of RE2, without lookaround \(invalid escape sequence\)/],
-  ['a field that is made of others', on('orders', (each) => each.addField('double', { columnType: 'Number', dependencies: ['total'], getValues: (all) => all.map(() => 1) }).addFieldValidation('double', 'Present')), /is read-only, so that there is nothing to check/],
+  ['a field that is made of others', on('orders', (each) => each.addField('double', { columnType: 'Number', dependencies: ['total'], getValues: (all) => all.map(() => 1) }).addFieldValidation('double', 'Present')), /is read-only and cannot have a validation/],
 ]; // biome-ignore format: a table
 
 test.each(wrongs)('a rule with %s stops the start, with the line of the call', async (_what, customize, problem) => {

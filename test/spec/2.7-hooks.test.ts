@@ -104,7 +104,7 @@ describe.each(sellers)('$name', (seller) => {
       'CUSTOMIZATION_FAILED',
       expect.stringContaining("the hook 'Before Create' of 'customers'"),
       expect.stringMatching(
-        /2\.7-hooks\.test\.ts:\d+, failed: It left something that cannot be written: id: expected a number$/,
+        /2\.7-hooks\.test\.ts:\d+, failed: It set a value that cannot be written: id: expected a number$/,
       ),
       'CUSTOMIZATION_FAILED',
       ['full name: may not be null: send a String.'],
@@ -248,7 +248,7 @@ describe.each(sellers)('$name', (seller) => {
     hooks.clear();
     expect([created.code, created.message, updated.code, updated.message, (await names()).length]).toEqual([
       'FAILED_AFTER_WRITE',
-      "The write to 'customers' was done and stands, but the operator's code went wrong after it: The mail was not sent. Do not repeat the call; look with list.",
+      "The write to 'customers' was saved, but the operator's code failed after it: The mail was not sent. Do not repeat the call; check the records with list.",
       'FAILED_AFTER_WRITE',
       expect.not.stringContaining('password'),
       4,
@@ -299,7 +299,7 @@ test('Before, After, List, Create, Update, Delete, Aggregate | hook | a hook of 
     (await refusalOf(start('During' as 'Before', 'List'))).message,
     (await refusalOf(start('Before', 'Read' as 'List'))).message,
   ]).toEqual([
-    expect.stringMatching(/no position of hooks 'During'.*2\.7-hooks\.test\.ts:\d+/),
-    expect.stringMatching(/no type of hooks 'Read'.*2\.7-hooks\.test\.ts:\d+/),
+    expect.stringMatching(/no hook position 'During'.*2\.7-hooks\.test\.ts:\d+/),
+    expect.stringMatching(/no hook type 'Read'.*2\.7-hooks\.test\.ts:\d+/),
   ]);
 });

@@ -1,6 +1,6 @@
 // Each operator over HTTP on every database, in the caller's time zone at a fixed moment: SQL and days, not arrays.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createMemoryDataSource, type MemoryTable } from '../../src/index.ts';
 import { servers } from '../databases.ts';
@@ -191,7 +191,7 @@ describe.each(servers)('$dialect', (server) => {
         return database;
       },
     };
-    const customize = (agent: EngineAgent) => {
+    const customize = (agent: HeadlessAgent) => {
       if (isFirst) agent.addDataSource(createMemoryDataSource('memory', inMemory()));
     };
     place = await openWorkshop({ server: made, app: { clock }, customize });

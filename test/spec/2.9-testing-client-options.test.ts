@@ -1,4 +1,4 @@
-// Spec 2.9, with 4.7: the options of the test client. "Here `Forest`
+// Behaviour 2.9, with 4.7: the options of the test client. "Here `Forest`
 // stands for the neutral word `service` in the option names."
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -55,9 +55,9 @@ test('agentForestEnvSecret | string | the envSecret of the agent; agentServiceEn
     expect.stringMatching(
       /createAgentTestClient needs 'agentServiceEnvSecret': the envSecret that the agent was created with/,
     ),
-    expect.stringMatching(/'agentServiceEnvSecret' and 'agentForestEnvSecret' are one option: give one of them/),
+    expect.stringMatching(/'agentServiceEnvSecret' and 'agentForestEnvSecret' are the same option: set one of them/),
     expect.stringMatching(/createAgentTestClient: 'agentForestEnvSecret' must be the envSecret/),
-    expect.stringMatching(/does not know this envSecret\. Give both the same one/),
+    expect.stringMatching(/does not accept this envSecret\. Use the same one on both/),
   ]);
   expect(await messageOf(() => createAgentTestClient(rest))).toMatch(here);
 });
@@ -75,7 +75,7 @@ test('agentForestAuthSecret | string | the authSecret of the agent; agentService
     await messageOf(() => namesOf({ ...options, agentForestAuthSecret: 'another' })),
   ]).toEqual([
     ...[names, names, expect.stringMatching(/401/), expect.stringMatching(/401/)],
-    expect.stringMatching(/are one option: give one of them/),
+    expect.stringMatching(/are the same option: set one of them/),
     expect.stringMatching(/needs 'agentServiceAuthSecret': the authSecret that the agent was created with/),
     expect.stringMatching(/401 .*agentServiceAuthSecret must be the agent's authSecret/),
   ]);
@@ -92,8 +92,8 @@ test('agentUrl | string | where the agent listens, with its prefix or without', 
   ]).toEqual([
     names,
     names,
-    expect.stringMatching(/needs 'agentUrl': the address at which the agent listens, such as/),
-    expect.stringMatching(/'agentUrl' must be the address at which the agent listens/),
+    expect.stringMatching(/needs 'agentUrl': the address of the agent, such as/),
+    expect.stringMatching(/'agentUrl' must be the address of the agent/),
     expect.stringMatching(/GET \/authentication\/session: 404/),
   ]);
   expect([
@@ -106,7 +106,7 @@ test('agentUrl | string | where the agent listens, with its prefix or without', 
     await messageOf(() => namesOf({ ...options, agentUrl: 3931 as never })),
   ]).toEqual([
     ...[names, names, expect.stringMatching(/cannot be reached/)],
-    ...Array(4).fill(expect.stringMatching(/'agentUrl' must be the address at which the agent listens/)),
+    ...Array(4).fill(expect.stringMatching(/'agentUrl' must be the address of the agent/)),
   ]);
   // The token of the test is valid only for this URL. The client does not follow a redirect with it (CWE-601).
   const led: unknown[] = [];
@@ -121,7 +121,7 @@ test('agentUrl | string | where the agent listens, with its prefix or without', 
   expect([message, led]).toEqual([expect.stringContaining(': 302 '), ['/service/authentication/session']]);
   await agent.stop();
   expect(await messageOf(() => namesOf(options))).toMatch(
-    /cannot be reached: has the agent been started, and is agentUrl/,
+    /cannot be reached: has the agent been started, and does it listen at agentUrl/,
   );
 });
 
@@ -146,9 +146,11 @@ test('serverUrl | string | the address of the sandbox', async () => {
   onTestFinished(() => platform.stop());
   expect(
     await messageOf(() => namesOf({ ...options, agentForestEnvSecret: envSecret, serverUrl: platform.address })),
-  ).toMatch(/is a platform, and no sandbox for tests/);
+  ).toMatch(/is a platform, not a sandbox for tests/);
   await sandbox.close();
-  expect(await messageOf(() => namesOf(options))).toMatch(/serverUrl: nothing answers at .* Start the platform there/);
+  expect(await messageOf(() => namesOf(options))).toMatch(
+    /serverUrl: no server answers at .* Start the platform there/,
+  );
   expect(await messageOf(() => client.collection('customers').list())).toMatch(/GET \/customers: 503 /);
 });
 

@@ -1,4 +1,4 @@
-// The operations of the agent (spec 4.1) and their effects for callers over HTTP and MCP.
+// The operations of the agent (behaviour 4.1) and their effects for callers over HTTP and MCP.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';

@@ -5,13 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
-import {
-  type AiAnswer,
-  createAgent,
-  createAiProvider,
-  createMemoryDataSource,
-  type MemoryTable,
-} from '../../src/index.ts';
+import type { AiAnswer } from '../../src/engine.ts';
+import { createAgent, createAiProvider, createMemoryDataSource, type MemoryTable } from '../../src/index.ts';
 import { createForestServerSandbox } from '../../src/testing/index.ts';
 import { connectSandbox } from '../../src/testing/sandbox.ts';
 import { KEY, kinds, openAiServer, saying } from '../agent/ai-server.ts';
@@ -147,7 +142,7 @@ describe('programmatic operations of the agent', () => {
     await agent.start();
     expect([opened, await messageOf(() => agent.start())]).toEqual([
       ['things'],
-      expect.stringMatching(/this is a second start/),
+      expect.stringMatching(/is already started/),
     ]);
   });
 
@@ -269,7 +264,7 @@ describe('programmatic operations of the agent', () => {
       ['thigns'],
       true,
     ]);
-    expect(logged).toContainEqual(['Warn', 'The restart failed; the agent goes on as it was', expect.any(Error)]);
+    expect(logged).toContainEqual(['Warn', 'The restart failed; the agent continues unchanged', expect.any(Error)]);
   });
 
   test('restart: what was written to a data source in memory is still there', async () => {
@@ -399,7 +394,7 @@ describe('what comes too late, or has nothing to stand on', () => {
     const { agent } = shopAgent();
     await agent.start();
     expect(await messageOf(() => add(agent))).toMatch(
-      /has been started: nothing can be added any more\. \(.*4\.1-agent/,
+      /has already started and accepts no more customizations\. \(.*4\.1-agent/,
     );
   });
 
@@ -414,11 +409,11 @@ describe('what comes too late, or has nothing to stand on', () => {
   });
 
   test.each<[string, RegExp, (agent: ReturnType<typeof emptyAgent>['agent']) => unknown]>([
-    ['start, addDataSource: no data source', /has no data source: addDataSource/, () => {}],
+    ['start, addDataSource: no data source', /has no data source: call addDataSource/, () => {}],
     ['addDataSource: a factory that is none', /needs a factory/, (agent) => agent.addDataSource('sqlite:x' as never)],
-    ['mountAiMcpServer: MCP without a server', /Call mountOnStandaloneServer\(port\?, host\?\), or mountOnExpress\(app\) or its like/, (agent) => agent.mountAiMcpServer()],
-    ['start: two servers', /was called before: an agent has one server/, (agent) => agent.mountOnStandaloneServer(0).mountOnStandaloneServer(0)],
-    ['mountAiMcpServer: MCP twice', /was called before/, (agent) => agent.mountAiMcpServer().mountAiMcpServer()],
+    ['mountAiMcpServer: MCP without a server', /Also call mountOnStandaloneServer\(port\?, host\?\), or mountOnExpress\(app\) or the equivalent/, (agent) => agent.mountAiMcpServer()],
+    ['start: two servers', /was already called: an agent has only one server/, (agent) => agent.mountOnStandaloneServer(0).mountOnStandaloneServer(0)],
+    ['mountAiMcpServer: MCP twice', /was already called/, (agent) => agent.mountAiMcpServer().mountAiMcpServer()],
     ['mountAiMcpServer: an unknown tool', /no tool 'lits'\. Near: list/, (agent) => agent.mountAiMcpServer({ enabledTools: ['lits'] })],
     ['mountAiMcpServer: an unknown option', /no option 'basepath'\. Near: basePath/, (agent) => agent.mountAiMcpServer({ basepath: '/x' } as never)],
     ['mountAiMcpServer: a wrong base path', /basePath: expected segments/, (agent) => agent.mountAiMcpServer({ basePath: 'a b' })],
@@ -502,7 +497,7 @@ test('start: where the platform does not answer, it says so and leaves nothing r
   const { agent } = shopAgent({ serverUrl: sandbox.url });
   agent.mountAiMcpServer().mountOnStandaloneServer(0);
   expect([await messageOf(() => agent.start()), agent.standaloneServerPort]).toEqual([
-    `serverUrl: nothing answers at ${sandbox.url}/platform (ECONNREFUSED). Start the platform there, or correct the address.`,
+    `serverUrl: no server answers at ${sandbox.url}/platform (ECONNREFUSED). Start the platform there, or correct the address.`,
     undefined,
   ]);
 });

@@ -1,4 +1,4 @@
-// Invalid calls of agent operations (spec 4.1) throw an error that names the problem and the line.
+// Invalid calls of agent operations (behaviour 4.1) throw an error that names the problem and the line.
 import { expect, test } from 'vitest';
 import {
   type Agent,
@@ -25,34 +25,34 @@ const cases: readonly (readonly [row: string, act: (agent: Agent) => unknown, pr
   ['addDataSource', (agent) => agent.addDataSource(source('a'), { includ: [] } as never), 'Near: include'],
   ['addDataSource', (agent) => agent.addDataSource(source('a')).addDataSource(source('a')).start(), "The collection 'a' is published by both"],
   ['addDataSource', (agent) => agent.addDataSource(source('a')).addDataSource(source('b'), { rename: { b: 'a' } }).start(), "The collection 'a' is published by both"],
-  ['addDataSource', (agent) => agent.addDataSource(() => never(null)).start(), 'The factory of addDataSource must give a data source'],
+  ['addDataSource', (agent) => agent.addDataSource(() => never(null)).start(), 'The factory of addDataSource must return a data source'],
   ['customizeCollection', (agent) => agent.customizeCollection('a', never(1)), "customizeCollection('a') needs a function"],
   ['customizeCollection', (agent) => agent.addDataSource(source('a')).customizeCollection('aa', () => {}).start(), "There is no collection 'aa'. Near: a."],
   ['addChart', (agent) => agent.addChart('c', never(1)), "The chart 'c' must be a function"],
-  ['addChart', (agent) => agent.addDataSource(source('a')).addChart('c', draw).addChart('c', draw).start(), "This adds the chart 'c' a second time; the first is at"],
+  ['addChart', (agent) => agent.addDataSource(source('a')).addChart('c', draw).addChart('c', draw).start(), "The chart 'c' is already defined, at"],
   ['addChart', (agent) => agent.addDataSource(source('a')).addChart('', draw).start(), 'A chart needs a name'],
   ['removeCollection', (agent) => agent.addDataSource(source('a')).removeCollection('a', 'aa').start(), "There is no collection 'aa'. Near: a."],
   ['use', (agent) => agent.use(never({})), 'use needs a plugin'],
   ['use', (agent) => agent.use({ customizeAgent: async () => {} } as never), 'must not be async'],
-  ['start', (agent) => agent.start(), 'The agent has no data source: addDataSource.'],
-  ['start', async (agent) => [await agent.addDataSource(source('a')).start(), await agent.start()], 'this is a second start'],
-  ['start', async (agent) => [await agent.addDataSource(source('a')).start(), agent.addDataSource(source('b'))], 'nothing can be added any more'],
-  ['start, mountAiMcpServer', (agent) => agent.addDataSource(source('a')).mountAiMcpServer().start(), 'mountAiMcpServer: no server is there to mount it on'],
+  ['start', (agent) => agent.start(), 'The agent has no data source: call addDataSource.'],
+  ['start', async (agent) => [await agent.addDataSource(source('a')).start(), await agent.start()], 'The agent is already started.'],
+  ['start', async (agent) => [await agent.addDataSource(source('a')).start(), agent.addDataSource(source('b'))], 'accepts no more customizations'],
+  ['start, mountAiMcpServer', (agent) => agent.addDataSource(source('a')).mountAiMcpServer().start(), 'mountAiMcpServer: there is no server to mount it on'],
   ['stop', async (agent) => {
     const starting = agent.addDataSource(source('a')).start();
     const message = await messageOf(() => agent.stop());
     await starting;
     throw new Error(message);
-  }, 'The agent is being started: stop it after that.'],
-  ['restart', (agent) => agent.addDataSource(source('a')).restart(), 'There is nothing to restart: the agent is not started.'],
+  }, 'The agent is starting. Wait for the start before you stop it.'],
+  ['restart', (agent) => agent.addDataSource(source('a')).restart(), 'Cannot restart: the agent is not started.'],
   ['restart', async (agent) => {
     await agent.addDataSource(source('a')).start();
     await agent.stop();
     await agent.restart();
-  }, 'There is nothing to restart: the agent is not started.'],
+  }, 'Cannot restart: the agent is not started.'],
   ['addAi', (agent) => agent.addAi(never({ name: 'x' })), 'addAi needs a provider'],
-  ['addAi', (agent) => agent.addAi(ai()).addAi(ai()), 'an agent has one AI provider'],
-  ['mountAiMcpServer', (agent) => agent.mountAiMcpServer().mountAiMcpServer(), 'mountAiMcpServer was called before.'],
+  ['addAi', (agent) => agent.addAi(ai()).addAi(ai()), 'an agent can have only one AI provider'],
+  ['mountAiMcpServer', (agent) => agent.mountAiMcpServer().mountAiMcpServer(), 'mountAiMcpServer was already called.'],
   ['mountAiMcpServer', (agent) => agent.mountAiMcpServer({ enabledTools: ['lits'] }), "no tool 'lits'. Near: list"],
   ['mountAiMcpServer', (agent) => agent.mountAiMcpServer({ enabledTools: [] }), 'is empty'],
   ['mountAiMcpServer', (agent) => agent.mountAiMcpServer({ basepath: '/x' } as never), 'Near: basePath'],
@@ -62,7 +62,7 @@ const cases: readonly (readonly [row: string, act: (agent: Agent) => unknown, pr
   ['updateTypesOnFileSystem', (agent) => agent.updateTypesOnFileSystem(`${makeFolder()}/a.ts`, 1.5), "'typingsMaxDepth' must be a whole number from 1 to 10"],
   ['customizeCollection', (agent) => agent.addDataSource(source('a')).customizeCollection('A', () => {}).start(), "There is no collection 'A'."],
   ['updateTypesOnFileSystem', (agent) => agent.updateTypesOnFileSystem(`${makeFolder()}/a.ts`, 11), "'typingsMaxDepth' must be a whole number from 1 to 10"],
-  ['generateSchemaOnly', (agent) => agent.addDataSource(source('a')).customizeCollection('a', (each) => each.removeField('id')).generateSchemaOnly(), 'which cannot be removed'],
+  ['generateSchemaOnly', (agent) => agent.addDataSource(source('a')).customizeCollection('a', (each) => each.removeField('id')).generateSchemaOnly(), 'and cannot be removed'],
 ]; // biome-ignore format: a table
 
 test.each(cases)('%s: a wrong one is refused, with what is wrong and the line', async (row, act, problem) => {

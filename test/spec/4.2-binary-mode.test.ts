@@ -49,8 +49,10 @@ test('Fields | replaceFieldBinaryMode(name, mode): what callers are shown, while
 
 test('Fields | replaceFieldBinaryMode: a wrong mode, and a field that is no Binary, end the start', async () => {
   await expect(open('body', 'base64' as 'hex')).rejects.toThrow(
-    /There is no binary mode 'base64': it is 'datauri' or 'hex'. \(.*4.2-binary-mode/,
+    /There is no binary mode 'base64'. Use 'datauri' or 'hex'. \(.*4.2-binary-mode/,
   );
-  await expect(open('name', 'hex')).rejects.toThrow(/'name' of 'files' is String: only a Binary has a mode. \(.*4.2-b/);
+  await expect(open('name', 'hex')).rejects.toThrow(
+    /'name' of 'files' is String: only a Binary field has a mode. \(.*4.2-b/,
+  );
   await expect(open('bdy', 'hex')).rejects.toThrow(/no field 'bdy'. Near: body/);
 });

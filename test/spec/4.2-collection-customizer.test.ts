@@ -1,6 +1,6 @@
 // Every operation of the customizer returns the customizer, and the agent starts.
 import { expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
 import { openShop } from './opened.ts';
 
@@ -13,7 +13,7 @@ const label = {
 test('chaining: every operation gives the customizer back', async () => {
   const given: unknown[] = [];
   let customizer: CollectionCustomizer | undefined;
-  const everything = (agent: EngineAgent) =>
+  const everything = (agent: HeadlessAgent) =>
     agent.customizeCollection('orders', (orders) => {
       customizer = orders;
       given.push(

@@ -1,4 +1,4 @@
-// The effects of the customizer operations (spec 4.2) for callers over HTTP and MCP, on a real database.
+// The effects of the customizer operations (behaviour 4.2) for callers over HTTP and MCP, on a real database.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Agent, CollectionCustomizer } from '../../src/index.ts';
 import { type Outside, openOutside } from './outside.ts';

@@ -1,6 +1,6 @@
 // Customized writes on every source: replaced fields, records written along with others, and overrides.
 import { afterEach, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
 import type { FieldWriter } from '../../src/agent/customize/hooks.ts';
 import type { FieldAccess } from '../../src/core/caller.ts';
@@ -10,7 +10,7 @@ import { accessOf, type Shop, sellers } from '../agent/shop.ts';
 const all = accessOf();
 const on =
   (name: string, say: (collection: CollectionCustomizer) => unknown) =>
-  (agent: EngineAgent): void =>
+  (agent: HeadlessAgent): void =>
     void agent.customizeCollection(name, (collection) => void say(collection));
 const made = (name: string, dependency: string, write?: FieldWriter | null) => (each: CollectionCustomizer) => {
   each.addField(name, {
@@ -24,7 +24,7 @@ const made = (name: string, dependency: string, write?: FieldWriter | null) => (
 
 describe.each(sellers)('$name', (seller) => {
   const opened: Shop[] = [];
-  const open = async (...customize: readonly ((agent: EngineAgent) => void)[]): Promise<Shop> => {
+  const open = async (...customize: readonly ((agent: HeadlessAgent) => void)[]): Promise<Shop> => {
     const shop = await seller.open({
       customize: (agent) => {
         for (const each of customize) each(agent);
@@ -138,7 +138,7 @@ describe.each(sellers)('$name', (seller) => {
       );
       const update = (values: object) =>
         shop.engine.update(all, { collection: 'customers', ids: [1], values: { ...values } });
-      const twice = 'would be written twice with different values: send one of the fields that write it.';
+      const twice = 'would be written twice with different values: send only one of the fields that write it.';
       const circle = await refusalOf(update({ hen: 'x' }));
       expect([
         await problemsOf(update({ label: 'x', mark: 'y' })),
@@ -151,7 +151,7 @@ describe.each(sellers)('$name', (seller) => {
         [`city: ${twice}`],
         'x',
         'CUSTOMIZATION_FAILED',
-        'The replacements of writing go in a circle: hen -> egg -> hen',
+        'Circular replacements of writing: hen -> egg -> hen',
       ]);
     });
 
@@ -193,9 +193,9 @@ describe.each(sellers)('$name', (seller) => {
           'INVALID_RECORD',
           "Nothing was written to 'customers'. label: breaks the rule Present: send a value that is not empty.",
         ],
-        ['CUSTOMIZATION_FAILED', 'It gave something that cannot be written: citty: no such field. Near: city.'],
-        ['CUSTOMIZATION_FAILED', 'It gave something that cannot be written: id: expected a number'],
-        ['CUSTOMIZATION_FAILED', 'It gave the field itself, which nothing stores'],
+        ['CUSTOMIZATION_FAILED', 'It returned a value that cannot be written: citty: no such field. Near: city.'],
+        ['CUSTOMIZATION_FAILED', 'It returned a value that cannot be written: id: expected a number'],
+        ['CUSTOMIZATION_FAILED', 'It returned the field itself, which is not stored'],
         ['CUSTOMIZATION_FAILED', expect.stringContaining('the patch: expected an object')],
         untouched,
       ]);
@@ -332,7 +332,7 @@ describe.each(sellers)('$name', (seller) => {
         records.map(({ total }) => total),
         await customers(shop),
       ]).toEqual([
-        ['id: must be given: send a Number.', 'name: must be given: send a String.'],
+        ['id: is required: send a Number.', 'name: is required: send a String.'],
         30,
         ['4', '2', '1', '3'],
         [7, 7, 7, 7],
@@ -443,10 +443,10 @@ describe.each(sellers)('$name', (seller) => {
           'customer:name: breaks the rule LongerThan(1): send more than 1 characters, not 1.',
         ],
         ['customer:name: breaks the rule LongerThan(1): send more than 1 characters, not 1.'],
-        ['customer: there is no record to write where its key is null: leave the key out to have one created.'],
-        ["customer: is a relation: give 'customer_id', or an object of fields of 'customers'."],
-        ["customer: is a relation: give 'customer_id', or an object of fields of 'customers'."],
-        ["orders: is a relation to 'orders': write there; associate links records that exist."],
+        ['customer: there is no record to write, because its key is null: leave the key out to create one.'],
+        ["customer: is a relation: send 'customer_id', or an object of fields of 'customers'."],
+        ["customer: is a relation: send 'customer_id', or an object of fields of 'customers'."],
+        ["orders: is a relation to 'orders': write there, or use associate to link existing records."],
       ]);
     });
 
@@ -524,10 +524,10 @@ describe.each(sellers)('$name', (seller) => {
         return [code, details?.why];
       };
       expect([await give(undefined), await give([{}]), await give([{ id: 'x' }]), await give([{ id: 9 }])]).toEqual([
-        ['FAILED_AFTER_WRITE', 'the override of create must give a list of 1 created records.'],
-        ['FAILED_AFTER_WRITE', "the override of create must give the key of each record, and gave no 'id'."],
-        ['FAILED_AFTER_WRITE', "the override of create gave a key that 'id' cannot hold."],
-        ['FAILED_AFTER_WRITE', expect.stringContaining('not every record is there afterwards')],
+        ['FAILED_AFTER_WRITE', 'the override of create must return a list of 1 created records.'],
+        ['FAILED_AFTER_WRITE', "the override of create must return the key of each record, but returned no 'id'."],
+        ['FAILED_AFTER_WRITE', "the override of create returned a key that 'id' cannot hold."],
+        ['FAILED_AFTER_WRITE', expect.stringContaining('a record is missing afterwards')],
       ]);
     });
 
@@ -654,12 +654,12 @@ describe.each(sellers)('$name', (seller) => {
   });
 });
 
-const wrongs: readonly (readonly [what: string, customize: (agent: EngineAgent) => void, problem: RegExp])[] = [
-  ['no function', on('orders', (each) => each.replaceFieldWriting('total', 3 as never)), /replaces the writing of 'total' \(or null\) must be a function/],
+const wrongs: readonly (readonly [what: string, customize: (agent: HeadlessAgent) => void, problem: RegExp])[] = [
+  ['no function', on('orders', (each) => each.replaceFieldWriting('total', 3 as never)), /The replacement for writing 'total' \(or null\) must be a function/],
   ['an unknown field', on('orders', (each) => each.replaceFieldWriting('totl', () => ({}))), /no field 'totl'\. Near: total/],
-  ['two replacements', on('orders', (each) => each.replaceFieldWriting('total', null).replaceFieldWriting('total', null)), /says how 'total' is written of 'orders' a second time/],
-  ['two overrides', on('orders', (each) => each.overrideUpdate(() => {}).overrideUpdate(() => {})), /overrides update of 'orders' a second time/],
-  ['an override that is no function', on('orders', (each) => each.overrideDelete('x' as never)), /What overrides delete must be a function/],
+  ['two replacements', on('orders', (each) => each.replaceFieldWriting('total', null).replaceFieldWriting('total', null)), /writing of 'total' of 'orders' is already defined/],
+  ['two overrides', on('orders', (each) => each.overrideUpdate(() => {}).overrideUpdate(() => {})), /override of update of 'orders' is already defined/],
+  ['an override that is no function', on('orders', (each) => each.overrideDelete('x' as never)), /The override of delete must be a function/],
   ['a writable import of what cannot be written', on('orders', (each) => each.importField('x', { path: 'customer:id', readonly: false })), /'x' of 'orders' cannot be written/],
 ]; // biome-ignore format: a table
 

@@ -64,7 +64,7 @@ const fresh = {
     amount: { type: 'Number', label: 'Amount', required: true, min: 1, max: 50, step: 0.5 },
     reason: { type: 'Enum', values: ['damaged', 'late', 'other'], reload: true },
     by: { type: 'String', readOnly: true, value: 'ada@example.com' },
-    city: { type: 'String', options: ['Oslo'], search: 'more by searches' },
+    city: { type: 'String', options: ['Oslo'], search: 'more through searches' },
     customer: { type: 'Collection', idOf: 'customers' },
     total: { type: 'Number', value: 10.5 },
   },
@@ -121,7 +121,7 @@ describe('4.4 MCP tools', () => {
       fields: { city: { options: ['Paris', { value: 'Parma', label: 'Parma (IT)' }] } },
     });
     expect(await form({ recordIds: [1], searches: { reason: 'd' } })).toBe(
-      "INVALID_ARGUMENT: searches: 'reason' has no options; fields that have: city.",
+      "INVALID_ARGUMENT: searches: 'reason' has no options. Fields with options: city.",
     );
   });
 
@@ -159,9 +159,9 @@ describe('what goes wrong', () => {
       "UNKNOWN_ACTION: 'customers' has no action 'Refund'.",
       "UNKNOWN_COLLECTION: No collection 'oders'. Near: orders. Call describeCollection without a name for the list.",
       "RECORD_NOT_FOUND: No record '99' in 'orders', or you may not see it.",
-      "INVALID_ARGUMENT: recordIds: 'Refund' works on one record: send its id, and no other.",
-      "INVALID_ARGUMENT: recordIds: 'Close' is not about chosen records: leave it out.",
-      'INVALID_ARGUMENT: recordIds: send a list of ids, numbers or texts.',
+      "INVALID_ARGUMENT: recordIds: 'Refund' runs on one record: send one id.",
+      "INVALID_ARGUMENT: recordIds: 'Close' is a global action and takes no records: leave it out.",
+      'INVALID_ARGUMENT: recordIds: send a list of ids, numbers or strings.',
       'INVALID_ARGUMENT: values: send an object such as {"field":"value"}.',
       'INVALID_ARGUMENT: form: unknown argument. Known: collectionName, actionName, recordIds, values, searches, changedField.',
     ]);

@@ -121,7 +121,7 @@ describe('4.4 MCP tools', () => {
     const { execute, ran } = await open();
     const dryRun = true;
     const note =
-      'The action may be executed with these records and values. Nothing was run: what its code does is not known before.';
+      'The action can run with these records and values. It was not run: the effects of its code are unknown before it runs.';
     expect([
       JSON.parse(await execute({ actionName: 'Refund', recordIds: [1], values: { amount: 5 }, dryRun })),
       JSON.parse(await execute({ actionName: 'Archive', recordIds: [1, 2], dryRun })),
@@ -173,7 +173,7 @@ describe('what an action answers', () => {
     });
     expect([refused, await broken()]).toEqual([
       'ACTION_REFUSED: The shop is closed on Sundays.',
-      "ACTION_FAILED: The code of the action 'Act' of 'orders' failed (execute). Tell the operator; the log says more.",
+      "ACTION_FAILED: The code of the action 'Act' of 'orders' failed (execute). Tell the operator; the log has the cause.",
     ]);
   });
 });
@@ -224,7 +224,7 @@ describe('webhooks', () => {
       const { result, note, status } = JSON.parse(await act());
       expect([result, note, status, got]).toEqual([
         'webhook',
-        'The action ran, but its webhook got no answer. Tell the operator; do not repeat the call.',
+        'The action ran, but its webhook did not respond. Tell the operator; do not repeat the call.',
         undefined,
         [],
       ]);
@@ -248,13 +248,10 @@ describe('what never runs', () => {
       ...Array.from(
         { length: 3 },
         () =>
-          "INVALID_ARGUMENT: recordIds: 'Archive' works on chosen records: send at least one id. No ids never means all.",
+          "INVALID_ARGUMENT: recordIds: 'Archive' runs on selected records: send at least one id. An empty list does not mean all records.",
       ),
-      ...Array.from(
-        { length: 2 },
-        () => "INVALID_ARGUMENT: recordIds: 'Refund' works on one record: send its id, and no other.",
-      ),
-      "INVALID_ARGUMENT: recordIds: 'Close' is not about chosen records: leave it out.",
+      ...Array.from({ length: 2 }, () => "INVALID_ARGUMENT: recordIds: 'Refund' runs on one record: send one id."),
+      "INVALID_ARGUMENT: recordIds: 'Close' is a global action and takes no records: leave it out.",
       "RECORD_NOT_FOUND: No record '88', '99' in 'orders', or you may not see it.",
       [],
     ]);

@@ -75,12 +75,12 @@ describe('what goes wrong', () => {
       "UNKNOWN_RELATION: 'customers' has no relation 'ordres'. Near: orders.",
       "INVALID_ARGUMENT: relationName: 'customer' leads to one record: list 'orders' with fields such as 'customer:id'.",
       'INVALID_ARGUMENT: parentRecordId: send the id of the record.',
-      'INVALID_ARGUMENT: parentRecordId: send one id, a number or a text.',
+      'INVALID_ARGUMENT: parentRecordId: send one id, a number or a string.',
       'INVALID_VALUE: parentRecordId: expected a number, got "two".',
       'INVALID_VALUE: parentRecordId: expected one value, got [2,3].',
       "RECORD_NOT_FOUND: No record '99' in 'customers', or you may not see it.",
       expect.stringMatching(/^INVALID_ARGUMENT: rowsPerView: unknown argument\. /),
-      'INVALID_ARGUMENT: pagination.size: at most 1000; go on with nextCursor.',
+      'INVALID_ARGUMENT: pagination.size: at most 1000; continue with nextCursor.',
       expect.stringMatching(/^UNKNOWN_FIELD: 'orders' has no field 'parcel:id'/),
     ]);
   });

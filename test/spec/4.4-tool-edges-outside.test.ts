@@ -1,5 +1,5 @@
-// Edge cases of the arguments and results of the ten tools (spec 4.4), as an assistant sees them: omitted, misspelled,
-// duplicate and missing arguments, and the names in each result.
+// Edge cases of the arguments and results of the ten tools (behaviour 4.4), as an assistant sees them: omitted,
+// misspelled, duplicate and missing arguments, and the names in each result.
 import { expect, test } from 'vitest';
 import { serveOutside } from './outside.ts';
 
@@ -150,7 +150,7 @@ test('create, update, delete: one or several, in every way of writing ids; dry r
   expect([
     await update({ recordId: 50 }).then(({ ids }) => ids), await update({ recordId: '50' }).then(({ ids }) => ids), await update({ recordId: [50, '51'] }).then(({ ids }) => ids), await update({ recordIds: ' [50, 51]' }).then(({ ids }) => ids),
     ...[await update({ recordId: 50, recordIds: [51] }), await update({ recordId: [] }), await update({}), await update({ recordId: null }), await update({ recordIds: [50, 99] })],
-  ]).toEqual([['50'], ['50'], ['50', '51'], ['50', '51'], ...[/recordIds: it means 'recordId', which was sent too/, /recordId: send at least one id/, /at least one/, /at least one/, /^RECORD_NOT_FOUND.*99/].map((one) => expect.stringMatching(one))]);
+  ]).toEqual([['50'], ['50'], ['50', '51'], ['50', '51'], ...[/recordIds: same as 'recordId', which was also sent/, /recordId: send at least one id/, /at least one/, /at least one/, /^RECORD_NOT_FOUND.*99/].map((one) => expect.stringMatching(one))]);
   const parts = (more: object) => ask('delete', { collectionName: 'parts', ...more });
   const left = async () => (await ask('list', { collectionName: 'parts', fields: ['word'] })).rows.flat();
   expect([await parts({ recordIds: [[1, 2], '2|1'], dryRun: true }).then(({ count, dryRun }) => [count, dryRun]), await left(), await parts({ recordIds: ['1|2', '9|9'] }), await left(), await parts({ recordIds: [[1, 2], '2|1'] }).then(({ count }) => count), await left(), await parts({ recordIds: [] }), await parts({ recordIds: [1] })]).toEqual([

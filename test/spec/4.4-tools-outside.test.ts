@@ -181,7 +181,7 @@ test('delete: those that are named, all or nothing, and never all because none w
   const refused = [];
   for (const recordIds of [[], undefined, [40, 77]]) refused.push(await ask('delete', 'orders', recordIds && { recordIds }));
   expect([refused, await left()]).toEqual([
-    [/none never means all/, /none never means all/, /^RECORD_NOT_FOUND: .*'77'/].map(asMatchers),
+    [/an empty list does not mean all records/, /an empty list does not mean all records/, /^RECORD_NOT_FOUND: .*'77'/].map(asMatchers),
     [40, 41, 42],
   ]);
   const dry = await ask('delete', 'orders', { recordIds: [42, '40'], dryRun: true });
@@ -210,7 +210,7 @@ test('associate, dissociate: by a foreign key and by pairs; the other end stays,
     { count: 1, collection: 'orders', ids: ['50'] },
     [51],
     [50],
-    ...[/^RECORD_NOT_FOUND: .*'1'/, /none never means all/].map(asMatchers),
+    ...[/^RECORD_NOT_FOUND: .*'1'/, /an empty list does not mean all records/].map(asMatchers),
   ]);
   const made = await ask('associate', 'orders', { ...tags, targetRecordId: [1, 3] });
   const again = await ask('associate', 'orders', { ...tags, targetRecordId: [3, 2] });
@@ -236,7 +236,7 @@ test('getActionForm, executeAction: of an action that is there, with what it nee
   ]).toMatchObject([
     { fields: { Why: { type: 'String', required: true } }, missing: ['Why'], canExecute: false },
     expect.stringMatching(/^UNKNOWN_ACTION: .*Close/),
-    'INVALID_FORM: Nothing was done. Why: is required: send a text.',
+    'INVALID_FORM: Nothing was done. Why: is required: send a string.',
     { dryRun: true, records: 1 },
     { result: 'success', message: 'Success' },
     expect.stringMatching(/^RECORD_NOT_FOUND/),

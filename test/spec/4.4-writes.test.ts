@@ -216,7 +216,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
       [
         expect.stringMatching(/^INVALID_RECORD: Nothing was written to 'customers'\. .*id/),
         expect.stringMatching(/^INVALID_RECORD: Nothing was written to 'orders'\. customer_id: /),
-        "RECORD_IN_USE: Nothing was written to 'customers': other records point to a record that this would delete. Delete those or undo their links first.",
+        "RECORD_IN_USE: Nothing was written to 'customers': other records reference a record that this would delete. Delete those records or remove their links first.",
       ],
       [true, true],
       [[1], [2], [3]],
@@ -239,7 +239,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
       "RECORD_NOT_FOUND: No record '5' in 'orders', or you may not see it.",
       "RECORD_NOT_FOUND: No record '9' in 'customers', or you may not see it.",
       expect.stringMatching(
-        /^RECORD_NOT_FOUND: Nothing was taken away: '2' of 'orders' is not in 'orders' of this record/,
+        /^RECORD_NOT_FOUND: No records were removed: '2' of 'orders' is not in 'orders' of this record/,
       ),
       [
         [10.5, 1],
@@ -337,7 +337,7 @@ describe('what models send', () => {
       'INVALID_ARGUMENT: collectionName: send the name of a collection.',
       'INVALID_ARGUMENT: attributes: send the values by field, such as {"name":"Ada","age":36}.',
       'INVALID_ARGUMENT: attributes: send the values by field, such as {"name":"Ada","age":36}.',
-      'INVALID_ARGUMENT: attributes: give at least one; none never means all.',
+      'INVALID_ARGUMENT: attributes: send at least one; an empty list does not mean all records.',
       expect.stringMatching(/^INVALID_RECORD: Nothing was written to 'customers'\. id: .* nam: .*name/),
       expect.stringMatching(/^INVALID_RECORD: .* attributes\[1\]\.name: /),
       // A misspelled dryRun is still a dry run.
@@ -345,12 +345,15 @@ describe('what models send', () => {
       'INVALID_ARGUMENT: attributes: send an object such as {"status":"paid"}.',
       'INVALID_ARGUMENT: attributes: name at least one field to write.',
       'INVALID_VALUE: recordId: expected a number, got "one".',
-      "INVALID_ARGUMENT: recordIds: it means 'recordId', which was sent too: send one of them.",
-      ...Array.from({ length: 4 }, () => 'INVALID_ARGUMENT: recordIds: send at least one id; none never means all.'),
+      "INVALID_ARGUMENT: recordIds: same as 'recordId', which was also sent: send only one.",
+      ...Array.from(
+        { length: 4 },
+        () => 'INVALID_ARGUMENT: recordIds: send at least one id; an empty list does not mean all records.',
+      ),
       // A key given by its column name is the id.
       expect.stringMatching(/^RECORD_IN_USE: Nothing was written to 'customers'/),
       'INVALID_VALUE: recordIds: expected an id of 2 parts, order_id|line, got "1".',
-      'INVALID_ARGUMENT: targetRecordIds: send at least one id; none never means all.',
+      'INVALID_ARGUMENT: targetRecordIds: send at least one id; an empty list does not mean all records.',
       expect.stringMatching(/^INVALID_RECORD: Nothing was written to 'order_lines'\. order_id: may not be null/),
       // The only relation that the singular name can refer to.
       '{"count":1,"collection":"orders","ids":["1"]}',
@@ -369,16 +372,16 @@ describe('what models send', () => {
     const removed = JSON.parse(await call('delete', { collectionName: 'customers', recordIds: ids }));
     const long = { id: 9, name: 'n'.repeat(100_000) };
     const clipped = JSON.parse(await call('create', { collectionName: 'customers', attributes: long }));
-    const say = (told: unknown[], rest: string) => `Told: ${told.length} of 200. ${rest}`;
+    const say = (told: unknown[], rest: string) => `Shown: ${told.length} of 200. ${rest}`;
     expect([
       [dry.count, dry.note, dry.changes.length > 3],
       [done.count, done.note, done.rows.length === done.ids.length, done.ids.length > 3],
       [removed.count, removed.note, removed.ids.length > 20],
       [clipped.count, clipped.rows[0][0], clipped.rows[0][1].length < 800],
     ]).toEqual([
-      [200, say(dry.changes, 'Nothing was written.'), true],
-      [200, say(done.ids, 'All were written; list them for the rest.'), true, true],
-      [200, say(removed.ids, 'All were written; list them for the rest.'), true],
+      [200, say(dry.changes, 'This dry run wrote no records.'), true],
+      [200, say(done.ids, 'All were written; list them to see the rest.'), true, true],
+      [200, say(removed.ids, 'All were written; list them to see the rest.'), true],
       [1, 9, true],
     ]);
   });

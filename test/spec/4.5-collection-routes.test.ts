@@ -85,7 +85,7 @@ describe('4.5 Collection data routes', () => {
       401, 418, 418,
     ]);
     await expect(hosted({ prefix: '' })).rejects.toThrow(
-      "prefix: at the root, the HTTP API would take every path of your application. Give it a path such as '/service'.",
+      "prefix: at the root, the HTTP API would handle every path of your application. Set a path such as '/service'.",
     );
   });
 });

@@ -1,11 +1,11 @@
-// Spec 4.6: the commands of `portico cloud` in this process. test/cli runs them as users do.
+// Behaviour 4.6: the commands of `portico cloud` in this process. test/cli runs them as users do.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { bootstrap, login, updateTypings } from '../../src/cli/cloud/commands.ts';
 import type { Agent, MongoConnectionParams, SqlConnectionParams } from '../../src/cloud/index.ts';
-import { commandLine } from '../../src/oauth/clients/normalize.ts';
+import { commandLineClient } from '../../src/oauth/clients/normalize.ts';
 import { openShop, type Shop } from '../app/shop.ts';
 import { linkModules } from '../cli/command.ts';
 import { createBrowser } from '../oauth/flow.ts';
@@ -91,10 +91,10 @@ test('bootstrap: under the name that is given, once; the secret of the command b
   for (const [name, more] of [['reports', {}], [undefined, {}], ['../out', {}], ['.hidden', {}], ['', {}], ['new', { envSecret: '' }], ['new', { envSecret: undefined }], ['new', { envSecret: 'wrong' }], ['new', { server: `${shop.address}/nowhere` }], ['new', { server: 'nowhere' }]] as const)
     problems.push(await make(name, more).catch(({ code, message }) => `${code} ${message}`));
   expect(problems).toEqual([
-    expect.stringMatching(/^CONFIGURATION There is a folder 'reports' here already\. Name another/),
-    expect.stringMatching(/^CONFIGURATION There is a folder 'cloud-customizer' here already/),
+    expect.stringMatching(/^CONFIGURATION The folder 'reports' already exists\. Choose another/),
+    expect.stringMatching(/^CONFIGURATION The folder 'cloud-customizer' already exists/),
     ...Array(3).fill(expect.stringMatching(/^INVALID_ARGUMENT .*name: expected a name of letters/)),
-    ...Array(2).fill(expect.stringMatching(/^CONFIGURATION .*give --env-secret, or SERVICE_ENV_SECRET/)),
+    ...Array(2).fill(expect.stringMatching(/^CONFIGURATION .*set --env-secret, or SERVICE_ENV_SECRET/)),
     ...Array(3).fill(expect.stringMatching(/^CONFIGURATION /)),
   ]);
   expect(readdirSync(folder).sort()).toEqual(['Of_env.2', 'cloud-customizer', 'reports', 'tokens']);
@@ -118,7 +118,7 @@ test('login: refreshes the authentication token', async () => {
       await fetch(`${shop.address}/oauth/token`, {
         method: 'POST',
         body: new URLSearchParams({
-          client_id: commandLine.client_id,
+          client_id: commandLineClient.client_id,
           grant_type: 'refresh_token',
           refresh_token: token,
         }),
@@ -164,7 +164,7 @@ export function customizeAgent(agent: Agent<Schema>): void {
   writeFileSync(inFolder('typings.d.ts'), 'export type Old = 1;');
   const changed = await run();
   expect([same, changed, readFileSync(inFolder('typings.d.ts'), 'utf8') === typings]).toEqual([
-    ...['typings.d.ts is as it was.\n', 'typings.d.ts is written anew.\n', true],
+    ...['typings.d.ts is unchanged.\n', 'typings.d.ts is updated.\n', true],
   ]);
   // Code with a type error leaves the typings unchanged. The command does nothing in other folders.
   await bootstrap('wrong', { ...options(), envSecret, version: '0.0.0' });
@@ -181,8 +181,8 @@ export function customizeAgent(agent: Agent<Schema>): void {
   rmSync(join(folder, 'half'), { recursive: true });
   expect([wrong, elsewhere, half, readFileSync(join(there, 'typings.d.ts'), 'utf8') === before]).toEqual([
     expect.stringMatching(/^CONFIGURATION .*lastname/s),
-    expect.stringContaining('is no folder of customizations'),
-    expect.stringContaining('is no folder of customizations'),
+    expect.stringContaining('is not a folder of customizations'),
+    expect.stringContaining('is not a folder of customizations'),
     true,
   ]);
 }); // biome-ignore format: short

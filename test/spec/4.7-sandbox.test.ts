@@ -1,8 +1,8 @@
-// Spec 4.7: the local sandbox that replaces the platform in tests of an agent.
+// Behaviour 4.7: the local sandbox that replaces the platform in tests of an agent.
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createMemoryDataSource } from '../../src/index.ts';
-import { makeTestingToken } from '../../src/oauth/tokens/session-token.ts';
+import { createTestingToken } from '../../src/oauth/tokens/session-token.ts';
 import { createForestServerSandbox, createServiceServerSandbox, type Sandbox } from '../../src/testing/index.ts';
 import { connectSandbox } from '../../src/testing/sandbox.ts';
 import { shopTables } from '../agent/shop.ts';
@@ -22,7 +22,7 @@ function agentOf(sandbox: Sandbox, options: Parameters<typeof emptyAgent>[0] = {
 }
 
 const makeToken = (userId = 1, authSecret = secrets.authSecret) =>
-  makeTestingToken({ authSecret, userId, seconds: 60, clock: systemClock });
+  createTestingToken({ authSecret, userId, seconds: 60, clock: systemClock });
 
 test('createForestServerSandbox(port): starts a local sandbox mimicking the platform servers', async () => {
   const { port } = await open();
@@ -44,7 +44,7 @@ test('createForestServerSandbox(port): starts a local sandbox mimicking the plat
     status,
     JSON.parse(text).tokenData,
   ]).toMatchObject([
-    expect.stringMatching(/^Port \d+ is taken/),
+    expect.stringMatching(/^Port \d+ is in use/),
     'createForestServerSandbox: the port must be a number from 0 to 65535.',
     `${sandbox.port}`,
     4,
@@ -68,7 +68,7 @@ test('createForestServerSandbox: two at once without a port, the last port too, 
   // Only the token of the one user, signed with the authSecret, is valid.
   statuses.push((await whoAmI(`${server!.address}/service`, await makeToken(2))).status);
   statuses.push((await whoAmI(`${server!.address}/service`, await makeToken(1, 'another secret'))).status);
-  expect([statuses, stranger]).toEqual([[200, 200, 401, 401], expect.stringMatching(/does not know this envSecret/)]);
+  expect([statuses, stranger]).toEqual([[200, 200, 401, 401], expect.stringMatching(/does not accept this envSecret/)]);
 });
 
 test('createForestServerSandbox: has close()', async () => {
@@ -80,7 +80,7 @@ test('createForestServerSandbox: has close()', async () => {
   await sandbox.close();
   await sandbox.stop();
   expect(await messageOf(() => agentOf(sandbox).start())).toMatch(
-    `serverUrl: nothing answers at ${sandbox.url}/platform (ECONNREFUSED). Start the platform there`,
+    `serverUrl: no server answers at ${sandbox.url}/platform (ECONNREFUSED). Start the platform there`,
   );
   // The port is released.
   const another = await open(sandbox.port);

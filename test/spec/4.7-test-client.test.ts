@@ -1,4 +1,4 @@
-// Spec 4.7: the test client in a complete test.
+// Behaviour 4.7: the test client in a complete test.
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createAgent, createMemoryDataSource } from '../../src/index.ts';

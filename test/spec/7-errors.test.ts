@@ -15,7 +15,7 @@ test('useUnsafeActionEndpoint enabled and two actions of one collection share a 
   const { agent } = shopAgent({ useUnsafeActionEndpoint: true });
   agent.customizeCollection('orders', two);
   const message = await messageOf(() => agent.start());
-  expect(message).toMatch(/'close {2}IT' of 'orders' .*has the address 'close-it', as 'Close it' added at/);
+  expect(message).toMatch(/'close {2}IT' of 'orders' .*its URL name 'close-it' is also that of 'Close it', added at/);
   expect(message.match(/7-errors\.test\.ts:\d+/g)).toHaveLength(2);
 });
 
@@ -61,7 +61,7 @@ test('addAi called a second time | throws an error, with the lines of both calls
   const { agent } = shopAgent();
   expect(agent.addAi(ai)).toBe(agent);
   const message = await messageOf(() => agent.addAi(ai));
-  expect(message).toMatch(/^addAi was called before, at .*: an agent has one AI provider\. \(.*\)$/);
+  expect(message).toMatch(/^addAi was already called, at .*: an agent can have only one AI provider\. \(.*\)$/);
   const [first, second] = [...message.matchAll(/7-errors\.test\.ts:(\d+)/g)].map(([, line]) => Number(line));
   expect(second! - first!).toBe(1);
   // The first provider stays, and the agent starts.
@@ -72,14 +72,14 @@ test('addAi, called by a plugin, is told with both lines too', async () => {
   const { agent } = emptyAgent();
   agent.addAi(ai);
   const message = await messageOf(() => agent.use({ customizeAgent: (inner) => void inner.addAi(ai) }));
-  expect(message).toMatch(/^addAi was called before, at .*:\d+: .*7-errors\.test\.ts:\d+, by a plugin at .*:\d+/);
+  expect(message).toMatch(/^addAi was already called, at .*:\d+: .*7-errors\.test\.ts:\d+, by a plugin at .*:\d+/);
 });
 
 test('addAi after the start is refused, like everything that comes too late', async () => {
   const { agent } = shopAgent();
   await agent.start();
   expect(await messageOf(() => agent.addAi(ai))).toMatch(
-    /^The agent has been started: nothing can be added any more\. \(.*7-errors\.test\.ts:\d+\)$/,
+    /^The agent has already started and accepts no more customizations\. \(.*7-errors\.test\.ts:\d+\)$/,
   );
 });
 

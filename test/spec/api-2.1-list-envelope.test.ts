@@ -1,4 +1,4 @@
-// The envelope of the list of notes (spec public-http-api 2.1).
+// The envelope of the list of notes (behaviour api 2.1).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
 

@@ -1,4 +1,4 @@
-// The fields of a note (spec public-http-api 2.2) in the list.
+// The fields of a note (behaviour api 2.2) in the list.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
 

@@ -1,4 +1,4 @@
-// The nested objects of a note (spec public-http-api 2.3): exactly these fields.
+// The nested objects of a note (behaviour api 2.3): exactly these fields.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
 

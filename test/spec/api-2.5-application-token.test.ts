@@ -86,7 +86,7 @@ test('expiration date | the token opens nothing from then on', async () => {
   late = 0;
   expect(Object.hasOwn(forever, 'expiresAt')).toBe(false);
   for (const over of [Date.now() - 1, Date.now() - 86_400_000, Number.NaN])
-    await expect(make({ expiresAt: over })).rejects.toThrow('a time that is still to come');
+    await expect(make({ expiresAt: over })).rejects.toThrow('a time in the future');
 });
 
 test('expiration date | to the millisecond: good before it, and at it no more', async () => {

@@ -1,4 +1,4 @@
-// Log records: public-http-api 2.6 does not list their fields; reference 6.7 does.
+// The fields of log records (behaviour api 2.6).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
 

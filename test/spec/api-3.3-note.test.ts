@@ -1,4 +1,4 @@
-// The state of a note (spec public-http-api 3.3).
+// The state of a note (behaviour api 3.3).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
 

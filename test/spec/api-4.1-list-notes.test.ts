@@ -1,4 +1,4 @@
-// The list of notes (spec public-http-api 4.1): each parameter by itself.
+// The list of notes (behaviour api 4.1): each parameter by itself.
 // test/api/notes-random.ts compares combinations with a naive implementation.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NoteDoor, notesPath, openNoteDoor } from '../api/note-door.ts';

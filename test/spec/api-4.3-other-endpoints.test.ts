@@ -1,4 +1,4 @@
-// Spec public-http-api 4.3, and reference 6.7 for the parts that 4.3 leaves open.
+// The other endpoints of the public API (behaviour api 4.3).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
 

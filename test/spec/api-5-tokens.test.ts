@@ -77,7 +77,7 @@ test('SSO | when the project uses it, the token must be generated while logged i
   const without = await other.secret(['notes:read']);
   expect([
     refused.status,
-    refused.html.includes('Single sign-on is on here'),
+    refused.html.includes('Single sign-on is required'),
     html.includes('type="password"'),
   ]).toEqual([403, true, false]);
   const statusOf = async (sent: string) => (await other.ask('GET', '/token', { secret: sent })).status;
@@ -213,6 +213,6 @@ test('Bearer | one header with one token, of 1 to 4096 characters, and it is sai
   expect([await ask(`Bearer  ${secret}`), await ask('Bearer'), await ask(`Bearer ${secret} ${secret}`), await ask(`Bearer ${secret}, Bearer ${secret}`), await ask(`Token ${secret}`), await ask(`Bearer ${'x'.repeat(4097)}`), await ask('Bearer x')]).toEqual([
     [200, undefined],
     ...Array(5).fill([401, form]),
-    [401, expect.stringContaining('no application token')],
+    [401, expect.stringContaining('not an application token')],
   ]);
 }); // biome-ignore format: short

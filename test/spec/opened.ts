@@ -1,6 +1,6 @@
 // The small shop over arrays, customized by a test and closed after it.
 import { afterEach } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
 import type { ListRequest } from '../../src/agent/requests.ts';
 import { accessOf, type Rights, type Shop, type ShopOptions, sellers } from '../agent/shop.ts';
@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 export async function openShop(
-  customize: (agent: EngineAgent) => unknown = () => {},
+  customize: (agent: HeadlessAgent) => unknown = () => {},
   options: ShopOptions = {},
 ): Promise<Opened> {
   const shop = await sellers[0]!.open({ customize: (agent) => void customize(agent), ...options });

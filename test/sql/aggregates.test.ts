@@ -172,7 +172,7 @@ describe('sqlite', () => {
     await engine.close();
     await database.drop();
     expect([refused, answered.rows, answered.hasMore]).toEqual([
-      "groups: more than 100000 groups, too many to order by this value. Narrow the filters, group by less, or order by 'groups'.",
+      "groups: more than 100000 groups, too many to order by this value. Narrow the filters, group by fewer fields, or order by 'groups'.",
       [
         [1, 1],
         [2, 2],

@@ -6,7 +6,7 @@ import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Operator } from '../../src/core/filter.ts';
 import type { Observation } from '../../src/core/observe.ts';
-import type { SqliteWish } from '../../src/core/sqlite.ts';
+import type { SqliteChoice } from '../../src/core/sqlite.ts';
 import { type Dialect, servers } from '../databases.ts';
 import { readTables } from './collections.ts';
 import { nastySchema, runSql, sqliteIsolates } from './schemas.ts';
@@ -17,7 +17,7 @@ interface Opened {
   readonly observed: readonly Observation[];
 }
 
-async function open(dialect: Dialect, statements: readonly string[], sqlite: SqliteWish = 'auto'): Promise<Opened> {
+async function open(dialect: Dialect, statements: readonly string[], sqlite: SqliteChoice = 'auto'): Promise<Opened> {
   const database = await servers.find((server) => server.dialect === dialect)!.create();
   await runSql(database, statements);
   const observed: Observation[] = [];
@@ -237,7 +237,7 @@ test.runIf(has('postgres'))(
         { name: 'partly', uniqueKeys: [['b']] },
         { name: 'totals', kind: 'view' },
       ],
-      skipped: [{ table: 'logs', reason: 'the foreign key (far_id) is left out: its target lies in the schema other' }],
+      skipped: [{ table: 'logs', reason: 'the foreign key (far_id) is left out: its target is in the schema other' }],
     });
   },
 );

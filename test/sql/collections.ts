@@ -27,7 +27,9 @@ export function readTables(source: Source, described: Described): Tables {
         column: column.name,
         required: !column.nullable && !column.hasDefault,
         isKey: table.primaryKey.includes(column.name),
-        operators: new Map([...column.operators].map((operator) => [operator, { takes: 'value', by: 'native' }])),
+        operators: new Map(
+          [...column.operators].map((operator) => [operator, { takes: 'value', evaluatedBy: 'native' }]),
+        ),
       });
     }
     collections.set(table.name, {
@@ -40,8 +42,8 @@ export function readTables(source: Source, described: Described): Tables {
       referencedBy: [],
       triggers: [],
       fields,
-      inside: fields,
-      published: true,
+      internalFields: fields,
+      isPublished: true,
       rules: {
         segments: new Map(),
         search: 'columns',

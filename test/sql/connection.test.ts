@@ -61,7 +61,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('$dialect, 
     await database.drop();
     expect([wrongs.join().includes('s3cr3t'), ...wrongs]).toEqual([
       false,
-      expect.stringMatching(/refuses the user or the password/),
+      expect.stringMatching(/rejects the user or the password/),
       expect.stringMatching(/has no database 'no such database'/),
       expect.stringMatching(/port 1: nothing listens there/),
     ]);
@@ -138,15 +138,19 @@ test.each<[what: string, given: unknown, problem: RegExp]>([
   ['no database', { dialect: 'mysql', host: 'h', password: 's3cr3t' }, /needs 'database'/],
   ['no database in a URL', 'mysql://root:s3cr3t@host', /names no database/],
   ['no file', { dialect: 'sqlite' }, /needs 'storage'/],
-  ['a file that is not there', { dialect: 'sqlite', storage: '/no/such.sqlite' }, /\/no\/such\.sqlite is not there/],
-  ['a file for a server', { dialect: 'postgres', storage: 'x', database: 'd' }, /no use for 'storage' with postgres/],
-  ['TLS for a file', { uri: 'sqlite:x', sslMode: 'verify' }, /no use for 'sslMode' with SQLite/],
-  ['schemas of a file', { uri: 'sqlite:x', schemas: ['a'] }, /no use for 'schemas' with SQLite/],
+  ['a file that is not there', { dialect: 'sqlite', storage: '/no/such.sqlite' }, /\/no\/such\.sqlite does not exist/],
+  [
+    'a file for a server',
+    { dialect: 'postgres', storage: 'x', database: 'd' },
+    /does not accept 'storage' with postgres/,
+  ],
+  ['TLS for a file', { uri: 'sqlite:x', sslMode: 'verify' }, /does not accept 'sslMode' with SQLite/],
+  ['schemas of a file', { uri: 'sqlite:x', schemas: ['a'] }, /does not accept 'schemas' with SQLite/],
   ['an unknown mode', { uri: 'postgres://h/d', sslMode: 'on' }, /'sslMode' must be one of disabled, preferred/],
   [
     'MySQL verified by an address',
     { uri: 'mysql://u:s3cr3t@10.0.0.1/d', sslMode: 'verify' },
-    /by an IP address: give the name/,
+    /by an IP address: use the name/,
   ],
   ['certificates for nothing', { uri: 'postgres://h/d', ssl: { ca: 'x' } }, /certificates in 'ssl', but no 'sslMode'/],
   ['two words on TLS', { uri: 'postgres://h/d?sslmode=require', sslMode: 'verify' }, /in 'uri' and in 'sslMode'/],

@@ -1,6 +1,6 @@
 // JSON is returned as the database holds it, byte for byte. Code receives it parsed.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -37,7 +37,7 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
           ]
         : []),
     ]);
-    const agent = createEngineAgent()
+    const agent = createHeadlessAgent()
       .addDataSource(() => createSqlSource(database.url, { clock: systemClock, observe: () => {} }))
       .customizeCollection('docs', (docs) =>
         docs

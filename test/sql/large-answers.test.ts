@@ -1,7 +1,7 @@
 // The memory limit of one statement. Megabyte cells, many or one, are refused before all of them are loaded, and the
 // error says what to request instead. The source keeps working.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -65,7 +65,7 @@ describe.each(stoppable)('$dialect', (server) => {
   });
 
   test('a page of a list is cut where the caller goes on by its cursor, and refused where not', async () => {
-    const agent = createEngineAgent().addDataSource(() =>
+    const agent = createHeadlessAgent().addDataSource(() =>
       createSqlSource(database.url, { observe: () => undefined, clock: systemClock }),
     );
     const engine = await agent.createEngine({

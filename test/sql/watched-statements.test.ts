@@ -2,11 +2,12 @@
 // through pools, transactions and user code. Without such work, statements are not tracked.
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createStatementWatch, type Statement } from '../../src/core/observe/statements.ts';
+import type { Observe } from '../../src/core/observe.ts';
 import { accessOf } from '../agent/shop.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { runSql } from './schemas.ts';
@@ -27,7 +28,10 @@ vi.mock(import('node:async_hooks'), async (original) => {
 describe.each(servers)('$dialect', (server) => {
   let database: TestDatabase;
   let engine: Engine;
-  const watch = createStatementWatch();
+  let observe: Observe = () => undefined;
+  const watch = createStatementWatch((listener) => {
+    observe = listener;
+  });
   const storage = made.at(-1)!;
   beforeAll(async () => {
     database = await server.create();
@@ -37,8 +41,8 @@ describe.each(servers)('$dialect', (server) => {
       'insert into boots values (1, 40), (2, 41)',
       'insert into hats values (1, 56)',
     ]);
-    const agent = createEngineAgent();
-    agent.addDataSource(() => createSqlSource(database.url, { observe: watch.listen, clock: systemClock }));
+    const agent = createHeadlessAgent();
+    agent.addDataSource(() => createSqlSource(database.url, { observe: (one) => observe(one), clock: systemClock }));
     agent.customizeCollection('hats', (hats) =>
       hats.addHook('Before', 'Create', async ({ collection }) => {
         await systemClock.sleep(5);
@@ -55,7 +59,7 @@ describe.each(servers)('$dialect', (server) => {
 
   async function watched(work: () => Promise<unknown>): Promise<string[]> {
     const told: Statement[] = [];
-    await watch.during((statement) => told.push(statement), work);
+    await watch.watchDuring((statement) => told.push(statement), work);
     return told.map(({ operation, table }) => `${operation} ${table}`);
   }
   const list = (collection: string) => () => engine.list(access, { collection, limit: 10 });
@@ -73,7 +77,7 @@ describe.each(servers)('$dialect', (server) => {
   });
 
   test('work that fails ends like any other, and then nothing is followed', async () => {
-    const failing = watch.during(
+    const failing = watch.watchDuring(
       () => undefined,
       async () => {
         await list('boots')();

@@ -209,8 +209,8 @@ describe.each(variants)('the activity log on $name', (variant) => {
 
     expect(kept).toEqual([3, 2, 1]);
     expect(messages()).toEqual([
-      '2 activity entries are tried again.',
-      '1 activity entries are tried again.',
+      'Failed to write 2 activity entries; trying again.',
+      'Failed to write 1 activity entries; trying again.',
       '1 activity entries were lost.',
     ]);
   });
@@ -237,7 +237,7 @@ describe('the activity log', () => {
     const [row] = await knex('activity_logs').count({ n: '*' }).min({ first: 'started_at' });
     expect([row!.n, Number(row!.first) - entry(0).startedAt]).toEqual([10_000, 7]);
     expect(place.observed.filter(({ type }) => type === 'warning')).toEqual([
-      { type: 'warning', message: '7 activity entries were dropped: the storage is too slow or away.' },
+      { type: 'warning', message: '7 activity entries were dropped: the storage is too slow or unavailable.' },
     ]);
   });
 });

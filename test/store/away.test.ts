@@ -2,7 +2,7 @@
 // for the operator, and that buffered entries are not lost.
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { isAway } from '../../src/core/errors/away.ts';
+import { isUnavailable } from '../../src/core/errors/away.ts';
 import { retryAfterOf } from '../../src/core/errors/retry-after.ts';
 import { AppError, toAppError } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
@@ -25,7 +25,7 @@ test.each<[string, unknown, boolean]>([
   ['a defect that says much the same', Object.assign(new TypeError('Connection terminated'), { code: 'X' }), false],
   ['no error', 'ECONNREFUSED', false],
 ])('%s', (_, error, expected) => {
-  expect(isAway(error)).toBe(expected);
+  expect(isUnavailable(error)).toBe(expected);
 });
 
 test.each(['mysql', 'postgres'])('%s: the error is one of ours, without values, and is told once', async (scheme) => {

@@ -55,7 +55,7 @@ describe('which one is served', () => {
     await expect(second.identity.place()).rejects.toMatchObject({
       code: 'CONFIGURATION',
       message:
-        "SERVICE_ENVIRONMENT: the storage holds several environments, and a process serves one. Set it to one of 'Live', 'Staging'.",
+        "SERVICE_ENVIRONMENT: the storage has several environments, and a process serves one. Set it to one of 'Live', 'Staging'.",
     });
     // Operations on the whole project need no environment.
     await second.identity.addUser({ email: 'bo@b.example' });

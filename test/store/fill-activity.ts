@@ -1,8 +1,7 @@
 // Fills the activity log with millions of entries in one statement on the server. The indexes
 // are dropped before and recreated from the server's own definitions afterwards. Otherwise
 // each insert would update every index, and most index pages would be on disk by then.
-import { clientKeyOf } from '../../src/store/audit/activity-keys.ts';
-import { RECORDS, TABLE } from '../../src/store/audit/activity-row.ts';
+import { clientKeyOf, RECORDS, TABLE } from '../../src/store/audit/activity-row.ts';
 import type { Database } from '../../src/store/database/database.ts';
 
 /** Time of the first entry; each next one is 10 ms later. */

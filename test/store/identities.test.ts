@@ -110,11 +110,11 @@ describe.each(variants)('identities on $name', (variant) => {
       await whyNot({ ...nina, rights: { level: null } }),
       await store.identities.findUserId(issuer, 'n-1'),
     ]).toEqual([
-      `user ${ada.id} has this address, and users are not linked by it`,
+      `user ${ada.id} has this address, and linking users by address is off`,
       `user ${ada.id} has this address, and it is not verified`,
-      'no team for it (asked for: Elsewhere)',
-      'no role for it (asked for: )',
-      'no permission level for it',
+      'the team does not exist (requested: Elsewhere)',
+      'the role does not exist (requested: )',
+      'there is no valid permission level',
       undefined,
     ]);
     expect((await store.identity.listUsers()).length).toBe(1);
@@ -123,7 +123,7 @@ describe.each(variants)('identities on $name', (variant) => {
       `user ${ada.id} has this address, and is another account of the issuer`,
     );
     expect(await whyNot(nina)).toBe('came in');
-    expect(await whyNot({ ...nina, email: 'ada@example.com' }, true)).toMatch(/^another user has the address/);
+    expect(await whyNot({ ...nina, email: 'ada@example.com' }, true)).toMatch(/^another user now has the address/);
     await store.identity.setDisabled(ada.id, true);
     expect(await whyNot(asAda, true)).toBe(`user ${ada.id} is disabled`);
   });

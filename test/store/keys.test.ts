@@ -148,7 +148,7 @@ describe('the secret of the installation', () => {
 
     await expect(wrong).rejects.toMatchObject({
       code: 'CONFIGURATION',
-      message: expect.stringMatching(/^SERVICE_SECRET: .*sealed with another secret/),
+      message: expect.stringMatching(/^SERVICE_SECRET: .*encrypted with another secret/),
     });
   });
 
@@ -158,7 +158,7 @@ describe('the secret of the installation', () => {
 
     await expect((await place.open()).keys.of('one', make)).rejects.toMatchObject({
       code: 'CONFIGURATION',
-      message: expect.stringContaining('cannot be read or made'),
+      message: expect.stringContaining('cannot be read or created'),
     });
   });
 });

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { ActivityEntry, LoggedActivity } from '../../src/store/audit/activity-types.ts';
-import type { LogPlace, WalkStep } from '../../src/store/audit/log-types.ts';
+import type { LogPosition, ScanStep } from '../../src/store/audit/log-types.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
 import { cleanUpAfterEach, createPlace, type Place, variants } from './stores.ts';
 
@@ -58,7 +58,7 @@ async function write(store: OpenedStore, entries: readonly ActivityEntry[]): Pro
 const old = (count: number, more?: Partial<ActivityEntry>) =>
   Array.from({ length: count }, (_, n) => entryOf(60, { startedAt: NOW - 60 * DAY + n, ...more }));
 
-async function readPages(store: OpenedStore, limit: number, after?: LogPlace): Promise<readonly LoggedActivity[]> {
+async function readPages(store: OpenedStore, limit: number, after?: LogPosition): Promise<readonly LoggedActivity[]> {
   const page = await store.activity.search({ limit, after });
   const last = page.at(-1);
   if (!last || page.length < limit) return page;
@@ -69,7 +69,7 @@ async function walkAll(store: OpenedStore, since: number, until: number) {
   const seen: LoggedActivity[] = [];
   let steps = 0;
   for (let from: number | undefined = since; from !== undefined; steps++) {
-    const step: WalkStep<LoggedActivity> = await store.activity.walk({ since: from, until });
+    const step: ScanStep<LoggedActivity> = await store.activity.walk({ since: from, until });
     seen.push(...step.entries);
     from = step.next;
   }

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ActivityEntry, ActivityFilter, LoggedActivity } from '../../src/store/audit/activity-types.ts';
-import type { LogPlace } from '../../src/store/audit/log-types.ts';
+import type { LogPosition } from '../../src/store/audit/log-types.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
@@ -63,7 +63,7 @@ function isMeant(entry: ActivityEntry, wanted: ActivityFilter): boolean {
 /** Reads all pages; `between` runs after each. */
 async function readAll(store: OpenedStore, wanted: ActivityFilter, limit: number, between: () => Promise<void>) {
   const seen: LoggedActivity[] = [];
-  for (let after: LogPlace | undefined; ; ) {
+  for (let after: LogPosition | undefined; ; ) {
     const page = await store.activity.search({ ...wanted, limit, after });
     seen.push(...page);
     const last = page.at(-1);

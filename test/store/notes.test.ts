@@ -1,11 +1,11 @@
 // Notes in the storage: the cost of a list, the exact meaning of its filters, and concurrent writes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { createNotes, threadMost } from '../../src/store/notes/notes.ts';
+import { createNotes, threadLimits } from '../../src/store/notes/notes.ts';
 import { readNotes } from '../../src/store/notes/search.ts';
 import type { NewNote } from '../../src/store/notes/types.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
-import { createPlaceReader } from '../../src/store/permissions/roles.ts';
+import { createEnvironmentInfoReader } from '../../src/store/permissions/roles.ts';
 import { dropSpares } from './spares.ts';
 import { cleanUpAfterAll, createPlace, openPair, type Variant, variants } from './stores.ts';
 
@@ -36,7 +36,7 @@ describe.each(variants)('notes on $name', (variant) => {
     const { place, store, about } = begin();
     for (let note = 0; note < 5; note++) await store.notes.create({ ...about, content: `first of ${note}` });
     const database = place.tables();
-    const notes = createNotes(database, createPlaceReader(null), systemClock);
+    const notes = createNotes(database, createEnvironmentInfoReader(null), systemClock);
     // A process reads its environment once.
     await notes.list({ limit: 1 });
     const statements: string[] = [];
@@ -204,9 +204,9 @@ describe.each(variants)('notes on $name', (variant) => {
   test('a thread that is full takes no more, and says so', async () => {
     const { store, about } = begin();
     const { userId } = about;
-    const id = await store.notes.create({ ...about, content: 'x'.repeat(threadMost.characters - 1) });
+    const id = await store.notes.create({ ...about, content: 'x'.repeat(threadLimits.characters - 1) });
     const { messages } = (await store.notes.find(id))!;
-    const long = 'y'.repeat(threadMost.characters + 1);
+    const long = 'y'.repeat(threadLimits.characters + 1);
     expect([
       await store.notes.addMessage(id, { userId, content: 'two' }),
       await store.notes.addMessage(id, { userId, content: '1' }),

@@ -218,8 +218,8 @@ describe.each(variants)('permissions on $name', (variant) => {
     ]);
     const warnings = place.observed.filter(({ type }) => type === 'warning');
     expect(warnings.map((one) => ('message' in one ? one.message : ''))).toEqual([
-      "The row scope of team 'South' on 'a' is not a filter (not JSON): it shows nothing. Set it again.",
-      "The row scope of team 'South' on 'b' is not a filter (filter.aggregator: expected And, Or or Not.): it shows nothing. Set it again.",
+      "The row scope of team 'South' on 'a' is not a filter (not JSON): it shows no records. Set it again.",
+      "The row scope of team 'South' on 'b' is not a filter (filter.aggregator: expected And, Or or Not.): it shows no records. Set it again.",
     ]);
   });
 });

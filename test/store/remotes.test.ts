@@ -46,7 +46,7 @@ describe.each(variants)('remote servers on $name', (variant) => {
   test('a server has a name of its own, and what is said of it in the log is no secret', async () => {
     const { store, other, userId, place } = opened;
     const server = await add({ signIn: 'bearer', secret: 'bearer-secret' });
-    await expect(add({ name: server.name })).rejects.toThrow('there is a server');
+    await expect(add({ name: server.name })).rejects.toThrow('already exists');
     expect(await other.remotes.findByName(server.name)).toEqual(server);
     expect([await other.remotes.secretOf(server.id), await other.remotes.find(server.id)]).toEqual([
       'bearer-secret',

@@ -117,7 +117,7 @@ describe.each(variants)('on $name', (variant) => {
     await expect(store.rights.apply(before, [...without('team', 'South'), named('role', 'New')])).rejects.toMatchObject(
       {
         message:
-          "team: team 'South' has members (ada@b.example). Give them another first with 'portico user set', or keep it. Nothing was changed.",
+          "team: team 'South' has members (ada@b.example). Assign them another first with 'portico user set', or keep it. No changes were made.",
       },
     );
     await expect(store.rights.apply(before, without('role', 'Clerk'))).rejects.toMatchObject({
@@ -133,7 +133,7 @@ describe.each(variants)('on $name', (variant) => {
     const before = await store.rights.read();
     await other.permissions.setRole('Member', { orders: reading });
     await expect(store.rights.apply(before, rich)).rejects.toMatchObject({
-      message: 'rights: somebody else has changed them meanwhile. Nothing was changed; look again.',
+      message: 'rights: another user has changed them in the meantime. No changes were made; review them again.',
     });
     expect(await store.rights.read()).toEqual([...before, permission('Member', 'Production', reading, 'orders')]);
   });

@@ -47,7 +47,9 @@ describe.each(variants)('workflows on $name', (variant) => {
     const again = { ...first, definition: '{"a":2}', concurrency: 2, by: userId, of: { id: first.id, since: 1 } };
     const second = await store.workflows.publish({ ...again, renderingId });
     expect(second.version).toBe(2);
-    await expect(other.workflows.publish({ ...again, renderingId })).rejects.toThrow('version 2 was saved meanwhile');
+    await expect(other.workflows.publish({ ...again, renderingId })).rejects.toThrow(
+      'version 2 was saved in the meantime',
+    );
     await expect(publish({ name: first.name })).rejects.toThrow('has a workflow');
     expect([await other.workflows.definition(first.id, 1), await other.workflows.definition(first.id, 2)]).toEqual([
       '{"a":1}',

@@ -8,7 +8,7 @@ import { afterAll, afterEach } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import type { Observation } from '../../src/core/observe.ts';
-import type { SqliteWish } from '../../src/core/sqlite.ts';
+import type { SqliteChoice } from '../../src/core/sqlite.ts';
 import { type Database, openDatabase } from '../../src/store/database/database.ts';
 import { type OpenedStore, openStore } from '../../src/store/open.ts';
 import { servers, type TestServer } from '../databases.ts';
@@ -18,7 +18,7 @@ import { dropSpares, takeSpare } from './spares.ts';
 export interface Variant {
   readonly name: string;
   readonly server: TestServer;
-  readonly sqlite: SqliteWish;
+  readonly sqlite: SqliteChoice;
 }
 
 export const variants: readonly Variant[] = [

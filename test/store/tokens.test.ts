@@ -55,7 +55,7 @@ describe.each(variants)('application tokens on $name', (variant) => {
   });
 
   test.each([
-    [{ scopes: ['mcp:read', 'all'] }, /^scopes: .*never both/],
+    [{ scopes: ['mcp:read', 'all'] }, /^scopes: .*cannot have both/],
     [{ scopes: [] }, /^scopes: /],
     [{ scopes: ['mcp:everything'] }, /^scopes: /],
     [{ name: ' ' }, /^name: /],

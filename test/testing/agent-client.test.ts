@@ -146,7 +146,7 @@ describe('charts', () => {
       await failing(() => place.client.valueChart('Order')),
       await failing(() => collection('customers').valueChart('Spent', 99)),
     ]).toEqual([
-      "The chart 'Paid' is no value chart: it answers 87.5",
+      "The chart 'Paid' is not a value chart: it returned 87.5",
       [404, 'UNKNOWN_CHART'],
       [404, 'RECORD_NOT_FOUND'],
     ]);
@@ -265,10 +265,7 @@ describe('actions', () => {
       await failing(() => collection('customers').action('Rename', { recordId: 99 })),
       await messageOf(() => collection('customers').action('Renam', { recordId: 1 })),
     ]).toEqual([
-      [
-        "The form of 'Rename' has no field 'Nam' with the values that it has now. Near: name, Was.",
-        ['name', 'Why', 'Was'],
-      ],
+      ["The form of 'Rename' has no field 'Nam' with its current values. Near: name, Was.", ['name', 'Why', 'Was']],
       [500, 'ACTION_FAILED'],
       403,
       [404, 'RECORD_NOT_FOUND'],

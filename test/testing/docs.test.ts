@@ -1,9 +1,10 @@
 // docs/testing.md: its example runs unchanged, and its tables match the code.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import * as surface from '../../src/testing/index.ts';
+import { importFromSource } from '../entry-points.ts';
 
 const page = readFileSync('docs/testing.md', 'utf8');
 
@@ -12,10 +13,7 @@ test('the example of docs/testing.md runs', async () => {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const [, code = ''] = /```js run\n(.*?)```/s.exec(page) ?? [];
   const path = join(folder, 'example.mjs');
-  const found = code
-    .replace("from 'portico'", `from '${resolve('src/index.ts')}'`)
-    .replace("from 'portico/testing'", `from '${resolve('src/testing/index.ts')}'`);
-  writeFileSync(path, `${found}\nexport const isDone = true;\n`);
+  writeFileSync(path, `${importFromSource(code)}\nexport const isDone = true;\n`);
   expect(await import(path)).toMatchObject({ isDone: true });
 });
 

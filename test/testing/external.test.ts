@@ -34,5 +34,5 @@ test('are listed and counted from one record, and cannot be written', async () =
     [{ title: 'spring' }],
     1,
   ]);
-  await expect(related.associate([1])).rejects.toThrow(/READ_ONLY|given by code/);
+  await expect(related.associate([1])).rejects.toThrow(/READ_ONLY|come from code/);
 });

@@ -192,7 +192,7 @@ describe('the schema file', () => {
       of({ type: 'sales.customers', id: 'NO|7' }),
       of({ type: 'sales.customers', id: 'NO|7' }),
       of(null),
-      { name: 'lines', foreign: 'lines', isMany: true },
+      { name: 'lines', target: 'lines', isMany: true },
     ]);
   });
 
@@ -276,7 +276,7 @@ describe('answers of actions', () => {
       detail: 'Somebody has to agree',
       data: { roleIdsAllowedToApprove: [2] },
     });
-    const problems = [{ field: 'Reason', label: 'Reason', problem: 'send a text' }];
+    const problems = [{ field: 'Reason', label: 'Reason', problem: 'send a string' }];
     const form = failing(422, {
       name: 'UnprocessableError',
       code: 'INVALID_FORM',

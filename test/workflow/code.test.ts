@@ -1,13 +1,13 @@
 // Workflows defined in code: validated at start and published for the named teams. Includes those of the demo shop.
 import { readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { WorkflowSource } from '../../src/agent/customize/workflow-entry.ts';
 import { customizeDemo } from '../../src/cli/demo/customization.ts';
 import { demoSchema } from '../../src/cli/demo/schema.ts';
 import { checkAgainstModel } from '../../src/workflows/definition/check-model.ts';
 import { createCodeReader } from '../../src/workflows/definition/code.ts';
-import { readDefinition } from '../../src/workflows/definition/definition.ts';
+import { parseDefinition } from '../../src/workflows/definition/definition.ts';
 import { connect } from '../agent/connection.ts';
 import { accessOf, databases, type Shop } from '../agent/shop.ts';
 import { servers } from '../databases.ts';
@@ -22,7 +22,7 @@ const sqlite = databases.find(({ name }) => name === 'sqlite')!;
 const look = { id: 'look', type: 'read-record', fields: ['total'] };
 
 async function open(...workflows: readonly WorkflowSource[]): Promise<Shop> {
-  const customize = (agent: EngineAgent) => {
+  const customize = (agent: HeadlessAgent) => {
     for (const each of workflows) agent.addWorkflow(each);
   };
   const shop = await sqlite.open({ customize });
@@ -57,7 +57,7 @@ const wrong: readonly (readonly [string, object, string])[] = [
     { steps: [{ id: 'a', type: 'trigger-action', action: 'pay' }] },
     "steps.0.action: 'orders' has no action 'pay'",
   ],
-  ['a step', { steps: [{ ...look, next: 'gone' }] }, "steps.0.next: there is no step 'gone'"],
+  ['a step', { steps: [{ ...look, next: 'gone' }] }, "steps.0.next: unknown step 'gone'"],
   ['a type', { steps: [{ id: 'a', type: 'reed' }] }, 'steps.0.type'],
 ];
 
@@ -75,16 +75,16 @@ test.each(wrong)(
 
 test('a name is given once', async () => {
   const given = { name: 'flow', collection: 'orders', steps: [look] };
-  await expect(open(given, given)).rejects.toThrow("The workflow 'flow' was added before, at");
+  await expect(open(given, given)).rejects.toThrow("The workflow 'flow' is already defined, at");
 });
 
 test('who saves is told of fields that he does not see as if they were not there', async () => {
   const { engine } = await open();
-  const definition = readDefinition({ name: 'flow', collection: 'orders', steps: [look] });
+  const definition = parseDefinition({ name: 'flow', collection: 'orders', steps: [look] });
   checkAgainstModel(definition, accessOf(), engine);
   const blind = accessOf({ hidden: ['orders.total'] });
   expect(() => checkAgainstModel(definition, blind, engine)).toThrow("'orders' has no field 'total'");
-  const change = readDefinition({
+  const change = parseDefinition({
     name: 'flow',
     collection: 'orders',
     steps: [{ id: 'a', type: 'update-record', values: { total: 1 } }],
@@ -137,8 +137,8 @@ test('every definition of docs/workflows.md is one', () => {
   const blocks = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text]) => JSON.parse(text!) as object);
   const definitions = blocks.filter((block) => 'steps' in block);
   expect(definitions.length).toBeGreaterThan(0);
-  for (const definition of definitions) readDefinition(definition);
+  for (const definition of definitions) parseDefinition(definition);
   const steps = blocks.filter((block) => !('steps' in block));
   expect(new Set(steps.map((step) => (step as { readonly type: string }).type)).size).toBe(8);
-  for (const step of steps) readDefinition({ name: 'one', collection: 'orders', steps: [step] });
+  for (const step of steps) parseDefinition({ name: 'one', collection: 'orders', steps: [step] });
 });

@@ -89,10 +89,10 @@ describe.each(variants)('runs on $name', (variant) => {
     await at.store.members.change(userId, { team: 'North' });
     const ended = await at.go(run.id);
     expect(ended).toMatchObject({ state: 'failed', failure: { code: 'FORBIDDEN' } });
-    expect(ended.failure!.message).toContain('is of another team now');
+    expect(ended.failure!.message).toContain('has changed teams');
     expect(await totalOf(5)).toBe(5);
     // The user also no longer sees the run of the former team, although they started it.
-    expect(await at.room.question(await access(userId), run.id)).toBeUndefined();
+    expect(await at.room.inputRequest(await access(userId), run.id)).toBeUndefined();
   });
 
   test('what the role needs a yes for waits for it; where a second person must say it, another does', async () => {
@@ -124,11 +124,11 @@ describe.each(variants)('runs on $name', (variant) => {
       { ...look, next: 'told' },
       { ...told, text: 'For {{steps.look.customer:name}}.' },
     ]);
-    expect((await at.room.question(await access(editor), run.id))!.text).toBe('For (not shown).');
-    expect(await at.room.question(await access(member), run.id)).toBeUndefined();
+    expect((await at.room.inputRequest(await access(editor), run.id))!.text).toBe('For (not shown).');
+    expect(await at.room.inputRequest(await access(member), run.id)).toBeUndefined();
     await expect(yes(run, member, 'done')).rejects.toMatchObject({ code: 'NOT_FOUND' });
     const hidden = await at.run([{ ...told, text: 'Costs {{record.total}}.' }], {});
-    const question = await at.room.question(await access(editor), hidden.id);
+    const question = await at.room.inputRequest(await access(editor), hidden.id);
     expect([question!.text, question!.refusal]).toEqual([undefined, expect.stringContaining("no field 'total'")]);
   });
 

@@ -12,7 +12,7 @@ import { loadConfig } from '../../src/core/config.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { type OpenedStore, openStore } from '../../src/store/open.ts';
 import type { Workflow } from '../../src/store/workflows/types.ts';
-import { readDefinition } from '../../src/workflows/definition/definition.ts';
+import { parseDefinition } from '../../src/workflows/definition/definition.ts';
 import type { Dialect, TestServer } from '../databases.ts';
 import type { WorkerOrder, WorkerTold, WorkerWish } from './worker.ts';
 
@@ -119,7 +119,7 @@ export async function openField(server: TestServer, serves: TestServer = server)
     storageUrl: storage.url,
     servedUrl: database.url,
     async publish(steps, more = {}) {
-      const definition = readDefinition({ name: `flow ${++named}`, collection: 'orders', steps, ...more });
+      const definition = parseDefinition({ name: `flow ${++named}`, collection: 'orders', steps, ...more });
       const { name, collection, concurrency = null } = definition;
       const wish = { renderingId, name, collection, concurrency, by: userId };
       return store.workflows.publish({ ...wish, definition: JSON.stringify(definition) });

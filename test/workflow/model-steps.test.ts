@@ -33,7 +33,7 @@ async function open(...replies: (string | Reply)[]) {
     at,
     asked,
     slept: () => slept,
-    question: async (run: Run) => (await at.room.question(await access(), run.id))!,
+    question: async (run: Run) => (await at.room.inputRequest(await access(), run.id))!,
     answer: async (run: Run, decision: string, values: Record<string, unknown>) => {
       await at.room.answer(await access(), run.id, run.position, { decision, values });
       return at.go(run.id);
@@ -96,7 +96,7 @@ test.each([
   expect(await at.run([mood])).toMatchObject({ state: 'succeeded' });
   const run = await at.run([mood]);
   expect(run).toMatchObject({ state: 'failed', failure: { code: 'STEP_FAILED' } });
-  expect(run.failure!.message).toBe("The step 'mood': the model gave no answer of the type that is asked for.");
+  expect(run.failure!.message).toBe("The step 'mood': the model did not return an answer of the required type.");
   expect(asked).toHaveLength(4);
 });
 
@@ -146,7 +146,7 @@ test('condition: without a model a person is asked the question', async () => {
   onTestFinished(() => at.close());
   const run = await at.run([which, ...ends]);
   expect(run).toMatchObject({ state: 'awaiting-input', reason: 'choice' });
-  const question = await at.room.question((await at.store.permissions.accessOf(at.userId))!, run.id);
+  const question = await at.room.inputRequest((await at.store.permissions.accessOf(at.userId))!, run.id);
   expect(question).toMatchObject({ text: 'Where to with 10.5?', fields: [{ name: 'option' }] });
   expect(question!.fields[0]).not.toHaveProperty('value');
 });

@@ -1,6 +1,6 @@
 // Workflows in tests: a storage and a shop on the same kind of database,
 // and executors that take each run directly, so no test waits for polling.
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { Engine } from '../../src/agent/engine.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Observation } from '../../src/core/observe.ts';
@@ -8,11 +8,11 @@ import type { OpenedStore } from '../../src/store/open.ts';
 import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import type { NewUser } from '../../src/store/users/types.ts';
 import type { Run, RunStep, Workflow } from '../../src/store/workflows/types.ts';
-import { readDefinition } from '../../src/workflows/definition/definition.ts';
-import { tellingOfEnds } from '../../src/workflows/runs/completion.ts';
+import { parseDefinition } from '../../src/workflows/definition/definition.ts';
+import { notifyOnEnd } from '../../src/workflows/runs/completion.ts';
 import { createExecutor, type Executor, type ExecutorParts } from '../../src/workflows/runs/executor.ts';
 import { stepHandlers } from '../../src/workflows/steps/table.ts';
-import { createWorkflowRoom, type WorkflowRoom } from '../../src/workflows/workflows.ts';
+import { createWorkflowService, type WorkflowService } from '../../src/workflows/workflows.ts';
 import { databases, type Shop } from '../agent/shop.ts';
 import { createPlace, type Place, type Variant } from '../store/stores.ts';
 
@@ -31,7 +31,7 @@ export interface WorkflowPlace {
   readonly shop: Shop;
   readonly engine: Engine;
   readonly executor: Executor;
-  readonly room: WorkflowRoom;
+  readonly room: WorkflowService;
   readonly observed: readonly Observation[];
   /** The number of notifications that a run has ended. */
   ends(): number;
@@ -52,7 +52,7 @@ export interface WorkflowPlace {
 }
 
 export interface PlaceOptions {
-  readonly customize?: (agent: EngineAgent) => void;
+  readonly customize?: (agent: HeadlessAgent) => void;
   readonly parts?: Partial<ExecutorParts>;
 }
 
@@ -63,7 +63,7 @@ export async function openWorkflowPlace(variant: Variant, options: PlaceOptions 
   const silent = await place.open({ clock });
   // Wraps the store like the application does.
   let ends = 0;
-  const store = { ...silent, runs: tellingOfEnds(silent.runs, () => void ends++) };
+  const store = { ...silent, runs: notifyOnEnd(silent.runs, () => void ends++) };
   const seller = databases.find(({ name }) => name === variant.server.dialect)!;
   const { customize } = options;
   const shop = await seller.open({ clock, ...(customize && { customize }) });
@@ -75,9 +75,9 @@ export async function openWorkflowPlace(variant: Variant, options: PlaceOptions 
     sendWebhook: async () => 200,
     clock,
     observe: (one) => observed.push(one),
-    atOnce: 4,
-    code: () => [],
-    looks: () => false,
+    maxConcurrent: 4,
+    readCodeWorkflows: () => [],
+    shouldPoll: () => false,
     ...options.parts,
   };
   const executor = createExecutor(parts);
@@ -92,7 +92,7 @@ export async function openWorkflowPlace(variant: Variant, options: PlaceOptions 
     shop,
     engine: shop.engine,
     executor,
-    room: createWorkflowRoom({ store, engine: shop.engine, clock, fileLimitBytes: 1_000_000 }),
+    room: createWorkflowService({ store, engine: shop.engine, clock, fileLimitBytes: 1_000_000 }),
     observed,
     ends: () => ends,
     wait: (ms) => {
@@ -103,7 +103,7 @@ export async function openWorkflowPlace(variant: Variant, options: PlaceOptions 
     another: (more = {}) => createExecutor({ ...parts, ...more }),
     async publish(steps, more = {}) {
       const given = { name: `flow ${++made}`, collection: 'orders', steps, ...more };
-      const definition = readDefinition(given);
+      const definition = parseDefinition(given);
       const { name, collection, concurrency = null } = definition;
       const { renderingId } = (await store.permissions.caller(userId))!;
       const wish = { renderingId, name, collection, concurrency, by: userId };

@@ -64,8 +64,8 @@ function makeQueue(store: OpenedStore, more: { readonly hold?: Promise<void> } =
     runs: store.runs,
     clock: quick,
     observe: (one) => one.type === 'warning' && warnings.push(one.message),
-    atOnce: 4,
-    async work(id) {
+    maxConcurrent: 4,
+    async execute(id) {
       const [claim] = await store.runs.claim({ owner: 'test', leaseMs: 60_000, limit: 1, ids: [id] });
       if (!claim) return;
       works.most = Math.max(works.most, ++now);
@@ -91,7 +91,7 @@ describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, (
       go = resolve;
     });
     const [a, b] = [makeQueue(store, { hold }), makeQueue(other, { hold })];
-    await waitFor(() => a.queue.carries() && b.queue.carries()).toBe(true);
+    await waitFor(() => a.queue.isConnected() && b.queue.isConnected()).toBe(true);
     const workflow = await publish();
     const ids = await Promise.all(Array.from({ length: 60 }, (_, n) => start(workflow, `${n}`)));
     for (const id of ids) a.queue.nudge(id);
@@ -114,7 +114,7 @@ describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, (
       go = resolve;
     });
     const { queue, worked } = makeQueue(store, { hold });
-    await waitFor(() => queue.carries()).toBe(true);
+    await waitFor(() => queue.isConnected()).toBe(true);
     const workflow = await publish();
     const ids = await Promise.all(Array.from({ length: 20 }, (_, n) => start(workflow, `${n}`)));
     for (const id of ids.slice(0, 10)) queue.nudge(id);
@@ -132,13 +132,13 @@ describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, (
     const { queue, worked, warnings } = makeQueue(store);
     const workflow = await publish();
     await waitFor(() => warnings.length).toBe(1);
-    expect(queue.carries()).toBe(false);
+    expect(queue.isConnected()).toBe(false);
     queue.nudge(await start(workflow, '1'));
     await redis.start();
     await waitFor(() => worked.length).toBe(1);
-    expect(queue.carries()).toBe(true);
+    expect(queue.isConnected()).toBe(true);
     await redis.kill();
-    await waitFor(() => queue.carries()).toBe(false);
+    await waitFor(() => queue.isConnected()).toBe(false);
     const away = await start(workflow, '2');
     queue.nudge(away);
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -147,9 +147,9 @@ describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, (
     await waitFor(() => worked.at(-1)).toBe(away);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^SERVICE_REDIS_URL: Redis does not carry the runs of workflows\. Redis at host 127\.0\.0\.1, port \d+: nothing listens there/,
+        /^SERVICE_REDIS_URL: Redis cannot queue workflow runs\. Redis at host 127\.0\.0\.1, port \d+: nothing listens there/,
       ),
-      expect.stringContaining('Redis does not carry the runs of workflows'),
+      expect.stringContaining('Redis cannot queue workflow runs'),
     ]);
   });
 
@@ -157,7 +157,7 @@ describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, (
     const { store, other, publish, start } = await open();
     await redis.start();
     const [a, b] = [makeQueue(store), makeQueue(other)];
-    await waitFor(() => a.queue.carries() && b.queue.carries()).toBe(true);
+    await waitFor(() => a.queue.isConnected() && b.queue.isConnected()).toBe(true);
     const workflow = await publish(2);
     const ids = await Promise.all(Array.from({ length: 8 }, (_, n) => start(workflow, `${n}`)));
     for (const id of ids) a.queue.nudge(id);
@@ -178,7 +178,7 @@ describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, (
       go = resolve;
     });
     const ends = makeQueue(store, { hold });
-    await waitFor(() => ends.queue.carries()).toBe(true);
+    await waitFor(() => ends.queue.isConnected()).toBe(true);
     const workflow = await publish();
     const ids = await Promise.all(Array.from({ length: 6 }, (_, n) => start(workflow, `${n}`)));
     for (const id of ids) ends.queue.nudge(id);
@@ -187,7 +187,7 @@ describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, (
     const closed = ends.queue.close(600_000);
     go();
     await closed;
-    expect([ends.worked.length, ends.queue.carries()]).toEqual([4, false]);
+    expect([ends.worked.length, ends.queue.isConnected()]).toEqual([4, false]);
     const next = makeQueue(other);
     await waitFor(() => next.worked.length).toBe(2);
     expect([...ends.worked, ...next.worked].sort()).toEqual([...ids].sort());

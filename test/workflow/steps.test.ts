@@ -1,6 +1,6 @@
 // Each type of step in each of its modes, on the records of a real database.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { Run } from '../../src/store/workflows/types.ts';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';
@@ -11,7 +11,7 @@ afterAll(dropSpares);
 /** The arguments of the executed action, by order. */
 const executed: unknown[] = [];
 
-function customize(agent: EngineAgent): void {
+function customize(agent: HeadlessAgent): void {
   agent.customizeCollection('orders', (orders) =>
     orders
       .importField('first', { path: 'customer:name' })
@@ -49,7 +49,7 @@ describe.each(variants)('steps on $name', (variant) => {
   afterAll(() => at.close());
 
   const access = async (userId = at.userId) => (await at.store.permissions.accessOf(userId))!;
-  const question = async (run: Run, userId?: number) => (await at.room.question(await access(userId), run.id))!;
+  const question = async (run: Run, userId?: number) => (await at.room.inputRequest(await access(userId), run.id))!;
   /** Answers like a user on the page, and continues the run. */
   const answer = async (run: Run, decision: string, values: object = {}, userId?: number): Promise<Run> => {
     const given = { decision, values: values as Record<string, unknown> };
@@ -218,13 +218,16 @@ describe.each(variants)('steps on $name', (variant) => {
       { name: 'amount', type: 'number', value: 5 },
     ]);
     const given = { decision: 'run', values: { amount: 6 } };
-    await expect(at.room.answer(await access(), run.id, 1, given)).rejects.toThrow('a value is needed');
+    await expect(at.room.answer(await access(), run.id, 1, given)).rejects.toThrow('a value is required');
     const done = await answer(run, 'run', { reason: 'late', amount: '7' });
     expect(done).toMatchObject({ state: 'succeeded', position: 1 });
     expect(executed).toEqual([{ id: 1, reason: 'late', amount: 7 }]);
     expect(await last(done)).toMatchObject({ outcome: { result: 'success' }, data: { message: 'Refunded.' } });
     const refused = await on('1', [{ ...step, values: { reason: 'refuse' } }]);
-    expect(refused.failure).toEqual({ code: 'ACTION_REFUSED', message: 'The action said that it could not be done.' });
+    expect(refused.failure).toEqual({
+      code: 'ACTION_REFUSED',
+      message: 'The action reported that it could not be done.',
+    });
   });
 
   test('trigger-action: confirmed; code that breaks leaves it open whether it was done, and a person says', async () => {
@@ -338,6 +341,6 @@ describe.each(variants)('steps on $name', (variant) => {
 
   test('mcp: is not executed where nothing was given for it', async () => {
     const run = await on('1', [{ id: 'far', type: 'mcp', server: 's', tool: 't' }]);
-    expect(run.failure?.message).toContain('steps of the type mcp are not executed here');
+    expect(run.failure?.message).toContain('steps of the type mcp are not supported here');
   });
 });

@@ -87,9 +87,9 @@ test('unknown keys are looked for a few times for all of an IPv6 /64 together', 
     address: 'http://127.0.0.1/v1',
   });
   const forged = `${'k'.repeat(16)}.${'x'.repeat(20)}.${'s'.repeat(43)}`;
-  for (let n = 1; n <= 12; n++) expect(await addresses.read(forged, `2001:db8:1:2:${n}::${n}`)).toBeUndefined();
+  for (let n = 1; n <= 12; n++) expect(await addresses.verify(forged, `2001:db8:1:2:${n}::${n}`)).toBeUndefined();
   expect(looked).toBe(5);
-  await addresses.read(forged, '2001:db8:1:3::1');
+  await addresses.verify(forged, '2001:db8:1:3::1');
   expect(looked).toBe(6);
 });
 
@@ -103,12 +103,12 @@ test('an address that could not be looked up while the storage was away is good 
     { isEnabled: true, keyId: await maker.newestKey() },
     at.userId,
   );
-  const signed = (await maker.of(enabled!))!.split('/').at(-1)!;
+  const signed = (await maker.urlOf(enabled!))!.split('/').at(-1)!;
   let isThere = false;
   const flaky = { ...keys, of: (...args: Parameters<typeof keys.of>) => (isThere ? keys.of(...args) : away()) };
   const addresses = createTriggerAddresses({ ...parts, store: { ...at.store, keys: flaky } });
   // More attempts than the limit of unknown keys per client.
-  for (let attempt = 0; attempt < 10; attempt++) await expect(addresses.read(signed, 'client')).rejects.toThrow();
+  for (let attempt = 0; attempt < 10; attempt++) await expect(addresses.verify(signed, 'client')).rejects.toThrow();
   isThere = true;
-  expect(await addresses.read(signed, 'client')).toMatchObject({ workflowId: workflow.id });
+  expect(await addresses.verify(signed, 'client')).toMatchObject({ workflowId: workflow.id });
 });

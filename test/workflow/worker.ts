@@ -1,7 +1,7 @@
 // A process that executes runs: storage, engine, executor and queue, wired like the server, without HTTP.
 // It counts points: before and after every storage call that moves a run, the hooks around a change, and
 // the code of an action. At the requested point it kills itself with SIGKILL, without cleanup.
-import { createEngineAgent } from '../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
@@ -58,7 +58,7 @@ function watched(runs: Runs): Runs {
 const config = loadConfig({ env });
 const opened = await openStore({ config, observe, clock: systemClock });
 const store = { ...opened, runs: watched(opened.runs) };
-const agent = createEngineAgent();
+const agent = createHeadlessAgent();
 agent.addDataSource(() => createSqlSource(url, { clock: systemClock, observe }));
 agent.customizeCollection('orders', (orders) =>
   orders

@@ -7,7 +7,7 @@ const scoped = new WeakMap<Access, Access>();
 
 /** All fields, and the rows that the caller may see. */
 export function scopedAccess(access: Access): Access {
-  return once(scoped, access, () => ({
+  return memoize(scoped, access, () => ({
     ...fullAccess(access.caller),
     scope: (collection) => access.scope(collection),
   }));
@@ -50,7 +50,7 @@ export function conditionedAccess(
 }
 
 /** Returns the same result for the same Access, because visibility is cached by its identity. */
-function once(known: WeakMap<Access, Access>, access: Access, make: () => Access): Access {
+function memoize(known: WeakMap<Access, Access>, access: Access, make: () => Access): Access {
   const found = known.get(access) ?? make();
   known.set(access, found);
   return found;

@@ -4,16 +4,16 @@
 import type { Access } from '../../core/caller.ts';
 import { Stop, type StopSignal, toAbortSignal } from '../../core/clock/stop.ts';
 import { fail } from '../../core/errors.ts';
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import type { CallOptions } from '../requests.ts';
 import { isZone } from '../sources/zones.ts';
 import type { FormAnswer } from './answer.ts';
 import type { ActionDescription, ActionsOptions } from './catalogue.ts';
-import { checkEntries, type KnownAction } from './catalogue.ts';
+import { buildCatalogue, type CatalogueEntry } from './catalogue.ts';
 import type { ActionEntry, ReportProgress } from './definitions.ts';
 import type { Option } from './elements.ts';
 import { actionFailure, runUserCode } from './failure.ts';
-import { createForm, type Form, type SentValues } from './form.ts';
+import { createForm, type Form, type SubmittedValues } from './form.ts';
 import { checkCondition, createRecords, type Records, type Selected, type Selection, select } from './records.ts';
 import { type ActionResult, createResultBuilder, isActionResult } from './results.ts';
 
@@ -34,7 +34,7 @@ export interface Actions {
   /** Like `execute`, without running the action's code. Throws every error that would prevent the run. */
   check(access: Access, request: ExecuteRequest, options?: CallOptions): Promise<CheckedAction>;
   /** Like `check`, and also returns the selected records with all stored fields. Do not show them to the caller. */
-  foresee(
+  preview(
     access: Access,
     request: ExecuteRequest,
     options?: CallOptions,
@@ -52,7 +52,7 @@ export interface ActionRequest extends Selection {
   readonly collection: string;
   readonly action: string;
   /** By field id. */
-  readonly values?: SentValues;
+  readonly values?: SubmittedValues;
 }
 
 export interface FormRequest extends ActionRequest {
@@ -73,26 +73,26 @@ export interface ExecuteRequest extends ActionRequest {
 export interface OpenForm {
   readonly answer: FormAnswer;
   /** `values` are all values, not only the changed ones. */
-  fill(values: SentValues): Promise<FormAnswer>;
+  fill(values: SubmittedValues): Promise<FormAnswer>;
 }
 
 /** CONFIGURATION for an invalid definition, with the action and the line that defines it. */
 export function createActions(entries: readonly ActionEntry[], options: ActionsOptions): Actions {
-  const { door } = options;
-  const catalogue = checkEntries(entries, options);
+  const { engine } = options;
+  const catalogue = buildCatalogue(entries, options);
 
-  function open(access: Access, { collection, action }: ActionRequest): KnownAction {
+  function openAction(access: Access, { collection, action }: ActionRequest): CatalogueEntry {
     const known = visible(access, collection);
     const found = known.find(({ entry }) => entry.name === action);
     const names = known.map(({ entry }) => entry.name);
-    return found ?? fail('UNKNOWN_ACTION', { collection, action, near: nearNames(String(action), names) });
+    return found ?? fail('UNKNOWN_ACTION', { collection, action, near: suggestNames(String(action), names) });
   }
 
-  function visible(access: Access, collection: string): readonly KnownAction[] {
-    if (door.keyOf(collection) === undefined || !access.can('browse', collection)) {
-      const near = nearNames(
+  function visible(access: Access, collection: string): readonly CatalogueEntry[] {
+    if (engine.keyOf(collection) === undefined || !access.can('browse', collection)) {
+      const near = suggestNames(
         String(collection),
-        door.names().filter((name) => access.can('browse', name)),
+        engine.names().filter((name) => access.can('browse', name)),
       );
       fail('UNKNOWN_COLLECTION', { collection: String(collection), near });
     }
@@ -108,20 +108,20 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
     { signal, written }: CallOptions = {},
     needed: boolean,
   ): Promise<{
-    readonly known: KnownAction;
+    readonly known: CatalogueEntry;
     readonly selected: Selected;
     readonly records: Records;
     readonly form: Form;
   }> {
-    const known = open(access, request);
+    const known = openAction(access, request);
     const { entry, elements } = known;
-    const place = { door, entry, access, signal, written };
-    if (needed) door.needDecidedScope(access, entry.collection, `run '${entry.name}' on`);
-    const selected = await select(place, request, needed);
-    await checkCondition(place, selected);
-    const records = createRecords(place, selected);
+    const context = { engine, entry, access, signal, written };
+    if (needed) engine.requireNativeScope(access, entry.collection, `run '${entry.name}' on`);
+    const selected = await select(context, request, needed);
+    await checkCondition(context, selected);
+    const records = createRecords(context, selected);
     const zone = isZone(access.caller.timezone) ? access.caller.timezone : 'UTC';
-    const form = createForm({ ...place, elements, base: contextBase(place, records), zone });
+    const form = createForm({ ...context, elements, baseContext: contextBase(context, records), zone });
     await form.fill(request.values ?? {}, request.changed);
     return { known, selected, records, form };
   }
@@ -150,10 +150,10 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
       const { selected, form } = await start(access, request, options, true);
       return { records: selected?.length ?? null, values: await form.submit(request.searches ?? {}) };
     },
-    async foresee(access, request, options) {
+    async preview(access, request, options) {
       const { selected, records, form } = await start(access, request, options, true);
       const values = await form.submit(request.searches ?? {});
-      const found = selected ? await records.getRecords(door.storedOf(request.collection)) : [];
+      const found = selected ? await records.getRecords(engine.storedOf(request.collection)) : [];
       return { records: selected?.length ?? null, values, found };
     },
     async execute(access, request, options) {
@@ -161,7 +161,7 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
       const formValues = await form.submit(request.searches ?? {});
       const place = { entry: known.entry, access, signal: options?.signal };
       const base = contextBase(place, records, options?.progress);
-      return run(place, Object.freeze({ ...base, formValues, hasFieldChanged: () => false }));
+      return runAction(place, Object.freeze({ ...base, formValues, hasFieldChanged: () => false }));
     },
   };
 }
@@ -172,20 +172,20 @@ function mayTrigger(access: Access, collection: string, { name, definition }: Ac
   return definition.scope !== 'Global' || access.triggerCondition(collection, name) === null;
 }
 
-async function run({ entry, signal }: CodePlace, context: object): Promise<ActionResult> {
+async function runAction({ entry, signal }: CodeCall, context: object): Promise<ActionResult> {
   const execute = entry.definition.execute as (context: object, builder: object) => unknown;
   const builder = createResultBuilder();
   const result = await runUserCode(entry, 'execute', () => execute(context, builder), signal);
   if (result === undefined || result === null) return builder.success();
   if (!isActionResult(result))
-    throw actionFailure(entry, 'execute', 'it must return what a method of the result builder gave, or nothing');
+    throw actionFailure(entry, 'execute', 'it must return a result of the result builder, or undefined');
   if (result.type === 'file' && entry.definition.generateFile !== true)
-    throw actionFailure(entry, 'execute', 'it returned a file: define it with generateFile: true');
+    throw actionFailure(entry, 'execute', 'it returned a file: define the action with generateFile: true');
   return result;
 }
 
 /** The call that runs the action's code. */
-interface CodePlace {
+interface CodeCall {
   readonly entry: ActionEntry;
   readonly access: Access;
   readonly signal: StopSignal | undefined;
@@ -193,23 +193,23 @@ interface CodePlace {
 
 /** The members of every context of a call. Contexts of `Single` actions also have the functions for one record. */
 function contextBase(
-  { entry, access, signal: stop = new Stop() }: CodePlace,
+  { entry, access, signal: stop = new Stop() }: CodeCall,
   records: Records,
   report: ReportProgress = () => undefined,
 ): Record<string, unknown> {
   const { collection, filter, ai, getRecords, getRecordIds, getCompositeRecordIds, ...one } = records;
   const { caller } = access;
-  const progress = checkedReport(report);
+  const progress = checkReports(report);
   const signal = toAbortSignal(stop);
   const many = { collection, filter, caller, ai, signal, progress, getRecords, getRecordIds, getCompositeRecordIds };
   return entry.definition.scope === 'Single' ? { ...many, ...one } : many;
 }
 
-function checkedReport(report: ReportProgress): ReportProgress {
+function checkReports(report: ReportProgress): ReportProgress {
   const isCount = (value: unknown) => typeof value === 'number' && Number.isFinite(value) && value >= 0;
   return (done, total, message) => {
     if (!isCount(done) || !(total === undefined || isCount(total)))
-      throw new TypeError('progress: give how much is done, and of how much where that is known, as numbers from 0');
+      throw new TypeError('progress: pass the amount done, and the total if it is known, as numbers from 0');
     report(done, total, message === undefined ? undefined : String(message));
   };
 }

@@ -4,7 +4,7 @@ import type { Element, Option, WidgetName } from './elements.ts';
 import type { FieldType } from './field-types.ts';
 
 /** The value is canonical (definitions.ts: FieldValues). A file is its name, media type and content. */
-export interface AnsweredField {
+export interface FieldAnswer {
   readonly id: string;
   readonly label: string;
   readonly type: FieldType;
@@ -23,14 +23,14 @@ export interface AnsweredField {
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
-export type AnsweredLayout =
+export type LayoutAnswer =
   | { readonly component: 'Input'; readonly fieldId: string }
   | { readonly component: 'Separator' }
   | { readonly component: 'HtmlBlock'; readonly content: string }
-  | { readonly component: 'Row'; readonly fields: readonly AnsweredLayout[] }
+  | { readonly component: 'Row'; readonly fields: readonly LayoutAnswer[] }
   | {
       readonly component: 'Page';
-      readonly elements: readonly AnsweredLayout[];
+      readonly elements: readonly LayoutAnswer[];
       readonly nextButtonLabel?: string;
       readonly previousButtonLabel?: string;
     };
@@ -44,11 +44,11 @@ export interface FieldProblem {
 
 export interface FormAnswer {
   /** The fields that are shown with the current values. */
-  readonly fields: readonly AnsweredField[];
+  readonly fields: readonly FieldAnswer[];
   /** By id. Fields without a value are absent. */
   readonly values: Readonly<Record<string, unknown>>;
   /** Absent if the form is a plain list of fields. */
-  readonly layout?: readonly AnsweredLayout[];
+  readonly layout?: readonly LayoutAnswer[];
   /** Ids of required fields without a value. */
   readonly missing: readonly string[];
   /** Problems of the caller's values. */
@@ -71,12 +71,12 @@ export interface PresentedField {
   readonly options: Props;
 }
 
-const ownMembers = ['enumValues', 'collectionName', 'options', 'search'];
+const directMembers = ['enumValues', 'collectionName', 'options', 'search'];
 
-export function answerField(field: PresentedField, value: unknown, isWatched: boolean): AnsweredField {
+export function answerField(field: PresentedField, value: unknown, isWatched: boolean): FieldAnswer {
   const { id, label, type, widget, isRequired, isReadOnly, description, options } = field;
   const given = Object.entries(options).filter(([, option]) => option !== undefined && option !== null);
-  const settings = given.filter(([name]) => !ownMembers.includes(name));
+  const settings = given.filter(([name]) => !directMembers.includes(name));
   return {
     id,
     label,
@@ -87,7 +87,7 @@ export function answerField(field: PresentedField, value: unknown, isWatched: bo
     ...(description !== undefined && { description }),
     isWatched,
     ...(widget && { widget }),
-    ...Object.fromEntries(given.filter(([name]) => ownMembers.includes(name))),
+    ...Object.fromEntries(given.filter(([name]) => directMembers.includes(name))),
     ...(settings.length > 0 && { settings: Object.fromEntries(settings) }),
   };
 }
@@ -96,12 +96,12 @@ export function answerField(field: PresentedField, value: unknown, isWatched: bo
 export function answerLayout(
   elements: readonly Element[],
   content: (element: Element) => string,
-): readonly AnsweredLayout[] | undefined {
+): readonly LayoutAnswer[] | undefined {
   if (elements.every(({ kind }) => kind === 'field')) return undefined;
   return elements.flatMap((element) => answerElement(element, content));
 }
 
-function answerElement(element: Element, content: (element: Element) => string): readonly AnsweredLayout[] {
+function answerElement(element: Element, content: (element: Element) => string): readonly LayoutAnswer[] {
   if (element.kind === 'field') return [{ component: 'Input', fieldId: element.id }];
   const within = element.children.flatMap((child) => answerElement(child, content));
   switch (element.component) {

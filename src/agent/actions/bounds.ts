@@ -1,21 +1,21 @@
 // Checks of a canonical value beyond its type. A check that fails returns what to send instead.
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import type { FormFile } from './definitions.ts';
 import type { Option, WidgetName } from './elements.ts';
 import type { FieldType } from './field-types.ts';
 
 /** A field with its options evaluated. */
-export interface Bounded {
+export interface EvaluatedField {
   readonly type: FieldType;
   readonly widget: WidgetName | undefined;
   /** By name; absent ones are undefined. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-type Check = (field: Bounded, value: unknown) => string | undefined;
+type Check = (field: EvaluatedField, value: unknown) => string | undefined;
 
 /** Returns what to send instead, or undefined for a valid value. `value` is canonical and not empty. */
-export function findProblem(field: Bounded, value: unknown): string | undefined {
+export function findProblem(field: EvaluatedField, value: unknown): string | undefined {
   for (const check of checks) {
     const problem = check(field, value);
     if (problem) return problem;
@@ -35,15 +35,21 @@ const checks: readonly Check[] = [
     if (type !== 'Enum' && type !== 'EnumList') return undefined;
     const known = options.enumValues as readonly string[];
     const wrong = itemsOf(value).find((item) => !known.includes(item as string));
-    return wrong === undefined ? undefined : `send ${type === 'Enum' ? 'one' : 'some'} of ${offer(wrong, known)}`;
+    return wrong === undefined
+      ? undefined
+      : `send ${type === 'Enum' ? 'one' : 'some'} of ${suggestValues(wrong, known)}`;
   },
   function least({ type, options: { min } }, value) {
     if (min === undefined || min === null) return undefined;
-    return itemsOf(value).some((item) => isBefore(item, min)) ? `send ${word(type)} from ${min} on` : undefined;
+    return itemsOf(value).some((item) => isBefore(item, min))
+      ? `send ${formatFieldType(type)} from ${min} on`
+      : undefined;
   },
   function most({ type, options: { max } }, value) {
     if (max === undefined || max === null) return undefined;
-    return itemsOf(value).some((item) => isBefore(max, item)) ? `send ${word(type)} up to ${max}` : undefined;
+    return itemsOf(value).some((item) => isBefore(max, item))
+      ? `send ${formatFieldType(type)} up to ${max}`
+      : undefined;
   },
   function stepped({ options }, value) {
     const step = number(options.step);
@@ -73,7 +79,7 @@ const checks: readonly Check[] = [
   },
   function filled({ type, widget, options }, value) {
     if (type !== 'StringList' || widget !== 'TextInputList' || options.allowEmptyValues === true) return undefined;
-    return itemsOf(value).includes('') ? 'send no empty texts' : undefined;
+    return itemsOf(value).includes('') ? 'send no empty strings' : undefined;
   },
   function distinct({ widget, options }, value) {
     if ((widget !== 'TextInputList' && widget !== 'NumberInputList') || options.allowDuplicates === true)
@@ -88,7 +94,9 @@ const checks: readonly Check[] = [
       const name = (file as FormFile).name.toLowerCase();
       return !known.some((extension) => name.endsWith(`.${extension}`));
     });
-    return wrong ? `send a file whose name ends in ${known.map((extension) => `.${extension}`).join(', ')}` : undefined;
+    return wrong
+      ? `send a file with one of these extensions: ${known.map((extension) => `.${extension}`).join(', ')}`
+      : undefined;
   },
   function small({ options }, value) {
     const most = number(options.maxSizeMb);
@@ -99,13 +107,13 @@ const checks: readonly Check[] = [
 ];
 
 /** The first item of `value` that is not among the options, or undefined. */
-export function findUnoffered(value: unknown, options: readonly Option[]): unknown {
+export function findInvalidOption(value: unknown, options: readonly Option[]): unknown {
   return itemsOf(value).find((item) => !options.some((option) => option.value === item));
 }
 
 /** Similar values among the known ones, else the first ten. */
-export function offer(wrong: unknown, known: readonly (string | number)[]): string {
-  const near = nearNames(String(wrong), known.map(String));
+export function suggestValues(wrong: unknown, known: readonly (string | number)[]): string {
+  const near = suggestNames(String(wrong), known.map(String));
   const offered = near.length > 0 ? near : known.slice(0, 10).map(String);
   return `${offered.join(', ')}${offered.length < known.length ? ', ...' : ''}`;
 }
@@ -122,7 +130,7 @@ function isMultiple(distance: number, step: number): boolean {
   return Math.abs(ratio - Math.round(ratio)) <= Math.max(1, Math.abs(ratio)) * 1e-9;
 }
 
-function word(type: FieldType): string {
+function formatFieldType(type: FieldType): string {
   if (type === 'Number' || type === 'NumberList') return 'a number';
-  return type === 'Dateonly' ? 'a day' : 'an instant';
+  return type === 'Dateonly' ? 'a date' : 'a timestamp';
 }

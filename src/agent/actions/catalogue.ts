@@ -1,15 +1,15 @@
 // Checks the registered definitions of actions at the start. An error names the action and the line that added it.
 import type { Policy } from '../../core/caller.ts';
-import { findWishProblem, readPolicy } from '../../core/caller.ts';
+import { findPolicyProblem, readPolicy } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
-import { nearNames } from '../../core/suggestions.ts';
-import type { AnsweredField, AnsweredLayout } from './answer.ts';
-import type { ActionDoor } from './collection-access.ts';
+import { suggestNames } from '../../core/suggestions.ts';
+import type { FieldAnswer, LayoutAnswer } from './answer.ts';
+import type { ActionEngine } from './collection-access.ts';
 import type { ActionEntry, ActionScope } from './definitions.ts';
 import { type Element, FormProblem, fieldsOf, isStatic, readForm } from './elements.ts';
 import { answerStatic } from './present.ts';
 
-export interface KnownAction {
+export interface CatalogueEntry {
   readonly entry: ActionEntry;
   /** Undefined if the form is a function. */
   readonly elements: readonly Element[] | undefined;
@@ -21,11 +21,11 @@ const scopes = ['Single', 'Bulk', 'Global'];
 const members = ['scope', 'execute', 'form', 'description', 'generateFile', 'submitButtonLabel', 'approval'];
 
 /** By collection, in the order of registration. */
-export function checkEntries(
+export function buildCatalogue(
   entries: readonly ActionEntry[],
   options: ActionsOptions,
-): ReadonlyMap<string, readonly KnownAction[]> {
-  const catalogue = new Map<string, KnownAction[]>();
+): ReadonlyMap<string, readonly CatalogueEntry[]> {
+  const catalogue = new Map<string, CatalogueEntry[]>();
   for (const entry of entries) {
     const others = catalogue.get(entry.collection) ?? [];
     checkNames(entry, others, options);
@@ -35,36 +35,40 @@ export function checkEntries(
   return catalogue;
 }
 
-function checkNames(entry: ActionEntry, others: readonly KnownAction[], options: ActionsOptions): void {
-  const { door, useUnsafeActionEndpoint } = options;
+function checkNames(entry: ActionEntry, others: readonly CatalogueEntry[], options: ActionsOptions): void {
+  const { engine: door, useUnsafeActionEndpoint } = options;
   const { collection, name } = entry;
   if (door.keyOf(collection) === undefined) {
-    const near = nearNames(collection, door.names());
+    const near = suggestNames(collection, door.names());
     refuse(entry, `there is no such collection${near.length ? ` (near: ${near.join(', ')})` : ''}`);
   }
   if (typeof name !== 'string' || name.trim() === '') refuse(entry, 'an action needs a name');
   for (const { entry: other } of others) {
-    if (other.name === name) refuse(entry, `there is another of this name, added at ${other.at}`);
-    if (useUnsafeActionEndpoint && slugOf(other.name) === slugOf(name))
+    if (other.name === name) refuse(entry, `another action has this name, added at ${other.at}`);
+    if (useUnsafeActionEndpoint && toSlug(other.name) === toSlug(name))
       refuse(
         entry,
-        `it has the address '${slugOf(name)}', as '${other.name}' added at ${other.at} has; rename one of them, or set useUnsafeActionEndpoint to false`,
+        `its URL name '${toSlug(name)}' is also that of '${other.name}', added at ${other.at}; rename one of them, or set useUnsafeActionEndpoint to false`,
       );
   }
 }
 
 /** Lower case. Each run of characters other than letters, digits and `-` becomes one `-`. */
-export function slugOf(name: string): string {
+export function toSlug(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9-]+/g, '-');
 }
 
-function checkEntry(entry: ActionEntry, index: number, { door, useUnsafeActionEndpoint }: ActionsOptions): KnownAction {
+function checkEntry(
+  entry: ActionEntry,
+  index: number,
+  { engine: door, useUnsafeActionEndpoint }: ActionsOptions,
+): CatalogueEntry {
   const { definition, collection, name } = entry;
   checkDefinition(entry);
   const { scope, form, description, generateFile = false, submitButtonLabel, approval } = definition;
   if (scope !== 'Global' && door.keyOf(collection)?.length === 0)
-    refuse(entry, `'${collection}' has no key to choose records by; only a Global action is possible`);
-  const path = [collection, ...(useUnsafeActionEndpoint ? [] : [String(index)]), slugOf(name)];
+    refuse(entry, `'${collection}' has no key to identify records; only a Global action is possible`);
+  const path = [collection, ...(useUnsafeActionEndpoint ? [] : [String(index)]), toSlug(name)];
   const plain = {
     name,
     scope,
@@ -75,15 +79,15 @@ function checkEntry(entry: ActionEntry, index: number, { door, useUnsafeActionEn
     endpoint: `/_actions/${path.map(encodeURIComponent).join('/')}`,
   };
   if (typeof form === 'function') return { entry, elements: undefined, description: { ...plain, form: 'dynamic' } };
-  const { elements, told } = readOwnForm(entry, form ?? []);
+  const { elements, told: isFixed } = readOwnForm(entry, form ?? []);
   for (const { label, props } of fieldsOf(elements)) {
     const { collectionName: foreign } = props;
     if (typeof foreign !== 'string' || door.keyOf(foreign) !== undefined) continue;
-    const near = nearNames(foreign, door.names());
+    const near = suggestNames(foreign, door.names());
     refuse(entry, `field '${label}': no collection '${foreign}'${near.length ? ` (near: ${near.join(', ')})` : ''}`);
   }
-  const kind = elements.length === 0 ? 'none' : told ? 'static' : 'dynamic';
-  return { entry, elements, description: Object.freeze({ ...plain, form: kind, ...(kind === 'static' && told) }) };
+  const kind = elements.length === 0 ? 'none' : isFixed ? 'static' : 'dynamic';
+  return { entry, elements, description: Object.freeze({ ...plain, form: kind, ...(kind === 'static' && isFixed) }) };
 }
 
 function readOwnForm(entry: ActionEntry, form: readonly unknown[]) {
@@ -98,26 +102,26 @@ function readOwnForm(entry: ActionEntry, form: readonly unknown[]) {
 
 function checkDefinition(entry: ActionEntry): void {
   const { definition } = entry;
-  if (typeof definition !== 'object' || definition === null) refuse(entry, 'a definition is an object');
+  if (typeof definition !== 'object' || definition === null) refuse(entry, 'the definition must be an object');
   for (const member of Object.keys(definition)) {
-    const near = nearNames(member, members);
+    const near = suggestNames(member, members);
     if (!members.includes(member))
       refuse(
         entry,
-        `no option '${member}' (${near.length ? `near: ${near.join(', ')}` : `there are ${members.join(', ')}`})`,
+        `no option '${member}' (${near.length ? `near: ${near.join(', ')}` : `known: ${members.join(', ')}`})`,
       );
   }
   const { scope, execute, description, generateFile, submitButtonLabel, approval } = definition;
   if (!scopes.includes(scope)) refuse(entry, `scope must be one of ${scopes.join(', ')}`);
   if (typeof execute !== 'function') refuse(entry, 'execute must be a function (context, resultBuilder)');
-  if (description !== undefined && typeof description !== 'string') refuse(entry, 'description must be a text');
+  if (description !== undefined && typeof description !== 'string') refuse(entry, 'description must be a string');
   if (generateFile !== undefined && typeof generateFile !== 'boolean')
     refuse(entry, 'generateFile must be true or false');
-  const problem = approval === undefined ? undefined : findWishProblem(approval);
+  const problem = approval === undefined ? undefined : findPolicyProblem(approval);
   if (problem) refuse(entry, `approval: ${problem.replace(/\.$/, '')}`);
   if (submitButtonLabel === undefined) return;
   if (typeof submitButtonLabel !== 'string' || submitButtonLabel === '' || submitButtonLabel.length > LABEL_LIMIT)
-    refuse(entry, `submitButtonLabel must be a text of at most ${LABEL_LIMIT} characters`);
+    refuse(entry, `submitButtonLabel must be a string of at most ${LABEL_LIMIT} characters`);
 }
 
 function refuse({ collection, name, at }: ActionEntry, problem: string): never {
@@ -134,13 +138,13 @@ export interface ActionDescription {
   readonly policy?: Policy;
   /** `static`: see `fields`. `dynamic`: the form depends on caller, records and values, and must be loaded. */
   readonly form: 'none' | 'static' | 'dynamic';
-  readonly fields?: readonly AnsweredField[];
-  readonly layout?: readonly AnsweredLayout[];
+  readonly fields?: readonly FieldAnswer[];
+  readonly layout?: readonly LayoutAnswer[];
   /** The path in the HTTP API, without its prefix. */
   readonly endpoint: string;
 }
 
 export interface ActionsOptions {
-  readonly door: ActionDoor;
+  readonly engine: ActionEngine;
   readonly useUnsafeActionEndpoint: boolean;
 }

@@ -3,7 +3,7 @@ import type { Access } from '../../core/caller.ts';
 import type { StopSignal } from '../../core/clock/stop.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
-import type { InsideCollection } from '../customize/context.ts';
+import type { UnscopedCollection } from '../customize/context.ts';
 import type { CallOptions } from '../requests.ts';
 import type { PrimitiveType } from '../sources/column-types.ts';
 import type { ActionRecord } from './definitions.ts';
@@ -11,7 +11,7 @@ import type { ActionRecord } from './definitions.ts';
 export interface KeyColumn {
   readonly name: string;
   /** The name in customization code. */
-  readonly insideName: string;
+  readonly internalName: string;
   readonly type: PrimitiveType | 'list';
 }
 
@@ -26,7 +26,7 @@ export interface ActionQuery {
   readonly limit: number;
 }
 
-export interface ActionDoor {
+export interface ActionEngine {
   /** Whether this is the e-mail address of a user. Always true without a user store. */
   isUser(email: string): Promise<boolean>;
   /** The names of all collections. */
@@ -38,17 +38,21 @@ export interface ActionDoor {
   /** All records of the query, in key order and within the row scope of the access. */
   list(access: Access, query: ActionQuery, signal: StopSignal | undefined): Promise<ActionRecord[]>;
   /** The same for customization code: by original names, and without hooks. */
-  listInside(
+  listInternal(
     access: Access,
     query: Pick<ActionQuery, 'collection' | 'filter' | 'fields'>,
     signal: StopSignal | undefined,
   ): Promise<ActionRecord[]>;
   /** FORBIDDEN if the database cannot decide the row scope. */
-  needDecidedScope(access: Access, collection: string, verb: string): void;
+  requireNativeScope(access: Access, collection: string, verb: string): void;
   /** The row scope, by original names. */
   scopeOf(access: Access, collection: string): PlainFilter | null;
   /** Its writes are added to `written`. */
-  inside(access: Access, collection: string, options: Pick<CallOptions, 'signal' | 'written'>): InsideCollection;
+  unscopedCollection(
+    access: Access,
+    collection: string,
+    options: Pick<CallOptions, 'signal' | 'written'>,
+  ): UnscopedCollection;
   /** The AI provider for code; null if none was added. */
   ai(signal: StopSignal | undefined): AiProvider | null;
 }

@@ -1,10 +1,10 @@
 // The types of action definitions. With `Values`, the type of the form's values, the compiler checks labels, default
 // values and members of `formValues`. Without it, any form is accepted.
 
-import type { Caller, PolicyWish } from '../../core/caller.ts';
+import type { Caller, PolicyInput } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
-import type { InsideCollection } from '../customize/context.ts';
+import type { UnscopedCollection } from '../customize/context.ts';
 import type { WidgetName, widgets } from './elements.ts';
 import type { FieldType } from './field-types.ts';
 import type { ActionResult, ResultBuilder } from './results.ts';
@@ -57,7 +57,7 @@ export interface ActionFilter {
  * Direct access to the collection: reads and writes all fields and rows, whatever the caller may see. Restrict it with
  * `context.filter`.
  */
-export interface ActionCollection extends Omit<InsideCollection, 'list' | 'update' | 'delete'> {
+export interface ActionCollection extends Omit<UnscopedCollection, 'list' | 'update' | 'delete'> {
   readonly name: string;
   list(filter: ActionFilter | null, fields: readonly string[]): Promise<ActionRecord[]>;
   update(filter: ActionFilter, patch: ActionRecord): Promise<number>;
@@ -72,8 +72,11 @@ export interface ActionCollection extends Omit<InsideCollection, 'list' | 'updat
 export type ReportProgress = (done: number, total?: number, message?: string) => void;
 
 export interface BulkContext<Values = FormValues> {
+  /** The collection of the action, unscoped. */
   readonly collection: ActionCollection;
+  /** The selected records. */
   readonly filter: ActionFilter;
+  /** The user who executes the action. */
   readonly caller: Caller;
   /** The provider passed to `addAi`, or null. Its requests are cancelled with the call. */
   readonly ai: AiProvider | null;
@@ -89,13 +92,16 @@ export interface BulkContext<Values = FormValues> {
   getRecords(fields: readonly string[]): Promise<ActionRecord[]>;
   /** The value of the key; for a composite key, its packed text. */
   getRecordIds(): Promise<(string | number)[]>;
+  /** The values of each key, in the order of its columns. */
   getCompositeRecordIds(): Promise<(string | number)[][]>;
 }
 
 export interface SingleContext<Values = FormValues> extends BulkContext<Values> {
   /** RECORD_NOT_FOUND if the record no longer exists. */
   getRecord(fields: readonly string[]): Promise<ActionRecord>;
+  /** The value of the key; for a composite key, its packed text. */
   getRecordId(): Promise<string | number>;
+  /** The values of the key, in the order of its columns. */
   getCompositeRecordId(): Promise<(string | number)[]>;
   /** The value of a field, or of `relation:field`. */
   getField(fieldName: string): Promise<unknown>;
@@ -121,27 +127,41 @@ export type Options<Context, Value> =
 type Item<Value> = Value extends readonly (infer One)[] ? One : Value;
 
 interface WidgetOptions<Context, Value> {
+  /** The options, or a function that returns them for a search text. */
   readonly options: Options<Context, Item<Value>>;
   /** Default `disabled`. With `dynamic`, the `options` handler receives the search text. */
   readonly search?: 'static' | 'dynamic' | 'disabled';
+  /** The text in an empty field. Default: no text. */
   readonly placeholder?: Dynamic<Context, string>;
+  /** The height of the field in lines. Default: the front end's own. */
   readonly rows?: Dynamic<Context, number>;
+  /** The least value. Default: no limit. */
   readonly min?: Dynamic<Context, Item<Value>>;
+  /** The greatest value. Default: no limit. */
   readonly max?: Dynamic<Context, Item<Value>>;
+  /** The distance between values. Default: any value. */
   readonly step?: Dynamic<Context, number>;
   /** Three letters of ISO 4217. */
   readonly currency: Dynamic<Context, string>;
   /** The unit of the value, units or cents; default `Unit`. */
   readonly base?: Dynamic<Context, 'Unit' | 'Cent'>;
+  /** Whether items may change places. Default: the front end's own. */
   readonly enableReorder?: boolean;
+  /** Whether an item may be empty. Default: the front end's own. */
   readonly allowEmptyValues?: boolean;
+  /** Whether an item may be there twice. Default false. */
   readonly allowDuplicates?: boolean;
+  /** Whether colors have an opacity. Default: the front end's own. */
   readonly enableOpacity?: boolean;
+  /** Colors to choose from. Default: no colors. */
   readonly quickPalette?: readonly string[];
+  /** The format of dates in the front end. Default: the front end's own. */
   readonly format?: string;
   /** Such as `['pdf', 'png']`; default: any. */
   readonly extensions?: readonly string[];
+  /** The greatest size of a file in megabytes. Default: no limit but that of requests. */
   readonly maxSizeMb?: number;
+  /** The most files. Default: no limit. */
   readonly maxCount?: number;
 }
 
@@ -165,20 +185,29 @@ interface Extras<Context> {
 }
 
 interface ListLengths {
+  /** The least number of items. Default: no limit. */
   readonly minItems?: number;
+  /** The most items. Default: no limit. */
   readonly maxItems?: number;
 }
 
 interface FieldBase<Type extends FieldType, Context> {
+  /** The type of the value. */
   readonly type: Type;
+  /** Text beside the field. Default: no text. */
   readonly description?: Dynamic<Context, string>;
+  /** Whether the action needs a value. Default false. */
   readonly isRequired?: Dynamic<Context, boolean>;
+  /** Whether only the action's code sets the value. Default false. */
   readonly isReadOnly?: Dynamic<Context, boolean>;
-  /** Shows the field only if this returns true. */
+  /** Shows the field only if this returns true. Default: always. */
   readonly if?: (context: Context) => boolean | Promise<boolean>;
-  /** The value set by the server, which overrides the client's. Undefined leaves the client's value. */
+  /**
+   * The value set by the server, which overrides the client's. Undefined leaves the client's value. Default: the
+   * client's value.
+   */
   readonly value?: Dynamic<Context, FieldValues[Type] | null>;
-  /** Used until the client sends a value. */
+  /** Used until the client sends a value. Default: an empty field. */
   readonly defaultValue?: Dynamic<Context, FieldValues[Type] | null>;
 }
 
@@ -204,38 +233,49 @@ export type FormField<Values = FormValues, Context = BulkContext<Partial<Values>
   : { [Name in keyof Values & string]: NamedField<Name, Values[Name], Context> }[keyof Values & string];
 
 interface LayoutBase<Context> {
+  /** Marks an element without a value. */
   readonly type: 'Layout';
+  /** Shows the element only if this returns true. Default: always. */
   readonly if?: (context: Context) => boolean | Promise<boolean>;
 }
 
 export interface Separator<Context> extends LayoutBase<Context> {
+  /** A line. */
   readonly component: 'Separator';
 }
 
 export interface HtmlBlock<Context> extends LayoutBase<Context> {
+  /** A block of HTML. */
   readonly component: 'HtmlBlock';
+  /** The HTML. The code that displays it must sanitize it. */
   readonly content: Dynamic<Context, string>;
 }
 
 export interface FieldRow<Values, Context> extends LayoutBase<Context> {
+  /** Fields beside each other. */
   readonly component: 'Row';
+  /** The fields of the row. */
   readonly fields: readonly FormField<Values, Context>[];
 }
 
 /** Only at the root, and only next to other pages. */
 export interface FormPage<Values, Context> extends LayoutBase<Context> {
+  /** A page of the form. */
   readonly component: 'Page';
+  /** The elements of the page. */
   readonly elements: readonly (
     | FormField<Values, Context>
     | FieldRow<Values, Context>
     | Separator<Context>
     | HtmlBlock<Context>
   )[];
+  /** The label of the button to the next page. Default: the front end's own. */
   readonly nextButtonLabel?: string;
+  /** The label of the button to the previous page. Default: the front end's own. */
   readonly previousButtonLabel?: string;
 }
 
-/** An element of an action form: a field, or a layout element (spec 2.4). */
+/** An element of an action form: a field, or a layout element (behaviour 2.4). */
 export type FormElement<Values = FormValues, Context = BulkContext<Partial<Values>>> =
   | FormField<Values, Context>
   | Separator<Context>
@@ -243,13 +283,22 @@ export type FormElement<Values = FormValues, Context = BulkContext<Partial<Value
   | FieldRow<Values, Context>
   | FormPage<Values, Context>;
 
-interface DefinitionOf<Scope extends ActionScope, Values> {
+/** No result is success. */
+export type ActionCode<Context> = (
+  context: Context,
+  resultBuilder: ResultBuilder,
+  // biome-ignore lint/suspicious/noConfusingVoidType: TypeScript 5.9 takes a function without a result for void
+) => ActionResult | void | Promise<ActionResult | void>;
+
+export interface DefinitionOf<Scope extends ActionScope, Values> {
+  /** `Single`: one record. `Bulk`: several selected records. `Global`: the whole collection. */
   readonly scope: Scope;
-  /** Returning undefined means success. */
-  readonly execute: (
-    context: ActionContext<Scope, Values>,
-    resultBuilder: ResultBuilder,
-  ) => ActionResult | undefined | Promise<ActionResult | undefined>;
+  /**
+   * The code of the action. Returning no result means success. An ActionError refuses with a message for the user;
+   * other errors are ACTION_FAILED.
+   */
+  readonly execute: ActionCode<ActionContext<Scope, Values>>;
+  /** The form for the values of the action, or a function that returns it. Default: no form. */
   readonly form?:
     | readonly FormElement<Values, ActionContext<Scope, Partial<Values>>>[]
     | ((
@@ -257,17 +306,18 @@ interface DefinitionOf<Scope extends ActionScope, Values> {
       ) =>
         | readonly FormElement<Values, ActionContext<Scope, Partial<Values>>>[]
         | Promise<readonly FormElement<Values, ActionContext<Scope, Partial<Values>>>[]>);
+  /** Text for users and assistants. Default: no text. */
   readonly description?: string;
-  /** The action may return a file. */
+  /** Whether the action may return a file. Default false. */
   readonly generateFile?: boolean;
-  /** At most 50 characters. */
+  /** The label of the button that executes the action, at most 50 characters. Default: the front end's own. */
   readonly submitButtonLabel?: string;
   /**
    * The approval required before a run. `ask`: the user of the assistant. `ask-person`: a user signed in to the
    * console; with `secondPerson`, a different user from the caller. `deny`: always refused. Default `allow`. A role may
    * require more approval, but not less.
    */
-  readonly approval?: PolicyWish;
+  readonly approval?: PolicyInput;
 }
 
 /** The definition of `addAction`: the scope of the action, its form and its code. */

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FormValues } from './definitions.ts';
 
 /** The state that handlers can read. */
-export interface Watched {
+export interface FormState {
   values(): ReadonlyMap<string, unknown>;
   hasChanged(field: string): boolean;
 }
@@ -21,49 +21,49 @@ interface Reads {
 }
 
 /** The tracked members of a handler's context. */
-export interface Looking {
+export interface TrackedContext {
   readonly formValues: FormValues;
   hasFieldChanged(fieldName: string): boolean;
 }
 
-export interface Watch {
+export interface DependencyTracker {
   /** The cell of the last call if its reads are unchanged, ignoring the field `own`; otherwise that of a new call. */
-  ask(handler: (looking: Looking) => Promise<unknown>, known: unknown, own?: string): Cell;
+  evaluate(handler: (looking: TrackedContext) => Promise<unknown>, known: unknown, own?: string): Cell;
   /** The fields that a handler has read. */
-  dependedOn(): ReadonlySet<string>;
+  dependencies(): ReadonlySet<string>;
 }
 
 /** `known` in `ask` identifies the call. It is the function of the definition. */
-export function createWatch(watched: Watched): Watch {
+export function createDependencyTracker(state: FormState): DependencyTracker {
   const cells = new Map<unknown, Cell & { readonly reads: Reads }>();
 
   const isFresh = ({ values, changes, listed }: Reads, own: string | undefined): boolean => {
-    const current = watched.values();
+    const current = state.values();
     return (
       [...values].every(([id, seen]) => id === own || isDeepStrictEqual(current.get(id), seen)) &&
-      [...changes].every(([id, seen]) => watched.hasChanged(id) === seen) &&
+      [...changes].every(([id, seen]) => state.hasChanged(id) === seen) &&
       (!listed || isDeepStrictEqual(namesOf(current), listed))
     );
   };
 
   return {
-    ask(handler, known, own) {
+    evaluate(handler, known, own) {
       const cell = cells.get(known);
       if (cell && isFresh(cell.reads, own)) return cell;
       const reads: Reads = { values: new Map(), changes: new Map(), listed: undefined };
-      const looking: Looking = {
-        formValues: watchValues(watched, reads),
+      const looking: TrackedContext = {
+        formValues: trackValues(state, reads),
         hasFieldChanged(field) {
-          const changed = watched.hasChanged(field);
+          const changed = state.hasChanged(field);
           reads.changes.set(field, changed);
           return changed;
         },
       };
-      const made = { reads, result: handler(looking) };
-      cells.set(known, made);
-      return made;
+      const cellWithReads = { reads, result: handler(looking) };
+      cells.set(known, cellWithReads);
+      return cellWithReads;
     },
-    dependedOn() {
+    dependencies() {
       const ids = [...cells.values()].flatMap(({ reads }) => [
         ...reads.values.keys(),
         ...reads.changes.keys(),
@@ -76,9 +76,9 @@ export function createWatch(watched: Watched): Watch {
 
 const namesOf = (values: ReadonlyMap<string, unknown>): string[] => [...values.keys()].sort();
 
-function watchValues(watched: Watched, reads: Reads): FormValues {
+function trackValues(state: FormState, reads: Reads): FormValues {
   const read = (id: string): unknown => {
-    const value = watched.values().get(id);
+    const value = state.values().get(id);
     reads.values.set(id, value);
     return value;
   };
@@ -91,11 +91,11 @@ function watchValues(watched: Watched, reads: Reads): FormValues {
       get: (_, id) => (typeof id === 'string' ? read(id) : undefined),
       has: (_, id) => typeof id === 'string' && read(id) !== undefined,
       ownKeys() {
-        reads.listed = namesOf(watched.values());
+        reads.listed = namesOf(state.values());
         return [...reads.listed];
       },
       getOwnPropertyDescriptor(_, id) {
-        if (typeof id !== 'string' || !watched.values().has(id)) return undefined;
+        if (typeof id !== 'string' || !state.values().has(id)) return undefined;
         return { value: read(id), enumerable: true, configurable: true };
       },
       set: refuse,

@@ -1,6 +1,6 @@
 // The elements of forms, as tables, and the reader that turns a form into a checked tree. It finds every problem of a
 // definition: at the start if the form is a list, and on loading if it is a function.
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import { type FieldType, fieldTypes } from './field-types.ts';
 
 /** The types that a widget supports, and its options in addition to those of every field. */
@@ -45,7 +45,7 @@ const components: Readonly<Record<Component, readonly string[]>> = {
   Page: ['elements', 'nextButtonLabel', 'previousButtonLabel'],
 };
 
-const common = [
+const commonOptions = [
   'type',
   'label',
   'id',
@@ -58,7 +58,7 @@ const common = [
   'widget',
 ];
 
-const ofType: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
+const typeOptions: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
   Enum: ['enumValues'],
   EnumList: ['enumValues', 'minItems', 'maxItems'],
   Collection: ['collectionName'],
@@ -68,10 +68,10 @@ const ofType: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
 };
 
 /** Options that are required wherever they are allowed. */
-const needed = ['enumValues', 'collectionName', 'options', 'currency', 'content', 'fields', 'elements'];
-const functions = ['if'];
-const flags = ['isRequired', 'isReadOnly'];
-const dynamic = [
+const requiredOptions = ['enumValues', 'collectionName', 'options', 'currency', 'content', 'fields', 'elements'];
+const functionOptions = ['if'];
+const flagOptions = ['isRequired', 'isReadOnly'];
+const dynamicOptions = [
   ...['description', 'isRequired', 'isReadOnly', 'value', 'defaultValue', 'enumValues', 'collectionName', 'options'],
   ...['placeholder', 'rows', 'min', 'max', 'step', 'currency', 'base', 'content'],
 ];
@@ -104,14 +104,14 @@ export class FormProblem extends Error {}
 
 /** Throws FormProblem, such as for an unknown name (with suggestions), a missing option or a duplicate id. */
 export function readForm(form: unknown): readonly Element[] {
-  if (!Array.isArray(form)) throw new FormProblem('a form is a list of elements, or a function that gives one');
+  if (!Array.isArray(form)) throw new FormProblem('a form must be a list of elements, or a function that returns one');
   const elements = form.map((element, index) => readElement(element, `element ${index + 1}`, 'root'));
   const pages = elements.filter(isPage).length;
   if (pages > 0 && pages < elements.length)
-    throw new FormProblem('a form that has pages has nothing beside them at its root: move the rest into a page');
+    throw new FormProblem('a form with pages can have only pages at its root: move the other elements into a page');
   const ids = new Set<string>();
   for (const { id } of fieldsOf(elements)) {
-    if (ids.has(id)) throw new FormProblem(`two fields are called '${id}': give one of them another id`);
+    if (ids.has(id)) throw new FormProblem(`two fields have the id '${id}': change one of them`);
     ids.add(id);
   }
   return elements;
@@ -133,19 +133,19 @@ export function isStatic(elements: readonly Element[]): boolean {
 
 const isPage = (element: Element): boolean => element.kind === 'layout' && element.component === 'Page';
 
-type Place = 'root' | 'Page' | 'Row';
+type ParentKind = 'root' | 'Page' | 'Row';
 
-function readElement(given: unknown, at: string, place: Place): Element {
+function readElement(given: unknown, at: string, place: ParentKind): Element {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new FormProblem(`${at} is not an object`);
   const props = given as Props;
   return props.type === 'Layout' ? readLayout(props, at, place) : readField(props, at);
 }
 
-function readLayout(props: Props, at: string, place: Place): LayoutElement {
+function readLayout(props: Props, at: string, place: ParentKind): LayoutElement {
   const component = oneOf(props.component, Object.keys(components) as Component[], `${at}: component`);
-  if (place === 'Row') throw new FormProblem(`${at}: a Row holds fields only`);
-  if (place === 'Page' && component === 'Page') throw new FormProblem(`${at}: a Page holds no other Page`);
+  if (place === 'Row') throw new FormProblem(`${at}: a Row can contain only fields`);
+  if (place === 'Page' && component === 'Page') throw new FormProblem(`${at}: a Page cannot contain another Page`);
   checkProps(
     props,
     ['type', 'component', 'if', ...components[component]],
@@ -163,10 +163,12 @@ function readLayout(props: Props, at: string, place: Place): LayoutElement {
 function readField(props: Props, at: string): FieldElement {
   const { label, id = label, type: givenType, widget: givenWidget } = props;
   const missing = ['label', 'type'].filter((name) => props[name] === undefined);
-  const stray = Object.keys(props).find((name) => !common.includes(name) && nearNames(name, missing).length > 0);
-  if (stray !== undefined) throw new FormProblem(`${at}: no option '${stray}'${nearText(stray, missing)}`);
+  const stray = Object.keys(props).find(
+    (name) => !commonOptions.includes(name) && suggestNames(name, missing).length > 0,
+  );
+  if (stray !== undefined) throw new FormProblem(`${at}: no option '${stray}'${formatSuggestions(stray, missing)}`);
   if (typeof label !== 'string' || label === '') throw new FormProblem(`${at}: label is missing`);
-  if (typeof id !== 'string' || id === '') throw new FormProblem(`field '${label}': id must be a text`);
+  if (typeof id !== 'string' || id === '') throw new FormProblem(`field '${label}': id must be a string`);
   const where = `field '${label}'`;
   const type = oneOf(givenType, fieldTypes, `${where}: type`);
   const widget =
@@ -176,29 +178,29 @@ function readField(props: Props, at: string): FieldElement {
   const types: readonly FieldType[] = widget ? widgets[widget].types : fieldTypes;
   if (!types.includes(type))
     throw new FormProblem(`${where}: the widget ${widget} is for ${types.join(', ')}, not for ${type}`);
-  const options = [...(ofType[type] ?? []), ...(widget ? widgets[widget].options : [])];
-  checkProps(props, [...common, ...options], options, where);
+  const options = [...(typeOptions[type] ?? []), ...(widget ? widgets[widget].options : [])];
+  checkProps(props, [...commonOptions, ...options], options, where);
   return { kind: 'field', id, label, type, widget, props, options };
 }
 
 function checkProps(props: Props, known: readonly string[], options: readonly string[], where: string): void {
   for (const [name, prop] of Object.entries(props)) {
-    if (!known.includes(name)) throw new FormProblem(`${where}: no option '${name}'${nearText(name, known)}`);
-    if (functions.includes(name) && prop !== undefined && typeof prop !== 'function')
+    if (!known.includes(name)) throw new FormProblem(`${where}: no option '${name}'${formatSuggestions(name, known)}`);
+    if (functionOptions.includes(name) && prop !== undefined && typeof prop !== 'function')
       throw new FormProblem(`${where}: '${name}' must be a function of the context`);
-    if (typeof prop === 'function' && !functions.includes(name) && !dynamic.includes(name))
+    if (typeof prop === 'function' && !functionOptions.includes(name) && !dynamicOptions.includes(name))
       throw new FormProblem(`${where}: '${name}' cannot be a function`);
     // The text 'false' would count as true.
-    if (flags.includes(name) && !['undefined', 'boolean', 'function'].includes(typeof prop))
+    if (flagOptions.includes(name) && !['undefined', 'boolean', 'function'].includes(typeof prop))
       throw new FormProblem(`${where}: '${name}' must be true or false, or a function of the context`);
   }
-  const missing = options.find((name) => needed.includes(name) && props[name] === undefined);
+  const missing = options.find((name) => requiredOptions.includes(name) && props[name] === undefined);
   if (missing) throw new FormProblem(`${where}: '${missing}' is missing`);
-  checkTables(props, where);
+  checkChoices(props, where);
 }
 
 /** Checks `enumValues`, `options` and `search`. Values that a function returns are checked when it is called. */
-function checkTables(props: Props, where: string): void {
+function checkChoices(props: Props, where: string): void {
   const { enumValues, options, search } = props;
   if (enumValues !== undefined && typeof enumValues !== 'function') readEnumValues(enumValues, where);
   if (options !== undefined && typeof options !== 'function') readOptions(options, where);
@@ -209,7 +211,7 @@ function checkTables(props: Props, where: string): void {
 
 export function readEnumValues(given: unknown, where: string): readonly string[] {
   if (Array.isArray(given) && given.length > 0 && given.every((value) => typeof value === 'string')) return given;
-  throw new FormProblem(`${where}: enumValues must be a list of at least one text`);
+  throw new FormProblem(`${where}: enumValues must be a list of at least one string`);
 }
 
 export interface Option {
@@ -224,17 +226,17 @@ export function readOptions(given: unknown, where: string): readonly Option[] {
     const { value, label } = (option ?? {}) as Partial<Option>;
     if (typeof label === 'string' && (value === null || typeof value === 'string' || typeof value === 'number'))
       return { value, label };
-    throw new FormProblem(`${where}: an option is a value or {value, label}`);
+    throw new FormProblem(`${where}: an option must be a value or {value, label}`);
   });
 }
 
 function oneOf<Name extends string>(given: unknown, known: readonly Name[], where: string): Name {
   if (known.includes(given as Name)) return given as Name;
   if (given === undefined) throw new FormProblem(`${where} is missing`);
-  throw new FormProblem(`${where}: no '${String(given)}'${nearText(String(given), known)}`);
+  throw new FormProblem(`${where}: no '${String(given)}'${formatSuggestions(String(given), known)}`);
 }
 
-function nearText(name: string, known: readonly string[]): string {
-  const near = nearNames(name, known);
-  return near.length ? ` (near: ${near.join(', ')})` : ` (there are ${known.join(', ')})`;
+function formatSuggestions(name: string, known: readonly string[]): string {
+  const near = suggestNames(name, known);
+  return near.length ? ` (near: ${near.join(', ')})` : ` (known: ${known.join(', ')})`;
 }

@@ -1,49 +1,49 @@
-// Implements ActionDoor with the operations of the engine. Lists are read page by page.
+// Implements ActionEngine with the operations of the engine. Lists are read page by page.
 import type { Access } from '../../core/caller.ts';
 import type { StopSignal } from '../../core/clock/stop.ts';
 import { fail } from '../../core/errors.ts';
-import { askWithin } from '../ai/provider.ts';
+import { withCancellation } from '../ai/provider.ts';
 import { callOf, getCollection, type Operations } from '../operations/call.ts';
-import { listInside } from '../operations/internal.ts';
+import { listInternal } from '../operations/internal.ts';
 import { list } from '../operations/list.ts';
-import { needDecidedScope } from '../operations/read-only-scopes.ts';
+import { requireNativeScope } from '../operations/read-only-scopes.ts';
 import { storedColumns } from '../plan/write.ts';
 import type { ListRequest } from '../requests.ts';
-import { insideFilter, insideNameOf } from '../resolve/internal-names.ts';
-import { insideViewOf, scopeViewOf } from '../resolve/visibility.ts';
-import type { ActionDoor, ActionQuery } from './collection-access.ts';
+import { internalNameOf, toInternalFilter } from '../resolve/internal-names.ts';
+import { internalViewOf, scopeViewOf } from '../resolve/visibility.ts';
+import type { ActionEngine, ActionQuery } from './collection-access.ts';
 import type { ActionRecord } from './definitions.ts';
 
-export function createActionDoor(ops: Operations, isUser: ActionDoor['isUser'] = async () => true): ActionDoor {
+export function createActionEngine(ops: Operations, isUser: ActionEngine['isUser'] = async () => true): ActionEngine {
   return {
     isUser,
     names: () => [...ops.model.collections.keys()],
     keyOf(name) {
       return ops.model.collections.get(name)?.key.map((column) => ({
         name: column.name,
-        insideName: column.column,
+        internalName: column.column,
         type: typeof column.type === 'string' ? column.type : 'list',
       }));
     },
     storedOf(name) {
       const collection = ops.model.collections.get(name);
-      return collection ? storedColumns(collection).map((column) => insideNameOf(collection, column)) : [];
+      return collection ? storedColumns(collection).map((column) => internalNameOf(collection, column)) : [];
     },
     list: (access, query, signal) => listAll(ops, access, query, signal),
-    listInside(access, { collection: name, filter, fields }, signal) {
-      const view = insideViewOf(access, getCollection(ops.model, access, name));
+    listInternal(access, { collection: name, filter, fields }, signal) {
+      const view = internalViewOf(access, getCollection(ops.model, access, name));
       const call = callOf(ops, access, {}, signal ? { signal } : {});
-      return listInside(call, view, filter ? { conditionTree: filter } : {}, fields);
+      return listInternal(call, view, filter ? { conditionTree: filter } : {}, fields);
     },
-    needDecidedScope(access, name, verb) {
-      needDecidedScope(callOf(ops, access, {}, {}), getCollection(ops.model, access, name), verb);
+    requireNativeScope(access, name, verb) {
+      requireNativeScope(callOf(ops, access, {}, {}), getCollection(ops.model, access, name), verb);
     },
     scopeOf(access, name) {
       const scope = access.scope(name);
-      return scope && insideFilter(scopeViewOf(access, getCollection(ops.model, access, name)), scope);
+      return scope && toInternalFilter(scopeViewOf(access, getCollection(ops.model, access, name)), scope);
     },
-    ai: (signal) => ops.ai && askWithin(ops.ai, signal),
-    inside: (access, name, options) => ops.inside(callOf(ops, access, {}, options), name),
+    ai: (signal) => ops.ai && withCancellation(ops.ai, signal),
+    unscopedCollection: (access, name, options) => ops.unscopedCollection(callOf(ops, access, {}, options), name),
   };
 }
 
@@ -61,7 +61,7 @@ async function listAll(
     records.push(...page.records());
     if (!page.hasMore) return records;
     if (records.length >= limit) {
-      const problem = `an action works on at most ${limit} records of '${query.collection}' at once; choose fewer.`;
+      const problem = `an action can run on at most ${limit} records of '${query.collection}' at once; select fewer.`;
       fail('INVALID_ARGUMENT', { argument: 'recordIds', problem });
     }
     const cursor = page.cursorAfter(page.rows.length - 1);

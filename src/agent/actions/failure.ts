@@ -13,7 +13,7 @@ export class ActionError extends AppError<'ACTION_REFUSED'> {
 }
 
 /** Passed on unchanged: these errors are about the call, not about the action's code. */
-const passed: readonly ErrorCode[] = [
+const passedCodes: readonly ErrorCode[] = [
   'ACTION_REFUSED',
   'ACTION_FAILED',
   'CANCELLED',
@@ -37,7 +37,7 @@ export async function runUserCode<Result>(
   try {
     return await run();
   } catch (error) {
-    if (isAppError(error) && passed.includes(error.code)) throw error;
+    if (isAppError(error) && passedCodes.includes(error.code)) throw error;
     if (signal?.aborted) throw new AppError('CANCELLED', {}, error);
     throw actionFailure(entry, part, error);
   }

@@ -7,11 +7,11 @@ export function isFormFile(value: unknown): value is FormFile {
 }
 
 /** The files of a value that is a file or a list of files; otherwise empty. */
-export function filesIn(value: unknown): readonly FormFile[] {
+export function filesOf(value: unknown): readonly FormFile[] {
   const all: readonly unknown[] = Array.isArray(value) ? value : [value];
   return all.every(isFormFile) ? all : [];
 }
 
 /** Such as `bill.pdf (application/pdf, 1024 bytes)`. */
-export const sayFile = ({ name, mimeType, content }: FormFile): string =>
+export const formatFile = ({ name, mimeType, content }: FormFile): string =>
   `${name} (${mimeType}, ${content.length} bytes)`;

@@ -6,10 +6,10 @@
 // `defaultValue`. A hidden field has no value, and only its `if` is called.
 import { isDeepStrictEqual } from 'node:util';
 import { fail } from '../../core/errors.ts';
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import { answerField, answerLayout, type FieldProblem, type FormAnswer, type PresentedField } from './answer.ts';
-import { findProblem, findUnoffered, isEmpty, offer } from './bounds.ts';
-import { type Cell, createWatch, type Looking } from './dependency-tracker.ts';
+import { findInvalidOption, findProblem, isEmpty, suggestValues } from './bounds.ts';
+import { type Cell, createDependencyTracker, type TrackedContext } from './dependency-tracker.ts';
 import {
   type Element,
   type FieldElement,
@@ -21,15 +21,15 @@ import {
 } from './elements.ts';
 import { actionFailure, runUserCode } from './failure.ts';
 import { type Key, readKey } from './keys.ts';
-import { presentField, readGiven } from './present.ts';
-import { isVisible, type Place } from './records.ts';
+import { presentField, readDefined } from './present.ts';
+import { type ActionCall, isVisible } from './records.ts';
 import { expected, readValue, ValueProblem } from './values.ts';
 
-export type SentValues = Readonly<Record<string, unknown>>;
+export type SubmittedValues = Readonly<Record<string, unknown>>;
 
 export interface Form {
   /** `values`: all values of the caller so far. `changed`: the field that changed, if that caused the request. */
-  fill(values: SentValues, changed?: string): Promise<void>;
+  fill(values: SubmittedValues, changed?: string): Promise<void>;
   answer(): Promise<FormAnswer>;
   /** The values to execute with. INVALID_FORM with all problems at once. */
   submit(searches: Readonly<Record<string, string>>): Promise<Readonly<Record<string, unknown>>>;
@@ -37,37 +37,42 @@ export interface Form {
   searchOptions(field: string, search: string): Promise<readonly Option[]>;
 }
 
-export interface FormPlace extends Place {
+export interface FormContext extends ActionCall {
   /** The form, already read. Undefined if it is a function. */
   readonly elements: readonly Element[] | undefined;
   /** The members of the context that are not tracked. */
-  readonly base: Readonly<Record<string, unknown>>;
+  readonly baseContext: Readonly<Record<string, unknown>>;
   readonly zone: string;
 }
 
 type Handler = (context: unknown, search?: string | null) => unknown;
 
-export function createForm(place: FormPlace): Form {
-  const { entry, zone } = place;
-  let sent: ReadonlyMap<string, unknown> = new Map();
+export function createForm(context: FormContext): Form {
+  const { entry, zone } = context;
+  let submitted: ReadonlyMap<string, unknown> = new Map();
   let changed: ReadonlySet<string> = new Set();
   let current: ReadonlyMap<string, unknown> = new Map();
-  let roots: readonly Element[] = place.elements ?? [];
+  let roots: readonly Element[] = context.elements ?? [];
   /** The elements shown after the last round. */
   let shown: readonly Element[] = [];
   let readOnly: ReadonlySet<string> = new Set();
   let formCell: Cell | undefined;
   const computed = new Map<string, { readonly cell: Cell; readonly value: unknown }>();
-  const read = rememberReads(zone);
-  const watch = createWatch({ values: () => current, hasChanged: (field) => changed.has(field) });
+  const read = createValueReader(zone);
+  const tracker = createDependencyTracker({ values: () => current, hasChanged: (field) => changed.has(field) });
 
-  const call = (handler: Handler, part: string, looking: Looking, search: string | null): Promise<unknown> =>
-    runUserCode(entry, part, () => handler(Object.freeze({ ...place.base, ...looking }), search), place.signal);
-  const ask = (handler: Handler, part: string, own?: string): Cell =>
-    watch.ask((looking) => call(handler, part, looking, null), handler, own);
+  const call = (handler: Handler, part: string, looking: TrackedContext, search: string | null): Promise<unknown> =>
+    runUserCode(
+      entry,
+      part,
+      () => handler(Object.freeze({ ...context.baseContext, ...looking }), search),
+      context.signal,
+    );
+  const evaluateOnce = (handler: Handler, part: string, own?: string): Cell =>
+    tracker.evaluate((looking) => call(handler, part, looking, null), handler, own);
   const evaluate = async (prop: unknown, part: string, own?: string): Promise<unknown> =>
-    typeof prop === 'function' ? ask(prop as Handler, part, own).result : prop;
-  const checked = <Result>(part: string, run: () => Result): Result => {
+    typeof prop === 'function' ? evaluateOnce(prop as Handler, part, own).result : prop;
+  const withProblems = <Result>(part: string, run: () => Result): Result => {
     try {
       return run();
     } catch (error) {
@@ -76,10 +81,10 @@ export function createForm(place: FormPlace): Form {
   };
 
   async function readRoots(): Promise<readonly Element[]> {
-    if (place.elements) return place.elements;
-    const cell = ask(entry.definition.form as Handler, 'form');
+    if (context.elements) return context.elements;
+    const cell = evaluateOnce(entry.definition.form as Handler, 'form');
     const given = await cell.result;
-    if (cell !== formCell) roots = checked('form', () => readForm(given));
+    if (cell !== formCell) roots = withProblems('form', () => readForm(given));
     formCell = cell;
     return roots;
   }
@@ -101,17 +106,17 @@ export function createForm(place: FormPlace): Form {
       const part = partOf(name, field);
       // Computed from missing inputs, a value is often NaN. A later round corrects it.
       if (Number.isNaN(value)) return undefined;
-      return value === undefined ? undefined : checked(part, () => readGiven(type, value, zone, part));
+      return value === undefined ? undefined : withProblems(part, () => readDefined(type, value, zone, part));
     };
     if (typeof props.value === 'function') {
-      const cell = ask(props.value as Handler, partOf('value', field), id);
+      const cell = evaluateOnce(props.value as Handler, partOf('value', field), id);
       const result = await cell.result;
       if (computed.get(id)?.cell !== cell) computed.set(id, { cell, value: given('value', result) });
       const { value } = computed.get(id)!;
       if (value !== undefined) return value;
     } else if (props.value !== undefined) return given('value', props.value);
     if (!locked) {
-      const { value } = read(field, sent.get(id));
+      const { value } = read(field, submitted.get(id));
       if (value !== undefined) return value;
     }
     return given('defaultValue', await evaluate(props.defaultValue, partOf('defaultValue', field), id));
@@ -135,7 +140,7 @@ export function createForm(place: FormPlace): Form {
       );
       current = next;
       if (round > 2 * fieldsOf(everything).length + 10)
-        throw actionFailure(entry, 'form', new FormProblem(`the values of ${moving.join(', ')} never come to rest`));
+        throw actionFailure(entry, 'form', new FormProblem(`the values of ${moving.join(', ')} keep changing`));
     }
   }
 
@@ -143,14 +148,14 @@ export function createForm(place: FormPlace): Form {
   function expect(): ReadonlyMap<string, unknown> {
     const settled = shown.length > 0;
     const next = new Map(settled ? current : []);
-    const fields = settled ? fieldsOf(shown) : place.elements ? plainFields(place.elements) : [];
+    const fields = settled ? fieldsOf(shown) : context.elements ? plainFields(context.elements) : [];
     for (const field of fields) {
       const { id, props } = field;
       if (settled ? readOnly.has(id) || computed.get(id)?.value !== undefined : props.isReadOnly) continue;
       if (props.value !== undefined && typeof props.value !== 'function') continue;
       const { value = typeof props.defaultValue === 'function' ? undefined : props.defaultValue } = read(
         field,
-        sent.get(id),
+        submitted.get(id),
       );
       if (value === undefined) next.delete(id);
       else next.set(id, value);
@@ -165,7 +170,7 @@ export function createForm(place: FormPlace): Form {
         const props = await Promise.all(
           names.map(async (name) => [name, await evaluate(field.props[name], partOf(name, field))] as const),
         );
-        return checked('form', () => presentField(field, Object.fromEntries(props), zone));
+        return withProblems('form', () => presentField(field, Object.fromEntries(props), zone));
       }),
     );
 
@@ -178,7 +183,7 @@ export function createForm(place: FormPlace): Form {
     const looking = { formValues: Object.freeze(Object.fromEntries(current)), hasFieldChanged: () => false };
     const part = partOf('options', field);
     const found = await call(options as Handler, part, looking, text);
-    return checked(part, () => readOptions(found, part));
+    return withProblems(part, () => readOptions(found, part));
   };
 
   async function findFieldProblem(
@@ -192,32 +197,32 @@ export function createForm(place: FormPlace): Form {
     if (problem) return problem;
     if (type === 'Collection') {
       const name = String(options.collectionName);
-      const columns = place.door.keyOf(name);
+      const columns = context.engine.keyOf(name);
       if (!columns)
         throw actionFailure(entry, 'form', new FormProblem(`field '${presented.label}': no collection '${name}'`));
       const key = readKey(columns, value as Key);
-      return key && (await isVisible(place, name, key)) ? undefined : `send the id of a record of '${name}'`;
+      return key && (await isVisible(context, name, key)) ? undefined : `send the id of a record of '${name}'`;
     }
     if (widget === 'UserDropdown') {
       const emails = (Array.isArray(value) ? value : [value]).map(String);
-      const are = await Promise.all(emails.map((email) => place.door.isUser(email)));
-      const stranger = emails[are.indexOf(false)];
-      return stranger === undefined ? undefined : `send the e-mail address of a user; '${stranger}' is of none`;
+      const are = await Promise.all(emails.map((email) => context.engine.isUser(email)));
+      const unknownUser = emails[are.indexOf(false)];
+      return unknownUser === undefined ? undefined : `send the e-mail address of a user; no user has '${unknownUser}'`;
     }
     const known = options.options as readonly Option[] | undefined;
-    const wrong = known && findUnoffered(value, known);
+    const wrong = known && findInvalidOption(value, known);
     if (wrong === undefined) return undefined;
     const field = fieldsOf(shown).find((other) => other.id === id)!;
     if (options.search !== 'dynamic')
-      return `send one of ${offer(
+      return `send one of ${suggestValues(
         wrong,
         known!.map((option) => option.value as string),
       )}`;
     // Results of a dynamic search are valid too. It runs with the caller's search text and with the value itself.
     const texts = typed === undefined ? [String(wrong)] : [typed, String(wrong)];
     const found = await Promise.all(texts.map((text) => search(field, text)));
-    if (findUnoffered(value, [...known!, ...found.flat()]) === undefined) return undefined;
-    return `send one of its options; search them, and send the searched text in 'searches' with the values`;
+    if (findInvalidOption(value, [...known!, ...found.flat()]) === undefined) return undefined;
+    return `send one of its options; search for them, and send the search text in 'searches' with the values`;
   }
 
   /** All problems of the caller's values. `final` also reports values of hidden fields and missing required values. */
@@ -228,12 +233,12 @@ export function createForm(place: FormPlace): Form {
   ): Promise<readonly FieldProblem[]> {
     const elements = new Map(fieldsOf(shown).map((field) => [field.id, field]));
     const known = new Map(fieldsOf(roots).map((field) => [field.id, field]));
-    const problems = [...sent].flatMap(([id, value]): FieldProblem[] => {
+    const problems = [...submitted].flatMap(([id, value]): FieldProblem[] => {
       const label = known.get(id)?.label ?? id;
       if (value === undefined || elements.has(id)) return [];
       if (known.has(id))
-        return final && value !== null ? [{ field: id, label, problem: 'is not asked for: leave it out' }] : [];
-      const near = nearNames(id, elements.keys());
+        return final && value !== null ? [{ field: id, label, problem: 'is not shown: leave it out' }] : [];
+      const near = suggestNames(id, elements.keys());
       const others = near.length > 0 ? near : [...elements.keys()].slice(0, 10);
       const instead = others.length > 0 ? `send ${others.join(', ')}` : 'the form has no fields';
       return [{ field: id, label, problem: `there is no such field: ${instead}` }];
@@ -241,7 +246,7 @@ export function createForm(place: FormPlace): Form {
     const own = await Promise.all(
       fields.map(async (field): Promise<string | undefined> => {
         const value = current.get(field.id);
-        const outcome = read(elements.get(field.id)!, sent.get(field.id));
+        const outcome = read(elements.get(field.id)!, submitted.get(field.id));
         if (readOnly.has(field.id)) {
           const same = outcome.value === undefined || outcome.value === null || isDeepStrictEqual(outcome.value, value);
           return same && !outcome.problem ? undefined : 'is read-only: leave it out';
@@ -251,7 +256,9 @@ export function createForm(place: FormPlace): Form {
         const offered =
           field.options.enumValues ?? (field.options.options as readonly Option[] | undefined)?.map((o) => o.value);
         const send =
-          Array.isArray(offered) && offered.length > 0 ? `send one of ${offer('', offered)}` : expected[field.type];
+          Array.isArray(offered) && offered.length > 0
+            ? `send one of ${suggestValues('', offered)}`
+            : expected[field.type];
         return final && field.isRequired ? `is required: ${send}` : undefined;
       }),
     );
@@ -261,11 +268,11 @@ export function createForm(place: FormPlace): Form {
 
   return {
     async fill(values, changedField) {
-      const first = sent.size === 0 && shown.length === 0;
-      const before = sent;
-      sent = new Map(Object.entries(values).filter(([, value]) => value !== undefined));
-      const moved = [...new Set([...before.keys(), ...sent.keys()])].filter(
-        (id) => !isDeepStrictEqual(before.get(id), sent.get(id)),
+      const first = submitted.size === 0 && shown.length === 0;
+      const before = submitted;
+      submitted = new Map(Object.entries(values).filter(([, value]) => value !== undefined));
+      const moved = [...new Set([...before.keys(), ...submitted.keys()])].filter(
+        (id) => !isDeepStrictEqual(before.get(id), submitted.get(id)),
       );
       changed = new Set([...(first ? [] : moved), ...(changedField === undefined ? [] : [changedField])]);
       // A changed value of the caller stays until the `value` handler of the field runs again.
@@ -283,7 +290,7 @@ export function createForm(place: FormPlace): Form {
       const contents = new Map(blocks.map(({ props }, index) => [props, String(texts[index] ?? '')]));
       const problems = await findProblems(fields, false, {});
       const missing = fields.filter(({ id, isRequired }) => isRequired && isEmpty(current.get(id))).map(({ id }) => id);
-      const watched = watch.dependedOn();
+      const watched = tracker.dependencies();
       const layout = answerLayout(shown, ({ props }) => contents.get(props) ?? '');
       return {
         fields: fields.map((field) => answerField(field, current.get(field.id), watched.has(field.id))),
@@ -299,7 +306,7 @@ export function createForm(place: FormPlace): Form {
       const problems = await findProblems(fields, true, searches);
       if (problems.length > 0) fail('INVALID_FORM', { action: entry.name, fields: problems });
       const keys = fields.flatMap(({ id, type, options }) => {
-        const columns = type === 'Collection' ? place.door.keyOf(String(options.collectionName)) : undefined;
+        const columns = type === 'Collection' ? context.engine.keyOf(String(options.collectionName)) : undefined;
         const key = columns && !isEmpty(current.get(id)) && readKey(columns, current.get(id) as Key);
         return key ? [[id, key] as const] : [];
       });
@@ -311,13 +318,13 @@ export function createForm(place: FormPlace): Form {
       if (field && field.props.search !== 'static' && field.props.search !== 'dynamic')
         return fail('INVALID_ARGUMENT', {
           argument: 'field',
-          problem: `'${id}' is not searched: send one of its options, all of which are in the form.`,
+          problem: `'${id}' has no search: send one of its options. The form has all of them.`,
         });
       if (field) return search(field, text);
       const names = fields.map((other) => other.id).join(', ') || 'none';
       return fail('INVALID_ARGUMENT', {
         argument: 'field',
-        problem: `'${id}' has no options; fields that have: ${names}.`,
+        problem: `'${id}' has no options. Fields with options: ${names}.`,
       });
     },
   };
@@ -347,7 +354,7 @@ interface Outcome {
 }
 
 /** Caches the values that were read, so a large file is not decoded in every round. */
-function rememberReads(zone: string): (field: FieldElement, raw: unknown) => Outcome {
+function createValueReader(zone: string): (field: FieldElement, raw: unknown) => Outcome {
   const known = new Map<string, { readonly type: string; readonly raw: unknown; readonly outcome: Outcome }>();
   return ({ id, type }, raw) => {
     const last = known.get(id);

@@ -9,7 +9,7 @@ type Props = Readonly<Record<string, unknown>>;
 export function presentField(field: FieldElement, props: Props, zone: string): PresentedField {
   const { id, label, type, widget } = field;
   const where = `field '${label}'`;
-  const bound = (name: string) => readBound(field, props[name], zone, `${where}: '${name}'`);
+  const bound = (name: string) => readBoundOption(field, props[name], zone, `${where}: '${name}'`);
   const read: Readonly<Record<string, () => unknown>> = {
     enumValues: () => readEnumValues(props.enumValues, where),
     options: () => readOptions(props.options, where),
@@ -29,13 +29,13 @@ export function presentField(field: FieldElement, props: Props, zone: string): P
   };
 }
 
-function readBound(field: FieldElement, given: unknown, zone: string, where: string): unknown {
+function readBoundOption(field: FieldElement, given: unknown, zone: string, where: string): unknown {
   if (given === undefined || given === null) return undefined;
-  return readGiven(field.type === 'NumberList' ? 'Number' : field.type, given, zone, where);
+  return readDefined(field.type === 'NumberList' ? 'Number' : field.type, given, zone, where);
 }
 
 /** The canonical form of a value from the definition. */
-export function readGiven(type: FieldElement['type'], given: unknown, zone: string, where: string): unknown {
+export function readDefined(type: FieldElement['type'], given: unknown, zone: string, where: string): unknown {
   if (type === 'Json') return given;
   try {
     return readValue(type, given, zone);
@@ -55,7 +55,7 @@ export function answerStatic(elements: readonly Element[]): Pick<FormAnswer, 'fi
   const fields = fieldsOf(elements).map((field) => {
     const { props, type, label } = field;
     const given = props.value ?? props.defaultValue;
-    const value = given === undefined ? undefined : readGiven(type, given, 'UTC', `field '${label}'`);
+    const value = given === undefined ? undefined : readDefined(type, given, 'UTC', `field '${label}'`);
     return answerField(presentField(field, props, 'UTC'), value, false);
   });
   const layout = answerLayout(elements, ({ props }) => String(props.content ?? ''));

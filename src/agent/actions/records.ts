@@ -8,9 +8,9 @@ import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
 import { packId } from '../encode/record-id.ts';
 import type { CallOptions } from '../requests.ts';
-import { firstOf } from '../resolve/names.ts';
+import { splitFirst } from '../resolve/names.ts';
 import { conditionedAccess, scopedAccess, selectingAccess } from './access.ts';
-import type { ActionDoor, KeyColumn } from './collection-access.ts';
+import type { ActionEngine, KeyColumn } from './collection-access.ts';
 import type { ActionCollection, ActionEntry, ActionFilter, ActionRecord } from './definitions.ts';
 import { type Key, keyOfRecord, type RecordId, readKey } from './keys.ts';
 
@@ -26,8 +26,8 @@ export interface Selection {
 /** The maximum number of records in a selection. */
 const SELECTION_LIMIT = 10_000;
 
-export interface Place {
-  readonly door: ActionDoor;
+export interface ActionCall {
+  readonly engine: ActionEngine;
   readonly entry: ActionEntry;
   readonly access: Access;
   readonly signal: StopSignal | undefined;
@@ -41,7 +41,7 @@ export type Selected = readonly Key[] | null | undefined;
  * INVALID_ARGUMENT for a selection that does not fit the scope of the action, RECORD_NOT_FOUND with all missing ids.
  * `needed`: the selection is required.
  */
-export async function select(place: Place, selection: Selection, needed: boolean): Promise<Selected> {
+export async function select(place: ActionCall, selection: Selection, needed: boolean): Promise<Selected> {
   const { entry } = place;
   const { scope } = entry.definition;
   if (scope === 'Global') return undefined;
@@ -58,15 +58,15 @@ export async function select(place: Place, selection: Selection, needed: boolean
   return null;
 }
 
-function refuseIds({ entry }: Place): never {
+function refuseIds({ entry }: ActionCall): never {
   const problem =
     entry.definition.scope === 'Single'
-      ? `'${entry.name}' works on one record: send its id, and no other.`
-      : `'${entry.name}' works on chosen records: send at least one id. No ids never means all.`;
+      ? `'${entry.name}' runs on one record: send one id.`
+      : `'${entry.name}' runs on selected records: send at least one id. An empty list does not mean all records.`;
   return fail('INVALID_ARGUMENT', { argument: 'recordIds', problem });
 }
 
-async function selectIds(place: Place, ids: readonly RecordId[]): Promise<readonly Key[]> {
+async function selectIds(place: ActionCall, ids: readonly RecordId[]): Promise<readonly Key[]> {
   const { entry } = place;
   if (ids.length > SELECTION_LIMIT)
     fail('INVALID_ARGUMENT', { argument: 'recordIds', problem: `expected at most ${SELECTION_LIMIT} ids.` });
@@ -86,10 +86,13 @@ async function selectIds(place: Place, ids: readonly RecordId[]): Promise<readon
 }
 
 /** Resolves the conditions with the caller's grants, so they reveal no hidden values. */
-async function selectWhere(place: Place, { recordIds: _, ...conditions }: Selection): Promise<readonly Key[]> {
+async function selectWhere(place: ActionCall, { recordIds: _, ...conditions }: Selection): Promise<readonly Key[]> {
   const found = await listKeys(place, { ...conditions, filter: conditions.filter ?? null });
   if (found.length === 0)
-    fail('INVALID_ARGUMENT', { argument: 'filter', problem: 'matches no record that you may see; nothing was done.' });
+    fail('INVALID_ARGUMENT', {
+      argument: 'filter',
+      problem: 'matches no record that you may see; the action did not run.',
+    });
   return found;
 }
 
@@ -98,7 +101,7 @@ async function selectWhere(place: Place, { recordIds: _, ...conditions }: Select
  * condition is part of a query. It is checked on each load of the form and before the code runs, but not after changes
  * by the code.
  */
-export async function checkCondition(place: Place, selected: Selected): Promise<void> {
+export async function checkCondition(place: ActionCall, selected: Selected): Promise<void> {
   const { access, entry } = place;
   const { collection, name } = entry;
   const condition = access.triggerCondition(collection, name);
@@ -111,20 +114,20 @@ export async function checkCondition(place: Place, selected: Selected): Promise<
   if (failing.length === 0) return;
   const shown = failing.slice(0, 20).map((id) => `'${id}'`);
   const more = failing.length > shown.length ? ` and ${failing.length - shown.length} more` : '';
-  const why = `your role may do so under a condition, which does not hold for ${shown.join(', ')}${more}. Nothing was done; leave those out.`;
+  const why = `your role allows this only under a condition, not met by ${shown.join(', ')}${more}. The action did not run; leave those records out.`;
   fail('FORBIDDEN', { verb: `run '${name}' on`, collection, why });
 }
 
 type Conditions = Omit<Selection, 'recordIds' | 'filter'> & { readonly filter: PlainFilter | null };
 
-async function listKeys(place: Place, conditions: Conditions): Promise<readonly Key[]> {
+async function listKeys(place: ActionCall, conditions: Conditions): Promise<readonly Key[]> {
   const fields = keyColumns(place).map(({ name }) => name);
   return readKeys({ ...place, access: selectingAccess(place.access, place.entry.collection, fields) }, conditions);
 }
 
 /** `access` must show the key. */
-async function readKeys({ access, ...place }: Place, conditions: Conditions): Promise<readonly Key[]> {
-  const { door, entry, signal } = place;
+async function readKeys({ access, ...place }: ActionCall, conditions: Conditions): Promise<readonly Key[]> {
+  const { engine: door, entry, signal } = place;
   const columns = keyColumns(place);
   const fields = columns.map(({ name }) => name);
   const query = { ...conditions, collection: entry.collection, fields, limit: SELECTION_LIMIT };
@@ -132,7 +135,7 @@ async function readKeys({ access, ...place }: Place, conditions: Conditions): Pr
   return records.map((record) => keyOfRecord(columns, record));
 }
 
-function keyColumns({ door, entry }: Pick<Place, 'door' | 'entry'>): readonly KeyColumn[] {
+function keyColumns({ engine: door, entry }: Pick<ActionCall, 'engine' | 'entry'>): readonly KeyColumn[] {
   return door.keyOf(entry.collection) ?? [];
 }
 
@@ -153,12 +156,12 @@ function keyFilter(columns: readonly Pick<KeyColumn, 'name'>[], keys: readonly K
 }
 
 /** Whether the caller may see the record with this key. Used for the values of `Collection` fields. */
-export async function isVisible(place: Place, collection: string, key: Key): Promise<boolean> {
-  const columns = place.door.keyOf(collection);
+export async function isVisible(place: ActionCall, collection: string, key: Key): Promise<boolean> {
+  const columns = place.engine.keyOf(collection);
   if (!columns || columns.length !== key.length || !place.access.can('browse', collection)) return false;
   const fields = columns.map(({ name }) => name);
   const query = { collection, filter: keyFilter(columns, [key]), fields, limit: 1 };
-  return (await place.door.list(scopedAccess(place.access), query, place.signal)).length > 0;
+  return (await place.engine.list(scopedAccess(place.access), query, place.signal)).length > 0;
 }
 
 export interface Records {
@@ -175,21 +178,21 @@ export interface Records {
 }
 
 /** The members that the contexts of one call share. */
-export function createRecords(place: Place, selected: Selected): Records {
-  const { door, entry, access, signal } = place;
+export function createRecords(place: ActionCall, selected: Selected): Records {
+  const { engine: door, entry, access, signal } = place;
   const name = entry.collection;
-  const columns = keyColumns(place).map((column) => ({ ...column, name: column.insideName }));
+  const columns = keyColumns(place).map((column) => ({ ...column, name: column.internalName }));
   const chosen = selected ? keyFilter(columns, selected) : null;
   const scope = door.scopeOf(access, name);
   const filter: ActionFilter = Object.freeze({
     conditionTree: chosen && scope ? { aggregator: 'And' as const, conditions: [chosen, scope] } : (chosen ?? scope),
   });
   const read = (fields: readonly string[]): Promise<ActionRecord[]> =>
-    door.listInside(scopedAccess(access), { collection: name, filter: chosen, fields }, signal);
-  const batch = batchLists(read);
+    door.listInternal(scopedAccess(access), { collection: name, filter: chosen, fields }, signal);
+  const batch = batchReads(read);
   const list = (fields: readonly string[]): Promise<ActionRecord[]> => {
     if (selected !== null) return batch(fields);
-    return Promise.reject(new Error('No record is selected: the form was asked for without recordIds.'));
+    return Promise.reject(new Error('No record is selected: the form was requested without recordIds.'));
   };
   const listIds = async (): Promise<(string | number)[][]> => {
     const records = await list(columns.map((column) => column.name));
@@ -200,7 +203,7 @@ export function createRecords(place: Place, selected: Selected): Records {
   const idOf = (key: Key): string | number => (key.length === 1 ? key[0]! : packId(key));
   const getRecord = async (fields: readonly string[]) => single(await list(fields));
   return {
-    collection: insideCollection(place),
+    collection: createActionCollection(place),
     filter,
     ai: door.ai(signal),
     getRecords: list,
@@ -213,8 +216,14 @@ export function createRecords(place: Place, selected: Selected): Records {
   };
 }
 
-function insideCollection({ door, entry: { collection: name }, access, signal, written }: Place): ActionCollection {
-  const inside = door.inside(access, name, { ...(signal && { signal }), ...(written && { written }) });
+function createActionCollection({
+  engine: door,
+  entry: { collection: name },
+  access,
+  signal,
+  written,
+}: ActionCall): ActionCollection {
+  const inside = door.unscopedCollection(access, name, { ...(signal && { signal }), ...(written && { written }) });
   const conditions = ({ conditionTree, ...rest }: ActionFilter) => ({
     ...rest,
     ...(conditionTree && { conditionTree }),
@@ -231,7 +240,7 @@ function insideCollection({ door, entry: { collection: name }, access, signal, w
 
 type Read = (fields: readonly string[]) => Promise<ActionRecord[]>;
 
-interface Waiting {
+interface PendingRead {
   readonly fields: readonly string[];
   resolve(records: Promise<ActionRecord[]>): void;
 }
@@ -240,8 +249,8 @@ interface Waiting {
  * Joins the calls of one tick, including those in continuations of fulfilled promises. If the joined call fails, each
  * call runs separately, so a wrong name fails only its own call.
  */
-function batchLists(read: Read): Read {
-  let waiting: Waiting[] = [];
+function batchReads(read: Read): Read {
+  let waiting: PendingRead[] = [];
   const flush = () => {
     const batch = waiting;
     waiting = [];
@@ -264,7 +273,7 @@ function pick(record: ActionRecord, fields: readonly string[]): ActionRecord {
   for (const field of fields) {
     let [from, to, rest] = [record, picked, field];
     for (;;) {
-      const [name, separator] = rest in from ? [rest, ''] : firstOf(rest);
+      const [name, separator] = rest in from ? [rest, ''] : splitFirst(rest);
       const value = from[name];
       if (!separator || value === null) {
         to[name] = value;
@@ -279,7 +288,7 @@ function pick(record: ActionRecord, fields: readonly string[]): ActionRecord {
 }
 
 function fieldOf(record: ActionRecord, field: string): unknown {
-  const [name, separator] = field in record ? [field, ''] : firstOf(field);
+  const [name, separator] = field in record ? [field, ''] : splitFirst(field);
   const value = record[name] ?? null;
   if (!separator || value === null) return value;
   return fieldOf(value as ActionRecord, field.slice(name.length + separator.length));

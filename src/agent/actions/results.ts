@@ -5,11 +5,13 @@ import type { StopSignal } from '../../core/clock/stop.ts';
 import { fail } from '../../core/errors.ts';
 
 /** Headers for the response of the HTTP API. */
-interface Answered {
+interface WithHeaders {
+  /** Headers for the response of the HTTP API, from `setHeader`. */
   readonly responseHeaders: Readonly<Record<string, string>>;
 }
 
-export interface SuccessResult extends Answered {
+export interface SuccessResult extends WithHeaders {
+  /** Made by `success`. */
   readonly type: 'success';
   readonly message: string;
   readonly html?: string;
@@ -17,13 +19,15 @@ export interface SuccessResult extends Answered {
   readonly invalidated: readonly string[];
 }
 
-export interface ErrorResult extends Answered {
+export interface ErrorResult extends WithHeaders {
+  /** Made by `error`. */
   readonly type: 'error';
   readonly message: string;
   readonly html?: string;
 }
 
-export interface WebhookResult extends Answered {
+export interface WebhookResult extends WithHeaders {
+  /** Made by `webhook`. */
   readonly type: 'webhook';
   readonly url: string;
   readonly method: string;
@@ -37,14 +41,16 @@ export interface WebhookResult extends Answered {
  */
 export type SendWebhook = (webhook: WebhookResult, signal: StopSignal) => Promise<number | undefined>;
 
-export interface FileResult extends Answered {
+export interface FileResult extends WithHeaders {
+  /** Made by `file`. */
   readonly type: 'file';
   readonly stream: Readable;
   readonly filename: string;
   readonly mimeType: string;
 }
 
-export interface RedirectResult extends Answered {
+export interface RedirectResult extends WithHeaders {
+  /** Made by `redirectTo`. */
   readonly type: 'redirect';
   readonly path: string;
 }
@@ -52,16 +58,21 @@ export interface RedirectResult extends Answered {
 /** The result of an action, from the result builder. */
 export type ActionResult = SuccessResult | ErrorResult | WebhookResult | FileResult | RedirectResult;
 
-/** Spec 2.3. Invalid arguments throw INVALID_ARGUMENT. */
+/** Behaviour 2.3. Invalid arguments throw INVALID_ARGUMENT. */
 export interface ResultBuilder {
+  /** The action is done. Defaults: `Success`, no HTML, no collection to read again. */
   success(
     message?: string,
     options?: { readonly html?: string; readonly invalidated?: readonly string[] },
   ): SuccessResult;
+  /** The action refuses, with a message for the user. Defaults: `Error`, no HTML. */
   error(message?: string, options?: { readonly html?: string }): ErrorResult;
-  /** Defaults: POST, no headers, an empty object. */
+  /**
+   * A request that the client, or the server for clients without a browser, sends to the URL. Defaults: POST, no
+   * headers, an empty object.
+   */
   webhook(url: string, method?: string, headers?: Readonly<Record<string, string>>, body?: unknown): WebhookResult;
-  /** Defaults: `file`, `application/octet-stream`. */
+  /** A file to download. Defaults: `file`, `application/octet-stream`. */
   file(stream: Readable | Buffer | string, filename?: string, mimeType?: string): FileResult;
   /** A path of the application, or an http(s) URL. */
   redirectTo(path: string): RedirectResult;
@@ -69,17 +80,17 @@ export interface ResultBuilder {
   setHeader(name: string, value: string): ResultBuilder;
 }
 
-const made = new WeakSet<object>();
+const builtResults = new WeakSet<object>();
 
 export function isActionResult(value: unknown): value is ActionResult {
-  return typeof value === 'object' && value !== null && made.has(value);
+  return typeof value === 'object' && value !== null && builtResults.has(value);
 }
 
 export function createResultBuilder(): ResultBuilder {
   const headers: Record<string, string> = {};
-  const make = <Result extends object>(result: Result): Result & Answered => {
+  const make = <Result extends object>(result: Result): Result & WithHeaders => {
     const whole = Object.freeze({ ...result, responseHeaders: Object.freeze({ ...headers }) });
-    made.add(whole);
+    builtResults.add(whole);
     return whole;
   };
   const builder: ResultBuilder = {
@@ -124,14 +135,14 @@ export function createResultBuilder(): ResultBuilder {
 function header(name: string, value: string): readonly [name: string, value: string] {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) refuse('header name', 'expected a token such as X-Total.');
   const text = String(value);
-  if (/[^\t\x20-\x7e\x80-\xff]/.test(text)) refuse(`header ${name}`, 'expected a text without line breaks.');
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(text)) refuse(`header ${name}`, 'expected a string without line breaks.');
   return [name, text];
 }
 
 function checkAddress(url: string): string {
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address?.protocol !== 'https:' && address?.protocol !== 'http:')
-    return refuse('webhook url', 'expected an address that starts with https:// or http://.');
+    return refuse('webhook url', 'expected a URL that starts with https:// or http://.');
   return address.href;
 }
 
@@ -146,7 +157,7 @@ function checkPath(path: string): string {
   if (/^\/(?![/\\])/.test(path)) return path;
   const address = URL.canParse(path) ? new URL(path) : undefined;
   if (address?.protocol === 'https:' || address?.protocol === 'http:') return address.href;
-  return refuse('redirectTo path', "expected a path that starts with '/', or an address that starts with https://.");
+  return refuse('redirectTo path', "expected a path that starts with '/', or a URL that starts with https://.");
 }
 
 /** The name without folders and control characters, because clients save the file under it. */

@@ -1,6 +1,6 @@
 // Converts a caller's value of a field to its canonical form (definitions.ts: FieldValues). Unambiguous variants are
 // accepted: digits for a number, one value for a list, JSON text for a Json field.
-import { findInexact } from '../../core/filter/exact-numbers.ts';
+import { findInexactNumber } from '../../core/filter/exact-numbers.ts';
 import { readDay, readInstant, readTime } from '../lower/dates.ts';
 import { readNumber } from '../resolve/values.ts';
 import type { FormFile } from './definitions.ts';
@@ -20,19 +20,19 @@ export function readValue(type: FieldType, given: unknown, zone: string): unknow
 
 /** The hint for a missing value, or a value of another type. */
 export const expected: Readonly<Record<FieldType, string>> = {
-  String: 'send a text',
-  Enum: 'send a text',
+  String: 'send a string',
+  Enum: 'send a string',
   Number: 'send a number',
   Boolean: 'send true or false',
-  Date: "send an instant such as '2025-03-30T08:00:00Z'",
-  Dateonly: "send a day such as '2025-03-30'",
+  Date: "send a timestamp such as '2025-03-30T08:00:00Z'",
+  Dateonly: "send a date such as '2025-03-30'",
   Time: "send a time such as '14:30:00'",
   File: "send a file as 'data:<media type>;name=<file name>;base64,<content>'",
   FileList: 'send a list of files',
-  EnumList: 'send a list of texts',
+  EnumList: 'send a list of strings',
   NumberList: 'send a list of numbers',
-  StringList: 'send a list of texts',
-  Json: 'send JSON: an object, a list, or their text',
+  StringList: 'send a list of strings',
+  Json: 'send JSON: an object, a list, or a JSON string',
   Collection: 'send the id of a record',
 };
 
@@ -64,7 +64,7 @@ const readers: Readonly<Record<FieldType, Reader>> = {
   StringList: (given, zone) => readItems('String', given, zone),
   Json(given) {
     if (typeof given !== 'string') return given;
-    const inexact = findInexact(given);
+    const inexact = findInexactNumber(given);
     if (inexact !== undefined) return refuse(inexact);
     try {
       return JSON.parse(given) as unknown;
@@ -83,7 +83,7 @@ const readers: Readonly<Record<FieldType, Reader>> = {
 function readText(given: unknown): string {
   if (typeof given === 'number' || typeof given === 'boolean') return String(given);
   if (typeof given !== 'string') return refuse(expected.String);
-  if (given.length > TEXT_LIMIT) return refuse(`send a text of at most ${TEXT_LIMIT} characters`);
+  if (given.length > TEXT_LIMIT) return refuse(`send a string of at most ${TEXT_LIMIT} characters`);
   return given;
 }
 

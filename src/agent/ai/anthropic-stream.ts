@@ -73,7 +73,7 @@ export async function* fromEvents(
         break;
     }
   }
-  if (!isOver) throw new TypeError('the stream ended before the message did');
+  if (!isOver) throw new TypeError('the stream ended before the message was complete');
   const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
   yield { ...head, choices: [], usage };
 }

@@ -27,7 +27,7 @@ export function toMessages(request: AiRequest, model: string): MessageCreatePara
   if (format?.type === 'json_object')
     fail('INVALID_ARGUMENT', {
       argument: 'response_format',
-      problem: "'json_object' is not known to anthropic. Say what is wanted with 'json_schema'.",
+      problem: "anthropic does not support 'json_object'. Describe the answer with 'json_schema'.",
     });
   return {
     model,
@@ -69,11 +69,11 @@ function blocksOf(message: AiMessage): Block[] {
   const text = textOf(message.content);
   if (message.role === 'tool')
     return [{ type: 'tool_result', tool_use_id: message.tool_call_id, ...(text && { content: text }) }];
-  const said: Block[] = text.trim() ? [{ type: 'text', text }] : [];
-  if (message.role !== 'assistant') return said;
+  const textBlocks: Block[] = text.trim() ? [{ type: 'text', text }] : [];
+  if (message.role !== 'assistant') return textBlocks;
   const calls = message.tool_calls ?? [];
   return [
-    ...said,
+    ...textBlocks,
     ...calls.map(({ id, function: { name, arguments: input } }): Block => {
       return { type: 'tool_use', id, name, input: JSON.parse(input) as unknown };
     }),
@@ -105,7 +105,7 @@ export const finishOf = (reason: string | null): AiFinishReason => finishReasons
 
 /** `created`: seconds since the epoch. TypeError for an invalid message. */
 export function fromMessages(message: Message, created: number): AiAnswer {
-  if (!Array.isArray(message?.content)) throw new TypeError('the answer is no message');
+  if (!Array.isArray(message?.content)) throw new TypeError('the answer is not a message');
   const { id, model, content, stop_reason: reason, usage } = message;
   const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
   const calls = content.flatMap((block): AiToolCall[] =>

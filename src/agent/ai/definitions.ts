@@ -11,15 +11,19 @@ export interface AiProviderOptions {
   readonly provider: AiProviderKind;
   /** Never shown in errors or logs, or when the provider is printed. */
   readonly apiKey: string;
+  /** The name of the model at the provider. */
   readonly model: string;
-  /** Replaces `https://api.openai.com/v1` or `https://api.anthropic.com`. */
+  /** The URL of the endpoint. Default `https://api.openai.com/v1` or `https://api.anthropic.com`. */
   readonly baseUrl?: string;
 }
 
 /** Created by `createAiProvider`, for `addAi`. */
 export interface AiProvider {
+  /** The name in errors and logs. */
   readonly name: string;
+  /** The API format of the endpoint. */
   readonly provider: AiProviderKind;
+  /** The name of the model. */
   readonly model: string;
   /**
    * Sends one request. INVALID_ARGUMENT for an invalid request; AI_REFUSED for one that the provider rejects. Also
@@ -36,15 +40,19 @@ export interface AiProvider {
 
 /** The timeout and the cancellation of a request. */
 export interface AiCallOptions {
+  /** Cancels the request. Default: no signal. Requests of `context.ai` are also cancelled with their call. */
   readonly signal?: AbortSignal;
-  /** For all attempts together, 1 to 600; default 60. */
+  /** In seconds, for all attempts together: 1 to 600. Default 60. */
   readonly timeoutSeconds?: number;
 }
 
 /** A request in the chat-completions format. Properties that are not listed are refused. */
 export interface AiRequest {
+  /** The conversation so far, the oldest message first. */
   readonly messages: readonly AiMessage[];
+  /** Functions that the model may call. Default: no function. */
   readonly tools?: readonly AiTool[];
+  /** Whether the model must call a function. Default `auto` if there are tools. */
   readonly tool_choice?: AiToolChoice;
   /** Allows several tool calls in one answer. */
   readonly parallel_tool_calls?: boolean;
@@ -58,6 +66,7 @@ export interface AiRequest {
   readonly max_tokens?: number;
   /** One text, or at most 4, that end the answer. */
   readonly stop?: string | readonly string[];
+  /** The format of the answer. Default: text. */
   readonly response_format?: AiResponseFormat;
 }
 
@@ -85,7 +94,9 @@ export interface AiAssistantMessage {
 
 /** The model requests a function call. */
 export interface AiToolCall {
+  /** The id that the answer of the tool refers to. */
   readonly id: string;
+  /** The only kind of tool. */
   readonly type: 'function';
   /** `arguments` is a JSON object as text. */
   readonly function: { readonly name: string; readonly arguments: string };
@@ -93,7 +104,9 @@ export interface AiToolCall {
 
 /** A function that the model may call. */
 export interface AiTool {
+  /** The only kind of tool. */
   readonly type: 'function';
+  /** The function that the model may call. */
   readonly function: {
     /** Letters, digits, `_` and `-`; at most 64. */
     readonly name: string;
@@ -130,13 +143,17 @@ export type AiFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 /** The answer of a provider in the chat-completions format, with one choice. */
 export interface AiAnswer {
+  /** The id that the provider gave the answer. */
   readonly id: string;
+  /** The name of the format. */
   readonly object: 'chat.completion';
   /** Seconds since the epoch. */
   readonly created: number;
   /** The model that answered. */
   readonly model: string;
+  /** The message of the model, always one. */
   readonly choices: readonly [AiChoice];
+  /** The tokens of the request and of the answer. */
   readonly usage: AiUsage;
 }
 
@@ -155,13 +172,17 @@ export interface AiChoice {
 
 /** A part of an answer. */
 export interface AiChunk {
+  /** The id that the provider gave the answer, the same in every chunk. */
   readonly id: string;
+  /** The name of the format. */
   readonly object: 'chat.completion.chunk';
   /** Seconds since the epoch. */
   readonly created: number;
+  /** The model that answers. */
   readonly model: string;
   /** Empty in the chunk with the usage. */
   readonly choices: readonly [] | readonly [AiChunkChoice];
+  /** The tokens of the request and of the answer, only in the last chunk. */
   readonly usage?: AiUsage;
 }
 

@@ -10,17 +10,17 @@ interface ClientError {
   readonly cause?: unknown;
 }
 
-export interface Failed {
+export interface FailureContext {
   readonly provider: string;
   readonly apiKey: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-export function failureOf(thrown: unknown, { provider, apiKey, now }: Failed): AppError {
+export function toAppError(thrown: unknown, { provider, apiKey, now }: FailureContext): AppError {
   if (isAppError(thrown)) return thrown;
   const { status, headers } = (thrown ?? {}) as ClientError;
-  const cause = new Error(`The AI provider '${provider}': ${withoutKey(wordsOf(thrown), apiKey)}`);
+  const cause = new Error(`The AI provider '${provider}': ${withoutKey(collectMessages(thrown), apiKey)}`);
   if (typeof status !== 'number') return new AppError('AI_UNAVAILABLE', { provider }, cause);
   if (status === 401 || status === 403) return new AppError('AI_KEY_REFUSED', { provider }, cause);
   if (status === 429) {
@@ -41,7 +41,7 @@ export function retryAfterSeconds(headers: Headers, now: number): number | null 
 }
 
 /** The messages of the error and its causes, which describe connection failures. */
-function wordsOf(thrown: unknown): string {
+function collectMessages(thrown: unknown): string {
   const words: string[] = [];
   for (let error = thrown as ClientError | undefined; error && words.length < 4; error = error.cause as ClientError)
     words.push(String(error.message ?? error));

@@ -7,7 +7,7 @@ import { finishOf } from './openai.ts';
 export async function* fromChunks(chunks: AsyncIterable<ChatCompletionChunk>): AsyncGenerator<AiChunk, void, void> {
   let isOver = false;
   for await (const chunk of chunks) {
-    if (!Array.isArray(chunk?.choices)) throw new TypeError('the answer is no stream of chat completion chunks');
+    if (!Array.isArray(chunk?.choices)) throw new TypeError('the answer is not a stream of chat completion chunks');
     const { id, created, model, choices, usage } = chunk;
     const part = (choice: AiChunk['choices']): AiChunk => ({
       id,
@@ -30,7 +30,7 @@ export async function* fromChunks(chunks: AsyncIterable<ChatCompletionChunk>): A
       };
     }
   }
-  if (!isOver) throw new TypeError('the stream ended before the answer did');
+  if (!isOver) throw new TypeError('the stream ended before the answer was complete');
 }
 
 function toDelta({ role, content, refusal, tool_calls: calls }: ChatCompletionChunk.Choice.Delta): AiDelta {

@@ -26,7 +26,7 @@ export function finishOf(reason: string): AiFinishReason {
 /** TypeError for an invalid completion. */
 export function fromCompletion(completion: ChatCompletion): AiAnswer {
   const [choice] = completion?.choices ?? [];
-  if (!choice?.message) throw new TypeError('the answer is no chat completion');
+  if (!choice?.message) throw new TypeError('the answer is not a chat completion');
   const { message, finish_reason: reason } = choice;
   const calls = (message.tool_calls ?? []).flatMap((call): AiToolCall[] =>
     call.type === 'function'

@@ -1,11 +1,11 @@
-// The language model provider of the host application, in the chat-completions format for all providers (spec 2 and
-// 4.1, addAi). The first request loads the official client, so the start stays fast. Only this file uses the clients,
-// because they hold the key.
+// The language model provider of the host application, in the chat-completions format for all providers (`addAi`,
+// behaviour 4.1). The first request loads the official client, so the start stays fast. Only this file uses the
+// clients, because they hold the key.
 import { type StopSignal, toAbortSignal } from '../../core/clock/stop.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
 import { callSite } from '../customize/call-site.ts';
-import { checkRows, isText, type OptionRows } from '../customize/option-checks.ts';
+import { checkOptions, isText, type OptionRules } from '../customize/option-checks.ts';
 import { fromMessages, toMessages } from './anthropic.ts';
 import { fromEvents } from './anthropic-stream.ts';
 import type {
@@ -17,38 +17,38 @@ import type {
   AiProviderOptions,
   AiRequest,
 } from './definitions.ts';
-import { failureOf, retryAfterSeconds } from './failure.ts';
+import { retryAfterSeconds, toAppError } from './failure.ts';
 import { fromCompletion, toCompletion } from './openai.ts';
 import { fromChunks } from './openai-stream.ts';
 import { checkRequest } from './request.ts';
-import { stopInTime, streamInTime, type Within } from './timeout.ts';
+import { type ClientLimits, streamWithTimeout, withTimeout } from './timeout.ts';
 
 const DEFAULT_SECONDS = 60;
-const MOST_SECONDS = 600;
+const MAX_SECONDS = 600;
 /** Attempts after the first, by the client. */
 const RETRIES = 2;
 /** A provider that asks for a longer wait is not retried; the caller gets an error instead. */
-const LONGEST_WAIT_SECONDS = 5;
+const MAX_WAIT_SECONDS = 5;
 
 const kinds = ['openai', 'anthropic'] as const satisfies readonly AiProviderKind[];
 
-const optionRows: OptionRows<AiProviderOptions> = {
-  name: { required: true, expected: 'a text that is not empty', takes: isText },
+const optionRows: OptionRules<AiProviderOptions> = {
+  name: { required: true, expected: 'a non-empty string', accepts: isText },
   provider: {
     required: true,
     expected: "'openai' or 'anthropic'",
-    takes: (value) => (kinds as readonly unknown[]).includes(value),
+    accepts: (value) => (kinds as readonly unknown[]).includes(value),
   },
   apiKey: {
     required: true,
-    expected: 'a text of visible ASCII characters, without spaces',
+    expected: 'a string of visible ASCII characters, without spaces',
     // The key becomes a header. An invalid one would appear in the client's error.
-    takes: (value) => typeof value === 'string' && /^[!-~]+$/.test(value),
+    accepts: (value) => typeof value === 'string' && /^[!-~]+$/.test(value),
   },
-  model: { required: true, expected: 'a text that is not empty', takes: isText },
+  model: { required: true, expected: 'a non-empty string', accepts: isText },
   baseUrl: {
-    expected: "an http or https address without credentials, query or fragment, such as 'https://ai.example.com/v1'",
-    takes: isBaseUrl,
+    expected: "an http or https URL without credentials, query or fragment, such as 'https://ai.example.com/v1'",
+    accepts: isBaseUrl,
   },
 };
 
@@ -58,16 +58,28 @@ function isBaseUrl(value: unknown): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '' && !/[?#]/.test(value);
 }
 
-const made = new WeakSet<object>();
+const createdProviders = new WeakSet<object>();
 
-/** CONFIGURATION, with the user's line, for a missing, unknown or invalid option. Sends no request. */
+/**
+ * Creates a provider of language models for `addAi`. CONFIGURATION, with your line, for a missing, unknown or invalid
+ * option. Sends no request.
+ *
+ * @example
+ * const provider = createAiProvider({
+ *   name: 'house model',
+ *   provider: 'openai',
+ *   apiKey: 'sk-…',
+ *   model: 'gpt-5',
+ *   baseUrl: 'https://models.example.com/v1',
+ * });
+ */
 export function createAiProvider(options: AiProviderOptions): AiProvider {
-  checkRows('createAiProvider', options, optionRows, callSite(createAiProvider));
+  checkOptions('createAiProvider', options, optionRows, callSite(createAiProvider));
   const { name, provider: kind, model, apiKey } = options;
   const baseUrl = options.baseUrl?.replace(/\/+$/, '');
-  let opened: Promise<Door> | undefined;
+  let opened: Promise<ProviderClient> | undefined;
   const open = () => {
-    opened ??= openers[kind]({ apiKey, model, baseUrl, clock: systemClock });
+    opened ??= clientFactories[kind]({ apiKey, model, baseUrl, clock: systemClock });
     return opened;
   };
   const prepare = (given: AiRequest, { signal, timeoutSeconds = DEFAULT_SECONDS }: AiCallOptions) => {
@@ -75,7 +87,7 @@ export function createAiProvider(options: AiProviderOptions): AiProvider {
     checkSeconds(timeoutSeconds);
     return { request, limits: { provider: name, seconds: timeoutSeconds, signal, clock: systemClock } };
   };
-  const explain = (error: unknown) => failureOf(error, { provider: name, apiKey, now: systemClock.now() });
+  const explain = (error: unknown) => toAppError(error, { provider: name, apiKey, now: systemClock.now() });
   const provider: AiProvider = Object.freeze({
     name,
     provider: kind,
@@ -83,7 +95,7 @@ export function createAiProvider(options: AiProviderOptions): AiProvider {
     async ask(given: AiRequest, options: AiCallOptions = {}) {
       const { request, limits } = prepare(given, options);
       try {
-        return await stopInTime(limits, async (within) => (await open()).ask(request, within));
+        return await withTimeout(limits, async (within) => (await open()).ask(request, within));
       } catch (error) {
         throw explain(error);
       }
@@ -91,22 +103,22 @@ export function createAiProvider(options: AiProviderOptions): AiProvider {
     async *askInChunks(given: AiRequest, options: AiCallOptions = {}) {
       const { request, limits } = prepare(given, options);
       try {
-        yield* streamInTime(limits, async (within) => (await open()).open(request, within));
+        yield* streamWithTimeout(limits, async (within) => (await open()).open(request, within));
       } catch (error) {
         throw explain(error);
       }
     },
   });
-  made.add(provider);
+  createdProviders.add(provider);
   return provider;
 }
 
 export function isAiProvider(value: unknown): value is AiProvider {
-  return typeof value === 'object' && value !== null && made.has(value);
+  return typeof value === 'object' && value !== null && createdProviders.has(value);
 }
 
 /** Wraps the provider to cancel its requests together with the call. */
-export function askWithin(provider: AiProvider, call: StopSignal | undefined): AiProvider {
+export function withCancellation(provider: AiProvider, call: StopSignal | undefined): AiProvider {
   if (!call) return provider;
   const within = ({ signal, ...options }: AiCallOptions): AiCallOptions => {
     const ofCall = toAbortSignal(call);
@@ -120,13 +132,13 @@ export function askWithin(provider: AiProvider, call: StopSignal | undefined): A
 }
 
 function checkSeconds(seconds: unknown): void {
-  if (typeof seconds === 'number' && seconds > 0 && seconds <= MOST_SECONDS) return;
-  fail('INVALID_ARGUMENT', { argument: 'timeoutSeconds', problem: `expected a number up to ${MOST_SECONDS}.` });
+  if (typeof seconds === 'number' && seconds > 0 && seconds <= MAX_SECONDS) return;
+  fail('INVALID_ARGUMENT', { argument: 'timeoutSeconds', problem: `expected a number up to ${MAX_SECONDS}.` });
 }
 
-interface Door {
-  ask(request: AiRequest, within: Within): Promise<AiAnswer>;
-  open(request: AiRequest, within: Within): Promise<AsyncIterable<AiChunk>>;
+interface ProviderClient {
+  ask(request: AiRequest, within: ClientLimits): Promise<AiAnswer>;
+  open(request: AiRequest, within: ClientLimits): Promise<AsyncIterable<AiChunk>>;
 }
 
 interface Settings {
@@ -140,7 +152,7 @@ interface Settings {
  * Every setting is explicit, because the clients read defaults from the environment. A key must only go to its own
  * endpoint.
  */
-const openers: Readonly<Record<AiProviderKind, (settings: Settings) => Promise<Door>>> = {
+const clientFactories: Readonly<Record<AiProviderKind, (settings: Settings) => Promise<ProviderClient>>> = {
   async openai({ apiKey, model, baseUrl = 'https://api.openai.com/v1', clock }) {
     const { OpenAI } = await import('openai');
     const client = new OpenAI({
@@ -193,7 +205,7 @@ const clientOptions = (clock: Clock) => ({ maxRetries: RETRIES, logLevel: 'off' 
 function createFetch(clock: Clock): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, { ...init, redirect: 'manual' });
-    if (response.ok || (retryAfterSeconds(response.headers, clock.now()) ?? 0) <= LONGEST_WAIT_SECONDS) return response;
+    if (response.ok || (retryAfterSeconds(response.headers, clock.now()) ?? 0) <= MAX_WAIT_SECONDS) return response;
     const headers = new Headers(response.headers);
     headers.set('x-should-retry', 'false');
     const { status, statusText } = response;

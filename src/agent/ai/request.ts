@@ -2,7 +2,7 @@
 // own message, or ignore parts of it. The error names the position and the expected value. The result contains only
 // checked properties.
 import { fail } from '../../core/errors.ts';
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import type { AiMessage, AiRequest, AiTool, AiToolCall } from './definitions.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ export function checkRequest(given: unknown): AiRequest {
     const names = (tools ?? []).map((tool) => tool.function.name);
     const { name } = choice.function;
     if (!names.includes(name))
-      refuse('tool_choice', `there is no tool '${name}'.${told(nearNames(name, names)) || ` There are ${names}.`}`);
+      refuse('tool_choice', `there is no tool '${name}'.${nearText(suggestNames(name, names)) || ` Known: ${names}.`}`);
   }
   return request as unknown as AiRequest;
 }
@@ -30,29 +30,26 @@ function checkOrder(messages: readonly AiMessage[]): void {
   for (const [index, message] of messages.entries()) {
     if (message.role === 'assistant') for (const { id } of message.tool_calls ?? []) called.add(id);
     if (message.role === 'tool' && !called.has(message.tool_call_id))
-      refuse(
-        `messages[${index}].tool_call_id`,
-        'expected the id of a tool call that an assistant message before it made.',
-      );
+      refuse(`messages[${index}].tool_call_id`, 'expected the id of a tool call in an earlier assistant message.');
   }
 }
 
 const refuse = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
-const told = (near: readonly string[]): string => (near.length ? ` Near: ${near.join(', ')}.` : '');
+const nearText = (near: readonly string[]): string => (near.length ? ` Near: ${near.join(', ')}.` : '');
 
 const isObject = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Accepts values that pass `takes`; otherwise the error shows `expected`. */
-function only(expected: string, takes: (value: unknown) => boolean): Check {
+function checkWith(expected: string, takes: (value: unknown) => boolean): Check {
   return (value, at) => (takes(value) ? value : refuse(at, `expected ${expected}.`));
 }
 
 const oneOf = (...values: readonly string[]): Check =>
-  only(values.map((value) => `'${value}'`).join(' or '), (value) => values.includes(value as string));
+  checkWith(values.map((value) => `'${value}'`).join(' or '), (value) => values.includes(value as string));
 
-const within = (from: number, to: number): Check =>
-  only(`a number from ${from} to ${to}`, (value) => typeof value === 'number' && value >= from && value <= to);
+const checkRange = (from: number, to: number): Check =>
+  checkWith(`a number from ${from} to ${to}`, (value) => typeof value === 'number' && value >= from && value <= to);
 
 function list(expected: string, each: Check, most = Number.POSITIVE_INFINITY): Check {
   return (value, at) =>
@@ -82,23 +79,23 @@ function readObject(
     if (given === undefined) continue;
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
     if (check) read[name] = check(given, path(name));
-    else refuse(path(name), `is not known here.${told(nearNames(name, known)) || ` There are ${known.join(', ')}.`}`);
+    else refuse(path(name), `is unknown.${nearText(suggestNames(name, known)) || ` Known: ${known.join(', ')}.`}`);
   }
   return read;
 }
 
-const text = only('a text that is not empty', (value) => typeof value === 'string' && value !== '');
-const anyText = only('a text', (value) => typeof value === 'string');
-const flag = only('true or false', (value) => typeof value === 'boolean');
-const count = only('a whole number from 1', (value) => Number.isInteger(value) && (value as number) > 0);
-const toolName = only("a name of letters, digits, '_' and '-', at most 64", (value) =>
+const text = checkWith('a non-empty string', (value) => typeof value === 'string' && value !== '');
+const anyText = checkWith('a string', (value) => typeof value === 'string');
+const flag = checkWith('true or false', (value) => typeof value === 'boolean');
+const count = checkWith('a whole number from 1', (value) => Number.isInteger(value) && (value as number) > 0);
+const toolName = checkWith("a name of letters, digits, '_' and '-', at most 64", (value) =>
   typeof value === 'string' ? /^[\w-]{1,64}$/.test(value) : false,
 );
-const jsonSchema = only('a JSON schema, an object', isObject);
+const jsonSchema = checkWith('a JSON schema, an object', isObject);
 const isFunction = oneOf('function');
 
 const parts = list(
-  "a text, or a list of { type: 'text', text }",
+  "a string, or a list of { type: 'text', text }",
   object({ type: oneOf('text'), text: anyText }, 'type', 'text'),
 );
 const content: Check = (value, at) => (typeof value === 'string' ? value : parts(value, at));
@@ -109,7 +106,7 @@ const jsonObject: Check = (value, at) => {
   } catch {
     // Refused below, like JSON of other types.
   }
-  return refuse(at, 'expected a JSON object as text.');
+  return refuse(at, 'expected a JSON object as a string.');
 };
 
 const toolCall = object(
@@ -119,7 +116,7 @@ const toolCall = object(
   'function',
 ) as (value: unknown, at: string) => AiToolCall;
 
-const said = object({ role: anyText, content }, 'role', 'content');
+const textMessage = object({ role: anyText, content }, 'role', 'content');
 const assistant = object(
   {
     role: anyText,
@@ -132,9 +129,9 @@ const assistant = object(
 );
 
 const messageChecks: Readonly<Record<AiMessage['role'], Check>> = {
-  system: said,
-  developer: said,
-  user: said,
+  system: textMessage,
+  developer: textMessage,
+  user: textMessage,
   tool: object({ role: anyText, content, tool_call_id: text }, 'role', 'content', 'tool_call_id'),
   assistant(value, at) {
     const { refusal = null, content: given, ...message } = assistant(value, at) as Values;
@@ -161,10 +158,10 @@ const tool = object(
 );
 
 const tools: Check = (value, at) => {
-  const read = list('a list of tools that is not empty; leave it out for none', tool)(value, at) as readonly AiTool[];
+  const read = list('a non-empty list of tools; leave it out for no tools', tool)(value, at) as readonly AiTool[];
   const names = read.map((one) => one.function.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  return twice === undefined ? read : refuse(at, `two tools are called '${twice}'.`);
+  return twice === undefined ? read : refuse(at, `two tools have the name '${twice}'.`);
 };
 
 const chosenTool = object({ type: isFunction, function: object({ name: toolName }, 'name') }, 'type', 'function');
@@ -183,19 +180,19 @@ const formats: Readonly<Record<string, Check>> = {
 const formatNames = oneOf(...Object.keys(formats));
 
 const requestChecks: Readonly<Record<keyof AiRequest, Check>> = {
-  messages: list('a list of messages that is not empty', message),
+  messages: list('a non-empty list of messages', message),
   tools,
   tool_choice: (value, at) =>
     typeof value === 'object' ? chosenTool(value, at) : oneOf('auto', 'none', 'required')(value, at),
   parallel_tool_calls: flag,
-  temperature: within(0, 2),
-  top_p: within(0, 1),
+  temperature: checkRange(0, 2),
+  top_p: checkRange(0, 1),
   max_completion_tokens: count,
   max_tokens: count,
   stop: (value, at) =>
-    typeof value === 'string' ? text(value, at) : list('a text, or a list of 1 to 4', text, 4)(value, at),
+    typeof value === 'string' ? text(value, at) : list('a string, or a list of 1 to 4 strings', text, 4)(value, at),
   response_format(value, at) {
-    if (!isObject(value)) return refuse(at, 'expected an object with its type.');
+    if (!isObject(value)) return refuse(at, 'expected an object with a type.');
     return formats[formatNames(value.type, `${at}.type`) as string]!(value, at);
   },
 };

@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { AppError, fail } from '../../core/errors.ts';
 
-export interface Limits {
+export interface TimeoutOptions {
   readonly provider: string;
   readonly seconds: number;
   readonly signal: AbortSignal | undefined;
@@ -10,15 +10,18 @@ export interface Limits {
 }
 
 /** The limits that the client receives. */
-export interface Within {
+export interface ClientLimits {
   readonly signal: AbortSignal;
   /** Milliseconds. */
   readonly timeout: number;
 }
 
 /** CANCELLED or AI_TIMED_OUT immediately; the client stops shortly after. */
-export async function stopInTime<Result>(limits: Limits, run: (within: Within) => Promise<Result>): Promise<Result> {
-  const { within, stopped, end } = begin(limits);
+export async function withTimeout<Result>(
+  limits: TimeoutOptions,
+  run: (within: ClientLimits) => Promise<Result>,
+): Promise<Result> {
+  const { within, stopped, end } = startTimeout(limits);
   try {
     return await Promise.race([run(within), stopped]);
   } finally {
@@ -26,12 +29,12 @@ export async function stopInTime<Result>(limits: Limits, run: (within: Within) =
   }
 }
 
-/** Like `stopInTime`, for a stream. Stops the client when the iteration ends. */
-export async function* streamInTime<Part>(
-  limits: Limits,
-  open: (within: Within) => Promise<AsyncIterable<Part>>,
+/** Like `withTimeout`, for a stream. Stops the client when the iteration ends. */
+export async function* streamWithTimeout<Part>(
+  limits: TimeoutOptions,
+  open: (within: ClientLimits) => Promise<AsyncIterable<Part>>,
 ): AsyncGenerator<Part, void, void> {
-  const { within, stopped, end, abort } = begin(limits);
+  const { within, stopped, end, abort } = startTimeout(limits);
   try {
     const parts = (await Promise.race([open(within), stopped]))[Symbol.asyncIterator]();
     for (;;) {
@@ -45,7 +48,7 @@ export async function* streamInTime<Part>(
   }
 }
 
-function begin({ provider, seconds, signal, clock }: Limits) {
+function startTimeout({ provider, seconds, signal, clock }: TimeoutOptions) {
   if (signal?.aborted) return fail('CANCELLED', {});
   const controller = new AbortController();
   const timeout = Math.ceil(seconds * 1000);
@@ -61,7 +64,7 @@ function begin({ provider, seconds, signal, clock }: Limits) {
   });
   signal?.addEventListener('abort', cancel, { once: true });
   return {
-    within: { signal: controller.signal, timeout } satisfies Within,
+    within: { signal: controller.signal, timeout } satisfies ClientLimits,
     stopped,
     end: () => {
       stopTimer();

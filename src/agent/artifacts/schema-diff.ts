@@ -1,6 +1,6 @@
 // Compares two schemas, for the log of a check: one line for each collection, field, segment and action that one of
 // them lacks, and for each property that differs. `meta` is ignored, because it describes the machine.
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import type { SchemaFile } from './schema-file.ts';
 
 export interface SchemaDifference {
@@ -21,8 +21,8 @@ const lists = [
 export function compareSchemas(known: SchemaFile, now: SchemaFile): readonly SchemaDifference[] {
   const [before, after] = [byName(known.collections, 'name'), byName(now.collections, 'name')];
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((collection) => {
-    const lines = compareThings(`collection '${collection}'`, before.get(collection), after.get(collection), () =>
-      nearNames(collection, [...(before.has(collection) ? after : before).keys()]),
+    const lines = compareItems(`collection '${collection}'`, before.get(collection), after.get(collection), () =>
+      suggestNames(collection, [...(before.has(collection) ? after : before).keys()]),
     );
     return lines.map((line) => ({ collection, line }));
   });
@@ -33,38 +33,40 @@ function byName(things: unknown, name: string): ReadonlyMap<string, Values> {
   return new Map(all.map((thing) => [String(thing?.[name]), thing]));
 }
 
-function compareThings(
+function compareItems(
   what: string,
   before: Values | undefined,
   after: Values | undefined,
   near: () => readonly string[],
 ): readonly string[] {
-  const told = () => {
+  const suggest = () => {
     const names = near();
     return names.length > 0 ? ` Near: ${names.join(', ')}.` : '';
   };
-  if (!before) return [`${what}: is served, and not in the file.${told()}`];
-  if (!after) return [`${what}: is in the file, and not served.${told()}`];
+  if (!before) return [`${what}: is served, but not in the file.${suggest()}`];
+  if (!after) return [`${what}: is in the file, but not served.${suggest()}`];
   const properties = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   return properties.flatMap((property) => {
-    if (same(before[property], after[property])) return [];
+    if (isSame(before[property], after[property])) return [];
     const list = lists.find(({ of }) => of === property);
     if (!list || !what.startsWith('collection '))
-      return [`${what}: ${property} is ${shown(after[property])}, and ${shown(before[property])} in the file.`];
+      return [
+        `${what}: ${property} is ${formatJson(after[property])}, but ${formatJson(before[property])} in the file.`,
+      ];
     const [old, fresh] = [byName(before[property], list.name), byName(after[property], list.name)];
     const lines = [...new Set([...old.keys(), ...fresh.keys()])]
       .sort()
       .flatMap((name) =>
-        compareThings(`${list.called} '${name}' of ${what}`, old.get(name), fresh.get(name), () =>
-          nearNames(name, [...(old.has(name) ? fresh : old).keys()]),
+        compareItems(`${list.called} '${name}' of ${what}`, old.get(name), fresh.get(name), () =>
+          suggestNames(name, [...(old.has(name) ? fresh : old).keys()]),
         ),
       );
     // The position of an action is part of its URL.
-    return lines.length > 0 ? lines : [`${what}: its ${property} are in another order.`];
+    return lines.length > 0 ? lines : [`${what}: its ${property} are in a different order.`];
   });
 }
 
-const same = (one: unknown, other: unknown): boolean => ordered(one) === ordered(other);
+const isSame = (one: unknown, other: unknown): boolean => ordered(one) === ordered(other);
 
 /** JSON with sorted keys, because another tool may have formatted the file. */
 function ordered(value: unknown): string {
@@ -72,10 +74,10 @@ function ordered(value: unknown): string {
     typeof part === 'object' && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
       : part;
-  return JSON.stringify(value, sorted) ?? 'nothing';
+  return JSON.stringify(value, sorted) ?? 'missing';
 }
 
-function shown(value: unknown): string {
+function formatJson(value: unknown): string {
   const text = ordered(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

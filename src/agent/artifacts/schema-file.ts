@@ -67,7 +67,7 @@ function schemaCollection(collection: Collection, options: SchemaOptions) {
     // In the order of definition, because URLs contain the position.
     actions: actions.map((action, index) => schemaAction(name, action, index, options.prefix)),
     fields: [...collection.fields.values()]
-      .filter((field) => field.kind !== 'column' || field.isKey || !isOfForeignKey(field, collection))
+      .filter((field) => field.kind !== 'column' || field.isKey || !isForeignKeyColumn(field, collection))
       .map((field) => schemaField(field, collection, writable))
       .sort(byText('field')),
   };
@@ -75,11 +75,11 @@ function schemaCollection(collection: Collection, options: SchemaOptions) {
 
 function schemaField(field: Field, collection: Collection, writable: boolean) {
   if (field.kind === 'column') return schemaColumn(field, writable);
-  return field.given ? schemaGiven(field.given, field) : schemaRelation(field, collection);
+  return field.recordsColumn ? schemaExternal(field.recordsColumn, field) : schemaRelation(field, collection);
 }
 
 /** Whether the column is a foreign key of one column, which its relation replaces. */
-function isOfForeignKey(column: Column, { fields }: Collection): boolean {
+function isForeignKeyColumn(column: Column, { fields }: Collection): boolean {
   return [...fields.values()].some(
     (field) => isToOne(field) && !field.inverse && field.on.length === 1 && field.on[0]?.from === column,
   );
@@ -118,10 +118,10 @@ function schemaColumn(column: Column, writable: boolean) {
 }
 
 /** Records from code have no collection, so the field is a list of objects with their columns. */
-function schemaGiven(given: Column, { to }: Relation) {
+function schemaExternal(recordsColumn: Column, { to }: Relation) {
   const columns = [...to.fields.values()].filter((field) => field.kind === 'column');
   const fields = columns.map(({ name, type }) => ({ field: name, type: typeOf(type) })).sort(byText('field'));
-  return { ...schemaColumn(given, false), type: [{ fields }] };
+  return { ...schemaColumn(recordsColumn, false), type: [{ fields }] };
 }
 
 /** The names of validation operators in front ends. Only the server checks the others. */
@@ -155,7 +155,7 @@ function validationsOf({ required, rules = [] }: Column): readonly SchemaValidat
     else {
       all.push({
         type,
-        value: shownValue(operator, value),
+        value: formatValue(operator, value),
         message: `Failed validation rule: ${operator}(${String(value)})`,
       });
     }
@@ -165,7 +165,7 @@ function validationsOf({ required, rules = [] }: Column): readonly SchemaValidat
 }
 
 /** Regular expressions become texts between slashes, because JSON does not have them. */
-function shownValue(operator: Operator, value: unknown): unknown {
+function formatValue(operator: Operator, value: unknown): unknown {
   if (operator === 'Like') return patternToExpression(String(value));
   if (operator !== 'Match') return value;
   return value instanceof RegExp

@@ -31,34 +31,34 @@ export interface StructureColumn extends Omit<DescribedColumn, 'operators'> {
 
 /** DENIED unless the caller is an admin or a developer. */
 export async function describeStructure(
-  look: () => Promise<readonly ChosenTable[]>,
+  readTables: () => Promise<readonly ChosenTable[]>,
   { caller }: Access,
 ): Promise<Structure> {
   // OWASP ASVS 4.1.3: only users who customize the agent may read names that a role hides.
   if (!mayCustomize(caller.permissionLevel)) {
-    const problem = `The structure is for admins and developers, and you are ${caller.permissionLevel} here. Ask an administrator for the level.`;
+    const problem = `Only admins and developers can read the structure, and your level is ${caller.permissionLevel}. Ask an administrator to change it.`;
     fail('DENIED', { problem });
   }
-  const chosen = await look();
+  const tables = await readTables();
   const lists = new Map<string, number>();
-  const placeOf = (operators: ReadonlySet<Operator>): number => {
+  const operatorIndex = (operators: ReadonlySet<Operator>): number => {
     const list = [...operators].sort().join(' ');
     const place = lists.get(list) ?? lists.size;
     lists.set(list, place);
     return place;
   };
-  const sources = [...new Set(chosen.map(({ source }) => source))].map((source): StructureSource => {
-    const own = chosen.filter((each) => each.source === source);
+  const sources = [...new Set(tables.map(({ source }) => source))].map((source): StructureSource => {
+    const own = tables.filter((each) => each.source === source);
     const served = new Set(own.map(({ table }) => table.name));
-    const tables = own
+    const structures = own
       .map(({ table, name }): StructureTable => {
-        const columns = table.columns.map((column) => ({ ...column, operators: placeOf(column.operators) }));
+        const columns = table.columns.map((column) => ({ ...column, operators: operatorIndex(column.operators) }));
         // Foreign keys must not name tables that are not served.
         const foreignKeys = table.foreignKeys.filter(({ table }) => served.has(table));
         return { ...table, collection: name, columns, foreignKeys };
       })
       .sort((a, b) => (a.collection < b.collection ? -1 : 1));
-    return { tables };
+    return { tables: structures };
   });
   return { sources, operators: [...lists.keys()].map((list) => list.split(' ').filter(Boolean) as Operator[]) };
 }
@@ -68,7 +68,7 @@ export function createStructureSources(structure: Structure): readonly Source[] 
   return structure.sources.map(({ tables }, at): Source => {
     const name = `data source ${at + 1}`;
     const refuse = (): never =>
-      fail('CONFIGURATION', { problem: `${name}: only its structure is known here, so that nothing can be read.` });
+      fail('CONFIGURATION', { problem: `${name}: only its structure is known here. Its records cannot be read.` });
     return {
       name,
       describe: async () => ({

@@ -2,7 +2,7 @@
 // their labels do not depend on the reader. A wrong argument throws a TypeError that states the expected value.
 import { readDay, readLocal } from '../lower/dates.ts';
 import { bucketOf } from '../sources/aggregate.ts';
-import { addDecimals, compareDecimals, type Decimal, readDecimal, writeDecimal } from '../sources/decimal.ts';
+import { addDecimals, compareDecimals, type Decimal, formatDecimal, readDecimal } from '../sources/decimal.ts';
 import { zoneOffsets } from '../sources/zones.ts';
 import type {
   ChartBuilder,
@@ -27,7 +27,7 @@ export function createChartBuilder(timezone: string): ChartBuilder {
       const points = list('timeBased', values, '{date, value}') as readonly TimePoint[];
       const dates = points.map(({ date }) => date);
       const periods = readPeriods(timeRange, timezone, dates);
-      const sums = addUp(
+      const sums = sumByPeriod(
         periods,
         points.map(({ value }) => value),
         'timeBased',
@@ -42,7 +42,7 @@ export function createChartBuilder(timezone: string): ChartBuilder {
           throw new TypeError(
             `multipleTimeBased: the line '${line.label}' has ${line.values.length} values for ${dates.length} dates.`,
           );
-        return { key: line.label, values: addUp(periods, line.values, 'multipleTimeBased') };
+        return { key: line.label, values: sumByPeriod(periods, line.values, 'multipleTimeBased') };
       });
       return { labels: periods.labels, values };
     },
@@ -62,7 +62,7 @@ export function createChartBuilder(timezone: string): ChartBuilder {
 
 function entries(what: string, values: Readonly<Record<string, ChartNumber>>): DistributionResult {
   if (typeof values !== 'object' || values === null || Array.isArray(values))
-    throw new TypeError(`${what}: expected an object of label to number, got ${told(values)}.`);
+    throw new TypeError(`${what}: expected an object of label to number, got ${formatValue(values)}.`);
   return Object.entries(values).map(([key, value]) => ({ key, value: number(what, value) }));
 }
 
@@ -70,10 +70,10 @@ function list(what: string, given: unknown, of: string): readonly unknown[] {
   const isObject = of.startsWith('{');
   if (Array.isArray(given) && given.every((item) => !isObject || (typeof item === 'object' && item !== null)))
     return given;
-  throw new TypeError(`${what}: expected a list of ${of}, got ${told(given)}.`);
+  throw new TypeError(`${what}: expected a list of ${of}, got ${formatValue(given)}.`);
 }
 
-function told(value: unknown): string {
+function formatValue(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   return value === null || typeof value === 'number' ? String(value) : typeof value;
 }
@@ -83,7 +83,7 @@ const DEPTH_LIMIT = 64;
 /** Throws for values that JSON would drop, change or refuse, and names their path. */
 function checkJson(value: unknown, path: readonly string[]): void {
   const refuse = (): never => {
-    throw new TypeError(`smart: expected what JSON can hold, got ${told(value)} at ${path.join('.') || 'the top'}.`);
+    throw new TypeError(`smart: expected a JSON value, got ${formatValue(value)} at ${path.join('.') || 'the top'}.`);
   };
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
   if (typeof value === 'number' && Number.isFinite(value)) return;
@@ -94,7 +94,7 @@ function checkJson(value: unknown, path: readonly string[]): void {
 
 function number(what: string, value: ChartNumber): ChartNumber {
   if ((typeof value === 'number' || typeof value === 'string') && readDecimal(value)) return value;
-  throw new TypeError(`${what}: expected a number, got ${told(value)}.`);
+  throw new TypeError(`${what}: expected a number, got ${formatValue(value)}.`);
 }
 
 function decimal(value: ChartNumber): Decimal {
@@ -113,7 +113,7 @@ interface Periods {
 function readPeriods(timeRange: TimeRange, timezone: string, dates: readonly (ChartDate | null)[]): Periods {
   const range = ranges[timeRange];
   if (!range)
-    throw new TypeError(`a time range is one of ${Object.keys(ranges).join(', ')}, not ${String(timeRange)}.`);
+    throw new TypeError(`the time range must be one of ${Object.keys(ranges).join(', ')}, not ${String(timeRange)}.`);
   const starts = dates.map((date) => (date === null ? undefined : startOf(timeRange, timezone, date)));
   const known = starts.filter((start) => start !== undefined).sort();
   const places = new Map<string, number>();
@@ -121,7 +121,7 @@ function readPeriods(timeRange: TimeRange, timezone: string, dates: readonly (Ch
   const last = known.at(-1);
   for (let start = known[0]; last !== undefined && start !== undefined && start <= last; start = next(start, range)) {
     if (labels.length === PERIODS_LIMIT)
-      throw new TypeError(`${known[0]} to ${last} are more than ${PERIODS_LIMIT} periods; take a longer time range.`);
+      throw new TypeError(`${known[0]} to ${last} are more than ${PERIODS_LIMIT} periods; use a longer time range.`);
     places.set(start, labels.push(range.label(start)) - 1);
   }
   return { labels, places: starts.map((start) => (start === undefined ? undefined : places.get(start))) };
@@ -170,7 +170,7 @@ function weekLabel(start: string): string {
 }
 
 /** Adds the values of each period. A period without dates is 0; a period with only null values is null. */
-function addUp(
+function sumByPeriod(
   { labels, places }: Periods,
   values: readonly (ChartNumber | null)[],
   what: string,
@@ -186,5 +186,5 @@ function addUp(
       sums[place] = sum ? addDecimals(sum, added) : added;
     }
   }
-  return sums.map((sum) => (sum === undefined ? 0 : sum && writeDecimal(sum)));
+  return sums.map((sum) => (sum === undefined ? 0 : sum && formatDecimal(sum)));
 }

@@ -4,7 +4,7 @@
 import type { Access } from '../../core/caller.ts';
 import { CodeFailure } from '../../core/errors/code-failure.ts';
 import { fail, isAppError } from '../../core/errors.ts';
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import type { CustomizationContext } from '../customize/context.ts';
 import { type RecordId, unpackId } from '../encode/record-id.ts';
 import { shapeRecords } from '../encode/records.ts';
@@ -26,8 +26,8 @@ import type { Query } from '../plan/types.ts';
 import { keysFilter, planTarget } from '../plan/write.ts';
 import type { CallOptions } from '../requests.ts';
 import { resolveName } from '../resolve/names.ts';
-import { insideViewOf, viewOf } from '../resolve/visibility.ts';
-import { packReady } from '../write/transaction.ts';
+import { internalViewOf, viewOf } from '../resolve/visibility.ts';
+import { packKey } from '../write/transaction.ts';
 import { createChartBuilder } from './builder.ts';
 import type {
   ChartBuilder,
@@ -73,7 +73,7 @@ export function createCharts(ops: Operations, entries: readonly ChartEntry[]): C
 
   function find(access: Access, { chart, collection }: ChartRequest): ChartEntry {
     const known = chartsOf(access, collection);
-    const near = nearNames(String(chart), [...(known?.keys() ?? [])]);
+    const near = suggestNames(String(chart), [...(known?.keys() ?? [])]);
     return known?.get(chart) ?? fail('UNKNOWN_CHART', { chart: String(chart), near });
   }
 
@@ -96,9 +96,9 @@ export function createCharts(ops: Operations, entries: readonly ChartEntry[]): C
 function checkEntry(ops: Operations, { collection, name, at }: ChartEntry, other: ChartEntry | undefined): void {
   const refuse = (problem: string) => fail('CONFIGURATION', { problem: `${problem}. (${at})` });
   if (typeof name !== 'string' || name.trim() === '') refuse('A chart needs a name');
-  if (other) refuse(`This adds the chart '${name}' a second time; the first is at ${other.at}`);
-  if (collection !== undefined && ops.model.inside.get(collection)?.key.length === 0)
-    refuse(`The chart '${name}' is about one record, and '${collection}' has no key to choose it by`);
+  if (other) refuse(`The chart '${name}' is already defined, at ${other.at}`);
+  if (collection !== undefined && ops.model.internalCollections.get(collection)?.key.length === 0)
+    refuse(`The chart '${name}' is for one record, but '${collection}' has no key to identify it`);
 }
 
 /** Checks that the caller may read the record, within the row scope, before the chart's code runs. */
@@ -119,11 +119,11 @@ async function recordContext(
       why: 'its key is hidden from you. An administrator can show it.',
     });
   if (id === undefined)
-    fail('INVALID_ARGUMENT', { argument: 'id', problem: `this chart is about one record of '${name}': send its id.` });
+    fail('INVALID_ARGUMENT', { argument: 'id', problem: `this chart is for one record of '${name}': send its id.` });
   const key = unpackId(collection.key, id, 'id', call.moment);
-  const view = insideViewOf(access, collection);
+  const view = internalViewOf(access, collection);
   const target = planTarget(view);
-  const packed = packReady(target, key);
+  const packed = packKey(target, key);
   const getRecord = async (fields: readonly string[]): Promise<Record<string, unknown>> => {
     const scope = scopesOf(call);
     const scoped = await lowerConditions(scope, {}, { view, moment: call.moment, code: call.code });
@@ -150,7 +150,7 @@ async function run(entry: ChartEntry, context: CustomizationContext, timezone: s
   const { name, at } = entry;
   const failWith = (cause: unknown) =>
     fail('CHART_FAILED', { chart: name }, new CodeFailure(`the chart '${name}', added at ${at}, failed`, cause));
-  const { builder, made } = watchBuilder(createChartBuilder(timezone));
+  const { builder, made } = trackResults(createChartBuilder(timezone));
   let result: ChartResult;
   try {
     result = await (entry.definition as AnyChart)(context as RecordChartContext, builder);
@@ -159,11 +159,11 @@ async function run(entry: ChartEntry, context: CustomizationContext, timezone: s
     return failWith(error);
   }
   if (made.has(result)) return result;
-  return failWith(new TypeError('it must return what a method of the result builder gave'));
+  return failWith(new TypeError('it must return a result of the result builder'));
 }
 
 /** Wraps the builder to record every result that it makes. */
-function watchBuilder(builder: ChartBuilder): { readonly builder: ChartBuilder; readonly made: ReadonlySet<unknown> } {
+function trackResults(builder: ChartBuilder): { readonly builder: ChartBuilder; readonly made: ReadonlySet<unknown> } {
   const made = new Set<unknown>();
   const watched = Object.entries(builder).map(([name, make]: [string, (...given: unknown[]) => unknown]) => [
     name,

@@ -2,21 +2,24 @@
 import type { CustomizationContext, MaybePromise } from '../customize/context.ts';
 import type { BucketUnit } from '../sources/statement.ts';
 
-/** The unit of a chart over time (spec 2.7). */
+/** The unit of a chart over time (behaviour 2.7). */
 export type TimeRange = BucketUnit;
-/** A number, or its digits as text where a JavaScript number would lose precision. */
+/** A number, or its digits as text if a JavaScript number would lose precision. */
 export type ChartNumber = number | string;
 /** An instant, as a Date or text. A day ('YYYY-MM-DD') is that day in every timezone. */
 export type ChartDate = Date | string;
 
 /** One value of a chart over time. */
 export interface TimePoint {
+  /** The moment of the value. It selects the period in the timezone of the request. */
   readonly date: ChartDate;
+  /** The value to add to its period. Null means no value. */
   readonly value: ChartNumber | null;
 }
 
 /** One line of a multi-line chart. */
 export interface Line {
+  /** The name of the line in the legend. */
   readonly label: string;
   /** One for each of the dates. */
   readonly values: readonly (ChartNumber | null)[];
@@ -54,25 +57,81 @@ export type ChartResult =
 /** The value passed to `smart`. */
 export type SmartResult = unknown;
 
-/** A wrong argument throws a TypeError, with a message for the author of the chart. */
+/** Makes the result of a chart. A wrong argument throws a TypeError, with a message for the author of the chart. */
 export interface ChartBuilder {
+  /**
+   * One number, and optionally the number to compare it with. Default: no previous value.
+   *
+   * @example
+   * agent.addChart('Orders', async ({ collection }, builder) =>
+   *   builder.value(await collection('orders').count(), 120),
+   * );
+   */
   value(value: ChartNumber, previousValue?: ChartNumber | null): ValueResult;
+  /**
+   * The share of each label, in the order of the argument.
+   *
+   * @example
+   * agent.addChart('Customers by tier', (context, builder) => builder.distribution({ Gold: 12, Others: 88 }));
+   */
   distribution(values: Readonly<Record<string, ChartNumber>>): DistributionResult;
   /**
    * Returns every period from the first date to the last. Values of the same period are added; a period without dates
    * is 0.
+   *
+   * @example
+   * agent.addChart('Orders a month', async ({ collection }, builder) => {
+   *   const orders = await collection('orders').list({}, ['placed_at']);
+   *   return builder.timeBased(
+   *     'Month',
+   *     orders.map((one) => ({ date: String(one.placed_at), value: 1 })),
+   *   );
+   * });
    */
   timeBased(timeRange: TimeRange, values: readonly TimePoint[]): TimeBasedResult;
-  /** Like `timeBased`, for several lines. A value with a null date is omitted. */
+  /**
+   * Like `timeBased`, for several lines. A value with a null date is omitted.
+   *
+   * @example
+   * agent.addChart('Sales', (context, builder) =>
+   *   builder.multipleTimeBased('Month', ['2026-01-01', '2026-02-01'], [
+   *     { label: 'Online', values: [10, 12] },
+   *     { label: 'Shops', values: [7, null] },
+   *   ]),
+   * );
+   */
   multipleTimeBased(
     timeRange: TimeRange,
     dates: readonly (ChartDate | null)[],
     lines: readonly Line[],
   ): MultipleTimeBasedResult;
+  /**
+   * A share in percent, from 0 to 100.
+   *
+   * @example
+   * agent.addChart('Paid orders', (context, builder) => builder.percentage(42));
+   */
   percentage(value: ChartNumber): PercentageResult;
+  /**
+   * A value and the goal that it is measured by, in the same unit.
+   *
+   * @example
+   * agent.addChart('Sales this year', (context, builder) => builder.objective(180_000, 250_000));
+   */
   objective(value: ChartNumber, objective: ChartNumber): ObjectiveResult;
-  /** Largest first; equal values in the order of the argument. */
+  /**
+   * Largest first; equal values in the order of the argument.
+   *
+   * @example
+   * agent.addChart('Best customers', (context, builder) => builder.leaderboard({ Ada: 320, Grace: 410 }));
+   */
   leaderboard(values: Readonly<Record<string, ChartNumber>>): LeaderboardResult;
+  /**
+   * Any JSON value, for a chart that your front end draws itself. The value is returned unchanged.
+   *
+   * @example
+   * agent.addChart('Map', (context, builder) => builder.smart({ center: [59.9, 10.7], zoom: 9 }));
+   */
   smart<T>(data: T): T;
 }
 

@@ -9,12 +9,13 @@ import type { Source } from '../sources/source.ts';
 import type { CodeRecord, CustomizationContext, MaybePromise } from './context.ts';
 import type { FieldWriter, HookHandler, HookPosition, HookType, OverrideHandlers, OverrideVerb } from './hooks.ts';
 
-/** Selects and renames the tables of a source that become collections (spec 2.2). */
+/** Selects and renames the tables of a source that become collections (behaviour 2.2). */
 export interface DataSourceOptions {
   /** Names in the source; default: all. */
   readonly include?: readonly string[];
+  /** Names in the source that are not served. Default: no name. */
   readonly exclude?: readonly string[];
-  /** Maps names in the source to names of collections. */
+  /** Maps names in the source to names of collections. Default: collections have the names of the source. */
   readonly rename?: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +23,7 @@ export type ComputedType = ColumnType | ColumnShape | 'File';
 /** The form in which callers read binaries. Input accepts both forms. */
 export type BinaryMode = 'datauri' | 'hex';
 
-/** The definition of `addField`: a field computed from other fields (spec 2.5). */
+/** The definition of `addField`: a field computed from other fields (behaviour 2.5). */
 export interface ComputedDefinition {
   /**
    * `File` is a `Binary`. An object of types by key, or a list of one, is a Json of that shape; other keys are dropped.
@@ -38,9 +39,9 @@ export interface ComputedDefinition {
     records: readonly CodeRecord[],
     context: CustomizationContext,
   ) => MaybePromise<readonly unknown[]>;
-  /** Replaces a null or undefined value. */
+  /** Replaces a null or undefined value. Default: the value stays null. */
   readonly defaultValue?: unknown;
-  /** Required for `Enum`. */
+  /** The possible values; required for `Enum`. Default: no list. */
   readonly enumValues?: readonly string[];
 }
 
@@ -48,6 +49,10 @@ export interface ComputedDefinition {
 export interface ImportDefinition {
   /** `relation:field` through to-one relations. */
   readonly path: string;
+  /**
+   * Whether callers may only read the field. Default: false if the related record can be written in one transaction
+   * with this one, otherwise true.
+   */
   readonly readonly?: boolean;
 }
 
@@ -62,15 +67,17 @@ export type SearchReplacer = (
   context: CustomizationContext,
 ) => MaybePromise<PlainFilter>;
 
-/** The foreign key of a to-one relation (spec 2.6). */
+/** The foreign key of a to-one relation (behaviour 2.6). */
 export interface ManyToOneOptions {
+  /** The column of this collection that points to the foreign one. */
   readonly foreignKey: string;
   /** Default: the primary key of the foreign collection. */
   readonly foreignKeyTarget?: string;
 }
 
-/** The foreign key, in the other collection, of a relation to one or many records (spec 2.6). */
+/** The foreign key, in the other collection, of a relation to one or many records (behaviour 2.6). */
 export interface OneToManyOptions {
+  /** The column of the foreign collection that points to this one. */
   readonly originKey: string;
   /** Default: the primary key of this collection. */
   readonly originKeyTarget?: string;
@@ -82,13 +89,16 @@ export type ExternalLister = (
   context: CustomizationContext,
 ) => MaybePromise<readonly Readonly<Record<string, unknown>>[]>;
 
-/** The definition of `addExternalRelation`: records that code lists for a record (spec 2.6). */
+/** The definition of `addExternalRelation`: records that code lists for a record (behaviour 2.6). */
 export interface ExternalRelationDefinition {
   /** The fields of the records and their types. */
   readonly schema: Readonly<Record<string, ColumnType | 'File'>>;
   /** Called once for each distinct combination of key and dependencies, with limited concurrency. */
   readonly listRecords: ExternalLister;
-  /** Fields that `listRecords` needs besides the key: `relation:field` through to-one relations, and added fields. */
+  /**
+   * Fields that `listRecords` needs besides the key: `relation:field` through to-one relations, and added fields.
+   * Default: only the key.
+   */
   readonly dependencies?: readonly string[];
 }
 
@@ -107,6 +117,7 @@ export interface PolymorphicManyToOneOptions {
 
 /** One target collection of a polymorphic relation. */
 export interface PolymorphicTarget<C extends string = string> {
+  /** The name of the target collection. */
   readonly collection: C;
   /** Default: the primary key of the collection. */
   readonly foreignKeyTarget?: string;
@@ -123,15 +134,16 @@ export interface PolymorphicOneToManyOptions extends OneToManyOptions {
 }
 
 /** A required value of a column. */
-export interface OnlyWhere {
+export interface RequiredValue {
   readonly field: string;
   readonly value: string;
 }
 
-/** The keys of a relation through a third collection (spec 2.6). */
+/** The keys of a relation through a third collection (behaviour 2.6). */
 export interface ManyToManyOptions {
-  /** Columns of the through collection: `originKey` points to this collection, `foreignKey` to the foreign one. */
+  /** The column of the through collection that points to this collection. */
   readonly originKey: string;
+  /** The column of the through collection that points to the foreign collection. */
   readonly foreignKey: string;
   /** Default: the primary key of this collection. */
   readonly originKeyTarget?: string;
@@ -159,7 +171,7 @@ export type Customization =
       readonly name: string;
       readonly foreign: string;
       readonly options: ManyToOneOptions;
-      readonly only?: OnlyWhere;
+      readonly only?: RequiredValue;
     }
   | {
       readonly kind: 'fromOther';
@@ -167,7 +179,7 @@ export type Customization =
       readonly foreign: string;
       readonly single: boolean;
       readonly options: OneToManyOptions;
-      readonly only?: OnlyWhere;
+      readonly only?: RequiredValue;
     }
   | {
       readonly kind: 'throughOther';
@@ -204,36 +216,43 @@ export type Customization =
   | { readonly kind: 'writing'; readonly name: string; readonly write: FieldWriter | null }
   | { readonly kind: 'override'; readonly verb: OverrideVerb; readonly handler: OverrideHandlers[OverrideVerb] };
 
-/** The options of `flattenColumn`: the parts of an object column that become fields (spec 2.8). */
+/** The options of `flattenColumn`: the parts of an object column that become fields (behaviour 2.8). */
 export interface FlattenColumnOptions {
+  /** The column with the parts. */
   readonly columnName: string;
   /** Parts to add, as `street` or `geo:lat`; default: all. */
   readonly include?: readonly string[];
+  /** Parts to leave out, in the same form. Default: no part. */
   readonly exclude?: readonly string[];
-  /** The number of object levels that become fields; default 1. */
+  /** The number of object levels that become fields. Default 1. */
   readonly level?: number;
   /** Default false: a write of a part updates the object that contains it. */
   readonly readonly?: boolean;
-  /** The shape of the column: types by key. Required if the column does not declare one. */
+  /** The shape of the column: types by key. Default: the shape that the column declares; required without one. */
   readonly columnType?: ColumnShape;
 }
 
-/** The options of `flattenJsonColumn`: the shape of a JSON column (spec 2.8). */
+/** The options of `flattenJsonColumn`: the shape of a JSON column (behaviour 2.8). */
 export interface FlattenJsonColumnOptions {
+  /** The JSON column with the parts. */
   readonly columnName: string;
   /** The shape of the column: types by key. */
   readonly columnType: ColumnShape;
+  /** The number of object levels that become fields. Default 1. */
   readonly level?: number;
+  /** Default false: a write of a part updates the object that contains it. */
   readonly readonly?: boolean;
   /** Default false: callers see the parts instead of the column. */
   readonly keepOriginalColumn?: boolean;
 }
 
-/** The options of `flattenRelation`: the fields of a related record that become fields (spec 2.8). */
+/** The options of `flattenRelation`: the fields of a related record that become fields (behaviour 2.8). */
 export interface FlattenRelationOptions {
+  /** The to-one relation to the record with the fields. */
   readonly relationName: string;
   /** Fields of the foreign collection; default: all. */
   readonly include?: readonly string[];
+  /** Fields of the foreign collection to leave out. Default: no field. */
   readonly exclude?: readonly string[];
   /** Default false: fields that are writable in the foreign collection are writable through this one. */
   readonly readonly?: boolean;
@@ -244,7 +263,7 @@ export type Flattening =
   | { readonly of: 'column'; readonly options: FlattenColumnOptions & { readonly keepOriginalColumn?: boolean } }
   | { readonly of: 'relation'; readonly options: FlattenRelationOptions };
 
-export interface Recorded {
+export interface RecordedCall {
   readonly collection: string;
   /** `file:line` of the call. */
   readonly at: string;
@@ -252,8 +271,8 @@ export interface Recorded {
 }
 
 /** All recorded customizations, in the order of the calls. */
-export interface Said {
-  readonly recorded: readonly Recorded[];
+export interface RecordedCustomizations {
+  readonly recorded: readonly RecordedCall[];
   readonly removed: readonly { readonly collection: string; readonly at: string }[];
   /** Charts of the whole agent. */
   readonly charts: readonly ChartEntry[];
@@ -263,5 +282,5 @@ export interface Customizations {
   /** The sources that code added. */
   readonly tables: ReadonlyMap<Source, { readonly options: DataSourceOptions; readonly at: string }>;
   /** Called once, with the names of all collections. */
-  say(collections: readonly string[]): Promise<Said>;
+  collect(collections: readonly string[]): Promise<RecordedCustomizations>;
 }

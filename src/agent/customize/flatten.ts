@@ -1,7 +1,7 @@
 // The plugins of this package. They check their options immediately. The build of the model resolves the fields
 // (agent/model/flatten.ts).
 import { fail } from '../../core/errors.ts';
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import type { CollectionCustomizer } from './customizer.ts';
 import type { FlattenColumnOptions, FlattenJsonColumnOptions, FlattenRelationOptions } from './definitions.ts';
 
@@ -23,20 +23,20 @@ export function flattenRelation(collection: CollectionCustomizer, options: Flatt
   collection.flatten({ of: 'relation', options });
 }
 
-type Kind = readonly [expected: string, holds: (value: unknown) => boolean, needed?: 'needed'];
+type OptionKind = readonly [expected: string, holds: (value: unknown) => boolean, needed?: 'needed'];
 
 const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
-const name: Kind = ['a name', isName, 'needed'];
-const names: Kind = ['a list of names', (value) => Array.isArray(value) && value.every(isName)];
-const level: Kind = ['a whole number, 1 or more', (value) => Number.isInteger(value) && Number(value) >= 1];
-const flag: Kind = ['true or false', (value) => typeof value === 'boolean'];
-const shape: Kind = [
+const name: OptionKind = ['a name', isName, 'needed'];
+const names: OptionKind = ['a list of names', (value) => Array.isArray(value) && value.every(isName)];
+const level: OptionKind = ['a whole number, 1 or more', (value) => Number.isInteger(value) && Number(value) >= 1];
+const flag: OptionKind = ['true or false', (value) => typeof value === 'boolean'];
+const shape: OptionKind = [
   'an object of types by key',
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 ];
 
-type Table = Readonly<Record<string, Kind>>;
-const columnTable: Table = {
+type OptionTable = Readonly<Record<string, OptionKind>>;
+const columnTable: OptionTable = {
   columnName: name,
   include: names,
   exclude: names,
@@ -44,24 +44,24 @@ const columnTable: Table = {
   readonly: flag,
   columnType: shape,
 };
-const jsonTable: Table = {
+const jsonTable: OptionTable = {
   columnName: name,
   columnType: [shape[0], shape[1], 'needed'],
   level,
   readonly: flag,
   keepOriginalColumn: flag,
 };
-const relationTable: Table = { relationName: name, include: names, exclude: names, readonly: flag };
+const relationTable: OptionTable = { relationName: name, include: names, exclude: names, readonly: flag };
 
 /** CONFIGURATION; `use` adds the call site. */
-function checkOptions(plugin: string, options: object | undefined, table: Table): void {
+function checkOptions(plugin: string, options: object | undefined, table: OptionTable): void {
   const refuse = (problem: string) => fail('CONFIGURATION', { problem: `${plugin}: ${problem}.` });
   if (typeof options !== 'object' || options === null) refuse(`it needs options: ${Object.keys(table).join(', ')}`);
   const given = options as Readonly<Record<string, unknown>>;
   for (const option of Object.keys(given)) {
     if (option in table) continue;
-    const near = nearNames(option, Object.keys(table));
-    const offered = near.length ? `Near: ${near.join(', ')}` : `There are ${Object.keys(table).join(', ')}`;
+    const near = suggestNames(option, Object.keys(table));
+    const offered = near.length ? `Near: ${near.join(', ')}` : `Known: ${Object.keys(table).join(', ')}`;
     refuse(`there is no option '${option}'. ${offered}`);
   }
   for (const [option, [expected, holds, needed]] of Object.entries(table)) {

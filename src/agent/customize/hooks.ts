@@ -1,6 +1,6 @@
 // The types of hooks, replaced field writes and overrides, which run before, after or instead of an operation.
 import type { PlainFilter } from '../../core/filter.ts';
-import type { CodeRecord, CustomizationContext, HookAggregation, InsideFilter, MaybePromise } from './context.ts';
+import type { CodeFilter, CodeRecord, CustomizationContext, HookAggregation, MaybePromise } from './context.ts';
 
 export type HookPosition = 'Before' | 'After';
 export type HookType = 'List' | 'Create' | 'Update' | 'Delete' | 'Aggregate';
@@ -20,73 +20,77 @@ export interface HookContext extends CustomizationContext {
   throwValidationError(message: string, field?: string): never;
 }
 
-interface Filtered {
+interface HasFilter {
   /** The filter of the call. It excludes the row scope, which always applies. */
-  readonly filter: InsideFilter;
+  readonly filter: CodeFilter;
 }
 
-interface Narrowing extends Filtered {
+interface Restrictable extends HasFilter {
   /** Restricts the operation to records that also match this filter. */
   narrow(filter: PlainFilter): void;
 }
 
-interface Writing {
+interface PreviewAware {
   /** The write will be rolled back, so the hook must have no effects outside the database. After hooks do not run. */
   readonly isPreview: boolean;
 }
 
 interface ListContext extends HookContext {
+  /** The fields of the answer, `relation:field` included. */
   readonly projection: readonly string[];
 }
 
 /** For a hook that may restrict a list. */
-export interface BeforeListContext extends ListContext, Narrowing {}
+export interface BeforeListContext extends ListContext, Restrictable {}
 /** For a hook that may change records before the answer. */
-export interface AfterListContext extends ListContext, Filtered {
+export interface AfterListContext extends ListContext, HasFilter {
   /** The records of the answer. The caller gets the values that the hook sets; they must be ready for JSON. */
   readonly records: readonly OpenRecord[];
 }
 
 /** For a hook that may change records before their creation. */
-export interface BeforeCreateContext extends HookContext, Writing {
+export interface BeforeCreateContext extends HookContext, PreviewAware {
   /** Fields may be changed; validation runs afterwards. Records of nested writes are nested. */
   readonly data: readonly OpenRecord[];
 }
 /** For a hook that receives the created records. */
 export interface AfterCreateContext extends HookContext {
+  /** The values of the call, after the `Before` hooks. */
   readonly data: readonly CodeRecord[];
   /** As stored. */
   readonly records: readonly CodeRecord[];
 }
 
 /** For a hook that may restrict an update, and change its values. */
-export interface BeforeUpdateContext extends HookContext, Narrowing, Writing {
+export interface BeforeUpdateContext extends HookContext, Restrictable, PreviewAware {
   /** May be changed; validation runs afterwards. */
   readonly patch: OpenRecord;
 }
 /** For a hook that receives the updated records and values. */
-export interface AfterUpdateContext extends HookContext, Filtered {
+export interface AfterUpdateContext extends HookContext, HasFilter {
+  /** The values of the call, after the `Before` hooks. */
   readonly patch: CodeRecord;
   /** As stored now. */
   readonly records: readonly CodeRecord[];
 }
 
 /** For a hook that may restrict a delete. */
-export interface BeforeDeleteContext extends HookContext, Narrowing, Writing {}
+export interface BeforeDeleteContext extends HookContext, Restrictable, PreviewAware {}
 /** For a hook that receives the deleted records. */
-export interface AfterDeleteContext extends HookContext, Filtered {
+export interface AfterDeleteContext extends HookContext, HasFilter {
   /** As they were before the delete. */
   readonly records: readonly CodeRecord[];
 }
 
 interface AggregateContext extends HookContext {
+  /** The operation, its field, and the groups. */
   readonly aggregation: HookAggregation;
 }
 
 /** For a hook that may restrict an aggregate. */
-export interface BeforeAggregateContext extends AggregateContext, Narrowing {}
+export interface BeforeAggregateContext extends AggregateContext, Restrictable {}
 /** For a hook that receives the groups of an aggregate before the answer. */
-export interface AfterAggregateContext extends AggregateContext, Filtered {
+export interface AfterAggregateContext extends AggregateContext, HasFilter {
   /** One entry for each group, with its values by field; the hook may change `value`. */
   readonly result: readonly { value: unknown; readonly group: CodeRecord }[];
 }
@@ -122,6 +126,7 @@ export type Hooks = {
 
 /** The context of code that replaces the write of a field. */
 export interface WriteContext extends CustomizationContext {
+  /** Whether the write creates or updates records. */
   readonly action: 'create' | 'update';
   /** All values of the write, before replacements. */
   readonly record: CodeRecord;
@@ -140,15 +145,17 @@ export type FieldWriter = (value: unknown, context: WriteContext) => MaybePromis
 
 /** The context of code that creates records instead of the source. */
 export interface OverrideCreateContext extends CustomizationContext {
+  /** The values to create records from, by original names. */
   readonly data: readonly CodeRecord[];
 }
 /** The context of code that deletes records instead of the source. The filter includes the row scope. */
 export interface OverrideDeleteContext extends CustomizationContext {
   /** Selects the records, all within the caller's row scope. */
-  readonly filter: InsideFilter & { readonly conditionTree: PlainFilter };
+  readonly filter: CodeFilter & { readonly conditionTree: PlainFilter };
 }
 /** The context of code that updates records instead of the source. The filter includes the row scope. */
 export interface OverrideUpdateContext extends OverrideDeleteContext {
+  /** The values to write to each selected record, by original names. */
   readonly patch: CodeRecord;
 }
 

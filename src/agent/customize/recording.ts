@@ -3,10 +3,10 @@
 import { CodeFailure } from '../../core/errors/code-failure.ts';
 import { AppError, fail, isAppError } from '../../core/errors.ts';
 import type { MaybePromise } from './context.ts';
-import type { Recorded } from './definitions.ts';
+import type { RecordedCall } from './definitions.ts';
 
 export class Recording {
-  readonly #entries: (Recorded | Recording)[] = [];
+  readonly #entries: (RecordedCall | Recording)[] = [];
   readonly #waits: Promise<void>[] = [];
   /** The call site of `use`, if a plugin makes these calls. */
   readonly #used: string | undefined;
@@ -17,28 +17,28 @@ export class Recording {
   }
 
   /** CONFIGURATION after the end of the recording. */
-  add(recorded: Recorded): void {
+  add(recorded: RecordedCall): void {
     if (this.#isOver)
       fail('CONFIGURATION', {
-        problem: `The agent has been started: nothing can be added any more. A callback that waits for something must return its promise. (${recorded.at})`,
+        problem: `The agent has already started and accepts no more customizations. An async callback must return its promise. (${recorded.at})`,
       });
     this.#entries.push(recorded);
   }
 
   /** Runs a plugin used at `at`. CONFIGURATION if it throws; `end` reports a later rejection. */
-  plug(at: string, run: (recording: Recording) => MaybePromise<void>): void {
+  runPlugin(at: string, run: (recording: Recording) => MaybePromise<void>): void {
     const inner = new Recording(at);
     this.#entries.push(inner);
-    const answer = blameUser(PLUGIN, at, () => run(inner));
+    const answer = runUserCode(PLUGIN_LABEL, at, () => run(inner));
     if (!isPromise(answer)) return;
-    const done = blameUserLater(PLUGIN, at, () => answer).then(() => undefined);
+    const done = runUserCodeAsync(PLUGIN_LABEL, at, () => answer).then(() => undefined);
     // Prevents an unhandled rejection until `end` awaits it.
     done.catch(() => undefined);
     this.#waits.push(done);
   }
 
   /** Waits for async plugins, then returns all recorded calls. Further calls fail. */
-  async end(): Promise<readonly Recorded[]> {
+  async end(): Promise<readonly RecordedCall[]> {
     await this.#settle();
     return this.#flatten();
   }
@@ -48,47 +48,47 @@ export class Recording {
     for (const entry of this.#entries) if (entry instanceof Recording) await entry.#settle();
   }
 
-  #flatten(): Recorded[] {
+  #flatten(): RecordedCall[] {
     this.#isOver = true;
     const all = this.#entries.flatMap((entry) => (entry instanceof Recording ? entry.#flatten() : [entry]));
     const used = this.#used;
-    return used === undefined ? all : all.map((each) => ({ ...each, at: throughPlugin(used, each.at) }));
+    return used === undefined ? all : all.map((each) => ({ ...each, at: toPluginSite(used, each.at) }));
   }
 }
 
 /** The name of a plugin in errors. */
-export const PLUGIN = 'A plugin';
+export const PLUGIN_LABEL = 'A plugin';
 
 /** The call site of a plugin's call: the user's line first. */
-export function throughPlugin(used: string, at: string): string {
+export function toPluginSite(used: string, at: string): string {
   return `${used}, by a plugin at ${at}`;
 }
 
 /** Runs the user's code. An exception becomes CONFIGURATION with the call site, and the exception as its cause. */
-export function blameUser<T>(what: string, at: string, run: () => T): T {
+export function runUserCode<T>(what: string, at: string, run: () => T): T {
   try {
     return run();
   } catch (error) {
-    return blame(error, what, at);
+    return failAtCallSite(error, what, at);
   }
 }
 
-export async function blameUserLater<T>(what: string, at: string, run: () => MaybePromise<T>): Promise<T> {
+export async function runUserCodeAsync<T>(what: string, at: string, run: () => MaybePromise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    return blame(error, what, at);
+    return failAtCallSite(error, what, at);
   }
 }
 
 /** Errors of a customizer already name a line. For a plugin that line is in the plugin, so the user's line is added. */
-function blame(error: unknown, what: string, at: string): never {
+function failAtCallSite(error: unknown, what: string, at: string): never {
   if (!isAppError(error)) {
     const message = error instanceof Error ? error.message : String(error);
     const failure = new CodeFailure(`${what}, used at ${at}, failed`, error);
     throw new AppError('CONFIGURATION', { problem: `${what} failed: ${message} (${at})` }, failure);
   }
-  if (error.code !== 'CONFIGURATION' || error.message.includes(at) || what !== PLUGIN) throw error;
+  if (error.code !== 'CONFIGURATION' || error.message.includes(at) || what !== PLUGIN_LABEL) throw error;
   throw new AppError('CONFIGURATION', { problem: `${error.message} (used at ${at})` }, error.cause);
 }
 

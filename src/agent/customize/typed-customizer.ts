@@ -1,10 +1,11 @@
 // The customizer with generated typings: the same calls, with checked names, operators and values. Only types;
-// customizer.ts is the implementation. Calls that are not listed in this file have the same types as there.
+// customizer.ts is the implementation. Calls that are not listed in this file have the same types as there. The types
+// are declared invariant in the schema: otherwise TypeScript 5.9 and 6.0 compare the paths of two schemas without end.
 import type { Operator } from '../../core/filter.ts';
-import type { ActionDefinition, FormValues } from '../actions/definitions.ts';
+import type { ActionCode, ActionContext, ActionScope, DefinitionOf, FormValues } from '../actions/definitions.ts';
 import type { ChartContext, ChartDefinition, RecordChartContext } from '../charts/definitions.ts';
 import type { PrimitiveType } from '../sources/column-types.ts';
-import type { CustomizationContext, InsideFilter, MaybePromise } from './context.ts';
+import type { CodeFilter, CustomizationContext, MaybePromise } from './context.ts';
 import type { CollectionCustomizer } from './customizer.ts';
 import type {
   BinaryMode,
@@ -34,12 +35,16 @@ import type {
 /** The customizer of a collection; the plain one without typings. */
 export type CustomizerOf<S, C extends keyof S> = string extends keyof S ? CollectionCustomizer : TypedCustomizer<S, C>;
 
-/** A `CollectionCustomizer` with generated typings: the compiler checks names, paths, operators and values. */
-export type TypedCustomizer<S, C extends keyof S> = Pick<
-  TypedCalls<S, C>,
-  keyof CollectionCustomizer & keyof TypedCalls<S, C>
-> & {
-  readonly [M in Exclude<keyof CollectionCustomizer, keyof TypedCalls<S, C>>]: Chained<CollectionCustomizer[M], S, C>;
+/**
+ * A `CollectionCustomizer` with generated typings: the compiler checks names, paths, operators and values.
+ */
+export interface TypedCustomizer<in out S, in out C extends keyof S> extends MappedCalls<S, C> {}
+
+/** Mapped from the class, because editors then show its docstrings. */
+type MappedCalls<in out S, in out C extends keyof S> = {
+  readonly [M in keyof CollectionCustomizer]: M extends keyof TypedMethods<S, C>
+    ? TypedMethods<S, C>[M]
+    : Chained<CollectionCustomizer[M], S, C>;
 };
 
 type Chained<F, S, C extends keyof S> = F extends (...given: infer G) => CollectionCustomizer
@@ -47,11 +52,11 @@ type Chained<F, S, C extends keyof S> = F extends (...given: infer G) => Collect
   : F;
 
 /** A context with typed collections and records. */
-export type ContextOf<S, C extends keyof S, X = CustomizationContext> = {
+export type ContextOf<in out S, in out C extends keyof S, X = CustomizationContext> = {
   readonly [K in keyof X]: K extends keyof Members<S, C> ? Members<S, C>[K] : X[K];
 };
 
-interface Members<S, C extends keyof S> {
+interface Members<in out S, in out C extends keyof S> {
   collection<N extends CollectionName<S>>(name: N): TypedCollection<S, N>;
   readonly narrow: (filter: FilterOf<S, C>) => void;
   readonly data: readonly PatchOf<S, C>[];
@@ -74,15 +79,15 @@ export type AgentChartContext<S> = string extends keyof S
   : Omit<ChartContext, 'collection'> & Pick<Members<S, keyof S>, 'collection'>;
 
 /** Direct access to a collection, without hooks or row scope. */
-export interface TypedCollection<S, C extends keyof S> {
+export interface TypedCollection<in out S, in out C extends keyof S> {
   list<P extends Path<S, C>>(filter: TypedFilter<S, C>, projection: readonly P[]): Promise<Picked<S, C, P>[]>;
   count(filter?: TypedFilter<S, C>): Promise<number>;
 }
-type TypedFilter<S, C extends keyof S> = Omit<InsideFilter, 'conditionTree'> & {
+type TypedFilter<S, C extends keyof S> = Omit<CodeFilter, 'conditionTree'> & {
   readonly conditionTree?: FilterOf<S, C>;
 };
 
-type Made<T> = T extends 'File'
+type ComputedValue<T> = T extends 'File'
   ? Buffer
   : T extends PrimitiveType
     ? T extends 'Number'
@@ -92,40 +97,40 @@ type Made<T> = T extends 'File'
       ? readonly unknown[]
       : object;
 
-interface TypedComputed<S, C extends keyof S, P extends string, T extends ComputedType> {
+interface TypedComputed<in out S, in out C extends keyof S, P extends string, T extends ComputedType> {
   readonly columnType: T;
   readonly dependencies: readonly P[];
   readonly getValues: (
     records: readonly Picked<S, C, P>[],
     context: ContextOf<S, C>,
-  ) => MaybePromise<readonly (Made<T> | null | undefined)[]>;
-  readonly defaultValue?: Made<T>;
+  ) => MaybePromise<readonly (ComputedValue<T> | null | undefined)[]>;
+  readonly defaultValue?: ComputedValue<T>;
   readonly enumValues?: readonly string[];
 }
 
-interface RecordReaders<S, C extends keyof S> {
+interface RecordReaders<in out S, in out C extends keyof S> {
   getRecords<P extends Path<S, C>>(fields: readonly P[]): Promise<Picked<S, C, P>[]>;
   getRecord<P extends Path<S, C>>(fields: readonly P[]): Promise<Picked<S, C, P>>;
   getField<P extends Path<S, C>>(field: P): Promise<ValueAt<S, C, P>>;
 }
 
 /** `execute` reads typed records; the handlers of a form read untyped ones. */
-type TypedAction<S, C extends keyof S, D> = D extends {
-  readonly execute: (context: infer X, builder: infer B) => infer R;
+interface TypedDefinition<in out S, in out C extends keyof S, Scope extends ActionScope, Values>
+  extends Omit<DefinitionOf<Scope, Values>, 'execute'> {
+  readonly execute: ActionCode<WithRecords<S, C, ActionContext<Scope, Values>>>;
 }
-  ? Omit<D, 'execute'> & {
-      readonly execute: (
-        context: { readonly [K in keyof X]: K extends keyof RecordReaders<S, C> ? RecordReaders<S, C>[K] : X[K] },
-        resultBuilder: B,
-      ) => R;
-    }
-  : never;
+type WithRecords<in out S, in out C extends keyof S, X> = {
+  readonly [K in keyof X]: K extends keyof RecordReaders<S, C> ? RecordReaders<S, C>[K] : X[K];
+};
+type TypedAction<S, C extends keyof S, Values> = {
+  readonly [Scope in ActionScope]: TypedDefinition<S, C, Scope, Values>;
+}[ActionScope];
 
-type Keyed<Options, Own extends string, Foreign extends string> = {
+type RelationKeys<Options, Own extends string, Foreign extends string> = {
   readonly [K in keyof Options]: K extends 'foreignKey' | 'originKeyTarget' ? Own : Foreign;
 };
 type TypeOf<Foreign extends string> = { readonly typeField: Foreign; readonly type: string };
-type Between<Through extends string, Own extends string, Foreign extends string> = {
+type JunctionKeys<Through extends string, Own extends string, Foreign extends string> = {
   readonly [K in keyof ManyToManyOptions]: K extends 'originKeyTarget'
     ? Own
     : K extends 'foreignKeyTarget'
@@ -142,14 +147,11 @@ type Handler<S, C extends keyof S, F> = F extends (context: infer X) => infer R
   ? (context: ContextOf<S, C, X>) => R
   : never;
 
-interface TypedCalls<S, C extends keyof S> {
+interface TypedMethods<in out S, in out C extends keyof S> {
   readonly name: C & string;
   renameField(name: FieldName<S, C>, newName: string): TypedCustomizer<S, C>;
   removeField(...names: readonly FieldName<S, C>[]): TypedCustomizer<S, C>;
-  addAction<Values = FormValues>(
-    name: string,
-    definition: TypedAction<S, C, ActionDefinition<NoInfer<Values>>>,
-  ): TypedCustomizer<S, C>;
+  addAction<Values = FormValues>(name: string, definition: TypedAction<S, C, NoInfer<Values>>): TypedCustomizer<S, C>;
   addChart(name: string, definition: ChartDefinition<ContextOf<S, C, RecordChartContext>>): TypedCustomizer<S, C>;
   addExternalRelation<const P extends Path<S, C> = never>(
     name: string,
@@ -178,23 +180,23 @@ interface TypedCalls<S, C extends keyof S> {
   addManyToOneRelation<F extends CollectionName<S>>(
     name: string,
     foreign: F,
-    options: Keyed<ManyToOneOptions, ColumnName<S, C>, ColumnName<S, F>>,
+    options: RelationKeys<ManyToOneOptions, ColumnName<S, C>, ColumnName<S, F>>,
   ): TypedCustomizer<S, C>;
   addOneToManyRelation<F extends CollectionName<S>>(
     name: string,
     foreign: F,
-    options: Keyed<OneToManyOptions, ColumnName<S, C>, ColumnName<S, F>>,
+    options: RelationKeys<OneToManyOptions, ColumnName<S, C>, ColumnName<S, F>>,
   ): TypedCustomizer<S, C>;
   addOneToOneRelation<F extends CollectionName<S>>(
     name: string,
     foreign: F,
-    options: Keyed<OneToManyOptions, ColumnName<S, C>, ColumnName<S, F>>,
+    options: RelationKeys<OneToManyOptions, ColumnName<S, C>, ColumnName<S, F>>,
   ): TypedCustomizer<S, C>;
   addManyToManyRelation<F extends CollectionName<S>, Th extends CollectionName<S>>(
     name: string,
     foreign: F,
     through: Th,
-    options: Between<ColumnName<S, Th>, ColumnName<S, C>, ColumnName<S, F>>,
+    options: JunctionKeys<ColumnName<S, Th>, ColumnName<S, C>, ColumnName<S, F>>,
   ): TypedCustomizer<S, C>;
   addPolymorphicManyToOneRelation(
     name: string,
@@ -207,12 +209,12 @@ interface TypedCalls<S, C extends keyof S> {
   addPolymorphicOneToManyRelation<F extends CollectionName<S>>(
     name: string,
     foreign: F,
-    options: Keyed<OneToManyOptions, ColumnName<S, C>, ColumnName<S, F>> & TypeOf<ColumnName<S, F>>,
+    options: RelationKeys<OneToManyOptions, ColumnName<S, C>, ColumnName<S, F>> & TypeOf<ColumnName<S, F>>,
   ): TypedCustomizer<S, C>;
   addPolymorphicOneToOneRelation<F extends CollectionName<S>>(
     name: string,
     foreign: F,
-    options: Keyed<OneToManyOptions, ColumnName<S, C>, ColumnName<S, F>> & TypeOf<ColumnName<S, F>>,
+    options: RelationKeys<OneToManyOptions, ColumnName<S, C>, ColumnName<S, F>> & TypeOf<ColumnName<S, F>>,
   ): TypedCustomizer<S, C>;
   replaceFieldOperator<P extends ColumnName<S, C>>(
     name: P,

@@ -3,7 +3,7 @@
 // line for each column. `depth` limits the relations in a path.
 import type { PlainBranch } from '../../core/filter.ts';
 import type { OperatorRows } from '../model/operators.ts';
-import type { Takes } from '../model/types.ts';
+import type { OperandKind } from '../model/types.ts';
 import type { PrimitiveType } from '../sources/column-types.ts';
 
 /** Without typings: any name will do. */
@@ -27,7 +27,7 @@ export interface ColumnValues {
 }
 
 /** Subtracts one from a depth. */
-type Less = [never, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+type Decrement = [never, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /** The names of the collections of generated typings. */
 export type CollectionName<S> = keyof S & string;
@@ -46,10 +46,10 @@ export type FieldName<S, C extends keyof S> =
 /** A column, or `relation:column` through to-one relations. */
 export type Path<S, C extends keyof S, D = Part<S, C, 'depth'>> =
   | ColumnName<S, C>
-  | (D extends keyof Less & number
+  | (D extends keyof Decrement & number
       ? D extends 0
         ? never
-        : { [R in keyof One<S, C> & string]: `${R}:${Path<S, One<S, C>[R] & keyof S, Less[D]>}` }[keyof One<S, C> &
+        : { [R in keyof One<S, C> & string]: `${R}:${Path<S, One<S, C>[R] & keyof S, Decrement[D]>}` }[keyof One<S, C> &
             string]
       : never);
 
@@ -61,9 +61,10 @@ export type ManyPath<S, C extends keyof S> =
   Part<S, C, 'depth'> extends 0
     ? never
     :
-        | Behind<S, C, 1>
-        | { [R in keyof One<S, C> & string]: `${R}:${Behind<S, One<S, C>[R] & keyof S, 0>}` }[keyof One<S, C> & string];
-type Behind<S, C extends keyof S, D> = {
+        | PathThroughMany<S, C, 1>
+        | { [R in keyof One<S, C> & string]: `${R}:${PathThroughMany<S, One<S, C>[R] & keyof S, 0>}` }[keyof One<S, C> &
+            string];
+type PathThroughMany<S, C extends keyof S, D> = {
   [R in keyof Many<S, C> & string]: `${R}:${Path<S, Many<S, C>[R] & keyof S, D>}`;
 }[keyof Many<S, C> & string];
 
@@ -129,7 +130,7 @@ type IsArray<T> = T extends `[${string}]` ? true : false;
 type Primitive<T> = T extends `[${infer I}]` ? I : T;
 
 /** The operators of a type (`[String]` for an array) with one of these operands. */
-export type OperatorOf<T, K extends Takes = Takes> = {
+export type OperatorOf<T, K extends OperandKind = OperandKind> = {
   [O in keyof OperatorRows]: OperatorRows[O]['takes'] extends K
     ? Primitive<T> extends OperatorRows[O]['types']
       ? IsArray<T> extends true
@@ -146,7 +147,7 @@ export type OperatorOf<T, K extends Takes = Takes> = {
 export type OperatorAt<S, C extends keyof S, P extends string> = OperatorOf<TypeName<Marker<S, C, P>>>;
 
 /** The operand of an operator, by its kind. */
-interface Given<V, Whole> {
+interface OperandOf<V, Whole> {
   readonly nothing: { readonly value?: null };
   readonly value: { readonly value: V };
   readonly 'value or null': { readonly value: Whole | null };
@@ -160,13 +161,13 @@ interface Given<V, Whole> {
 }
 
 type Leaf<P extends string, T, V> = {
-  [K in Takes]: [OperatorOf<T, K>] extends [never]
+  [K in OperandKind]: [OperatorOf<T, K>] extends [never]
     ? never
-    : { readonly field: P; readonly operator: OperatorOf<T, K> } & Given<
+    : { readonly field: P; readonly operator: OperatorOf<T, K> } & OperandOf<
         V,
         IsArray<T> extends true ? readonly (V | null)[] : V
       >[K];
-}[Takes];
+}[OperandKind];
 
 /** The operand of a comparison: digits are valid for a number, and an item for an array. */
 type Compared<M> = M extends null
@@ -202,7 +203,7 @@ type Related<S, C extends keyof S> = One<S, C> & Many<S, C>;
 type RelatedTwice<S, C extends keyof S, R = Related<S, C>> = {
   [K in keyof R & string as `${K}:${keyof Related<S, R[K] & keyof S> & string}`]: Related<S, R[K] & keyof S>;
 };
-type EndOf<P extends string, T> = P extends `${string}:${infer K}` ? (K extends keyof T ? T[K] : never) : never;
+type TargetOf<P extends string, T> = P extends `${string}:${infer K}` ? (K extends keyof T ? T[K] : never) : never;
 
 type Quantify<S, P extends string, C> =
   | { readonly some: P; readonly where?: FilterOf<S, C & keyof S> }
@@ -212,7 +213,7 @@ type Quantify<S, P extends string, C> =
 /** Conditions on related records, through one or two relations. */
 type QuantifiedOf<S, C extends keyof S, R = Related<S, C>, T = RelatedTwice<S, C>> =
   | { [P in keyof R & string]: Quantify<S, P, R[P]> }[keyof R & string]
-  | { [P in keyof T & string]: Quantify<S, P, EndOf<P, T[P]>> }[keyof T & string];
+  | { [P in keyof T & string]: Quantify<S, P, TargetOf<P, T[P]>> }[keyof T & string];
 
 /** A condition, a condition on related records, or conditions joined by `And`, `Or` or `Not`. */
 export type FilterOf<S, C extends keyof S> = LeafOf<S, C> | QuantifiedOf<S, C> | BranchOf<S, C>;

@@ -23,7 +23,7 @@ export function isThenable<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-const passing = [
+const passedCodes = [
   'CUSTOMIZATION_FAILED',
   'TIMED_OUT',
   'CANCELLED',
@@ -38,20 +38,20 @@ const passing = [
   'AI_UNAVAILABLE',
 ] as const;
 
-const stops = new WeakSet<object>();
+const deliberateStops = new WeakSet<object>();
 
 /** Stops the call on purpose. The error passes unchanged, whatever its code. */
 export function stopCall(error: AppError): never {
-  stops.add(error);
+  deliberateStops.add(error);
   throw error;
 }
 
-export function isStop(error: unknown): error is AppError {
-  return isAppError(error) && (stops.has(error) || error.code === 'REFUSED' || error.code === 'DENIED');
+export function isDeliberateStop(error: unknown): error is AppError {
+  return isAppError(error) && (deliberateStops.has(error) || error.code === 'REFUSED' || error.code === 'DENIED');
 }
 
 function rethrow(what: string, at: string, cause: unknown, all: boolean): never {
-  if (!all && (isStop(cause) || passing.some((code) => isAppError(cause, code)))) throw cause;
+  if (!all && (isDeliberateStop(cause) || passedCodes.some((code) => isAppError(cause, code)))) throw cause;
   return failCode(what, at, cause);
 }
 

@@ -2,13 +2,17 @@
 
 /** The definition for `addWorkflow`: a name, a collection, and steps (docs/workflows.md). */
 export interface WorkflowSource {
+  /** The name, unique among all workflows. */
   readonly name: string;
+  /** The collection with the record of each run. */
   readonly collection: string;
+  /** Text for users and assistants. Default: no text. */
   readonly description?: string;
   /** Id of the first step; default: the first of the list. */
   readonly start?: string;
   /** The maximum number of concurrent runs; default: no limit. */
   readonly concurrency?: number;
+  /** The steps, each with its `id`, `type` and options (docs/workflows.md). */
   readonly steps: readonly (Readonly<Record<string, unknown>> & { readonly id: string; readonly type: string })[];
 }
 

@@ -4,7 +4,7 @@
 // validated again.
 import { fail } from '../../core/errors.ts';
 import { isBranch, isQuantified, type Operator, type PlainFilter, readQuantified } from '../../core/filter.ts';
-import { markOf } from '../../core/secret.ts';
+import { fingerprintOf } from '../../core/secret.ts';
 import type { Conditions } from '../lower/filter.ts';
 import { always, and, never, not, or } from '../lower/simplify.ts';
 import type { Collection, Moment } from '../model/types.ts';
@@ -28,7 +28,7 @@ export function fingerprint(
     conditions.segment ?? '',
     conditions.within ?? '',
   ];
-  return markOf(JSON.stringify(parts));
+  return fingerprintOf(JSON.stringify(parts));
 }
 
 /** Independent of the order of properties in the request. */
@@ -92,25 +92,25 @@ function decodeCursor(cursor: string, mark: string): readonly unknown[] {
 
 // Values that a database can hold but callers may not write: `infinity`, invalid days, years before 1 and after 9999,
 // times over a day or below zero.
-const oddDay = /^(?:-?infinity|\d{4,6}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|\+00)?)?(?: BC)?)$/;
-const oddForms: { readonly [type: string]: RegExp } = {
-  Date: oddDay,
-  Dateonly: oddDay,
+const extendedDay = /^(?:-?infinity|\d{4,6}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|\+00)?)?(?: BC)?)$/;
+const extendedForms: { readonly [type: string]: RegExp } = {
+  Date: extendedDay,
+  Dateonly: extendedDay,
   Time: /^-?\d{2,3}:[0-5]\d:[0-5]\d(?:\.\d{1,6})?$/,
 };
 
 function checkCursorValue(path: Path, value: unknown, moment: Moment): unknown {
   if (value === null) return null;
   const { type } = path.field;
-  if (typeof type === 'string' && oddForms[type]?.test(String(value))) return value;
-  return checkValue('value', value, { column: path.field, at: 'cursor', moment, days: false });
+  if (typeof type === 'string' && extendedForms[type]?.test(String(value))) return value;
+  return checkValue('value', value, { column: path.field, label: 'cursor', moment, acceptsDays: false });
 }
 
 /** Selects the records after one with these values. Nulls are first in ascending order, last in descending order. */
 export function afterCursor(order: readonly Order[], values: readonly unknown[]): Filter {
   let after: Filter = never;
   for (let index = order.length - 1; index >= 0; index--)
-    after = or(comesAfter(order[index]!, values[index]), and(isSame(order[index]!.path, values[index]), after));
+    after = or(isAfter(order[index]!, values[index]), and(isSame(order[index]!.path, values[index]), after));
   return order.length > 1 ? and(lowerBound(order[0], values[0]), after) : after;
 }
 
@@ -118,7 +118,7 @@ function isSame(path: Path, value: unknown): Filter {
   return value === null ? missing(path) : test(path, 'Equal', value);
 }
 
-function comesAfter({ path, ascending }: Order, value: unknown): Filter {
+function isAfter({ path, ascending }: Order, value: unknown): Filter {
   if (value === null) return ascending ? not(missing(path)) : never;
   if (ascending) return test(path, 'GreaterThan', value);
   return or(test(path, 'LessThan', value), missing(path));
@@ -129,16 +129,16 @@ function lowerBound(first: Order | undefined, value: unknown): Filter {
   if (!first || value === null) return always;
   const { path, ascending } = first;
   const is = ascending ? 'GreaterThanOrEqual' : 'LessThanOrEqual';
-  if (path.field.operators.get(is)?.by !== 'native' || !(ascending || isAlways(path))) return always;
+  if (path.field.operators.get(is)?.evaluatedBy !== 'native' || !(ascending || hasValue(path))) return always;
   return test(path, is, value);
 }
 
 function missing(path: Path): Filter {
-  return isAlways(path) ? never : test(path, 'Missing', null);
+  return hasValue(path) ? never : test(path, 'Missing', null);
 }
 
 /** Whether the path has a value on every row. */
-function isAlways({ via, field }: Path): boolean {
+function hasValue({ via, field }: Path): boolean {
   return via.length === 0 && !field.nullable;
 }
 

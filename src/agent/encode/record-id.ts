@@ -15,29 +15,29 @@ export function packId(values: readonly unknown[]): string {
 
 /** The canonical values of the key. INVALID_VALUE for a value that its column cannot hold. */
 export function unpackId(key: readonly Column[], given: RecordId, argument: string, moment: Moment): unknown[] {
-  const parts = partsOf(key, given);
+  const parts = toParts(key, given);
   if (parts.length !== key.length)
     fail('INVALID_VALUE', {
       at: argument,
       expected:
         key.length === 1
           ? 'one value'
-          : `an id of ${key.length} parts, ${key.map(({ name }) => name).join('|')}${inParts(key, given)}`,
+          : `an id of ${key.length} parts, ${key.map(({ name }) => name).join('|')}${suggestPackedId(key, given)}`,
       got: given,
     });
   return key.map((column, index) => {
     const at = key.length === 1 ? argument : `${argument} (${column.name})`;
-    return checkValue('value', parts[index], { column, at, moment, days: false });
+    return checkValue('value', parts[index], { column, label: at, moment, acceptsDays: false });
   });
 }
 
-function partsOf(key: readonly Column[], given: RecordId): readonly unknown[] {
+function toParts(key: readonly Column[], given: RecordId): readonly unknown[] {
   if (Array.isArray(given)) return given;
   return key.length === 1 || typeof given !== 'string' ? [given] : splitId(given);
 }
 
 /** A hint with the packed id, if another separator than `|` gives the right number of parts. */
-function inParts(key: readonly Column[], given: RecordId): string {
+function suggestPackedId(key: readonly Column[], given: RecordId): string {
   const parts = typeof given === 'string' ? given.split(/[,;:/_\s-]+/) : [];
   return parts.length === key.length ? ` (such as ${JSON.stringify(packId(parts))})` : '';
 }

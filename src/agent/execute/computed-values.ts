@@ -4,7 +4,7 @@ import { readDataUri } from '../resolve/values.ts';
 import type { ColumnShape, PrimitiveType } from '../sources/column-types.ts';
 
 /** The canonical value of the type (agent/sources/source.ts), from the usual JavaScript forms. */
-export function readMade(given: unknown, { type, enumValues, shape }: Column, refuse: () => never): unknown {
+export function readComputedValue(given: unknown, { type, enumValues, shape }: Column, refuse: () => never): unknown {
   const value = given ?? null;
   if (value === null) return null;
   if (shape) return readShape(value, shape, refuse);

@@ -6,10 +6,10 @@ import { binarySlots, readyRows } from '../encode/records.ts';
 import type { Column, External } from '../model/types.ts';
 import { pathTo } from '../resolve/paths.ts';
 import type { Row } from '../sources/statement.ts';
-import { readMade } from './computed-values.ts';
-import { inTurns } from './fetch-related.ts';
+import { readComputedValue } from './computed-values.ts';
+import { inBatches } from './fetch-related.ts';
 
-const CALLS_AT_ONCE = 4;
+const MAX_CONCURRENT_CALLS = 4;
 
 /** The rows for each record: the columns, then the index of the row. CUSTOMIZATION_FAILED. */
 export async function listExternal(
@@ -18,38 +18,40 @@ export async function listExternal(
   context: CustomizationContext,
 ): Promise<Row[][]> {
   const found: Row[][] = [];
-  await inTurns(records, CALLS_AT_ONCE, async (record, index) => {
+  await inBatches(records, MAX_CONCURRENT_CALLS, async (record, index) => {
     found[index] = await listOne(external, record, context);
   });
   return found;
 }
 
 /** The rows as objects, ready for JSON. */
-export function readyExternal({ collection, columns }: External, rows: readonly Row[]): Record<string, unknown>[] {
+export function toReadyRecords({ collection, columns }: External, rows: readonly Row[]): Record<string, unknown>[] {
   readyRows(rows, binarySlots(columns.map((column) => pathTo(collection, [], column))));
   return rows.map((row) => Object.fromEntries(columns.map(({ name }, at) => [name, row[at]])));
 }
 
 async function listOne(external: External, record: CodeRecord, context: CustomizationContext): Promise<Row[]> {
   const { what, at, list, columns } = external;
-  const refuse = (problem: string): never => failCode(what, at, new Error(`listRecords gave ${problem}`));
+  const refuse = (problem: string): never => failCode(what, at, new Error(`listRecords returned ${problem}`));
   const given: unknown = await callCode(what, at, async () => list(record, context));
   if (!Array.isArray(given)) return refuse(`${given === null ? 'null' : typeof given} instead of a list of records`);
   return given.map((each: unknown, place) => {
     if (typeof each !== 'object' || each === null || Array.isArray(each))
-      return refuse(`something that is no record, at ${place}`);
+      return refuse(`a value that is not a record, at ${place}`);
     const values = each as Readonly<Record<string, unknown>>;
     return [
-      ...columns.map((column) => readValue(column, values[column.column], () => refuse(problemOf(column, place)))),
+      ...columns.map((column) =>
+        readValue(column, values[column.column], () => refuse(describeProblem(column, place))),
+      ),
       place,
     ];
   });
 }
 
 function readValue(column: Column, given: unknown, refuse: () => never): unknown {
-  return readMade(given ?? null, column, refuse);
+  return readComputedValue(given ?? null, column, refuse);
 }
 
-function problemOf({ column, type }: Column, place: number): string {
-  return `a '${column}' that is no ${typeof type === 'string' ? type : `[${type[0]}]`}, at ${place}`;
+function describeProblem({ column, type }: Column, place: number): string {
+  return `a '${column}' that is not a ${typeof type === 'string' ? type : `[${type[0]}]`}, at ${place}`;
 }

@@ -12,7 +12,7 @@ export type Change = 'created' | 'updated' | 'deleted';
  */
 export type Cause = 'call' | 'relation' | 'cascade' | 'code';
 
-export interface Written {
+export interface WriteLogEntry {
   readonly collection: Collection;
   readonly change: Change;
   readonly cause: Cause;
@@ -28,31 +28,31 @@ export interface Written {
 }
 
 /** Receives the writes of one transaction. */
-export interface Ledger {
+export interface WriteLog {
   /** Whether records are read before they are updated. */
-  readonly before: boolean;
-  add(written: Omit<Written, 'cause'>): void;
+  readonly readsPrevious: boolean;
+  add(written: Omit<WriteLogEntry, 'cause'>): void;
   /** For writes by the database itself. */
-  cascade(written: Omit<Written, 'cause'>): void;
+  cascade(written: Omit<WriteLogEntry, 'cause'>): void;
   /** For related records that are written with those of the call. */
-  readonly along: Ledger;
+  readonly related: WriteLog;
 }
 
 /** `isCode`: customization code writes. `before`: whether to read the records of the call; others are always read. */
-export function ledgerInto(
-  list: Written[],
-  { isCode, before }: { readonly isCode: boolean; readonly before: boolean },
-): Ledger {
-  const add = (cause: Cause) => (written: Omit<Written, 'cause'>) => void list.push({ ...written, cause });
+export function createWriteLog(
+  list: WriteLogEntry[],
+  { isCode, before: readsPrevious }: { readonly isCode: boolean; readonly before: boolean },
+): WriteLog {
+  const add = (cause: Cause) => (written: Omit<WriteLogEntry, 'cause'>) => void list.push({ ...written, cause });
   const cause = isCode ? 'code' : 'relation';
   const cascade = add(isCode ? 'code' : 'cascade');
-  const along: Ledger = {
-    before: true,
+  const along: WriteLog = {
+    readsPrevious: true,
     add: add(cause),
     cascade,
-    get along() {
+    get related() {
       return along;
     },
   };
-  return { before, add: add(isCode ? 'code' : 'call'), cascade, along };
+  return { readsPrevious, add: add(isCode ? 'code' : 'call'), cascade, related: along };
 }

@@ -2,15 +2,13 @@
 // instant at its first moment in the zone: midnight, the end of the gap if a clock change skips midnight, or the
 // earlier of two midnights if a clock change repeats it.
 import { DateTime } from 'luxon';
-import type { Edge, Moment } from '../model/types.ts';
-import { canonicalZone } from '../sources/zones.ts';
+import type { DateBound, Moment } from '../model/types.ts';
 
-/** `now` in milliseconds since the epoch; `given` must be a zone (`isZone` of agent/sources/zones.ts). */
-export function createMoment(now: number, given: string): Moment {
-  const zone = canonicalZone(given) ?? given;
+/** `now` in milliseconds since the epoch; `zone` must be canonical (agent/sources/zones.ts). */
+export function createMoment(now: number, zone: string): Moment {
   return {
     zone,
-    now: () => edge(now, zone),
+    now: () => toDateBound(now, zone),
     startOf(unit, shift = 0) {
       const local = DateTime.fromMillis(now, { zone });
       const day = DateTime.utc(local.year, local.month, local.day)
@@ -18,11 +16,11 @@ export function createMoment(now: number, given: string): Moment {
         .plus({ [unit]: shift });
       return { instant: new Date(startOfDay(day.year, day.month, day.day, zone)).toISOString(), day: day.toISODate()! };
     },
-    hoursAgo: (hours) => edge(now - hours * 3_600_000, zone),
+    hoursAgo: (hours) => toDateBound(now - hours * 3_600_000, zone),
   };
 }
 
-function edge(milliseconds: number, zone: string): Edge {
+function toDateBound(milliseconds: number, zone: string): DateBound {
   return {
     instant: new Date(milliseconds).toISOString(),
     day: DateTime.fromMillis(milliseconds, { zone }).toISODate()!,

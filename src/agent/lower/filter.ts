@@ -3,14 +3,14 @@
 import type { Access } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import type { CustomizationContext, MaybePromise } from '../customize/context.ts';
 import { callCode, failCode, whenAll, whenDone } from '../customize/user-code.ts';
-import type { Collection, Moment, Relation, Replacement, Said } from '../model/types.ts';
+import type { Collection, ColumnCondition, Moment, Relation, Replacement } from '../model/types.ts';
 import type { Filter, Path } from '../plan/types.ts';
-import { resolveClear } from '../resolve/ambiguity.ts';
-import { replant, resolveFilter } from '../resolve/filter.ts';
-import { scopeViewOf, type View } from '../resolve/visibility.ts';
+import { resolveUnambiguous } from '../resolve/ambiguity.ts';
+import { prependRelations, resolveFilter } from '../resolve/filter.ts';
+import { type CollectionView, scopeViewOf } from '../resolve/visibility.ts';
 import { checkSearch, searchFilter } from './search.ts';
 import { always, and, join, never, not } from './simplify.ts';
 
@@ -27,13 +27,13 @@ export type ScopeOf = (collection: Collection) => Filter;
 /** The context of lowering. `code` is called only if customization code has to run. */
 export interface Lowering {
   /** The collection where the paths of the filter start. */
-  readonly view: View;
+  readonly view: CollectionView;
   readonly moment: Moment;
   readonly code: () => CustomizationContext;
   /** The operator replacements in progress, to detect cycles. */
-  readonly under?: readonly string[];
+  readonly activeReplacements?: readonly string[];
   /** Accepts ambiguous conditions through to-many relations. */
-  readonly isKept?: boolean;
+  readonly acceptsAmbiguity?: boolean;
 }
 
 /** The result always includes the caller's row scope. Throws UNKNOWN_SEGMENT. */
@@ -41,7 +41,7 @@ export function lowerConditions(scope: ScopeOf, conditions: Conditions, lowering
   const { filter, search, searchExtended = false, segment } = conditions;
   const { view, moment } = lowering;
   const scoped = scope(view.collection);
-  const filtered = filter ? lower(resolveClear(view, filter, moment), lowering) : always;
+  const filtered = filter ? lower(resolveUnambiguous(view, filter, moment), lowering) : always;
   if (segment === undefined && !search) return whenDone(filtered, (where) => and(scoped, where));
   return whenAll(
     [
@@ -59,16 +59,16 @@ function lowerSegment(name: string, lowering: Lowering): MaybePromise<Filter> {
   const { segments } = collection.rules;
   const found = segments.get(name);
   if (!found) {
-    const near = nearNames(String(name), segments.keys());
+    const near = suggestNames(String(name), segments.keys());
     return fail('UNKNOWN_SEGMENT', { collection: collection.name, segment: String(name), near });
   }
   const { definition, at } = found;
   // Existing segments keep their meaning. `portico doctor` lists the ambiguous ones.
-  if (typeof definition !== 'function') return lowerInside(definition, { ...lowering, isKept: true });
+  if (typeof definition !== 'function') return lowerInternal(definition, { ...lowering, acceptsAmbiguity: true });
   const what = `the segment '${name}' of '${collection.name}'`;
   return whenDone(
     callCode(what, at, () => definition(lowering.code())),
-    (plain) => lowerInside(plain, { ...lowering, isKept: true }, { what, at }),
+    (plain) => lowerInternal(plain, { ...lowering, acceptsAmbiguity: true }, { what, at }),
   );
 }
 
@@ -85,22 +85,22 @@ function lowerSearch(search: string, extended: boolean, lowering: Lowering): May
   const what = `the search of '${collection.name}'`;
   return whenDone(
     callCode(what, rule.at, () => rule.replace(search, extended, lowering.code())),
-    (plain) => lowerInside(plain, lowering, { what, at: rule.at }),
+    (plain) => lowerInternal(plain, lowering, { what, at: rule.at }),
   );
 }
 
 /** Lowers a filter from customization code, on the collection of the view or at the end of `via`. */
-export function lowerInside(
+export function lowerInternal(
   plain: PlainFilter,
   lowering: Lowering,
   by?: { readonly what: string; readonly at: string },
   via: readonly Relation[] = [],
 ): MaybePromise<Filter> {
-  const { view, moment, isKept } = lowering;
+  const { view, moment, acceptsAmbiguity: isKept } = lowering;
   const collection = via.at(-1)?.to ?? view.collection;
-  const resolve = () => (isKept ? resolveFilter : resolveClear)(view.inside(collection), plain, moment);
+  const resolve = () => (isKept ? resolveFilter : resolveUnambiguous)(view.toInternal(collection), plain, moment);
   const resolved = by ? (callCode(by.what, by.at, resolve, true) as Filter) : resolve();
-  return lower(via.length ? replant(resolved, view.collection, via) : resolved, lowering);
+  return lower(via.length ? prependRelations(resolved, view.collection, via) : resolved, lowering);
 }
 
 /** Every test of the result is evaluated by the source, or after reading. A promise only if code returns one. */
@@ -116,56 +116,56 @@ export function lower(filter: Filter, lowering: Lowering): MaybePromise<Filter> 
       return whenDone(lower(filter.of, lowering), not);
     case 'any':
       return whenDone(
-        lower(filter.of, { ...lowering, view: lowering.view.other(filter.relation.to) }),
+        lower(filter.of, { ...lowering, view: lowering.view.forCollection(filter.relation.to) }),
         (of): Filter => (of.op === 'never' ? never : { ...filter, of }),
       );
     case 'test': {
-      const by = filter.path.field.operators.get(filter.is)?.by;
+      const by = filter.path.field.operators.get(filter.is)?.evaluatedBy;
       if (by === undefined || by === 'native' || by === 'here') return filter;
-      if ('say' in by) return lower(placeSaid(by.say(filter.value, lowering.moment), filter.path), lowering);
-      return lowerReplaced(filter, by, lowering);
+      if ('say' in by) return lower(applyToPath(by.say(filter.value, lowering.moment), filter.path), lowering);
+      return lowerReplacement(filter, by, lowering);
     }
     default:
       return filter;
   }
 }
 
-function lowerReplaced(
+function lowerReplacement(
   { path, is, value }: Filter & { readonly op: 'test' },
   { replace, at }: Replacement,
   lowering: Lowering,
 ): MaybePromise<Filter> {
   const id = `${path.id} ${is}`;
-  const under = lowering.under ?? [];
+  const under = lowering.activeReplacements ?? [];
   const what = `the operator '${is}' of '${path.id}'`;
   if (under.includes(id))
-    failCode(what, at, new Error(`Operator replacements go in a circle: ${[...under, id].join(' -> ')}`));
+    failCode(what, at, new Error(`Circular operator replacements: ${[...under, id].join(' -> ')}`));
   return whenDone(
     callCode(what, at, () => replace(value, lowering.code())),
-    (plain) => lowerInside(plain, { ...lowering, under: [...under, id] }, { what, at }, path.via),
+    (plain) => lowerInternal(plain, { ...lowering, activeReplacements: [...under, id] }, { what, at }, path.via),
   );
 }
 
 /** Applies the condition to the path. */
-export function placeSaid(said: Said, path: Path): Filter {
-  switch (said.op) {
+export function applyToPath(condition: ColumnCondition, path: Path): Filter {
+  switch (condition.op) {
     case 'test':
-      return { op: 'test', path, is: said.is, value: said.value };
+      return { op: 'test', path, is: condition.is, value: condition.value };
     case 'not':
-      return { op: 'not', of: placeSaid(said.of, path) };
+      return { op: 'not', of: applyToPath(condition.of, path) };
     default:
-      return { op: said.op, of: said.of.map((each) => placeSaid(each, path)) };
+      return { op: condition.op, of: condition.of.map((each) => applyToPath(each, path)) };
   }
 }
 
-interface Scope {
+interface CachedScope {
   readonly resolved: Filter;
   /** Undefined if it depends on the time. */
   readonly lowered: Filter | undefined;
 }
 
 /** Weak in the collections too: an Access outlives the models of many restarts, and must not retain them. */
-const scopes = new WeakMap<Access, WeakMap<Collection, Scope>>();
+const scopes = new WeakMap<Access, WeakMap<Collection, CachedScope>>();
 
 /**
  * The rows that the caller may see. Names in a scope resolve without grants and other scopes, because its author sees
@@ -188,7 +188,7 @@ export function scopeOf(
     const resolved = resolveScope(access, collection, moment);
     scope = {
       resolved,
-      lowered: isDated(resolved) ? undefined : lowerScope(access, collection, resolved, moment, code),
+      lowered: dependsOnTime(resolved) ? undefined : lowerScope(access, collection, resolved, moment, code),
     };
     known.set(collection, scope);
   }
@@ -205,37 +205,37 @@ function lowerScope(
 ): Filter {
   const view = scopeViewOf(access, collection);
   const lowered = lower(resolved, { view, moment, code });
-  return lowered instanceof Promise ? unusable(collection) : lowered;
+  return lowered instanceof Promise ? failUnusableScope(collection) : lowered;
 }
 
 function resolveScope(access: Access, collection: Collection, moment: Moment): Filter {
-  const plain = collection.isGiven ? null : access.scope(collection.name);
+  const plain = collection.isExternal ? null : access.scope(collection.name);
   if (plain === null) return always;
   try {
     return resolveFilter(scopeViewOf(access, collection), plain, moment);
   } catch (cause) {
-    return unusable(collection, cause);
+    return failUnusableScope(collection, cause);
   }
 }
 
-function unusable(collection: Collection, cause?: unknown): never {
+function failUnusableScope(collection: Collection, cause?: unknown): never {
   return fail(
     'CONFIGURATION',
-    { problem: `The row scope of '${collection.name}' cannot be used; an administrator has to correct it.` },
+    { problem: `The row scope of '${collection.name}' cannot be used. An administrator must correct it.` },
     cause,
   );
 }
 
-function isDated(filter: Filter): boolean {
+function dependsOnTime(filter: Filter): boolean {
   switch (filter.op) {
     case 'and':
     case 'or':
-      return filter.of.some(isDated);
+      return filter.of.some(dependsOnTime);
     case 'not':
     case 'any':
-      return isDated(filter.of);
+      return dependsOnTime(filter.of);
     case 'test': {
-      const by = filter.path.field.operators.get(filter.is)?.by;
+      const by = filter.path.field.operators.get(filter.is)?.evaluatedBy;
       return typeof by === 'object' && (!('say' in by) || by.dated);
     }
     default:

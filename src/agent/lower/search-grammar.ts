@@ -5,9 +5,9 @@
 //   this OR that      either; binds weaker   -word             not; also -"a phrase", -field:value, -(...)
 //   (this that)       a group                field:value       in one field (search-terms.ts says what a value may be)
 
-export type Sought =
-  | { readonly op: 'all' | 'any'; readonly of: readonly Sought[] }
-  | { readonly op: 'not'; readonly of: Sought }
+export type SearchExpression =
+  | { readonly op: 'all' | 'any'; readonly of: readonly SearchExpression[] }
+  | { readonly op: 'not'; readonly of: SearchExpression }
   | Word;
 
 export interface Word {
@@ -23,15 +23,15 @@ export interface Word {
 type Token = '(' | ')' | '-' | Word;
 
 /** An empty `all` for a search without words. */
-export function parseSearch(text: string): Sought {
+export function parseSearch(text: string): SearchExpression {
   const tokens = readTokens(text, true);
   return new Parser(balanced(tokens) ? tokens : readTokens(text, false)).parse();
 }
 
 /** The words of the search, in order. */
-export function wordsOf(sought: Sought): readonly Word[] {
+export function collectWords(sought: SearchExpression): readonly Word[] {
   if (sought.op === 'word') return [sought];
-  return sought.op === 'not' ? wordsOf(sought.of) : sought.of.flatMap(wordsOf);
+  return sought.op === 'not' ? collectWords(sought.of) : sought.of.flatMap(collectWords);
 }
 
 function balanced(tokens: readonly Token[]): boolean {
@@ -134,7 +134,7 @@ class Parser {
     this.#tokens = tokens;
   }
 
-  parse(): Sought {
+  parse(): SearchExpression {
     const any = [this.#readAll()];
     while (this.#isBetween('OR')) {
       this.#at++;
@@ -143,8 +143,8 @@ class Parser {
     return any.length === 1 ? any[0]! : { op: 'any', of: any };
   }
 
-  #readAll(): Sought {
-    const all: Sought[] = [];
+  #readAll(): SearchExpression {
+    const all: SearchExpression[] = [];
     while (!this.#isEnd(this.#at)) {
       if (all.length && this.#isBetween('OR')) break;
       if (all.length && this.#isBetween('AND')) {
@@ -157,7 +157,7 @@ class Parser {
     return all.length === 1 ? all[0]! : { op: 'all', of: all };
   }
 
-  #readOne(): Sought {
+  #readOne(): SearchExpression {
     const token = this.#tokens[this.#at++]!;
     if (token === '-') {
       // A `-` without an operand, as in `(-)`, is a word.

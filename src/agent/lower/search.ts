@@ -6,8 +6,8 @@ import type { Operator } from '../../core/filter.ts';
 import type { Collection, Column, Field, Moment } from '../model/types.ts';
 import type { Filter, Path } from '../plan/types.ts';
 import { resolveName } from '../resolve/names.ts';
-import type { View } from '../resolve/visibility.ts';
-import { parseSearch, type Sought, type Word, wordsOf } from './search-grammar.ts';
+import type { CollectionView } from '../resolve/visibility.ts';
+import { collectWords, parseSearch, type SearchExpression, type Word } from './search-grammar.ts';
 import { findValue, findWord, fold } from './search-terms.ts';
 import { join, never, not, or } from './simplify.ts';
 
@@ -15,12 +15,12 @@ const WORDS_LIMIT = 16;
 const LENGTH_LIMIT = 1_000;
 
 /** `extended` also searches to-one relations. INVALID_ARGUMENT for too many words. */
-export function searchFilter(view: View, search: string, extended: boolean, moment: Moment): Filter {
+export function searchFilter(view: CollectionView, search: string, extended: boolean, moment: Moment): Filter {
   checkSearch(search);
   const sought = parseSearch(search);
-  if (wordsOf(sought).length > WORDS_LIMIT)
+  if (collectWords(sought).length > WORDS_LIMIT)
     fail('INVALID_ARGUMENT', { argument: 'search', problem: `at most ${WORDS_LIMIT} words can be searched for.` });
-  const find = (each: Sought): Filter => {
+  const find = (each: SearchExpression): Filter => {
     if (each.op === 'not') return not(find(each.of));
     if (each.op !== 'word') return join(each.op === 'all' ? 'and' : 'or', each.of.map(find));
     return findNamed(view, each, moment) ?? findAnywhere(searchedPaths(view, extended), each, moment);
@@ -31,14 +31,14 @@ export function searchFilter(view: View, search: string, extended: boolean, mome
 /** INVALID_ARGUMENT for a text that is too long or contains NUL. */
 export function checkSearch(search: string): void {
   if (typeof search === 'string' && search.length <= LENGTH_LIMIT && !search.includes('\0')) return;
-  fail('INVALID_ARGUMENT', { argument: 'search', problem: `expected a text of at most ${LENGTH_LIMIT} characters.` });
+  fail('INVALID_ARGUMENT', { argument: 'search', problem: `expected a string of at most ${LENGTH_LIMIT} characters.` });
 }
 
 function findAnywhere(paths: readonly Path[], { text }: Word, moment: Moment): Filter {
   return paths.length ? or(...paths.map((path) => findWord(path, text, moment))) : never;
 }
 
-function findNamed(view: View, { named, quoted }: Word, moment: Moment): Filter | undefined {
+function findNamed(view: CollectionView, { named, quoted }: Word, moment: Moment): Filter | undefined {
   for (const [field, value] of named) {
     const name = findName(view, field);
     if (name !== undefined) return findValue(resolveName(view, name).path, value, quoted, moment);
@@ -47,9 +47,9 @@ function findNamed(view: View, { named, quoted }: Word, moment: Moment): Filter 
 }
 
 /** `orders.Placed_At` and `orders:placedat` name `orders:placed_at`. Undefined if no visible field matches. */
-function findName({ sight, collection: home }: View, text: string): string | undefined {
+function findName({ visibility: sight, collection: home }: CollectionView, text: string): string | undefined {
   const find = (collection: Collection, parts: readonly string[]): readonly string[] | undefined => {
-    const fields = seenFields(sight, collection);
+    const fields = visibleFields(sight, collection);
     const [first = '', ...rest] = parts;
     const named = fields.get(first) ? [first] : [...fields.keys()].filter((name) => fold(name) === fold(first));
     for (const name of fold(first) ? named : []) {
@@ -62,45 +62,45 @@ function findName({ sight, collection: home }: View, text: string): string | und
     return undefined;
   };
   const parts = text.split(/[:.]/);
-  return parts.length > HOPS_LIMIT + 1 ? undefined : find(home, parts)?.join(':');
+  return parts.length > MAX_PATH_SEGMENTS + 1 ? undefined : find(home, parts)?.join(':');
 }
 
 /** The maximum number of relations in a name (agent/resolve/names.ts). */
-const HOPS_LIMIT = 8;
+const MAX_PATH_SEGMENTS = 8;
 
-const searched = new WeakMap<View, { own?: readonly Path[]; extended?: readonly Path[] }>();
+const searchedPathsCache = new WeakMap<CollectionView, { own?: readonly Path[]; extended?: readonly Path[] }>();
 
-function searchedPaths(view: View, extended: boolean): readonly Path[] {
-  const known = searched.get(view) ?? {};
-  searched.set(view, known);
-  known.own ??= distinct(pathsOf(view, '', seenFields(view.sight, view.collection)));
+function searchedPaths(view: CollectionView, extended: boolean): readonly Path[] {
+  const known = searchedPathsCache.get(view) ?? {};
+  searchedPathsCache.set(view, known);
+  known.own ??= distinct(pathsOf(view, '', visibleFields(view.visibility, view.collection)));
   if (extended) known.extended ??= distinct([...known.own, ...relatedPaths(view)]);
   return known.extended && extended ? known.extended : known.own;
 }
 
-function relatedPaths(view: View): Path[] {
-  return [...view.sight.fields(view.collection)].flatMap(([name, field]) => {
+function relatedPaths(view: CollectionView): Path[] {
+  return [...view.visibility.fields(view.collection)].flatMap(([name, field]) => {
     if (field.kind !== 'one' || !view.relations.includes(field)) return [];
-    return pathsOf(view, `${name}:`, seenFields(view.sight, field.to));
+    return pathsOf(view, `${name}:`, visibleFields(view.visibility, field.to));
   });
 }
 
-function seenFields(sight: View['sight'], collection: Collection): ReadonlyMap<string, Field> {
-  return new Map([...sight.fields(collection)].filter(([, field]) => sight.sees(collection, field)));
+function visibleFields(sight: CollectionView['visibility'], collection: Collection): ReadonlyMap<string, Field> {
+  return new Map([...sight.fields(collection)].filter(([, field]) => sight.canSee(collection, field)));
 }
 
 function distinct(paths: readonly Path[]): readonly Path[] {
   return [...new Map(paths.map((path) => [path.id, path])).values()];
 }
 
-function pathsOf(view: View, prefix: string, fields: ReadonlyMap<string, Field>): Path[] {
+function pathsOf(view: CollectionView, prefix: string, fields: ReadonlyMap<string, Field>): Path[] {
   return [...fields].flatMap(([name, field]) =>
     field.kind === 'column' && isSearched(field) ? [resolveName(view, `${prefix}${name}`).path] : [],
   );
 }
 
 /** The operators that `findWord` needs, by type. Columns of other types are searched only by name. */
-const asks: { readonly [T in string]?: readonly Operator[] } = {
+const neededOperators: { readonly [T in string]?: readonly Operator[] } = {
   Enum: ['In'],
   Number: ['Equal'],
   Uuid: ['Equal'],
@@ -112,16 +112,18 @@ const asks: { readonly [T in string]?: readonly Operator[] } = {
 /** False if the operator is emulated, which reads every record. A search by field name still uses it. */
 function isSearched(column: Column): boolean {
   const { type, operators } = column;
-  if (typeof type !== 'string') return isAsked(column, 'IncludesAll');
+  if (typeof type !== 'string') return isNative(column, 'IncludesAll');
   if (type === 'String') {
     const is = (['IContains', 'Contains', 'Equal'] as const).find((each) => operators.has(each));
-    return is !== undefined && isAsked(column, is);
+    return is !== undefined && isNative(column, is);
   }
-  return asks[type]?.every((operator) => isAsked(column, operator)) ?? false;
+  return neededOperators[type]?.every((operator) => isNative(column, operator)) ?? false;
 }
 
-function isAsked({ operators }: Column, operator: Operator): boolean {
-  const by = operators.get(operator)?.by;
+function isNative({ operators }: Column, operator: Operator): boolean {
+  const by = operators.get(operator)?.evaluatedBy;
   if (by === undefined || by === 'here') return false;
-  return typeof by !== 'object' || !('say' in by) || ![...operators.values()].some((answer) => answer.by === 'here');
+  return (
+    typeof by !== 'object' || !('say' in by) || ![...operators.values()].some((answer) => answer.evaluatedBy === 'here')
+  );
 }

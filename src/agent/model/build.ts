@@ -2,27 +2,27 @@
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
 import type { Observe } from '../../core/observe.ts';
-import type { Customizations, Said } from '../customize/definitions.ts';
+import type { Customizations, RecordedCustomizations } from '../customize/definitions.ts';
 import type { Hooks } from '../customize/hooks.ts';
 import type { Described, DescribedColumn, DescribedReference, DescribedTable } from '../sources/described.ts';
 import type { Source } from '../sources/source.ts';
-import { addFields, type Home } from './added.ts';
+import { addFields, type CollectionBuild } from './added.ts';
 import {
+  type CollectionCustomizations,
+  checkCustomizations,
   checkName,
-  checkWishes,
-  gatherWishes,
-  misuse,
-  noWishes,
-  publishedName,
-  unknownName,
+  collectCustomizations,
+  createCollectionCustomizations,
+  failMisuse,
+  failUnknownName,
+  publishedNameOf,
   type Validation,
-  type Wishes,
 } from './customizations.ts';
-import { buildDeclared } from './declared.ts';
+import { buildDeclaredRelation } from './declared.ts';
 import { FieldMap } from './field-map.ts';
-import { buildColumns, type ColumnWishes, keyOf } from './fields.ts';
+import { buildColumns, type ColumnCustomizations, keyOf } from './fields.ts';
 import { flattenFields } from './flatten.ts';
-import { decidedHere, operatorsFor, type Patches, solveOperators } from './operators.ts';
+import { findInMemoryOperators, type OperatorPatches, operatorsFor, resolveOperators } from './operators.ts';
 import { buildRelations, findReference, type Reference } from './relations.ts';
 import { checkSorts } from './sorts.ts';
 import type {
@@ -30,36 +30,37 @@ import type {
   Column,
   Field,
   FieldRule,
-  Holder,
   Incoming,
   KeyPair,
   Model,
+  ReferencingCollection,
   Relation,
   Replacement,
 } from './types.ts';
 
-interface Draft extends Home {
-  readonly inside: FieldMap;
+interface CollectionDraft extends CollectionBuild {
+  readonly internalFields: FieldMap;
   readonly table: DescribedTable;
   readonly collection: Collection;
   /** The map behind `collection.fields`. */
-  readonly published: FieldMap;
+  readonly publishedFields: FieldMap;
   /** The list behind `collection.referencedBy`. */
   readonly incoming: Incoming[];
 }
 
 /** CONFIGURATION, with the user's file and line, for customizations that do not fit the schema. */
-export function buildModel(chosen: readonly ChosenTable[], said: Said, observe: Observe): Model {
-  const drafts = draftCollections(chosen, said);
+export function buildModel(chosen: readonly ChosenTable[], recorded: RecordedCustomizations, observe: Observe): Model {
+  const drafts = createDrafts(chosen, recorded);
   linkRelations(drafts);
   linkIncoming(drafts);
   declareRelations(drafts, (message) => observe({ type: 'warning', message }));
   flattenDeclared(drafts);
   addDeclaredFields(drafts);
-  for (const { name, wishes, inside } of drafts) checkWishes(name, wishes, inside);
+  for (const { name, customizations: wishes, internalFields: inside } of drafts)
+    checkCustomizations(name, wishes, inside);
   checkSorts(drafts);
   publish(drafts);
-  return freeze(drafts);
+  return freezeModel(drafts);
 }
 
 /** Reads the schemas of the sources: the selected tables, with the names of their collections. */
@@ -72,12 +73,12 @@ export async function chooseTables(
 }
 
 /** Reads the current schemas without logging. The served model does not change. */
-export async function lookAtTables(
+export async function readCurrentTables(
   sources: readonly Source[],
   tables: Customizations['tables'] = new Map(),
 ): Promise<readonly ChosenTable[]> {
-  const look = async (source: Source) => [source, await (source.look ?? source.describe)()] as const;
-  return selectTables(await Promise.all(sources.map(look)), tables);
+  const describeCurrent = async (source: Source) => [source, await (source.look ?? source.describe)()] as const;
+  return selectTables(await Promise.all(sources.map(describeCurrent)), tables);
 }
 
 async function describeSources(
@@ -94,15 +95,15 @@ async function describeSources(
   for (const [source, { warnings = [] }] of all)
     for (const { table, problem } of warnings)
       observe({ type: 'warning', message: `${source.name}: '${table}' ${problem}` });
-  for (const [source, { tables }] of all) tellKeys(source, tables, observe);
+  for (const [source, { tables }] of all) logUncertainKeys(source, tables, observe);
   return all;
 }
 
 /** Logs tables whose key was guessed or is missing, because the key identifies records. */
-function tellKeys({ name }: Source, tables: readonly DescribedTable[], observe: Observe): void {
-  const unsure = tables.filter(({ primaryKey }) => primaryKey.length === 0);
-  if (unsure.length === 0) return;
-  const keys = unsure.map((table) => [table.name, keyOf(table)] as const);
+function logUncertainKeys({ name }: Source, tables: readonly DescribedTable[], observe: Observe): void {
+  const uncertain = tables.filter(({ primaryKey }) => primaryKey.length === 0);
+  if (uncertain.length === 0) return;
+  const keys = uncertain.map((table) => [table.name, keyOf(table)] as const);
   observe({
     type: 'source.keys',
     source: name,
@@ -122,25 +123,28 @@ export interface ChosenTable {
 
 function selectTables(
   described: readonly (readonly [Source, Described])[],
-  said: Customizations['tables'],
+  options: Customizations['tables'],
 ): ChosenTable[] {
   return described.flatMap(([source, { tables }]) => {
-    const wanted = said.get(source);
-    if (!wanted) return tables.map((table) => ({ source, table, name: table.name }));
-    const { include, exclude = [], rename = {} } = wanted.options;
+    const selection = options.get(source);
+    if (!selection) return tables.map((table) => ({ source, table, name: table.name }));
+    const { include, exclude = [], rename = {} } = selection.options;
     const names = tables.map((table) => table.name);
     for (const name of [...(include ?? []), ...exclude, ...Object.keys(rename)])
-      if (!names.includes(name)) unknownName(`${source.name} holds no '${name}'`, name, names, wanted.at);
-    for (const name of Object.values(rename)) checkName(name, wanted.at);
+      if (!names.includes(name)) failUnknownName(`${source.name} has no table '${name}'`, name, names, selection.at);
+    for (const name of Object.values(rename)) checkName(name, selection.at);
     return tables
       .filter(({ name }) => (!include || include.includes(name)) && !exclude.includes(name))
-      .map((table) => ({ source, table, name: rename[table.name] ?? table.name, at: wanted.at }));
+      .map((table) => ({ source, table, name: rename[table.name] ?? table.name, at: selection.at }));
   });
 }
 
-function draftCollections(chosen: readonly ChosenTable[], { recorded, removed }: Said): readonly Draft[] {
-  const drafts = new Map<string, Draft>();
-  const wishes = gatherWishes(recorded);
+function createDrafts(
+  chosen: readonly ChosenTable[],
+  { recorded, removed }: RecordedCustomizations,
+): readonly CollectionDraft[] {
+  const drafts = new Map<string, CollectionDraft>();
+  const customizations = collectCustomizations(recorded);
   const hidden = new Set(removed.map(({ collection }) => collection));
   for (const each of chosen) {
     const other = drafts.get(each.name)?.collection.source;
@@ -148,63 +152,87 @@ function draftCollections(chosen: readonly ChosenTable[], { recorded, removed }:
       fail('CONFIGURATION', {
         problem: `The collection '${each.name}' is published by both '${other.name}' and '${each.source.name}'. Rename one of them.${each.at ? ` (${each.at})` : ''}`,
       });
-    drafts.set(each.name, draftCollection(each, wishes.get(each.name) ?? noWishes(), !hidden.has(each.name)));
+    drafts.set(
+      each.name,
+      createDraft(each, customizations.get(each.name) ?? createCollectionCustomizations(), !hidden.has(each.name)),
+    );
   }
-  for (const [name, { at }] of [...wishes, ...removed.map(({ collection, at }) => [collection, { at }] as const)])
-    if (!drafts.has(name)) unknownName(`There is no collection '${name}'`, name, drafts.keys(), at);
+  for (const [name, { at }] of [
+    ...customizations,
+    ...removed.map(({ collection, at }) => [collection, { at }] as const),
+  ])
+    if (!drafts.has(name)) failUnknownName(`There is no collection '${name}'`, name, drafts.keys(), at);
   return [...drafts.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function draftCollection({ source, table, name }: ChosenTable, wishes: Wishes, isPublished: boolean): Draft {
-  const wishesFor = (column: DescribedColumn) => columnWishes(wishes, column);
+function createDraft(
+  { source, table, name }: ChosenTable,
+  customizations: CollectionCustomizations,
+  isPublished: boolean,
+): CollectionDraft {
+  const customizationsFor = (column: DescribedColumn) => columnCustomizations(customizations, column);
   // By the name in the database, which is the original name in code.
-  const columns = new Map(buildColumns(table, wishesFor).map((column) => [column.column, column]));
+  const columns = new Map(buildColumns(table, customizationsFor).map((column) => [column.column, column]));
   const pick = (names: readonly string[]): readonly Column[] => Object.freeze(names.map((name) => columns.get(name)!));
-  const served = (names: readonly string[]): boolean => names.length > 0 && names.every((name) => columns.has(name));
+  const publishedColumns = (names: readonly string[]): boolean =>
+    names.length > 0 && names.every((name) => columns.has(name));
   const inside = new FieldMap(columns);
   const published = new FieldMap();
   const incoming: Incoming[] = [];
   const key = keyOf(table);
-  const { segments, search, countable, hooks, overrides } = wishes;
+  const { segments, search, countable, hooks, overrides } = customizations;
   const collection: Collection = Object.freeze({
     name,
     source,
     table: table.name,
     kind: table.kind,
     ...readOnlyFor(source, table),
-    key: served(key) ? pick(key) : Object.freeze([]),
-    uniqueKeys: Object.freeze([table.primaryKey, ...table.uniqueKeys].filter(served).map(pick)),
+    key: publishedColumns(key) ? pick(key) : Object.freeze([]),
+    uniqueKeys: Object.freeze([table.primaryKey, ...table.uniqueKeys].filter(publishedColumns).map(pick)),
     fields: published,
-    inside,
-    published: isPublished,
+    internalFields: inside,
+    isPublished,
     referencedBy: incoming,
     triggers: table.triggers ?? [],
     // Collected by position and type, so each hook matches the context of its event.
     rules: Object.freeze({ segments, search, countable, hooks: hooks as unknown as Hooks, overrides }),
   });
   const keyNames = collection.key.map(({ column }) => column);
-  return { name, key: keyNames, table, collection, inside, published, incoming, wishes, wishesFor };
+  return {
+    name,
+    key: keyNames,
+    table,
+    collection,
+    internalFields: inside,
+    publishedFields: published,
+    incoming,
+    customizations,
+    customizationsFor,
+  };
 }
 
 function readOnlyFor({ writing }: Source, { kind, readOnly }: DescribedTable): Pick<Collection, 'readOnly'> {
-  if (kind === 'view') return { readOnly: 'it is a view. Write to the tables that it shows.' };
-  if (!writing) return { readOnly: 'its data source only reads.' };
+  if (kind === 'view') return { readOnly: 'it is a view. Write to its tables.' };
+  if (!writing) return { readOnly: 'its data source is read-only.' };
   return readOnly === undefined ? {} : { readOnly };
 }
 
-function columnWishes(wishes: Wishes, { name, type }: DescribedColumn): ColumnWishes {
-  const order = wishes.sorts.get(name)?.by;
-  const operators = wishes.operators.get(name);
-  const binary = wishes.binaryModes.get(name);
-  const writing = wishes.writings.get(name);
-  const validations = wishes.validations.get(name);
+function columnCustomizations(
+  customizations: CollectionCustomizations,
+  { name, type }: DescribedColumn,
+): ColumnCustomizations {
+  const order = customizations.sorts.get(name)?.by;
+  const operators = customizations.operators.get(name);
+  const binary = customizations.binaryModes.get(name);
+  const writing = customizations.writings.get(name);
+  const validations = customizations.validations.get(name);
   return {
-    name: publishedName(wishes, name),
-    nullable: wishes.nullable.has(name),
-    filled: wishes.filled.has(name),
+    name: publishedNameOf(customizations, name),
+    nullable: customizations.nullable.has(name),
+    filledByDatabase: customizations.filledByDatabase.has(name),
     ...(order !== undefined && { order }),
     ...(binary && { binary: binary.mode }),
-    ...(operators && { patches: patchesFor(name, type, operators) }),
+    ...(operators && { patches: toPatches(name, type, operators) }),
     ...(writing && { writing }),
     ...(validations && { rules: validations.map((validation) => buildRule(name, type, validation)) }),
   };
@@ -212,35 +240,35 @@ function columnWishes(wishes: Wishes, { name, type }: DescribedColumn): ColumnWi
 
 function buildRule(name: string, type: DescribedColumn['type'], validation: Validation): FieldRule {
   const allowed = operatorsFor(type);
-  const answer = solveOperators(type, new Set(allowed)).get(validation.operator);
+  const answer = resolveOperators(type, new Set(allowed)).get(validation.operator);
   if (answer) return Object.freeze({ ...validation, answer });
   const near = `Allowed: ${allowed.join(', ')}`;
-  return misuse(`'${validation.operator}' cannot check '${name}', which is ${type}. ${near}`, validation.at);
+  return failMisuse(`'${validation.operator}' cannot check '${name}', which is ${type}. ${near}`, validation.at);
 }
 
-function patchesFor(
+function toPatches(
   name: string,
   type: DescribedColumn['type'],
-  { answers, rest }: NonNullable<ReturnType<Wishes['operators']['get']>>,
-): Patches {
+  { replacements: answers, emulatedAt: rest }: NonNullable<ReturnType<CollectionCustomizations['operators']['get']>>,
+): OperatorPatches {
   const found = new Map<Operator, 'here' | Replacement>();
   const allowed = operatorsFor(type);
   for (const [operator, { by, at }] of answers) {
     if (!allowed.includes(operator))
-      misuse(`'${operator}' is not for '${name}', which is ${type}. Allowed: ${allowed.join(', ')}`, at);
+      failMisuse(`'${operator}' cannot be used on '${name}', which is ${type}. Allowed: ${allowed.join(', ')}`, at);
     if (by !== 'here') {
       found.set(operator, by);
       continue;
     }
-    const decided =
-      decidedHere(operator) ?? misuse(`'${operator}' cannot be emulated: give it a replaceFieldOperator`, at);
-    for (const each of decided) if (!answers.has(each) || each === operator) found.set(each, 'here');
+    const inMemory =
+      findInMemoryOperators(operator) ?? failMisuse(`'${operator}' cannot be emulated: use replaceFieldOperator`, at);
+    for (const each of inMemory) if (!answers.has(each) || each === operator) found.set(each, 'here');
   }
-  return { answers: found, rest: rest !== undefined };
+  return { replacements: found, emulatesOthers: rest !== undefined };
 }
 
 /** Foreign keys stay within their source. */
-function linkRelations(drafts: readonly Draft[]): void {
+function linkRelations(drafts: readonly CollectionDraft[]): void {
   const bySource = new Map<Source, Map<string, Collection>>();
   for (const { table, collection } of drafts) {
     const tables = bySource.get(collection.source) ?? new Map<string, Collection>();
@@ -259,25 +287,32 @@ function linkRelations(drafts: readonly Draft[]): void {
 }
 
 /** Foreign keys without a delete or update action change no records, so they are skipped. */
-function linkIncoming(drafts: readonly Draft[]): void {
+function linkIncoming(drafts: readonly CollectionDraft[]): void {
   for (const { table, collection, incoming } of drafts)
     for (const reference of table.referencedBy ?? []) {
       if (reference.onDelete === 'none' && reference.onUpdate === 'none') continue;
-      const holder = drafts.find(
+      const referencing = drafts.find(
         (draft) => draft.collection.source === collection.source && draft.table.name === reference.table,
       );
       incoming.push(
-        Object.freeze({ from: holder ? holderOf(holder.collection, collection, reference) : null, reference }),
+        Object.freeze({
+          from: referencing ? toReferencingCollection(referencing.collection, collection, reference) : null,
+          reference,
+        }),
       );
     }
 }
 
-function holderOf(holder: Collection, target: Collection, reference: DescribedReference): Holder | null {
+function toReferencingCollection(
+  holder: Collection,
+  target: Collection,
+  reference: DescribedReference,
+): ReferencingCollection | null {
   const { columns, targetColumns, setColumns = columns } = reference;
   const on: KeyPair[] = [];
   for (const [at, name] of columns.entries()) {
-    const from = holder.inside.get(name);
-    const to = target.inside.get(targetColumns[at]!);
+    const from = holder.internalFields.get(name);
+    const to = target.internalFields.get(targetColumns[at]!);
     if (from?.kind !== 'column' || to?.kind !== 'column') return null;
     on.push(Object.freeze({ from, to }));
   }
@@ -292,16 +327,16 @@ function holderOf(holder: Collection, target: Collection, reference: DescribedRe
     reach: 'join',
     enforced: true,
   });
-  return Object.freeze({ collection: holder, relation, set: Object.freeze(set) });
+  return Object.freeze({ collection: holder, relation, setColumns: Object.freeze(set) });
 }
 
-function declareRelations(drafts: readonly Draft[], warn: (problem: string) => void): void {
+function declareRelations(drafts: readonly CollectionDraft[], warn: (problem: string) => void): void {
   const collections = new Map(drafts.map(({ name, collection }) => [name, collection]));
   for (const draft of drafts)
-    for (const declared of draft.wishes.relations) {
-      if (draft.inside.has(declared.name))
-        misuse(`The collection '${draft.name}' has a field '${declared.name}' already`, declared.at);
-      addRelation(draft, declared.name, buildDeclared(draft.collection, declared, collections, warn));
+    for (const declared of draft.customizations.relations) {
+      if (draft.internalFields.has(declared.name))
+        failMisuse(`The collection '${draft.name}' already has a field '${declared.name}'`, declared.at);
+      addRelation(draft, declared.name, buildDeclaredRelation(draft.collection, declared, collections, warn));
     }
 }
 
@@ -309,8 +344,8 @@ function declareRelations(drafts: readonly Draft[], warn: (problem: string) => v
  * Adds the relation under its derived name for code, and under its better name for callers. Code can override both:
  * with a relation of that name, or by renaming or removing a field.
  */
-function addForeignKey(draft: Draft, relation: Relation, better: string | undefined): void {
-  const { inside, wishes } = draft;
+function addForeignKey(draft: CollectionDraft, relation: Relation, better: string | undefined): void {
+  const { internalFields: inside, customizations: wishes } = draft;
   const { name } = relation;
   const isUsed =
     better === undefined ||
@@ -325,50 +360,62 @@ function addForeignKey(draft: Draft, relation: Relation, better: string | undefi
   moveKey(wishes.renames, better, name);
   moveKey(wishes.removed, better, name);
   const isRenamed = wishes.renames.has(name);
-  const called = {
+  const published = {
     ...relation,
-    name: isRenamed ? publishedName(wishes, name) : better,
+    name: isRenamed ? publishedNameOf(wishes, name) : better,
     ...(!isRenamed && { formerly: name }),
   };
-  const added = Object.freeze(called);
+  const added = Object.freeze(published);
   inside.set(name, added);
   inside.addUnlisted(better, added);
 }
 
-function moveKey<V>(said: Map<string, V>, from: string, to: string): void {
-  const value = said.get(from);
+function moveKey<V>(entries: Map<string, V>, from: string, to: string): void {
+  const value = entries.get(from);
   if (value === undefined) return;
-  said.delete(from);
-  if (!said.has(to)) said.set(to, value);
+  entries.delete(from);
+  if (!entries.has(to)) entries.set(to, value);
 }
 
-function addRelation({ inside, wishes }: Draft, name: string, relation: Omit<Relation, 'name'>): void {
+function addRelation(
+  { internalFields: inside, customizations: wishes }: CollectionDraft,
+  name: string,
+  relation: Omit<Relation, 'name'>,
+): void {
   const isWritten = wishes.nestedWrites.has(name);
-  inside.set(name, Object.freeze({ ...relation, name: publishedName(wishes, name), ...(isWritten && { isWritten }) }));
+  inside.set(
+    name,
+    Object.freeze({ ...relation, name: publishedNameOf(wishes, name), ...(isWritten && { isWritten }) }),
+  );
 }
 
-function flattenDeclared(drafts: readonly Draft[]): void {
-  const homes = new Map(drafts.map((draft) => [draft.collection, draft]));
-  flattenFields(drafts, (relation) => homes.get(relation.to)!);
+function flattenDeclared(drafts: readonly CollectionDraft[]): void {
+  const builds = new Map(drafts.map((draft) => [draft.collection, draft]));
+  flattenFields(drafts, (relation) => builds.get(relation.to)!);
 }
 
-function addDeclaredFields(drafts: readonly Draft[]): void {
-  const homes = new Map(drafts.map((draft) => [draft.collection, draft]));
-  addFields(drafts, (relation) => homes.get(relation.to)!);
+function addDeclaredFields(drafts: readonly CollectionDraft[]): void {
+  const builds = new Map(drafts.map((draft) => [draft.collection, draft]));
+  addFields(drafts, (relation) => builds.get(relation.to)!);
 }
 
 /** Lists the fields of callers: without removed fields, and without relations through removed parts. */
-function publish(drafts: readonly Draft[]): void {
-  for (const { name: collection, inside, published, wishes } of drafts) {
+function publish(drafts: readonly CollectionDraft[]): void {
+  for (const {
+    name: collection,
+    internalFields: inside,
+    publishedFields: published,
+    customizations: wishes,
+  } of drafts) {
     const seen = new Map<string, string>();
-    const shown = [...inside].filter(([name, field]) => isShown(wishes, name, field, inside));
+    const shown = [...inside].filter(([name, field]) => isPublished(wishes, name, field, inside));
     // Columns first, then added fields, then relations.
     shown.sort(([, a], [, b]) => Number(a.kind !== 'column') - Number(b.kind !== 'column'));
     for (const [name, field] of shown) {
       const other = seen.get(field.name);
       if (other !== undefined) {
         const { at } = wishes.renames.get(name) ?? wishes.renames.get(other)!;
-        misuse(`Both '${other}' and '${name}' of '${collection}' would be called '${field.name}'`, at);
+        failMisuse(`Both '${other}' and '${name}' of '${collection}' would have the name '${field.name}'`, at);
       }
       seen.set(field.name, name);
       published.set(field.name, field);
@@ -377,19 +424,28 @@ function publish(drafts: readonly Draft[]): void {
   }
 }
 
-function isShown({ removed }: Wishes, name: string, field: Field, inside: ReadonlyMap<string, Field>): boolean {
+function isPublished(
+  { removed }: CollectionCustomizations,
+  name: string,
+  field: Field,
+  inside: ReadonlyMap<string, Field>,
+): boolean {
   if (removed.has(name)) return false;
   if (field.kind === 'column') return true;
-  const gone = (column: Column) => [...removed.keys()].some((each) => inside.get(each) === column);
-  if (field.given) return true;
+  const isRemoved = (column: Column) => [...removed.keys()].some((each) => inside.get(each) === column);
+  if (field.recordsColumn) return true;
   return (
-    field.to.published &&
-    (field.inverse || ![...field.on.map(({ from }) => from), ...(field.only ? [field.only.column] : [])].some(gone))
+    field.to.isPublished &&
+    (field.inverse ||
+      ![...field.on.map(({ from }) => from), ...(field.only ? [field.only.column] : [])].some(isRemoved))
   );
 }
 
-function freeze(drafts: readonly Draft[]): Model {
+function freezeModel(drafts: readonly CollectionDraft[]): Model {
   const all = drafts.map(({ collection }) => collection);
   const byName = (collections: readonly Collection[]) => new Map(collections.map((each) => [each.name, each]));
-  return Object.freeze({ collections: byName(all.filter((each) => each.published)), inside: byName(all) });
+  return Object.freeze({
+    collections: byName(all.filter((each) => each.isPublished)),
+    internalCollections: byName(all),
+  });
 }

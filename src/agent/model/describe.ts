@@ -5,7 +5,7 @@ import type { ColumnShape, ColumnType } from '../sources/column-types.ts';
 import type { Collection, Column, Relation } from './types.ts';
 
 /** The fields that the caller sees. */
-export interface Visible {
+export interface VisibleFields {
   readonly columns: readonly Column[];
   readonly relations: readonly Relation[];
 }
@@ -13,9 +13,9 @@ export interface Visible {
 export function summarizeCollection(
   access: Access,
   { name, kind, readOnly, rules: { overrides } }: Collection,
-  visible: Visible,
+  visible: VisibleFields,
 ): CollectionSummary {
-  const { add, edit, delete: remove } = permissions(access, name);
+  const { add, edit, delete: remove } = describePermissions(access, name);
   // Code may write even if the data source cannot.
   const can = { create: add, update: edit, delete: remove };
   const writable = (['create', 'update', 'delete'] as const).some(
@@ -33,49 +33,52 @@ export function summarizeCollection(
 export function describeCollection(
   access: Access,
   collection: Collection,
-  { columns, relations }: Visible,
+  { columns, relations }: VisibleFields,
 ): CollectionDescription {
   return {
     name: collection.name,
     kind: collection.kind,
     key: collection.key.every((column) => columns.includes(column)) ? collection.key.map((column) => column.name) : [],
     fields: columns.map((column) => describeColumn(access, collection, column)),
-    relations: relations.map(({ name, formerly, kind, to, on, through, given, only, isWritten, lowestBy }) => ({
-      name,
-      ...(formerly !== undefined && { formerly }),
-      kind,
-      to: to.name,
-      ...(given && {
-        fields: Object.fromEntries(
-          [...to.fields].map(([field, each]) => [field, each.kind === 'column' ? typeName(each.type) : '']),
-        ),
+    relations: relations.map(
+      ({ name, formerly, kind, to, on, through, recordsColumn: given, only, isWritten, lowestBy }) => ({
+        name,
+        ...(formerly !== undefined && { formerly }),
+        kind,
+        to: to.name,
+        ...(given && {
+          fields: Object.fromEntries(
+            [...to.fields].map(([field, each]) => [field, each.kind === 'column' ? formatType(each.type) : '']),
+          ),
+        }),
+        ...(isWritten && canWriteTogether(access, to) && { isWritten }),
+        ...(lowestBy && { isLowest: true as const }),
+        ...(only && { only: { field: only.column.name, value: only.value } }),
+        ...(through?.collection.isPublished && { through: through.collection.name }),
+        columns: (through?.origin ?? on)
+          .map(({ from }) => from)
+          .filter((column) => columns.includes(column))
+          .map((column) => column.name),
       }),
-      ...(isWritten && writesAlong(access, to) && { isWritten }),
-      ...(lowestBy && { isLowest: true as const }),
-      ...(only && { only: { field: only.column.name, value: only.value } }),
-      ...(through?.collection.published && { through: through.collection.name }),
-      columns: (through?.origin ?? on)
-        .map(({ from }) => from)
-        .filter((column) => columns.includes(column))
-        .map((column) => column.name),
-    })),
+    ),
     segments: [...collection.rules.segments.keys()],
     searchable: collection.rules.search !== 'none',
     countable: collection.rules.countable,
-    permissions: permissions(access, collection.name),
+    permissions: describePermissions(access, collection.name),
   };
 }
 
-function writesAlong(access: Access, { name }: Collection): boolean {
+function canWriteTogether(access: Access, { name }: Collection): boolean {
   return access.can('edit', name) || access.can('add', name);
 }
 
 function describeColumn(access: Access, collection: Collection, column: Column): FieldDescription {
   return {
     name: column.name,
-    type: column.shape ? shapeName(column.shape) : typeName(column.type),
+    type: column.shape ? formatShape(column.shape) : formatType(column.type),
     nullable: column.nullable,
-    readOnly: column.readOnly || access.field(collection.name, column.name) !== 'write' || isClosed(access, column),
+    readOnly:
+      column.readOnly || access.field(collection.name, column.name) !== 'write' || isReadOnlyForCaller(access, column),
     required: column.required,
     isKey: column.isKey,
     sortable: column.sortable,
@@ -87,24 +90,24 @@ function describeColumn(access: Access, collection: Collection, column: Column):
 }
 
 /** True for an imported field whose original is read-only for the caller. */
-function isClosed(access: Access, { route }: Column): boolean {
+function isReadOnlyForCaller(access: Access, { route }: Column): boolean {
   const to = route?.via.at(-1)?.to;
-  if (!route || !to?.published || to.fields.get(route.field.name) !== route.field) return false;
+  if (!route || !to?.isPublished || to.fields.get(route.field.name) !== route.field) return false;
   return access.field(to.name, route.field.name) !== 'write' || !access.can('edit', to.name);
 }
 
-function typeName(type: ColumnType): string {
+function formatType(type: ColumnType): string {
   return typeof type === 'string' ? type : `[${type[0]}]`;
 }
 
-function shapeName(shape: ColumnShape): string {
+function formatShape(shape: ColumnShape): string {
   if (typeof shape === 'string') return shape;
-  if (Array.isArray(shape)) return `[${shapeName(shape[0])}]`;
+  if (Array.isArray(shape)) return `[${formatShape(shape[0])}]`;
   return `{ ${Object.entries(shape)
-    .map(([key, of]) => `${key}: ${shapeName(of)}`)
+    .map(([key, of]) => `${key}: ${formatShape(of)}`)
     .join(', ')} }`;
 }
 
-function permissions(access: Access, name: string): CollectionDescription['permissions'] {
+function describePermissions(access: Access, name: string): CollectionDescription['permissions'] {
   return { add: access.can('add', name), edit: access.can('edit', name), delete: access.can('delete', name) };
 }

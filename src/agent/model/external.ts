@@ -4,29 +4,29 @@ import type { ExternalRelationDefinition } from '../customize/definitions.ts';
 import type { Hooks } from '../customize/hooks.ts';
 import type { ColumnType } from '../sources/column-types.ts';
 import { createMemorySource, describeTables } from '../sources/memory/source.ts';
-import { misuse, noWishes } from './customizations.ts';
+import { createCollectionCustomizations, failMisuse } from './customizations.ts';
 import { buildColumn, buildColumns, describeColumn } from './fields.ts';
-import type { Collection, Column, External, Field, Need, Relation } from './types.ts';
+import type { Collection, Column, Dependency, External, Field, Relation } from './types.ts';
 
 /** Databases do not allow NUL in a name, so this name is unique. */
-const PLACE = '\0place';
+const INDEX_COLUMN = '\0place';
 
 export interface ExternalParts {
-  readonly home: string;
+  readonly collectionName: string;
   /** The original name; `published` is the name for callers. */
   readonly name: string;
   readonly published: string;
   readonly definition: ExternalRelationDefinition;
   /** The fields of a record, by name. */
   readonly types: ReadonlyMap<string, ColumnType>;
-  readonly needs: readonly Need[];
+  readonly dependencies: readonly Dependency[];
   readonly at: string;
 }
 
 export function buildExternal(parts: ExternalParts): Relation {
-  const { home, name, published, definition, needs, at } = parts;
+  const { collectionName: home, name, published, definition, dependencies: needs, at } = parts;
   if (needs.length === 0)
-    misuse(`'${home}' has no key: name what '${name}' needs to know of a record as 'dependencies'`, at);
+    failMisuse(`'${home}' has no key: list the fields that '${name}' needs in 'dependencies'`, at);
   const { collection, columns } = buildCollection(parts);
   const external: External = Object.freeze({
     what: `the relation '${name}' of '${home}'`,
@@ -36,7 +36,7 @@ export function buildExternal(parts: ExternalParts): Relation {
     columns,
   });
   const made = Object.freeze({
-    needs: Object.freeze(needs),
+    dependencies: Object.freeze(needs),
     at,
     external,
     definition: { columnType: 'Json' as const, dependencies: [], getValues: () => [] },
@@ -49,11 +49,11 @@ export function buildExternal(parts: ExternalParts): Relation {
     inverse: true,
     reach: 'call',
     enforced: false,
-    given: buildColumn(describeColumn(name, 'Json'), false, { name: published, nullable: true }, made),
+    recordsColumn: buildColumn(describeColumn(name, 'Json'), false, { name: published, nullable: true }, made),
   });
 }
 
-function buildCollection({ home, name, types }: ExternalParts): {
+function buildCollection({ collectionName: home, name, types }: ExternalParts): {
   readonly collection: Collection;
   readonly columns: readonly Column[];
 } {
@@ -62,29 +62,29 @@ function buildCollection({ home, name, types }: ExternalParts): {
     name: label,
     columns: [
       ...[...types].map(([field, type]) => ({ name: field, type, nullable: true })),
-      { name: PLACE, type: 'Number' as const },
+      { name: INDEX_COLUMN, type: 'Number' as const },
     ],
-    primaryKey: [PLACE],
+    primaryKey: [INDEX_COLUMN],
     rows: [],
   };
   const [described] = describeTables([table]);
   const all = buildColumns(described!, (column) => ({ name: column.name, nullable: column.nullable }));
   const columns = Object.freeze(all.slice(0, -1));
-  const { segments, search, countable, hooks, overrides } = noWishes();
+  const { segments, search, countable, hooks, overrides } = createCollectionCustomizations();
   const collection: Collection = Object.freeze({
     name: label,
     source: createMemorySource(label, [table]),
     table: label,
     kind: 'view',
-    readOnly: 'code gives its records.',
+    readOnly: 'its records come from code.',
     key: Object.freeze(all.slice(-1)),
     uniqueKeys: Object.freeze([]),
     referencedBy: Object.freeze([]),
     triggers: Object.freeze([]),
     fields: new Map<string, Field>(columns.map((column) => [column.name, column])),
-    inside: new Map<string, Field>(all.map((column) => [column.name, column])),
-    published: false,
-    isGiven: true,
+    internalFields: new Map<string, Field>(all.map((column) => [column.name, column])),
+    isPublished: false,
+    isExternal: true,
     rules: Object.freeze({ segments, search, countable, hooks: hooks as unknown as Hooks, overrides }),
   });
   return { collection, columns };

@@ -1,30 +1,33 @@
 import type { BinaryMode } from '../customize/definitions.ts';
 import type { ColumnType } from '../sources/column-types.ts';
 import type { DescribedColumn, DescribedTable } from '../sources/described.ts';
-import { type Patches, solveOperators } from './operators.ts';
-import type { Column, FieldRule, FieldWriting, Made, Route } from './types.ts';
+import { type OperatorPatches, resolveOperators } from './operators.ts';
+import type { Column, ComputedFrom, FieldRule, FieldWriting, Route } from './types.ts';
 
 /** The customizations of one column. */
-export interface ColumnWishes {
+export interface ColumnCustomizations {
   /** The name for callers. */
   readonly name: string;
   readonly nullable: boolean;
   /** The database fills it when absent. */
-  readonly filled?: boolean;
-  readonly patches?: Patches;
+  readonly filledByDatabase?: boolean;
+  readonly patches?: OperatorPatches;
   readonly binary?: BinaryMode;
   readonly order?: 'nothing' | NonNullable<Column['order']>;
   readonly writing?: FieldWriting;
   readonly rules?: readonly FieldRule[];
 }
 
-export function buildColumns(table: DescribedTable, wishesFor: (column: DescribedColumn) => ColumnWishes): Column[] {
+export function buildColumns(
+  table: DescribedTable,
+  customizationsFor: (column: DescribedColumn) => ColumnCustomizations,
+): Column[] {
   const key = new Set(keyOf(table));
   const isId = new Set([...key, ...table.foreignKeys.flatMap(({ columns }) => columns)]);
   return table.columns.map((column) => {
-    const wishes = wishesFor(column);
-    const binary = wishes.binary ?? binaryModeOf(column, isId.has(column.name));
-    return buildColumn(column, key.has(column.name), { ...wishes, binary });
+    const customizations = customizationsFor(column);
+    const binary = customizations.binary ?? binaryModeOf(column, isId.has(column.name));
+    return buildColumn(column, key.has(column.name), { ...customizations, binary });
   });
 }
 
@@ -51,37 +54,49 @@ export function keyOf(table: DescribedTable): readonly string[] {
   );
 }
 
-export function buildColumn(described: DescribedColumn, isKey: boolean, wishes: ColumnWishes, made?: Made): Column {
-  const { order, writing, rules } = wishes;
-  const nullable = described.nullable || wishes.nullable;
+export function buildColumn(
+  described: DescribedColumn,
+  isKey: boolean,
+  customizations: ColumnCustomizations,
+  computedFrom?: ComputedFrom,
+): Column {
+  const { order, writing, rules } = customizations;
+  const nullable = described.nullable || customizations.nullable;
   return Object.freeze({
     kind: 'column' as const,
-    name: wishes.name,
+    name: customizations.name,
     column: described.name,
     type: described.type,
     nativeType: described.nativeType,
     nullable,
     readOnly: writing ? writing.write === null : described.readOnly,
-    required: !nullable && !described.hasDefault && !wishes.filled && !described.readOnly,
+    required: !nullable && !described.hasDefault && !customizations.filledByDatabase && !described.readOnly,
     isKey,
     ...(described.enumValues && { enumValues: Object.freeze([...described.enumValues]) }),
     ...(described.timezone && { timezone: described.timezone }),
     ...(described.shape && { shape: described.shape }),
-    ...(isBinary(described.type) && { binary: wishes.binary ?? 'datauri' }),
+    ...(isBinary(described.type) && { binary: customizations.binary ?? 'datauri' }),
     collation: described.collation,
-    operators: solveOperators(described.type, described.operators, wishes.patches),
+    operators: resolveOperators(described.type, described.operators, customizations.patches),
     sortable: order === 'nothing' ? false : order !== undefined || described.sortable,
     ...(order !== undefined && order !== 'nothing' && { order }),
-    ...(made && { made }),
+    ...(computedFrom && { computedFrom }),
     ...(writing && { writing }),
     ...(rules?.length && { rules: Object.freeze([...rules]) }),
-    ...(described.readOnly && !made && { isGenerated: true }),
+    ...(described.readOnly && !computedFrom && { isGenerated: true }),
   });
 }
 
 /** An imported field with the properties of the field at the end of its route. Validation of writes runs there. */
 export function buildImported(name: string, route: Route, nullable: boolean, readOnly: boolean): Column {
-  const { made: _made, route: _route, writing: _writing, rules: _rules, isGenerated: _generated, ...end } = route.field;
+  const {
+    computedFrom: _made,
+    route: _route,
+    writing: _writing,
+    rules: _rules,
+    isGenerated: _generated,
+    ...end
+  } = route.field;
   return Object.freeze({
     ...end,
     name,

@@ -5,49 +5,52 @@ import type { CodeRecord } from '../customize/context.ts';
 import type { FlattenColumnOptions, FlattenRelationOptions } from '../customize/definitions.ts';
 import type { FieldWriter } from '../customize/hooks.ts';
 import type { ColumnShape } from '../sources/column-types.ts';
-import { type Home, readShape } from './added.ts';
-import { misuse, unknownName } from './customizations.ts';
+import { type CollectionBuild, readShape } from './added.ts';
+import { failMisuse, failUnknownName } from './customizations.ts';
 import type { Field, Relation } from './types.ts';
 
 const SEPARATOR = '@@@';
 
-/** Runs before fields are added. `homeOf` finds the foreign collection of a relation. */
-export function flattenFields(homes: readonly Home[], homeOf: (relation: Relation) => Home): void {
+/** Runs before fields are added. `buildOf` finds the foreign collection of a relation. */
+export function flattenFields(
+  builds: readonly CollectionBuild[],
+  buildOf: (relation: Relation) => CollectionBuild,
+): void {
   // Excludes fields that were themselves flattened, because two collections may flatten each other.
-  const names = new Map(homes.map((home) => [home, namesOf(home)]));
-  for (const home of homes)
-    for (const { flattening, at } of home.wishes.flattened) {
+  const names = new Map(builds.map((home) => [home, namesOf(home)]));
+  for (const home of builds)
+    for (const { flattening, at } of home.customizations.flattened) {
       if (flattening.of === 'column') flattenColumn(home, flattening.options, at);
-      else flattenRelation(home, flattening.options, at, (relation) => names.get(homeOf(relation))!);
+      else flattenRelation(home, flattening.options, at, (relation) => names.get(buildOf(relation))!);
     }
 }
 
 /** The fields with values, by original name. */
-function namesOf({ inside, wishes }: Home): readonly string[] {
+function namesOf({ internalFields: inside, customizations: wishes }: CollectionBuild): readonly string[] {
   const stored = [...inside].flatMap(([name, field]) => (field.kind === 'column' ? [name] : []));
   return [...stored, ...wishes.added.keys()].filter((name) => !wishes.removed.has(name));
 }
 
 type ColumnOptions = FlattenColumnOptions & { readonly keepOriginalColumn?: boolean };
 
-function flattenColumn(home: Home, options: ColumnOptions, at: string): void {
+function flattenColumn(home: CollectionBuild, options: ColumnOptions, at: string): void {
   const { columnName: column, level = 1, keepOriginalColumn = false } = options;
-  const { inside, wishes, name: collection } = home;
+  const { internalFields: inside, customizations: wishes, name: collection } = home;
   const shape = shapeOf(home, options, at);
   if (typeof shape === 'string' || Array.isArray(shape))
-    misuse(`'${column}' of '${collection}' holds no objects that could be flattened`, at);
+    failMisuse(`'${column}' of '${collection}' has no objects to flatten`, at);
   const all = new Map(partsOf(shape, level).map((part) => [part.path.join(':'), part]));
-  const wanted = pick([...all.keys()], options, column, `'${column}' of '${collection}' has no part`, at);
-  if (wanted.length === 0) misuse(`Nothing of '${column}' of '${collection}' is left to flatten`, at);
+  const wanted = selectNames([...all.keys()], options, column, `'${column}' of '${collection}' has no part`, at);
+  if (wanted.length === 0) failMisuse(`'${column}' of '${collection}' has no fields left to flatten`, at);
   const stored = inside.get(column);
-  const isReadOnly = options.readonly ?? !(stored?.kind === 'column' && !stored.readOnly && !stored.made);
+  const isReadOnly = options.readonly ?? !(stored?.kind === 'column' && !stored.readOnly && !stored.computedFrom);
   if (!isReadOnly && (stored?.kind !== 'column' || stored.readOnly))
-    misuse(`'${column}' of '${collection}' is read-only, and so are its parts`, at);
+    failMisuse(`'${column}' of '${collection}' is read-only, and so are its parts`, at);
   const parts = [...all.values()].map(({ path }) => path);
   for (const text of wanted) {
     const { path, type } = all.get(text)!;
     const field = [column, ...path].join(SEPARATOR);
-    if (wishes.added.has(field)) misuse(`'${column}' of '${collection}' is flattened a second time`, at);
+    if (wishes.added.has(field)) failMisuse(`'${column}' of '${collection}' is already flattened`, at);
     wishes.added.set(field, {
       kind: 'addField',
       name: field,
@@ -56,7 +59,7 @@ function flattenColumn(home: Home, options: ColumnOptions, at: string): void {
       definition: {
         columnType: type,
         dependencies: [column],
-        getValues: (records) => records.map((record) => dig(record[column], path)),
+        getValues: (records) => records.map((record) => readAt(record[column], path)),
       },
     });
     if (!isReadOnly)
@@ -65,22 +68,27 @@ function flattenColumn(home: Home, options: ColumnOptions, at: string): void {
   if (!keepOriginalColumn) wishes.removed.set(column, at);
 }
 
-function shapeOf({ inside, wishes, name }: Home, { columnName, columnType }: ColumnOptions, at: string): ColumnShape {
+function shapeOf(
+  { internalFields: inside, customizations: wishes, name }: CollectionBuild,
+  { columnName, columnType }: ColumnOptions,
+  at: string,
+): ColumnShape {
   const stored = inside.get(columnName);
   const added = wishes.added.get(columnName);
   if (!stored && !added) {
     const known = [...inside.keys(), ...wishes.added.keys()];
-    unknownName(`The collection '${name}' has no field '${columnName}'`, columnName, known, at);
+    failUnknownName(`The collection '${name}' has no field '${columnName}'`, columnName, known, at);
   }
-  if (stored && stored.kind !== 'column') misuse(`'${columnName}' of '${name}' is a relation: use flattenRelation`, at);
+  if (stored && stored.kind !== 'column')
+    failMisuse(`'${columnName}' of '${name}' is a relation: use flattenRelation`, at);
   if (stored && stored.type !== 'Json')
-    misuse(`'${columnName}' of '${name}' holds no objects: it is ${stored.type}`, at);
+    failMisuse(`'${columnName}' of '${name}' has no objects: it is ${stored.type}`, at);
   if (columnType) return readShape(columnType, at);
-  const made = added?.kind === 'addField' ? added.definition.columnType : undefined;
-  if (typeof made === 'object') return readShape(made as ColumnShape, at);
+  const computed = added?.kind === 'addField' ? added.definition.columnType : undefined;
+  if (typeof computed === 'object') return readShape(computed as ColumnShape, at);
   return (
     (stored as { shape?: ColumnShape } | undefined)?.shape ??
-    misuse(`'${columnName}' of '${name}' does not say what it holds: give 'columnType', its types by key`, at)
+    failMisuse(`'${columnName}' of '${name}' does not declare its types: set 'columnType', the types by key`, at)
   );
 }
 
@@ -97,7 +105,7 @@ function partsOf(shape: ColumnShape, level: number, under: readonly string[] = [
   });
 }
 
-function dig(value: unknown, path: readonly string[]): unknown {
+function readAt(value: unknown, path: readonly string[]): unknown {
   let at = value;
   for (const key of path) at = typeof at === 'object' && at !== null ? (at as CodeRecord)[key] : null;
   return at ?? null;
@@ -111,55 +119,55 @@ function createWriter(
   parts: readonly (readonly string[])[],
 ): FieldWriter {
   return async (_, { action, record, getRecords }) => {
-    if (!(field in record)) throw new Error(`'${field}' is written with records of '${collection}' alone`);
-    const given = parts.flatMap((path) => {
+    if (!(field in record)) throw new Error(`'${field}' can be written only with records of '${collection}'`);
+    const written = parts.flatMap((path) => {
       const name = [column, ...path].join(SEPARATOR);
       return name in record ? [[path, record[name]] as const] : [];
     });
     const before = action === 'update' ? (await getRecords([column])).map((each) => each[column] ?? null) : [];
-    const made = (before.length ? before : [null]).map((object) =>
-      given.reduce<unknown>((whole, [path, value]) => place(whole, path, value), object),
+    const updated = (before.length ? before : [null]).map((object) =>
+      written.reduce<unknown>((whole, [path, value]) => setAt(whole, path, value), object),
     );
-    const [first] = made;
-    if (made.some((each) => JSON.stringify(each) !== JSON.stringify(first)))
-      throw new Error(`The records hold different '${column}': update them one at a time`);
+    const [first] = updated;
+    if (updated.some((each) => JSON.stringify(each) !== JSON.stringify(first)))
+      throw new Error(`The records have different values in '${column}': update them one at a time`);
     return { [column]: first };
   };
 }
 
 /** A copy of the object with the value at its path. Replaces values on the path that are not objects. */
-function place(object: unknown, [key = '', ...rest]: readonly string[], value: unknown): unknown {
-  const known = typeof object === 'object' && object !== null && !Array.isArray(object) ? (object as CodeRecord) : {};
-  return { ...known, [key]: rest.length ? place(known[key], rest, value) : value };
+function setAt(object: unknown, [key = '', ...rest]: readonly string[], value: unknown): unknown {
+  const current = typeof object === 'object' && object !== null && !Array.isArray(object) ? (object as CodeRecord) : {};
+  return { ...current, [key]: rest.length ? setAt(current[key], rest, value) : value };
 }
 
 function flattenRelation(
-  home: Home,
+  home: CollectionBuild,
   options: FlattenRelationOptions,
   at: string,
   fieldsOf: (relation: Relation) => readonly string[],
 ): void {
   const { relationName, readonly } = options;
-  const { inside, wishes, name: collection } = home;
+  const { internalFields: inside, customizations: wishes, name: collection } = home;
   const relations = [...inside].flatMap(([name, field]) => (field.kind === 'column' ? [] : [name]));
   const relation: Field =
     inside.get(relationName) ??
-    unknownName(`The collection '${collection}' has no relation '${relationName}'`, relationName, relations, at);
+    failUnknownName(`The collection '${collection}' has no relation '${relationName}'`, relationName, relations, at);
   if (relation.kind !== 'one')
-    misuse(`'${relationName}' of '${collection}' does not lead to one record, and cannot be flattened`, at);
+    failMisuse(`'${relationName}' of '${collection}' does not lead to one record, and cannot be flattened`, at);
   const what = `'${relation.to.name}' has no field`;
-  const wanted = pick(fieldsOf(relation), options, relationName, what, at);
-  if (wanted.length === 0) misuse(`Nothing of '${relationName}' of '${collection}' is left to flatten`, at);
+  const wanted = selectNames(fieldsOf(relation), options, relationName, what, at);
+  if (wanted.length === 0) failMisuse(`'${relationName}' of '${collection}' has no fields left to flatten`, at);
   for (const field of wanted) {
     const name = `${relationName}${SEPARATOR}${field}`;
-    if (wishes.added.has(name)) misuse(`'${relationName}' of '${collection}' is flattened a second time`, at);
+    if (wishes.added.has(name)) failMisuse(`'${relationName}' of '${collection}' is already flattened`, at);
     const definition = { path: `${relationName}:${field}`, ...(readonly && { readonly }) };
     wishes.added.set(name, { kind: 'importField', name, at, definition });
   }
 }
 
 /** `include` without `exclude`. Names may use `:` or `@@@`, and may start with the flattened field. */
-function pick(
+function selectNames(
   names: readonly string[],
   { include, exclude = [] }: { readonly include?: readonly string[]; readonly exclude?: readonly string[] },
   of: string,
@@ -169,7 +177,7 @@ function pick(
   const read = (text: string): string => {
     const name = text.replaceAll(SEPARATOR, ':');
     const short = name.startsWith(`${of}:`) ? name.slice(of.length + 1) : name;
-    return names.includes(short) ? short : unknownName(`${what} '${text}'`, short, names, at);
+    return names.includes(short) ? short : failUnknownName(`${what} '${text}'`, short, names, at);
   };
   const without = new Set(exclude.map(read));
   return (include?.map(read) ?? names).filter((name, index, all) => !without.has(name) && all.indexOf(name) === index);

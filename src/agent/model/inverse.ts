@@ -3,17 +3,17 @@ import type { Collection, KeyPair, Relation } from './types.ts';
 
 /** The relation of the foreign collection that leads back to `home`. */
 export function findInverse(relation: Relation, home: string): Relation | undefined {
-  const way = turned(relation);
+  const inverted = invertedKey(relation);
   return relationsOf(relation.to).find(
-    (field) => field.to.name === home && field !== relation && marksOf(field) === way,
+    (field) => field.to.name === home && field !== relation && columnsKey(field) === inverted,
   );
 }
 
 /** The to-one relation of a collection over these columns. It must reach every record with such a key. */
-export function findHolder(collection: Collection, on: readonly KeyPair[]): Relation | undefined {
-  const way = JSON.stringify(pairs(on));
+export function findForeignKeyRelation(collection: Collection, on: readonly KeyPair[]): Relation | undefined {
+  const columns = JSON.stringify(toNamePairs(on));
   return relationsOf(collection).find(
-    (field) => !field.inverse && !field.through && !field.lowestBy && marksOf(field) === way,
+    (field) => !field.inverse && !field.through && !field.lowestBy && columnsKey(field) === columns,
   );
 }
 
@@ -22,20 +22,24 @@ function relationsOf({ fields }: Collection): Relation[] {
 }
 
 /** The columns of a relation, in order, as text. */
-function marksOf({ on, through }: Relation): string {
-  return JSON.stringify(through ? [pairs(through.origin), through.collection.name, pairs(through.foreign)] : pairs(on));
+function columnsKey({ on, through }: Relation): string {
+  return JSON.stringify(
+    through ? [toNamePairs(through.origin), through.collection.name, toNamePairs(through.foreign)] : toNamePairs(on),
+  );
 }
 
-/** Like `marksOf`, for the inverse direction. */
-function turned({ on, through }: Relation): string {
-  const back = (all: readonly KeyPair[]) => pairs(turnedPairs(all));
-  return JSON.stringify(through ? [back(through.foreign), through.collection.name, back(through.origin)] : back(on));
+/** Like `columnsKey`, for the inverse direction. */
+function invertedKey({ on, through }: Relation): string {
+  const invert = (all: readonly KeyPair[]) => toNamePairs(invertPairs(all));
+  return JSON.stringify(
+    through ? [invert(through.foreign), through.collection.name, invert(through.origin)] : invert(on),
+  );
 }
 
-export function turnedPairs(on: readonly KeyPair[]): KeyPair[] {
+export function invertPairs(on: readonly KeyPair[]): KeyPair[] {
   return on.map(({ from, to }) => ({ from: to, to: from }));
 }
 
-function pairs(on: readonly KeyPair[]): readonly string[][] {
+function toNamePairs(on: readonly KeyPair[]): readonly string[][] {
   return on.map(({ from, to }) => [from.column, to.column]);
 }

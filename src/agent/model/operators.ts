@@ -1,24 +1,31 @@
 // The table of operators: the operand of each, its column types, and its rewrite with other operators if the source
-// does not support it. `solveOperators` computes the answers of each column once, at the start. Operators that depend
+// does not support it. `resolveOperators` computes the answers of each column once, at the start. Operators that depend
 // on the time or abbreviate others (Present, Before, Today...) are always rewritten, so they mean the same on every
 // database.
-import type { Operator } from '../../core/filter.ts';
-import { operators } from '../../core/filter.ts';
+import { type Operator, operators, type ValuelessOperator } from '../../core/filter.ts';
 import { type ColumnType, type PrimitiveType, primitiveTypes } from '../sources/column-types.ts';
-import type { Answer, Edge, Moment, Replacement, Rewrite, Said, Takes } from './types.ts';
+import type {
+  ColumnCondition,
+  DateBound,
+  Moment,
+  OperandKind,
+  OperatorSupport,
+  Replacement,
+  Rewrite,
+} from './types.ts';
 
-type Say = (value: unknown, moment: Moment, type: ColumnType) => Said;
+type ToCondition = (value: unknown, moment: Moment, type: ColumnType) => ColumnCondition;
 
-interface Way {
+interface RewriteRule {
   /** Operators that the column must support. */
   readonly needs: readonly Operator[];
   readonly types?: readonly PrimitiveType[];
   readonly dated?: true;
-  readonly say: Say;
+  readonly toCondition: ToCondition;
 }
 
-interface Row {
-  readonly takes: Takes;
+interface OperatorRow {
+  readonly takes: OperandKind;
   readonly types: readonly PrimitiveType[];
   /** Whether it applies to arrays; default: no. */
   readonly arrays?: 'too' | 'only';
@@ -26,8 +33,13 @@ interface Row {
   readonly native?: false;
   /** Evaluated in memory if the source supports any operator of the column. */
   readonly here?: true;
-  readonly ways?: readonly Way[];
+  readonly ways?: readonly RewriteRule[];
 }
+
+/** The list of operators without a value is in core/filter.ts. */
+type RowOf<O> = OperatorRow & {
+  readonly takes: O extends ValuelessOperator ? 'nothing' : Exclude<OperandKind, 'nothing'>;
+};
 
 const all = primitiveTypes;
 const comparable = all.filter((type) => type !== 'Json' && type !== 'Point');
@@ -36,39 +48,44 @@ const texts = ['String'] as const satisfies readonly PrimitiveType[];
 const days = ['Date', 'Dateonly'] as const satisfies readonly PrimitiveType[];
 const instants = ['Date'] as const satisfies readonly PrimitiveType[];
 
-const test = (is: Operator, value: unknown = null): Said => ({ op: 'test', is, value });
-const not = (of: Said): Said => ({ op: 'not', of });
-const or = (...of: Said[]): Said => ({ op: 'or', of });
-const and = (...of: Said[]): Said => ({ op: 'and', of });
+const test = (is: Operator, value: unknown = null): ColumnCondition => ({ op: 'test', is, value });
+const not = (of: ColumnCondition): ColumnCondition => ({ op: 'not', of });
+const or = (...of: ColumnCondition[]): ColumnCondition => ({ op: 'or', of });
+const and = (...of: ColumnCondition[]): ColumnCondition => ({ op: 'and', of });
 
 const escaped = (value: unknown): string => String(value).replace(/[\\%_]/g, '\\$&');
-const like = (is: 'Like' | 'ILike', pattern: (text: string) => string): Way => ({
+const like = (is: 'Like' | 'ILike', pattern: (text: string) => string): RewriteRule => ({
   needs: [is],
-  say: (value) => test(is, pattern(escaped(value))),
+  toCondition: (value) => test(is, pattern(escaped(value))),
 });
-const negated = (is: Operator): Way => ({ needs: [is], say: (value) => not(test(is, value)) });
+const negated = (is: Operator): RewriteRule => ({ needs: [is], toCondition: (value) => not(test(is, value)) });
 
-const value = (edge: Edge, type: ColumnType): string => (type === 'Dateonly' ? edge.day : edge.instant);
-const dated = (needs: readonly Operator[], say: Say): readonly Way[] => [{ needs, dated: true, say }];
+const value = (edge: DateBound, type: ColumnType): string => (type === 'Dateonly' ? edge.day : edge.instant);
+const dated = (needs: readonly Operator[], say: ToCondition): readonly RewriteRule[] => [
+  { needs, dated: true, toCondition: say },
+];
 
 /** From the start inclusive to the end exclusive, so midnight belongs to exactly one day. */
-const between = (from: (moment: Moment, value: number) => Edge, to: (moment: Moment) => Edge): readonly Way[] =>
-  dated(['GreaterThanOrEqual', 'LessThan'], (given, moment, type) =>
+const between = (
+  from: (moment: Moment, value: number) => DateBound,
+  to: (moment: Moment) => DateBound,
+): readonly RewriteRule[] =>
+  dated(['GreaterThanOrEqual', 'LessThan'], (operand, moment, type) =>
     and(
-      test('GreaterThanOrEqual', value(from(moment, Number(given)), type)),
+      test('GreaterThanOrEqual', value(from(moment, Number(operand)), type)),
       test('LessThan', value(to(moment), type)),
     ),
   );
 /** A period up to now; for days, it includes today. */
-const toDate = (from: (moment: Moment, value: number) => Edge): readonly Way[] =>
-  dated(['GreaterThanOrEqual', 'LessThan'], (given, moment, type) =>
+const toDate = (from: (moment: Moment, value: number) => DateBound): readonly RewriteRule[] =>
+  dated(['GreaterThanOrEqual', 'LessThan'], (operand, moment, type) =>
     and(
-      test('GreaterThanOrEqual', value(from(moment, Number(given)), type)),
+      test('GreaterThanOrEqual', value(from(moment, Number(operand)), type)),
       test('LessThan', type === 'Dateonly' ? moment.startOf('day', 1).day : moment.now().instant),
     ),
   );
-const relative = (ways: readonly Way[]) =>
-  ({ takes: 'nothing', types: days, native: false, ways }) as const satisfies Row;
+const relative = (ways: readonly RewriteRule[]) =>
+  ({ takes: 'nothing', types: days, native: false, ways }) as const satisfies OperatorRow;
 
 /** Padding collations, the default of MariaDB and MySQL, treat a text of spaces as equal to the empty text. */
 const empty = and(test('Equal', ''), test('ShorterThan', 1));
@@ -80,9 +97,9 @@ const rows = {
     arrays: 'too',
     native: false,
     ways: [
-      { needs: ['Missing', 'Equal', 'ShorterThan'], types: texts, say: () => not(or(test('Missing'), empty)) },
-      { needs: ['Missing', 'Equal'], types: texts, say: () => not(or(test('Missing'), test('Equal', ''))) },
-      { needs: ['Missing'], say: () => not(test('Missing')) },
+      { needs: ['Missing', 'Equal', 'ShorterThan'], types: texts, toCondition: () => not(or(test('Missing'), empty)) },
+      { needs: ['Missing', 'Equal'], types: texts, toCondition: () => not(or(test('Missing'), test('Equal', ''))) },
+      { needs: ['Missing'], toCondition: () => not(test('Missing')) },
     ],
   },
   Blank: {
@@ -91,9 +108,9 @@ const rows = {
     arrays: 'too',
     native: false,
     ways: [
-      { needs: ['Missing', 'Equal', 'ShorterThan'], types: texts, say: () => or(test('Missing'), empty) },
-      { needs: ['Missing', 'Equal'], types: texts, say: () => or(test('Missing'), test('Equal', '')) },
-      { needs: ['Missing'], say: () => test('Missing') },
+      { needs: ['Missing', 'Equal', 'ShorterThan'], types: texts, toCondition: () => or(test('Missing'), empty) },
+      { needs: ['Missing', 'Equal'], types: texts, toCondition: () => or(test('Missing'), test('Equal', '')) },
+      { needs: ['Missing'], toCondition: () => test('Missing') },
     ],
   },
   Missing: { takes: 'nothing', types: all, arrays: 'too' },
@@ -102,13 +119,15 @@ const rows = {
     takes: 'value or null',
     types: comparable,
     arrays: 'too',
-    ways: [{ needs: ['In'], say: (given) => test('In', [given]) }],
+    ways: [{ needs: ['In'], toCondition: (given) => test('In', [given]) }],
   },
   NotEqual: { takes: 'value or null', types: comparable, arrays: 'too', ways: [negated('Equal')] },
   In: {
     takes: 'values',
     types: comparable,
-    ways: [{ needs: ['Equal'], say: (given) => or(...(given as unknown[]).map((item) => test('Equal', item))) }],
+    ways: [
+      { needs: ['Equal'], toCondition: (given) => or(...(given as unknown[]).map((item) => test('Equal', item))) },
+    ],
   },
   NotIn: { takes: 'values', types: comparable, ways: [negated('In')] },
 
@@ -117,24 +136,26 @@ const rows = {
   LessThanOrEqual: {
     takes: 'value',
     types: ordered,
-    ways: [{ needs: ['LessThan', 'Equal'], say: (given) => or(test('LessThan', given), test('Equal', given)) }],
+    ways: [{ needs: ['LessThan', 'Equal'], toCondition: (given) => or(test('LessThan', given), test('Equal', given)) }],
   },
   GreaterThanOrEqual: {
     takes: 'value',
     types: ordered,
-    ways: [{ needs: ['GreaterThan', 'Equal'], say: (given) => or(test('GreaterThan', given), test('Equal', given)) }],
+    ways: [
+      { needs: ['GreaterThan', 'Equal'], toCondition: (given) => or(test('GreaterThan', given), test('Equal', given)) },
+    ],
   },
   Before: {
     takes: 'value',
     types: days,
     native: false,
-    ways: [{ needs: ['LessThan'], say: (given) => test('LessThan', given) }],
+    ways: [{ needs: ['LessThan'], toCondition: (given) => test('LessThan', given) }],
   },
   After: {
     takes: 'value',
     types: days,
     native: false,
-    ways: [{ needs: ['GreaterThan'], say: (given) => test('GreaterThan', given) }],
+    ways: [{ needs: ['GreaterThan'], toCondition: (given) => test('GreaterThan', given) }],
   },
 
   Like: { takes: 'pattern', types: texts },
@@ -200,9 +221,9 @@ const rows = {
   },
   Past: relative(dated(['LessThan'], (_, moment, type) => test('LessThan', value(moment.now(), type)))),
   Future: relative(dated(['GreaterThan'], (_, moment, type) => test('GreaterThan', value(moment.now(), type)))),
-} as const satisfies { readonly [O in Operator]: Row };
+} as const satisfies { readonly [O in Operator]: RowOf<O> };
 
-const table: { readonly [O in Operator]: Row } = rows;
+const operatorTable: { readonly [O in Operator]: OperatorRow } = rows;
 
 /** The operand, types and array support of every operator, for typings. */
 export type OperatorRows = {
@@ -230,87 +251,88 @@ function previous<W extends Operator, D extends Operator>(
   return both as { readonly [O in W | D]: ReturnType<typeof relative> };
 }
 
-function allowed(row: Row, type: ColumnType): boolean {
+function appliesTo(row: OperatorRow, type: ColumnType): boolean {
   if (typeof type === 'string') return row.arrays !== 'only' && row.types.includes(type);
   return row.arrays !== undefined && row.types.includes(type[0]);
 }
 
 /** The customized operators of one column. */
-export interface Patches {
-  readonly answers: ReadonlyMap<Operator, 'here' | Replacement>;
+export interface OperatorPatches {
+  readonly replacements: ReadonlyMap<Operator, 'here' | Replacement>;
   /** Evaluate every otherwise unsupported operator of the type in memory. */
-  readonly rest: boolean;
+  readonly emulatesOthers: boolean;
 }
 
 /**
  * The answers of a column, in the order of core/filter.ts. A rewrite is used only after all operators it needs have an
  * answer, so there are no cycles. The search ends after a round without changes.
  */
-export function solveOperators(
+export function resolveOperators(
   type: ColumnType,
   native: ReadonlySet<Operator>,
-  patches?: Patches,
-): ReadonlyMap<Operator, Answer> {
-  const found = new Map<Operator, Answer>();
-  const answer = (operator: Operator, by: Answer['by']) =>
-    found.set(operator, Object.freeze({ takes: takesFor(table[operator], by), by }));
-  for (const [operator, by] of patches?.answers ?? []) answer(operator, by);
+  patches?: OperatorPatches,
+): ReadonlyMap<Operator, OperatorSupport> {
+  const found = new Map<Operator, OperatorSupport>();
+  const addSupport = (operator: Operator, by: OperatorSupport['evaluatedBy']) =>
+    found.set(operator, Object.freeze({ takes: operandFor(operatorTable[operator], by), evaluatedBy: by }));
+  for (const [operator, by] of patches?.replacements ?? []) addSupport(operator, by);
   for (const operator of operators) {
-    const row = table[operator];
-    if (!found.has(operator) && allowed(row, type) && row.native !== false && native.has(operator))
-      answer(operator, 'native');
-    if (!found.has(operator) && allowed(row, type) && row.here && native.size > 0) answer(operator, 'here');
+    const row = operatorTable[operator];
+    if (!found.has(operator) && appliesTo(row, type) && row.native !== false && native.has(operator))
+      addSupport(operator, 'native');
+    if (!found.has(operator) && appliesTo(row, type) && row.here && native.size > 0) addSupport(operator, 'here');
   }
-  sayWithOthers(found, type);
-  if (patches?.rest) {
+  addRewrites(found, type);
+  if (patches?.emulatesOthers) {
     for (const operator of operators)
-      if (!found.has(operator) && isDecidedHere(operator) && allowed(table[operator], type)) answer(operator, 'here');
-    sayWithOthers(found, type);
+      if (!found.has(operator) && isEvaluatedInMemory(operator) && appliesTo(operatorTable[operator], type))
+        addSupport(operator, 'here');
+    addRewrites(found, type);
   }
   return new Map(operators.flatMap((operator) => (found.has(operator) ? [[operator, found.get(operator)!]] : [])));
 }
 
 /** Code receives an expression as text and interprets it itself. */
-function takesFor({ takes }: Row, by: Answer['by']): Takes {
+function operandFor({ takes }: OperatorRow, by: OperatorSupport['evaluatedBy']): OperandKind {
   return takes === 'expression' && typeof by === 'object' ? 'text' : takes;
 }
 
-function sayWithOthers(found: Map<Operator, Answer>, type: ColumnType): void {
+function addRewrites(found: Map<Operator, OperatorSupport>, type: ColumnType): void {
   for (let before = -1; before !== found.size; ) {
     before = found.size;
     for (const operator of operators) {
-      const row = table[operator];
-      if (found.has(operator) || !allowed(row, type)) continue;
-      const way = row.ways?.find(
+      const row = operatorTable[operator];
+      if (found.has(operator) || !appliesTo(row, type)) continue;
+      const rule = row.ways?.find(
         ({ needs, types }) =>
           needs.every((needed) => found.has(needed)) && (!types || types.some((possible) => possible === type)),
       );
-      if (way) found.set(operator, Object.freeze({ takes: row.takes, by: rewrite(way, type) }));
+      if (rule) found.set(operator, Object.freeze({ takes: row.takes, evaluatedBy: createRewrite(rule, type) }));
     }
   }
 }
 
 /** The operators that apply to the type. */
 export function operatorsFor(type: ColumnType): readonly Operator[] {
-  return operators.filter((operator) => allowed(table[operator], type));
+  return operators.filter((operator) => appliesTo(operatorTable[operator], type));
 }
 
 /**
  * The operators that agent/sources/evaluate.ts evaluates for this one: itself, or those of its rewrite; undefined if
  * unsupported.
  */
-export function decidedHere(operator: Operator): readonly Operator[] | undefined {
-  if (isDecidedHere(operator)) return [operator];
-  return table[operator].native === false ? table[operator].ways?.[0]?.needs : undefined;
+export function findInMemoryOperators(operator: Operator): readonly Operator[] | undefined {
+  if (isEvaluatedInMemory(operator)) return [operator];
+  return operatorTable[operator].native === false ? operatorTable[operator].ways?.[0]?.needs : undefined;
 }
 
-function isDecidedHere(operator: Operator): boolean {
-  return table[operator].here === true || table[operator].native !== false;
+function isEvaluatedInMemory(operator: Operator): boolean {
+  return operatorTable[operator].here === true || operatorTable[operator].native !== false;
 }
 
-function rewrite(way: Way, type: ColumnType): Rewrite {
+function createRewrite(rule: RewriteRule, type: ColumnType): Rewrite {
   return Object.freeze({
-    dated: way.dated === true,
-    say: (given: unknown, moment: Moment) => way.say(given, moment, type),
+    dated: rule.dated === true,
+    say: (given: unknown, moment: Moment) => rule.toCondition(given, moment, type),
   });
 }

@@ -39,7 +39,7 @@ const inverses: Readonly<Record<string, string>> = {
 };
 
 /** The better names, by collection and derived name. Only names that are unique in the collection. */
-export function betterNames(
+export function findBetterNames(
   references: readonly NamedReference[],
   taken: (home: Collection, name: string) => boolean,
 ): Map<Collection, Map<string, string>> {
@@ -49,25 +49,29 @@ export function betterNames(
     from: reference.one.name,
     to: reference.one.isLong ? roleOf(reference) : undefined,
   }));
-  choose(ones, taken, better);
+  assignNames(ones, taken, better);
   const others = references.map((reference) => ({
     home: reference.target,
     from: reference.other.name,
     to: inverseOf(reference, better.get(reference.owner)?.get(reference.one.name)),
   }));
-  choose(others, (home, name) => taken(home, name) || [...(better.get(home)?.values() ?? [])].includes(name), better);
+  assignNames(
+    others,
+    (home, name) => taken(home, name) || [...(better.get(home)?.values() ?? [])].includes(name),
+    better,
+  );
   return better;
 }
 
-interface Choice {
+interface NameChoice {
   readonly home: Collection;
   readonly from: string;
   readonly to: string | undefined;
 }
 
 /** If two relations could get the same name, neither gets it. */
-function choose(
-  choices: readonly Choice[],
+function assignNames(
+  choices: readonly NameChoice[],
   taken: (home: Collection, name: string) => boolean,
   better: Map<Collection, Map<string, string>>,
 ): void {

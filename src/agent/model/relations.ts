@@ -2,7 +2,7 @@
 // other. A name depends only on table and column names, never on their order. If relations or columns would share a
 // name, each relation takes the long form `<target>_through_<columns>`.
 import type { DescribedForeignKey } from '../sources/described.ts';
-import { betterNames, type NamedReference } from './relation-names.ts';
+import { findBetterNames, type NamedReference } from './relation-names.ts';
 import type { Collection, Column, KeyPair, Relation } from './types.ts';
 
 /** One foreign key with its resolved collections. */
@@ -12,14 +12,14 @@ export interface Reference {
   readonly on: readonly KeyPair[];
 }
 
-interface Wanted {
+interface RelationDraft {
   readonly home: Collection;
   readonly short: string;
   readonly long: string;
   readonly make: (name: string) => Relation;
 }
 
-export interface Built {
+export interface BuiltRelations {
   /** Ordered by their original names. */
   readonly relations: Map<Collection, Relation[]>;
   /** Better names for callers, for some of them. */
@@ -35,8 +35,8 @@ export function findReference(
   if (!target) return undefined;
   const on: KeyPair[] = [];
   for (const [index, name] of foreignKey.columns.entries()) {
-    const from = owner.inside.get(name);
-    const to = target.inside.get(foreignKey.targetColumns[index] ?? '');
+    const from = owner.internalFields.get(name);
+    const to = target.internalFields.get(foreignKey.targetColumns[index] ?? '');
     if (from?.kind !== 'column' || to?.kind !== 'column') return undefined;
     on.push(Object.freeze({ from, to }));
   }
@@ -52,37 +52,41 @@ export function findReference(
  * Returns the relations of every collection, ordered by name, without changing the collections. Many-to-many relations
  * are named last, so they do not affect other names.
  */
-export function buildRelations(references: readonly Reference[]): Built {
+export function buildRelations(references: readonly Reference[]): BuiltRelations {
   const built = new Map<Collection, Relation[]>();
-  const sides = references.map((reference) => [toOne(reference), inverse(reference)] as const);
+  const sides = references.map((reference) => [createToOne(reference), createInverse(reference)] as const);
   const names = nameRelations(sides.flat(), built);
   nameRelations(
-    findJunctions(references).flatMap(([one, other]) => [across(one, other), across(other, one)]),
+    findJunctions(references).flatMap(([one, other]) => [createManyToMany(one, other), createManyToMany(other, one)]),
     built,
   );
   for (const relations of built.values()) relations.sort((a, b) => (a.name < b.name ? -1 : 1));
   const named = references.map((reference, at): NamedReference => {
-    const side = (wanted: Wanted) => ({ name: names.get(wanted)!, isLong: names.get(wanted) !== wanted.short });
+    const side = (wanted: RelationDraft) => ({ name: names.get(wanted)!, isLong: names.get(wanted) !== wanted.short });
     const column = reference.on.length === 1 ? reference.on[0]!.from.column : undefined;
     return { ...reference, column, one: side(sides[at]![0]), other: side(sides[at]![1]) };
   });
   const taken = (home: Collection, name: string) =>
-    home.inside.has(name) || built.get(home)!.some((relation) => relation.name === name);
-  return { relations: built, better: betterNames(named, taken) };
+    home.internalFields.has(name) || built.get(home)!.some((relation) => relation.name === name);
+  return { relations: built, better: findBetterNames(named, taken) };
 }
 
 /** Assigns the name of each relation. */
-function nameRelations(wanted: readonly Wanted[], built: Map<Collection, Relation[]>): Map<Wanted, string> {
-  const names = new Map<Wanted, string>();
+function nameRelations(
+  drafts: readonly RelationDraft[],
+  built: Map<Collection, Relation[]>,
+): Map<RelationDraft, string> {
+  const names = new Map<RelationDraft, string>();
   const claims = new Map<Collection, Map<string, number>>();
-  for (const { home, short } of wanted) {
+  for (const { home, short } of drafts) {
     const names = claims.get(home) ?? new Map<string, number>();
     claims.set(home, names.set(short, (names.get(short) ?? 0) + 1));
   }
-  for (const each of wanted) {
+  for (const each of drafts) {
     const { home, short, long, make } = each;
     const relations = built.get(home) ?? [];
-    const taken = (name: string) => home.inside.has(name) || relations.some((relation) => relation.name === name);
+    const taken = (name: string) =>
+      home.internalFields.has(name) || relations.some((relation) => relation.name === name);
     let name = claims.get(home)!.get(short) === 1 && !taken(short) ? short : long;
     for (let count = 2; taken(name); count++) name = `${long}_${count}`;
     relations.push(make(name));
@@ -113,14 +117,16 @@ function isJunction(one: Reference, other: Reference): boolean {
     key.length === columns.length && key.every((each) => columns.includes(each));
   return (
     owner.uniqueKeys.some(isPair) &&
-    [...owner.inside.values()].every((field) => field.kind !== 'column' || !field.required || columns.includes(field))
+    [...owner.internalFields.values()].every(
+      (field) => field.kind !== 'column' || !field.required || columns.includes(field),
+    )
   );
 }
 
-function across(origin: Reference, foreign: Reference): Wanted {
+function createManyToMany(origin: Reference, foreign: Reference): RelationDraft {
   const { owner: collection } = origin;
-  const turned = Object.freeze(origin.on.map((pair) => Object.freeze({ from: pair.to, to: pair.from })));
-  const through = Object.freeze({ collection, origin: turned, foreign: foreign.on });
+  const inverted = Object.freeze(origin.on.map((pair) => Object.freeze({ from: pair.to, to: pair.from })));
+  const through = Object.freeze({ collection, origin: inverted, foreign: foreign.on });
   const columns = foreign.on.map((pair) => pair.from.name);
   const none = Object.freeze([]);
   return {
@@ -141,7 +147,7 @@ function across(origin: Reference, foreign: Reference): Wanted {
   };
 }
 
-function toOne({ owner, target, on }: Reference): Wanted {
+function createToOne({ owner, target, on }: Reference): RelationDraft {
   const columns = on.map((pair) => pair.from.name);
   const stem = columns.length === 1 ? columns[0]!.replace(/(?<=.)(?:_id|Id|_ID)$/, '') : columns[0]!;
   return {
@@ -152,15 +158,16 @@ function toOne({ owner, target, on }: Reference): Wanted {
   };
 }
 
-function inverse({ owner, target, on }: Reference): Wanted {
+function createInverse({ owner, target, on }: Reference): RelationDraft {
   const columns = on.map((pair) => pair.from.name);
-  const turned = Object.freeze(on.map((pair) => Object.freeze({ from: pair.to, to: pair.from })));
+  const inverted = Object.freeze(on.map((pair) => Object.freeze({ from: pair.to, to: pair.from })));
   const kind = isUnique(owner, columns) ? 'one' : 'many';
   return {
     home: target,
     short: relationName(owner.name),
     long: relationName(`${owner.name}_through_${columns.join('_')}`),
-    make: (name) => Object.freeze({ kind, name, to: owner, on: turned, inverse: true, reach: 'join', enforced: true }),
+    make: (name) =>
+      Object.freeze({ kind, name, to: owner, on: inverted, inverse: true, reach: 'join', enforced: true }),
   };
 }
 

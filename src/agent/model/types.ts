@@ -18,7 +18,7 @@ export interface Model {
   /** The collections of callers, by published name, in a stable order. */
   readonly collections: ReadonlyMap<string, Collection>;
   /** The collections of customization code, including removed ones. */
-  readonly inside: ReadonlyMap<string, Collection>;
+  readonly internalCollections: ReadonlyMap<string, Collection>;
 }
 
 export interface Collection {
@@ -34,15 +34,15 @@ export interface Collection {
   /** The fields of callers, by published name: columns in table order, then added fields, then relations. */
   readonly fields: ReadonlyMap<string, Field>;
   /** The fields of customization code, by original name, including removed fields. */
-  readonly inside: ReadonlyMap<string, Field>;
+  readonly internalFields: ReadonlyMap<string, Field>;
   /** True if callers may use it. */
-  readonly published: boolean;
+  readonly isPublished: boolean;
   /** Foreign keys through which the database itself updates or deletes records after writes to this collection. */
   readonly referencedBy: readonly Incoming[];
   /** The write events with a trigger on the table. */
   readonly triggers: readonly WriteEvent[];
   /** Code returns the records for one record of another collection. Callers who see that relation see them. */
-  readonly isGiven?: true;
+  readonly isExternal?: true;
   readonly rules: Rules;
 }
 
@@ -68,17 +68,17 @@ export interface SearchRule {
 /** A foreign key that points to the collection, with its ON DELETE and ON UPDATE rules. */
 export interface Incoming {
   /** Null if the referencing table, or a column of the key, is not part of the model. */
-  readonly from: Holder | null;
+  readonly from: ReferencingCollection | null;
   readonly reference: DescribedReference;
 }
 
 /** The collection that holds a foreign key. */
-export interface Holder {
+export interface ReferencingCollection {
   readonly collection: Collection;
   /** The relation to the referenced collection, under a name that no caller can use. */
   readonly relation: Relation;
   /** The columns that SET NULL and SET DEFAULT change on a delete. */
-  readonly set: readonly Column[];
+  readonly setColumns: readonly Column[];
 }
 
 export type Field = Column | Relation;
@@ -103,12 +103,12 @@ export interface Column {
   readonly binary?: BinaryMode;
   readonly collation: Collation;
   /** The operators of the field and how each is evaluated, computed at the start. */
-  readonly operators: ReadonlyMap<Operator, Answer>;
+  readonly operators: ReadonlyMap<Operator, OperatorSupport>;
   readonly sortable: boolean;
   /** Sorted in memory (`here`), or by other fields (original names); by the source when absent. */
   readonly order?: 'here' | readonly PlainSort[];
   /** For a field added by code: how its values are computed after reading. The source does not have the column. */
-  readonly made?: Made;
+  readonly computedFrom?: ComputedFrom;
   /** For an imported field: its path. Value, operators and order are those of the field at the end. */
   readonly route?: Route;
   /** Replaces writes of the field. */
@@ -131,7 +131,7 @@ export interface FieldRule {
   readonly value: unknown;
   readonly at: string;
   /** The in-memory evaluation of the operator, independent of the source. */
-  readonly answer: Answer;
+  readonly answer: OperatorSupport;
 }
 
 /** To-one relations, then the column. */
@@ -141,8 +141,8 @@ export interface Route {
 }
 
 /** How the values of an added field are computed. */
-export interface Made {
-  readonly needs: readonly Need[];
+export interface ComputedFrom {
+  readonly dependencies: readonly Dependency[];
   readonly definition: ComputedDefinition;
   /** `file:line` of the call. */
   readonly at: string;
@@ -165,14 +165,14 @@ export interface External {
 }
 
 /** A dependency of an added field: the path as written, and its resolved route. */
-export interface Need extends Route {
+export interface Dependency extends Route {
   /** The relation names as written; the first of `via`. */
-  readonly hops: readonly string[];
+  readonly relationNames: readonly string[];
   readonly leaf: string;
 }
 
 /** The kind of operand of an operator. */
-export type Takes =
+export type OperandKind =
   | 'nothing'
   | 'value'
   | 'value or null'
@@ -188,9 +188,9 @@ export type Takes =
  * An operator of one column: its operand, and how it is evaluated. This is the source, the engine in memory, other
  * operators of the same column, or a filter from code.
  */
-export interface Answer {
-  readonly takes: Takes;
-  readonly by: 'native' | 'here' | Rewrite | Replacement;
+export interface OperatorSupport {
+  readonly takes: OperandKind;
+  readonly evaluatedBy: 'native' | 'here' | Rewrite | Replacement;
 }
 
 export interface Replacement {
@@ -201,27 +201,27 @@ export interface Replacement {
 export interface Rewrite {
   /** The meaning depends on the time of the request. */
   readonly dated: boolean;
-  readonly say: (value: unknown, moment: Moment) => Said;
+  readonly say: (value: unknown, moment: Moment) => ColumnCondition;
 }
 
 /** A condition on one column. */
-export type Said =
-  | { readonly op: 'and' | 'or'; readonly of: readonly Said[] }
-  | { readonly op: 'not'; readonly of: Said }
+export type ColumnCondition =
+  | { readonly op: 'and' | 'or'; readonly of: readonly ColumnCondition[] }
+  | { readonly op: 'not'; readonly of: ColumnCondition }
   | { readonly op: 'test'; readonly is: Operator; readonly value: unknown };
 
 /** The timezone and time of a request, as the base of relative dates. */
 export interface Moment {
   /** IANA name. */
   readonly zone: string;
-  now(): Edge;
+  now(): DateBound;
   /** The start of the current unit, shifted by `shift` units; weeks start on Monday. */
-  startOf(unit: 'day' | 'week' | 'month' | 'quarter' | 'year', shift?: number): Edge;
-  hoursAgo(hours: number): Edge;
+  startOf(unit: 'day' | 'week' | 'month' | 'quarter' | 'year', shift?: number): DateBound;
+  hoursAgo(hours: number): DateBound;
 }
 
 /** A point in time, in the form of a Date column and of a Dateonly column. */
-export interface Edge {
+export interface DateBound {
   readonly instant: string;
   readonly day: string;
 }
@@ -248,19 +248,19 @@ export interface Relation {
   /** Many to many; `on` is empty then. */
   readonly through?: Through;
   /** Polymorphic: the type field and the value that a related record requires. */
-  readonly only?: Only;
+  readonly only?: TypeCondition;
   /** For a to-one relation with several candidates: it leads to the lowest by these columns. */
   readonly lowestBy?: readonly Column[];
   /** The long name, which callers may still use. */
   readonly formerly?: string;
   /** For records from code: the column with all of them; `on` is empty. */
-  readonly given?: Column;
+  readonly recordsColumn?: Column;
   /** Assistants may write the related record together with this one (`allowNestedWrites`). */
   readonly isWritten?: true;
 }
 
 /** Only records with this value in the column are related. */
-export interface Only {
+export interface TypeCondition {
   /** On the collection that has the relation (`from`), or on the foreign one (`to`). */
   readonly side: 'from' | 'to';
   readonly column: Column;

@@ -3,12 +3,12 @@
 import type { HookAggregation } from '../customize/context.ts';
 import type { Filter } from '../plan/types.ts';
 import type { AggregateRequest } from '../requests.ts';
-import { insidePath } from '../resolve/internal-names.ts';
-import type { View } from '../resolve/visibility.ts';
+import { toInternalPath } from '../resolve/internal-names.ts';
+import type { CollectionView } from '../resolve/visibility.ts';
 import type { Call } from './call.ts';
-import { createNarrowing, runHooks } from './hooks.ts';
+import { createHookRestrictions, runHooks } from './hooks.ts';
 
-export interface Counted {
+export interface GroupResult {
   readonly value: unknown;
   /** In the requested order. */
   readonly groups: readonly unknown[];
@@ -20,25 +20,25 @@ export interface Counted {
  */
 export async function runAggregateHooks(
   { code, moment }: Call,
-  view: View,
+  view: CollectionView,
   request: Omit<AggregateRequest, 'limit' | 'collection'>,
-  run: (narrowed: Filter) => Promise<readonly Counted[]>,
-): Promise<readonly Counted[]> {
+  run: (narrowed: Filter) => Promise<readonly GroupResult[]>,
+): Promise<readonly GroupResult[]> {
   const { collection } = view;
-  const narrowing = createNarrowing('Aggregate', { view, moment }, request);
-  const groups = (request.groups ?? []).map((group) => ({ ...group, field: insidePath(view, group.field) }));
+  const restrictions = createHookRestrictions('Aggregate', { view, moment }, request);
+  const groups = (request.groups ?? []).map((group) => ({ ...group, field: toInternalPath(view, group.field) }));
   const aggregation: HookAggregation = Object.freeze({
     operation: request.operation,
-    ...(request.field !== undefined && { field: insidePath(view, request.field) }),
+    ...(request.field !== undefined && { field: toInternalPath(view, request.field) }),
     groups: Object.freeze(groups),
   });
-  await runHooks(collection, ['Before', 'Aggregate'], code, { ...narrowing.told, aggregation });
-  const found = await run(await narrowing.lower({ view, moment, code }));
+  await runHooks(collection, ['Before', 'Aggregate'], code, { ...restrictions.hookArguments, aggregation });
+  const found = await run(await restrictions.lower({ view, moment, code }));
   const result = found.map(({ value, groups: values }) => ({
     value,
     group: Object.freeze(Object.fromEntries(groups.map(({ field }, at) => [field, values[at]]))),
   }));
-  const told = { filter: narrowing.filter(), aggregation, result: Object.freeze(result) };
-  await runHooks(collection, ['After', 'Aggregate'], code, told);
+  const hookArguments = { filter: restrictions.filter(), aggregation, result: Object.freeze(result) };
+  await runHooks(collection, ['After', 'Aggregate'], code, hookArguments);
   return found.map((each, at) => ({ ...each, value: result[at]!.value ?? null }));
 }

@@ -1,24 +1,24 @@
 // Shared by all operations: the call, its limits, its scopes and its options.
-import type { Access } from '../../core/caller.ts';
+import type { Access, Caller } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import type { AiProvider } from '../ai/definitions.ts';
-import { askWithin } from '../ai/provider.ts';
-import type { CustomizationContext, InsideCollection } from '../customize/context.ts';
-import type { StepTools } from '../execute/read.ts';
-import type { Written } from '../execute/written-records.ts';
+import { withCancellation } from '../ai/provider.ts';
+import type { CustomizationContext, UnscopedCollection } from '../customize/context.ts';
+import type { StepContext } from '../execute/read.ts';
+import type { WriteLogEntry } from '../execute/written-records.ts';
 import { createMoment } from '../lower/dates.ts';
 import type { ScopeOf } from '../lower/filter.ts';
 import { scopeOf } from '../lower/filter.ts';
 import { always, and } from '../lower/simplify.ts';
 import type { Collection, Model, Moment } from '../model/types.ts';
-import type { Bound, Compute, Filter } from '../plan/types.ts';
+import type { ComputeStep, Filter, RowLimitStep } from '../plan/types.ts';
 import type { CallOptions, CountRequest, EngineLimits } from '../requests.ts';
 import type { ReadOptions, Source } from '../sources/source.ts';
-import { isZone } from '../sources/zones.ts';
-import type { RuleBook } from '../write/validation.ts';
+import { canonicalZone } from '../sources/zones.ts';
+import type { CompiledRules } from '../write/validation.ts';
 import { createContext } from './context.ts';
 
 /** If the engine must read more rows to decide a condition, it warns the operator, once per field. */
@@ -26,7 +26,7 @@ export const MANY_ROWS = 10_000;
 
 export const ROWS_LIMIT = 100_000;
 
-export const QUERIES_AT_ONCE = 3;
+export const MAX_CONCURRENT_QUERIES = 3;
 
 export interface Operations {
   readonly model: Model;
@@ -34,10 +34,10 @@ export interface Operations {
   readonly limits: EngineLimits;
   readonly observe: Observe;
   /** Fields and code already warned about: too many rows read, or stored values of the wrong type. */
-  readonly told: WeakSet<object>;
-  readonly rules: RuleBook;
+  readonly warned: WeakSet<object>;
+  readonly rules: CompiledRules;
   /** The internal API: access to a collection for customization code. Throws UNKNOWN_COLLECTION. */
-  readonly inside: (call: Call, collection: string) => InsideCollection;
+  readonly unscopedCollection: (call: Call, collection: string) => UnscopedCollection;
   /** The AI provider for customization code. */
   readonly ai: AiProvider | null;
   /** Receives the text of every statement; for explain. */
@@ -45,7 +45,7 @@ export interface Operations {
 }
 
 /** Restricts an operation to some records of a collection, besides the caller's conditions. */
-export interface Within {
+export interface Restriction {
   readonly where: Filter;
   /** Prevents a cursor of one context from working in another. */
   readonly mark?: string;
@@ -53,29 +53,29 @@ export interface Within {
   readonly source?: Source;
 }
 
-export const everywhere: Within = Object.freeze({ where: always });
+export const unrestricted: Restriction = Object.freeze({ where: always });
 
 /** Adds the conditions of hooks before the operation. */
-export function narrowWithin(within: Within, narrowed: Filter): Within {
+export function restrictFurther(within: Restriction, narrowed: Filter): Restriction {
   return { ...within, where: and(within.where, narrowed) };
 }
 
-export function planWithin<P extends { readonly source: Source }>(plan: P, { source }: Within): P {
+export function withRestrictedSource<P extends { readonly source: Source }>(plan: P, { source }: Restriction): P {
   return source ? { ...plan, source } : plan;
 }
 
 /** One call of an operation: the caller, the time, and the context for code. */
-export interface Call extends StepTools {
+export interface Call extends StepContext {
   readonly ops: Operations;
   readonly access: Access;
   readonly options: CallOptions;
   readonly moment: Moment;
   /** Every record written during the call, including writes by code. */
-  readonly written: Written[];
+  readonly written: WriteLogEntry[];
   /** Sentences about effects that cannot be predicted: code that runs afterwards, and triggers. */
   readonly unseen: Set<string>;
   /** Overrides that are running code at the moment. Writes of that code bypass them. */
-  readonly under?: readonly object[];
+  readonly runningOverrides?: readonly object[];
 }
 
 export function callOf(
@@ -92,14 +92,14 @@ export function callOf(
     written: options.written ?? [],
     unseen: new Set(),
     rowsLimit: rowsLimitOf(ops),
-    many: (rows, step) => warnOfMany(ops, rows, step),
-    misfits: (count, step) => warnOfMisfits(ops, count, step),
+    onManyRows: (rows, step) => warnAboutManyRows(ops, rows, step),
+    onMisfits: (count, step) => warnAboutMisfits(ops, count, step),
   });
 }
 
 /** The call for the code of an override. */
-export function callUnder(call: Call, override: object): Call {
-  return createCall({ ...call, under: [...(call.under ?? []), override] });
+export function callWithinOverride(call: Call, override: object): Call {
+  return createCall({ ...call, runningOverrides: [...(call.runningOverrides ?? []), override] });
 }
 
 export function createCall(given: Omit<Call, 'code'>): Call {
@@ -108,8 +108,8 @@ export function createCall(given: Omit<Call, 'code'>): Call {
     ...given,
     code() {
       const { ops, access, moment, options } = given;
-      const ai = ops.ai && askWithin(ops.ai, options.signal);
-      context ??= createContext(access.caller, moment.zone, (name) => ops.inside(call, name), ai);
+      const ai = ops.ai && withCancellation(ops.ai, options.signal);
+      context ??= createContext(access.caller, moment.zone, (name) => ops.unscopedCollection(call, name), ai);
       return context;
     },
   };
@@ -117,26 +117,30 @@ export function createCall(given: Omit<Call, 'code'>): Call {
 }
 
 /** Warns once per field. */
-export function warnOfMany(
-  { told, observe }: Operations,
+export function warnAboutManyRows(
+  { warned: told, observe }: Operations,
   rows: number,
-  { collection, field, column, cure }: Bound,
+  { collection, field, column, advice: cure }: RowLimitStep,
 ): void {
   if (rows < MANY_ROWS || told.has(column)) return;
   told.add(column);
   observe({
     type: 'warning',
-    message: `'${field}' of '${collection}' is decided after reading, and ${rows} rows were read for it: ${cure ?? 'give it a replaceFieldOperator or a replaceFieldSorting'}.`,
+    message: `'${field}' of '${collection}' is evaluated after reading, and ${rows} rows were read for it: ${cure ?? 'add a replaceFieldOperator or a replaceFieldSorting'}.`,
   });
 }
 
 /** Warns once per field. */
-export function warnOfMisfits({ told, observe }: Operations, count: number, { made, path }: Compute): void {
+export function warnAboutMisfits(
+  { warned: told, observe }: Operations,
+  count: number,
+  { computedFrom: made, path }: ComputeStep,
+): void {
   if (told.has(made)) return;
   told.add(made);
   observe({
     type: 'warning',
-    message: `${count} stored ${count === 1 ? 'value' : 'values'} of '${path.field.name}', added at ${made.at}, ${count === 1 ? 'is' : 'are'} not of the declared type, and shown as empty.`,
+    message: `${count} stored ${count === 1 ? 'value' : 'values'} of '${path.field.name}', added at ${made.at}, ${count === 1 ? 'is' : 'are'} not of the declared type and shown as empty.`,
   });
 }
 
@@ -149,7 +153,7 @@ export function getCollection(model: Model, access: Access, name: string): Colle
   const found = model.collections.get(name);
   if (found && access.can('browse', name)) return found;
   const visible = [...model.collections.keys()].filter((other) => access.can('browse', other));
-  return fail('UNKNOWN_COLLECTION', { collection: String(name), near: nearNames(String(name), visible) });
+  return fail('UNKNOWN_COLLECTION', { collection: String(name), near: suggestNames(String(name), visible) });
 }
 
 export function scopesOf({ ops, access, code }: Call): ScopeOf {
@@ -157,21 +161,34 @@ export function scopesOf({ ops, access, code }: Call): ScopeOf {
   return (collection) => scopeOf(access, collection, moment, code);
 }
 
-export function momentOf({ clock }: Operations, access: Access, { timezone }: Pick<CountRequest, 'timezone'>): Moment {
-  if (timezone !== undefined && !isZone(timezone))
-    fail('INVALID_ARGUMENT', { argument: 'timezone', problem: "expected an IANA name such as 'Europe/Paris'." });
-  return createMoment(clock.now(), timezone ?? zoneOf(access));
+export function momentOf(
+  { clock }: Pick<Operations, 'clock'>,
+  access: Access,
+  { timezone }: Pick<CountRequest, 'timezone'>,
+): Moment {
+  const zone = timezone === undefined ? zoneOf(access) : canonicalZone(timezone);
+  if (zone === undefined)
+    return fail('INVALID_ARGUMENT', { argument: 'timezone', problem: "expected an IANA name such as 'Europe/Paris'." });
+  return createMoment(clock.now(), zone);
 }
 
+/** Found once for each version of the permissions, which makes a new caller. */
+const zones = new WeakMap<Caller, string>();
+
 export function zoneOf({ caller }: Access): string {
-  return isZone(caller.timezone) ? caller.timezone : 'UTC';
+  let zone = zones.get(caller);
+  if (zone === undefined) {
+    zone = canonicalZone(caller.timezone) ?? 'UTC';
+    zones.set(caller, zone);
+  }
+  return zone;
 }
 
 export function readOptions({ limits, watch }: Operations, { signal, user }: CallOptions): ReadOptions {
   return {
     timeoutMs: limits.queryTimeoutMs,
     ...(signal && { signal }),
-    ...(user !== undefined && { share: { user, most: limits.queriesAtOnce ?? QUERIES_AT_ONCE } }),
+    ...(user !== undefined && { share: { user, most: limits.queriesAtOnce ?? MAX_CONCURRENT_QUERIES } }),
     ...(watch && { watch }),
   };
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../../core/caller.ts';
 import { AppError, fail } from '../../core/errors.ts';
 import type { AiProvider } from '../ai/definitions.ts';
-import type { CustomizationContext, InsideCollection } from '../customize/context.ts';
+import type { CustomizationContext, UnscopedCollection } from '../customize/context.ts';
 import type { HookContext } from '../customize/hooks.ts';
 import { stopCall } from '../customize/user-code.ts';
 
@@ -9,7 +9,7 @@ import { stopCall } from '../customize/user-code.ts';
 export function createContext(
   caller: Caller,
   timezone: string,
-  collection: (name: string) => InsideCollection,
+  collection: (name: string) => UnscopedCollection,
   ai: AiProvider | null,
 ): CustomizationContext {
   return Object.freeze({ caller, timezone, collection, ai });

@@ -7,40 +7,54 @@ import type { Operations } from './call.ts';
 import { explainList } from './list.ts';
 import { create, remove, update } from './write.ts';
 
-export interface Explained {
+/** The request of each operation that `explain` accepts. */
+export interface ExplainRequests {
+  /** The request of a list. */
   readonly list: ListRequest;
+  /** The request of an aggregate. */
   readonly aggregate: AggregateRequest;
+  /** The request of a create. */
   readonly create: CreateRequest;
+  /** The request of an update. */
   readonly update: UpdateRequest;
+  /** The request of a delete. */
   readonly delete: DeleteRequest;
 }
 
 type Explain<Request> = (ops: Operations, access: Access, request: Request) => Promise<string>;
 
-const explainers: { readonly [O in keyof Explained]: Explain<Explained[O]> } = {
+const explainers: { readonly [O in keyof ExplainRequests]: Explain<ExplainRequests[O]> } = {
   list: explainList,
   aggregate: explainAggregate,
   create: (ops, access, request) =>
-    watched(ops, `create ${request.collection}`, (watching) => create(watching, access, request, { preview: true })),
+    explainByRunning(ops, `create ${request.collection}`, (watching) =>
+      create(watching, access, request, { preview: true }),
+    ),
   update: (ops, access, request) =>
-    watched(ops, `update ${request.collection}, as a preview, which reads the records first`, (watching) =>
+    explainByRunning(ops, `update ${request.collection}, as a preview, which reads the records first`, (watching) =>
       update(watching, access, request, { preview: true }),
     ),
   delete: (ops, access, request) =>
-    watched(ops, `delete ${request.collection}`, (watching) => remove(watching, access, request, { preview: true })),
+    explainByRunning(ops, `delete ${request.collection}`, (watching) =>
+      remove(watching, access, request, { preview: true }),
+    ),
 };
 
 /** Throws the errors of the operation itself. */
-export function explain<O extends keyof Explained>(
+export function explain<O extends keyof ExplainRequests>(
   ops: Operations,
   access: Access,
   operation: O,
-  request: Explained[O],
+  request: ExplainRequests[O],
 ): Promise<string> {
   return explainers[operation](ops, access, request);
 }
 
-async function watched(ops: Operations, title: string, run: (ops: Operations) => Promise<unknown>): Promise<string> {
+async function explainByRunning(
+  ops: Operations,
+  title: string,
+  run: (ops: Operations) => Promise<unknown>,
+): Promise<string> {
   const texts: string[] = [];
   await run({ ...ops, watch: (text) => void texts.push(text) });
   const lines = texts.flatMap((text) => [

@@ -2,17 +2,17 @@
 // stops it. An exception after a write cannot undo it, and the error for the caller says this.
 import { fail } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
-import type { CustomizationContext, InsideFilter, MaybePromise } from '../customize/context.ts';
+import type { CodeFilter, CustomizationContext, MaybePromise } from '../customize/context.ts';
 import type { Hook, HookContext, HookContexts, HookPosition, HookType, OpenRecord } from '../customize/hooks.ts';
-import { callCode, isStop, whenAll } from '../customize/user-code.ts';
+import { callCode, isDeliberateStop, whenAll } from '../customize/user-code.ts';
 import { shapeRecords } from '../encode/records.ts';
-import { type Conditions, type Lowering, lowerInside } from '../lower/filter.ts';
+import { type Conditions, type Lowering, lowerInternal } from '../lower/filter.ts';
 import { and } from '../lower/simplify.ts';
 import type { Collection } from '../model/types.ts';
-import type { Filter, Named, ReadPlan, Shape } from '../plan/types.ts';
-import { resolveClear } from '../resolve/ambiguity.ts';
-import { insideFilter, insideShape } from '../resolve/internal-names.ts';
-import type { View } from '../resolve/visibility.ts';
+import type { Filter, ReadPlan, RequestedField, Shape } from '../plan/types.ts';
+import { resolveUnambiguous } from '../resolve/ambiguity.ts';
+import { toInternalFilter, toInternalShape } from '../resolve/internal-names.ts';
+import type { CollectionView } from '../resolve/visibility.ts';
 import type { Row } from '../sources/statement.ts';
 import { createHookContext } from './context.ts';
 
@@ -21,19 +21,19 @@ export function hasHooks({ rules: { hooks } }: Collection, type: HookType): bool
 }
 
 /** The arguments of a hook, besides the context. */
-export type Told<P extends HookPosition, T extends HookType> = Omit<HookContexts[P][T], keyof HookContext>;
+export type HookArguments<P extends HookPosition, T extends HookType> = Omit<HookContexts[P][T], keyof HookContext>;
 
 /** Throws CUSTOMIZATION_FAILED for a hook that fails. An error that a hook throws to stop the call passes unchanged. */
 export async function runHooks<P extends HookPosition, T extends HookType>(
   { name, rules }: Collection,
   [position, type]: readonly [P, T],
   code: () => CustomizationContext,
-  told: Told<P, T>,
+  hookArguments: HookArguments<P, T>,
 ): Promise<void> {
   const hooks = rules.hooks[position][type] as readonly Hook<HookContexts[P][T]>[];
   if (hooks.length === 0) return;
   const writes = type !== 'List' && type !== 'Aggregate';
-  const context = { ...createHookContext(code(), name, writes), ...told } as HookContexts[P][T];
+  const context = { ...createHookContext(code(), name, writes), ...hookArguments } as HookContexts[P][T];
   for (const { handler, at } of hooks)
     await callCode(`the hook '${position} ${type}' of '${name}'`, at, () => handler(context));
 }
@@ -43,37 +43,37 @@ export async function runAfterWrite<T extends 'Create' | 'Update' | 'Delete'>(
   collection: Collection,
   type: T,
   code: () => CustomizationContext,
-  told: Told<'After', T>,
+  hookArguments: HookArguments<'After', T>,
 ): Promise<void> {
   try {
-    await runHooks(collection, ['After', type], code, told);
+    await runHooks(collection, ['After', type], code, hookArguments);
   } catch (error) {
-    const why = isStop(error) ? error.message : `the hook 'After ${type}' failed.`;
+    const why = isDeliberateStop(error) ? error.message : `the hook 'After ${type}' failed.`;
     fail('FAILED_AFTER_WRITE', { collection: collection.name, why }, error);
   }
 }
 
 /** The conditions of a call, which hooks can read and narrow. */
-export interface Narrowing {
+export interface HookRestrictions {
   /** The arguments of hooks before the operation. */
-  readonly told: { readonly filter: InsideFilter; narrow(filter: PlainFilter): void };
+  readonly hookArguments: { readonly filter: CodeFilter; narrow(filter: PlainFilter): void };
   /** The conditions that the hooks added. Throws CUSTOMIZATION_FAILED for an invalid condition. */
   lower(lowering: Lowering): MaybePromise<Filter>;
   /** The final filter, for hooks after the operation. */
-  filter(): InsideFilter;
+  filter(): CodeFilter;
 }
 
 /** `keys` selects the records, by internal names. Throws the errors of names and values for an invalid filter. */
-export function createNarrowing(
+export function createHookRestrictions(
   type: Exclude<HookType, 'Create'>,
   { view, moment }: Pick<Lowering, 'view' | 'moment'>,
   conditions: Conditions,
   keys?: PlainFilter,
-): Narrowing {
+): HookRestrictions {
   const { filter, search, searchExtended, segment } = conditions;
-  if (filter) resolveClear(view, filter, moment);
-  const conditionTree = keys ?? (filter && insideFilter(view, filter));
-  const asked: InsideFilter = Object.freeze({
+  if (filter) resolveUnambiguous(view, filter, moment);
+  const conditionTree = keys ?? (filter && toInternalFilter(view, filter));
+  const requested: CodeFilter = Object.freeze({
     ...(conditionTree && { conditionTree }),
     ...(search !== undefined && { search }),
     ...(searchExtended !== undefined && { searchExtended }),
@@ -83,47 +83,55 @@ export function createNarrowing(
   const all = (conditions: readonly PlainFilter[]): PlainFilter | null =>
     conditions.length === 0 ? null : { aggregator: 'And', conditions };
   return {
-    told: { filter: asked, narrow: (condition) => void more.push(condition) },
+    hookArguments: { filter: requested, narrow: (condition) => void more.push(condition) },
     lower(lowering) {
       // Each condition separately, because hooks do not know about each other.
-      const each = more.map((condition) => lowerInside(condition, lowering, hookOf(view.collection, type)));
+      const each = more.map((condition) => lowerInternal(condition, lowering, describeHook(view.collection, type)));
       return whenAll(each, (conditions) => and(...conditions));
     },
     filter() {
-      if (more.length === 0) return asked;
-      const conditionTree = all([...(asked.conditionTree ? [asked.conditionTree] : []), ...more])!;
-      return { ...asked, conditionTree };
+      if (more.length === 0) return requested;
+      const conditionTree = all([...(requested.conditionTree ? [requested.conditionTree] : []), ...more])!;
+      return { ...requested, conditionTree };
     },
   };
 }
 
 /** For messages: the hook before the operation, and the places in code that may have added it. */
-export function hookOf({ name, rules }: Collection, type: HookType): { readonly what: string; readonly at: string } {
+export function describeHook(
+  { name, rules }: Collection,
+  type: HookType,
+): { readonly what: string; readonly at: string } {
   const at = rules.hooks.Before[type].map((hook) => hook.at).join(' or ');
   return { what: `the hook 'Before ${type}' of '${name}'`, at };
 }
 
 /** The records of a list while hooks after the operation read and change them. */
-export interface Opened {
+export interface OpenedRecords {
   /** Records by internal names. */
   readonly records: readonly OpenRecord[];
   /** Returns the records with the changes of the hooks. Called after the hooks. */
   close(): { readonly rows: readonly Row[]; readonly records: Record<string, unknown>[] };
 }
 
-export function openRecords(view: View, rows: readonly Row[], { shape }: ReadPlan, select: readonly Named[]): Opened {
-  const inside = insideShape(view, shape);
+export function openRecords(
+  view: CollectionView,
+  rows: readonly Row[],
+  { shape }: ReadPlan,
+  select: readonly RequestedField[],
+): OpenedRecords {
+  const inside = toInternalShape(view, shape);
   const records = shapeRecords(rows, inside);
   return {
     records: Object.freeze(records),
     close() {
       const published = records.map((record) => publish(record, inside, shape));
-      const dig = (record: Record<string, unknown>, { through, leaf }: Named): unknown => {
+      const recordAt = (record: Record<string, unknown>, { through, leaf }: RequestedField): unknown => {
         let at: Record<string, unknown> | null = record;
         for (const { name } of through) at = (at?.[name] ?? null) as Record<string, unknown> | null;
         return at?.[leaf] ?? null;
       };
-      return { rows: published.map((record) => select.map((named) => dig(record, named))), records: published };
+      return { rows: published.map((record) => select.map((named) => recordAt(record, named))), records: published };
     },
   };
 }

@@ -3,8 +3,8 @@
 // overrides still apply.
 import { fullAccess } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
-import { nearNames } from '../../core/suggestions.ts';
-import type { InsideCollection, InsideFilter } from '../customize/context.ts';
+import { suggestNames } from '../../core/suggestions.ts';
+import type { CodeFilter, UnscopedCollection } from '../customize/context.ts';
 import { shapeRecords } from '../encode/records.ts';
 import { executeRead } from '../execute/read.ts';
 import { type Conditions, lowerConditions } from '../lower/filter.ts';
@@ -12,35 +12,35 @@ import type { Collection } from '../model/types.ts';
 import { planRead, totalOrder } from '../plan/read.ts';
 import type { Query } from '../plan/types.ts';
 import { resolveName } from '../resolve/names.ts';
-import { insideViewOf, type View } from '../resolve/visibility.ts';
-import { deleteInside, updateInside } from '../write/internal.ts';
-import { insideSiteOf } from '../write/target.ts';
-import { insideRecords } from '../write/transaction.ts';
+import { type CollectionView, internalViewOf } from '../resolve/visibility.ts';
+import { deleteInternal, updateInternal } from '../write/internal.ts';
+import { createInternalWriteContext } from '../write/target.ts';
+import { toInternalRecords } from '../write/transaction.ts';
 import { readAggregate } from './aggregate.ts';
-import { type Call, everywhere, readOptions, rowsLimitOf, scopesOf } from './call.ts';
-import { linkInside } from './link.ts';
+import { type Call, readOptions, rowsLimitOf, scopesOf, unrestricted } from './call.ts';
+import { linkInternal } from './link.ts';
 import { countRecords } from './list.ts';
 import { createRows } from './write.ts';
 
-export function insideCollection(call: Call, name: string): InsideCollection {
+export function createUnscopedCollection(call: Call, name: string): UnscopedCollection {
   const { ops, access, options } = call;
-  const collection = ops.model.inside.get(name);
+  const collection = ops.model.internalCollections.get(name);
   if (!collection)
     return fail('UNKNOWN_COLLECTION', {
       collection: String(name),
-      near: nearNames(String(name), ops.model.inside.keys()),
+      near: suggestNames(String(name), ops.model.internalCollections.keys()),
     });
-  const inside = { ...call, access: fullAccess(access.caller) };
-  const view = insideViewOf(inside.access, collection);
+  const internalCall = { ...call, access: fullAccess(access.caller) };
+  const view = internalViewOf(internalCall.access, collection);
   return {
-    list: (filter, projection) => listInside(inside, view, filter, projection),
-    count: (filter = {}) => countRecords(inside, view, conditionsOf(filter)),
+    list: (filter, projection) => listInternal(internalCall, view, filter, projection),
+    count: (filter = {}) => countRecords(internalCall, view, conditionsOf(filter)),
     async aggregate(filter, aggregation, limit = ops.limits.pageSizeLimit) {
       const { rows } = await readAggregate(
-        inside,
+        internalCall,
         view,
         { ...conditionsOf(filter), ...aggregation, limit },
-        everywhere,
+        unrestricted,
       );
       const groups = 'groups' in aggregation ? aggregation.groups : [];
       return rows.map((row) => ({
@@ -49,23 +49,34 @@ export function insideCollection(call: Call, name: string): InsideCollection {
       }));
     },
     async create(data) {
-      const { target, rows } = await createRows(insideSiteOf(inside, collection, 'add'), data, options);
-      return insideRecords(target, rows);
+      const { target, rows } = await createRows(
+        createInternalWriteContext(internalCall, collection, 'add'),
+        data,
+        options,
+      );
+      return toInternalRecords(target, rows);
     },
     update: async (filter, patch) =>
-      updateInside(insideSiteOf(inside, collection, 'edit'), needConditions(collection, filter), patch),
+      updateInternal(
+        createInternalWriteContext(internalCall, collection, 'edit'),
+        requireConditions(collection, filter),
+        patch,
+      ),
     delete: async (filter) =>
-      deleteInside(insideSiteOf(inside, collection, 'delete'), needConditions(collection, filter)),
-    associate: (id, relation, ids) => linkInside(inside, collection, { id, relation, ids }, true),
-    dissociate: (id, relation, ids) => linkInside(inside, collection, { id, relation, ids }, false),
+      deleteInternal(
+        createInternalWriteContext(internalCall, collection, 'delete'),
+        requireConditions(collection, filter),
+      ),
+    associate: (id, relation, ids) => linkInternal(internalCall, collection, { id, relation, ids }, true),
+    dissociate: (id, relation, ids) => linkInternal(internalCall, collection, { id, relation, ids }, false),
   };
 }
 
 /** Every record within the row scope of the call, in key order. */
-export async function listInside(
+export async function listInternal(
   call: Call,
-  view: View,
-  filter: InsideFilter,
+  view: CollectionView,
+  filter: CodeFilter,
   projection: readonly string[],
 ): Promise<Record<string, unknown>[]> {
   const { ops, moment, code, options } = call;
@@ -82,15 +93,15 @@ export async function listInside(
   return shapeRecords(rows, plan.shape);
 }
 
-function conditionsOf({ conditionTree, ...filter }: InsideFilter): Conditions {
+function conditionsOf({ conditionTree, ...filter }: CodeFilter): Conditions {
   return { ...filter, ...(conditionTree && { filter: conditionTree }) };
 }
 
 /** Requires a condition: an empty filter never means all records. */
-function needConditions({ name }: Collection, filter: InsideFilter): Conditions {
+function requireConditions({ name }: Collection, filter: CodeFilter): Conditions {
   if (filter?.conditionTree || filter?.search || filter?.segment !== undefined) return conditionsOf(filter);
   return fail('INVALID_ARGUMENT', {
     argument: 'filter',
-    problem: `say which records of '${name}' are meant. All of them: { conditionTree: { aggregator: 'And', conditions: [] } }.`,
+    problem: `send a condition for the records of '${name}'. For all of them: { conditionTree: { aggregator: 'And', conditions: [] } }.`,
   });
 }

@@ -2,41 +2,43 @@
 // collection or the join collection, and it needs a to-one relation back to this collection.
 import type { Access } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
-import { findHolder, turnedPairs } from '../model/inverse.ts';
+import { findForeignKeyRelation, invertPairs } from '../model/inverse.ts';
 import type { Collection, Relation } from '../model/types.ts';
-import type { WayBack, WayBackRequest } from '../requests.ts';
+import type { InverseRelation, InverseRequest } from '../requests.ts';
 import { viewOf } from '../resolve/visibility.ts';
 import { getCollection, type Operations } from './call.ts';
 import { findRelation } from './link.ts';
 
 /** Considers only relations that the caller can see. */
-export function wayBack(
+export function inverseOf(
   ops: Operations,
   access: Access,
-  { collection: name, relation: asked }: WayBackRequest,
-): WayBack {
+  { collection: name, relation: relationName }: InverseRequest,
+): InverseRelation {
   const home = viewOf(access, getCollection(ops.model, access, name));
-  const relation = findRelation(home, asked);
+  const relation = findRelation(home, relationName);
   const { through, on, to } = relation;
-  if (relation.kind !== 'many') return noWay(name, relation);
-  const held = (collection: Collection, pairs: Relation['on']): string => {
-    if (!collection.published || !access.can('browse', collection.name)) return noWay(name, relation);
-    const holder = findHolder(collection, pairs);
-    return holder && viewOf(access, collection).relations.includes(holder) ? holder.name : noWay(name, relation);
+  if (relation.kind !== 'many') return failWithoutInverse(name, relation);
+  const findVisible = (collection: Collection, pairs: Relation['on']): string => {
+    if (!collection.isPublished || !access.can('browse', collection.name)) return failWithoutInverse(name, relation);
+    const foreignKeyRelation = findForeignKeyRelation(collection, pairs);
+    return foreignKeyRelation && viewOf(access, collection).relations.includes(foreignKeyRelation)
+      ? foreignKeyRelation.name
+      : failWithoutInverse(name, relation);
   };
-  if (!through) return { collection: to.name, home: held(to, turnedPairs(on)) };
+  if (!through) return { collection: to.name, home: findVisible(to, invertPairs(on)) };
   const { collection, origin, foreign } = through;
   return {
     collection: collection.name,
-    home: held(collection, turnedPairs(origin)),
-    foreign: held(collection, foreign),
+    home: findVisible(collection, invertPairs(origin)),
+    foreign: findVisible(collection, foreign),
   };
 }
 
-function noWay(collection: string, { name, kind }: Relation): never {
+function failWithoutInverse(collection: string, { name, kind }: Relation): never {
   const why =
     kind === 'one'
       ? 'leads to one record'
-      : 'has no way back that you see: give what it leads to a relation to one that leads here';
+      : 'has no relation back that you can see: add a to-one relation from its collection to this one';
   return fail('INVALID_ARGUMENT', { argument: 'relation', problem: `'${name}' of '${collection}' ${why}.` });
 }

@@ -3,59 +3,73 @@
 
 import type { Access } from '../../core/caller.ts';
 import { fail, isAppError } from '../../core/errors.ts';
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import { type RecordId, unpackId } from '../encode/record-id.ts';
 import { and } from '../lower/simplify.ts';
 import type { Collection, Column, Relation } from '../model/types.ts';
 import { equals, keysFilter, planTarget } from '../plan/write.ts';
 import type { LinkRequest, WriteAnswer, WriteOptions } from '../requests.ts';
-import { onlyAt, pathTo } from '../resolve/paths.ts';
-import { insideViewOf, type View, viewOf } from '../resolve/visibility.ts';
+import { pathTo, planTypeCondition } from '../resolve/paths.ts';
+import { type CollectionView, internalViewOf, viewOf } from '../resolve/visibility.ts';
 import type { Values } from '../write/drafts.ts';
-import { knowing, readWhere } from '../write/prefetch.ts';
+import { readWhere, withPrefetch } from '../write/prefetch.ts';
 import { checkValues } from '../write/prepare.ts';
-import { insideSiteOf, needKey, noKey, placeOf, readKeys, type WriteVerb, writable } from '../write/target.ts';
-import { packReady } from '../write/transaction.ts';
+import {
+  createInternalWriteContext,
+  createWritableContext,
+  failWithoutKey,
+  readKeys,
+  requireKey,
+  requireWritable,
+  type WriteVerb,
+} from '../write/target.ts';
+import { packKey } from '../write/transaction.ts';
 import { type Call, callOf, getCollection, type Operations, scopesOf } from './call.ts';
-import type { LinkDoor } from './link-pairs.ts';
-import { linkPairs } from './link-pairs.ts';
+import type { LinkAccess } from './link-pairs.ts';
+import { linkJunctionRows } from './link-pairs.ts';
 import { updateWhere } from './write.ts';
 
 /** Makes foreign records belong to this record. */
 export function associate(ops: Operations, access: Access, request: LinkRequest, options: WriteOptions = {}) {
-  return link(outsideDoor(ops, access, request, options), request, options, true);
+  return link(createCallerLinkAccess(ops, access, request, options), request, options, true);
 }
 
 /** Removes foreign records from the relation, without deleting them. */
 export function dissociate(ops: Operations, access: Access, request: LinkRequest, options: WriteOptions = {}) {
-  return link(outsideDoor(ops, access, request, options), request, options, false);
+  return link(createCallerLinkAccess(ops, access, request, options), request, options, false);
 }
 
 /** The same for code, without permission checks. Returns the number of records. */
-export async function linkInside(
+export async function linkInternal(
   call: Call,
   collection: Collection,
   request: Omit<LinkRequest, 'collection'>,
   isOn: boolean,
 ): Promise<number> {
-  const viewAt = (other: Collection) => insideViewOf(call.access, other);
-  const placeAt = (other: Collection, verb: WriteVerb) => writable(insideSiteOf(call, other, verb));
-  const door: LinkDoor = { call, home: viewAt(collection), viewAt, placeAt, isInside: true };
+  const viewAt = (other: Collection) => internalViewOf(call.access, other);
+  const placeAt = (other: Collection, verb: WriteVerb) =>
+    requireWritable(createInternalWriteContext(call, other, verb));
+  const door: LinkAccess = { call, home: viewAt(collection), viewOf: viewAt, contextFor: placeAt, isInternal: true };
   return (await link(door, request, call.options, isOn)).count;
 }
 
-function outsideDoor(ops: Operations, access: Access, { collection }: LinkRequest, options: WriteOptions): LinkDoor {
+function createCallerLinkAccess(
+  ops: Operations,
+  access: Access,
+  { collection }: LinkRequest,
+  options: WriteOptions,
+): LinkAccess {
   return {
     call: callOf(ops, access, {}, options),
     home: viewOf(access, getCollection(ops.model, access, collection)),
-    viewAt: (other) => viewOf(access, other),
-    placeAt: (other, verb) => placeOf(ops, access, other.name, verb, options),
-    isInside: false,
+    viewOf: (other) => viewOf(access, other),
+    contextFor: (other, verb) => createWritableContext(ops, access, other.name, verb, options),
+    isInternal: false,
   };
 }
 
 async function link(
-  door: LinkDoor,
+  door: LinkAccess,
   request: Omit<LinkRequest, 'collection'>,
   options: WriteOptions,
   isOn: boolean,
@@ -63,46 +77,46 @@ async function link(
   const { call, home } = door;
   const { collection } = home;
   const { moment } = call;
-  const relation = findLink(home, request.relation);
+  const relation = findWritableRelation(home, request.relation);
   if (relation.through) {
-    if (collection.key.length === 0) noKey({ view: home });
-    const values = () => ownValues(door, originOf(relation), request.id, options);
-    return linkPairs(door, { relation, through: relation.through, values }, request.ids, options, isOn);
+    if (collection.key.length === 0) failWithoutKey({ view: home });
+    const values = () => readOriginValues(door, referencedColumns(relation), request.id, options);
+    return linkJunctionRows(door, { relation, through: relation.through, values }, request.ids, options, isOn);
   }
-  const place = door.placeAt(relation.to, 'edit');
-  if (collection.key.length === 0) noKey({ view: home });
-  needKey(place);
+  const place = door.contextFor(relation.to, 'edit');
+  if (collection.key.length === 0) failWithoutKey({ view: home });
+  requireKey(place);
   const columns = relation.on.map(({ to }) => to);
-  const taken = columns.filter((column) => column.nullable);
+  const nullable = columns.filter((column) => column.nullable);
   const nameOf = (column: Column) => place.writer.label(column) ?? column.name;
-  if (!isOn && taken.length === 0)
+  if (!isOn && nullable.length === 0)
     fail('INVALID_RECORD', {
       collection: relation.to.name,
       problems: columns.map((column) => ({
         field: nameOf(column),
-        problem: 'may not be null, so the record cannot be without one: give it another, or delete it.',
+        problem: LINK_REQUIRED,
       })),
     });
   const keys = readKeys(place, request.ids, 'ids', moment);
-  const values = await ownValues(door, originOf(relation), request.id, options);
+  const values = await readOriginValues(door, referencedColumns(relation), request.id, options);
   const written = Object.fromEntries(
     isOn
       ? [
           ...columns.map((column, at) => [nameOf(column), values[at]]),
           ...(relation.only ? [[nameOf(relation.only.column), relation.only.value]] : []),
         ]
-      : taken.map((column) => [nameOf(column), null]),
+      : nullable.map((column) => [nameOf(column), null]),
   );
   const [checked] = checkValues(place, [written], false) as [Values];
   // These values come from the database and need no validation.
   const { only } = relation;
-  const held = (column: Column) => (column === only?.column ? only.value : values[columns.indexOf(column)]);
-  const set = new Map([...checked].map(([column]) => [column, isOn ? held(column) : null]));
+  const linkedValue = (column: Column) => (column === only?.column ? only.value : values[columns.indexOf(column)]);
+  const set = new Map([...checked].map(([column]) => [column, isOn ? linkedValue(column) : null]));
   const related = [
-    onlyAt(relation, 'to', relation.to, []),
+    planTypeCondition(relation, 'to', relation.to, []),
     ...columns.map((column, at) => equals(pathTo(relation.to, [], column), values[at])),
   ];
-  const scoped = await knowing(() => place.scope(relation.to));
+  const scoped = await withPrefetch(() => place.scope(relation.to));
   const where = and(keysFilter(place.target, keys), scoped, ...(isOn ? [] : related));
   try {
     return await updateWhere(place, { keys, set, where }, options);
@@ -113,25 +127,29 @@ async function link(
   }
 }
 
+/** For a foreign key that is not nullable. */
+export const LINK_REQUIRED =
+  'may not be null, so the link cannot be removed: link the record to another one, or delete it.';
+
 /** Throws UNKNOWN_RELATION, or READ_ONLY if code computes the related records. */
-export function findRelation({ collection, relations, sight }: View, name: string): Relation {
+export function findRelation({ collection, relations, visibility: sight }: CollectionView, name: string): Relation {
   const relation = sight.fields(collection).get(name);
   if (!relation || relation.kind === 'column' || !relations.includes(relation)) {
     const names = [...sight.fields(collection)].flatMap(([each, field]) =>
       relations.some((known) => known === field) ? [each] : [],
     );
-    const near = nearNames(String(name), names);
+    const near = suggestNames(String(name), names);
     return fail('UNKNOWN_RELATION', { collection: collection.name, relation: String(name), near });
   }
-  if (relation.given)
-    fail('READ_ONLY', { collection: collection.name, why: `the records of '${name}' are given by code.` });
+  if (relation.recordsColumn)
+    fail('READ_ONLY', { collection: collection.name, why: `the records of '${name}' come from code.` });
   return relation;
 }
 
-function findLink(home: View, name: string): Relation {
+function findWritableRelation(home: CollectionView, name: string): Relation {
   const relation = findRelation(home, name);
   const { collection } = home;
-  if (relation.inverse) return needOne(relation);
+  if (relation.inverse) return requireToOne(relation);
   return fail('INVALID_ARGUMENT', {
     argument: 'relation',
     problem: `'${name}' leads to one record: update ${namesOf(relation.on.map(({ from }) => from))} of '${collection.name}' instead.`,
@@ -142,23 +160,24 @@ function findLink(home: View, name: string): Relation {
  * Throws INVALID_ARGUMENT if several records can belong to this one: the written record could differ from the one
  * read.
  */
-export function needOne(relation: Relation): Relation {
+export function requireToOne(relation: Relation): Relation {
   const { lowestBy, on, to, name } = relation;
   if (!lowestBy) return relation;
   return fail('INVALID_ARGUMENT', {
     argument: 'relation',
-    problem: `'${name}' leads to the first of several records of '${to.name}': update ${namesOf(on.map((pair) => pair.to))} of '${to.name}' instead, by the id of the one that is meant.`,
+    problem: `'${name}' leads to the first of several records of '${to.name}': update ${namesOf(on.map((pair) => pair.to))} of '${to.name}' instead, by the id of the intended record.`,
   });
 }
 
 export const namesOf = (columns: readonly Column[]): string => columns.map(({ name }) => `'${name}'`).join(' and ');
 
 /** The columns that the foreign keys reference. */
-export const originOf = ({ on, through }: Relation): Column[] => (through?.origin ?? on).map(({ from }) => from);
+export const referencedColumns = ({ on, through }: Relation): Column[] =>
+  (through?.origin ?? on).map(({ from }) => from);
 
 /** The values of these columns in this record, which the caller must be able to see. */
-export async function ownValues(
-  { call, home }: Pick<LinkDoor, 'call' | 'home'>,
+export async function readOriginValues(
+  { call, home }: Pick<LinkAccess, 'call' | 'home'>,
   origin: readonly Column[],
   id: RecordId,
   options: WriteOptions,
@@ -169,6 +188,6 @@ export async function ownValues(
   const where = and(keysFilter(target, [key]), scopesOf(call)(collection));
   const columns = origin.map((column) => pathTo(collection, [], column));
   const [row] = (await readWhere(call, collection, { where, columns, limit: 1 }, options)).rows;
-  if (!row) return fail('RECORD_NOT_FOUND', { collection: collection.name, id: packReady(target, key) });
+  if (!row) return fail('RECORD_NOT_FOUND', { collection: collection.name, id: packKey(target, key) });
   return row;
 }

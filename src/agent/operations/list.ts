@@ -7,16 +7,16 @@ import type { MaybePromise } from '../customize/context.ts';
 import { whenDone } from '../customize/user-code.ts';
 import { afterCursor, fingerprint, orderArrangement, readCursor, writeCursor } from '../encode/cursor.ts';
 import { isFile, pickColumns, shapeRecords } from '../encode/records.ts';
-import { executeRead, lookUpAll } from '../execute/read.ts';
+import { executeRead, resolveLookups } from '../execute/read.ts';
 import { type Conditions, lowerConditions, type ScopeOf } from '../lower/filter.ts';
 import { always, and } from '../lower/simplify.ts';
 import { describeCollection, summarizeCollection } from '../model/describe.ts';
 import type { Collection } from '../model/types.ts';
-import { planAway } from '../plan/cross-source.ts';
+import { planCrossSource } from '../plan/cross-source.ts';
 import { explainRead } from '../plan/explain.ts';
-import { planJoins, plannerOf, planRead, totalOrder } from '../plan/read.ts';
+import { createPlanner, planJoins, planRead, totalOrder } from '../plan/read.ts';
 import { splitFilter } from '../plan/residual.ts';
-import type { Filter, Named, Order, Query } from '../plan/types.ts';
+import type { Filter, Order, Query, RequestedField } from '../plan/types.ts';
 import type {
   CallOptions,
   CollectionDescription,
@@ -25,24 +25,31 @@ import type {
   ListAnswer,
   ListRequest,
 } from '../requests.ts';
-import { insidePath } from '../resolve/internal-names.ts';
+import { toInternalPath } from '../resolve/internal-names.ts';
 import { resolveName, resolveSort } from '../resolve/names.ts';
-import { type View, viewOf } from '../resolve/visibility.ts';
+import { type CollectionView, viewOf } from '../resolve/visibility.ts';
 import { runAggregateHooks } from './aggregate-hooks.ts';
-import type { Call, Operations, Within } from './call.ts';
+import type { Call, Operations, Restriction } from './call.ts';
 import {
   callOf,
   checkLimit,
   checkSkip,
-  everywhere,
   getCollection,
-  narrowWithin,
-  planWithin,
   readOptions,
+  restrictFurther,
   rowsLimitOf,
   scopesOf,
+  unrestricted,
+  withRestrictedSource,
 } from './call.ts';
-import { createNarrowing, hasHooks, type Narrowing, type Opened, openRecords, runHooks } from './hooks.ts';
+import {
+  createHookRestrictions,
+  type HookRestrictions,
+  hasHooks,
+  type OpenedRecords,
+  openRecords,
+  runHooks,
+} from './hooks.ts';
 
 const FIELDS_LIMIT = 2000;
 
@@ -53,13 +60,18 @@ export async function list(
   options: CallOptions = {},
 ): Promise<ListAnswer> {
   const collection = getCollection(ops.model, access, request.collection);
-  return listFrom(callOf(ops, access, request, options), viewOf(access, collection), request, everywhere);
+  return listFrom(callOf(ops, access, request, options), viewOf(access, collection), request, unrestricted);
 }
 
-export async function listFrom(call: Call, view: View, request: ListConditions, within: Within): Promise<ListAnswer> {
+export async function listFrom(
+  call: Call,
+  view: CollectionView,
+  request: ListConditions,
+  within: Restriction,
+): Promise<ListAnswer> {
   const { collection } = view;
   const hooked = hasHooks(collection, 'List') ? await beforeList(call, view, request) : null;
-  const prepared = prepareList(call, view, request, hooked ? narrowWithin(within, hooked.narrowed) : within);
+  const prepared = prepareList(call, view, request, hooked ? restrictFurther(within, hooked.narrowed) : within);
   const { query, scope, mark } = prepared instanceof Promise ? await prepared : prepared;
   const { plan, rows, hasMore } = await readPage(call, query, scope, within);
   const shown = hooked ? await afterList(call, view, hooked, openRecords(view, rows, plan, query.select)) : null;
@@ -80,12 +92,12 @@ export async function listFrom(call: Call, view: View, request: ListConditions, 
 }
 
 /** Reads the page. If it is too large and the caller accepts cursors, reads a shorter one. Throws ANSWER_TOO_LARGE. */
-async function readPage(call: Call, query: Query, scope: ScopeOf, within: Within) {
+async function readPage(call: Call, query: Query, scope: ScopeOf, within: Restriction) {
   const { ops, options } = call;
   for (let { limit } = query; ; limit = limit && Math.ceil(limit / 4)) {
-    const asked = { ...query, limit };
-    const plan = planWithin(planRead(asked, scope, rowsLimitOf(ops)), within);
-    ops.observe({ type: 'query.planned', collection: query.collection.name, plan: () => explainRead(asked, plan) });
+    const page = { ...query, limit };
+    const plan = withRestrictedSource(planRead(page, scope, rowsLimitOf(ops)), within);
+    ops.observe({ type: 'query.planned', collection: query.collection.name, plan: () => explainRead(page, plan) });
     try {
       return { plan, ...(await executeRead(plan, limit, readOptions(ops, options), call)) };
     } catch (error) {
@@ -96,24 +108,29 @@ async function readPage(call: Call, query: Query, scope: ScopeOf, within: Within
 }
 
 interface HookedList {
-  readonly narrowing: Narrowing;
+  readonly restrictions: HookRestrictions;
   readonly narrowed: Filter;
   readonly projection: readonly string[];
 }
 
-async function beforeList(call: Call, view: View, request: ListConditions): Promise<HookedList> {
+async function beforeList(call: Call, view: CollectionView, request: ListConditions): Promise<HookedList> {
   checkLimit(request.limit, call.ops.limits.pageSizeLimit);
-  const { fields = view.everything } = request;
-  const projection = fields.map((field) => insidePath(view, resolveName(view, field).name));
+  const { fields = view.columnNames } = request;
+  const projection = fields.map((field) => toInternalPath(view, resolveName(view, field).name));
   const { moment, code } = call;
-  const narrowing = createNarrowing('List', { view, moment }, request);
-  await runHooks(view.collection, ['Before', 'List'], code, { ...narrowing.told, projection });
-  return { narrowing, narrowed: await narrowing.lower({ view, moment, code }), projection };
+  const narrowing = createHookRestrictions('List', { view, moment }, request);
+  await runHooks(view.collection, ['Before', 'List'], code, { ...narrowing.hookArguments, projection });
+  return { restrictions: narrowing, narrowed: await narrowing.lower({ view, moment, code }), projection };
 }
 
-async function afterList({ code }: Call, { collection }: View, { narrowing, projection }: HookedList, opened: Opened) {
-  const told = { filter: narrowing.filter(), projection, records: opened.records };
-  await runHooks(collection, ['After', 'List'], code, told);
+async function afterList(
+  { code }: Call,
+  { collection }: CollectionView,
+  { restrictions: narrowing, projection }: HookedList,
+  opened: OpenedRecords,
+) {
+  const hookArguments = { filter: narrowing.filter(), projection, records: opened.records };
+  await runHooks(collection, ['After', 'List'], code, hookArguments);
   return opened.close();
 }
 
@@ -121,7 +138,7 @@ async function afterList({ code }: Call, { collection }: View, { narrowing, proj
 export async function explainList(ops: Operations, access: Access, request: ListRequest): Promise<string> {
   const collection = getCollection(ops.model, access, request.collection);
   const call = callOf(ops, access, request, {});
-  const { query, scope } = await prepareList(call, viewOf(access, collection), request, everywhere);
+  const { query, scope } = await prepareList(call, viewOf(access, collection), request, unrestricted);
   return explainRead(query, planRead(query, scope, rowsLimitOf(ops)));
 }
 
@@ -136,23 +153,28 @@ export async function count(
   if (!collection.rules.countable) fail('NOT_COUNTABLE', { collection: collection.name });
   const call = callOf(ops, access, request, options);
   const view = viewOf(access, collection);
-  return countFrom(call, view, request, everywhere);
+  return countFrom(call, view, request, unrestricted);
 }
 
-export async function countFrom(call: Call, view: View, conditions: Conditions, within: Within): Promise<number> {
+export async function countFrom(
+  call: Call,
+  view: CollectionView,
+  conditions: Conditions,
+  within: Restriction,
+): Promise<number> {
   if (!hasHooks(view.collection, 'Aggregate')) return countRecords(call, view, conditions, within);
-  const wish = { ...conditions, operation: 'Count' } as const;
-  const [counted] = await runAggregateHooks(call, view, wish, async (narrowed) => {
-    return [{ value: await countRecords(call, view, conditions, narrowWithin(within, narrowed)), groups: [] }];
+  const aggregate = { ...conditions, operation: 'Count' } as const;
+  const [counted] = await runAggregateHooks(call, view, aggregate, async (narrowed) => {
+    return [{ value: await countRecords(call, view, conditions, restrictFurther(within, narrowed)), groups: [] }];
   });
   return Number(counted?.value);
 }
 
 export async function countRecords(
   call: Call,
-  view: View,
+  view: CollectionView,
   conditions: Conditions,
-  within = everywhere,
+  within = unrestricted,
 ): Promise<number> {
   const { moment, code } = call;
   const { collection } = view;
@@ -170,12 +192,12 @@ export async function countWhere(
 ): Promise<number> {
   const { ops, options } = call;
   const scope = scopesOf(call);
-  const planner = plannerOf(scope, rowsLimitOf(ops));
-  const where = planAway(collection, lowered, planner);
+  const planner = createPlanner(scope, rowsLimitOf(ops));
+  const where = planCrossSource(collection, lowered, planner);
   if (where.op === 'never') return 0;
   const reading = readOptions(ops, options);
-  if (splitFilter(where).rest.op === 'always') {
-    const condition = await lookUpAll({ where, joins: planJoins(where, scope, [], planner) }, reading, call);
+  if (splitFilter(where).residual.op === 'always') {
+    const condition = await resolveLookups({ where, joins: planJoins(where, scope, [], planner) }, reading, call);
     return source.count({ table: collection.table, ...condition }, reading);
   }
   const query: Query = { collection, select: [], where, order: [], limit: null, skip: 0, cursor: false };
@@ -203,13 +225,18 @@ interface Prepared {
 }
 
 /** Synchronous, unless customization code is asynchronous. */
-function prepareList(call: Call, view: View, request: ListConditions, within: Within): MaybePromise<Prepared> {
+function prepareList(
+  call: Call,
+  view: CollectionView,
+  request: ListConditions,
+  within: Restriction,
+): MaybePromise<Prepared> {
   const { ops, moment, code } = call;
   const { collection } = view;
   const limit = checkLimit(request.limit, ops.limits.pageSizeLimit);
   const select = request.fields
     ? selectFields(view, request.fields)
-    : view.everything.map((field) => resolveName(view, field));
+    : view.columnNames.map((field) => resolveName(view, field));
   const order = totalOrder(collection, resolveSort(view, request.sort ?? []));
   const scope = scopesOf(call);
   const mark = () =>
@@ -232,7 +259,7 @@ function prepareList(call: Call, view: View, request: ListConditions, within: Wi
 }
 
 /** Resolves names in any spelling and removes duplicates. */
-function selectFields(view: View, fields: readonly string[]): readonly Named[] {
+function selectFields(view: CollectionView, fields: readonly string[]): readonly RequestedField[] {
   if (fields.length > FIELDS_LIMIT)
     fail('INVALID_ARGUMENT', { argument: 'fields', problem: `at most ${FIELDS_LIMIT} names, got ${fields.length}.` });
   const named = fields.map((field) => resolveName(view, field));
@@ -240,6 +267,6 @@ function selectFields(view: View, fields: readonly string[]): readonly Named[] {
 }
 
 /** Cursors contain the sort and key values in readable form, so there is no cursor if any of them is hidden. */
-function hasCursor({ collection: { key }, columns }: View, order: readonly Order[]): boolean {
+function hasCursor({ collection: { key }, columns }: CollectionView, order: readonly Order[]): boolean {
   return key.length > 0 && key.every((column) => columns.includes(column)) && !order.some(({ hidden }) => hidden);
 }

@@ -3,16 +3,16 @@
 // statement.
 import type { Access } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
-import { isCalled, nearNames } from '../../core/suggestions.ts';
+import { hasName, suggestNames } from '../../core/suggestions.ts';
 import { type RecordId, unpackId } from '../encode/record-id.ts';
 import { shapeRecords } from '../encode/records.ts';
 import { listExternal } from '../execute/external.ts';
 import { executeRead } from '../execute/read.ts';
 import { and } from '../lower/simplify.ts';
 import type { Column, Relation } from '../model/types.ts';
-import { plannerOf, planRead } from '../plan/read.ts';
-import { type Origin, relatedTo } from '../plan/related.ts';
-import { namedNeeds } from '../plan/steps.ts';
+import { createPlanner, planRead } from '../plan/read.ts';
+import { type Origin, planRelatedFilter } from '../plan/related.ts';
+import { resolveDependencies } from '../plan/steps.ts';
 import type { Query } from '../plan/types.ts';
 import { keysFilter, planTarget } from '../plan/write.ts';
 import type {
@@ -23,25 +23,25 @@ import type {
   GetRequest,
   ListAnswer,
   ListRelatedRequest,
-  Parent,
+  ParentRecord,
 } from '../requests.ts';
 import { pathTo } from '../resolve/paths.ts';
-import { type View, viewOf } from '../resolve/visibility.ts';
+import { type CollectionView, viewOf } from '../resolve/visibility.ts';
 import { createMemorySource } from '../sources/memory/source.ts';
 import type { Source } from '../sources/source.ts';
-import { packReady } from '../write/transaction.ts';
+import { packKey } from '../write/transaction.ts';
 import { aggregateFrom } from './aggregate.ts';
 import {
   type Call,
   callOf,
-  everywhere,
   getCollection,
   momentOf,
   type Operations,
+  type Restriction,
   readOptions,
   rowsLimitOf,
   scopesOf,
-  type Within,
+  unrestricted,
 } from './call.ts';
 import { countFrom, countWhere, listFrom } from './list.ts';
 
@@ -51,9 +51,9 @@ export async function listRelated(
   request: ListRelatedRequest,
   options: CallOptions = {},
 ): Promise<ListAnswer> {
-  const { call, view, within, origin } = await relate(ops, access, request, options);
+  const { call, view, within, origin } = await resolveRelated(ops, access, request, options);
   const answer = await listFrom(call, view, request, within);
-  if (answer.rows.length === 0) await needOrigin(call, origin);
+  if (answer.rows.length === 0) await requireOrigin(call, origin);
   return answer;
 }
 
@@ -64,11 +64,11 @@ export async function countRelated(
   request: CountRelatedRequest,
   options: CallOptions = {},
 ): Promise<number> {
-  const { call, view, within, origin } = await relate(ops, access, request, options);
+  const { call, view, within, origin } = await resolveRelated(ops, access, request, options);
   const { name, rules } = view.collection;
   if (!rules.countable) fail('NOT_COUNTABLE', { collection: name });
   const count = await countFrom(call, view, request, within);
-  if (count === 0) await needOrigin(call, origin);
+  if (count === 0) await requireOrigin(call, origin);
   return count;
 }
 
@@ -78,58 +78,60 @@ export async function aggregateRelated(
   request: AggregateRelatedRequest,
   options: CallOptions = {},
 ): Promise<AggregateAnswer> {
-  const { call, view, within, origin } = await relate(ops, access, request, options);
+  const { call, view, within, origin } = await resolveRelated(ops, access, request, options);
   const answer = await aggregateFrom(call, view, request, within);
   const isEmpty = request.groups?.length ? answer.rows.length === 0 : !answer.rows[0]?.[0];
-  if (isEmpty) await needOrigin(call, origin);
+  if (isEmpty) await requireOrigin(call, origin);
   return answer;
 }
 
-interface Related {
+interface RelatedQuery {
   readonly call: Call;
   /** The view of the foreign collection. */
-  readonly view: View;
-  readonly within: Within;
+  readonly view: CollectionView;
+  readonly within: Restriction;
   readonly origin: Origin;
 }
 
 /** Throws UNKNOWN_COLLECTION, UNKNOWN_FIELD and INVALID_ARGUMENT. */
-async function relate(
+async function resolveRelated(
   ops: Operations,
   access: Access,
-  request: Parent & { readonly timezone?: string },
+  request: ParentRecord & { readonly timezone?: string },
   options: CallOptions,
-): Promise<Related> {
+): Promise<RelatedQuery> {
   const home = viewOf(access, getCollection(ops.model, access, request.collection));
   const relation = findToMany(home, request.relation);
   const { collection } = home;
   const call = callOf(ops, access, request, options);
-  const origin = { view: home, key: readId(ops, access, home, request.id) };
-  const mark = JSON.stringify([collection.name, relation.name, packReady(planTarget(home), origin.key)]);
+  const origin = { view: home, key: parseId(ops, access, home, request.id) };
+  const mark = JSON.stringify([collection.name, relation.name, packKey(planTarget(home), origin.key)]);
   const related = { call, view: viewOf(access, relation.to), origin };
-  if (relation.given)
-    return { ...related, within: { ...everywhere, source: await sourceOf(call, origin, relation.given) } };
-  const planner = plannerOf(scopesOf(call), rowsLimitOf(ops));
-  return { ...related, within: { where: relatedTo(origin, relation, planner), mark } };
+  if (relation.recordsColumn)
+    return {
+      ...related,
+      within: { ...unrestricted, source: await createExternalSource(call, origin, relation.recordsColumn) },
+    };
+  const planner = createPlanner(scopesOf(call), rowsLimitOf(ops));
+  return { ...related, within: { where: planRelatedFilter(origin, relation, planner), mark } };
 }
 
 /** The related records that code computes. Throws RECORD_NOT_FOUND and CUSTOMIZATION_FAILED. */
-async function sourceOf(call: Call, { view, key }: Origin, given: Column): Promise<Source> {
+async function createExternalSource(call: Call, { view, key }: Origin, recordsColumn: Column): Promise<Source> {
   const { ops, options } = call;
   const { collection } = view;
   const scope = scopesOf(call);
   const target = planTarget(view);
   const where = and(keysFilter(target, [key]), scope(collection));
   const query: Query = { collection, select: [], where, order: [], limit: 1, skip: 0, cursor: false };
-  const select = namedNeeds(query, pathTo(collection, [], given));
+  const select = resolveDependencies(query, pathTo(collection, [], recordsColumn));
   // Code gets raw values, before their conversion for JSON.
   const plan = { ...planRead({ ...query, select }, scope, rowsLimitOf(ops)), binary: [] };
   const { rows } = await executeRead(plan, 1, readOptions(ops, options), call);
   const records = shapeRecords(rows, plan.shape);
-  if (records.length === 0)
-    return fail('RECORD_NOT_FOUND', { collection: collection.name, id: packReady(target, key) });
-  const external = given.made!.external!;
-  const { name, table, inside } = external.collection;
+  if (records.length === 0) return fail('RECORD_NOT_FOUND', { collection: collection.name, id: packKey(target, key) });
+  const external = recordsColumn.computedFrom!.external!;
+  const { name, table, internalFields: inside } = external.collection;
   const columns = [...inside.values()].flatMap((field) => (field.kind === 'column' ? [field] : []));
   const [found] = await listExternal(external, records, call.code());
   return createMemorySource(name, [
@@ -144,11 +146,11 @@ async function sourceOf(call: Call, { view, key }: Origin, given: Column): Promi
 /**
  * Parses the key. Throws INVALID_VALUE, INVALID_ARGUMENT if there is no key, and FORBIDDEN if a part of it is hidden.
  */
-function readId(ops: Operations, access: Access, { collection, columns }: View, id: RecordId): unknown[] {
+function parseId(ops: Operations, access: Access, { collection, columns }: CollectionView, id: RecordId): unknown[] {
   if (collection.key.length === 0)
     fail('INVALID_ARGUMENT', {
       argument: 'collection',
-      problem: `'${collection.name}' has no key that would tell one record from another.`,
+      problem: `'${collection.name}' has no key to identify records.`,
     });
   // Otherwise a caller could guess the values of a hidden key.
   if (!collection.key.every((column) => columns.includes(column)))
@@ -171,19 +173,19 @@ export async function get(
   const { name } = collection;
   if (!access.can('read', name)) fail('FORBIDDEN', { verb: 'read', collection: name });
   const view = viewOf(access, collection);
-  const key = readId(ops, access, view, request.id);
+  const key = parseId(ops, access, view, request.id);
   const target = planTarget(view);
   const { fields, timezone } = request;
-  const asked = { limit: 1, ...(fields && { fields }), ...(timezone !== undefined && { timezone }) };
+  const listRequest = { limit: 1, ...(fields && { fields }), ...(timezone !== undefined && { timezone }) };
   const call = callOf(ops, access, request, options);
-  const answer = await listFrom(call, view, asked, { where: keysFilter(target, [key]) });
-  if (answer.rows.length === 0) fail('RECORD_NOT_FOUND', { collection: name, id: packReady(target, key) });
+  const answer = await listFrom(call, view, listRequest, { where: keysFilter(target, [key]) });
+  if (answer.rows.length === 0) fail('RECORD_NOT_FOUND', { collection: name, id: packKey(target, key) });
   return answer;
 }
 
-function findToMany({ collection, relations }: View, name: string): Relation {
+function findToMany({ collection, relations }: CollectionView, name: string): Relation {
   const many = relations.filter(({ kind }) => kind === 'many');
-  const relation = relations.find((each) => isCalled(each, name));
+  const relation = relations.find((each) => hasName(each, name));
   if (relation?.kind === 'one')
     fail('INVALID_ARGUMENT', {
       argument: 'relation',
@@ -194,14 +196,14 @@ function findToMany({ collection, relations }: View, name: string): Relation {
   return fail('UNKNOWN_RELATION', {
     collection: collection.name,
     relation: String(name),
-    near: nearNames(String(name), names),
+    near: suggestNames(String(name), names),
   });
 }
 
 /** Throws RECORD_NOT_FOUND, for a missing record as well as for one that the caller may not see. */
-async function needOrigin(call: Call, { view, key }: Origin): Promise<void> {
+async function requireOrigin(call: Call, { view, key }: Origin): Promise<void> {
   const { collection } = view;
   const target = planTarget(view);
   if ((await countWhere(call, collection, and(keysFilter(target, [key]), scopesOf(call)(collection)))) === 0)
-    fail('RECORD_NOT_FOUND', { collection: collection.name, id: packReady(target, key) });
+    fail('RECORD_NOT_FOUND', { collection: collection.name, id: packKey(target, key) });
 }

@@ -4,16 +4,16 @@ import { type Caller, fullAccess } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { Model, Moment } from '../model/types.ts';
 import { resolveFilter } from '../resolve/filter.ts';
-import { insideViewOf } from '../resolve/visibility.ts';
+import { internalViewOf } from '../resolve/visibility.ts';
 
 /** Throws CONFIGURATION, with the line in the user's code, for unknown names and invalid operators and values. */
-export function checkSegments({ inside }: Model, moment: Moment): void {
+export function checkSegments({ internalCollections: inside }: Model, moment: Moment): void {
   const access = fullAccess({} as Caller);
   for (const collection of inside.values())
     for (const [name, { definition, at }] of collection.rules.segments) {
       if (typeof definition === 'function') continue;
       try {
-        resolveFilter(insideViewOf(access, collection), definition, moment);
+        resolveFilter(internalViewOf(access, collection), definition, moment);
       } catch (error) {
         const problem = `The segment '${name}' of '${collection.name}': ${(error as Error).message} (${at})`;
         fail('CONFIGURATION', { problem }, error);

@@ -6,11 +6,11 @@ import { isAppError } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import { type Ambiguity, findAmbiguities, makeExplicit } from '../resolve/ambiguity.ts';
 import { resolveFilter } from '../resolve/filter.ts';
-import { insideViewOf, scopeViewOf, type View } from '../resolve/visibility.ts';
+import { type CollectionView, internalViewOf, scopeViewOf } from '../resolve/visibility.ts';
 import { momentOf, type Operations } from './call.ts';
-import { undecidedByScope } from './read-only-scopes.ts';
+import { findResidualFilterField } from './read-only-scopes.ts';
 
-export interface UnclearSegment {
+export interface AmbiguousSegment {
   readonly collection: string;
   readonly segment: string;
   readonly problem: string;
@@ -20,16 +20,16 @@ export interface StoredFilters {
   /** The ambiguous conditions of a filter. Empty for an invalid filter, which other checks report. */
   findAmbiguities(access: Access, collection: string, filter: PlainFilter): readonly Ambiguity[];
   /** Rewrites the filter with its old meaning into an unambiguous form. */
-  keepMeaning(access: Access, collection: string, filter: PlainFilter): PlainFilter;
+  disambiguate(access: Access, collection: string, filter: PlainFilter): PlainFilter;
   /** The field of a row scope that the database cannot evaluate, which makes the collection read-only. */
-  findUndecided(access: Access, collection: string, filter: PlainFilter): string | undefined;
+  findResidualField(access: Access, collection: string, filter: PlainFilter): string | undefined;
   /** Ambiguous segments with a fixed filter. */
-  unclearSegments(access: Access): readonly UnclearSegment[];
+  findAmbiguousSegments(access: Access): readonly AmbiguousSegment[];
 }
 
 export function createStoredFilters(ops: Operations): StoredFilters {
   const { collections } = ops.model;
-  const look = (access: Access, view: View, filter: PlainFilter): readonly Ambiguity[] => {
+  const inspect = (access: Access, view: CollectionView, filter: PlainFilter): readonly Ambiguity[] => {
     try {
       resolveFilter(view, filter, momentOf(ops, access, {}));
     } catch (error) {
@@ -42,22 +42,22 @@ export function createStoredFilters(ops: Operations): StoredFilters {
   return {
     findAmbiguities(access, name, filter) {
       const collection = collections.get(name);
-      return collection ? look(access, scopeViewOf(access, collection), filter) : [];
+      return collection ? inspect(access, scopeViewOf(access, collection), filter) : [];
     },
-    findUndecided(access, name, filter) {
+    findResidualField(access, name, filter) {
       const collection = collections.get(name);
-      return collection && undecidedByScope(ops, access, collection, filter);
+      return collection && findResidualFilterField(ops, access, collection, filter);
     },
-    keepMeaning(access, name, filter) {
+    disambiguate(access, name, filter) {
       const collection = collections.get(name);
       return collection ? makeExplicit(scopeViewOf(access, collection), filter) : filter;
     },
-    unclearSegments: (access) =>
+    findAmbiguousSegments: (access) =>
       [...collections.values()].flatMap((collection) =>
         [...collection.rules.segments].flatMap(([segment, { definition }]) =>
           typeof definition === 'function'
             ? []
-            : look(access, insideViewOf(access, collection), definition).map(({ problem }) => ({
+            : inspect(access, internalViewOf(access, collection), definition).map(({ problem }) => ({
                 collection: collection.name,
                 segment,
                 problem,

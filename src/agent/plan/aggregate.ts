@@ -1,10 +1,10 @@
 // Plans an aggregate as one statement: resolves names, checks types, applies row scope to joins and adds a total order.
 // The total order makes results the same on every database.
 import { fail } from '../../core/errors.ts';
-import { GROUPS_MOST } from '../../core/filter.ts';
+import { MAX_GROUPS } from '../../core/filter.ts';
 import type { Column, Moment } from '../model/types.ts';
 import { resolveName } from '../resolve/names.ts';
-import type { View } from '../resolve/visibility.ts';
+import type { CollectionView } from '../resolve/visibility.ts';
 import type { PrimitiveType } from '../sources/column-types.ts';
 import type { Source } from '../sources/source.ts';
 import type { BucketUnit, GroupOrder, Operation } from '../sources/statement.ts';
@@ -12,10 +12,10 @@ import { bucketUnits, operations } from '../sources/statement.ts';
 import { zoneOffsets } from '../sources/zones.ts';
 import type { Planner } from './cross-source.ts';
 import { planJoins } from './read.ts';
-import type { Filter, GroupKey, GroupSelect, Named } from './types.ts';
+import type { Filter, GroupKey, GroupSelect, RequestedField } from './types.ts';
 
 /** The arguments of the caller. */
-export interface AggregateWish {
+export interface AggregateArguments {
   readonly operation: Operation;
   readonly field?: string;
   readonly groups?: readonly { readonly field: string; readonly bucket?: BucketUnit }[];
@@ -37,21 +37,23 @@ export interface AggregatePlan {
 
 /** Throws INVALID_ARGUMENT for fields that cannot be grouped or aggregated, and the errors of `resolveName`. */
 export function planAggregate(
-  view: View,
-  wish: AggregateWish,
+  view: CollectionView,
+  args: AggregateArguments,
   where: Filter,
   planner: Planner,
   moment: Moment,
 ): AggregatePlan {
   const { collection } = view;
-  const value = resolveValue(view, wish);
-  const asked = wish.groups ?? [];
-  if (asked.length > GROUPS_MOST)
-    fail('INVALID_ARGUMENT', { argument: 'groups', problem: `at most ${GROUPS_MOST} groups.` });
-  const groups = asked.map(({ field, bucket }) => resolveGroup(view, field, bucket, moment));
-  const operation = wish.operation.toLowerCase();
+  const value = resolveValue(view, args);
+  const requestedGroups = args.groups ?? [];
+  if (requestedGroups.length > MAX_GROUPS)
+    fail('INVALID_ARGUMENT', { argument: 'groups', problem: `at most ${MAX_GROUPS} groups.` });
+  const groups = requestedGroups.map(({ field, bucket }) => resolveGroup(view, field, bucket, moment));
+  const operation = args.operation.toLowerCase();
   const columns = [
-    ...asked.map(({ bucket }, at) => (bucket ? `${bucket.toLowerCase()}(${groups[at]!.name})` : groups[at]!.name)),
+    ...requestedGroups.map(({ bucket }, at) =>
+      bucket ? `${bucket.toLowerCase()}(${groups[at]!.name})` : groups[at]!.name,
+    ),
     value ? `${operation}(${value.name})` : operation,
   ];
   const keys = groups.map((group) => group.key);
@@ -66,12 +68,12 @@ export function planAggregate(
       table: collection.table,
       joins: planJoins(where, planner.scope, paths, planner),
       where,
-      operation: wish.operation,
+      operation: args.operation,
       ...(value && { value: value.path }),
       groups: keys,
-      order: totalOrder(keys, wish.order ?? 'value'),
-      limit: wish.limit + 1,
-      ...(wish.skip && { skip: wish.skip }),
+      order: totalOrder(keys, args.order ?? 'value'),
+      limit: args.limit + 1,
+      ...(args.skip && { skip: args.skip }),
     },
   };
 }
@@ -84,41 +86,44 @@ function totalOrder(keys: readonly GroupKey[], first: 'value' | 'groups'): reado
   return fail('INVALID_ARGUMENT', { argument: 'order', problem: "expected 'value' or 'groups'." });
 }
 
-const added: ReadonlySet<PrimitiveType> = new Set<PrimitiveType>(['Number']);
-const compared: ReadonlySet<PrimitiveType> = new Set<PrimitiveType>([
+const summableTypes: ReadonlySet<PrimitiveType> = new Set<PrimitiveType>(['Number']);
+const comparableTypes: ReadonlySet<PrimitiveType> = new Set<PrimitiveType>([
   ...(['Number', 'Date', 'Dateonly', 'Time', 'String', 'Enum', 'Boolean'] as const),
 ]);
 
 /** For these types, `Min` and `Max` need a sortable or computed column: not every source orders them reliably. */
-const textual: ReadonlySet<PrimitiveType> = new Set<PrimitiveType>(['String', 'Enum', 'Boolean']);
+const textTypes: ReadonlySet<PrimitiveType> = new Set<PrimitiveType>(['String', 'Enum', 'Boolean']);
 
-function resolveValue(view: View, { operation, field }: AggregateWish): Named | undefined {
+function resolveValue(view: CollectionView, { operation, field }: AggregateArguments): RequestedField | undefined {
   if (!operations.includes(operation))
     fail('INVALID_ARGUMENT', { argument: 'operation', problem: `expected one of ${operations.join(', ')}.` });
   if (operation === 'Count') return field === undefined ? undefined : resolveName(view, field);
-  const allowed = operation === 'Sum' || operation === 'Avg' ? added : compared;
-  const usable = (column: Column) =>
+  const allowed = operation === 'Sum' || operation === 'Avg' ? summableTypes : comparableTypes;
+  const isUsable = (column: Column) =>
     typeof column.type === 'string' &&
     allowed.has(column.type) &&
-    (!textual.has(column.type) || column.sortable || column.made !== undefined);
-  const some = () =>
+    (!textTypes.has(column.type) || column.sortable || column.computedFrom !== undefined);
+  const listUsable = () =>
     view.columns
-      .filter(usable)
+      .filter(isUsable)
       .map((column) => column.name)
       .slice(0, 10)
       .join(', ') || 'none';
   if (field === undefined)
-    return fail('INVALID_ARGUMENT', { argument: 'field', problem: `${operation} needs a field. Usable: ${some()}.` });
+    return fail('INVALID_ARGUMENT', {
+      argument: 'field',
+      problem: `${operation} needs a field. Usable: ${listUsable()}.`,
+    });
   const named = resolveName(view, field);
-  if (usable(named.path.field)) return named;
+  if (isUsable(named.path.field)) return named;
   return fail('INVALID_ARGUMENT', {
     argument: 'field',
-    problem: `${operation} takes ${[...allowed].join(', ')}, and '${field}' is ${typeName(named.path.field)}${named.path.field.sortable ? '' : ' that cannot be sorted'}. Usable: ${some()}.`,
+    problem: `${operation} takes ${[...allowed].join(', ')}, but '${field}' is ${formatTypeName(named.path.field)}${named.path.field.sortable ? '' : ' that cannot be sorted'}. Usable: ${listUsable()}.`,
   });
 }
 
 function resolveGroup(
-  view: View,
+  view: CollectionView,
   field: string,
   bucket: BucketUnit | undefined,
   moment: Moment,
@@ -128,20 +133,20 @@ function resolveGroup(
   if (!isGroupable(column))
     fail('INVALID_ARGUMENT', {
       argument: 'groups',
-      problem: `'${field}' is ${typeName(column)}, which makes no groups. Usable: ${groupableOf(view)}.`,
+      problem: `'${field}' is ${formatTypeName(column)}, which cannot be grouped. Usable: ${listGroupable(view)}.`,
     });
   if (bucket === undefined) return { name, key: { path } };
   if (!bucketUnits.includes(bucket))
     fail('INVALID_ARGUMENT', {
       argument: 'groups',
-      problem: `no bucket '${bucket}'. It is one of ${bucketUnits.join(', ')}.`,
+      problem: `no bucket '${bucket}'. Send one of ${bucketUnits.join(', ')}.`,
     });
   if (column.type === 'Date')
     return { name, key: { path, bucket: { unit: bucket, offsets: zoneOffsets(moment.zone) } } };
   if (column.type === 'Dateonly') return { name, key: { path, bucket: { unit: bucket } } };
   return fail('INVALID_ARGUMENT', {
     argument: 'groups',
-    problem: `a bucket is of a Date or Dateonly, and '${field}' is ${typeName(column)}. Leave the bucket out.`,
+    problem: `a bucket needs a Date or Dateonly, but '${field}' is ${formatTypeName(column)}. Leave the bucket out.`,
   });
 }
 
@@ -150,11 +155,11 @@ function isGroupable({ type, sortable }: Column): boolean {
   return typeof type === 'string' && type !== 'Binary' && sortable;
 }
 
-function groupableOf(view: View): string {
+function listGroupable(view: CollectionView): string {
   const names = view.columns.filter(isGroupable).map((column) => column.name);
   return names.slice(0, 10).join(', ') || 'none';
 }
 
-function typeName({ type }: Column): string {
+function formatTypeName({ type }: Column): string {
   return typeof type === 'string' ? type : `[${type[0]}]`;
 }

@@ -1,57 +1,57 @@
 // Formats a plan as text, for people and golden files. Shows `?` for a value, and the length of a list.
 
-import { settle } from '../execute/fetch-related.ts';
+import { substituteLookups } from '../execute/fetch-related.ts';
 import type { Collection } from '../model/types.ts';
-import { idOf } from '../resolve/paths.ts';
+import { relationPathId } from '../resolve/paths.ts';
 import type { AggregatePlan } from './aggregate.ts';
-import { lookupsOf } from './cross-source.ts';
+import { collectLookups } from './cross-source.ts';
 import type { Condition, Filter, GroupSelect, Join, Lookup, Order, Query, ReadPlan, Step } from './types.ts';
 
 export function explainRead(query: Query, plan: ReadPlan): string {
   const lines = [`list ${query.collection.name}`];
   const { select } = plan;
   for (const lookup of plan.lookups) lines.push(...explainLookup(lookup).split('\n').map(indent));
-  if (!select) return `${lines[0]}\n  nothing: no record can match\n`;
+  if (!select) return `${lines[0]}\n  empty: no record can match\n`;
   lines.push('  columns');
-  for (const [slot, path] of select.columns.entries()) lines.push(`    ${slot} ${path.id}${roleOf(slot, plan)}`);
+  for (const [slot, path] of select.columns.entries()) lines.push(`    ${slot} ${path.id}${explainRole(slot, plan)}`);
   if (query.select.length)
     lines.push(`  answer ${query.select.map((named, index) => `${named.name}=${plan.columns[index]}`).join(' ')}`);
   for (const join of select.joins) lines.push(`  ${explainJoin(join)}`);
   lines.push(`  where ${explainFilter(select.where)}`);
   lines.push(`  order ${select.order.map(explainOrder).join(', ') || 'none'}`);
   const isSliced = plan.steps.some((step) => step.kind === 'slice');
-  if (isSliced) lines.push(`  limit ${select.limit}, to be read whole`);
+  if (isSliced) lines.push(`  limit ${select.limit}, read completely`);
   else if (query.limit !== null) lines.push(`  limit ${query.limit} + 1${query.skip ? ` after ${query.skip}` : ''}`);
   lines.push('  sql');
-  lines.push(...indented(plan.source.explain(withKeys(select))));
-  for (const step of [...plan.steps, ...plan.finish]) lines.push(...explainStep(step).split('\n').map(indent));
-  return textOf(lines);
+  lines.push(...indented(plan.source.explain(withSampleKeys(select))));
+  for (const step of [...plan.steps, ...plan.outputSteps]) lines.push(...explainStep(step).split('\n').map(indent));
+  return joinLines(lines);
 }
 
 /** `here` explains how records are read for in-memory grouping; null if the source groups them. */
 export function explainGroup(
   { name }: Collection,
   { source, columns, group }: AggregatePlan,
-  here: string | null,
+  inMemory: string | null,
 ): string {
   const lines = [`aggregate ${name}`];
-  if (!group) return textOf([...lines, '  nothing: no record can match']);
+  if (!group) return joinLines([...lines, '  empty: no record can match']);
   const { operation, value, groups, order, limit, skip, joins, where } = group;
-  for (const lookup of lookupsOf(group)) lines.push(...explainLookup(lookup).split('\n').map(indent));
+  for (const lookup of collectLookups(group)) lines.push(...explainLookup(lookup).split('\n').map(indent));
   lines.push(`  answer ${columns.join(', ')}`);
   lines.push(`  value ${operation} of ${value?.id ?? 'records'}`);
   if (groups.length) lines.push(`  groups ${groups.map(explainKey).join(', ')}`);
   for (const join of joins) lines.push(`  ${explainJoin(join)}`);
   lines.push(`  where ${explainFilter(where)}`);
-  const placed = order.map(({ by, ascending }) => {
+  const orderTexts = order.map(({ by, ascending }) => {
     const what = by === 'value' ? 'value' : explainKey(groups[by]!);
     return `${what}${ascending ? '' : ' descending'}`;
   });
-  lines.push(`  order ${placed.join(', ') || 'none'}`);
+  lines.push(`  order ${orderTexts.join(', ') || 'none'}`);
   if (limit !== undefined) lines.push(`  limit ${limit - 1} + 1${skip ? ` after ${skip}` : ''}`);
-  if (here === null) lines.push('  sql', ...indented(source.explain(withKeys(group))));
-  else lines.push('  then group here what is read', ...indented(here));
-  return textOf(lines);
+  if (inMemory === null) lines.push('  sql', ...indented(source.explain(withSampleKeys(group))));
+  else lines.push('  then group the rows here', ...indented(inMemory));
+  return joinLines(lines);
 }
 
 function explainKey({ path, bucket }: GroupSelect['groups'][number]): string {
@@ -65,14 +65,14 @@ const indented = (text: string): string[] =>
     .split('\n')
     .map((line) => `    ${line}`);
 
-function textOf(lines: readonly string[]): string {
+function joinLines(lines: readonly string[]): string {
   return `${lines.join('\n').replaceAll('\0scope', ' (scope)').replaceAll('\0removed', ' (removed)')}\n`;
 }
 
 /** Fills lookups with two sample keys, for SQL text with several keys. The text contains no values. */
-function withKeys<C extends Condition>(condition: C): C {
+function withSampleKeys<C extends Condition>(condition: C): C {
   const sample = ({ query }: Lookup) => (query.select[0]!.path.field.type === 'Number' ? [1, 2] : ['a', 'b']);
-  return settle(condition, new Map(lookupsOf(condition).map((lookup) => [lookup, sample(lookup)])));
+  return substituteLookups(condition, new Map(collectLookups(condition).map((lookup) => [lookup, sample(lookup)])));
 }
 
 const indent = (line: string): string => `  ${line}`;
@@ -87,7 +87,7 @@ function explainJoin({ via, where, joins }: Join): string {
   const type = only ? [`${only.column.column} = '${only.value}'`] : [];
   const pairs = [...on.map(({ from, to: other }) => `${from.column} = ${other.column}`), ...type].join(' and ');
   const further = explainJoins(joins.filter((each) => each.where.op !== 'always'));
-  return `join ${idOf(via)} to ${to.name} on ${pairs}${further}${where.op === 'always' ? '' : ` where ${explainFilter(where)}`}`;
+  return `join ${relationPathId(via)} to ${to.name} on ${pairs}${further}${where.op === 'always' ? '' : ` where ${explainFilter(where)}`}`;
 }
 
 function explainJoins(joins: readonly Join[]): string {
@@ -113,14 +113,14 @@ function explainStep(step: Step): string {
       const where = condition === 'always' ? '' : ` where ${condition}`;
       const further = [
         ...plan.lookups.map((each) => explainLookup(each)),
-        ...[...plan.steps, ...plan.finish].map(explainStep),
+        ...[...plan.steps, ...plan.outputSteps].map(explainStep),
       ];
-      const first = `then fetch ${idOf(via)} from ${query.collection.name} by ${query.select[0]!.name} = ${from}: ${places.join(', ')}${where}`;
+      const first = `then fetch ${relationPathId(via)} from ${query.collection.name} by ${query.select[0]!.name} = ${from}: ${places.join(', ')}${where}`;
       return [first, ...further.map(indent)].join('\n');
     }
     case 'compute': {
       const guard = step.guard === null ? '' : ` unless ${step.guard} is null`;
-      return `then ${step.made.external ? 'call for' : 'compute'} ${step.into} ${step.path.id} from ${step.from.join(' ')}${guard}`;
+      return `then ${step.computedFrom.external ? 'call for' : 'compute'} ${step.into} ${step.path.id} from ${step.from.join(' ')}${guard}`;
     }
     case 'ask': {
       const lines = [`then ask of ${step.from.join(' ')} for ${step.into}: ${explainFilter(step.of)}`];
@@ -135,11 +135,11 @@ function explainStep(step: Step): string {
   }
 }
 
-function roleOf(slot: number, plan: ReadPlan): string {
+function explainRole(slot: number, plan: ReadPlan): string {
   if (plan.columns.includes(slot)) return '';
-  const isNeeded = [...plan.steps, ...plan.finish].some((step) => usesSlot(step, slot));
-  if (isNeeded) return ' (for what comes after)';
-  return plan.keys.includes(slot) ? ' (for the cursor)' : ' (whether there is a record)';
+  const isNeeded = [...plan.steps, ...plan.outputSteps].some((step) => usesSlot(step, slot));
+  if (isNeeded) return ' (for later steps)';
+  return plan.keys.includes(slot) ? ' (for the cursor)' : ' (record exists)';
 }
 
 function explainOrder({ path, ascending }: Order): string {

@@ -3,13 +3,13 @@
 import { fail } from '../../core/errors.ts';
 import { binarySlots } from '../encode/records.ts';
 import type { ScopeOf } from '../lower/filter.ts';
-import { lowest } from '../lower/lowest-key.ts';
+import { isLowest } from '../lower/lowest-key.ts';
 import { and } from '../lower/simplify.ts';
 import type { Collection, Relation } from '../model/types.ts';
-import { idOf, isUnscoped, pathTo } from '../resolve/paths.ts';
-import { lookupsOf, type Planner, planAway, planLeft } from './cross-source.ts';
-import { eachTest, eachTold, isSortedHere, splitFilter } from './residual.ts';
-import { planCompute, planFetches, planSteps, SlotList, shapeOf } from './steps.ts';
+import { isUnscoped, pathTo, relationPathId } from '../resolve/paths.ts';
+import { collectLookups, type Planner, planCrossSource, planResidualFilter } from './cross-source.ts';
+import { isSortedInMemory, splitFilter, visitSubqueries, visitTests } from './residual.ts';
+import { createShape, planCompute, planFetches, planSteps, SlotList } from './steps.ts';
 import type { Condition, Filter, Join, Order, Path, Query, ReadPlan, Select, Slot } from './types.ts';
 
 /** MariaDB joins at most 61 tables, SQLite 64. */
@@ -18,27 +18,27 @@ const JOINS_LIMIT = 40;
 /** `rowsLimit` is the maximum number of rows to read if the database cannot filter or sort by itself. */
 export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadPlan {
   const { collection, order } = query;
-  const planner = plannerOf(scope, rowsLimit);
-  const asAsked = planAway(collection, query.where, planner);
-  const where = query.after ? and(asAsked, query.after) : asAsked;
-  const { native, rest: left } = splitFilter(where);
-  const rest = planLeft(collection, left, planner);
+  const planner = createPlanner(scope, rowsLimit);
+  const requestedFilter = planCrossSource(collection, query.where, planner);
+  const where = query.after ? and(requestedFilter, query.after) : requestedFilter;
+  const { native, residual: unplanned } = splitFilter(where);
+  const residual = planResidualFilter(collection, unplanned, planner);
   // Number of order clauses up to the last one that the database cannot sort by. It sorts by the remaining clauses.
-  const sorted = order.findLastIndex(isSortedHere) + 1;
-  const isBounded = rest.op !== 'always' || sorted > 0;
+  const sorted = order.findLastIndex(isSortedInMemory) + 1;
+  const isBounded = residual.op !== 'always' || sorted > 0;
   const slots = new SlotList(query);
 
   if (isBounded) {
-    eachTest(rest, ({ path }) => slots.want(path));
-    eachTold(rest, (told) => slots.wantTold(told));
-    for (const { path } of order.slice(0, sorted)) slots.want(path);
+    visitTests(residual, ({ path }) => slots.add(path));
+    visitSubqueries(residual, (told) => slots.addSubquery(told));
+    for (const { path } of order.slice(0, sorted)) slots.add(path);
   }
-  const early = { fetched: slots.fetched.length, made: slots.made.length };
-  const asked = query.select.map((named) => slots.want(named.path));
-  for (const named of query.select) for (const hop of named.through) slots.want(hop.present);
-  const keys = query.cursor ? order.map(({ path }) => slots.want(path)) : [];
+  const early = { fetched: slots.fetched.length, computed: slots.computed.length };
+  const requestedSlots = query.select.map((named) => slots.add(named.path));
+  for (const named of query.select) for (const hop of named.through) slots.add(hop.present);
+  const keys = query.cursor ? order.map(({ path }) => slots.add(path)) : [];
 
-  const { columns, fetched, made } = slots;
+  const { columns, fetched, computed } = slots;
   const slot = (path: Path): Slot => slots.at(path);
   const { width } = slots;
   const isPlain = width === columns.length;
@@ -46,20 +46,20 @@ export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadP
   const select = isNever ? null : planSelect(query, planner, columns, native, sorted, isBounded ? rowsLimit : null);
   return {
     source: collection.source,
-    lookups: select ? lookupsOf(select) : none,
+    lookups: select ? collectLookups(select) : none,
     select,
-    steps: isBounded && !isNever ? planSteps(query, slots, early, rest, sorted, planner) : none,
-    finish: isPlain
+    steps: isBounded && !isNever ? planSteps(query, slots, early, residual, sorted, planner) : none,
+    outputSteps: isPlain
       ? none
       : [
           ...planFetches(query, slots, fetched.slice(early.fetched), planner),
-          ...made.slice(early.made).map((path) => planCompute(query, slots, path)),
+          ...computed.slice(early.computed).map((path) => planCompute(query, slots, path)),
         ],
     width,
-    columns: isPlain ? asked : query.select.map((named) => slot(named.path)),
+    columns: isPlain ? requestedSlots : query.select.map((named) => slot(named.path)),
     keys: isPlain ? keys : order.slice(0, keys.length).map(({ path }) => slot(path)),
-    binary: binarySlots(isPlain ? columns : [...columns, ...fetched, ...made]),
-    shape: shapeOf(query.select, 0, slot),
+    binary: binarySlots(isPlain ? columns : [...columns, ...fetched, ...computed]),
+    shape: createShape(query.select, 0, slot),
   };
 }
 
@@ -72,7 +72,7 @@ function planSelect(
   columns: readonly Path[],
   where: Filter,
   sorted: number,
-  bound: number | null,
+  rowsLimit: number | null,
 ): Select {
   const joins = new JoinList(planner.scope, planner);
   for (const path of columns) joins.add(path);
@@ -80,12 +80,12 @@ function planSelect(
   const native = sorted === 0 ? order : order.slice(sorted);
   for (const { path } of native) joins.add(path);
   const select = { table: collection.table, columns, joins: joins.list, where, order: native };
-  const most = bound ?? limit;
+  const most = rowsLimit ?? limit;
   if (most === null) return select;
-  return skip > 0 && bound === null ? { ...select, limit: most + 1, skip } : { ...select, limit: most + 1 };
+  return skip > 0 && rowsLimit === null ? { ...select, limit: most + 1, skip } : { ...select, limit: most + 1 };
 }
 
-export function plannerOf(scope: ScopeOf, rowsLimit: number): Planner {
+export function createPlanner(scope: ScopeOf, rowsLimit: number): Planner {
   const planner: Planner = {
     scope,
     plan: (query) => planRead(query, scope, rowsLimit),
@@ -123,12 +123,12 @@ class JoinList {
     for (let length = 1; length <= via.length; length++) {
       if (via[length - 1]!.reach === 'fetch') return;
       const part = length === via.length ? via : via.slice(0, length);
-      const id = idOf(part);
+      const id = relationPathId(part);
       if (this.#seen.has(id)) continue;
       if (this.list.length === JOINS_LIMIT)
         fail('INVALID_ARGUMENT', {
           argument: 'fields',
-          problem: `this call goes through more than ${JOINS_LIMIT} relations; ask for fewer.`,
+          problem: `this call follows more than ${JOINS_LIMIT} relations; use fewer.`,
         });
       this.#seen.add(id);
       this.list.push({ via: part, ...this.#visible(part[part.length - 1]!) });
@@ -144,16 +144,16 @@ class JoinList {
   }
 
   #visible(relation: Relation): Condition {
-    if (isUnscoped(relation)) return { where: lowest(relation), joins: none };
+    if (isUnscoped(relation)) return { where: isLowest(relation), joins: none };
     const scoped = this.#scope(relation.to);
-    const where = this.#planner ? planAway(relation.to, scoped, this.#planner) : scoped;
+    const where = this.#planner ? planCrossSource(relation.to, scoped, this.#planner) : scoped;
     // Fail closed: a join cannot apply a row scope that is decided after reading.
-    if (splitFilter(where).rest.op !== 'always')
+    if (splitFilter(where).residual.op !== 'always')
       fail('CONFIGURATION', {
-        problem: `The row scope of '${relation.to.name}' uses a field that the database cannot decide, so that no relation to it can be followed; an administrator has to correct it.`,
+        problem: `The row scope of '${relation.to.name}' uses a field that the database cannot evaluate, so relations to it cannot be followed. An administrator must correct it.`,
       });
     const joins = where.op === 'always' ? none : planJoins(where, this.#scope, [], this.#planner);
-    return { where: and(where, lowest(relation, { where, joins })), joins };
+    return { where: and(where, isLowest(relation, { where, joins })), joins };
   }
 }
 
@@ -165,9 +165,9 @@ export function totalOrder(collection: Collection, asked: readonly Order[]): rea
   const order = [...asked];
   const last = collection.key.length
     ? collection.key
-    : [...collection.inside.values()].filter(
+    : [...collection.internalFields.values()].filter(
         (field) =>
-          field.kind === 'column' && field.sortable && !field.made && !field.route && field.order === undefined,
+          field.kind === 'column' && field.sortable && !field.computedFrom && !field.route && field.order === undefined,
       );
   for (const column of last) {
     if (column.kind !== 'column') continue;

@@ -1,10 +1,23 @@
 // Plans the steps after the statement, over positional rows. A row starts with the columns of the statement. Fetched
 // columns follow, then added fields in order of their dependencies, then the results of `ask` steps.
 import { fail } from '../../core/errors.ts';
-import { awayAt, idOf, pathTo } from '../resolve/paths.ts';
-import { meantBy, type Planner } from './cross-source.ts';
-import { eachTest, undecided } from './residual.ts';
-import type { Ask, Compute, Fetch, Filter, Hop, Named, Path, Query, Shape, Slot, Step, Told } from './types.ts';
+import { crossSourceIndex, pathTo, relationPathId } from '../resolve/paths.ts';
+import { type Planner, planTargetCondition } from './cross-source.ts';
+import { findResidualPath, visitTests } from './residual.ts';
+import type {
+  ComputeStep,
+  FetchStep,
+  Filter,
+  Path,
+  PathSegment,
+  Query,
+  RequestedField,
+  Shape,
+  Slot,
+  Step,
+  SubqueryFilter,
+  SubqueryStep,
+} from './types.ts';
 
 /** The slots of a plan. Slots other than columns get their numbers after all calls of `want`. */
 export class SlotList {
@@ -12,9 +25,9 @@ export class SlotList {
   /** Columns of another source. */
   readonly fetched: Path[] = [];
   /** Added fields, each after its dependencies. */
-  readonly made: Path[] = [];
+  readonly computed: Path[] = [];
   /** Conditions for `ask` steps. Their results are the last slots of a row. */
-  readonly told: Told[] = [];
+  readonly subqueries: SubqueryFilter[] = [];
   readonly #columns = new Map<string, Slot>();
   readonly #fetched = new Map<string, number>();
   #made: Map<string, number> | undefined;
@@ -25,9 +38,9 @@ export class SlotList {
   }
 
   /** Adds the path. Returns the slot of a column, and -1 for a path that has no number yet. */
-  want(path: Path): Slot {
-    if (path.field.made) return this.#wantMade(path);
-    if (awayAt(path) >= 0) return this.#wantFetched(path);
+  add(path: Path): Slot {
+    if (path.field.computedFrom) return this.#wantMade(path);
+    if (crossSourceIndex(path) >= 0) return this.#wantFetched(path);
     let slot = this.#columns.get(path.id);
     if (slot === undefined) {
       slot = this.columns.push(path) - 1;
@@ -38,9 +51,9 @@ export class SlotList {
 
   #wantFetched(path: Path): Slot {
     if (this.#fetched.has(path.id)) return -1;
-    this.want(keyOf(this.#query, path));
-    const type = typeOf(this.#query, path);
-    if (type) this.want(type);
+    this.add(foreignKeyOf(this.#query, path));
+    const type = typeColumnOf(this.#query, path);
+    if (type) this.add(type);
     this.#fetched.set(path.id, this.fetched.push(path) - 1);
     return -1;
   }
@@ -48,61 +61,61 @@ export class SlotList {
   #wantMade(path: Path): Slot {
     this.#made ??= new Map();
     if (this.#made.has(path.id)) return -1;
-    if (path.via.length) this.want(presence(this.#query, path.via));
-    for (const named of namedNeeds(this.#query, path)) {
-      this.want(named.path);
-      for (const hop of named.through) this.want(hop.present);
+    if (path.via.length) this.add(presencePath(this.#query, path.via));
+    for (const named of resolveDependencies(this.#query, path)) {
+      this.add(named.path);
+      for (const hop of named.through) this.add(hop.present);
     }
-    this.#made.set(path.id, this.made.push(path) - 1);
+    this.#made.set(path.id, this.computed.push(path) - 1);
     return -1;
   }
 
   /** Also adds the key, which the `ask` step needs. */
-  wantTold(told: Told): void {
-    for (const column of this.#query.collection.key) this.want(pathTo(this.#query.collection, [], column));
-    this.told.push(told);
+  addSubquery(subquery: SubqueryFilter): void {
+    for (const column of this.#query.collection.key) this.add(pathTo(this.#query.collection, [], column));
+    this.subqueries.push(subquery);
   }
 
   get width(): number {
-    return this.columns.length + this.fetched.length + this.made.length + this.told.length;
+    return this.columns.length + this.fetched.length + this.computed.length + this.subqueries.length;
   }
 
-  toldAt(told: Told): Slot {
-    return this.width - this.told.length + this.told.indexOf(told);
+  subquerySlot(subquery: SubqueryFilter): Slot {
+    return this.width - this.subqueries.length + this.subqueries.indexOf(subquery);
   }
 
   at(path: Path): Slot {
-    if (path.field.made) return this.columns.length + this.fetched.length + this.#made!.get(path.id)!;
+    if (path.field.computedFrom) return this.columns.length + this.fetched.length + this.#made!.get(path.id)!;
     return this.#columns.get(path.id) ?? this.columns.length + this.#fetched.get(path.id)!;
   }
 }
 
 /** The number of fetched and of added fields that the steps need. */
-export interface Early {
+export interface StepFieldCounts {
   readonly fetched: number;
-  readonly made: number;
+  readonly computed: number;
 }
 
 /** The steps for the parts that the database cannot decide: `rest`, and the first `sorted` clauses of the order. */
 export function planSteps(
   query: Query,
   slots: SlotList,
-  early: Early,
-  rest: Filter,
+  counts: StepFieldCounts,
+  residual: Filter,
   sorted: number,
   planner: Planner,
 ): readonly Step[] {
   const { collection, order, skip, limit } = query;
-  const { field } = undecided(rest, order)!;
+  const { field } = findResidualPath(residual, order)!;
   const steps: Step[] = [{ kind: 'bound', collection: collection.name, field: field.name, column: field }];
-  steps.push(...planFetches(query, slots, slots.fetched.slice(0, early.fetched), planner));
-  steps.push(...slots.made.slice(0, early.made).map((path) => planCompute(query, slots, path)));
-  if (rest.op !== 'always') {
-    const places = new Map<string, Slot>();
-    eachTest(rest, ({ path }) => places.set(path.id, slots.at(path)));
-    steps.push(...slots.told.map((each) => planAsk(query, slots, each, planner)));
-    const told = new Map(slots.told.map((each) => [each, slots.toldAt(each)]));
-    steps.push({ kind: 'keep', where: rest, slots: places, told });
+  steps.push(...planFetches(query, slots, slots.fetched.slice(0, counts.fetched), planner));
+  steps.push(...slots.computed.slice(0, counts.computed).map((path) => planCompute(query, slots, path)));
+  if (residual.op !== 'always') {
+    const testSlots = new Map<string, Slot>();
+    visitTests(residual, ({ path }) => testSlots.set(path.id, slots.at(path)));
+    steps.push(...slots.subqueries.map((each) => planSubquery(query, slots, each, planner)));
+    const subquerySlots = new Map(slots.subqueries.map((each) => [each, slots.subquerySlot(each)]));
+    steps.push({ kind: 'keep', where: residual, slots: testSlots, subquerySlots });
   }
   if (sorted > 0)
     steps.push({
@@ -114,40 +127,40 @@ export function planSteps(
 }
 
 /** Throws INVALID_ARGUMENT if the collection has no key to identify its rows. */
-function planAsk({ collection }: Query, slots: SlotList, of: Told, planner: Planner): Ask {
+function planSubquery({ collection }: Query, slots: SlotList, of: SubqueryFilter, planner: Planner): SubqueryStep {
   const key = collection.key.map((column) => pathTo(collection, [], column));
   if (key.length === 0)
     fail('INVALID_ARGUMENT', {
       argument: 'filter',
-      problem: `a condition behind a relation to many cannot stand in one Or with a field that the database cannot decide, since '${collection.name}' has no key; ask for each in a call of its own.`,
+      problem: `'${collection.name}' has no key, so one Or cannot combine a condition on a to-many relation with a field that the database cannot evaluate; use a separate call for each.`,
     });
   const select = key.map((path) => ({ name: path.id, path, through: [], leaf: path.id }));
   const query: Query = { collection, select, where: of, order: [], limit: null, skip: 0, cursor: false };
   const from = key.map((path) => slots.at(path));
-  return { kind: 'ask', of, plan: planner.plan(query), key, from, into: slots.toldAt(of) };
+  return { kind: 'ask', of, plan: planner.plan(query), key, from, into: slots.subquerySlot(of) };
 }
 
 /** One fetch for each relation to another source. The plan of a fetch follows further such relations. */
-export function planFetches(query: Query, slots: SlotList, paths: readonly Path[], planner: Planner): Fetch[] {
+export function planFetches(query: Query, slots: SlotList, paths: readonly Path[], planner: Planner): FetchStep[] {
   const groups = new Map<string, Path[]>();
   for (const path of paths) {
-    const id = idOf(path.via.slice(0, awayAt(path) + 1));
+    const id = relationPathId(path.via.slice(0, crossSourceIndex(path) + 1));
     groups.set(id, [...(groups.get(id) ?? []), path]);
   }
   return [...groups.values()].map((group) => {
     const [first] = group as [Path];
-    const via = first.via.slice(0, awayAt(first) + 1);
+    const via = first.via.slice(0, crossSourceIndex(first) + 1);
     const relation = via.at(-1)!;
     const { to } = relation;
-    const type = typeOf(query, first);
-    const wanted = [
+    const type = typeColumnOf(query, first);
+    const targetPaths = [
       pathTo(to, [], relation.on[0]!.to),
       ...group.map((path) => pathTo(to, path.via.slice(via.length), path.field)),
     ];
-    const far: Query = {
+    const fetchQuery: Query = {
       collection: to,
-      select: wanted.map((path) => ({ name: path.id, path, through: [], leaf: path.id })),
-      where: meantBy(relation, planner),
+      select: targetPaths.map((path) => ({ name: path.id, path, through: [], leaf: path.id })),
+      where: planTargetCondition(relation, planner),
       order: [],
       limit: null,
       skip: 0,
@@ -156,63 +169,63 @@ export function planFetches(query: Query, slots: SlotList, paths: readonly Path[
     return {
       kind: 'fetch',
       via,
-      from: slots.at(keyOf(query, first)),
+      from: slots.at(foreignKeyOf(query, first)),
       ...(type && { type: slots.at(type) }),
-      query: far,
-      plan: planner.plan(far),
+      query: fetchQuery,
+      plan: planner.plan(fetchQuery),
       into: group.map((path) => slots.at(path)),
     };
   });
 }
 
 /** The foreign key column that points to the related record in another source. */
-function keyOf({ collection }: Query, path: Path): Path {
-  const at = awayAt(path);
+function foreignKeyOf({ collection }: Query, path: Path): Path {
+  const at = crossSourceIndex(path);
   return pathTo(collection, path.via.slice(0, at), path.via[at]!.on[0]!.from);
 }
 
 /** The type column of a polymorphic relation; undefined for other relations. */
-function typeOf({ collection }: Query, path: Path): Path | undefined {
-  const at = awayAt(path);
+function typeColumnOf({ collection }: Query, path: Path): Path | undefined {
+  const at = crossSourceIndex(path);
   const { only } = path.via[at]!;
   return only?.side === 'from' ? pathTo(collection, path.via.slice(0, at), only.column) : undefined;
 }
 
-export function planCompute(query: Query, slots: SlotList, path: Path): Compute {
-  const needs = namedNeeds(query, path);
+export function planCompute(query: Query, slots: SlotList, path: Path): ComputeStep {
+  const needs = resolveDependencies(query, path);
   const slot = (each: Path): Slot => slots.at(each);
   return {
     kind: 'compute',
     path,
-    made: path.field.made!,
-    shape: shapeOf(needs, 0, slot),
+    computedFrom: path.field.computedFrom!,
+    shape: createShape(needs, 0, slot),
     from: [...new Set(needs.flatMap((named) => [slot(named.path), ...named.through.map((hop) => slot(hop.present))]))],
-    guard: path.via.length ? slot(presence(query, path.via)) : null,
+    guard: path.via.length ? slot(presencePath(query, path.via)) : null,
     into: slot(path),
   };
 }
 
 /** The dependencies of an added field, as paths from the collection of the query. */
-export function namedNeeds(query: Query, { via, field }: Path): readonly Named[] {
-  return field.made!.needs.map((need) => ({
-    name: [...need.hops, need.leaf].join(':'),
+export function resolveDependencies(query: Query, { via, field }: Path): readonly RequestedField[] {
+  return field.computedFrom!.dependencies.map((need) => ({
+    name: [...need.relationNames, need.leaf].join(':'),
     path: pathTo(query.collection, [...via, ...need.via], need.field),
-    through: need.hops.map((name, index) => ({
+    through: need.relationNames.map((name, index) => ({
       name,
-      present: presence(query, [...via, ...need.via.slice(0, index + 1)]),
+      present: presencePath(query, [...via, ...need.via.slice(0, index + 1)]),
     })),
     leaf: need.leaf,
   }));
 }
 
 /** A column that is null exactly if the last relation has no record. */
-function presence({ collection }: Query, via: Path['via']): Path {
+function presencePath({ collection }: Query, via: Path['via']): Path {
   return pathTo(collection, via, via.at(-1)!.on[0]!.to);
 }
 
-export function shapeOf(select: readonly Named[], depth: number, slot: (path: Path) => Slot): Shape {
+export function createShape(select: readonly RequestedField[], depth: number, slot: (path: Path) => Slot): Shape {
   const leaves: [string, Slot][] = [];
-  const inner = new Map<string, { hop: Hop; select: Named[] }>();
+  const inner = new Map<string, { hop: PathSegment; select: RequestedField[] }>();
   for (const named of select) {
     const hop = named.through[depth];
     if (!hop) {
@@ -225,6 +238,10 @@ export function shapeOf(select: readonly Named[], depth: number, slot: (path: Pa
   }
   return {
     leaves,
-    nested: [...inner].map(([name, group]) => [name, slot(group.hop.present), shapeOf(group.select, depth + 1, slot)]),
+    nested: [...inner].map(([name, group]) => [
+      name,
+      slot(group.hop.present),
+      createShape(group.select, depth + 1, slot),
+    ]),
   };
 }

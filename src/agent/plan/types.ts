@@ -1,7 +1,7 @@
 // The phases of a read, as data: PlainFilter (from the caller) -> Filter (resolved and lowered) -> Query -> ReadPlan.
 import type { Operator } from '../../core/filter.ts';
 import type { BinaryMode } from '../customize/definitions.ts';
-import type { Collection, Column, Made, Relation } from '../model/types.ts';
+import type { Collection, Column, ComputedFrom, Relation } from '../model/types.ts';
 
 import type { RowFilter, RowOrder } from '../sources/decide.ts';
 import type { Source } from '../sources/source.ts';
@@ -18,18 +18,18 @@ export type Filter =
   | { readonly op: 'and' | 'or'; readonly of: readonly Filter[] }
   | { readonly op: 'not'; readonly of: Filter }
   | { readonly op: 'test'; readonly path: Path; readonly is: Operator; readonly value: unknown }
-  | Some
+  | Exists
   /** `own` is among the keys that the lookup reads first, usually from another source. False for null. */
   | { readonly op: 'found'; readonly own: Path; readonly lookup: Lookup }
-  | Any
+  | RelationExists
   | { readonly op: 'always' }
   | { readonly op: 'never' };
 
 /** A collection of the same source has a record with `keys` equal to `own`, without nulls. */
-export interface Some {
+export interface Exists {
   readonly op: 'some';
   readonly own: readonly Path[];
-  readonly other: Other;
+  readonly other: Subselect;
   /** For two records of one collection: the other record sorts before this one by these columns, nulls first. */
   readonly after?: readonly Path[];
 }
@@ -38,7 +38,7 @@ export interface Some {
  * At least one record of a to-many relation satisfies `of`, a condition on the foreign collection. `via` leads to the
  * collection that has the relation. Planning replaces this by `some` or `found`.
  */
-export interface Any {
+export interface RelationExists {
   readonly op: 'any';
   readonly via: readonly Relation[];
   readonly relation: Relation;
@@ -76,7 +76,7 @@ export interface GroupKey extends statement.GroupKey {
 }
 
 /** The records of a collection that satisfy a condition. */
-export interface Other extends Condition {
+export interface Subselect extends Condition {
   readonly collection: Collection;
   readonly keys: readonly Path[];
 }
@@ -97,16 +97,16 @@ export interface Order extends statement.Order {
 }
 
 /** A column as the caller requested it. */
-export interface Named {
+export interface RequestedField {
   /** The requested name, with `:` for `@@@`. It can differ from `path`: `relation:key` reads the own foreign key. */
   readonly name: string;
   readonly path: Path;
   /** The relations in the name, in order. `leaf` is its last part. */
-  readonly through: readonly Hop[];
+  readonly through: readonly PathSegment[];
   readonly leaf: string;
 }
 
-export interface Hop {
+export interface PathSegment {
   readonly name: string;
   /** A column that is null exactly if the related record is missing. */
   readonly present: Path;
@@ -114,7 +114,7 @@ export interface Hop {
 
 export interface Query {
   readonly collection: Collection;
-  readonly select: readonly Named[];
+  readonly select: readonly RequestedField[];
   readonly where: Filter;
   /** A further condition, on the values of `order` only. The database decides it if it decides the order. */
   readonly after?: Filter;
@@ -136,7 +136,7 @@ export interface ReadPlan {
   /** Steps after the statement, in order, for what the database cannot decide. Empty for most reads. */
   readonly steps: readonly Step[];
   /** Fetches and computations for output only. They skip the extra row that is read beyond the page. */
-  readonly finish: readonly (Fetch | Compute)[];
+  readonly outputSteps: readonly (FetchStep | ComputeStep)[];
   /** Number of slots of a row after the steps. */
   readonly width: number;
   /** The slot of each requested column. */
@@ -148,20 +148,20 @@ export interface ReadPlan {
   readonly shape: Shape;
 }
 
-export type Step = Bound | Fetch | Compute | Ask | Keep | Sort | Slice;
+export type Step = RowLimitStep | FetchStep | ComputeStep | SubqueryStep | FilterStep | SortStep | SliceStep;
 
 /** Throws if the statement returned more rows than the engine reads at once. `field` is the reason for reading them. */
-export interface Bound {
+export interface RowLimitStep {
   readonly kind: 'bound';
   readonly collection: string;
   readonly field: string;
   readonly column: Column;
   /** Advice for the error, in place of the default one about fields. */
-  readonly cure?: string;
+  readonly advice?: string;
 }
 
 /** Reads columns of related records in another source, by their keys. */
-export interface Fetch {
+export interface FetchStep {
   readonly kind: 'fetch';
   readonly via: readonly Relation[];
   /** The slot of the key. */
@@ -175,10 +175,10 @@ export interface Fetch {
 }
 
 /** Computes the values of an added field from other values of the row. */
-export interface Compute {
+export interface ComputeStep {
   readonly kind: 'compute';
   readonly path: Path;
-  readonly made: Made;
+  readonly computedFrom: ComputedFrom;
   /** The arguments of the code, and the slots that they use. */
   readonly shape: Shape;
   readonly from: readonly Slot[];
@@ -188,9 +188,9 @@ export interface Compute {
 }
 
 /** Asks the database which of the rows in memory satisfy a condition that their values cannot decide. */
-export interface Ask {
+export interface SubqueryStep {
   readonly kind: 'ask';
-  readonly of: Told;
+  readonly of: SubqueryFilter;
   /** Returns the keys of the records that satisfy it. Execution adds the keys of the rows to its statement. */
   readonly plan: ReadPlan;
   readonly key: readonly Path[];
@@ -200,21 +200,21 @@ export interface Ask {
 }
 
 /** A condition that only the database of the records, or another source, can decide. */
-export type Told = Filter & { readonly op: 'some' | 'found' };
+export type SubqueryFilter = Filter & { readonly op: 'some' | 'found' };
 
 /** Keeps the rows that satisfy a condition. */
-export interface Keep extends RowFilter {
+export interface FilterStep extends RowFilter {
   readonly kind: 'keep';
   readonly where: Filter;
 }
 
 /** A stable sort: equal rows keep the order of the database. */
-export interface Sort extends RowOrder {
+export interface SortStep extends RowOrder {
   readonly kind: 'sort';
   readonly by: readonly { readonly slot: Slot; readonly order: Order }[];
 }
 
-export interface Slice {
+export interface SliceStep {
   readonly kind: 'slice';
   readonly skip: number;
   readonly limit: number;

@@ -5,9 +5,9 @@
 import type { ScopeOf } from '../lower/filter.ts';
 import { always, and, not, or } from '../lower/simplify.ts';
 import type { Collection, Column, Relation } from '../model/types.ts';
-import { onlyAt, pathTo } from '../resolve/paths.ts';
-import type { View } from '../resolve/visibility.ts';
-import { follows, looksAt } from '../sources/references.ts';
+import { pathTo, planTypeCondition } from '../resolve/paths.ts';
+import type { CollectionView } from '../resolve/visibility.ts';
+import { filterRefersTo, joinsReferTo } from '../sources/references.ts';
 import type { Delete, Insert, Row, Update } from '../sources/statement.ts';
 import type { Values } from '../write/drafts.ts';
 import { planJoins } from './read.ts';
@@ -17,48 +17,48 @@ import type { Condition, Filter, Join, Path, ReadPlan } from './types.ts';
 /**
  * The part of a condition that the database cannot decide. It is evaluated in memory, on columns that are read for it.
  */
-export interface Rest {
+export interface Residual {
   readonly where: Filter;
   /** The steps over the columns. */
   readonly plan: ReadPlan;
   readonly columns: readonly Path[];
   readonly joins: readonly Join[];
   /** Conditions for the `ask` steps of `plan`, which the database decides for each record. */
-  readonly asked: readonly Condition[];
+  readonly subqueries: readonly Condition[];
 }
 
 /** A condition on records whose keys are known. */
-export interface Meant extends Condition {
-  readonly rest?: Rest;
+export interface Match extends Condition {
+  readonly residual?: Residual;
 }
 
 /** Row scopes and decisions for a write in a transaction. Methods throw if they need data from outside it. */
-export interface Known {
+export interface Prefetched {
   readonly scope: ScopeOf;
   /** The condition combined with the row scope. */
-  within(collection: Collection, where: Filter): Meant;
+  withScope(collection: Collection, where: Filter): Match;
   /** Whether each row satisfies `rest`. A row has the columns of `rest`, then the results of `asked`. */
-  judge(rest: Rest, rows: readonly Row[]): readonly boolean[];
+  evaluate(residual: Residual, rows: readonly Row[]): readonly boolean[];
 }
 
 export interface Guard {
-  readonly condition: Meant;
+  readonly condition: Match;
   /** The fields that point to a record the caller must be able to see. Empty for the row scope of the record itself. */
   readonly fields: readonly string[];
   /** The write statement cannot check it. */
-  readonly isLate: boolean;
+  readonly isDeferred: boolean;
   /**
    * Set if the database cannot decide the visibility of the target. A separate read then looks for the target, and
    * `condition` selects the records that point to it.
    */
-  readonly pointer?: Relation;
+  readonly targetRelation?: Relation;
 }
 
 export interface Target {
   readonly collection: Collection;
   readonly key: readonly Path[];
   /** The visible stored columns, without computed and imported fields. */
-  readonly shown: readonly Column[];
+  readonly visibleColumns: readonly Column[];
   /** The returned columns: `shown`, the remaining key columns, then further requested ones. */
   readonly columns: readonly Path[];
   /** The positions of the key in `columns`. */
@@ -66,13 +66,13 @@ export interface Target {
 }
 
 /** The write also returns the columns `more`, for later steps. */
-export function planTarget(view: View, more: Iterable<Column> = []): Target {
+export function planTarget(view: CollectionView, more: Iterable<Column> = []): Target {
   const { collection } = view;
-  const shown = view.columns.filter(isStored);
-  const returned = [...new Set([...shown, ...collection.key, ...more])];
+  const visibleColumns = view.columns.filter(isStored);
+  const returned = [...new Set([...visibleColumns, ...collection.key, ...more])];
   return {
     collection,
-    shown,
+    visibleColumns,
     key: collection.key.map((column) => pathTo(collection, [], column)),
     columns: returned.map((column) => pathTo(collection, [], column)),
     keySlots: collection.key.map((column) => returned.indexOf(column)),
@@ -80,57 +80,62 @@ export function planTarget(view: View, more: Iterable<Column> = []): Target {
 }
 
 /** All columns of the table, including hidden and removed ones. */
-export function storedColumns({ inside }: Collection): Column[] {
+export function storedColumns({ internalFields: inside }: Collection): Column[] {
   return [...inside.values()].filter((field): field is Column => field.kind === 'column' && isStored(field));
 }
 
-const isStored = ({ made, route }: Column): boolean => made === undefined && route === undefined;
+const isStored = ({ computedFrom: made, route }: Column): boolean => made === undefined && route === undefined;
 
 /**
  * After the write, the caller must be able to see the record and every record that the written columns point to.
  * Callers cannot write or link to records that they cannot read.
  */
-export function planGuards(view: View, known: Known, written: ReadonlySet<Column>, mayJoin: boolean): Guard[] {
-  const { collection, sight } = view;
-  const { scope } = known;
+export function planGuards(
+  view: CollectionView,
+  prefetched: Prefetched,
+  written: ReadonlySet<Column>,
+  mayJoin: boolean,
+): Guard[] {
+  const { collection, visibility: sight } = view;
+  const { scope } = prefetched;
   const guards: Guard[] = [];
-  const add = (condition: Meant, fields: readonly string[]) => {
-    if (condition.where.op === 'always' && !condition.rest) return;
-    guards.push({ condition, fields, isLate: isLate(condition, collection, mayJoin) });
+  const add = (condition: Match, fields: readonly string[]) => {
+    if (condition.where.op === 'always' && !condition.residual) return;
+    guards.push({ condition, fields, isDeferred: isDeferred(condition, collection, mayJoin) });
   };
-  add(known.within(collection, always), []);
+  add(prefetched.withScope(collection, always), []);
   for (const relation of view.relations) {
     // A record of another source is checked before the write.
-    if (relation.inverse || relation.reach !== 'join' || !sight.withholds(relation.to)) continue;
-    const pointers = [...relation.on.map(({ from }) => from), ...(relation.only ? [relation.only.column] : [])];
-    if (!pointers.some((column) => written.has(column))) continue;
+    if (relation.inverse || relation.reach !== 'join' || !sight.hidesRows(relation.to)) continue;
+    const referencing = [...relation.on.map(({ from }) => from), ...(relation.only ? [relation.only.column] : [])];
+    if (!referencing.some((column) => written.has(column))) continue;
     const fields = relation.on.map(({ from }) => from.name);
-    if (splitFilter(scope(relation.to)).rest.op !== 'always') {
-      const condition = knownCondition(onlyAt(relation, 'from', collection, []), scope);
-      guards.push({ condition, fields, isLate: true, pointer: relation });
+    if (splitFilter(scope(relation.to)).residual.op !== 'always') {
+      const condition = toCondition(planTypeCondition(relation, 'from', collection, []), scope);
+      guards.push({ condition, fields, isDeferred: true, targetRelation: relation });
       continue;
     }
     const missing = relation.on.map(({ from }) => isMissing(pathTo(collection, [], from)));
     const found = not(isMissing(pathTo(collection, [relation], relation.on[0]!.to)));
-    add(knownCondition(or(...missing, not(onlyAt(relation, 'from', collection, [])), found), scope), fields);
+    add(toCondition(or(...missing, not(planTypeCondition(relation, 'from', collection, [])), found), scope), fields);
   }
   return guards;
 }
 
-function isLate(condition: Meant, { table }: Collection, mayJoin: boolean): boolean {
-  const { joins, where, rest } = condition;
-  if (rest || looksAt(joins, table) || follows(where, table)) return true;
-  return !mayJoin && (joins.length > 0 || hasSome(where));
+function isDeferred(condition: Match, { table }: Collection, mayJoin: boolean): boolean {
+  const { joins, where, residual: rest } = condition;
+  if (rest || joinsReferTo(joins, table) || filterRefersTo(where, table)) return true;
+  return !mayJoin && (joins.length > 0 || hasExists(where));
 }
 
 /** A condition without lookups. */
-export function knownCondition(where: Filter, scope: ScopeOf): Condition {
+export function toCondition(where: Filter, scope: ScopeOf): Condition {
   return { where, joins: planJoins(where, scope) };
 }
 
-function hasSome(filter: Filter): boolean {
-  if (filter.op === 'not') return hasSome(filter.of);
-  return filter.op === 'some' || ((filter.op === 'and' || filter.op === 'or') && filter.of.some(hasSome));
+function hasExists(filter: Filter): boolean {
+  if (filter.op === 'not') return hasExists(filter.of);
+  return filter.op === 'some' || ((filter.op === 'and' || filter.op === 'or') && filter.of.some(hasExists));
 }
 
 const isMissing = (path: Path): Filter => ({ op: 'test', path, is: 'Missing', value: null });
@@ -181,7 +186,7 @@ export function planInserts(
       columns: columns.map((column) => pathTo(collection, [], column)),
       rows,
       returning: target.columns,
-      checks: guards.filter(({ isLate }) => !isLate).map(({ condition }) => condition),
+      checks: guards.filter(({ isDeferred: isLate }) => !isLate).map(({ condition }) => condition),
     },
     positions,
   }));
@@ -196,7 +201,7 @@ export function planUpdate(target: Target, set: Values, condition: Condition, gu
     joins: condition.joins,
     where: condition.where,
     returning: columns,
-    checks: guards.filter(({ isLate }) => !isLate).map((guard) => guard.condition),
+    checks: guards.filter(({ isDeferred: isLate }) => !isLate).map((guard) => guard.condition),
   };
 }
 

@@ -2,11 +2,11 @@
 // and a foreign key or collection for a relation. Only visible names are candidates, so a repair cannot reveal hidden
 // names. MCP tools use this file; the HTTP API requires exact names.
 import type { Access } from '../../core/caller.ts';
-import { createMeant, findMeant, foldName } from '../../core/suggestions.ts';
+import { createNameMatcher, foldName, matchName } from '../../core/suggestions.ts';
 import type { Field, Model, Relation } from '../model/types.ts';
 import type { ColumnType } from '../sources/column-types.ts';
-import { firstOf, HOPS_LIMIT } from './names.ts';
-import { type View, viewOf } from './visibility.ts';
+import { MAX_PATH_SEGMENTS, splitFirst } from './names.ts';
+import { type CollectionView, viewOf } from './visibility.ts';
 
 /** Methods return undefined if no name matches, or several do. */
 export interface CallerNames {
@@ -29,34 +29,34 @@ const STEPS_LIMIT = 200;
 const REPAIRS_LIMIT = 40;
 
 /** Creates the name repair of one call. */
-export function callerNames(model: Model, access: Access): CallerNames {
-  let left = REPAIRS_LIMIT;
-  const visible = (name: string): View | undefined => {
+export function createCallerNames(model: Model, access: Access): CallerNames {
+  let repairsLeft = REPAIRS_LIMIT;
+  const visible = (name: string): CollectionView | undefined => {
     const found = model.collections.get(name);
     return found && access.can('browse', name) ? viewOf(access, found) : undefined;
   };
   const find = (collection: string, text: string, kind: Kind): string | undefined => {
     const view = visible(collection);
     if (!view || text.length > TEXT_LIMIT) return undefined;
-    if (strict(view, text, kind)) return text;
-    return left-- <= 0 ? undefined : only(findPaths(view, text, kind, { left: STEPS_LIMIT }));
+    if (findExact(view, text, kind)) return text;
+    return repairsLeft-- <= 0 ? undefined : onlyItem(findPaths(view, text, kind, { left: STEPS_LIMIT }));
   };
   return {
     collection(text) {
       if (visible(text)) return text;
       const names = [...model.collections.keys()].filter((name) => access.can('browse', name));
-      return findMeant(text, names);
+      return matchName(text, names);
     },
     field: (collection, text) => find(collection, text, 'column'),
     relation: (collection, text) => find(collection, text, 'relation'),
     target(collection, relation) {
       const view = visible(collection);
-      const found = view && strict(view, relation, 'relation');
+      const found = view && findExact(view, relation, 'relation');
       return found && found.kind !== 'column' ? found.to.name : undefined;
     },
     type(collection, path) {
       const view = visible(collection);
-      const found = view && strict(view, path, 'column');
+      const found = view && findExact(view, path, 'column');
       return found?.kind === 'column' ? found.type : undefined;
     },
     key(collection) {
@@ -70,43 +70,49 @@ export function callerNames(model: Model, access: Access): CallerNames {
 type Kind = 'column' | 'relation';
 
 /** The last field of an exact path. */
-function strict(home: View, text: string, kind: Kind): Field | undefined {
+function findExact(home: CollectionView, text: string, kind: Kind): Field | undefined {
   let view = home;
   let rest = text;
-  for (let hops = 0; hops <= HOPS_LIMIT; hops++) {
-    const column = fieldOf(view, rest);
+  for (let hops = 0; hops <= MAX_PATH_SEGMENTS; hops++) {
+    const column = findVisibleField(view, rest);
     if (column?.kind === 'column') return kind === 'column' ? column : undefined;
-    const [first, separator] = firstOf(rest);
-    const relation = fieldOf(view, first);
+    const [first, separator] = splitFirst(rest);
+    const relation = findVisibleField(view, first);
     if (!relation || relation.kind === 'column') return undefined;
     if (first === rest) return kind === 'relation' ? relation : undefined;
     // Records that customization code returns have no named fields.
-    if (relation.given) return undefined;
+    if (relation.recordsColumn) return undefined;
     rest = rest.slice(first.length + separator.length);
-    view = view.other(relation.to);
+    view = view.forCollection(relation.to);
   }
   return undefined;
 }
 
-function fieldOf({ sight, collection }: View, name: string) {
+function findVisibleField({ visibility: sight, collection }: CollectionView, name: string) {
   const field = sight.fields(collection).get(name);
-  return field && sight.sees(collection, field) ? field : undefined;
+  return field && sight.canSee(collection, field) ? field : undefined;
 }
 
 /** All paths that match the text. */
-function findPaths(view: View, text: string, kind: Kind, steps: { left: number }, hops = 0): readonly string[] {
-  if (hops > HOPS_LIMIT || steps.left-- <= 0) return [];
-  const whole = kind === 'column' ? knownOf(view).column(text) : relationOf(view, text)?.name;
+function findPaths(
+  view: CollectionView,
+  text: string,
+  kind: Kind,
+  steps: { left: number },
+  hops = 0,
+): readonly string[] {
+  if (hops > MAX_PATH_SEGMENTS || steps.left-- <= 0) return [];
+  const whole = kind === 'column' ? foldedNamesOf(view).column(text) : relationOf(view, text)?.name;
   const paths = new Set(whole === undefined ? [] : [whole]);
   for (const { index, 0: separator } of text.matchAll(/:|@@@|\.|->|__|\//g)) {
     const [head, tail] = [text.slice(0, index), text.slice(index + separator.length)];
     if (head === '' || tail === '') continue;
     const found = relationOf(view, head);
-    if (found?.relation.given) continue;
+    if (found?.relation.recordsColumn) continue;
     if (found) {
-      const rest = findPaths(view.other(found.relation.to), tail, kind, steps, hops + 1);
+      const rest = findPaths(view.forCollection(found.relation.to), tail, kind, steps, hops + 1);
       for (const path of rest) paths.add(`${found.name}:${path}`);
-    } else if (hops === 0 && findMeant(head, [view.collection.name])) {
+    } else if (hops === 0 && matchName(head, [view.collection.name])) {
       for (const path of findPaths(view, tail, kind, steps, hops + 1)) paths.add(path);
     }
   }
@@ -114,47 +120,50 @@ function findPaths(view: View, text: string, kind: Kind, steps: { left: number }
 }
 
 /** Finds a relation by its name, then by its foreign key, then as the only relation to a collection. */
-function relationOf(view: View, text: string): { readonly name: string; readonly relation: Relation } | undefined {
-  const { relations, relation } = knownOf(view);
+function relationOf(
+  view: CollectionView,
+  text: string,
+): { readonly name: string; readonly relation: Relation } | undefined {
+  const { relations, relation } = foldedNamesOf(view);
   const named = (fits: (relation: Relation) => boolean) =>
     [...relations.keys()].filter((name) => fits(relations.get(name)!));
   const name =
     relation(text) ??
-    only(named((relation) => keyOf(view, relation) === foldName(text))) ??
-    only(named(({ to }) => findMeant(text, [to.name]) !== undefined));
+    onlyItem(named((relation) => foreignKeyName(view, relation) === foldName(text))) ??
+    onlyItem(named(({ to }) => matchName(text, [to.name]) !== undefined));
   return name === undefined ? undefined : { name, relation: relations.get(name)! };
 }
 
 /** The folded name of the foreign key of a to-one relation. Undefined if it is composite or hidden. */
-function keyOf({ columns }: View, { on, inverse }: Relation): string | undefined {
+function foreignKeyName({ columns }: CollectionView, { on, inverse }: Relation): string | undefined {
   const column = on[0]?.from;
   return !inverse && on.length === 1 && column && columns.includes(column) ? foldName(column.name) : undefined;
 }
 
-interface Known {
+interface FoldedNames {
   readonly column: (text: string) => string | undefined;
   readonly relation: (text: string) => string | undefined;
   readonly relations: ReadonlyMap<string, Relation>;
 }
 
 /** Folded names, cached per View. A View has one version of the permissions. */
-const known = new WeakMap<View, Known>();
+const foldedNames = new WeakMap<CollectionView, FoldedNames>();
 
-function knownOf(view: View): Known {
-  let found = known.get(view);
+function foldedNamesOf(view: CollectionView): FoldedNames {
+  let found = foldedNames.get(view);
   if (!found) {
-    const { sight, collection } = view;
-    const seen = [...sight.fields(collection)].filter(([, field]) => sight.sees(collection, field));
+    const { visibility: sight, collection } = view;
+    const seen = [...sight.fields(collection)].filter(([, field]) => sight.canSee(collection, field));
     const relations = new Map(
       seen.flatMap(([name, field]) => (field.kind === 'column' ? [] : [[name, field] as const])),
     );
     const columns = seen.flatMap(([name, { kind }]) => (kind === 'column' ? [name] : []));
-    found = { column: createMeant(columns), relation: createMeant(relations.keys()), relations };
-    known.set(view, found);
+    found = { column: createNameMatcher(columns), relation: createNameMatcher(relations.keys()), relations };
+    foldedNames.set(view, found);
   }
   return found;
 }
 
-function only<T>(items: readonly T[]): T | undefined {
+function onlyItem<T>(items: readonly T[]): T | undefined {
   return items.length === 1 ? items[0] : undefined;
 }

@@ -2,35 +2,35 @@
 import { isBranch, isQuantified, type PlainFilter, quantified, readQuantified } from '../../core/filter.ts';
 import type { Collection, Field } from '../model/types.ts';
 import type { Shape } from '../plan/types.ts';
-import { makeExplicit, viewBehind } from './ambiguity.ts';
-import { firstOf } from './names.ts';
-import type { View } from './visibility.ts';
+import { makeExplicit, viewAtPath } from './ambiguity.ts';
+import { splitFirst } from './names.ts';
+import type { CollectionView } from './visibility.ts';
 
-const kept = new WeakMap<Collection, ReadonlyMap<Field, string>>();
+const cachedNames = new WeakMap<Collection, ReadonlyMap<Field, string>>();
 
 /** The name of a field in customization code. */
-export function insideNameOf(collection: Collection, field: Field): string {
-  let names = kept.get(collection);
+export function internalNameOf(collection: Collection, field: Field): string {
+  let names = cachedNames.get(collection);
   if (!names) {
-    names = new Map([...collection.inside].map(([name, each]) => [each, name]));
-    kept.set(collection, names);
+    names = new Map([...collection.internalFields].map(([name, each]) => [each, name]));
+    cachedNames.set(collection, names);
   }
   return names.get(field) ?? field.name;
 }
 
 /** A path in the names of customization code. Unknown names stay unchanged. */
-export function insidePath({ collection: home, sight }: View, text: string): string {
+export function toInternalPath({ collection: home, visibility: sight }: CollectionView, text: string): string {
   const names: string[] = [];
   let collection = home;
   let rest = text;
   for (;;) {
     const fields = sight.fields(collection);
     const whole = fields.get(rest);
-    if (whole) return [...names, insideNameOf(collection, whole)].join(':');
-    const [first, separator] = firstOf(rest);
+    if (whole) return [...names, internalNameOf(collection, whole)].join(':');
+    const [first, separator] = splitFirst(rest);
     const relation = fields.get(first);
     if (!relation || relation.kind === 'column') return [...names, rest].join(':');
-    names.push(insideNameOf(collection, relation));
+    names.push(internalNameOf(collection, relation));
     rest = rest.slice(first.length + separator.length);
     collection = relation.to;
   }
@@ -40,31 +40,31 @@ export function insidePath({ collection: home, sight }: View, text: string): str
  * The filter in the names of customization code, with explicit to-many relations. Code may combine it with a filter of
  * its own, and the two must not be interpreted together.
  */
-export function insideFilter(view: View, plain: PlainFilter): PlainFilter {
-  return rename(view, makeExplicit(view, plain));
+export function toInternalFilter(view: CollectionView, plain: PlainFilter): PlainFilter {
+  return renameFields(view, makeExplicit(view, plain));
 }
 
-function rename(view: View, plain: PlainFilter): PlainFilter {
-  if (isBranch(plain)) return { ...plain, conditions: plain.conditions.map((each) => rename(view, each)) };
-  if (!isQuantified(plain)) return { ...plain, field: insidePath(view, plain.field) };
+function renameFields(view: CollectionView, plain: PlainFilter): PlainFilter {
+  if (isBranch(plain)) return { ...plain, conditions: plain.conditions.map((each) => renameFields(view, each)) };
+  if (!isQuantified(plain)) return { ...plain, field: toInternalPath(view, plain.field) };
   const { quantifier, path, where } = readQuantified(plain);
-  const inner = where && rename(viewBehind(view, path), where);
-  return quantified({ quantifier, path: insidePath(view, path), ...(inner && { where: inner }) });
+  const inner = where && renameFields(viewAtPath(view, path), where);
+  return quantified({ quantifier, path: toInternalPath(view, path), ...(inner && { where: inner }) });
 }
 
 /** The same shape, in the names of customization code. */
-export function insideShape(view: View, { leaves, nested }: Shape, collection = view.collection): Shape {
-  const fields = view.sight.fields(collection);
+export function toInternalShape(view: CollectionView, { leaves, nested }: Shape, collection = view.collection): Shape {
+  const fields = view.visibility.fields(collection);
   const nameOf = (name: string): string => {
     const field = fields.get(name);
-    return field ? insideNameOf(collection, field) : name;
+    return field ? internalNameOf(collection, field) : name;
   };
   return {
     leaves: leaves.map(([name, slot]) => [nameOf(name), slot]),
     nested: nested.map(([name, present, shape]) => {
       const relation = fields.get(name);
       const to = relation && relation.kind !== 'column' ? relation.to : collection;
-      return [nameOf(name), present, insideShape(view, shape, to)];
+      return [nameOf(name), present, toInternalShape(view, shape, to)];
     }),
   };
 }

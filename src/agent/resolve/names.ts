@@ -1,65 +1,68 @@
 // Resolves names to Paths. All errors for unknown names come from this file.
 import { fail } from '../../core/errors.ts';
-import { type PlainSort, SORTS_MOST } from '../../core/filter.ts';
-import { nearNames } from '../../core/suggestions.ts';
+import { MAX_SORTS, type PlainSort } from '../../core/filter.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import type { Collection, Column, Relation, Route } from '../model/types.ts';
-import type { Hop, Named, Order, Path } from '../plan/types.ts';
+import type { Order, Path, PathSegment, RequestedField } from '../plan/types.ts';
 import { pathTo } from './paths.ts';
-import type { View } from './visibility.ts';
+import type { CollectionView } from './visibility.ts';
 
-export const HOPS_LIMIT = 8;
-const NAMES_KEPT = 2_000;
+export const MAX_PATH_SEGMENTS = 8;
+const MAX_CACHED_NAMES = 2_000;
 
 /** Throws UNKNOWN_FIELD, RELATION_NEEDS_FIELD or RELATION_TO_MANY. */
-export function resolveName(view: View, text: string): Named {
+export function resolveName(view: CollectionView, text: string): RequestedField {
   const known = view.names.get(text);
   if (known) return known;
   if (typeof text !== 'string')
     fail('INVALID_ARGUMENT', { argument: 'field', problem: 'expected the name of a field.' });
   const named = findName(view, text);
-  if (view.names.size >= NAMES_KEPT) view.names.clear();
+  if (view.names.size >= MAX_CACHED_NAMES) view.names.clear();
   view.names.set(text, named);
   return named;
 }
 
 /** Reads `@@@` as `:`, except in the name of a flattened field. */
-function findName(view: View, text: string): Named {
-  const { sight, collection: home } = view;
+function findName(view: CollectionView, text: string): RequestedField {
+  const { visibility: sight, collection: home } = view;
   const via: Relation[] = [];
-  const through: Hop[] = [];
+  const through: PathSegment[] = [];
   let collection = home;
   let rest = text;
   for (;;) {
     const field = sight.fields(collection).get(rest);
-    if (field?.kind === 'column' && sight.sees(collection, field)) {
+    if (field?.kind === 'column' && sight.canSee(collection, field)) {
       const path = field.route
         ? routePath(view, via, field.route)
-        : (ownColumn(view, via, field) ?? pathTo(home, via, field));
-      return Object.freeze({ name: writtenName(through, rest), path, through: Object.freeze(through), leaf: rest });
+        : (findOwnForeignKey(view, via, field) ?? pathTo(home, via, field));
+      return Object.freeze({ name: joinName(through, rest), path, through: Object.freeze(through), leaf: rest });
     }
     const relation = findRelation(view, collection, rest);
-    if (!relation) return unknownField(view, collection, rest);
-    if (relation.given) return givenRecords(view, via, through, rest, relation.given);
+    if (!relation) return failUnknownField(view, collection, rest);
+    if (relation.recordsColumn) return resolveExternalRecords(view, via, through, rest, relation.recordsColumn);
     if (relation.kind === 'many')
       return fail('RELATION_TO_MANY', {
         collection: collection.name,
         relation: relation.name,
         foreign: relation.to.name,
-        ...wayBack(view, relation),
+        ...findVisibleInverse(view, relation),
       });
     // Use the written name: customization code and callers can have different names for the relation.
-    const [written, separator] = firstOf(rest);
-    if (rest === written) return relationAlone(view, collection, relation, written);
-    if (via.length === HOPS_LIMIT) return tooManyHops(text);
-    via.push(sight.follow(relation));
-    through.push(Object.freeze({ name: written, present: presence(view, via) }));
+    const [written, separator] = splitFirst(rest);
+    if (rest === written) return failRelationWithoutField(view, collection, relation, written);
+    if (via.length === MAX_PATH_SEGMENTS) return failTooManySegments(text);
+    via.push(sight.relationToJoin(relation));
+    through.push(Object.freeze({ name: written, present: presencePath(view, via) }));
     rest = rest.slice(written.length + separator.length);
     collection = relation.to;
   }
 }
 
 /** The name of the inverse relation, if it exists and the caller can see it. */
-function wayBack({ sight }: View, { to, on, kind }: Relation): { readonly back?: string } {
+function findVisibleInverse(
+  { visibility: sight }: CollectionView,
+  { to, on, kind }: Relation,
+): { readonly back?: string } {
   const found = [...sight.fields(to)].find(
     ([, field]) =>
       field.kind === 'one' &&
@@ -68,53 +71,58 @@ function wayBack({ sight }: View, { to, on, kind }: Relation): { readonly back?:
       on.length > 0 &&
       field.on.length === on.length &&
       field.on.every(({ from, to: key }, at) => from === on[at]!.to && key === on[at]!.from) &&
-      sight.sees(to, field),
+      sight.canSee(to, field),
   );
   return found ? { back: found[0] } : {};
 }
 
-export function tooManyHops(argument: string): never {
-  return fail('INVALID_ARGUMENT', { argument, problem: `at most ${HOPS_LIMIT} relations can be followed.` });
+export function failTooManySegments(argument: string): never {
+  return fail('INVALID_ARGUMENT', { argument, problem: `at most ${MAX_PATH_SEGMENTS} relations can be followed.` });
 }
 
 /** All records of a relation that customization code returns, as one value. */
-function givenRecords(
-  { collection }: View,
+function resolveExternalRecords(
+  { collection }: CollectionView,
   via: readonly Relation[],
-  through: readonly Hop[],
+  through: readonly PathSegment[],
   rest: string,
-  given: Column,
-): Named {
-  const name = writtenName(through, rest);
-  const [leaf] = firstOf(rest);
+  recordsColumn: Column,
+): RequestedField {
+  const name = joinName(through, rest);
+  const [leaf] = splitFirst(rest);
   if (leaf === rest)
-    return Object.freeze({ name, path: pathTo(collection, via, given), through: Object.freeze([...through]), leaf });
+    return Object.freeze({
+      name,
+      path: pathTo(collection, via, recordsColumn),
+      through: Object.freeze([...through]),
+      leaf,
+    });
   return fail('INVALID_ARGUMENT', {
     argument: name,
-    problem: `'${leaf}' is given by code: ask for '${leaf}' whole, or list it from one record.`,
+    problem: `'${leaf}' comes from code: request '${leaf}' as a whole, or list it from one record.`,
   });
 }
 
 /** The path to the origin of an imported field. */
-function routePath(view: View, via: readonly Relation[], route: Route): Path {
-  const all = [...via, ...route.via.map((relation) => view.sight.follow(relation))];
-  return ownColumn(view, all, route.field) ?? pathTo(view.collection, all, route.field);
+function routePath(view: CollectionView, via: readonly Relation[], route: Route): Path {
+  const all = [...via, ...route.via.map((relation) => view.visibility.relationToJoin(relation))];
+  return findOwnForeignKey(view, all, route.field) ?? pathTo(view.collection, all, route.field);
 }
 
-function writtenName(through: readonly Hop[], leaf: string): string {
-  return [...through.map((hop) => hop.name), leaf].join(':');
+function joinName(through: readonly PathSegment[], leaf: string): string {
+  return [...through.map((segment) => segment.name), leaf].join(':');
 }
 
 /** The first name of a path, and the separator after it. */
-export function firstOf(text: string): readonly [name: string, separator: string] {
+export function splitFirst(text: string): readonly [name: string, separator: string] {
   const [separator = '', index = text.length] = ((found) => [found?.[0], found?.index])(/:|@@@/.exec(text));
   return [text.slice(0, index), separator];
 }
 
 /** The relation at the start of the text. */
-export function findRelation(view: View, collection: Collection, text: string): Relation | undefined {
-  const field = view.sight.fields(collection).get(firstOf(text)[0]);
-  return field && field.kind !== 'column' && view.sight.sees(collection, field) ? field : undefined;
+export function findRelation(view: CollectionView, collection: Collection, text: string): Relation | undefined {
+  const field = view.visibility.fields(collection).get(splitFirst(text)[0]);
+  return field && field.kind !== 'column' && view.visibility.canSee(collection, field) ? field : undefined;
 }
 
 /**
@@ -123,9 +131,9 @@ export function findRelation(view: View, collection: Collection, text: string): 
  * record, since it must then look missing; for a composite key with a nullable part, since a null there means no
  * related record; and if the database can treat different texts as equal.
  */
-function ownColumn(view: View, via: readonly Relation[], field: Column): Path | undefined {
+function findOwnForeignKey(view: CollectionView, via: readonly Relation[], field: Column): Path | undefined {
   const last = via.at(-1);
-  if (!last?.enforced || last.inverse || view.sight.withholds(last.to)) return undefined;
+  if (!last?.enforced || last.inverse || view.visibility.hidesRows(last.to)) return undefined;
   const pair = last.on.find(({ to }) => to === field);
   if (!pair || pair.from.type !== field.type) return undefined;
   if (field.type === 'String' && (field.collation !== 'binary' || pair.from.collation !== 'binary')) return undefined;
@@ -134,24 +142,31 @@ function ownColumn(view: View, via: readonly Relation[], field: Column): Path | 
 }
 
 /** A column that is null exactly if the last relation has no record. */
-export function presence(view: View, via: readonly Relation[]): Path {
+export function presencePath(view: CollectionView, via: readonly Relation[]): Path {
   const { to } = via.at(-1)!.on[0]!;
-  return ownColumn(view, via, to) ?? pathTo(view.collection, via, to);
+  return findOwnForeignKey(view, via, to) ?? pathTo(view.collection, via, to);
 }
 
-function unknownField(view: View, collection: Collection, text: string): never {
-  const visible = [...view.sight.fields(collection)].filter(([, field]) => view.sight.sees(collection, field));
-  const [first] = firstOf(text);
-  const near = nearNames(
+function failUnknownField(view: CollectionView, collection: Collection, text: string): never {
+  const visible = [...view.visibility.fields(collection)].filter(([, field]) =>
+    view.visibility.canSee(collection, field),
+  );
+  const [first] = splitFirst(text);
+  const near = suggestNames(
     first,
     visible.map(([name]) => name),
   );
   return fail('UNKNOWN_FIELD', { collection: collection.name, field: text, near });
 }
 
-function relationAlone(view: View, collection: Collection, relation: Relation, written: string): never {
-  const column = [...view.sight.fields(relation.to)].find(
-    ([, field]) => field.kind === 'column' && view.sight.sees(relation.to, field),
+function failRelationWithoutField(
+  view: CollectionView,
+  collection: Collection,
+  relation: Relation,
+  written: string,
+): never {
+  const column = [...view.visibility.fields(relation.to)].find(
+    ([, field]) => field.kind === 'column' && view.visibility.canSee(relation.to, field),
   );
   return fail('RELATION_NEEDS_FIELD', {
     collection: collection.name,
@@ -160,21 +175,21 @@ function relationAlone(view: View, collection: Collection, relation: Relation, w
   });
 }
 
-export function onlyShown(argument: string, field: string): never {
+export function failOutputOnly(argument: string, field: string): never {
   return fail('INVALID_ARGUMENT', {
     argument,
-    problem: `the records of '${field}' are given by code, so that nothing can be filtered or sorted by them; list them from one record.`,
+    problem: `the records of '${field}' come from code, so filters and sorts cannot use them; list them from one record.`,
   });
 }
 
 /** Throws FIELD_NOT_SORTABLE and the errors of `resolveName`. Ignores repeated fields. */
-export function resolveSort(view: View, sorts: readonly PlainSort[]): Order[] {
-  if (sorts.length > SORTS_MOST)
-    fail('INVALID_ARGUMENT', { argument: 'sort', problem: `at most ${SORTS_MOST} fields to sort by.` });
+export function resolveSort(view: CollectionView, sorts: readonly PlainSort[]): Order[] {
+  if (sorts.length > MAX_SORTS)
+    fail('INVALID_ARGUMENT', { argument: 'sort', problem: `at most ${MAX_SORTS} fields to sort by.` });
   const order: Order[] = [];
   for (const { field, ascending = true } of sorts) {
     const { path } = resolveName(view, field);
-    if (path.field.made?.external) onlyShown('sort', field);
+    if (path.field.computedFrom?.external) failOutputOnly('sort', field);
     if (!path.field.sortable)
       fail('FIELD_NOT_SORTABLE', {
         collection: view.collection.name,
@@ -188,32 +203,32 @@ export function resolveSort(view: View, sorts: readonly PlainSort[]): Order[] {
 }
 
 /** Replaces a field by the fields that define its order. Startup rejects cycles. */
-function expandOrder(view: View, order: Order): Order[] {
+function expandOrder(view: CollectionView, order: Order): Order[] {
   const { path, ascending } = order;
   const by = path.field.order;
   if (typeof by !== 'object') return [order];
   return by.flatMap((clause) => {
-    const replaced = insidePath(view, path.via, clause.field);
+    const replaced = resolveInternalPath(view, path.via, clause.field);
     return expandOrder(view, {
       path: replaced,
       ascending: (clause.ascending ?? true) === ascending,
-      ...(!isSeen(view, replaced) && { hidden: true }),
+      ...(!isVisible(view, replaced) && { hidden: true }),
     });
   });
 }
 
-function isSeen(view: View, { via, field }: Path): boolean {
+function isVisible(view: CollectionView, { via, field }: Path): boolean {
   let at = view;
   for (const relation of via) {
     if (!at.relations.includes(relation)) return false;
-    at = at.other(relation.to);
+    at = at.forCollection(relation.to);
   }
   return at.columns.includes(field);
 }
 
 /** Resolves an internal name in the collection that the relations lead to. */
-function insidePath(view: View, via: readonly Relation[], text: string): Path {
+function resolveInternalPath(view: CollectionView, via: readonly Relation[], text: string): Path {
   const collection = via.at(-1)?.to ?? view.collection;
-  const { path } = resolveName(view.inside(collection), text);
+  const { path } = resolveName(view.toInternal(collection), text);
   return via.length ? pathTo(view.collection, [...via, ...path.via], path.field) : path;
 }

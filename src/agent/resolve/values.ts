@@ -1,9 +1,9 @@
 // Converts values from callers to canonical values of a column (agent/sources/source.ts). Unambiguous variants are
 // accepted, such as a number as text or one value for a list. Errors for other values name the expected form.
 import { fail } from '../../core/errors.ts';
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import { readDay, readLocal, readTime } from '../lower/dates.ts';
-import type { Column, Moment, Takes } from '../model/types.ts';
+import type { Column, Moment, OperandKind } from '../model/types.ts';
 import type { PrimitiveType } from '../sources/column-types.ts';
 import { isGeometry } from '../sources/geometry.ts';
 import { compilePattern, type Pattern } from '../sources/pattern.ts';
@@ -15,13 +15,13 @@ const PATTERN_LIMIT = 5_000;
 const DAYS_LIMIT = 100_000;
 const HOURS_LIMIT = 1_000_000;
 
-interface Asked {
+interface ValueContext {
   readonly column: Column;
   /** For messages: the field and the operator. */
-  readonly at: string;
+  readonly label: string;
   readonly moment: Moment;
   /** Accept a day without a time as its first moment. */
-  readonly days: boolean;
+  readonly acceptsDays: boolean;
 }
 
 /** Removes a time of midnight UTC from a day. */
@@ -31,50 +31,54 @@ const withoutMidnight = (text: string): string => text.replace(/[T ]00:00(:00(\.
  * The canonical value for `takes`: null if it accepts null, an array if it accepts several values. Arrays can contain
  * null.
  */
-export function checkValue(takes: Takes, given: unknown, asked: Asked): unknown {
+export function checkValue(takes: OperandKind, given: unknown, asked: ValueContext): unknown {
   switch (takes) {
     case 'nothing':
       return null;
     case 'value or null':
       if (given === null) return null;
-      return Array.isArray(asked.column.type) ? whole(given, asked) : one(given, asked);
+      return Array.isArray(asked.column.type) ? readList(given, asked) : readItem(given, asked);
     case 'value':
-      return one(given, asked);
+      return readItem(given, asked);
     case 'values': {
       const items = Array.isArray(given) ? given : [given];
       if (given === undefined || items.length > LIST_LIMIT)
         return refuse(asked, `a list of at most ${LIST_LIMIT} values`, given);
       // Some databases cannot search an array for null.
       if (Array.isArray(asked.column.type) && (items.length === 0 || items.includes(null)))
-        return refuse(asked, 'a list of at least one value, without null; for no array at all, Missing', given);
-      return items.map((item) => (item === null ? null : one(item, asked)));
+        return refuse(
+          asked,
+          'a list of at least one value, without null; use Missing for records without an array',
+          given,
+        );
+      return items.map((item) => (item === null ? null : readItem(item, asked)));
     }
     case 'text':
-      return short(given, asked);
+      return readSearchText(given, asked);
     case 'pattern': {
-      const pattern = short(given, asked);
+      const pattern = readSearchText(given, asked);
       // A trailing escape has no meaning, and PostgreSQL rejects it.
       if (/(?<!\\)(?:\\\\)*\\$/.test(pattern))
         return refuse(asked, "a pattern that does not end in a single '\\'", given);
       return pattern;
     }
     case 'expression':
-      return expression(given, asked);
+      return readExpression(given, asked);
     case 'length':
-      return count(given, asked, 0, Number.MAX_SAFE_INTEGER, 'a whole number of characters');
+      return readCount(given, asked, 0, Number.MAX_SAFE_INTEGER, 'a whole number of characters');
     case 'days':
-      return count(given, asked, 1, DAYS_LIMIT, `a whole number of days from 1 to ${DAYS_LIMIT}`);
+      return readCount(given, asked, 1, DAYS_LIMIT, `a whole number of days from 1 to ${DAYS_LIMIT}`);
     case 'hours':
-      return count(given, asked, 0, HOURS_LIMIT, `a whole number of hours from 0 to ${HOURS_LIMIT}`);
+      return readCount(given, asked, 0, HOURS_LIMIT, `a whole number of hours from 0 to ${HOURS_LIMIT}`);
   }
 }
 
 /** The canonical form of a value to write. Null stays null. */
-export function checkStored(given: unknown, asked: Asked): unknown {
+export function checkStored(given: unknown, asked: ValueContext): unknown {
   if (given === null) return null;
   const { type, nativeType } = asked.column;
   if (typeof type !== 'string') {
-    return whole(given, asked);
+    return readList(given, asked);
   }
   if (type === 'Json') return checkDocument(given, asked);
   if (type === 'Point') {
@@ -83,8 +87,8 @@ export function checkStored(given: unknown, asked: Asked): unknown {
       return refuse(asked, 'a point such as [2.35, 48.85]', given);
     return numbers;
   }
-  if (type === 'String' && isGeometry(nativeType)) return wellKnownText(given, asked);
-  const value = one(given, asked);
+  if (type === 'String' && isGeometry(nativeType)) return readWellKnownText(given, asked);
+  const value = readItem(given, asked);
   // Databases would round without an error.
   if (
     type === 'Number' &&
@@ -94,7 +98,7 @@ export function checkStored(given: unknown, asked: Asked): unknown {
     return refuse(asked, 'a whole number', given);
   const scale = type === 'Number' ? scaleOf(nativeType) : undefined;
   if (scale !== undefined && !fitsScale(value, scale))
-    return refuse(asked, `a number with at most ${scale} digits after the point, as its column holds`, given);
+    return refuse(asked, `a number with at most ${scale} digits after the decimal point, like its column`, given);
   return value;
 }
 
@@ -116,21 +120,17 @@ function decimalsOf(text: string): number {
 }
 
 /** Half of a UTF-16 surrogate pair. Databases would store another character. */
-const half = /\p{Cs}/u;
+const loneSurrogate = /\p{Cs}/u;
 
 /** PostgreSQL keeps neither in JSONB. */
-function checkDocument(given: unknown, asked: Asked): unknown {
+function checkDocument(given: unknown, asked: ValueContext): unknown {
   const printed = JSON.stringify(given) ?? '';
   if (/(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i.test(printed))
-    return refuse(
-      asked,
-      'JSON without NUL characters and halves of characters (lone surrogates)',
-      'a document that has one',
-    );
+    return refuse(asked, 'JSON without NUL characters and lone surrogates', 'a document that has one');
   return given;
 }
 
-function wellKnownText(given: unknown, asked: Asked): string {
+function readWellKnownText(given: unknown, asked: ValueContext): string {
   const isText =
     typeof given === 'string' && /^\s*(?:(?:MULTI)?(?:POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)\s*\(/i.test(given);
   if (!isText) return refuse(asked, "well-known text such as 'POINT(2.35 48.85)'", given);
@@ -139,25 +139,25 @@ function wellKnownText(given: unknown, asked: Asked): string {
 }
 
 /** A complete list value, which can contain null. */
-function whole(given: unknown, asked: Asked): unknown {
+function readList(given: unknown, asked: ValueContext): unknown {
   if (!Array.isArray(given) || given.length > LIST_LIMIT)
     return refuse(asked, `a list of at most ${LIST_LIMIT} values`, given);
   const { nativeType, enumValues = [] } = asked.column;
-  if (!/^set\b/i.test(nativeType)) return given.map((item) => (item === null ? null : one(item, asked)));
+  if (!/^set\b/i.test(nativeType)) return given.map((item) => (item === null ? null : readItem(item, asked)));
   // A MySQL SET stores each label once, in the order of its definition.
-  const chosen = new Set(given.map((item) => one(item, asked)));
+  const chosen = new Set(given.map((item) => readItem(item, asked)));
   return enumValues.filter((label) => chosen.has(label));
 }
 
-function one(given: unknown, asked: Asked): unknown {
+function readItem(given: unknown, asked: ValueContext): unknown {
   const { type } = asked.column;
   return readers[typeof type === 'string' ? type : type[0]](given, asked);
 }
 
-const readers: { readonly [T in PrimitiveType]: (given: unknown, asked: Asked) => unknown } = {
+const readers: { readonly [T in PrimitiveType]: (given: unknown, asked: ValueContext) => unknown } = {
   String: (given, asked) => {
     const special = asked.column.collation;
-    const value = text(given, asked);
+    const value = readText(given, asked);
     if (special === 'interval' && readInterval(value) === undefined)
       return refuse(asked, "an interval such as '9 days', '1 day 02:30:00' or 'P1DT2H30M'", given);
     if (special === 'network' && readNetwork(value) === undefined)
@@ -165,7 +165,7 @@ const readers: { readonly [T in PrimitiveType]: (given: unknown, asked: Asked) =
     return value;
   },
   Number: (given, asked) => {
-    if (isRounded(given) && !isFloat(asked.column)) return refuseRounded(asked, given);
+    if (losesPrecision(given) && !isFloat(asked.column)) return refuseRounded(asked, given);
     return readNotFinite(given) ?? readNumber(given) ?? refuse(asked, 'a number', given);
   },
   Boolean: (given, asked) => {
@@ -179,22 +179,22 @@ const readers: { readonly [T in PrimitiveType]: (given: unknown, asked: Asked) =
     (typeof given === 'string' ? readMoment(given, asked) : undefined) ??
     refuse(
       asked,
-      asked.days
-        ? "an instant such as '2025-03-30T08:00:00Z', or a day such as '2025-03-30'"
-        : "an instant such as '2025-03-30T08:00:00Z' (for a whole day, GreaterThanOrEqual it and LessThan the next)",
+      asked.acceptsDays
+        ? "a timestamp such as '2025-03-30T08:00:00Z', or a date such as '2025-03-30'"
+        : "a timestamp such as '2025-03-30T08:00:00Z' (for a whole day, use GreaterThanOrEqual with it and LessThan with the next)",
       given,
     ),
   Dateonly: (given, asked) =>
     readInfinite(given) ??
     (typeof given === 'string' ? readDay(withoutMidnight(given.trim())) : undefined) ??
-    refuse(asked, "a day such as '2025-03-30'", given),
+    refuse(asked, "a date such as '2025-03-30'", given),
   Time: (given, asked) =>
     (typeof given === 'string' ? (readTime(given.trim()) ?? readDuration(given.trim(), asked)) : undefined) ??
     refuse(asked, "a time such as '14:30:00'", given),
   Enum: (given, asked) => {
     const values = asked.column.enumValues ?? [];
     if (typeof given === 'string' && values.includes(given)) return given;
-    const near = nearNames(String(given), values);
+    const near = suggestNames(String(given), values);
     const offered = near.length ? near : values.slice(0, 10);
     return refuse(asked, `one of ${offered.join(', ')}${offered.length < values.length ? ', ...' : ''}`, given);
   },
@@ -209,46 +209,47 @@ const readers: { readonly [T in PrimitiveType]: (given: unknown, asked: Asked) =
   Point: (given, asked) => refuse(asked, 'no comparison with points', given),
 };
 
-function readMoment(given: string, asked: Asked): string | undefined {
+function readMoment(given: string, asked: ValueContext): string | undefined {
   const { zone } = asked.moment;
-  const read = readLocal(given, zone, asked.days);
+  const read = readLocal(given, zone, asked.acceptsDays);
   if (!read?.isSkipped) return read?.instant;
   return refuse(
     asked,
-    `a time with its offset, such as '${read.instant}': the clock of ${zone} skipped this one`,
+    `a timestamp with an offset, such as '${read.instant}': this time does not exist in ${zone}`,
     given,
   );
 }
 
-function text(given: unknown, asked: Asked): string {
+function readText(given: unknown, asked: ValueContext): string {
   if (typeof given === 'string') {
-    if (given.includes('\0')) return refuse(asked, 'a text without NUL characters', given);
-    if (half.test(given)) return refuse(asked, 'a text without halves of characters (lone surrogates)', given);
+    if (given.includes('\0')) return refuse(asked, 'a string without NUL characters', given);
+    if (loneSurrogate.test(given)) return refuse(asked, 'a string without lone surrogates', given);
     return given;
   }
-  if (isRounded(given)) return refuseRounded(asked, given);
+  if (losesPrecision(given)) return refuseRounded(asked, given);
   if (typeof given === 'number' || typeof given === 'boolean') return String(given);
-  return refuse(asked, 'a text', given);
+  return refuse(asked, 'a string', given);
 }
 
 /** A text to search for. */
-function short(given: unknown, asked: Asked): string {
-  const wanted = text(given, asked);
+function readSearchText(given: unknown, asked: ValueContext): string {
+  const wanted = readText(given, asked);
   if (wanted.length > PATTERN_LIMIT)
-    return refuse(asked, `a text of at most ${PATTERN_LIMIT} characters`, `${wanted.length} characters`);
+    return refuse(asked, `a string of at most ${PATTERN_LIMIT} characters`, `${wanted.length} characters`);
   return wanted;
 }
 
 /** RFC 8259 section 6: JSON integers beyond 2^53 lose precision, and a rounded key could match another record. */
-const isRounded = (given: unknown): boolean => Number.isInteger(given) && !Number.isSafeInteger(given);
+const losesPrecision = (given: unknown): boolean => Number.isInteger(given) && !Number.isSafeInteger(given);
 
-const isFloat = ({ nativeType, made }: Column): boolean => made !== undefined || /real|floa|doub/i.test(nativeType);
+const isFloat = ({ nativeType, computedFrom: made }: Column): boolean =>
+  made !== undefined || /real|floa|doub/i.test(nativeType);
 
-const refuseRounded = (asked: Asked, given: unknown): never =>
-  refuse(asked, 'its digits as a text, since JSON numbers above 9007199254740991 are rounded', given);
+const refuseRounded = (asked: ValueContext, given: unknown): never =>
+  refuse(asked, 'its digits as a string, because JSON numbers above 9007199254740991 are rounded', given);
 
-function expression(given: unknown, asked: Asked): Pattern {
-  const written = given instanceof RegExp ? given : text(given, asked);
+function readExpression(given: unknown, asked: ValueContext): Pattern {
+  const written = given instanceof RegExp ? given : readText(given, asked);
   try {
     return compilePattern(written);
   } catch (cause) {
@@ -263,7 +264,7 @@ function readNotFinite(given: unknown): string | undefined {
 }
 
 /** Times outside 00:00 to 23:59:59: the end of a day, and the range of TIME in MySQL and MariaDB. */
-function readDuration(text: string, { column }: Asked): string | undefined {
+function readDuration(text: string, { column }: ValueContext): string | undefined {
   if (/^24:00:00$/.test(text)) return text;
   if (!/^time(?:\(\d\))?$/i.test(column.nativeType)) return undefined;
   return /^-?(?:[0-7]?\d\d|8[0-3]\d):[0-5]\d:[0-5]\d(?:\.\d{1,6})?$/.test(text) ? text : undefined;
@@ -300,13 +301,13 @@ export function readDataUri(given: string): Buffer | undefined {
   return found ? Buffer.from(found[1]!, 'base64') : undefined;
 }
 
-function count(given: unknown, asked: Asked, least: number, most: number, expected: string): number {
+function readCount(given: unknown, asked: ValueContext, least: number, most: number, expected: string): number {
   const number = readNumber(given);
   if (typeof number !== 'number' || !Number.isInteger(number) || number < least || number > most)
     return refuse(asked, expected, given);
   return number;
 }
 
-function refuse(asked: Asked, expected: string, got: unknown): never {
-  return fail('INVALID_VALUE', { at: asked.at, expected, got: got === undefined ? null : got });
+function refuse(asked: ValueContext, expected: string, got: unknown): never {
+  return fail('INVALID_VALUE', { at: asked.label, expected, got: got === undefined ? null : got });
 }

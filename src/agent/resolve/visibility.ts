@@ -5,76 +5,76 @@
 // permission, and relations with a hidden foreign key. Errors and suggestions never mention them.
 import type { Access } from '../../core/caller.ts';
 import type { Collection, Column, Field, Relation, Route, Through } from '../model/types.ts';
-import type { Named } from '../plan/types.ts';
-import { twinOf } from './paths.ts';
+import type { RequestedField } from '../plan/types.ts';
+import { toUnscopedRelation } from './paths.ts';
 
-export interface View {
+export interface CollectionView {
   readonly collection: Collection;
   /** Visible columns, in the order of the table. */
   readonly columns: readonly Column[];
   /** Visible relations. */
   readonly relations: readonly Relation[];
   /** The names of all visible columns. */
-  readonly everything: readonly string[];
+  readonly columnNames: readonly string[];
   /** A cache of resolved names. */
-  readonly names: Map<string, Named>;
-  readonly sight: Sight;
+  readonly names: Map<string, RequestedField>;
+  readonly visibility: FieldVisibility;
   /** The view of another collection, with the same `sight`. */
-  other(collection: Collection): View;
+  forCollection(collection: Collection): CollectionView;
   /** The view of customization code, for the same caller. */
-  inside(collection: Collection): View;
+  toInternal(collection: Collection): CollectionView;
 }
 
 /** The rules for looking up names: those of a caller, a row scope or customization code. */
-export interface Sight {
+export interface FieldVisibility {
   /** The names of a collection. */
   fields(collection: Collection): ReadonlyMap<string, Field>;
-  sees(collection: Collection, field: Field): boolean;
+  canSee(collection: Collection, field: Field): boolean;
   /** The relation to join when the name of this one is used. */
-  follow(relation: Relation): Relation;
+  relationToJoin(relation: Relation): Relation;
   /** Whether row scope can hide rows of the collection. */
-  withholds(collection: Collection): boolean;
+  hidesRows(collection: Collection): boolean;
   /** Whether all rows of the collection are hidden. */
-  withholdsAll(collection: Collection): boolean;
+  hidesAllRows(collection: Collection): boolean;
   /** Whether related records are limited to visible ones. False for a row scope. */
   readonly scoped: boolean;
 }
 
 /** Weak by collection too: an Access outlives models that restarts replace. */
 interface Views {
-  readonly caller: WeakMap<Collection, View>;
-  readonly scope: WeakMap<Collection, View>;
-  readonly inside: WeakMap<Collection, View>;
+  readonly caller: WeakMap<Collection, CollectionView>;
+  readonly scope: WeakMap<Collection, CollectionView>;
+  readonly internal: WeakMap<Collection, CollectionView>;
 }
 
-const kept = new WeakMap<Access, Views>();
+const cachedViews = new WeakMap<Access, Views>();
 
 function viewsOf(access: Access): Views {
-  let views = kept.get(access);
+  let views = cachedViews.get(access);
   if (!views) {
-    views = { caller: new WeakMap(), scope: new WeakMap(), inside: new WeakMap() };
-    kept.set(access, views);
+    views = { caller: new WeakMap(), scope: new WeakMap(), internal: new WeakMap() };
+    cachedViews.set(access, views);
   }
   return views;
 }
 
 /** The view of the caller. */
-export function viewOf(access: Access, collection: Collection): View {
+export function viewOf(access: Access, collection: Collection): CollectionView {
   const views = viewsOf(access).caller;
   let view = views.get(collection);
   if (!view) {
-    view = createView(access, collection, callerSight(access), viewOf);
+    view = createView(access, collection, createCallerVisibility(access), viewOf);
     views.set(collection, view);
   }
   return view;
 }
 
 /** The view of row scopes: all fields and all rows. */
-export function scopeViewOf(access: Access, collection: Collection): View {
+export function scopeViewOf(access: Access, collection: Collection): CollectionView {
   const views = viewsOf(access).scope;
   let view = views.get(collection);
   if (!view) {
-    view = createView(access, collection, scopeSight(access), scopeViewOf);
+    view = createView(access, collection, createScopeVisibility(access), scopeViewOf);
     views.set(collection, view);
   }
   return view;
@@ -84,60 +84,66 @@ export function scopeViewOf(access: Access, collection: Collection): View {
  * The view of customization code: all fields, by their internal names. Row scope still applies, since results of the
  * code become part of a response to the caller.
  */
-export function insideViewOf(access: Access, collection: Collection): View {
-  const views = viewsOf(access).inside;
+export function internalViewOf(access: Access, collection: Collection): CollectionView {
+  const views = viewsOf(access).internal;
   let view = views.get(collection);
   if (!view) {
-    view = createView(access, collection, insideSight(access), insideViewOf);
+    view = createView(access, collection, createInternalVisibility(access), internalViewOf);
     views.set(collection, view);
   }
   return view;
 }
 
-function createView(access: Access, collection: Collection, sight: Sight, viewAt: typeof viewOf): View {
-  const visible = [...sight.fields(collection).values()].filter((field) => sight.sees(collection, field));
+function createView(
+  access: Access,
+  collection: Collection,
+  visibility: FieldVisibility,
+  viewAt: typeof viewOf,
+): CollectionView {
+  const visible = [...visibility.fields(collection).values()].filter((field) => visibility.canSee(collection, field));
   const columns = visible.filter((field) => field.kind === 'column');
   return {
     collection,
     columns,
     relations: visible.filter((field) => field.kind !== 'column'),
-    everything: [...sight.fields(collection)].flatMap(([name, field]) =>
-      field.kind === 'column' && sight.sees(collection, field) ? [name] : [],
+    columnNames: [...visibility.fields(collection)].flatMap(([name, field]) =>
+      field.kind === 'column' && visibility.canSee(collection, field) ? [name] : [],
     ),
     names: new Map(),
-    sight,
-    other: (other) => viewAt(access, other),
-    inside: (other) => insideViewOf(access, other),
+    visibility,
+    forCollection: (other) => viewAt(access, other),
+    toInternal: (other) => internalViewOf(access, other),
   };
 }
 
-function callerSight(access: Access): Sight {
-  const shown = (collection: Collection, name: string) =>
-    collection.isGiven === true || access.field(collection.name, name) !== 'hidden';
-  const linked = (collection: Collection, { on, inverse, to: foreign, through, only }: Relation) =>
+function createCallerVisibility(access: Access): FieldVisibility {
+  const isShown = (collection: Collection, name: string) =>
+    collection.isExternal === true || access.field(collection.name, name) !== 'hidden';
+  const hasVisibleLink = (collection: Collection, { on, inverse, to: foreign, through, only }: Relation) =>
     through
-      ? reaches(through)
-      : (!only || shown(only.side === 'from' ? collection : foreign, only.column.name)) &&
-        on.every(({ from, to }) => (inverse ? shown(foreign, to.name) : shown(collection, from.name)));
+      ? canReach(through)
+      : (!only || isShown(only.side === 'from' ? collection : foreign, only.column.name)) &&
+        on.every(({ from, to }) => (inverse ? isShown(foreign, to.name) : isShown(collection, from.name)));
   // Removed collections have no permissions. Hidden foreign keys still hide the relation.
-  const reaches = ({ collection, origin, foreign }: Through) =>
-    (!collection.published || access.can('browse', collection.name)) &&
+  const canReach = ({ collection, origin, foreign }: Through) =>
+    (!collection.isPublished || access.can('browse', collection.name)) &&
     [...origin.map(({ to }) => to), ...foreign.map(({ from }) => from)].every((column) =>
-      shown(collection, column.name),
+      isShown(collection, column.name),
     );
   return {
     fields: (collection) => collection.fields,
-    sees(collection, field) {
-      if (!shown(collection, field.name)) return false;
+    canSee(collection, field) {
+      if (!isShown(collection, field.name)) return false;
       if (field.kind === 'column') return !field.route || sees(collection, field.route);
-      if (field.formerly !== undefined && !shown(collection, field.formerly)) return false;
-      if (field.given) return true;
-      return access.can('browse', field.to.name) && linked(collection, field);
+      if (field.formerly !== undefined && !isShown(collection, field.formerly)) return false;
+      if (field.recordsColumn) return true;
+      return access.can('browse', field.to.name) && hasVisibleLink(collection, field);
     },
-    follow: (relation) => relation,
-    withholds: (collection) => !collection.isGiven && access.scope(collection.name) !== null,
+    relationToJoin: (relation) => relation,
+    hidesRows: (collection) => !collection.isExternal && access.scope(collection.name) !== null,
     // Removed collections have no permissions.
-    withholdsAll: ({ isGiven, published, name }) => !isGiven && published && !access.can('browse', name),
+    hidesAllRows: ({ isExternal: isGiven, isPublished: published, name }) =>
+      !isGiven && published && !access.can('browse', name),
     scoped: true,
   };
 
@@ -145,31 +151,31 @@ function callerSight(access: Access): Sight {
   function sees(home: Collection, { via, field }: Route): boolean {
     let at = home;
     for (const relation of via) {
-      if (relation.to.published && !access.can('browse', relation.to.name)) return false;
+      if (relation.to.isPublished && !access.can('browse', relation.to.name)) return false;
       at = relation.to;
     }
-    return !at.published || shown(at, field.name);
+    return !at.isPublished || isShown(at, field.name);
   }
 }
 
-function insideSight(access: Access): Sight {
+function createInternalVisibility(access: Access): FieldVisibility {
   return {
-    fields: (collection) => collection.inside,
-    sees: () => true,
-    follow: (relation) => relation,
-    withholds: (collection) => !collection.isGiven && access.scope(collection.name) !== null,
-    withholdsAll: () => false,
+    fields: (collection) => collection.internalFields,
+    canSee: () => true,
+    relationToJoin: (relation) => relation,
+    hidesRows: (collection) => !collection.isExternal && access.scope(collection.name) !== null,
+    hidesAllRows: () => false,
     scoped: true,
   };
 }
 
-function scopeSight(access: Access): Sight {
+function createScopeVisibility(access: Access): FieldVisibility {
   return {
     fields: (collection) => collection.fields,
-    sees: () => true,
-    follow: (relation) => (access.scope(relation.to.name) === null ? relation : twinOf(relation)),
-    withholds: () => false,
-    withholdsAll: () => false,
+    canSee: () => true,
+    relationToJoin: (relation) => (access.scope(relation.to.name) === null ? relation : toUnscopedRelation(relation)),
+    hidesRows: () => false,
+    hidesAllRows: () => false,
     scoped: false,
   };
 }

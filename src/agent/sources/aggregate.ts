@@ -7,12 +7,12 @@ import {
   compareDecimals,
   type Decimal,
   divideDecimal,
+  formatDecimal,
   readDecimal,
   unitsAt,
-  writeDecimal,
   zero,
 } from './decimal.ts';
-import { compareNullable, compareValues, markOf } from './evaluate.ts';
+import { compareNullable, compareValues, equalityKey } from './evaluate.ts';
 import type { Bucket, BucketUnit, GroupSelect, Path, Row, ZoneOffsets } from './statement.ts';
 
 /** One group with its exact value: groups are ordered before rounding. */
@@ -30,13 +30,13 @@ export function aggregateRecords(
   const found = new Map<string, { keys: unknown[]; values: unknown[] }>();
   for (const valueAt of records) {
     const keys = group.groups.map(({ path, bucket }) => keyOf(valueAt(path), bucket));
-    const mark = JSON.stringify(keys.map((key, at) => markOfKey(key, group, at)));
+    const mark = JSON.stringify(keys.map((key, at) => groupKeyMark(key, group, at)));
     let entry = found.get(mark);
     if (!entry) {
       entry = { keys, values: [] };
       found.set(mark, entry);
     }
-    for (const [at, key] of keys.entries()) if (comesFirst(key, entry.keys[at])) entry.keys[at] = key;
+    for (const [at, key] of keys.entries()) if (isLower(key, entry.keys[at])) entry.keys[at] = key;
     const value = group.value ? valueAt(group.value) : 1;
     if (value !== null) entry.values.push(value);
   }
@@ -51,14 +51,14 @@ function keyOf(value: unknown, bucket: Bucket | undefined): unknown {
   return bucket && value !== null ? bucketOf(String(value), bucket) : value;
 }
 
-function markOfKey(key: unknown, { groups }: Pick<GroupSelect, 'groups'>, at: number): string | null {
+function groupKeyMark(key: unknown, { groups }: Pick<GroupSelect, 'groups'>, at: number): string | null {
   const { path, bucket } = groups[at]!;
   if (key === null) return null;
-  return bucket ? String(key) : markOf(key, path.field);
+  return bucket ? String(key) : equalityKey(key, path.field);
 }
 
 /** Texts in one group differ only in their bytes; the lowest represents the group. */
-function comesFirst(key: unknown, known: unknown): boolean {
+function isLower(key: unknown, known: unknown): boolean {
   return (
     typeof key === 'string' &&
     typeof known === 'string' &&
@@ -102,9 +102,9 @@ export function sumTally(
   { operation }: Measured,
 ): Tally {
   if (count === 0 || !sum) return { row: [null, ...keys] };
-  if (operation === 'Sum') return { row: [writeDecimal(sum), ...keys], exact: { over: sum, under: 1n } };
+  if (operation === 'Sum') return { row: [formatDecimal(sum), ...keys], exact: { over: sum, under: 1n } };
   const under = BigInt(count);
-  return { row: [writeDecimal(divideDecimal(sum, under)), ...keys], exact: { over: sum, under } };
+  return { row: [formatDecimal(divideDecimal(sum, under)), ...keys], exact: { over: sum, under } };
 }
 
 /** Sorts by the statement's order, then applies its skip and limit. */
@@ -169,13 +169,13 @@ export function offsetAt(instant: string, { first, changes }: ZoneOffsets): numb
 
 const startOf: { readonly [U in BucketUnit]: (day: Date) => Date } = {
   Day: (day) => day,
-  Week: (day) => moved(day, (start) => start.setUTCDate(day.getUTCDate() - ((day.getUTCDay() + 6) % 7))),
-  Month: (day) => moved(day, (start) => start.setUTCDate(1)),
-  Quarter: (day) => moved(day, (start) => start.setUTCMonth(day.getUTCMonth() - (day.getUTCMonth() % 3), 1)),
-  Year: (day) => moved(day, (start) => start.setUTCMonth(0, 1)),
+  Week: (day) => withDate(day, (start) => start.setUTCDate(day.getUTCDate() - ((day.getUTCDay() + 6) % 7))),
+  Month: (day) => withDate(day, (start) => start.setUTCDate(1)),
+  Quarter: (day) => withDate(day, (start) => start.setUTCMonth(day.getUTCMonth() - (day.getUTCMonth() % 3), 1)),
+  Year: (day) => withDate(day, (start) => start.setUTCMonth(0, 1)),
 };
 
-function moved(day: Date, move: (start: Date) => void): Date {
+function withDate(day: Date, move: (start: Date) => void): Date {
   const start = new Date(day);
   move(start);
   return start;

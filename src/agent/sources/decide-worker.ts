@@ -5,16 +5,16 @@ import { parentPort } from 'node:worker_threads';
 import { lowerPriority } from '../../core/limit/priority.ts';
 import type { WorkerAnswer } from '../../core/limit/workers.ts';
 import type { DecideMessage, PlainTest, PlainWhere } from './decide.ts';
-import { compareNullable, holds } from './evaluate.ts';
+import { compareNullable, evaluateFilter } from './evaluate.ts';
 import { compilePattern } from './pattern.ts';
-import type { Filter, Path, Told } from './statement.ts';
+import type { Filter, Path, SubqueryFilter } from './statement.ts';
 
 lowerPriority();
 
 type At = { readonly at: number };
 
 let where: Filter;
-let kept: unknown[][] = [];
+let storedRows: unknown[][] = [];
 
 function revive(plain: PlainWhere): Filter {
   if ('test' in plain) return reviveTest(plain);
@@ -36,27 +36,27 @@ function run(message: DecideMessage): unknown {
   }
   if ('rows' in message) {
     const verdict = (row: unknown[]) =>
-      holds(
+      evaluateFilter(
         where,
         (path) => row[(path as unknown as At).at],
-        (told: Told) => row[(told as unknown as At).at] === true,
+        (told: SubqueryFilter) => row[(told as unknown as At).at] === true,
       );
     return Uint8Array.from(message.rows, (row) => Number(verdict(row)));
   }
   if ('keys' in message) {
-    for (const row of message.keys) kept.push(row);
+    for (const row of message.keys) storedRows.push(row);
     return null;
   }
   const { by } = message;
   const compare = (a: number, b: number): number => {
     for (const [at, { field, ascending }] of by.entries()) {
-      const difference = compareNullable(kept[a]![at], kept[b]![at], field);
+      const difference = compareNullable(storedRows[a]![at], storedRows[b]![at], field);
       if (difference !== 0) return ascending ? difference : -difference;
     }
     return a - b;
   };
-  const order = Uint32Array.from(kept.keys()).sort(compare);
-  kept = [];
+  const order = Uint32Array.from(storedRows.keys()).sort(compare);
+  storedRows = [];
   return order;
 }
 

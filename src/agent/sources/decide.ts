@@ -4,14 +4,14 @@
 
 import { systemClock } from '../../core/clock.ts';
 import type { Operator } from '../../core/filter.ts';
-import { entryOf } from '../../core/limit/entry.ts';
-import { type Ask, createWorkers } from '../../core/limit/workers.ts';
-import { compareNullable, holds } from './evaluate.ts';
+import { resolveEntry } from '../../core/limit/entry.ts';
+import { createWorkers, type SendMessage } from '../../core/limit/workers.ts';
+import { compareNullable, evaluateFilter } from './evaluate.ts';
 import type { Pattern } from './pattern.ts';
 import type { ReadOptions } from './source.ts';
 import type { Filter, Order, Row, SourceColumn } from './statement.ts';
 
-type Facts = Pick<SourceColumn, 'type' | 'collation'>;
+type ComparedColumn = Pick<SourceColumn, 'type' | 'collation'>;
 /** The position of a value in a row. */
 type Slot = number;
 
@@ -21,7 +21,7 @@ export interface RowFilter {
   /** The slots of the tested values, by path id. */
   readonly slots: ReadonlyMap<string, Slot>;
   /** The slots of the results of conditions that the values cannot decide. */
-  readonly told: ReadonlyMap<object, Slot>;
+  readonly subquerySlots: ReadonlyMap<object, Slot>;
 }
 
 export interface RowOrder {
@@ -32,7 +32,7 @@ export interface RowOrder {
 export interface PlainTest {
   readonly test: Operator;
   readonly at: Slot;
-  readonly field: Facts;
+  readonly field: ComparedColumn;
   readonly value: unknown;
 }
 export type PlainWhere =
@@ -46,32 +46,38 @@ export type DecideMessage =
   | { readonly where: PlainWhere }
   | { readonly rows: readonly unknown[][] }
   | { readonly keys: readonly unknown[][] }
-  | { readonly by: readonly { readonly field: Facts; readonly ascending: boolean }[] };
+  | { readonly by: readonly { readonly field: ComparedColumn; readonly ascending: boolean }[] };
 
 /** The most work done in the process, in estimated worst-case nanoseconds. */
-const WORK_HERE = 10_000_000;
+const MAX_WORK_IN_PROCESS = 10_000_000;
 /** The most rows, and approximate bytes, copied to a worker at a time. */
 const BATCH_ROWS = 2000;
 const BATCH_BYTES = 500_000;
 
-const workers = createWorkers(entryOf(import.meta.url, './decide-worker'), 2);
+const workers = createWorkers(resolveEntry(import.meta.url, './decide-worker'), 2);
 
 /** The rows that satisfy the condition. Throws TIMED_OUT or CANCELLED. */
-export async function keepRows(step: RowFilter, rows: readonly Row[], options: ReadOptions): Promise<Row[]> {
-  return keepHere(step, rows) ?? keepAway(step, rows, options);
+export async function filterRows(step: RowFilter, rows: readonly Row[], options: ReadOptions): Promise<Row[]> {
+  return filterRowsSync(step, rows) ?? filterInWorker(step, rows, options);
 }
 
-/** Like `keepRows`, but synchronous. Returns undefined if the work could take long. */
-export function keepHere({ where, slots, told }: RowFilter, rows: readonly Row[]): Row[] | undefined {
-  const tests = testsOf(where).map(({ is, path, value }) => ({ at: slots.get(path.id)!, weigh: weightOf(is, value) }));
+/** Like `filterRows`, but synchronous. Returns undefined if the work could take long. */
+export function filterRowsSync(
+  { where, slots, subquerySlots: told }: RowFilter,
+  rows: readonly Row[],
+): Row[] | undefined {
+  const tests = collectTests(where).map(({ is, path, value }) => ({
+    at: slots.get(path.id)!,
+    weigh: estimateCost(is, value),
+  }));
   let work = 0;
   for (const row of rows)
     for (const { at, weigh } of tests) {
-      work += weigh(sizeOf(row[at]));
-      if (work > WORK_HERE) return undefined;
+      work += weigh(lengthOf(row[at]));
+      if (work > MAX_WORK_IN_PROCESS) return undefined;
     }
   return rows.filter((row) =>
-    holds(
+    evaluateFilter(
       where,
       (path) => row[slots.get(path.id)!],
       (each) => row[told.get(each)!] === true,
@@ -83,18 +89,18 @@ export function keepHere({ where, slots, told }: RowFilter, rows: readonly Row[]
  * The texts that satisfy the test. Returns undefined if the test is cheap enough to evaluate row by row. For sources
  * that hold their rows in the process. Throws TIMED_OUT or CANCELLED.
  */
-export async function keepTexts(
+export async function filterTexts(
   test: Filter & { readonly op: 'test' },
   texts: () => ReadonlySet<string>,
   options: ReadOptions,
 ): Promise<ReadonlySet<string> | undefined> {
   if (!patterns.has(test.is)) return undefined;
   const rows = [...texts()].map((text) => [text]);
-  const weigh = weightOf(test.is, test.value);
-  if (rows.reduce((work, [text]) => work + weigh(text!.length), 0) <= WORK_HERE) return undefined;
-  const step: RowFilter = { where: test, slots: new Map([[test.path.id, 0]]), told: new Map() };
-  const kept = await keepAway(step, rows, options);
-  return new Set(kept.map(([text]) => text as string));
+  const weigh = estimateCost(test.is, test.value);
+  if (rows.reduce((work, [text]) => work + weigh(text!.length), 0) <= MAX_WORK_IN_PROCESS) return undefined;
+  const step: RowFilter = { where: test, slots: new Map([[test.path.id, 0]]), subquerySlots: new Map() };
+  const matching = await filterInWorker(step, rows, options);
+  return new Set(matching.map(([text]) => text as string));
 }
 
 const patterns: ReadonlySet<Operator> = new Set<Operator>([
@@ -110,13 +116,16 @@ const patterns: ReadonlySet<Operator> = new Set<Operator>([
 export async function sortRows({ by }: RowOrder, rows: Row[], options: ReadOptions): Promise<Row[]> {
   let work = 0;
   const rounds = Math.ceil(Math.log2(rows.length + 1));
-  for (const row of rows) for (const { slot } of by) work += rounds * (50 + sizeOf(row[slot]));
-  if (work <= WORK_HERE) return rows.sort((a, b) => compareRows(a, b, by));
+  for (const row of rows) for (const { slot } of by) work += rounds * (50 + lengthOf(row[slot]));
+  if (work <= MAX_WORK_IN_PROCESS) return rows.sort((a, b) => compareRows(a, b, by));
   return workers.use(
     async (ask) => {
       const keys = rows.map((row) => by.map(({ slot }) => row[slot]));
       await inBatches(keys, (batch) => ask({ keys: batch } satisfies DecideMessage));
-      const columns = by.map(({ order }) => ({ field: factsOf(order.path.field), ascending: order.ascending }));
+      const columns = by.map(({ order }) => ({
+        field: toComparedColumn(order.path.field),
+        ascending: order.ascending,
+      }));
       const order = await ask<Uint32Array>({ by: columns } satisfies DecideMessage);
       return Array.from(order, (at) => rows[at]!);
     },
@@ -133,23 +142,23 @@ function compareRows(a: Row, b: Row, by: RowOrder['by']): number {
   return 0;
 }
 
-function keepAway(step: RowFilter, rows: readonly Row[], options: ReadOptions): Promise<Row[]> {
+function filterInWorker(step: RowFilter, rows: readonly Row[], options: ReadOptions): Promise<Row[]> {
   const slots: Slot[] = [];
-  const place = (slot: Slot): number => {
+  const positionOf = (slot: Slot): number => {
     const at = slots.indexOf(slot);
     return at >= 0 ? at : slots.push(slot) - 1;
   };
-  const where = plainOf(step.where, step, place);
+  const where = toPlainWhere(step.where, step, positionOf);
   return workers.use(
-    async (ask: Ask) => {
+    async (ask: SendMessage) => {
       await ask({ where } satisfies DecideMessage);
-      const kept: Row[] = [];
+      const matching: Row[] = [];
       await inBatches(rows, async (batch) => {
-        const sent = batch.map((row) => slots.map((slot) => row[slot]));
-        const verdicts = await ask<Uint8Array>({ rows: sent } satisfies DecideMessage);
-        for (const [at, row] of batch.entries()) if (verdicts[at]) kept.push(row);
+        const rowsOfBatch = batch.map((row) => slots.map((slot) => row[slot]));
+        const verdicts = await ask<Uint8Array>({ rows: rowsOfBatch } satisfies DecideMessage);
+        for (const [at, row] of batch.entries()) if (verdicts[at]) matching.push(row);
       });
-      return kept;
+      return matching;
     },
     systemClock,
     options,
@@ -161,7 +170,7 @@ async function inBatches(rows: readonly Row[], send: (batch: readonly Row[]) => 
   let bytes = 0;
   for (const row of rows) {
     batch.push(row);
-    for (const value of row) bytes += sizeOf(value);
+    for (const value of row) bytes += lengthOf(value);
     if (batch.length < BATCH_ROWS && bytes < BATCH_BYTES) continue;
     await send(batch);
     batch = [];
@@ -170,48 +179,53 @@ async function inBatches(rows: readonly Row[], send: (batch: readonly Row[]) => 
   if (batch.length > 0) await send(batch);
 }
 
-function plainOf(filter: Filter, step: RowFilter, place: (slot: Slot) => number): PlainWhere {
+function toPlainWhere(filter: Filter, step: RowFilter, place: (slot: Slot) => number): PlainWhere {
   switch (filter.op) {
     case 'and':
     case 'or':
-      return { op: filter.op, of: filter.of.map((each) => plainOf(each, step, place)) };
+      return { op: filter.op, of: filter.of.map((each) => toPlainWhere(each, step, place)) };
     case 'not':
-      return { op: 'not', of: plainOf(filter.of, step, place) };
+      return { op: 'not', of: toPlainWhere(filter.of, step, place) };
     case 'test': {
       const { is, path, value } = filter;
       const at = place(step.slots.get(path.id)!);
-      return { test: is, at, field: factsOf(path.field), value: is === 'Match' ? (value as Pattern).given : value };
+      return {
+        test: is,
+        at,
+        field: toComparedColumn(path.field),
+        value: is === 'Match' ? (value as Pattern).source : value,
+      };
     }
     case 'some':
     case 'found':
-      return { told: place(step.told.get(filter)!) };
+      return { told: place(step.subquerySlots.get(filter)!) };
     case 'any':
-      throw new Error(`what '${filter.relation.name}' leads to has not been planned`);
+      throw new Error(`the target of '${filter.relation.name}' has not been planned`);
     default:
       return { op: filter.op };
   }
 }
 
-const factsOf = ({ type, collation }: Facts): Facts => ({ type, collation });
+const toComparedColumn = ({ type, collation }: ComparedColumn): ComparedColumn => ({ type, collation });
 
-function testsOf(filter: Filter): readonly (Filter & { readonly op: 'test' })[] {
+function collectTests(filter: Filter): readonly (Filter & { readonly op: 'test' })[] {
   if (filter.op === 'test') return [filter];
-  if (filter.op === 'not') return testsOf(filter.of);
-  return filter.op === 'and' || filter.op === 'or' ? filter.of.flatMap(testsOf) : [];
+  if (filter.op === 'not') return collectTests(filter.of);
+  return filter.op === 'and' || filter.op === 'or' ? filter.of.flatMap(collectTests) : [];
 }
 
 /** Estimates the nanoseconds of one test, as a function of the value's length in characters. */
-function weightOf(is: Operator, value: unknown): (characters: number) => number {
+function estimateCost(is: Operator, value: unknown): (characters: number) => number {
   if (is === 'Match') return (characters) => 50 * (value as Pattern).size * (characters + 1);
   if (Array.isArray(value)) return (characters) => 30 * (value.length + 1) + value.length * Math.min(characters, 20);
-  const length = sizeOf(value);
+  const length = lengthOf(value);
   if (is === 'Like' || is === 'ILike') return (characters) => 30 + 5 * (length + 5) * characters;
   if (/Contains$/.test(is)) return (characters) => 30 + (length + 5) * characters;
   return (characters) => 50 + 5 * characters;
 }
 
 /** Documents count as 8: their size is unknown without printing them, and only Missing applies to them. */
-const sizeOf = (value: unknown): number =>
+const lengthOf = (value: unknown): number =>
   typeof value === 'string' || value instanceof Uint8Array
     ? value.length
     : Array.isArray(value)

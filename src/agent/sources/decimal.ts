@@ -46,7 +46,7 @@ export function unitsAt({ units, scale }: Decimal, wanted: number): bigint {
 }
 
 /** The canonical number (source.ts). */
-export function writeDecimal({ units, scale }: Decimal): number | string {
+export function formatDecimal({ units, scale }: Decimal): number | string {
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');
   const whole = digits.slice(0, digits.length - scale);
   const fraction = digits.slice(digits.length - scale).replace(/0+$/, '');

@@ -4,20 +4,25 @@ import type { Collation, ColumnShape, ColumnType } from './column-types.ts';
 
 /** A column of a source: its type and the operations it supports. */
 export interface DescribedColumn {
+  /** The name in the database. */
   readonly name: string;
+  /** The type of the values. */
   readonly type: ColumnType;
   /** The type as the database writes it, such as `decimal(10,2)`. */
   readonly nativeType: string;
+  /** Whether values may be null. */
   readonly nullable: boolean;
   /** Only the database sets it: generated and identity-always columns. */
   readonly readOnly: boolean;
   /** The database fills in a value when an insert has none. */
   readonly hasDefault: boolean;
+  /** The possible values of an Enum. */
   readonly enumValues?: readonly string[];
   /** For timestamps without zone: the IANA timezone the column is read in. Absent for instants. */
   readonly timezone?: string;
   /** Only for Json columns. */
   readonly shape?: ColumnShape;
+  /** The comparison of texts in the database. */
   readonly collation: Collation;
   /** The operators the source decides itself for this column, with the semantics of evaluate.ts. */
   readonly operators: ReadonlySet<Operator>;
@@ -30,8 +35,11 @@ export interface DescribedColumn {
 
 /** The columns that reference the key of another table. */
 export interface DescribedForeignKey {
+  /** The columns of this table, in the order of the key. */
   readonly columns: readonly string[];
+  /** The table that they reference. */
   readonly table: string;
+  /** The referenced columns, in the same order. */
   readonly targetColumns: readonly string[];
 }
 
@@ -57,13 +65,17 @@ export interface DescribedReference {
 export interface DescribedTable {
   /** As in the database; unique within the source. */
   readonly name: string;
+  /** Whether it is a table or a view. */
   readonly kind: 'table' | 'view';
   /** Why records of the table cannot be written, and the remedy. It completes "it cannot be written: ". */
   readonly readOnly?: string;
+  /** The columns that are served, in the order of the database. */
   readonly columns: readonly DescribedColumn[];
   /** In key order; empty for a table without primary key. */
   readonly primaryKey: readonly string[];
+  /** The columns of each unique key. */
   readonly uniqueKeys: readonly (readonly string[])[];
+  /** The foreign keys of the table that lead to served tables. */
   readonly foreignKeys: readonly DescribedForeignKey[];
   /** The foreign keys that reference this table. */
   readonly referencedBy?: readonly DescribedReference[];
@@ -73,6 +85,7 @@ export interface DescribedTable {
 
 /** The tables of a source, and the parts that cannot be served. */
 export interface Described {
+  /** The tables and views that are served. */
   readonly tables: readonly DescribedTable[];
   /** Tables and columns that are not served, with the reason. Logged once at start. */
   readonly skipped: readonly { readonly table: string; readonly column?: string; readonly reason: string }[];

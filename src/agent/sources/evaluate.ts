@@ -3,90 +3,97 @@
 import { isNotFinite } from './decimal.ts';
 import type { Pattern } from './pattern.ts';
 import { compare, compareNetworks, readClock, readInterval, readNetwork } from './special-texts.ts';
-import type { Filter, Path, SourceColumn, Told } from './statement.ts';
+import type { Filter, Path, SourceColumn, SubqueryFilter } from './statement.ts';
 
 /**
  * Whether a record satisfies the filter. `valueAt` returns the value at a path, or null. `finds` evaluates conditions
  * on other collections, which the row itself cannot answer.
  */
-export function holds(filter: Filter, valueAt: (path: Path) => unknown, finds?: (told: Told) => boolean): boolean {
+export function evaluateFilter(
+  filter: Filter,
+  valueAt: (path: Path) => unknown,
+  evaluateSubquery?: (told: SubqueryFilter) => boolean,
+): boolean {
   switch (filter.op) {
     case 'always':
       return true;
     case 'never':
       return false;
     case 'and':
-      return filter.of.every((each) => holds(each, valueAt, finds));
+      return filter.of.every((each) => evaluateFilter(each, valueAt, evaluateSubquery));
     case 'or':
-      return filter.of.some((each) => holds(each, valueAt, finds));
+      return filter.of.some((each) => evaluateFilter(each, valueAt, evaluateSubquery));
     case 'not':
-      return !holds(filter.of, valueAt, finds);
+      return !evaluateFilter(filter.of, valueAt, evaluateSubquery);
     case 'test':
-      return testHolds(filter, valueAt(filter.path));
+      return evaluateTest(filter, valueAt(filter.path));
     case 'some':
     case 'found':
-      return finds ? finds(filter) : notToldHere(filter);
+      return evaluateSubquery ? evaluateSubquery(filter) : failOnSubquery(filter);
     case 'any':
-      throw new Error(`what '${filter.relation.name}' leads to has not been planned`);
+      throw new Error(`the target of '${filter.relation.name}' has not been planned`);
   }
 }
 
-function notToldHere(told: Told): never {
-  const name = told.op === 'some' ? told.other.collection.name : told.own.id;
-  throw new Error(`whether '${name}' has such a record is told by its source, not here`);
+function failOnSubquery(subquery: SubqueryFilter): never {
+  const name = subquery.op === 'some' ? subquery.other.collection.name : subquery.own.id;
+  throw new Error(`the source of '${name}' decides whether it has such a record, not this code`);
 }
 
-function testHolds({ is, path: { field }, value: given }: Filter & { readonly op: 'test' }, value: unknown): boolean {
+function evaluateTest(
+  { is, path: { field }, value: operand }: Filter & { readonly op: 'test' },
+  value: unknown,
+): boolean {
   if (value === null)
     return is === 'Missing' || is === 'NotEqual' || is === 'NotIn' || is === 'NotContains' || is === 'NotIContains';
-  const list = given as readonly unknown[];
+  const list = operand as readonly unknown[];
   const text = value as string;
-  const wanted = given as string;
+  const operandText = operand as string;
   switch (is) {
     case 'Missing':
       return false;
     case 'Equal':
-      return isSame(value, given, field);
+      return isSame(value, operand, field);
     case 'NotEqual':
-      return !isSame(value, given, field);
+      return !isSame(value, operand, field);
     case 'In':
       return list.some((item) => compareValues(value, item, field) === 0);
     case 'NotIn':
       return !list.some((item) => compareValues(value, item, field) === 0);
     case 'LessThan':
-      return compareValues(value, given, field) < 0;
+      return compareValues(value, operand, field) < 0;
     case 'GreaterThan':
-      return compareValues(value, given, field) > 0;
+      return compareValues(value, operand, field) > 0;
     case 'LessThanOrEqual':
-      return compareValues(value, given, field) <= 0;
+      return compareValues(value, operand, field) <= 0;
     case 'GreaterThanOrEqual':
-      return compareValues(value, given, field) >= 0;
+      return compareValues(value, operand, field) >= 0;
     case 'Like':
-      return isLike(text, wanted);
+      return isLike(text, operandText);
     case 'ILike':
-      return isLike(fold(text), fold(wanted));
+      return isLike(fold(text), fold(operandText));
     case 'Match':
-      return (given as Pattern).test(text);
+      return (operand as Pattern).test(text);
     case 'Contains':
-      return text.includes(wanted);
+      return text.includes(operandText);
     case 'NotContains':
-      return !text.includes(wanted);
+      return !text.includes(operandText);
     case 'IContains':
-      return fold(text).includes(fold(wanted));
+      return fold(text).includes(fold(operandText));
     case 'NotIContains':
-      return !fold(text).includes(fold(wanted));
+      return !fold(text).includes(fold(operandText));
     case 'StartsWith':
-      return text.startsWith(wanted);
+      return text.startsWith(operandText);
     case 'EndsWith':
-      return text.endsWith(wanted);
+      return text.endsWith(operandText);
     case 'IStartsWith':
-      return fold(text).startsWith(fold(wanted));
+      return fold(text).startsWith(fold(operandText));
     case 'IEndsWith':
-      return fold(text).endsWith(fold(wanted));
+      return fold(text).endsWith(fold(operandText));
     case 'LongerThan':
-      return countCharacters(text) > (given as number);
+      return countCharacters(text) > (operand as number);
     case 'ShorterThan':
-      return countCharacters(text) < (given as number);
+      return countCharacters(text) < (operand as number);
     case 'IncludesAll':
       return list.every((item) =>
         (value as unknown[]).some((own) => own !== null && compareValues(own, item, field) === 0),
@@ -96,7 +103,7 @@ function testHolds({ is, path: { field }, value: given }: Filter & { readonly op
         (value as unknown[]).some((own) => own !== null && compareValues(own, item, field) === 0),
       );
     default:
-      throw new Error(`${is} is said with other operators, and is not decided here`);
+      throw new Error(`${is} is expressed with other operators and is not evaluated here`);
   }
 }
 
@@ -152,7 +159,7 @@ export function compareNullable(a: unknown, b: unknown, column: Compared): numbe
 }
 
 /** A string key: two values of a column have the same key exactly when they are equal. */
-export function markOf(value: unknown, { type, collation }: Compared): string {
+export function equalityKey(value: unknown, { type, collation }: Compared): string {
   if (type === 'Number') {
     if (isNotFinite(value)) return String(value);
     const { negative, digits, exponent } = readDecimal(value as number | string);

@@ -9,42 +9,43 @@ const mark = randomToken(128);
 const marks = new RegExp(`"${mark}(\\d+)"`, 'g');
 
 /** The document texts of the response being printed. */
-let found: string[] | undefined;
+let printedDocuments: string[] | undefined;
 
 /** Parses JSON; an object or list remembers its text. Throws SyntaxError for invalid JSON. */
-export function readJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   // The document has its own `toJSON` key, which the method would hide. It prints as parsed.
   if (typeof value !== 'object' || value === null || Object.hasOwn(value, 'toJSON')) return value;
   texts.set(value, text);
-  return Object.defineProperty(value, 'toJSON', { value: asRead, writable: true, configurable: true });
+  return Object.defineProperty(value, 'toJSON', { value: originalText, writable: true, configurable: true });
 }
 
 /** Like JSON.stringify, but prints documents unchanged since parsing with their original text, byte for byte. */
-export function printJson(value: unknown): string {
-  const outer = found;
+export function stringifyJson(value: unknown): string {
+  const outer = printedDocuments;
   const mine: string[] = [];
-  found = mine;
+  printedDocuments = mine;
   try {
     const printed = JSON.stringify(value);
     return mine.length ? printed.replace(marks, (_, at) => mine[Number(at)]!) : printed;
   } finally {
-    found = outer;
+    printedDocuments = outer;
   }
 }
 
-function asRead(this: object): unknown {
+function originalText(this: object): unknown {
   const text = texts.get(this);
   // A plain copy without a text. Other serializers would call `toJSON` on the same object again.
-  if (!found || text === undefined || !isUnchanged(this, text)) return Array.isArray(this) ? [...this] : { ...this };
-  return `${mark}${found.push(text) - 1}`;
+  if (!printedDocuments || text === undefined || !isUnchanged(this, text))
+    return Array.isArray(this) ? [...this] : { ...this };
+  return `${mark}${printedDocuments.push(text) - 1}`;
 }
 
 /** Code may have modified the document in place. */
 function isUnchanged(value: object, text: string): boolean {
-  const outer = found;
-  found = undefined;
+  const outer = printedDocuments;
+  printedDocuments = undefined;
   const now = JSON.stringify(value);
-  found = outer;
+  printedDocuments = outer;
   return now === text || now === JSON.stringify(JSON.parse(text));
 }

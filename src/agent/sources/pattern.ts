@@ -6,7 +6,7 @@ import { RE2JS } from 're2js';
 
 export interface Pattern {
   /** The pattern as the caller wrote it. */
-  readonly given: string | RegExp;
+  readonly source: string | RegExp;
   /**
    * The approximate number of single characters in the pattern with its repetitions expanded. The time of a match grows
    * with it.
@@ -31,17 +31,16 @@ const references = /(?<!\\)(?:\\\\)*\\k</;
  */
 export function compilePattern(given: string | RegExp): Pattern {
   if (typeof given !== 'string' && !(given instanceof RegExp))
-    throw new SyntaxError('expected a regular expression or its text');
+    throw new SyntaxError('expected a regular expression or a string');
   const source = String(given);
   if (source.length > LENGTH_LIMIT) throw new SyntaxError(`it has more than ${LENGTH_LIMIT} characters`);
   // RE2JS reads `\k` as a letter, as JavaScript does in a pattern without groups.
-  if (references.test(source)) throw new SyntaxError('references to groups cannot be used');
+  if (references.test(source)) throw new SyntaxError('backreferences cannot be used');
   const size = sizeOf(given instanceof RegExp ? given.source : given);
-  if (size > SIZE_LIMIT)
-    throw new SyntaxError(`it stands for more than ${SIZE_LIMIT} characters with its repetitions written out`);
+  if (size > SIZE_LIMIT) throw new SyntaxError(`it expands to more than ${SIZE_LIMIT} characters with its repetitions`);
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(given));
-    return { given, size, test: (text) => compiled.test(text) };
+    return { source: given, size, test: (text) => compiled.test(text) };
   } catch (cause) {
     throw new SyntaxError(problemOf(cause), { cause });
   }
@@ -49,9 +48,9 @@ export function compilePattern(given: string | RegExp): Pattern {
 
 /** RE2's message without the quoted part of the pattern. */
 function problemOf(cause: unknown): string {
-  const said = cause instanceof Error ? cause.message : '';
-  const [, problem] = /^error parsing regexp: (.*?)(?:: `.*)?$/s.exec(said) ?? [];
-  return problem ?? 'it cannot be read';
+  const message = cause instanceof Error ? cause.message : '';
+  const [, problem] = /^error parsing regexp: (.*?)(?:: `.*)?$/s.exec(message) ?? [];
+  return problem ?? 'it cannot be parsed';
 }
 
 /** Does not parse the pattern fully: malformed patterns get a size too. */

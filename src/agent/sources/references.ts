@@ -1,21 +1,24 @@
 // Detects whether a condition on a table reads that table again, through relations that lead back to it.
 import type { Filter, Join } from './statement.ts';
 
-export function looksAt(joins: readonly Join[], table: string): boolean {
+export function joinsReferTo(joins: readonly Join[], table: string): boolean {
   return joins.some(
-    (join) => join.via.some(({ to }) => to.table === table) || looksAt(join.joins, table) || follows(join.where, table),
+    (join) =>
+      join.via.some(({ to }) => to.table === table) ||
+      joinsReferTo(join.joins, table) ||
+      filterRefersTo(join.where, table),
   );
 }
 
-export function follows(filter: Filter, table: string): boolean {
+export function filterRefersTo(filter: Filter, table: string): boolean {
   if (filter.op === 'test') return filter.path.via.some(({ to }) => to.table === table);
   if (filter.op === 'some')
     return (
       filter.other.collection.table === table ||
-      looksAt(filter.other.joins, table) ||
-      follows(filter.other.where, table)
+      joinsReferTo(filter.other.joins, table) ||
+      filterRefersTo(filter.other.where, table)
     );
   if (filter.op === 'found') return filter.own.via.some(({ to }) => to.table === table);
-  if (filter.op === 'not' || filter.op === 'any') return follows(filter.of, table);
-  return 'of' in filter && filter.of.some((each) => follows(each, table));
+  if (filter.op === 'not' || filter.op === 'any') return filterRefersTo(filter.of, table);
+  return 'of' in filter && filter.of.some((each) => filterRefersTo(each, table));
 }

@@ -2,19 +2,17 @@
 // (Select). The `operators` of a column are those the source can decide itself; the planner does the rest.
 import type { StopSignal } from '../../core/clock/stop.ts';
 import type { Described } from './described.ts';
-import type { CountSelect, Delete, GroupSelect, Insert, Row, Select, Update, Written } from './statement.ts';
+import type { CountSelect, Delete, GroupSelect, Insert, Row, Select, Update, WriteResult } from './statement.ts';
 
 /** Cancellation and limits of one statement. */
 export interface ReadOptions {
-  /** Aborting it stops the statement in the database, not only the wait for it. */
+  /** Aborting it stops the statement in the database, not only the wait for it. Default: no signal. */
   readonly signal?: StopSignal;
   /** The statement fails with TIMED_OUT after this many milliseconds. */
   readonly timeoutMs: number;
-  /**
-   * The user of the statement, and the most statements of that user the source runs at once. Unlimited when absent.
-   */
+  /** The user of the statement, and the most statements of that user the source runs at once. Default: no limit. */
   readonly share?: { readonly user: number; readonly most: number };
-  /** Called with the text of each statement before it runs. The text contains no values. */
+  /** Called with the text of each statement before it runs. The text contains no values. Default: no call. */
   readonly watch?: (text: string) => void;
 }
 
@@ -22,10 +20,13 @@ export interface ReadOptions {
 export interface Source {
   /** For messages and observations; contains no secrets. */
   readonly name: string;
+  /** The tables, their columns and keys. Called once by each start and restart. */
   describe(): Promise<Described>;
   /** The current tables, without changing what is served. When absent, the tables of `describe` are current. */
   look?(): Promise<Described>;
+  /** The rows that the statement selects, in its order. */
   read(select: Select, options: ReadOptions): Promise<Row[]>;
+  /** The number of rows that the statement selects. */
   count(select: CountSelect, options: ReadOptions): Promise<number>;
   /**
    * Returns rows of the value followed by the groups. Sum and Avg of decimals and large integers are exact. Avg is
@@ -37,6 +38,7 @@ export interface Source {
   explain(select: Select | GroupSelect): string;
   /** Absent for read-only sources. */
   readonly writing?: Writing;
+  /** Closes the connections, after the last statement has ended. */
   close(): Promise<void>;
 }
 
@@ -64,7 +66,7 @@ export interface TransactionOptions extends ReadOptions {
 
 export interface Session {
   read(select: Select): Promise<Row[]>;
-  insert(insert: Insert): Promise<Written>;
-  update(update: Update): Promise<Written>;
-  delete(remove: Delete): Promise<Written>;
+  insert(insert: Insert): Promise<WriteResult>;
+  update(update: Update): Promise<WriteResult>;
+  delete(remove: Delete): Promise<WriteResult>;
 }

@@ -39,7 +39,9 @@ export interface SourceKeyPair {
 export interface Path {
   /** `relation:relation:column` */
   readonly id: string;
+  /** The to-one relations that lead to the column. */
   readonly via: readonly SourceRelation[];
+  /** The column itself. */
   readonly field: SourceColumn;
 }
 
@@ -51,7 +53,7 @@ export type Filter =
   | { readonly op: 'and' | 'or'; readonly of: readonly Filter[] }
   | { readonly op: 'not'; readonly of: Filter }
   | { readonly op: 'test'; readonly path: Path; readonly is: Operator; readonly value: unknown }
-  | Some
+  | Exists
   | { readonly op: 'always' }
   | { readonly op: 'never' }
   /** Planning and execution replace these. No source gets them. */
@@ -59,10 +61,10 @@ export type Filter =
   | { readonly op: 'any'; readonly relation: { readonly name: string }; readonly of: Filter };
 
 /** A condition that the values of a row cannot decide. */
-export type Told = Filter & { readonly op: 'some' | 'found' };
+export type SubqueryFilter = Filter & { readonly op: 'some' | 'found' };
 
 /** Another row has `keys` equal to `own`, without nulls, and satisfies the condition. */
-export interface Some {
+export interface Exists {
   readonly op: 'some';
   readonly own: readonly Path[];
   readonly other: Condition & {
@@ -75,7 +77,9 @@ export interface Some {
 
 /** A condition on a row and the joins it needs. */
 export interface Condition {
+  /** The joins that the condition needs. */
   readonly joins: readonly Join[];
+  /** The test of each row. */
   readonly where: Filter;
 }
 
@@ -92,7 +96,9 @@ export interface Join extends Condition {
 
 /** A path to sort by, with its direction. */
 export interface Order {
+  /** The column to sort by. */
   readonly path: Path;
+  /** Whether the smallest value comes first. */
   readonly ascending: boolean;
 }
 
@@ -101,19 +107,24 @@ export type Row = unknown[];
 
 /** A read statement with every name resolved. */
 export interface Select {
+  /** The name of the table. */
   readonly table: string;
+  /** The columns of a row, in this order. */
   readonly columns: readonly Path[];
   /** Parents before children. Every path of the statement has its join in this list. */
   readonly joins: readonly Join[];
+  /** The condition that rows must satisfy. */
   readonly where: Filter;
   /** Nulls come first in ascending and last in descending order, on every database. */
   readonly order: readonly Order[];
+  /** The maximum number of rows; default: all. */
   readonly limit?: number;
+  /** Rows to skip at the start of the order; default 0. */
   readonly skip?: number;
   /** Within a transaction: locks the rows of `table` that are read until the transaction ends. */
   readonly lock?: boolean;
   /** Only rows that a row of another table references. */
-  readonly heldBy?: DescribedReference;
+  readonly referencedBy?: DescribedReference;
 }
 
 /** A statement that counts rows. */
@@ -204,7 +215,7 @@ export interface Delete extends Condition {
   readonly returning: readonly Path[];
 }
 
-export interface Written {
+export interface WriteResult {
   /** Records that matched the statement, changed or not. */
   readonly count: number;
   /**

@@ -18,12 +18,12 @@ export function canonicalZone(zone: string): string | undefined {
   const folded = zone.toLowerCase();
   if (!knownZones.has(folded)) {
     if (knownZones.size > 1000) knownZones.clear();
-    knownZones.set(folded, askForZone(folded));
+    knownZones.set(folded, lookUpZone(folded));
   }
   return knownZones.get(folded);
 }
 
-function askForZone(zone: string): string | undefined {
+function lookUpZone(zone: string): string | undefined {
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: zone }).resolvedOptions().timeZone;
   } catch {
@@ -34,7 +34,7 @@ function askForZone(zone: string): string | undefined {
 export const isZone = (zone: string): boolean => canonicalZone(zone) !== undefined;
 
 /** The cache needs no limit: there are fewer than 500 zones. */
-const offsetsKept = new Map<string, ZoneOffsets>();
+const cachedOffsets = new Map<string, ZoneOffsets>();
 const DAY = 86_400_000;
 // The step, in days, of the search for offset changes. No zone changes and changes back within one step. Before 1900,
 // clocks only moved from local time to standard time. Since 1940, the shortest summer time was one week (Roraima,
@@ -55,10 +55,10 @@ const searchEnd = Date.UTC(2100, 0, 1);
  */
 export function zoneOffsets(given: string): ZoneOffsets {
   const zone = canonicalZone(given) ?? given;
-  let offsets = offsetsKept.get(zone);
+  let offsets = cachedOffsets.get(zone);
   if (!offsets) {
     offsets = findOffsets(zone);
-    offsetsKept.set(zone, offsets);
+    cachedOffsets.set(zone, offsets);
   }
   return offsets;
 }
@@ -165,7 +165,7 @@ function createLocalTime(zone: string): LocalTime {
       const over = countUntil(changes, (change) => change.at + Math.max(change.before, change.after) <= time);
       const next = changes[over];
       if (next && time >= next.at + next.before) return undefined;
-      return write(time - (changes[over - 1]?.after ?? first), local);
+      return formatTime(time - (changes[over - 1]?.after ?? first), local);
     },
     toLocal(instant, use) {
       const time = Date.parse(instant);
@@ -179,7 +179,7 @@ function createLocalTime(zone: string): LocalTime {
       if (use === 'most') return `${new Date(end - 1).toISOString().slice(0, -1)}999Z`;
       return fail('INVALID_VALUE', {
         at: 'value',
-        expected: `another time: the clock of ${zone}, in which this field is kept, shows this one twice, and the field can only hold the first (${new Date(time - last.before + last.after).toISOString()})`,
+        expected: `another time: this field is stored in ${zone}, where this time occurs twice, and it can only hold the first (${new Date(time - last.before + last.after).toISOString()})`,
         got: instant,
       });
     },
@@ -207,14 +207,18 @@ function countUntil<T>(items: readonly T[], isOver: (item: T) => boolean): numbe
 }
 
 /** Copies the microseconds of the original text. Returns undefined outside the years with a canonical form. */
-function write(time: number, like: string): string | undefined {
+function formatTime(time: number, like: string): string | undefined {
   if (!(time >= FIRST && time <= LAST)) return undefined;
   const text = new Date(time).toISOString();
   return like.length === 27 ? `${text.slice(0, -1)}${like.slice(23, 26)}Z` : text;
 }
 
 function clamp(time: number, like: string): string {
-  return time < FIRST ? '0001-01-01T00:00:00.000Z' : time > LAST ? '9999-12-31T23:59:59.999999Z' : write(time, like)!;
+  return time < FIRST
+    ? '0001-01-01T00:00:00.000Z'
+    : time > LAST
+      ? '9999-12-31T23:59:59.999999Z'
+      : formatTime(time, like)!;
 }
 
 /**

@@ -7,19 +7,19 @@ import { readOptions, rowsLimitOf, scopesOf } from '../operations/call.ts';
 import { planRead, totalOrder } from '../plan/read.ts';
 import type { Filter, Query } from '../plan/types.ts';
 import { resolveName } from '../resolve/names.ts';
-import { insideViewOf } from '../resolve/visibility.ts';
-import type { Site } from './target.ts';
+import { internalViewOf } from '../resolve/visibility.ts';
+import type { CollectionWriteContext } from './target.ts';
 
 /** `where` includes the row scope; `fields` are internal names. Throws TOO_MANY_ROWS. */
-export async function readCurrent(
-  { call, view }: Site,
+export async function readCurrentRecords(
+  { call, view }: CollectionWriteContext,
   where: Filter,
   fields: readonly string[],
 ): Promise<readonly CodeRecord[]> {
   const { ops, access, options } = call;
   const { collection } = view;
   const limit = rowsLimitOf(ops);
-  const inside = insideViewOf(access, collection);
+  const inside = internalViewOf(access, collection);
   const query: Query = {
     collection,
     select: fields.map((field) => resolveName(inside, field)),

@@ -3,12 +3,12 @@
 import type { Access } from '../../core/caller.ts';
 import { packId } from '../encode/record-id.ts';
 import { binarySlots, readyRows } from '../encode/records.ts';
-import type { Cause, Change, Written } from '../execute/written-records.ts';
+import type { Cause, Change, WriteLogEntry } from '../execute/written-records.ts';
 import type { Collection, Column } from '../model/types.ts';
 import { viewOf } from '../resolve/visibility.ts';
 import type { Row } from '../sources/statement.ts';
 
-export type { Written };
+export type { WriteLogEntry as Written };
 
 export interface RecordChange {
   /** Null for a record that would be created. */
@@ -56,7 +56,7 @@ export interface LoggedEffect {
 }
 
 /** One record, written once or several times. */
-interface Touched {
+interface WrittenRecord {
   readonly collection: Collection;
   readonly id: string | null;
   change: Change;
@@ -66,40 +66,40 @@ interface Touched {
 }
 
 /** Records of one collection that were written in the same way. */
-interface Group extends Pick<Written, 'collection' | 'change' | 'cause'> {
+interface EffectGroup extends Pick<WriteLogEntry, 'collection' | 'change' | 'cause'> {
   /** The number of records without known ids. */
   unknown: number;
-  readonly records: Touched[];
+  readonly records: WrittenRecord[];
 }
 
 /**
  * The effects that the caller may see. `preview`: ids of new records are omitted, because the transaction rolls back.
  */
-export function describeEffects(access: Access, list: readonly Written[], preview: boolean): WriteEffect[] {
-  return groupsOf(list).map(({ collection, change, cause, unknown, records }) => {
+export function describeEffects(access: Access, list: readonly WriteLogEntry[], preview: boolean): WriteEffect[] {
+  return groupEffects(list).map(({ collection, change, cause, unknown, records }) => {
     const count = records.length + unknown;
-    if (!collection.published || !access.can('browse', collection.name))
+    if (!collection.isPublished || !access.can('browse', collection.name))
       return { collection: null, change, cause, count };
     const { columns } = viewOf(access, collection);
     const seen = new Set(columns);
     const showsKey = collection.key.length > 0 && collection.key.every((column) => seen.has(column));
     const hasIds = showsKey && unknown === 0 && !(preview && change === 'created');
-    const isTold = preview || cause !== 'call';
-    const isCompared = isTold && unknown === 0 && records.every(({ before }) => before || change === 'created');
-    const idOf = ({ id }: Touched) => (showsKey && !(preview && change === 'created') ? id : null);
+    const listsChanges = preview || cause !== 'call';
+    const canCompare = listsChanges && unknown === 0 && records.every(({ before }) => before || change === 'created');
+    const idOf = ({ id }: WrittenRecord) => (showsKey && !(preview && change === 'created') ? id : null);
     return {
       collection: collection.name,
       change,
       cause,
       count,
       ...(hasIds && { ids: records.map(({ id }) => id!) }),
-      ...(isCompared && { changes: records.map((each) => ({ id: idOf(each), fields: compare(each, columns) })) }),
+      ...(canCompare && { changes: records.map((each) => ({ id: idOf(each), fields: compareValues(each, columns) })) }),
     };
   });
 }
 
-function logEffects(list: readonly Written[]): LoggedEffect[] {
-  return groupsOf(list).map(({ collection, change, cause, unknown, records }) => ({
+function logEffects(list: readonly WriteLogEntry[]): LoggedEffect[] {
+  return groupEffects(list).map(({ collection, change, cause, unknown, records }) => ({
     ...{ collection: collection.name, change, cause, count: records.length + unknown },
     ...(unknown === 0 && collection.key.length > 0 && { ids: records.map(({ id }) => id!) }),
   }));
@@ -109,8 +109,8 @@ function logEffects(list: readonly Written[]): LoggedEffect[] {
  * For the activity log: the effects on records that the entry does not name as written. `recordIds` are those of the
  * answer. An entry about a link names the record with the relation, which can also be the written record.
  */
-export function loggedBeside(
-  list: readonly Written[],
+export function logOtherEffects(
+  list: readonly WriteLogEntry[],
   collection: string | undefined,
   recordIds: readonly string[] = [],
 ): { readonly effects?: readonly LoggedEffect[] } {
@@ -125,29 +125,33 @@ export function loggedBeside(
  * The effects that an approval is bound to: the written records and their previous values, visible to the caller or
  * not. Writes by code are excluded, because a preview may run code differently.
  */
-export function boundEffects(list: readonly Written[]): unknown {
-  return groupsOf(list.filter(({ cause }) => cause !== 'code')).map(
+export function toApprovalEffects(list: readonly WriteLogEntry[]): unknown {
+  return groupEffects(list.filter(({ cause }) => cause !== 'code')).map(
     ({ collection, change, cause, unknown, records }) => ({
       ...{ collection: collection.name, change, cause, count: records.length + unknown },
-      records: change === 'created' ? [] : records.map(({ id, before }) => [id, before && valuesOf(before)]).sort(byId),
+      records: change === 'created' ? [] : records.map(({ id, before }) => [id, before && toValues(before)]).sort(byId),
     }),
   );
 }
 
-const valuesOf = (values: ReadonlyMap<Column, unknown>): Record<string, unknown> =>
+const toValues = (values: ReadonlyMap<Column, unknown>): Record<string, unknown> =>
   Object.fromEntries([...values].map(([column, value]) => [column.name, value ?? null]));
 
 const byId = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1);
 
-function groupsOf(list: readonly Written[]): Group[] {
-  const groups = new Map<string, Group>();
-  const groupOf = ({ collection, change, cause }: Pick<Written, 'collection' | 'change' | 'cause'>): Group => {
+function groupEffects(list: readonly WriteLogEntry[]): EffectGroup[] {
+  const groups = new Map<string, EffectGroup>();
+  const groupOf = ({
+    collection,
+    change,
+    cause,
+  }: Pick<WriteLogEntry, 'collection' | 'change' | 'cause'>): EffectGroup => {
     const name = JSON.stringify([collection.name, change, cause]);
     const group = groups.get(name) ?? { collection, change, cause, unknown: 0, records: [] };
     groups.set(name, group);
     return group;
   };
-  const { touched, others } = foldRecords(list);
+  const { written: touched, others } = mergeRecords(list);
   // Groups stay in the order of the writes.
   for (const written of list) groupOf(written).unknown += others.has(written) ? written.count : 0;
   for (const each of touched) groupOf(each).records.push(each);
@@ -155,13 +159,13 @@ function groupsOf(list: readonly Written[]): Group[] {
 }
 
 /** Each record once, in the order of first writes. `others` are writes with only a known count. */
-function foldRecords(list: readonly Written[]): {
-  readonly touched: readonly Touched[];
-  readonly others: ReadonlySet<Written>;
+function mergeRecords(list: readonly WriteLogEntry[]): {
+  readonly written: readonly WrittenRecord[];
+  readonly others: ReadonlySet<WriteLogEntry>;
 } {
-  const known = new Map<string, Touched>();
-  const touched = new Set<Touched>();
-  const others = new Set<Written>();
+  const known = new Map<string, WrittenRecord>();
+  const touched = new Set<WrittenRecord>();
+  const others = new Set<WriteLogEntry>();
   for (const written of list) {
     const { collection, change, cause, rows } = written;
     if (!rows) {
@@ -169,32 +173,32 @@ function foldRecords(list: readonly Written[]): {
       continue;
     }
     const { columns } = rows.target;
-    const [before, after] = [ready(rows.before, columns), ready(rows.after, columns)];
+    const [before, after] = [toReadyRows(rows.before, columns), toReadyRows(rows.after, columns)];
     for (let at = 0; at < written.count; at++) {
       const [was, is] = [before?.[at], after?.[at]];
-      const idOf = (row: Row | undefined) => row && idFrom(rows.target, row);
+      const idOf = (row: Row | undefined) => row && packIdOf(rows.target, row);
       const id = idOf(is) ?? idOf(was) ?? null;
-      const now: Touched = {
+      const now: WrittenRecord = {
         ...{ collection, id, change, cause },
-        ...(was && { before: toValues(columns, was) }),
-        ...(is && { after: toValues(columns, is) }),
+        ...(was && { before: toColumnValues(columns, was) }),
+        ...(is && { after: toColumnValues(columns, is) }),
       };
-      const markOf = (each: string | null | undefined) => JSON.stringify([collection.name, each]);
-      const mark = markOf(idOf(was) ?? id);
+      const recordKey = (each: string | null | undefined) => JSON.stringify([collection.name, each]);
+      const mark = recordKey(idOf(was) ?? id);
       const earlier = id === null ? undefined : known.get(mark);
       if (earlier) touched.delete(earlier);
       known.delete(mark);
-      const folded = earlier ? fold(earlier, now) : now;
+      const folded = earlier ? mergeWrites(earlier, now) : now;
       if (!folded) continue;
-      if (id !== null) known.set(markOf(id), folded);
+      if (id !== null) known.set(recordKey(id), folded);
       touched.add(folded);
     }
   }
-  return { touched: [...touched], others };
+  return { written: [...touched], others };
 }
 
 /** Combines two writes of one record. Undefined if they cancel each other out. */
-function fold(first: Touched, next: Touched): Touched | undefined {
+function mergeWrites(first: WrittenRecord, next: WrittenRecord): WrittenRecord | undefined {
   if (first.change === 'created' && next.change === 'deleted') return undefined;
   const before = first.change === 'created' ? undefined : (first.before ?? next.before);
   const after =
@@ -214,20 +218,20 @@ function fold(first: Touched, next: Touched): Touched | undefined {
   };
 }
 
-function ready(rows: readonly Row[] | undefined, columns: Parameters<typeof binarySlots>[0]): Row[] | undefined {
+function toReadyRows(rows: readonly Row[] | undefined, columns: Parameters<typeof binarySlots>[0]): Row[] | undefined {
   const copies = rows?.map((row) => [...row]);
   if (copies) readyRows(copies, binarySlots(columns));
   return copies;
 }
 
-function idFrom({ collection, keySlots }: NonNullable<Written['rows']>['target'], row: Row): string | null {
+function packIdOf({ collection, keySlots }: NonNullable<WriteLogEntry['rows']>['target'], row: Row): string | null {
   return collection.key.length === 0 ? null : packId(keySlots.map((slot) => row[slot]));
 }
 
-const toValues = (columns: readonly { readonly field: Column }[], row: Row): ReadonlyMap<Column, unknown> =>
+const toColumnValues = (columns: readonly { readonly field: Column }[], row: Row): ReadonlyMap<Column, unknown> =>
   new Map(columns.map(({ field }, slot) => [field, row[slot] ?? null]));
 
-function compare({ change, before, after }: Touched, columns: readonly Column[]): RecordChange['fields'] {
+function compareValues({ change, before, after }: WrittenRecord, columns: readonly Column[]): RecordChange['fields'] {
   const fields: Record<string, { readonly before: unknown; readonly after: unknown }> = Object.create(null);
   for (const column of columns) {
     const [was, is] = [before?.get(column) ?? null, after?.get(column) ?? null];

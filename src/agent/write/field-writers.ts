@@ -6,27 +6,27 @@ import type { CustomizationContext } from '../customize/context.ts';
 import type { WriteContext } from '../customize/hooks.ts';
 import { callCode, failCode, withoutValue } from '../customize/user-code.ts';
 import type { Collection, Column } from '../model/types.ts';
-import { insideNameOf } from '../resolve/internal-names.ts';
+import { internalNameOf } from '../resolve/internal-names.ts';
 import {
   type Draft,
-  type DraftRead,
-  draftRecord,
   isSame,
   newDraft,
+  type ParsedDraft,
   readDraft,
-  relatedDraft,
+  relatedDraftOf,
+  toCodeRecord,
   type Writer,
 } from './drafts.ts';
-import { brokenRules, describeRule, type RuleBook } from './validation.ts';
+import { type CompiledRules, describeRule, findBrokenRules } from './validation.ts';
 
-export interface Replacing {
+export interface ReplacementContext {
   readonly action: 'create' | 'update';
   readonly code: () => CustomizationContext;
   /** The current records of an update. */
   readonly current: WriteContext['getRecords'];
   /** The code as author, to parse the values that code returns. */
-  readonly inside: Writer;
-  readonly book: RuleBook;
+  readonly internalWriter: Writer;
+  readonly rules: CompiledRules;
 }
 
 /** Whether the draft has any field with a replacement. */
@@ -37,10 +37,10 @@ export function isReplaced({ values, related }: Draft): boolean {
 }
 
 /** Throws CUSTOMIZATION_FAILED for code that throws, replaces in a circle, or returns invalid values. */
-export async function replaceWrites(replacing: Replacing, writer: Writer, draft: Draft): Promise<DraftRead> {
+export async function replaceWrites(replacing: ReplacementContext, writer: Writer, draft: Draft): Promise<ParsedDraft> {
   if (!isReplaced(draft)) return { draft, problems: [] };
   const { collection } = writer.view;
-  const record = Object.freeze(draftRecord(draft, insideNameOf, collection));
+  const record = Object.freeze(toCodeRecord(draft, internalNameOf, collection));
   const context = Object.freeze({
     ...replacing.code(),
     action: replacing.action,
@@ -48,22 +48,22 @@ export async function replaceWrites(replacing: Replacing, writer: Writer, draft:
     getRecords: replacing.current,
   });
   const problems: FieldProblem[] = [];
-  return { draft: await replaceDraft({ ...replacing, context, problems, under: [] }, writer, draft), problems };
+  return { draft: await replaceDraft({ ...replacing, context, problems, active: [] }, writer, draft), problems };
 }
 
-interface Under extends Replacing {
+interface ReplacementRun extends ReplacementContext {
   readonly context: WriteContext;
   readonly problems: FieldProblem[];
   /** Fields with a running replacement, to detect circles. */
-  readonly under: readonly Column[];
+  readonly active: readonly Column[];
 }
 
-async function replaceDraft(given: Under, writer: Writer, { values, related }: Draft): Promise<Draft> {
+async function replaceDraft(given: ReplacementRun, writer: Writer, { values, related }: Draft): Promise<Draft> {
   const out = newDraft();
   for (const [column, value] of values) {
     const inner = column.writing?.write ? await replaceField(given, writer, column, value) : undefined;
     if (inner) merge(given, writer, out, inner);
-    else put(given, writer, out, column, value);
+    else setValue(given, writer, out, column, value);
   }
   for (const [relation, inner] of related)
     merge(given, writer, out, {
@@ -71,66 +71,76 @@ async function replaceDraft(given: Under, writer: Writer, { values, related }: D
       related: new Map([
         [
           relation,
-          await replaceDraft({ ...given, inside: given.inside.at(relation.to) }, writer.at(relation.to), inner),
+          await replaceDraft(
+            { ...given, internalWriter: given.internalWriter.forCollection(relation.to) },
+            writer.forCollection(relation.to),
+            inner,
+          ),
         ],
       ]),
     });
   return out;
 }
 
-async function replaceField(given: Under, writer: Writer, column: Column, value: unknown): Promise<Draft> {
-  const { inside, context, under, book, problems } = given;
+async function replaceField(given: ReplacementRun, writer: Writer, column: Column, value: unknown): Promise<Draft> {
+  const { internalWriter: inside, context, active: under, rules: book, problems } = given;
   const { collection } = inside.view;
   const { write, at } = column.writing!;
-  const what = whatOf(collection, column);
+  const what = describeField(collection, column);
   if (under.includes(column)) {
-    const round = [...under.slice(under.indexOf(column)), column].map((each) => insideNameOf(collection, each));
-    failCode(what, at, new Error(`The replacements of writing go in a circle: ${round.join(' -> ')}`));
+    const cycle = [...under.slice(under.indexOf(column)), column].map((each) => internalNameOf(collection, each));
+    failCode(what, at, new Error(`Circular replacements of writing: ${cycle.join(' -> ')}`));
   }
   // Stored fields are validated later. A computed field must be validated at this point, before its value is replaced.
-  const broken = column.made ? brokenRules(book, collection, column, value, inside.moment) : [];
+  const broken = column.computedFrom ? findBrokenRules(book, collection, column, value, inside.moment) : [];
   for (const rule of broken)
     problems.push({ field: writer.label(column) ?? 'the record', problem: describeRule(rule, value) });
   if (broken.length) return newDraft();
   const patch = await callCode(what, at, () => write!(value, context));
   if (patch === undefined || patch === null) return newDraft();
-  const { draft, problems: wrong } = callCode(
+  const { draft, problems: invalid } = callCode(
     what,
     at,
     () => readDraft(inside, patch, 'the patch'),
     true,
   ) as ReturnType<typeof readDraft>;
-  const [first] = wrong;
+  const [first] = invalid;
   if (first)
     failCode(
       what,
       at,
-      new Error(`It gave something that cannot be written: ${first.field}: ${withoutValue(first.problem)}`),
+      new Error(`It returned a value that cannot be written: ${first.field}: ${withoutValue(first.problem)}`),
     );
   const own = draft.values.get(column);
-  if (own === undefined) return replaceDraft({ ...given, under: [...under, column] }, writer, draft);
-  if (column.made || column.isGenerated)
-    failCode(what, at, new Error('It gave the field itself, which nothing stores'));
+  if (own === undefined) return replaceDraft({ ...given, active: [...under, column] }, writer, draft);
+  if (column.computedFrom || column.isGenerated)
+    failCode(what, at, new Error('It returned the field itself, which is not stored'));
   draft.values.delete(column);
-  const rest = await replaceDraft({ ...given, under: [...under, column] }, writer, draft);
-  put(given, writer, rest, column, own);
+  const rest = await replaceDraft({ ...given, active: [...under, column] }, writer, draft);
+  setValue(given, writer, rest, column, own);
   return rest;
 }
 
-const whatOf = (collection: Collection, column: Column): string =>
-  `the writing of '${insideNameOf(collection, column)}' of '${collection.name}'`;
+const describeField = (collection: Collection, column: Column): string =>
+  `the writing of '${internalNameOf(collection, column)}' of '${collection.name}'`;
 
-function merge(given: Under, writer: Writer, out: Draft, more: Draft): void {
-  for (const [column, value] of more.values) put(given, writer, out, column, value);
+function merge(given: ReplacementRun, writer: Writer, out: Draft, more: Draft): void {
+  for (const [column, value] of more.values) setValue(given, writer, out, column, value);
   for (const [relation, inner] of more.related)
-    merge(given, writer.at(relation.to), relatedDraft(out, relation), inner);
+    merge(given, writer.forCollection(relation.to), relatedDraftOf(out, relation), inner);
 }
 
-function put({ problems }: Under, writer: Writer, { values }: Draft, column: Column, value: unknown): void {
+function setValue(
+  { problems }: ReplacementRun,
+  writer: Writer,
+  { values }: Draft,
+  column: Column,
+  value: unknown,
+): void {
   if (!values.has(column) || isSame(values.get(column), value)) values.set(column, value);
   else
     problems.push({
       field: writer.label(column) ?? 'the record',
-      problem: 'would be written twice with different values: send one of the fields that write it.',
+      problem: 'would be written twice with different values: send only one of the fields that write it.',
     });
 }

@@ -7,22 +7,22 @@ import { and } from '../lower/simplify.ts';
 import type { Relation } from '../model/types.ts';
 import { rowsLimitOf, scopesOf } from '../operations/call.ts';
 import { countWhere } from '../operations/list.ts';
-import { meantBy } from '../plan/cross-source.ts';
-import { plannerOf } from '../plan/read.ts';
+import { planTargetCondition } from '../plan/cross-source.ts';
+import { createPlanner } from '../plan/read.ts';
 import { pathTo } from '../resolve/paths.ts';
-import type { View } from '../resolve/visibility.ts';
+import type { CollectionView } from '../resolve/visibility.ts';
 import type { Draft } from './drafts.ts';
-import type { Site } from './target.ts';
+import type { CollectionWriteContext } from './target.ts';
 
 /**
  * CWE-204: a foreign key to a collection that the caller may not browse is never writable, whether or not the record
  * exists. The caller cannot see its relation.
  */
-function needNoneUnseen({ collection, sight }: View, drafts: readonly Draft[]): void {
+function refuseHiddenForeignKeys({ collection, visibility: sight }: CollectionView, drafts: readonly Draft[]): void {
   for (const field of sight.fields(collection).values()) {
-    if (field.kind === 'column' || field.inverse || field.through || !sight.withholdsAll(field.to)) continue;
+    if (field.kind === 'column' || field.inverse || field.through || !sight.hidesAllRows(field.to)) continue;
     for (const { from } of field.on) {
-      const isWritten = ({ values }: Draft) => (values.get(from) ?? null) !== null && isMeant(field, values);
+      const isWritten = ({ values }: Draft) => (values.get(from) ?? null) !== null && isOfType(field, values);
       if (drafts.some(isWritten))
         fail('INVALID_RECORD', {
           collection: collection.name,
@@ -35,45 +35,48 @@ function needNoneUnseen({ collection, sight }: View, drafts: readonly Draft[]): 
 }
 
 /** If the type column is not written with the key, the key must exist in every possible collection. */
-const isMeant = ({ only }: Relation, values: Draft['values']): boolean =>
+const isOfType = ({ only }: Relation, values: Draft['values']): boolean =>
   !only || !values.has(only.column) || values.get(only.column) === only.value;
 
 /**
  * Throws INVALID_RECORD with the field, also for nested records. Writing the type of an existing record also requires
  * its key, because the stored key could reference any record of that type.
  */
-export async function needForeign(
-  site: Pick<Site, 'call' | 'writer'>,
+export async function checkForeignKeys(
+  site: Pick<CollectionWriteContext, 'call' | 'writer'>,
   drafts: readonly Draft[],
   isNew: boolean,
 ): Promise<void> {
   const { call, writer } = site;
   const scope = scopesOf(call);
-  const { collection, relations, sight } = writer.view;
-  needNoneUnseen(writer.view, drafts);
+  const { collection, relations, visibility: sight } = writer.view;
+  refuseHiddenForeignKeys(writer.view, drafts);
   for (const relation of new Set(drafts.flatMap(({ related }) => [...related.keys()]))) {
     const inners = drafts.flatMap(({ related }) => related.get(relation) ?? []);
-    await needForeign({ call, writer: writer.at(relation.to) }, inners, false);
+    await checkForeignKeys({ call, writer: writer.forCollection(relation.to) }, inners, false);
   }
   for (const relation of relations) {
     const { inverse, reach, to, on, only } = relation;
     const [pair] = on;
-    if (!pair || inverse || reach === 'join' || !sight.withholds(to)) continue;
+    if (!pair || inverse || reach === 'join' || !sight.hidesRows(to)) continue;
     const path = pathTo(to, [], pair.to);
-    const meant = drafts.filter(({ values }) => isMeant(relation, values));
-    const half = meant.some(({ values }) => only && values.has(only.column) && !values.has(pair.from));
-    if (half && !isNew)
+    const relevant = drafts.filter(({ values }) => isOfType(relation, values));
+    const incomplete = relevant.some(({ values }) => only && values.has(only.column) && !values.has(pair.from));
+    if (incomplete && !isNew)
       fail('INVALID_RECORD', {
         collection: collection.name,
-        problems: [{ field: pair.from.name, problem: `must be given along with '${only?.column.name}'.` }],
+        problems: [{ field: pair.from.name, problem: `is required together with '${only?.column.name}'.` }],
       });
-    const rows = meant.map(({ values }) => [values.get(pair.from) ?? null]);
+    const rows = relevant.map(({ values }) => [values.get(pair.from) ?? null]);
     const value = distinctKeys(rows, 0, path);
     if (value.length === 0) continue;
     const found = await countWhere(
       call,
       to,
-      and({ op: 'test', path, is: 'In', value }, meantBy(relation, plannerOf(scope, rowsLimitOf(call.ops)))),
+      and(
+        { op: 'test', path, is: 'In', value },
+        planTargetCondition(relation, createPlanner(scope, rowsLimitOf(call.ops))),
+      ),
     );
     if (found < value.length)
       fail('INVALID_RECORD', {

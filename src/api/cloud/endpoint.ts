@@ -20,12 +20,12 @@ import { sendJson } from '../../http/reply.ts';
 import { cloudScope } from '../../oauth/server/scopes.ts';
 import { createAccessTokenCheck } from '../../oauth/tokens/access-token.ts';
 import type { Verified } from '../../oauth/tokens/verify.ts';
-import { outcomeOfCode } from '../../store/audit/activity-outcome.ts';
+import { outcomeOfCode } from '../../store/audit/activity.ts';
 import type { Store } from '../../store/store.ts';
 import type { ApiPaths } from '../paths.ts';
 import { checkProof, proofHeader } from './environment-proof.ts';
 
-export interface CloudFrontParts {
+export interface CloudEndpointParts {
   readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'host' | 'signInAttempts'>;
   readonly paths: ApiPaths;
   /** The audience of its tokens. */
@@ -37,7 +37,7 @@ export interface CloudFrontParts {
   readonly clock: Clock;
 }
 
-export interface CloudFront {
+export interface CloudEndpoint {
   /**
    * Handles the request and returns true if the path belongs to this endpoint. Otherwise it returns false without side
    * effects.
@@ -51,8 +51,8 @@ export interface CloudSchema {
   readonly structure: Structure;
 }
 
-const place = '/v1/cloud';
-const callsPerMinute = 60;
+const CLOUD_PATH = '/v1/cloud';
+const MAX_CALLS_PER_MINUTE = 60;
 const guessSeconds = 900;
 
 /** Returns the resource indicator (RFC 8707). Tokens of the command line are valid only for this resource. */
@@ -63,20 +63,20 @@ export function cloudResourceOf({ address }: Pick<ApiPaths, 'address'>): string 
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 
 const problems = {
-  missing: 'The proof of the environment secret is missing. Give the secret as SERVICE_ENV_SECRET or --env-secret.',
-  stale: 'The clocks of the two machines are more than five minutes apart. Set them, and try again.',
+  missing: 'The proof of the environment secret is missing. Pass the secret as SERVICE_ENV_SECRET or --env-secret.',
+  stale: 'The clocks of the two machines are more than five minutes apart. Correct them, and try again.',
   wrong:
-    'The environment secret is not the one of this environment. On the server, `portico cloud secret` shows it, or the application sets it as envSecret.',
+    'The environment secret does not match this environment. On the server, `portico cloud secret` shows it, or the application sets it as envSecret.',
 } as const;
 const unknownSecret =
-  'This process was not told the environment secret that the storage belongs to. Start it with SERVICE_ENV_SECRET.';
+  'This process does not have the environment secret of its storage. Start it with SERVICE_ENV_SECRET.';
 
-export function createCloudFront(parts: CloudFrontParts): CloudFront {
+export function createCloudEndpoint(parts: CloudEndpointParts): CloudEndpoint {
   const { config, paths, resource, store, engine, observe, clock } = parts;
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
   const shared = { windows: store.windows, clock };
-  const calls = createSharedLimiter('cloud', { points: callsPerMinute, seconds: 60 }, shared);
+  const calls = createSharedLimiter('cloud', { points: MAX_CALLS_PER_MINUTE, seconds: 60 }, shared);
   const guesses = createSharedLimiter('cloud-secret', { points: config.signInAttempts, seconds: guessSeconds }, shared);
   const check = createAccessTokenCheck({
     store,
@@ -88,11 +88,12 @@ export function createCloudFront(parts: CloudFrontParts): CloudFront {
   const authenticate = async (authorization: string | undefined): Promise<Verified & { readonly token: string }> => {
     // RFC 6750 section 2.1: the token must be in the Authorization header.
     const token = /^Bearer +([A-Za-z0-9\-._~+/]{16,512}=*)$/i.exec(authorization ?? '')?.[1];
-    if (token === undefined) return refuse('A token of the command line is needed: `portico cloud login`.');
+    if (token === undefined) return refuse('A command-line token is required. Sign in with `portico cloud login`.');
     const verified = await check(hashToken(token));
     // RFC 9449 section 7.2: a token bound to a key is not usable as a plain bearer token.
-    if (verified.thumbprint !== undefined) return refuse('The token is bound to a key.');
-    if (!verified.scopes.has(cloudScope)) return refuse(`The token has no scope ${cloudScope}.`);
+    if (verified.thumbprint !== undefined)
+      return refuse('The token is bound to a key, and cannot be used as a bearer token.');
+    if (!verified.scopes.has(cloudScope)) return refuse(`The token lacks the scope ${cloudScope}.`);
     return { ...verified, token };
   };
 
@@ -102,8 +103,8 @@ export function createCloudFront(parts: CloudFrontParts): CloudFront {
     // CWE-307: an operator may have chosen a short secret. Each attempt is counted before the comparison.
     await guesses.consume(`${userId}`);
     const header = req.headers[proofHeader];
-    const proven = { method: 'GET', url, token };
-    const state = checkProof(typeof header === 'string' ? header : undefined, proven, secrets, clock.now());
+    const proofRequest = { method: 'GET', url, token };
+    const state = checkProof(typeof header === 'string' ? header : undefined, proofRequest, secrets, clock.now());
     if (state !== 'wrong') await guesses.giveBack(`${userId}`);
     if (state !== 'good') fail('DENIED', { problem: problems[state] });
   };
@@ -111,7 +112,7 @@ export function createCloudFront(parts: CloudFrontParts): CloudFront {
   const answer = async (req: IncomingMessage, path: string): Promise<CloudSchema> => {
     // DNS rebinding (RFC 9110 section 7.4): only our own host names pass.
     if (!isOurHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
-    if (path !== `${place}/schema`) fail('NOT_FOUND', { path: (req.url ?? '/').split('?', 1)[0]! });
+    if (path !== `${CLOUD_PATH}/schema`) fail('NOT_FOUND', { path: (req.url ?? '/').split('?', 1)[0]! });
     const method = req.method ?? '';
     if (method !== 'GET') fail('METHOD_NOT_ALLOWED', { method, allow: ['GET'] });
     const from = clock.monotonic();
@@ -149,22 +150,23 @@ export function createCloudFront(parts: CloudFrontParts): CloudFront {
     const address = readAddress(req);
     if (isAppError(error, 'UNAUTHENTICATED')) {
       // RFC 6750 section 3: no error code when the request carried no credentials at all.
-      const told = authorization === undefined ? '' : ', error="invalid_token"';
-      res.setHeader('WWW-Authenticate', `Bearer realm="cloud"${told}`);
+      const errorParameter = authorization === undefined ? '' : ', error="invalid_token"';
+      res.setHeader('WWW-Authenticate', `Bearer realm="cloud"${errorParameter}`);
       if (authorization !== undefined)
         observe({ type: 'security', event: 'cloud.token-refused', address, detail: error.message });
     }
-    if (notable.has(error.code)) observe({ type: 'security', event: 'cloud.refused', address, detail: error.message });
+    if (loggedCodes.has(error.code))
+      observe({ type: 'security', event: 'cloud.refused', address, detail: error.message });
     if (isAppError(error, 'METHOD_NOT_ALLOWED')) res.setHeader('Allow', error.details.allow.join(', '));
-    const wait = retryAfterOf(error);
-    if (wait !== undefined) res.setHeader('Retry-After', `${wait}`);
+    const retryAfter = retryAfterOf(error);
+    if (retryAfter !== undefined) res.setHeader('Retry-After', `${retryAfter}`);
     sendJson(res, error.status, { error: error.code.toLowerCase(), message: error.message, code: error.code });
   };
 
   return {
     handle(req, res) {
       const path = paths.locate((req.url ?? '/').split('?', 1)[0]!);
-      if (path !== place && !path?.startsWith(`${place}/`)) return false;
+      if (path !== CLOUD_PATH && !path?.startsWith(`${CLOUD_PATH}/`)) return false;
       answer(req, path).then(
         (body) => sendJson(res, 200, body),
         (error: unknown) => sendFailure(req, res, error),
@@ -175,4 +177,4 @@ export function createCloudFront(parts: CloudFrontParts): CloudFront {
 }
 
 /** Refusals that are logged as security events, besides refused tokens. */
-const notable: ReadonlySet<string> = new Set(['HOST_NOT_ALLOWED', 'RATE_LIMITED', 'DENIED']);
+const loggedCodes: ReadonlySet<string> = new Set(['HOST_NOT_ALLOWED', 'RATE_LIMITED', 'DENIED']);

@@ -2,7 +2,7 @@
 // its tool or route, so the log shows every entry.
 
 /** Our names and the contract's names. */
-const renamed: Readonly<Record<string, string>> = {
+const contractNames: Readonly<Record<string, string>> = {
   list: 'index',
   get: 'read',
   listRelated: 'listRelatedData',
@@ -10,11 +10,11 @@ const renamed: Readonly<Record<string, string>> = {
   approve: 'approveApproval',
   deny: 'rejectApproval',
 };
-const ours: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(renamed).map(([own, told]) => [told, own]),
+const ownNames: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(contractNames).map(([own, contractName]) => [contractName, own]),
 );
 
-const contract = [
+const contractActions = [
   ...['create', 'read', 'update', 'delete', 'action', 'search', 'filter', 'listRelatedData', 'describeCollection'],
   ...['index', 'select', 'dashboard', 'workspace', 'export', 'createNote', 'openNote', 'deleteNote', 'createMessage'],
   ...['createApproval', 'approveApproval', 'rejectApproval', 'ignoreApprovalWarning', 'markApprovalAsFailed'],
@@ -31,7 +31,7 @@ export const ownActions = [
   ...['updateNote', 'updateMessage', 'listWorkflows', 'getWorkflowRun', 'callRemoteTool', 'readFile', 'openFile'],
 ] as const;
 
-export const actionNames: readonly string[] = [...contract, ...ownActions];
+export const actionNames: readonly string[] = [...contractActions, ...ownActions];
 
-export const showAction = (own: string): string => renamed[own] ?? own;
-export const readAction = (told: string): string => ours[told] ?? told;
+export const toContractName = (own: string): string => contractNames[own] ?? own;
+export const toOwnName = (contractName: string): string => ownNames[contractName] ?? contractName;

@@ -1,10 +1,10 @@
 // Activity log endpoints: a filtered list, newest first, and a streamed export.
 import type { ActivityFilter } from '../../store/audit/activity-types.ts';
 import type { Store } from '../../store/store.ts';
-import { markQuery, readCursor, writeCursor } from '../list.ts';
-import { email, integer, oneOf, type Read, readInstants, text, times } from '../parameters.ts';
+import { formatCursor, hashQuery, parseCursor } from '../list.ts';
+import { email, integer, oneOf, type ParameterValues, parseInstants, text, timeParameters } from '../parameters.ts';
 import { defineRoute } from '../route.ts';
-import { actionNames, readAction } from './activity-actions.ts';
+import { actionNames, toOwnName } from './activity-actions.ts';
 import { activityColumns, activityListSchema, showActivity } from './activity-schemas.ts';
 import { exportLog, exportParameters, exportTypes } from './export.ts';
 
@@ -21,20 +21,23 @@ const filters = {
   type: oneOf('read', 'write'),
   outcome: oneOf('completed', 'failed', 'denied', 'unknown'),
   clientName: text(),
-  ...times('createdAt'),
+  ...timeParameters('createdAt'),
 };
-type Sent = Read<typeof filters>;
+type FilterParameters = ParameterValues<typeof filters>;
 
 /** Returns undefined if no entry can match: the address is unknown or belongs to another user id. */
-async function toFilter(sent: Sent, { identity }: Pick<Store, 'identity'>): Promise<ActivityFilter | undefined> {
-  const { userEmail, userId, teamName: team, collectionName: collection, recordId, action } = sent;
-  const { type, outcome, clientName } = sent;
-  const found = userEmail === undefined ? undefined : await identity.findUserByEmail(userEmail);
-  if (userEmail !== undefined && (!found || (userId !== undefined && userId !== found.id))) return undefined;
+async function toFilter(
+  parameters: FilterParameters,
+  { identity }: Pick<Store, 'identity'>,
+): Promise<ActivityFilter | undefined> {
+  const { userEmail, userId, teamName: team, collectionName: collection, recordId, action } = parameters;
+  const { type, outcome, clientName } = parameters;
+  const user = userEmail === undefined ? undefined : await identity.findUserByEmail(userEmail);
+  if (userEmail !== undefined && (!user || (userId !== undefined && userId !== user.id))) return undefined;
   return {
-    ...{ userId: found?.id ?? userId, team, collection, recordId, type, outcome, clientName },
-    action: action === undefined ? undefined : readAction(action),
-    times: readInstants(sent, 'createdAt'),
+    ...{ userId: user?.id ?? userId, team, collection, recordId, type, outcome, clientName },
+    action: action === undefined ? undefined : toOwnName(action),
+    times: parseInstants(parameters, 'createdAt'),
   };
 }
 
@@ -43,13 +46,13 @@ export const activityRoutes = [
     ...reading,
     path,
     id: 'listActivityLogs',
-    summary: 'Who did what with the data, newest first',
+    summary: 'Activity log: reads and writes of data, newest first',
     query: { limit: integer(1, 100, 10), cursor: text(), details: oneOf('true', 'false'), ...filters },
     answers: activityListSchema,
     async handle({ path, query }, { store }) {
       const { limit = 10, cursor, details, ...sent } = query;
-      const mark = markQuery('activity', path, sent);
-      const [at, id] = cursor === undefined ? [] : readCursor(cursor, mark, 2);
+      const queryHash = hashQuery('activity', path, sent);
+      const [at, id] = cursor === undefined ? [] : parseCursor(cursor, queryHash, 2);
       const after = at === undefined || id === undefined ? undefined : { at, id };
       const filter = await toFilter(sent, store);
       const found = filter ? await store.activity.search({ ...filter, limit: limit + 1, after }) : [];
@@ -57,7 +60,7 @@ export const activityRoutes = [
       const last = found.length > limit ? page.at(-1) : undefined;
       const body = {
         hasMore: last !== undefined,
-        ...(last && { nextCursor: writeCursor([last.startedAt, last.id], mark) }),
+        ...(last && { nextCursor: formatCursor([last.startedAt, last.id], queryHash) }),
         parameters: { ...path, limit, ...(details !== undefined && { details }), ...sent },
         data: page.map((entry) => showActivity(entry, path.environmentName!, details === 'true')),
       };
@@ -68,7 +71,7 @@ export const activityRoutes = [
     ...reading,
     path: `${path}/export`,
     id: 'exportActivityLogs',
-    summary: 'The activity log as a file, in the order in which it was written',
+    summary: 'The activity log as a file, in the order of writing',
     query: { ...exportParameters, ...filters },
     streams: exportTypes,
     async handle({ path, query }, { store }) {
@@ -77,7 +80,7 @@ export const activityRoutes = [
       return exportLog({
         ...{ name: 'activity-logs', format, since, columns: activityColumns },
         until: filter ? await store.activity.newestId() : 0,
-        walk: (from, until) => store.activity.walk({ ...filter, since: from, until }),
+        scan: (from, until) => store.activity.walk({ ...filter, since: from, until }),
         toObject: (entry) => showActivity(entry, path.environmentName!, true),
       });
     },

@@ -11,7 +11,7 @@ import {
   timeSchema,
   userSchema,
 } from '../schemas.ts';
-import { actionNames, showAction } from './activity-actions.ts';
+import { actionNames, toContractName } from './activity-actions.ts';
 import type { Columns } from './export.ts';
 
 const outcomes = ['completed', 'failed', 'denied', 'unknown'] as const;
@@ -24,7 +24,7 @@ const effectSchema = z
       .enum(['call', 'relation', 'cascade', 'code'])
       .describe('relation: written through a relation; cascade: by the database; code: by customization code'),
     count: z.int(),
-    ids: z.array(z.string()).optional().describe('Absent where only the count is known'),
+    ids: z.array(z.string()).optional().describe('Absent if only the count is known'),
   })
   .meta({ id: 'ActivityEffect' });
 
@@ -33,14 +33,14 @@ const callSchema = z
     outcome: z
       .enum(outcomes)
       .describe(
-        'denied: the user may not, or a yes that it needs was missing or refused; unknown: it was cut off, and may have been done or not',
+        'denied: the user lacks the permission, or a required approval was missing or refused; unknown: the call was interrupted, and may or may not have taken effect',
       ),
-    code: z.string().optional().describe('Of the error, such as FORBIDDEN'),
+    code: z.string().optional().describe('The error code, such as FORBIDDEN'),
     durationMs: z.number(),
     client: z.strictObject({ id: z.string(), name: z.string() }),
-    dryRun: z.boolean().optional().describe('true: nothing was written'),
-    approvalId: z.string().optional().describe('Of the approval of a write that somebody approved'),
-    effects: z.array(effectSchema).optional().describe('Records that were written besides recordIds'),
+    dryRun: z.boolean().optional().describe('true: no data was written'),
+    approvalId: z.string().optional().describe('The id of the approval, for an approved write'),
+    effects: z.array(effectSchema).optional().describe('Written records other than recordIds'),
   })
   .meta({ id: 'ActivityCall' });
 
@@ -65,18 +65,18 @@ const activitySchema = z
     user: userSchema,
     environment: environmentSchema,
     collection: collectionSchema.optional(),
-    workflow: workflowSchema.optional().describe('Of whose run it was done'),
-    team: teamSchema.describe('Of the user at that time'),
-    call: callSchema.optional().describe('With details=true'),
+    workflow: workflowSchema.optional().describe('The workflow and the run that made the call'),
+    team: teamSchema.describe('The team of the user at that time'),
+    call: callSchema.optional().describe('Present with details=true'),
   })
   .meta({ id: 'ActivityLog' });
 
 export const activityListSchema = z
   .strictObject({
     hasMore: z.boolean(),
-    nextCursor: z.string().optional().describe('With hasMore'),
+    nextCursor: z.string().optional().describe('Present if hasMore is true'),
     parameters: z.object({ projectName: z.string(), environmentName: z.string(), limit: z.int() }).loose(),
-    data: z.array(activitySchema).describe('Newest first; of equal times the larger id first'),
+    data: z.array(activitySchema).describe('Newest first; entries with the same time in descending order of id'),
   })
   .meta({ id: 'ActivityLogList' });
 
@@ -90,7 +90,7 @@ export function showActivity(entry: LoggedActivity, environment: string, details
     object: 'activityLog',
     id: `${id}`,
     type,
-    action: showAction(entry.action),
+    action: toContractName(entry.action),
     ...(recordIds && { recordIds }),
     createdAt: showTime(startedAt),
     user: showUser(user ?? { id: userId, name: '', email: '' }),
@@ -117,7 +117,7 @@ export const activityColumns: Columns<LoggedActivity> = {
   id: ({ id }) => id,
   createdAt: ({ startedAt }) => showTime(startedAt),
   type: ({ type }) => type,
-  action: ({ action }) => showAction(action),
+  action: ({ action }) => toContractName(action),
   userId: ({ userId }) => userId,
   userEmail: ({ user }) => user?.email,
   team: ({ team }) => team ?? removedTeam,

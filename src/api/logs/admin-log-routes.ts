@@ -1,8 +1,8 @@
 // Admin log endpoints: a filtered list, newest first, and a streamed export.
 import type { AdminLogFilter } from '../../store/audit/log-types.ts';
 import type { Store } from '../../store/store.ts';
-import { markQuery, readCursor, writeCursor } from '../list.ts';
-import { email, integer, oneOf, type Read, readInstants, text, times } from '../parameters.ts';
+import { formatCursor, hashQuery, parseCursor } from '../list.ts';
+import { email, integer, oneOf, type ParameterValues, parseInstants, text, timeParameters } from '../parameters.ts';
 import { defineRoute } from '../route.ts';
 import { adminColumns, adminListSchema, changeTypes, initiators, resources, showChange } from './admin-log-schemas.ts';
 import { exportLog, exportParameters, exportTypes } from './export.ts';
@@ -16,18 +16,18 @@ const filters = {
   type: oneOf(...changeTypes),
   initiator: oneOf(...initiators),
   resource: oneOf(...resources),
-  ...times('createdAt'),
+  ...timeParameters('createdAt'),
 };
 
 /** Returns undefined if no entry can match: the address is unknown or belongs to another user id. */
 async function toFilter(
-  sent: Read<typeof filters>,
+  parameters: ParameterValues<typeof filters>,
   { identity }: Pick<Store, 'identity'>,
 ): Promise<AdminLogFilter | undefined> {
-  const { userEmail, userId, type, initiator, resource } = sent;
-  const found = userEmail === undefined ? undefined : await identity.findUserByEmail(userEmail);
-  if (userEmail !== undefined && (!found || (userId !== undefined && userId !== found.id))) return undefined;
-  return { userId: found?.id ?? userId, type, initiator, resource, times: readInstants(sent, 'createdAt') };
+  const { userEmail, userId, type, initiator, resource } = parameters;
+  const user = userEmail === undefined ? undefined : await identity.findUserByEmail(userEmail);
+  if (userEmail !== undefined && (!user || (userId !== undefined && userId !== user.id))) return undefined;
+  return { userId: user?.id ?? userId, type, initiator, resource, times: parseInstants(parameters, 'createdAt') };
 }
 
 export const adminLogRoutes = [
@@ -35,13 +35,13 @@ export const adminLogRoutes = [
     ...reading,
     path,
     id: 'listAdminLogs',
-    summary: 'Who changed what of the project, newest first',
+    summary: 'Admin log: changes to the project, newest first',
     query: { limit: integer(1, 100, 10), cursor: text(), ...filters },
     answers: adminListSchema,
     async handle({ path, query }, { store }) {
       const { limit = 10, cursor, ...sent } = query;
-      const mark = markQuery('admin', path, sent);
-      const [at, id] = cursor === undefined ? [] : readCursor(cursor, mark, 2);
+      const queryHash = hashQuery('admin', path, sent);
+      const [at, id] = cursor === undefined ? [] : parseCursor(cursor, queryHash, 2);
       const after = at === undefined || id === undefined ? undefined : { at, id };
       const filter = await toFilter(sent, store);
       const found = filter ? await store.adminLog.search({ ...filter, limit: limit + 1, after }) : [];
@@ -49,7 +49,7 @@ export const adminLogRoutes = [
       const last = found.length > limit ? page.at(-1) : undefined;
       const body = {
         hasMore: last !== undefined,
-        ...(last && { nextCursor: writeCursor([last.at, last.id], mark) }),
+        ...(last && { nextCursor: formatCursor([last.at, last.id], queryHash) }),
         parameters: { ...path, limit, ...sent },
         data: page.map(showChange),
       };
@@ -60,7 +60,7 @@ export const adminLogRoutes = [
     ...reading,
     path: `${path}/export`,
     id: 'exportAdminLogs',
-    summary: 'The admin log as a file, in the order in which it was written',
+    summary: 'The admin log as a file, in the order of writing',
     query: { ...exportParameters, ...filters },
     streams: exportTypes,
     async handle({ query }, { store }) {
@@ -69,7 +69,7 @@ export const adminLogRoutes = [
       return exportLog({
         ...{ name: 'admin-logs', format, since, columns: adminColumns },
         until: filter ? await store.adminLog.newestId() : 0,
-        walk: (from, until) => store.adminLog.walk({ ...filter, since: from, until }),
+        scan: (from, until) => store.adminLog.walk({ ...filter, since: from, until }),
         toObject: showChange,
       });
     },

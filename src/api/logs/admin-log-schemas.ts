@@ -25,8 +25,11 @@ const userProjectSchema = z
 const namedSchema = z
   .strictObject({
     name: z.string(),
-    codeCustomizationVersion: z.number().optional().describe('Of an environment: always 0'),
-    details: z.record(z.string(), z.unknown()).optional().describe('Of other resources than role, team, environment'),
+    codeCustomizationVersion: z.number().optional().describe('Only for environments: always 0'),
+    details: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('For resources other than role, team and environment'),
   })
   .meta({ id: 'NamedValue' });
 const valueSchema = z.union([userProjectSchema, namedSchema]);
@@ -34,7 +37,7 @@ const valueSchema = z.union([userProjectSchema, namedSchema]);
 export const adminListSchema = z
   .strictObject({
     hasMore: z.boolean(),
-    nextCursor: z.string().optional().describe('With hasMore'),
+    nextCursor: z.string().optional().describe('Present if hasMore is true'),
     parameters: z.object({ projectName: z.string(), limit: z.int() }).loose(),
     data: z
       .array(
@@ -44,15 +47,17 @@ export const adminListSchema = z
             id: z.string(),
             type: z.enum(changeTypes),
             resource: z.string().describe(`Such as ${resources.slice(0, 4).join(', ')}`),
-            initiator: z.enum(initiators).describe('serviceAdmin: nobody was signed in, as at the command line'),
+            initiator: z
+              .enum(initiators)
+              .describe('serviceAdmin: no user was signed in, for example on the command line'),
             createdAt: timeSchema,
-            user: userSchema.optional().describe('Who did it'),
+            user: userSchema.optional().describe('The user who made the change'),
             newValue: valueSchema.optional(),
             previousValue: valueSchema.optional(),
           })
           .meta({ id: 'AdminLog' }),
       )
-      .describe('Newest first; of equal times the larger id first'),
+      .describe('Newest first; entries with the same time in descending order of id'),
   })
   .meta({ id: 'AdminLogList' });
 
@@ -70,13 +75,13 @@ export function showChange({ id, type, resource, initiator, at, user, newValue, 
   };
 }
 
-const closed: ReadonlySet<string> = new Set(['role', 'team', 'environment']);
+const contractResources: ReadonlySet<string> = new Set(['role', 'team', 'environment']);
 
 function showValue(resource: string, value: LogValue): object {
   if (!('member' in value)) {
     const { name, details } = value;
     const version = resource === 'environment' && { codeCustomizationVersion: 0 };
-    return { name, ...version, ...(details && !closed.has(resource) && { details }) };
+    return { name, ...version, ...(details && !contractResources.has(resource) && { details }) };
   }
   const { level, role, team, tags, ...user } = value.member;
   return {

@@ -3,7 +3,7 @@
 // exactly once, even if an earlier call finished late. The log is read in steps while the client downloads, so memory
 // holds one step.
 import { byteOrderMark, quoteCell } from '../../http/csv-cell.ts';
-import type { WalkStep } from '../../store/audit/log-types.ts';
+import type { ScanStep } from '../../store/audit/log-types.ts';
 import { integer, oneOf } from '../parameters.ts';
 import type { Answer } from '../route.ts';
 
@@ -16,13 +16,13 @@ export const exportTypes = ['application/x-ndjson', 'text/csv; charset=utf-8'] a
 
 export type ExportFormat = 'csv' | 'ndjson';
 
-export interface Exported<E> {
+export interface LogExport<E> {
   readonly name: string;
   readonly format: ExportFormat;
   readonly since: number;
   /** The id of the last entry to export. It is read once, so the export ends. */
   readonly until: number;
-  readonly walk: (since: number, until: number) => Promise<WalkStep<E>>;
+  readonly scan: (since: number, until: number) => Promise<ScanStep<E>>;
   readonly toObject: (entry: E) => object;
   readonly columns: Columns<E>;
 }
@@ -30,13 +30,13 @@ export interface Exported<E> {
 /** Column names, and the function that returns each cell. */
 export type Columns<E> = Readonly<Record<string, (entry: E) => string | number | undefined>>;
 
-export function exportLog<E>({ name, format, ...log }: Exported<E>): Answer {
+export function exportLog<E>({ name, format, ...log }: LogExport<E>): Answer {
   const type = format === 'csv' ? exportTypes[1] : exportTypes[0];
   return { status: 200, stream: { type, filename: `${name}.${format}`, parts: writeLog({ format, ...log }) } };
 }
 
-async function* writeLog<E>(log: Omit<Exported<E>, 'name'>): AsyncGenerator<string> {
-  const { format, since, until, walk, toObject, columns } = log;
+async function* writeLog<E>(log: Omit<LogExport<E>, 'name'>): AsyncGenerator<string> {
+  const { format, since, until, scan, toObject, columns } = log;
   const cells = Object.values(columns);
   const toLine = {
     csv: (entry: E) => `${cells.map((cell) => toCell(cell(entry))).join(',')}\r\n`,
@@ -45,7 +45,7 @@ async function* writeLog<E>(log: Omit<Exported<E>, 'name'>): AsyncGenerator<stri
   // The stream needs a first part even if the log is empty.
   yield format === 'csv' ? `${byteOrderMark}${Object.keys(columns).map(quoteCell).join(',')}\r\n` : '';
   for (let from: number | undefined = since; from !== undefined; ) {
-    const { entries, next }: WalkStep<E> = await walk(from, until);
+    const { entries, next }: ScanStep<E> = await scan(from, until);
     if (entries.length > 0) yield entries.map(toLine).join('');
     from = next;
   }

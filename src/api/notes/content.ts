@@ -6,14 +6,14 @@ import { fail } from '../../core/errors.ts';
 
 /** Loaded with the first note, to keep startup fast. */
 let loaded: typeof sanitizeHtml | undefined;
-const sanitize = (content: string, wanted: sanitizeHtml.IOptions): string => {
+const sanitize = (content: string, rules: sanitizeHtml.IOptions): string => {
   loaded ??= createRequire(import.meta.url)('sanitize-html') as typeof sanitizeHtml;
-  return loaded(content, wanted);
+  return loaded(content, rules);
 };
 
 /** The maximum length of a message in characters, as sent and as stored. */
-export const contentMost = 100_000;
-export const titleMost = 255;
+export const MAX_CONTENT_LENGTH = 100_000;
+export const MAX_TITLE_LENGTH = 255;
 
 const tags = [
   'p',
@@ -60,28 +60,28 @@ export function cleanHtml(content: string): string {
   return sanitize(content.replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, ''), options).trim();
 }
 
-const shownAs = (content: string): string =>
+const toPlainText = (content: string): string =>
   sanitize(content, { allowedTags: [], allowedAttributes: {} })
     .replace(/&nbsp;/g, ' ')
     .trim();
 
 /** Returns the content to store. Throws INVALID_ARGUMENT if it is too long or has no text. */
-export function readContent(sent: string): string {
-  const content = sent.length > contentMost ? '' : cleanHtml(sent);
-  if (sent.length > contentMost || content.length > contentMost) {
-    fail('INVALID_ARGUMENT', { argument: 'content', problem: `at most ${contentMost} characters are kept.` });
+export function parseContent(input: string): string {
+  const content = input.length > MAX_CONTENT_LENGTH ? '' : cleanHtml(input);
+  if (input.length > MAX_CONTENT_LENGTH || content.length > MAX_CONTENT_LENGTH) {
+    fail('INVALID_ARGUMENT', { argument: 'content', problem: `expected at most ${MAX_CONTENT_LENGTH} characters.` });
   }
-  if (shownAs(content) === '') {
-    fail('INVALID_ARGUMENT', { argument: 'content', problem: 'there is no text in it. Write some.' });
+  if (toPlainText(content) === '') {
+    fail('INVALID_ARGUMENT', { argument: 'content', problem: 'expected some text.' });
   }
   return content;
 }
 
 /** Returns a title on one line. Throws INVALID_ARGUMENT. */
-export function readTitle(sent: string): string {
-  const title = sent.replace(/[\p{Cc}\s]+/gu, ' ').trim();
-  if (title === '' || title.length > titleMost) {
-    fail('INVALID_ARGUMENT', { argument: 'title', problem: `expected 1 to ${titleMost} characters.` });
+export function parseTitle(input: string): string {
+  const title = input.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+  if (title === '' || title.length > MAX_TITLE_LENGTH) {
+    fail('INVALID_ARGUMENT', { argument: 'title', problem: `expected 1 to ${MAX_TITLE_LENGTH} characters.` });
   }
   return title;
 }

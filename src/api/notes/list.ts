@@ -1,8 +1,8 @@
-// The list of notes (spec public-http-api 4.1). The cursor is our extension. It holds the position after the last note
+// The list of notes (behaviour api 4.1). The cursor is our extension. It holds the position after the last note
 // and a hash of its query.
-import type { NoteWish } from '../../store/notes/types.ts';
-import { markQuery, readCursor, writeCursor } from '../list.ts';
-import { email, integer, type Read, readInstants, text, times } from '../parameters.ts';
+import type { NoteFilter } from '../../store/notes/types.ts';
+import { formatCursor, hashQuery, parseCursor } from '../list.ts';
+import { email, integer, type ParameterValues, parseInstants, text, timeParameters } from '../parameters.ts';
 import type { Answer, Call, RouteParts } from '../route.ts';
 import { showNote } from './schemas.ts';
 
@@ -12,7 +12,7 @@ const filters = {
   teamName: text(),
   collectionName: text(),
   recordId: text(),
-  ...times('createdAt', 'updatedAt', 'archivedAt'),
+  ...timeParameters('createdAt', 'updatedAt', 'archivedAt'),
 };
 
 export const listParameters = { limit: integer(1, 100, 10), cursor: text(), ...filters };
@@ -24,24 +24,31 @@ export async function listNotes(
   { store }: Pick<RouteParts, 'store'>,
 ): Promise<Answer> {
   const { limit = 10, cursor, ...sent } = query;
-  const mark = markQuery('notes', path, sent);
-  const [after] = cursor === undefined ? [] : readCursor(cursor, mark, 1);
-  const { notes, next } = await store.notes.list({ ...toWish(sent), limit, ...(after !== undefined && { after }) });
+  const queryHash = hashQuery('notes', path, sent);
+  const [after] = cursor === undefined ? [] : parseCursor(cursor, queryHash, 1);
+  const { notes, next } = await store.notes.list({
+    ...toNoteFilter(sent),
+    limit,
+    ...(after !== undefined && { after }),
+  });
   const body = {
     hasMore: next !== undefined,
-    ...(next !== undefined && { nextCursor: writeCursor([next], mark) }),
+    ...(next !== undefined && { nextCursor: formatCursor([next], queryHash) }),
     parameters: { ...path, limit, ...sent },
     data: notes.map(showNote),
   };
   return { status: 200, body };
 }
 
-function toWish({ collectionName, ...sent }: Omit<Read<ListParameters>, 'limit' | 'cursor'>): Omit<NoteWish, 'limit'> {
-  const { userEmail, userId, teamName, recordId } = sent;
+function toNoteFilter({
+  collectionName,
+  ...parameters
+}: Omit<ParameterValues<ListParameters>, 'limit' | 'cursor'>): Omit<NoteFilter, 'limit'> {
+  const { userEmail, userId, teamName, recordId } = parameters;
   const [createdAt, updatedAt, archivedAt] = [
-    readInstants(sent, 'createdAt'),
-    readInstants(sent, 'updatedAt'),
-    readInstants(sent, 'archivedAt'),
+    parseInstants(parameters, 'createdAt'),
+    parseInstants(parameters, 'updatedAt'),
+    parseInstants(parameters, 'archivedAt'),
   ];
   return {
     ...(userEmail !== undefined && { userEmail }),

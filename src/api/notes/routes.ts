@@ -1,13 +1,13 @@
-// Endpoints for notes. All of them need the Admin role (spec public-http-api 5, 2), so a list contains the notes of all
+// Endpoints for notes. All of them need the Admin role (behaviour api 5, 2), so a list contains the notes of all
 // teams. To create a note, the user must also see the record.
 import { fail } from '../../core/errors.ts';
 import type { Note } from '../../store/notes/types.ts';
 import { type Answer, type Call, defineRoute, type RouteParts } from '../route.ts';
 import { listNotes, listParameters } from './list.ts';
 import { listSchema, newMessageSchema, newNoteSchema, noteChangeSchema, showThread, threadSchema } from './schemas.ts';
-import { addMessage, changeNote, createNote, editMessage, noteReading, type Writer } from './writing.ts';
+import { addMessage, changeNote, createNote, editMessage, logNoteRead, type Writer } from './writing.ts';
 
-const place = '/v1/project/{projectName}/environment/{environmentName}/notes';
+const notesPath = '/v1/project/{projectName}/environment/{environmentName}/notes';
 const reading = { scopes: ['notes:read'], admin: true } as const;
 const writing = { scopes: ['notes:write'], admin: true } as const;
 
@@ -23,33 +23,33 @@ function writerOf({ access, token }: Pick<Call, 'access' | 'token'>): Writer {
   };
 }
 
-const LARGEST = 2_147_483_647;
+const MAX_ID = 2_147_483_647;
 
 /** Reads an id from the path. Throws INVALID_ARGUMENT. */
-function readId(path: Call['path'], name: 'noteId' | 'messageId'): number {
-  const sent = path[name] ?? '';
-  if (/^[1-9]\d{0,9}$/.test(sent) && Number(sent) <= LARGEST) return Number(sent);
-  if (/^\d+$/.test(sent)) return gone(name, sent);
+function parseId(path: Call['path'], name: 'noteId' | 'messageId'): number {
+  const text = path[name] ?? '';
+  if (/^[1-9]\d{0,9}$/.test(text) && Number(text) <= MAX_ID) return Number(text);
+  if (/^\d+$/.test(text)) return failNotFound(name, text);
   return fail('INVALID_ARGUMENT', { argument: name, problem: 'expected a whole number.' });
 }
 
-const gone = (name: string, id: number | string): never =>
+const failNotFound = (name: string, id: number | string): never =>
   fail('NOT_FOUND', { path: `${name === 'noteId' ? 'note' : 'message'} ${id}` });
 
 async function findNote(path: Call['path'], { store }: RouteParts): Promise<Note> {
-  const id = readId(path, 'noteId');
-  return (await store.notes.find(id)) ?? gone('noteId', id);
+  const id = parseId(path, 'noteId');
+  return (await store.notes.find(id)) ?? failNotFound('noteId', id);
 }
 
-async function answer(status: number, id: number, { store }: RouteParts): Promise<Answer> {
-  const note = (await store.notes.find(id)) ?? gone('noteId', id);
+async function respondWithNote(status: number, id: number, { store }: RouteParts): Promise<Answer> {
+  const note = (await store.notes.find(id)) ?? failNotFound('noteId', id);
   return { status, body: showThread(note) };
 }
 
 export const noteRoutes = [
   defineRoute({
     method: 'GET',
-    path: place,
+    path: notesPath,
     id: 'listNotes',
     summary: 'Notes with their messages, newest first',
     ...reading,
@@ -60,9 +60,9 @@ export const noteRoutes = [
   }),
   defineRoute({
     method: 'POST',
-    path: place,
+    path: notesPath,
     id: 'createNote',
-    summary: 'Creates a note about a record that the user of the token sees',
+    summary: 'Creates a note about a record that the user of the token can see',
     ...writing,
     body: newNoteSchema,
     status: 201,
@@ -70,12 +70,12 @@ export const noteRoutes = [
     async handle(call, parts) {
       const { title, collectionName: collection, recordId, content } = call.body;
       const draft = { title, collection, recordId, ...(content !== undefined && { content }) };
-      return answer(201, await createNote(parts, writerOf(call), draft), parts);
+      return respondWithNote(201, await createNote(parts, writerOf(call), draft), parts);
     },
   }),
   defineRoute({
     method: 'GET',
-    path: `${place}/{noteId}`,
+    path: `${notesPath}/{noteId}`,
     id: 'getNote',
     summary: 'One note with its thread',
     ...reading,
@@ -83,15 +83,15 @@ export const noteRoutes = [
     answers: threadSchema,
     async handle(call, parts) {
       const note = await findNote(call.path, parts);
-      noteReading(parts, writerOf(call), note);
+      logNoteRead(parts, writerOf(call), note);
       return { status: 200, body: showThread(note) };
     },
   }),
   defineRoute({
     method: 'PATCH',
-    path: `${place}/{noteId}`,
+    path: `${notesPath}/{noteId}`,
     id: 'updateNote',
-    summary: 'Renames a note, archives it or brings it back',
+    summary: 'Renames, archives or unarchives a note',
     ...writing,
     body: noteChangeSchema,
     status: 200,
@@ -101,12 +101,12 @@ export const noteRoutes = [
       const { title, archived } = call.body;
       const change = { ...(title !== undefined && { title }), ...(archived !== undefined && { archived }) };
       await changeNote(parts, writerOf(call), note, change);
-      return answer(200, note.id, parts);
+      return respondWithNote(200, note.id, parts);
     },
   }),
   defineRoute({
     method: 'POST',
-    path: `${place}/{noteId}/messages`,
+    path: `${notesPath}/{noteId}/messages`,
     id: 'createNoteMessage',
     summary: 'Adds a message to the thread of a note',
     ...writing,
@@ -116,23 +116,23 @@ export const noteRoutes = [
     async handle(call, parts) {
       const note = await findNote(call.path, parts);
       await addMessage(parts, writerOf(call), note, call.body.content);
-      return answer(201, note.id, parts);
+      return respondWithNote(201, note.id, parts);
     },
   }),
   defineRoute({
     method: 'PATCH',
-    path: `${place}/{noteId}/messages/{messageId}`,
+    path: `${notesPath}/{noteId}/messages/{messageId}`,
     id: 'updateNoteMessage',
-    summary: 'Edits a message, which its author or an administrator may',
+    summary: 'Edits a message, as its author or an administrator',
     ...writing,
     body: newMessageSchema,
     status: 200,
     answers: threadSchema,
     async handle(call, parts) {
       const note = await findNote(call.path, parts);
-      const id = readId(call.path, 'messageId');
+      const id = parseId(call.path, 'messageId');
       const done = await editMessage(parts, writerOf(call), note, { id, content: call.body.content });
-      return done ? answer(200, note.id, parts) : gone('messageId', id);
+      return done ? respondWithNote(200, note.id, parts) : failNotFound('messageId', id);
     },
   }),
 ];

@@ -1,4 +1,4 @@
-// The schemas of notes (spec public-http-api 2.1 to 2.3).
+// The schemas of notes (behaviour api 2.1 to 2.3).
 import { z } from 'zod';
 import type { Note, NoteMessage } from '../../store/notes/types.ts';
 import {
@@ -10,7 +10,7 @@ import {
   timeSchema,
   userSchema,
 } from '../schemas.ts';
-import { contentMost, titleMost } from './content.ts';
+import { MAX_CONTENT_LENGTH, MAX_TITLE_LENGTH } from './content.ts';
 
 const messageFields = {
   object: z.literal('note-message'),
@@ -20,7 +20,11 @@ const messageFields = {
 };
 const messageSchema = z.strictObject(messageFields).meta({ id: 'NoteMessage' });
 const threadMessageSchema = z
-  .strictObject({ ...messageFields, id: z.int(), editedAt: timeSchema.optional().describe('Absent: never') })
+  .strictObject({
+    ...messageFields,
+    id: z.int(),
+    editedAt: timeSchema.optional().describe('Absent if the message was never edited'),
+  })
   .meta({ id: 'NoteThreadMessage' });
 
 const noteFields = {
@@ -29,8 +33,8 @@ const noteFields = {
   title: z.string(),
   recordId: z.string().min(1),
   createdAt: timeSchema,
-  updatedAt: timeSchema.describe('Of the note or one of its messages'),
-  archivedAt: timeSchema.optional().describe('Absent: it is not archived'),
+  updatedAt: timeSchema.describe('The last change of the note or of one of its messages'),
+  archivedAt: timeSchema.optional().describe('Absent if the note is not archived'),
   user: userSchema,
   environment: environmentSchema,
   team: teamSchema,
@@ -46,28 +50,32 @@ export const threadSchema = z
 export const listSchema = z
   .strictObject({
     hasMore: z.boolean(),
-    nextCursor: z.string().optional().describe('With hasMore: the `cursor` of the next page'),
+    nextCursor: z.string().optional().describe('Present if hasMore is true: the `cursor` of the next page'),
     parameters: z
       .looseObject({ projectName: z.string(), environmentName: z.string(), limit: z.int() })
-      .describe('And every filter that was sent'),
+      .describe('Also every filter of the request'),
     data: z.array(noteSchema),
   })
   .meta({ id: 'NoteList' });
 
-const title = z.string().min(1).max(titleMost).describe('One line');
-const content = z.string().min(1).max(contentMost).describe('HTML, of which what could run is taken out');
+const title = z.string().min(1).max(MAX_TITLE_LENGTH).describe('A single line');
+const content = z
+  .string()
+  .min(1)
+  .max(MAX_CONTENT_LENGTH)
+  .describe('HTML; scripts and other active content are removed');
 
 export const newNoteSchema = z
   .strictObject({
     title,
     collectionName: z.string().min(1).max(191),
-    recordId: z.string().min(1).max(400).describe('Of a composite key: its parts with | between them'),
-    content: content.optional().describe('HTML of a first message'),
+    recordId: z.string().min(1).max(400).describe('For a composite key: its parts, separated by |'),
+    content: content.optional().describe('HTML of the first message'),
   })
   .meta({ id: 'NewNote' });
 export const noteChangeSchema = z
   .strictObject({ title: title.optional(), archived: z.boolean().optional() })
-  .refine((sent) => Object.keys(sent).length > 0, { error: 'Send title, archived or both' })
+  .refine((change) => Object.keys(change).length > 0, { error: 'Send title, archived or both' })
   .meta({ id: 'NoteChange', minProperties: 1 });
 export const newMessageSchema = z.strictObject({ content }).meta({ id: 'NewNoteMessage' });
 

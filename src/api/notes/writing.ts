@@ -9,12 +9,12 @@ import type { Clock } from '../../core/clock.ts';
 import { AppError, fail, isAppError, toAppError } from '../../core/errors.ts';
 import { markLogged } from '../../core/observe/failures.ts';
 import type { Observe } from '../../core/observe.ts';
-import { outcomeOfCode } from '../../store/audit/activity-outcome.ts';
+import { outcomeOfCode } from '../../store/audit/activity.ts';
 import type { ActivityEntry, Intent } from '../../store/audit/activity-types.ts';
-import { recordIdMost, threadMost } from '../../store/notes/notes.ts';
+import { MAX_RECORD_ID_LENGTH, threadLimits } from '../../store/notes/notes.ts';
 import type { Note, NoteChange } from '../../store/notes/types.ts';
 import type { Store } from '../../store/store.ts';
-import { readContent, readTitle } from './content.ts';
+import { parseContent, parseTitle } from './content.ts';
 
 export interface NoteParts {
   readonly store: Pick<Store, 'notes' | 'activity' | 'permissions'>;
@@ -42,10 +42,10 @@ export interface NoteDraft {
 
 /** Returns the id. Throws INVALID_ARGUMENT or RECORD_NOT_FOUND. */
 export async function createNote(parts: NoteParts, writer: Writer, draft: NoteDraft): Promise<number> {
-  const title = readTitle(draft.title);
-  const content = draft.content === undefined ? {} : { content: readContent(draft.content) };
+  const title = parseTitle(draft.title);
+  const content = draft.content === undefined ? {} : { content: parseContent(draft.content) };
   const { collection } = draft;
-  return withMark(parts, writer, 'createNote', draft, async (access) => {
+  return runLogged(parts, writer, 'createNote', draft, async (access) => {
     const recordId = await findRecord(parts, access, collection, draft.recordId);
     const { id: userId, renderingId } = access.caller;
     return parts.store.notes.create({ title, collection, recordId, userId, renderingId, ...content });
@@ -56,10 +56,10 @@ export async function createNote(parts: NoteParts, writer: Writer, draft: NoteDr
 export async function changeNote(parts: NoteParts, writer: Writer, note: Note, change: NoteChange): Promise<boolean> {
   const { title, archived } = change;
   const values = {
-    ...(title !== undefined && { title: readTitle(title) }),
+    ...(title !== undefined && { title: parseTitle(title) }),
     ...(archived !== undefined && { archived }),
   };
-  return withMark(parts, writer, 'updateNote', note, async () => {
+  return runLogged(parts, writer, 'updateNote', note, async () => {
     return (await parts.store.notes.change(note.id, values)) === true;
   });
 }
@@ -69,11 +69,11 @@ export async function addMessage(
   parts: NoteParts,
   writer: Writer,
   note: Note,
-  sent: string,
+  input: string,
 ): Promise<number | undefined> {
-  const content = readContent(sent);
-  return withMark(parts, writer, 'createMessage', note, async ({ caller }) =>
-    orFull(await parts.store.notes.addMessage(note.id, { userId: caller.id, content })),
+  const content = parseContent(input);
+  return runLogged(parts, writer, 'createMessage', note, async ({ caller }) =>
+    requireSpace(await parts.store.notes.addMessage(note.id, { userId: caller.id, content })),
   );
 }
 
@@ -84,26 +84,26 @@ export async function editMessage(
   note: Note,
   message: { readonly id: number; readonly content: string },
 ): Promise<true | undefined> {
-  const known = note.messages.find(({ id }) => id === message.id);
-  if (!known) return undefined;
-  const content = readContent(message.content);
-  return withMark(parts, writer, 'updateMessage', note, async ({ caller }) => {
-    if (known.user.id !== caller.id && caller.permissionLevel !== 'admin') {
-      fail('DENIED', { problem: 'A message is changed by its author or an administrator.' });
+  const existing = note.messages.find(({ id }) => id === message.id);
+  if (!existing) return undefined;
+  const content = parseContent(message.content);
+  return runLogged(parts, writer, 'updateMessage', note, async ({ caller }) => {
+    if (existing.user.id !== caller.id && caller.permissionLevel !== 'admin') {
+      fail('DENIED', { problem: 'Only the author of a message or an administrator can edit it.' });
     }
-    return orFull(await parts.store.notes.editMessage(note.id, message.id, content));
+    return requireSpace(await parts.store.notes.editMessage(note.id, message.id, content));
   });
 }
 
 /** Logs that a note was read. */
-export function noteReading(parts: NoteParts, writer: Omit<Writer, 'check'>, note: Note): void {
+export function logNoteRead(parts: NoteParts, writer: Omit<Writer, 'check'>, note: Note): void {
   const entry = { ...entryOf(parts, writer, 'openNote', note), type: 'read' as const };
   parts.store.activity.record({ ...entry, outcome: 'completed', durationMs: 0 });
 }
 
-function orFull<T>(written: T | 'full'): T {
+function requireSpace<T>(written: T | 'full'): T {
   if (written !== 'full') return written as T;
-  const problem = `a thread holds at most ${threadMost.messages} messages and ${threadMost.characters} characters. Begin another note.`;
+  const problem = `a thread can have at most ${threadLimits.messages} messages and ${threadLimits.characters} characters. Create another note.`;
   return fail('INVALID_ARGUMENT', { argument: 'content', problem });
 }
 
@@ -112,14 +112,14 @@ function orFull<T>(written: T | 'full'): T {
  * not browse or read.
  */
 async function findRecord({ engine }: NoteParts, access: Access, collection: string, id: string): Promise<string> {
-  const may = access.can('browse', collection) && access.can('read', collection);
-  const key = may ? describeKey(engine, access, collection) : undefined;
+  const isVisible = access.can('browse', collection) && access.can('read', collection);
+  const key = isVisible ? describeKey(engine, access, collection) : undefined;
   if (key === undefined)
-    return fail('INVALID_ARGUMENT', { argument: 'collectionName', problem: 'there is no such collection.' });
+    return fail('INVALID_ARGUMENT', { argument: 'collectionName', problem: 'unknown collection.' });
   const { rows } = await engine.get(access, { collection, id, fields: key });
   const recordId = packId(rows[0] ?? []);
-  if (recordId.length > recordIdMost) {
-    fail('INVALID_ARGUMENT', { argument: 'recordId', problem: `at most ${recordIdMost} characters are kept.` });
+  if (recordId.length > MAX_RECORD_ID_LENGTH) {
+    fail('INVALID_ARGUMENT', { argument: 'recordId', problem: `expected at most ${MAX_RECORD_ID_LENGTH} characters.` });
   }
   return recordId;
 }
@@ -159,7 +159,7 @@ function entryOf(
   };
 }
 
-async function withMark<T>(
+async function runLogged<T>(
   parts: NoteParts,
   writer: Writer,
   action: string,
@@ -169,10 +169,10 @@ async function withMark<T>(
   const intent = await begin(parts, entryOf(parts, writer, action, subject));
   try {
     // A right revoked since the request arrived must block the write.
-    const now = await parts.store.permissions.accessOf(writer.access.caller.id);
-    if (!now) return fail('DENIED', { problem: 'The account is disabled or gone.' });
-    await writer.check(now);
-    const done = await run(now);
+    const currentAccess = await parts.store.permissions.accessOf(writer.access.caller.id);
+    if (!currentAccess) return fail('DENIED', { problem: 'The account is disabled or gone.' });
+    await writer.check(currentAccess);
+    const done = await run(currentAccess);
     await intent.complete({ outcome: 'completed' });
     return done;
   } catch (thrown) {

@@ -5,10 +5,10 @@ import { routes } from '../routes.ts';
 import { errorSchema } from '../schemas.ts';
 import { type Documented, webhookDescription } from '../workflows/webhook-description.ts';
 import { exampleOf, type Json } from './examples.ts';
-import { describeParameter, headers, introduction, otherTag, statuses, tags } from './texts.ts';
+import { apiIntroduction, describeParameter, headers, otherTag, statuses, tags } from './texts.ts';
 
 /** All documented routes. */
-const documented: readonly Documented[] = [...routes, webhookDescription];
+const documentedRoutes: readonly Documented[] = [...routes, webhookDescription];
 
 export interface ApiDocument {
   readonly openapi: '3.1.0';
@@ -55,41 +55,41 @@ export type ResponseObject =
 
 type ToSchema = (schema: z.ZodType, io: 'input' | 'output') => Json;
 
-const scheme = 'applicationToken';
+const SECURITY_SCHEME = 'applicationToken';
 const limitHeaders = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
 /** `address`: the URL of `/v1`. */
 export function describeApi(address: string, version: string): ApiDocument {
   const schemas: Record<string, Json> = {};
-  const toSchema: ToSchema = (schema, io) => take(z.toJSONSchema(schema, { io }), schemas);
+  const toSchema: ToSchema = (schema, io) => extractSchemas(z.toJSONSchema(schema, { io }), schemas);
   const error = toSchema(errorSchema, 'output');
   const paths = Object.fromEntries(
-    [...new Set(documented.map(({ path }) => path))].map((path) => [
+    [...new Set(documentedRoutes.map(({ path }) => path))].map((path) => [
       path,
       Object.fromEntries(
-        documented
+        documentedRoutes
           .filter((route) => route.path === path)
           .map((route) => [route.method.toLowerCase(), describeRoute(route, toSchema, schemas, error)]),
       ),
     ]),
   );
-  const used = new Set(documented.map((route) => tagOf(route).name));
+  const used = new Set(documentedRoutes.map((route) => tagOf(route).name));
   const known = new Map([...Object.values(tags), otherTag].map((tag) => [tag.name, tag]));
   return {
     openapi: '3.1.0',
-    info: { title: 'Portico public API', version, description: introduction },
+    info: { title: 'Portico public API', version, description: apiIntroduction },
     servers: [{ url: address.replace(/\/v1$/, '') }],
     tags: [...known.values()].filter(({ name }) => used.has(name)),
-    security: [{ [scheme]: [] }],
+    security: [{ [SECURITY_SCHEME]: [] }],
     paths,
     components: {
       securitySchemes: {
-        [scheme]: {
+        [SECURITY_SCHEME]: {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'svc_ and 43 characters',
           description:
-            'An application token. What an operation lists are scopes: the token needs one of them. `all` stands for each of them.',
+            'An application token. Each operation lists scopes, and the token needs one of them. `all` includes every other scope.',
         },
       },
       headers: Object.fromEntries(
@@ -108,10 +108,10 @@ export function describeApi(address: string, version: string): ApiDocument {
 
 function describeRoute(route: Documented, toSchema: ToSchema, schemas: Record<string, Json>, error: Json): Operation {
   const { id, summary, scopes, body, errors = {} } = route;
-  const show = (schema: Json, name = '') => ({ schema, example: exampleOf(schema, schemas, name) });
+  const withExample = (schema: Json, name = '') => ({ schema, example: exampleOf(schema, schemas, name) });
   const parameters = [
-    ...pathParameters(route, show),
-    ...queryParameters(route, toSchema, show),
+    ...pathParameters(route, withExample),
+    ...queryParameters(route, toSchema, withExample),
     ...headerParameters(route),
   ];
   const anyOf = scopes === null ? [[]] : [...scopes, 'all'].map((scope) => [scope]);
@@ -124,38 +124,44 @@ function describeRoute(route: Documented, toSchema: ToSchema, schemas: Record<st
   return {
     operationId: id,
     summary,
-    description: describeNeeds(route),
+    description: describeRequirements(route),
     tags: [tagOf(route).name],
-    security: [...new Map(anyOf.map((needed) => [`${needed}`, { [scheme]: needed }])).values()],
+    security: [...new Map(anyOf.map((needed) => [`${needed}`, { [SECURITY_SCHEME]: needed }])).values()],
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: true, content: { 'application/json': show(toSchema(body, 'input')) } } }),
+    ...(body && {
+      requestBody: { required: true, content: { 'application/json': withExample(toSchema(body, 'input')) } },
+    }),
     responses: {
-      [route.status]: { description: 'Done', headers: headersOf(route), ...contentOf(route, toSchema, show) },
+      [route.status]: {
+        description: 'Success',
+        headers: successHeaders(route),
+        ...successContent(route, toSchema, withExample),
+      },
       ...Object.fromEntries(failures),
     },
   };
 }
 
 /**
- * Lists the statuses that programs may need to distinguish. `4XX` and `5XX` cover the rest, as in the spec
- * (public-http-api 7.2).
+ * Lists the statuses that programs may need to distinguish. `4XX` and `5XX` cover the rest
+ * (behaviour api 7.2).
  */
 export function statusesOf({ path, body, also = [] }: Documented): readonly string[] {
-  const here = path.includes('{') ? ['404'] : [];
-  const sent = body ? ['413'] : [];
-  const all = new Set(['400', '401', '403', ...here, ...also.map(String), ...sent, '429']);
+  const notFound = path.includes('{') ? ['404'] : [];
+  const bodyStatuses = body ? ['413'] : [];
+  const all = new Set(['400', '401', '403', ...notFound, ...also.map(String), ...bodyStatuses, '429']);
   return [...[...all].sort(), '4XX', '5XX'];
 }
 
-function describeNeeds({ summary, about, scopes, admin, query }: Documented): string {
-  const needs = [
+function describeRequirements({ summary, about, scopes, admin, query }: Documented): string {
+  const requirements = [
     scopes === null
       ? 'any application token'
       : `a token with the scope ${[...new Set([...scopes, 'all'])].map((scope) => `\`${scope}\``).join(' or ')}`,
-    admin && 'the Admin role of its user',
+    admin && 'the Admin role for its user',
   ];
   const pages = query && 'cursor' in query && ' Send `nextCursor` as `cursor` for the next page.';
-  return `${about ?? `${summary}.`} Needs ${needs.filter(Boolean).join(', and ')}.${pages || ''}`;
+  return `${about ?? `${summary}.`} Needs ${requirements.filter(Boolean).join(', and ')}.${pages || ''}`;
 }
 
 function tagOf({ path, tag }: Documented): { readonly name: string; readonly description: string } {
@@ -164,12 +170,12 @@ function tagOf({ path, tag }: Documented): { readonly name: string; readonly des
   return segment === undefined ? otherTag : tags[segment]!;
 }
 
-const refer = (names: readonly string[]): Json =>
+const referenceHeaders = (names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${headers[name]!.name}` }]));
 
 /** Headers of a successful response. Routes with their own errors do not count against the token's limits. */
-const headersOf = ({ errors, answerHeaders = {} }: Documented): Json => ({
-  ...(!errors && refer(limitHeaders)),
+const successHeaders = ({ errors, answerHeaders = {} }: Documented): Json => ({
+  ...(!errors && referenceHeaders(limitHeaders)),
   ...Object.fromEntries(
     Object.entries(answerHeaders).map(([name, { about, example }]) => [
       name,
@@ -184,18 +190,18 @@ function describeError(
   schema: Json,
 ): ResponseObject {
   const isLate = status === '429';
-  // Spec public-http-api 4.2, 4: with 409, `error` and `message` are the same.
+  // Behaviour api 4.2, 4: with 409, `error` and `message` are the same.
   const error = status === '409' ? message : statuses[status]!.error;
   const example = { error, message, code, ...(isLate && { retry_after: 12 }) };
   return {
     description: about,
-    ...(isLate && { headers: refer(['Retry-After']) }),
+    ...(isLate && { headers: referenceHeaders(['Retry-After']) }),
     content: { 'application/json': { schema, example } },
   };
 }
 
-const headerParameters = ({ headers: sent = {} }: Documented): ParameterObject[] =>
-  Object.entries(sent).map(([name, { about, example }]) => {
+const headerParameters = ({ headers: requestHeaders = {} }: Documented): ParameterObject[] =>
+  Object.entries(requestHeaders).map(([name, { about, example }]) => {
     const schema = { type: 'string', minLength: 1, maxLength: 255 };
     return { name, in: 'header', required: false, description: about, schema, example };
   });
@@ -204,55 +210,63 @@ function describeStatus(status: string, schema: Json): Json {
   const { error, description, message, code } = statuses[status]!;
   const example = { error, message, code, ...(status === '429' && { retry_after: 12 }) };
   // Requests without a valid token have no rate limit headers.
-  const told = status === '429' ? refer([...limitHeaders, 'Retry-After']) : undefined;
-  return { description, ...(told && { headers: told }), content: { 'application/json': { schema, example } } };
+  const headerRefs = status === '429' ? referenceHeaders([...limitHeaders, 'Retry-After']) : undefined;
+  return {
+    description,
+    ...(headerRefs && { headers: headerRefs }),
+    content: { 'application/json': { schema, example } },
+  };
 }
 
-type Show = (schema: Json, name?: string) => { readonly schema: Json; readonly example: unknown };
+type WithExample = (schema: Json, name?: string) => { readonly schema: Json; readonly example: unknown };
 
-function contentOf({ answers, streams }: Documented, toSchema: ToSchema, show: Show): { readonly content?: Content } {
+function successContent(
+  { answers, streams }: Documented,
+  toSchema: ToSchema,
+  withExample: WithExample,
+): { readonly content?: Content } {
   const types = streams?.map((type) => [type, { schema: { type: 'string' }, example: '' }] as const) ?? [];
-  const json = answers ? [['application/json', show(toSchema(answers, 'output'))] as const] : [];
+  const json = answers ? [['application/json', withExample(toSchema(answers, 'output'))] as const] : [];
   const all = [...json, ...types];
   return all.length === 0 ? {} : { content: Object.fromEntries(all) };
 }
 
-function pathParameters({ path }: Documented, show: Show): ParameterObject[] {
+function pathParameters({ path }: Documented, withExample: WithExample): ParameterObject[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const isNumber = /^(token|note|message)Id$/.test(name);
     const schema = isNumber ? { type: 'integer', minimum: 1 } : { type: 'string', minLength: 1 };
     const description = describeParameter(name, 'a text');
-    return { name, in: 'path', required: true, description, ...show(schema, isNumber ? 'id' : name) };
+    return { name, in: 'path', required: true, description, ...withExample(schema, isNumber ? 'id' : name) };
   });
 }
 
-function queryParameters({ query = {} }: Documented, toSchema: ToSchema, show: Show): ParameterObject[] {
+function queryParameters({ query = {} }: Documented, toSchema: ToSchema, withExample: WithExample): ParameterObject[] {
   return Object.entries(query).map(([name, { schema, expected }]) => {
-    const shown = show(toSchema(schema, 'input'), name);
-    return { name, in: 'query', required: false, description: describeParameter(name, expected), ...shown };
+    const schemaPart = withExample(toSchema(schema, 'input'), name);
+    return { name, in: 'query', required: false, description: describeParameter(name, expected), ...schemaPart };
   });
 }
 
 /** Moves named schemas (`.meta({ id })`) to `schemas` and returns a reference. */
-function take({ $schema, $defs, ...schema }: Json, schemas: Record<string, Json>): Json {
+function extractSchemas({ $schema, $defs, ...schema }: Json, schemas: Record<string, Json>): Json {
   for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) {
     const { $schema: _, id: __, ...rest } = definition;
-    schemas[name] ??= point(rest) as Json;
+    schemas[name] ??= rewriteReferences(rest) as Json;
   }
   const { id, ...rest } = schema;
-  if (typeof id !== 'string') return point(rest) as Json;
-  schemas[id] ??= point(rest) as Json;
+  if (typeof id !== 'string') return rewriteReferences(rest) as Json;
+  schemas[id] ??= rewriteReferences(rest) as Json;
   return { $ref: `#/components/schemas/${id}` };
 }
 
-function point(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(point);
+function rewriteReferences(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(rewriteReferences);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) =>
       key === '$ref' && typeof one === 'string'
         ? [key, one.replace('#/$defs/', '#/components/schemas/')]
-        : [key, point(one)],
+        : [key, rewriteReferences(one)],
     ),
   );
 }

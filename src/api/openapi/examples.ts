@@ -4,7 +4,7 @@
 export type Json = Record<string, unknown>;
 
 /** By member or parameter name. A name has the same type everywhere. */
-const usual: Readonly<Record<string, unknown>> = {
+const examplesByName: Readonly<Record<string, unknown>> = {
   projectName: 'My project',
   environmentName: 'Production',
   username: 'Ada Byron',
@@ -31,33 +31,33 @@ const byFormat: Readonly<Record<string, string>> = {
 };
 
 /** The maximum nesting depth. References count. */
-const MOST_DEPTH = 30;
+const MAX_DEPTH = 30;
 
 /** `schemas`: the targets of references. */
 export function exampleOf(schema: Json, schemas: Readonly<Record<string, Json>>, name = '', depth = 0): unknown {
   const { $ref, examples, anyOf, oneOf, allOf } = schema as Partial<Record<string, unknown>>;
-  const go = (next: unknown, called = name) => exampleOf(next as Json, schemas, called, depth + 1);
-  if (depth > MOST_DEPTH) return null;
+  const exampleFor = (next: unknown, memberName = name) => exampleOf(next as Json, schemas, memberName, depth + 1);
+  if (depth > MAX_DEPTH) return null;
   if (Array.isArray(examples)) return examples[0];
-  if (typeof $ref === 'string') return go(schemas[$ref.split('/').at(-1)!] ?? {});
+  if (typeof $ref === 'string') return exampleFor(schemas[$ref.split('/').at(-1)!] ?? {});
   if ('const' in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
-  if (schema.type !== 'object' && fits(usual[name], schema)) return usual[name];
+  if (schema.type !== 'object' && hasType(examplesByName[name], schema)) return examplesByName[name];
   const [first] = (anyOf ?? oneOf ?? allOf ?? []) as unknown[];
-  if (first !== undefined) return go(first);
+  if (first !== undefined) return exampleFor(first);
   if ('default' in schema) return schema.default;
-  return ofType(schema, go, name);
+  return ofType(schema, exampleFor, name);
 }
 
-function ofType(schema: Json, go: (next: unknown, called?: string) => unknown, name: string): unknown {
+function ofType(schema: Json, exampleFor: (next: unknown, called?: string) => unknown, name: string): unknown {
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   switch (type) {
     case 'object':
       return Object.fromEntries(
-        Object.entries((schema.properties ?? {}) as Json).map(([member, one]) => [member, go(one, member)]),
+        Object.entries((schema.properties ?? {}) as Json).map(([member, one]) => [member, exampleFor(one, member)]),
       );
     case 'array':
-      return schema.items === undefined ? [] : [go(schema.items, '')];
+      return schema.items === undefined ? [] : [exampleFor(schema.items, '')];
     case 'integer':
     case 'number':
       return Math.max(typeof schema.minimum === 'number' ? schema.minimum : 0, name === 'id' ? 42 : 1);
@@ -72,7 +72,7 @@ function ofType(schema: Json, go: (next: unknown, called?: string) => unknown, n
   }
 }
 
-function fits(value: unknown, { type }: Json): boolean {
+function hasType(value: unknown, { type }: Json): boolean {
   if (value === undefined) return false;
   if (Array.isArray(value)) return type === 'array';
   return type === 'integer' || type === 'number' ? typeof value === 'number' : type === typeof value;

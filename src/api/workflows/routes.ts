@@ -3,60 +3,67 @@ import { z } from 'zod';
 import type { Access } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { Workflow } from '../../store/workflows/types.ts';
-import { mayEditWorkflows } from '../../workflows/triggers/trigger.ts';
+import { canEditWorkflows } from '../../workflows/triggers/trigger.ts';
 import { text } from '../parameters.ts';
 import { defineRoute, type RouteParts } from '../route.ts';
 import { showTrigger, showWorkflow, triggerSchema, workflowSchema } from './schemas.ts';
 
-const under = '/v1/project/{projectName}/environment/{environmentName}/workflows';
+const workflowsPath = '/v1/project/{projectName}/environment/{environmentName}/workflows';
 const reading = { method: 'GET', scopes: ['workflows:trigger'], admin: false, status: 200 } as const;
 
 /** Throws NOT_FOUND for a missing workflow and also for one that the user may not see. */
-async function find(access: Access, { workflowId = '' }: Readonly<Record<string, string>>, { workflows }: RouteParts) {
+async function findWorkflow(
+  access: Access,
+  { workflowId = '' }: Readonly<Record<string, string>>,
+  { workflows }: RouteParts,
+) {
   return (await workflows.find(access, workflowId)) ?? fail('NOT_FOUND', { path: `workflow ${workflowId}` });
 }
 
-const show = async (access: Access, workflow: Workflow, { triggers }: RouteParts) =>
-  showWorkflow(workflow, mayEditWorkflows(access) ? await triggers.addressOf(workflow) : null);
+const toWorkflowBody = async (access: Access, workflow: Workflow, { triggers }: RouteParts) =>
+  showWorkflow(workflow, canEditWorkflows(access) ? await triggers.addressOf(workflow) : null);
 
 const changeSchema = z
   .strictObject({
-    enabled: z.boolean().optional().describe('Disabled, calls are 404; the address stays'),
-    regenerate: z.literal(true).optional().describe('Another address; the one of before is 400 from then on'),
+    enabled: z.boolean().optional().describe('false: calls return 404; the URL does not change'),
+    regenerate: z.literal(true).optional().describe('true: creates a new URL; the previous one then returns 400'),
     needsSignature: z.boolean().optional(),
-    callbackUrl: z.string().min(1).max(1000).nullable().optional().describe('https; null: nobody is told'),
+    callbackUrl: z.string().min(1).max(1000).nullable().optional().describe('An https URL; null: no callback'),
   })
-  .refine((sent) => Object.values(sent).some((value) => value !== undefined), 'expected something to change');
+  .refine(
+    (change) => Object.values(change).some((value) => value !== undefined),
+    'expected at least one property to change',
+  );
 
 export const workflowRoutes = [
   defineRoute({
     ...reading,
-    path: under,
+    path: workflowsPath,
     id: 'listWorkflows',
-    summary: "Workflows of the user's team, on collections that the user sees, by name",
+    summary: "Workflows of the user's team, on collections that the user can see, sorted by name",
     query: { collectionName: text() },
     answers: z.strictObject({ data: z.array(workflowSchema) }),
     async handle({ access, query }, parts) {
       const { collectionName: collection } = query;
       const found = await parts.workflows.list(access, collection === undefined ? {} : { collection });
       const data = [];
-      for (const workflow of found) data.push(await show(access, workflow, parts));
+      for (const workflow of found) data.push(await toWorkflowBody(access, workflow, parts));
       return { status: 200, body: { data } };
     },
   }),
   defineRoute({
     ...reading,
-    path: `${under}/{workflowId}`,
+    path: `${workflowsPath}/{workflowId}`,
     id: 'getWorkflow',
     summary: 'One workflow',
     answers: workflowSchema,
     async handle({ access, path }, parts) {
-      return { status: 200, body: await show(access, await find(access, path, parts), parts) };
+      return { status: 200, body: await toWorkflowBody(access, await findWorkflow(access, path, parts), parts) };
     },
   }),
   defineRoute({
     method: 'PATCH',
-    path: `${under}/{workflowId}/trigger`,
+    path: `${workflowsPath}/{workflowId}/trigger`,
     id: 'changeTrigger',
     summary: 'Enables, disables or changes the webhook of a workflow',
     about: 'Enables, disables or changes the webhook of a workflow. For editors, developers and administrators.',
@@ -67,7 +74,7 @@ export const workflowRoutes = [
     answers: triggerSchema,
     async handle({ access, path, body }, parts) {
       const { enabled, regenerate, needsSignature, callbackUrl } = body;
-      const changed = await parts.triggers.change(access, await find(access, path, parts), {
+      const changed = await parts.triggers.change(access, await findWorkflow(access, path, parts), {
         ...(enabled !== undefined && { isEnabled: enabled }),
         ...(regenerate && { regenerate }),
         ...(needsSignature !== undefined && { needsSignature }),

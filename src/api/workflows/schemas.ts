@@ -7,9 +7,9 @@ export const triggerSchema = z
   .strictObject({
     object: z.literal('trigger'),
     enabled: z.boolean(),
-    url: z.string().optional().describe('Where the webhook is called; absent until it is first enabled'),
+    url: z.string().optional().describe('The URL of the webhook; absent until it is first enabled'),
     needsSignature: z.boolean().describe('Calls without a Standard Webhooks signature are refused'),
-    callbackUrl: z.string().optional().describe('Told how runs end that the webhook started'),
+    callbackUrl: z.string().optional().describe('Receives the outcome of each run that the webhook started'),
   })
   .meta({ id: 'Trigger' });
 
@@ -22,10 +22,10 @@ export const workflowSchema = z
     team: teamSchema,
     source: z.enum(['code', 'console']),
     active: z.boolean().describe('Whether runs can be started'),
-    version: z.int().describe('That new runs take'),
+    version: z.int().describe('The version that new runs use'),
     createdAt: timeSchema,
     updatedAt: timeSchema,
-    trigger: triggerSchema.optional().describe('For editors and up'),
+    trigger: triggerSchema.optional().describe('Absent for users of the level `user`'),
   })
   .meta({ id: 'Workflow' });
 
@@ -62,17 +62,17 @@ const runSchema = z.strictObject({
   id: z.string(),
   workflowId: z.string(),
   workflowName: z.string(),
-  version: z.int().describe('Of the workflow; a run keeps the one it began with'),
+  version: z.int().describe('The version of the workflow when the run started; it never changes'),
   collection: collectionSchema,
   recordId: z.string(),
-  userId: z.int().describe('In whose name it reads and writes'),
+  userId: z.int().describe('The run reads and writes with the permissions of this user'),
   origin: z.enum(['webhook', 'mcp', 'console', 'api']),
-  startedBy: z.string().describe('The token or the app'),
+  startedBy: z.string().describe('The name of the token or the app'),
   state: z.enum(runStates),
-  reason: z.enum(awaitReasons).optional().describe('With awaiting-input: what a person is asked for'),
-  stepId: z.string().optional().describe('What is or will be worked at'),
+  reason: z.enum(awaitReasons).optional().describe('With awaiting-input: what a person must enter or decide'),
+  stepId: z.string().optional().describe('The current or next step'),
   failure: z.strictObject({ code: z.string(), message: z.string() }).optional(),
-  answerBy: timeSchema.optional().describe('Until when a person has to answer'),
+  answerBy: timeSchema.optional().describe('The deadline for the answer'),
   createdAt: timeSchema,
   startedAt: timeSchema.optional(),
   updatedAt: timeSchema,
@@ -91,10 +91,10 @@ const stepSchema = z
 
 export const listedRunSchema = runSchema.meta({ id: 'Run' });
 export const tracedRunSchema = runSchema
-  .extend({ steps: z.array(stepSchema).describe('Those that were begun, in their order') })
+  .extend({ steps: z.array(stepSchema).describe('The started steps, in order') })
   .meta({ id: 'RunWithSteps' });
 
-const maybeTime = <N extends string>(name: N, at: number | null) =>
+const optionalTime = <N extends string>(name: N, at: number | null) =>
   (at === null ? {} : { [name]: showTime(at) }) as { [K in N]?: string };
 
 export function showRun(run: Run): z.infer<typeof runSchema> {
@@ -106,11 +106,11 @@ export function showRun(run: Run): z.infer<typeof runSchema> {
     ...(run.reason !== null && { reason: run.reason }),
     ...(run.stepId !== null && { stepId: run.stepId }),
     ...(run.failure && { failure: { code: run.failure.code, message: run.failure.message } }),
-    ...maybeTime('answerBy', run.answerBy),
+    ...optionalTime('answerBy', run.answerBy),
     createdAt: showTime(run.createdAt),
-    ...maybeTime('startedAt', run.startedAt),
+    ...optionalTime('startedAt', run.startedAt),
     updatedAt: showTime(run.updatedAt),
-    ...maybeTime('finishedAt', run.finishedAt),
+    ...optionalTime('finishedAt', run.finishedAt),
   };
 }
 
@@ -118,7 +118,7 @@ export function showRun(run: Run): z.infer<typeof runSchema> {
 export function showStep({ position, stepId, state, startedAt, finishedAt, answeredBy }: RunStep) {
   return {
     ...{ position, stepId, state, startedAt: showTime(startedAt) },
-    ...maybeTime('finishedAt', finishedAt),
+    ...optionalTime('finishedAt', finishedAt),
     ...(answeredBy !== null && { answeredBy }),
   };
 }

@@ -1,4 +1,4 @@
-// The webhook of a workflow (spec public-http-api 4.2), which starts a run on one record. It checks in this order: the
+// The webhook of a workflow (behaviour api 4.2), which starts a run on one record. It checks in this order: the
 // Host (403), the method (405), the signed URL (400, before anything is read), the token (401), the workflow (404, or
 // 400 if its URL was replaced), scope, visibility and collection (403), the rate limit of the webhook (429), the
 // signature if it is present or required (401), the body (400), and whether the record already has an active run (409).
@@ -15,26 +15,30 @@ import { createAddressReader, createHostCheck } from '../../http/address.ts';
 import { parseJson, readBytes } from '../../http/body.ts';
 import type { Store } from '../../store/store.ts';
 import type { Workflow } from '../../store/workflows/types.ts';
-import { type Addressed, type TriggerAddresses, WEBHOOKS } from '../../workflows/triggers/trigger-address.ts';
-import { isSigned, signatureHeaders } from '../../workflows/triggers/webhook-signature.ts';
-import { maySee, type WorkflowRoom } from '../../workflows/workflows.ts';
-import { answerFailure, send } from '../answer.ts';
-import { createHolderCheck, type Holder } from '../authentication.ts';
+import {
+  type TriggerAddresses,
+  type TriggerReference,
+  WEBHOOK_PATH,
+} from '../../workflows/triggers/trigger-address.ts';
+import { hasValidSignature, signatureHeaders } from '../../workflows/triggers/webhook-signature.ts';
+import { canSeeWorkflow, type WorkflowService } from '../../workflows/workflows.ts';
+import { sendAnswer, sendFailure } from '../answer.ts';
+import { createHolderCheck, type TokenHolder } from '../authentication.ts';
 import type { ApiPaths } from '../paths.ts';
 import type { Answer } from '../route.ts';
 import { webhookBodySchema } from './webhook-description.ts';
 
-export interface WebhookFrontParts {
+export interface WebhookEndpointParts {
   readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'host' | 'ssoIssuer' | 'webhookPerMinute'>;
   readonly paths: ApiPaths;
   readonly store: Store;
-  readonly workflows: WorkflowRoom;
+  readonly workflows: WorkflowService;
   readonly addresses: TriggerAddresses;
   readonly clock: Clock;
   readonly observe: Observe;
 }
 
-export interface WebhookFront {
+export interface WebhookEndpoint {
   /** Handles the request and returns true if the path is a webhook. Otherwise it returns false without side effects. */
   handle(req: IncomingMessage, res: ServerResponse): boolean;
 }
@@ -42,15 +46,15 @@ export interface WebhookFront {
 /** The body has one known member. */
 const bodyLimits = { bytes: 65_536, depth: 20 };
 /** The maximum number of invalid tokens per client address in 15 minutes. */
-const failures = { points: 100, seconds: 900 } as const;
+const failureLimit = { points: 100, seconds: 900 } as const;
 
-export function createWebhookFront(parts: WebhookFrontParts): WebhookFront {
+export function createWebhookEndpoint(parts: WebhookEndpointParts): WebhookEndpoint {
   const { config, paths, store, workflows, addresses, clock, observe } = parts;
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
   const checkHolder = createHolderCheck({ store, clock, config });
   const shared = { windows: store.windows, clock };
-  const refused = createAddressLimiter(sharedLimiters(shared), 'webhook-token', failures);
+  const failureLimiter = createAddressLimiter(sharedLimiters(shared), 'webhook-token', failureLimit);
   const calls = createSharedLimiter('webhook', { points: config.webhookPerMinute, seconds: 60 }, shared);
 
   const serve = async (req: IncomingMessage, res: ServerResponse, signed: string): Promise<Answer> => {
@@ -58,16 +62,16 @@ export function createWebhookFront(parts: WebhookFrontParts): WebhookFront {
     if (!isOurHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
     if (req.method !== 'POST') fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: ['POST'] });
     const client = readAddress(req);
-    const addressed = (await addresses.read(signed, client)) ?? fail('INVALID_WEBHOOK_ADDRESS', {});
-    const holder = await countFailures(refused, client, () => checkHolder(req.headers.authorization));
-    const workflow = await findWorkflow(addressed, parts);
+    const reference = (await addresses.verify(signed, client)) ?? fail('INVALID_WEBHOOK_ADDRESS', {});
+    const holder = await countFailures(failureLimiter, client, () => checkHolder(req.headers.authorization));
+    const workflow = await findWorkflow(reference, parts);
     checkRights(holder, workflow);
     await calls.consume(workflow.id);
-    const body = await readSent(req);
+    const body = await readRawBody(req);
     const isSigned = await checkSignature(req, body, workflow, store);
     const { record_id: recordId } = readBody(parseJson(body, bodyLimits.depth));
     const { token, access } = holder;
-    const key = readKey(req, isSigned);
+    const key = parseIdempotencyKey(req, isSigned);
     const created = await workflows.start(
       { access, origin: 'webhook', clientId: `token ${token.name}`, clientName: `token ${token.name}` },
       { workflow, recordId, ...(key !== undefined && { idempotencyKey: key }) },
@@ -81,11 +85,11 @@ export function createWebhookFront(parts: WebhookFrontParts): WebhookFront {
   return {
     handle(req, res) {
       const path = paths.locate((req.url ?? '/').split('?', 1)[0]!);
-      if (path === undefined || !path.startsWith(WEBHOOKS)) return false;
-      serve(req, res, path.slice(WEBHOOKS.length))
-        .then((answer) => send(req, res, answer))
+      if (path === undefined || !path.startsWith(WEBHOOK_PATH)) return false;
+      serve(req, res, path.slice(WEBHOOK_PATH.length))
+        .then((answer) => sendAnswer(req, res, answer))
         .catch((error: unknown) =>
-          answerFailure(req, res, error, { observe, address: readAddress(req), where: 'webhook' }),
+          sendFailure(req, res, error, { observe, address: readAddress(req), where: 'webhook' }),
         );
       return true;
     },
@@ -93,10 +97,14 @@ export function createWebhookFront(parts: WebhookFrontParts): WebhookFront {
 }
 
 /**
- * Spec public-http-api 7.3: 401. Too many invalid tokens from one address return 429. This limit never blocks a valid
+ * Behaviour api 7.3: 401. Too many invalid tokens from one address return 429. This limit never blocks a valid
  * token, because an attacker can share its address.
  */
-async function countFailures(limiter: AddressLimiter, client: string, check: () => Promise<Holder>): Promise<Holder> {
+async function countFailures(
+  limiter: AddressLimiter,
+  client: string,
+  check: () => Promise<TokenHolder>,
+): Promise<TokenHolder> {
   try {
     return await check();
   } catch (error) {
@@ -106,35 +114,38 @@ async function countFailures(limiter: AddressLimiter, client: string, check: () 
 }
 
 /**
- * Spec public-http-api 7.3: 404 for a missing or inactive workflow, and 400 for a replaced URL, even if the trigger is
+ * Behaviour api 7.3: 404 for a missing or inactive workflow, and 400 for a replaced URL, even if the trigger is
  * disabled.
  */
-async function findWorkflow(addressed: Addressed, { store, addresses }: WebhookFrontParts): Promise<Workflow> {
-  const [found, counts] = [await store.workflows.find(addressed.workflowId), await addresses.stillCounts(addressed)];
-  if (!found || found.renderingId !== addressed.renderingId) {
-    return fail('UNKNOWN_WEBHOOK', { problem: 'There is no such webhook: its workflow is gone.' });
+async function findWorkflow(
+  reference: TriggerReference,
+  { store, addresses }: WebhookEndpointParts,
+): Promise<Workflow> {
+  const [found, isKeyValid] = [await store.workflows.find(reference.workflowId), await addresses.isKeyValid(reference)];
+  if (!found || found.renderingId !== reference.renderingId) {
+    return fail('UNKNOWN_WEBHOOK', { problem: 'The workflow of this webhook no longer exists.' });
   }
   const { trigger } = found;
-  if (!counts || trigger.version !== addressed.version || trigger.keyId !== addressed.keyId) {
+  if (!isKeyValid || trigger.version !== reference.version || trigger.keyId !== reference.keyId) {
     return fail('INVALID_WEBHOOK_ADDRESS', {});
   }
   if (!found.isActive) return fail('UNKNOWN_WEBHOOK', { problem: 'The workflow of this webhook is not active.' });
   if (!trigger.isEnabled) {
-    const problem = 'The trigger of this webhook is disabled. An editor enables it in the settings of the workflow.';
+    const problem = 'The trigger of this webhook is disabled. An editor can enable it in the settings of the workflow.';
     return fail('UNKNOWN_WEBHOOK', { problem });
   }
   return found;
 }
 
-/** Spec public-http-api 5, 7: checks the token's scope and the user's visibility. */
-function checkRights({ token, access }: Holder, workflow: Workflow): void {
+/** Behaviour api 5, 7: checks the token's scope and the user's visibility. */
+function checkRights({ token, access }: TokenHolder, workflow: Workflow): void {
   if (!token.scopes.some((scope) => scope === 'workflows:trigger' || scope === 'all')) {
-    fail('DENIED', { problem: 'The token needs the scope workflows:trigger or all, of a token that may write.' });
+    fail('DENIED', { problem: 'The token needs write access and the scope workflows:trigger or all.' });
   }
-  if (maySee(access, workflow)) return;
+  if (canSeeWorkflow(access, workflow)) return;
   fail('DENIED', {
     problem:
-      'The user of the token may not start this workflow: it is of another team, or on a collection that he does not see.',
+      'The user of the token may not start this workflow: it belongs to another team, or they may not see its collection.',
   });
 }
 
@@ -148,29 +159,29 @@ async function checkSignature(
   { id, trigger }: Workflow,
   { workflows }: Pick<Store, 'workflows'>,
 ): Promise<boolean> {
-  const sent = signatureHeaders.flatMap((name): [string, string][] => {
+  const presentHeaders = signatureHeaders.flatMap((name): [string, string][] => {
     const value = req.headers[name];
     return typeof value === 'string' ? [[name, value]] : [];
   });
-  if (sent.length === 0 && !trigger.needsSignature) return false;
+  if (presentHeaders.length === 0 && !trigger.needsSignature) return false;
   const secret = await workflows.signingSecret(id);
-  if (secret !== undefined && isSigned(secret, Object.fromEntries(sent), body)) return true;
+  if (secret !== undefined && hasValidSignature(secret, Object.fromEntries(presentHeaders), body)) return true;
   return fail('UNAUTHENTICATED', {
     problem:
-      'The signature is missing or wrong: send webhook-id, webhook-timestamp (of the last five minutes) and webhook-signature, made with the secret of the trigger over the bytes of the body.',
+      'The signature is missing or wrong: send webhook-id, webhook-timestamp (within the last five minutes) and webhook-signature, computed with the secret of the trigger over the bytes of the body.',
   });
 }
 
 /** Returns the raw bytes, or the result of the host application's body parser if it ran first. */
-async function readSent(req: IncomingMessage): Promise<Buffer> {
+async function readRawBody(req: IncomingMessage): Promise<Buffer> {
   const { body } = req as { body?: unknown };
   if (body === undefined || !req.readableEnded) return readBytes(req, bodyLimits.bytes);
   if (Buffer.isBuffer(body)) return body;
   return Buffer.from(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''));
 }
 
-function readBody(sent: unknown): z.infer<typeof webhookBodySchema> {
-  const { success, data, error } = webhookBodySchema.safeParse(sent);
+function readBody(body: unknown): z.infer<typeof webhookBodySchema> {
+  const { success, data, error } = webhookBodySchema.safeParse(body);
   if (success) return data;
   const [{ path, message }] = error.issues as [z.core.$ZodIssue];
   return fail('INVALID_ARGUMENT', { argument: path.length > 0 ? path.join('.') : 'body', problem: `${message}.` });
@@ -181,14 +192,14 @@ function readBody(sent: unknown): z.infer<typeof webhookBodySchema> {
  * for every attempt. A different, unsigned key would let a copied request start a new run (Standard Webhooks, "Replay
  * attacks").
  */
-function readKey({ headers }: IncomingMessage, isSigned: boolean): string | undefined {
-  const named = headers['idempotency-key'];
-  const key = isSigned ? headers['webhook-id'] : named;
-  if (isSigned && named !== undefined && named !== key) {
-    const problem = 'leave it out, or send the webhook-id: a signed call is known by what was signed.';
+function parseIdempotencyKey({ headers }: IncomingMessage, isSigned: boolean): string | undefined {
+  const headerKey = headers['idempotency-key'];
+  const key = isSigned ? headers['webhook-id'] : headerKey;
+  if (isSigned && headerKey !== undefined && headerKey !== key) {
+    const problem = 'leave it out, or send the webhook-id: it is the key of a signed call.';
     return fail('INVALID_ARGUMENT', { argument: 'Idempotency-Key', problem });
   }
   if (key === undefined) return undefined;
   if (typeof key === 'string' && key.length >= 1 && key.length <= 255) return key;
-  return fail('INVALID_ARGUMENT', { argument: 'Idempotency-Key', problem: 'expected one of 1 to 255 characters.' });
+  return fail('INVALID_ARGUMENT', { argument: 'Idempotency-Key', problem: 'expected 1 to 255 characters.' });
 }

@@ -5,14 +5,14 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Blueprint } from '../../agent/agent.ts';
+import type { AgentBuilder } from '../../agent/agent.ts';
 import type { SqlConnectionParams } from '../../cloud/connections.ts';
 import { AppError, fail, isAppError } from '../../core/errors.ts';
 
-export type Customize = (agent: Blueprint) => unknown;
+export type Customize = (agent: AgentBuilder) => unknown;
 export type Connect = (env: Readonly<Record<string, string | undefined>>) => readonly SqlConnectionParams[];
 
-const stop = (problem: string, cause?: unknown): never => {
+const failCommand = (problem: string, cause?: unknown): never => {
   throw new AppError('CONFIGURATION', { problem }, cause);
 };
 
@@ -28,8 +28,8 @@ export function compile(folder: string, how: 'checked' | 'whatever the types say
     encoding: 'utf8',
   });
   if (run.status === 0) return;
-  const told = `${run.stdout}${run.stderr}`.trim() || `${run.error?.message ?? 'no reason was given'}`;
-  stop(`The code does not compile:\n${told}`);
+  const output = `${run.stdout}${run.stderr}`.trim() || `${run.error?.message ?? 'unknown reason'}`;
+  failCommand(`The code does not compile:\n${output}`);
 }
 
 function findCompiler(folder: string): string {
@@ -37,7 +37,7 @@ function findCompiler(folder: string): string {
     const manifest = createRequire(join(folder, 'package.json')).resolve('typescript/package.json');
     return join(dirname(manifest), 'bin', 'tsc');
   } catch (cause) {
-    return stop(`TypeScript is not installed in ${folder}. Run: npm install`, cause);
+    return failCommand(`TypeScript is not installed in ${folder}. Run: npm install`, cause);
   }
 }
 
@@ -47,7 +47,7 @@ export async function loadCustomization(folder: string): Promise<Customize> {
     try {
       await customize(agent);
     } catch (error) {
-      blame(folder, 'customizeAgent', error);
+      throwCodeError(folder, 'customizeAgent', error);
     }
   };
 }
@@ -61,13 +61,13 @@ async function load(folder: string, file: string, name: string): Promise<(argume
   const path = join(folder, 'dist', `${file}.js`);
   const written = join('src', `${file}.ts`);
   if (!existsSync(path))
-    stop(`${written} is not there, or tsconfig.json makes something else of it than dist/${file}.js.`);
+    failCommand(`${written} does not exist, or tsconfig.json does not compile it to dist/${file}.js.`);
   process.setSourceMapsEnabled(true);
   let module: Readonly<Record<string, unknown>>;
   try {
     module = (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    return blame(folder, written, error);
+    return throwCodeError(folder, written, error);
   }
   const found = module[name];
   if (typeof found === 'function') return found as (argument: unknown) => unknown;
@@ -78,14 +78,14 @@ async function load(folder: string, file: string, name: string): Promise<(argume
  * Throws CONFIGURATION with the source line that threw. An AppError passes unchanged, because its message already has
  * the position.
  */
-function blame(folder: string, what: string, error: unknown): never {
+function throwCodeError(folder: string, what: string, error: unknown): never {
   if (isAppError(error)) throw error;
   const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
-  const place = placeOf(stack, folder);
-  return stop(`${what} failed${place === undefined ? '' : ` at ${place}`}: ${message}`, error);
+  const position = positionOf(stack, folder);
+  return failCommand(`${what} failed${position === undefined ? '' : ` at ${position}`}: ${message}`, error);
 }
 
-function placeOf(stack: string, folder: string): string | undefined {
+function positionOf(stack: string, folder: string): string | undefined {
   for (const line of stack.split('\n')) {
     const [, file, row] =
       /\(?((?:file:\/\/|\/|[A-Za-z]:\\)[^()]*?):(\d+)(?::\d+)?\)?$/.exec(line.trim().replace(/^at /, '')) ?? [];

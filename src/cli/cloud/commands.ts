@@ -1,4 +1,4 @@
-// `portico cloud bootstrap`, `login` and `update-typings` (spec 4.6). They create a customization folder on any
+// `portico cloud bootstrap`, `login` and `update-typings` (behaviour 4.6). They create a customization folder on any
 // machine, typed by the database structure of a remote server. The folder receives no data from the database, and the
 // server receives no code.
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { readEnvironment } from '../environment.ts';
 import { compile, loadCustomization } from './code.ts';
 import { replaceTypings, writeFolder } from './folder.ts';
 import { type CloudServer, findServer } from './server.ts';
-import { askStructure, findTokens, signIn } from './sign-in.ts';
+import { findTokens, readStructure, signIn } from './sign-in.ts';
 
 export interface LoginOptions {
   readonly server?: string;
@@ -35,38 +35,50 @@ const defaultServer = 'http://127.0.0.1:3931';
 const defaultFolder = 'cloud-customizer';
 const observe = createLogListener('Warn');
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Throws CONFIGURATION and leaves no files if the folder exists or cannot be created. */
 export async function bootstrap(name: string | undefined, options: BootstrapOptions): Promise<void> {
-  const { folder: within = process.cwd() } = options;
+  const { folder: parent = process.cwd() } = options;
   const folder = readName(name ?? defaultFolder);
-  const path = join(within, folder);
+  const path = join(parent, folder);
   const secret = readSecret(options);
   refuseExisting(path, folder);
   const server = await findServer(serverOf(options));
-  const structure = await askStructure(server, secret, options);
+  const structure = await readStructure(server, secret, options);
   const typings = await makeTypings(structure, { customize: () => undefined, observe });
   // The folder is renamed to its final name when it is complete.
-  const beside = join(within, `.${folder}.${randomId()}.tmp`);
+  const temporaryFolder = join(parent, `.${folder}.${randomId()}.tmp`);
   try {
-    mkdirSync(beside);
-    writeFolder(beside, { name: folder, server: server.issuer, secret, structure, typings, version: options.version });
+    mkdirSync(temporaryFolder);
+    writeFolder(temporaryFolder, {
+      name: folder,
+      server: server.issuer,
+      secret,
+      structure,
+      typings,
+      version: options.version,
+    });
     refuseExisting(path, folder);
-    renameSync(beside, path);
+    renameSync(temporaryFolder, path);
   } catch (error) {
-    rmSync(beside, { recursive: true, force: true });
+    rmSync(temporaryFolder, { recursive: true, force: true });
     throw error;
   }
-  say(`The folder ${folder} is ready, typed by ${countTables(structure)} collections of ${server.issuer}. Go on with:`);
-  say(`\n  cd ${folder}\n  npm install\n  npx portico cloud update-typings    (after each change of src/index.ts)`);
-  say(`  npm start                           (with an address in .env: see README.md)\n`);
+  printLine(
+    `The folder ${folder} is ready, with types of ${countTables(structure)} collections of ${server.issuer}. Next steps:`,
+  );
+  printLine(
+    `\n  cd ${folder}\n  npm install\n  npx portico cloud update-typings    (after each change of src/index.ts)`,
+  );
+  printLine(`  npm start                           (with a database URL in .env: see README.md)\n`);
 }
 
 /** Renews a valid sign-in, or signs in. */
 export async function login(options: LoginOptions): Promise<void> {
   const server = await findServer(serverOf(options));
-  if (!options.again && (await findTokens(server, true))) return say(`The sign-in to ${server.issuer} is renewed.`);
+  if (!options.again && (await findTokens(server, true)))
+    return printLine(`The sign-in to ${server.issuer} is renewed.`);
   await signIn(server, options);
 }
 
@@ -75,21 +87,21 @@ export async function login(options: LoginOptions): Promise<void> {
  */
 export async function updateTypings(options: CloudOptions): Promise<void> {
   const { folder = process.cwd() } = options;
-  refuseElsewhere(folder);
+  requireProjectFolder(folder);
   const secret = readSecret(options);
   const server: CloudServer = await findServer(serverOf(options));
-  const structure = await askStructure(server, secret);
+  const structure = await readStructure(server, secret);
   compile(folder, 'whatever the types say');
   const customize = await loadCustomization(folder);
   const typings = await makeTypings(structure, { customize, observe });
   const isNew = replaceTypings(folder, structure, typings);
-  say(isNew ? 'typings.d.ts is written anew.' : 'typings.d.ts is as it was.');
+  printLine(isNew ? 'typings.d.ts is updated.' : 'typings.d.ts is unchanged.');
 }
 
 /** Throws CONFIGURATION outside a customization folder. */
-export function refuseElsewhere(folder: string): void {
+export function requireProjectFolder(folder: string): void {
   if (existsSync(join(folder, 'src', 'index.ts')) && existsSync(join(folder, 'tsconfig.json'))) return;
-  const problem = `${folder} is no folder of customizations: there is no src/index.ts with a tsconfig.json. Go into the folder that portico cloud bootstrap made.`;
+  const problem = `${folder} is not a folder of customizations: it has no src/index.ts with a tsconfig.json. Run this in the folder that portico cloud bootstrap created.`;
   fail('CONFIGURATION', { problem });
 }
 
@@ -101,7 +113,7 @@ function readName(name: string): string {
 
 function refuseExisting(path: string, folder: string): void {
   if (!existsSync(path)) return;
-  const problem = `There is a folder '${folder}' here already. Name another: portico cloud bootstrap <name>. Nothing was changed.`;
+  const problem = `The folder '${folder}' already exists. Choose another name: portico cloud bootstrap <name>. No changes were made.`;
   fail('CONFIGURATION', { problem });
 }
 
@@ -110,7 +122,7 @@ function readSecret({ envSecret }: CloudOptions): string {
   if (secret) return secret;
   return fail('CONFIGURATION', {
     problem:
-      'The secret of the environment is missing: give --env-secret, or SERVICE_ENV_SECRET. On the server, portico cloud secret prints it.',
+      'The secret of the environment is missing: set --env-secret, or SERVICE_ENV_SECRET. On the server, portico cloud secret prints it.',
   });
 }
 

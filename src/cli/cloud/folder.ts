@@ -42,7 +42,7 @@ export function writeFolder(folder: string, parts: FolderParts): void {
 
 /** Returns whether the typings changed. Throws CONFIGURATION if they cannot be written. */
 export function replaceTypings(folder: string, structure: Structure, { text }: Typings): boolean {
-  const head = text.replace('written anew by every start', 'written anew by `portico cloud update-typings`');
+  const head = text.replace('every start overwrites', '`portico cloud update-typings` overwrites');
   const renames = structure.sources.map(renamesOf);
   replaceFile(folder, renamesFile, `${JSON.stringify(renames, null, 2)}\n`);
   return replaceFile(folder, typingsFile, head);
@@ -55,7 +55,7 @@ export function readRenames(folder: string): Renames {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Renames;
   } catch (cause) {
-    const problem = `${path} is not as it was written. Write it anew: portico cloud update-typings`;
+    const problem = `${path} was modified and cannot be read. Update it: portico cloud update-typings`;
     throw new AppError('CONFIGURATION', { problem }, cause);
   }
 }
@@ -63,13 +63,13 @@ export function readRenames(folder: string): Renames {
 function replaceFile(folder: string, name: string, text: string): boolean {
   const path = join(folder, name);
   if (existsSync(path) && readFileSync(path, 'utf8') === text) return false;
-  const beside = join(folder, `.${randomId()}.tmp`);
+  const temporaryFile = join(folder, `.${randomId()}.tmp`);
   try {
-    writeFileSync(beside, text);
-    renameSync(beside, path);
+    writeFileSync(temporaryFile, text);
+    renameSync(temporaryFile, path);
   } catch (cause) {
-    rmSync(beside, { force: true });
-    throw new AppError('CONFIGURATION', { problem: `${path} cannot be written. Change who may write there.` }, cause);
+    rmSync(temporaryFile, { force: true });
+    throw new AppError('CONFIGURATION', { problem: `${path} cannot be written. Change its write permissions.` }, cause);
   }
   return true;
 }
@@ -83,11 +83,11 @@ function quote(value: string): string {
 }
 
 function describeEnvironment({ server, secret }: FolderParts, sources: readonly string[]): string {
-  return `# Of this machine alone: it is in no repository.
+  return `# Only for this machine: it is not in the repository.
 SERVICE_CLOUD_SERVER=${quote(server)}
 SERVICE_ENV_SECRET=${quote(secret)}
 
-# What \`npm start\` serves here, and where: a copy of the database, or one for tests.
+# The database that \`npm start\` serves here: a copy, or one for tests.
 ${sources.map((name) => `${name}=\n`).join('')}MCP_SERVER_PORT=3932
 `;
 }
@@ -132,13 +132,13 @@ const compilerOptions = `${JSON.stringify(
 function describeUse({ name, server }: FolderParts, sources: readonly string[]): string {
   return `# ${name}
 
-Customizations for ${server}, made by \`portico cloud bootstrap\`.
+Customizations for ${server}, created by \`portico cloud bootstrap\`.
 
-- \`src/index.ts\` says what is added to the collections; its names are checked by \`typings.d.ts\`.
-- \`npm run update-typings\` writes \`typings.d.ts\` anew, of the database of the server and of \`src/index.ts\`. A computed field
+- \`src/index.ts\` defines the additions to the collections; \`typings.d.ts\` checks its names.
+- \`npm run update-typings\` updates \`typings.d.ts\` from the server's database and \`src/index.ts\`. A computed field
   can then be used like any other.
 - \`npm run build\` checks the types.
-- \`npm start\` serves the code here, over the database that ${sources.join(' and ')} in \`.env\` name${sources.length === 1 ? 's' : ''}
+- \`npm start\` serves the code here, with the database that ${sources.join(' and ')} in \`.env\` name${sources.length === 1 ? 's' : ''}
   (\`src/data-source.ts\`).
 - \`npm run login\` renews the sign-in.
 `;
@@ -171,7 +171,7 @@ export function customizeAgent(agent: Agent<Schema>): void {${shown}
 function firstConnections(sources: readonly string[]): string {
   return `import type { SqlConnectionParams } from 'portico/cloud';
 
-/** What \`npm start\` serves on this machine, in the order of the server's data sources. The addresses are in .env. */
+/** The databases that \`npm start\` serves on this machine, in the order of the server's data sources. Their URLs are in .env. */
 export function dataSources(env: Readonly<Record<string, string | undefined>>): readonly SqlConnectionParams[] {
   return [${sources.map((name) => `env.${name} ?? ''`).join(', ')}];
 }

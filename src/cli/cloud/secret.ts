@@ -9,7 +9,7 @@ export async function printSecret(config: Config): Promise<void> {
     const [secret] = await openEnvironment(store, config.envSecret ?? undefined).secrets();
     if (secret === undefined) {
       const problem =
-        'The storage belongs to the environment of an application or a server that was given the secret: it is its envSecret, or SERVICE_ENV_SECRET. It is not kept here.';
+        'The storage belongs to an application or server with a secret of its own: use its envSecret, or SERVICE_ENV_SECRET. The secret is not stored here.';
       fail('CONFIGURATION', { problem });
     }
     process.stdout.write(`${secret}\n`);

@@ -2,11 +2,11 @@
 // sources. Every error message says what to do next. Metadata is accepted only for the server's own origin.
 import type { Structure } from '../../agent/artifacts/structure.ts';
 import type { CloudSchema } from '../../api/cloud/endpoint.ts';
-import { proofHeader, proveEnvironment } from '../../api/cloud/environment-proof.ts';
+import { createProof, proofHeader } from '../../api/cloud/environment-proof.ts';
 import { systemClock } from '../../core/clock.ts';
 import { AppError, fail } from '../../core/errors.ts';
-import { commandLine } from '../../oauth/clients/normalize.ts';
-import { cloudMember, deviceGrant } from '../../oauth/server/metadata.ts';
+import { commandLineClient } from '../../oauth/clients/normalize.ts';
+import { CLOUD_MEMBER, deviceGrant } from '../../oauth/server/metadata.ts';
 import { cloudScope, offlineAccess } from '../../oauth/server/scopes.ts';
 
 export interface CloudServer {
@@ -39,37 +39,37 @@ const timeoutMs = 30_000;
 /** Added to the interval when the server asks for slower polling (RFC 8628 section 3.5). */
 const slowDownSeconds = 5;
 const wellKnown = '/.well-known/oauth-authorization-server';
-const clientId = commandLine.client_id;
+const clientId = commandLineClient.client_id;
 
-const stop = (problem: string, cause?: unknown): never => {
+const failCommand = (problem: string, cause?: unknown): never => {
   throw new AppError('CONFIGURATION', { problem }, cause);
 };
 
 /** Throws CONFIGURATION if no server responds, if it is not Portico, or if it does not allow this sign-in. */
-export async function findServer(given: string): Promise<CloudServer> {
-  const server = readServer(given);
+export async function findServer(address: string): Promise<CloudServer> {
+  const server = readServer(address);
   const { origin, pathname } = new URL(server);
   const path = pathname.replace(/\/+$/, '');
-  const places = [...new Set([`${origin}${wellKnown}${path}`, `${origin}${wellKnown}`])];
-  for (const place of places) {
-    const { body } = await request(server, place, {});
+  const metadataUrls = [...new Set([`${origin}${wellKnown}${path}`, `${origin}${wellKnown}`])];
+  for (const metadataUrl of metadataUrls) {
+    const { body } = await request(server, metadataUrl, {});
     if (typeof body?.issuer !== 'string') continue;
     return readMetadata(server, body);
   }
-  return stop(
-    `What answers at ${server} is no Portico server. Name another with --server: the address of its /mcp, without /mcp.`,
+  return failCommand(
+    `The server at ${server} is not a Portico server. Set another with --server: the URL of its /mcp, without /mcp.`,
   );
 }
 
-function readServer(given: string): string {
-  const server = given.replace(/\/+$/, '').replace(/\/mcp$/, '');
+function readServer(address: string): string {
+  const server = address.replace(/\/+$/, '').replace(/\/mcp$/, '');
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.password) {
-    return stop(`--server: expected an address such as https://data.example.com, got '${given}'.`);
+    return failCommand(`--server: expected an address such as https://data.example.com, got '${address}'.`);
   }
   // RFC 8628 section 5.2, RFC 6749 section 1.6: tokens need TLS. Loopback connections are exempt.
   if (url.protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)) {
-    return stop(`--server: ${server} is not https. Only a server on this machine is spoken to without it.`);
+    return failCommand(`--server: ${server} is not https. Only a server on this machine may use http.`);
   }
   return server;
 }
@@ -80,24 +80,24 @@ function readMetadata(server: string, metadata: Json): CloudServer {
   const issuer = `${metadata.issuer}`;
   // RFC 8414 section 3.3: the issuer must match the requested server.
   if (issuer !== server) {
-    return stop(`The server at ${server} calls itself ${issuer}. If that is the one that is meant: --server ${issuer}`);
+    return failCommand(`The server at ${server} has the URL ${issuer}. If you want to use it: --server ${issuer}`);
   }
   const addressOf = (name: string): string => {
     const address = metadata[name];
     if (typeof address !== 'string') {
-      return stop(
-        `Nobody signs in to ${server} with portico cloud: it is another kind of server, or SERVICE_CLOUD is false there.`,
+      return failCommand(
+        `${server} does not allow sign-in with portico cloud: it is another kind of server, or has SERVICE_CLOUD=false.`,
       );
     }
     // Tokens and codes go only to the origin that the user named.
     const isThere = URL.canParse(address) && new URL(address).origin === new URL(server).origin;
     return isThere
       ? address
-      : stop(`The server at ${server} names an address elsewhere (${name}). Nothing was sent there.`);
+      : failCommand(`The server at ${server} refers to another server (${name}). No request was sent there.`);
   };
   return {
     issuer,
-    resource: addressOf(cloudMember),
+    resource: addressOf(CLOUD_MEMBER),
     deviceEndpoint: addressOf('device_authorization_endpoint'),
     tokenEndpoint: addressOf('token_endpoint'),
     revocationEndpoint: addressOf('revocation_endpoint'),
@@ -111,11 +111,13 @@ export async function requestCode(server: CloudServer): Promise<DeviceRequest> {
   });
   const { device_code, user_code, verification_uri, verification_uri_complete, expires_in, interval } = body ?? {};
   if (status !== 200 || typeof device_code !== 'string' || typeof user_code !== 'string') {
-    return stop(`${server.issuer} gives no code to sign in with: ${describeRefusal(status, body)}`);
+    return failCommand(`${server.issuer} returned no sign-in code: ${describeRefusal(status, body)}`);
   }
   const sameOrigin = (address: unknown): string => {
     const isThere = URL.canParse(`${address}`) && new URL(`${address}`).origin === new URL(server.issuer).origin;
-    return isThere ? `${address}` : stop(`${server.issuer} sends people elsewhere to sign in. Nothing was opened.`);
+    return isThere
+      ? `${address}`
+      : failCommand(`The sign-in page of ${server.issuer} is on another server. It was not opened.`);
   };
   return {
     deviceCode: device_code,
@@ -129,14 +131,14 @@ export async function requestCode(server: CloudServer): Promise<DeviceRequest> {
 }
 
 /** Polls until the user answers. Throws CONFIGURATION if the user denies or does not answer in time. */
-export async function awaitAnswer(server: CloudServer, asked: DeviceRequest): Promise<Tokens> {
-  const until = systemClock.monotonic() + asked.expiresInSeconds * 1000;
-  let interval = asked.intervalSeconds;
+export async function awaitAnswer(server: CloudServer, deviceRequest: DeviceRequest): Promise<Tokens> {
+  const until = systemClock.monotonic() + deviceRequest.expiresInSeconds * 1000;
+  let interval = deviceRequest.intervalSeconds;
   while (systemClock.monotonic() < until) {
     await systemClock.sleep(interval * 1000);
     const answer = await post(server, server.tokenEndpoint, {
       grant_type: deviceGrant,
-      device_code: asked.deviceCode,
+      device_code: deviceRequest.deviceCode,
     }).catch(() => undefined);
     // RFC 8628 section 3.5: after a failed request, polling continues with a longer interval.
     if (!answer || answer.status >= 500) {
@@ -147,13 +149,14 @@ export async function awaitAnswer(server: CloudServer, asked: DeviceRequest): Pr
     if (answer.status === 200 && tokens) return tokens;
     const error = answer.body?.error;
     if (error === 'slow_down') interval += slowDownSeconds;
-    else if (error === 'access_denied') return stop('The sign-in was cancelled in the browser. Nothing was changed.');
+    else if (error === 'access_denied')
+      return failCommand('The sign-in was cancelled in the browser. No changes were made.');
     else if (error === 'expired_token') break;
     else if (error !== 'authorization_pending') {
-      return stop(`The sign-in failed: ${describeRefusal(answer.status, answer.body)}`);
+      return failCommand(`The sign-in failed: ${describeRefusal(answer.status, answer.body)}`);
     }
   }
-  return stop('The code was not used in time. Run the command again for another.');
+  return failCommand('The code has expired. Run the command again for a new one.');
 }
 
 /** Returns undefined if the server rejects the refresh token. */
@@ -164,7 +167,7 @@ export async function refreshTokens(server: CloudServer, refreshToken: string): 
   });
   if (status === 200) return readTokens(body);
   if (status < 500 && status !== 429) return undefined;
-  return stop(`${server.issuer} does not renew the sign-in now: ${describeRefusal(status, body)}`);
+  return failCommand(`${server.issuer} did not renew the sign-in: ${describeRefusal(status, body)}`);
 }
 
 /** RFC 7009. A failure is ignored. */
@@ -179,16 +182,17 @@ export async function fetchStructure(
   envSecret: string,
 ): Promise<Structure | undefined> {
   const url = `${server.resource}/schema`;
-  const proof = proveEnvironment({ method: 'GET', url, token: accessToken }, envSecret, systemClock.now());
+  const proof = createProof({ method: 'GET', url, token: accessToken }, envSecret, systemClock.now());
   const { status, body } = await request(server.issuer, url, {
     headers: { authorization: `Bearer ${accessToken}`, [proofHeader]: proof },
   });
   if (status === 401) return undefined;
   const { format, structure } = (body ?? {}) as Partial<CloudSchema>;
-  if (status !== 200) return stop(`${server.issuer} does not tell its structure: ${describeRefusal(status, body)}`);
+  if (status !== 200)
+    return failCommand(`${server.issuer} did not return its structure: ${describeRefusal(status, body)}`);
   if (format !== 1 || !structure) {
-    return stop(
-      `${server.issuer} tells its structure in a form of another version. Install the same version of portico here.`,
+    return failCommand(
+      `${server.issuer} returned its structure in the format of another version. Install the same version of portico here.`,
     );
   }
   return structure;
@@ -230,7 +234,7 @@ async function request(server: string, url: string, init: RequestInit): Promise<
     const why = controller.signal.aborted ? 'no answer in 30 seconds' : (code ?? 'no answer');
     return fail(
       'CONFIGURATION',
-      { problem: `No server answers at ${server} (${why}). Start it there, or name another with --server.` },
+      { problem: `No server answers at ${server} (${why}). Start it, or set another with --server.` },
       cause,
     );
   } finally {

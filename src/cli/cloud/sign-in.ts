@@ -14,7 +14,7 @@ import {
   revoke,
   type Tokens,
 } from './server.ts';
-import { forgetTokens, keepTokens, readTokens } from './tokens.ts';
+import { deleteTokens, readTokens, writeTokens } from './tokens.ts';
 
 export interface SignInOptions {
   /** Whether it may open a browser. */
@@ -24,48 +24,52 @@ export interface SignInOptions {
 /** Tokens that expire within this time are renewed first. */
 const marginMs = 30_000;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Signs in and revokes the previous sign-in. */
 export async function signIn(server: CloudServer, { browser }: SignInOptions): Promise<Tokens> {
   const before = readTokens(server.issuer);
-  const asked = await requestCode(server);
+  const deviceRequest = await requestCode(server);
   const paint = createPaint(process.stdout);
-  say(`To sign in to ${server.issuer}, open this address in a browser:`);
-  say(`\n  ${paint('cyan', asked.completeAddress)}\n`);
-  say(`and compare the code: ${paint('bold', asked.userCode)}`);
-  say(`On another device: ${asked.address}`);
-  if (browser) openBrowser(asked.completeAddress);
-  const tokens = await awaitAnswer(server, asked);
-  keepTokens(server.issuer, tokens);
+  printLine(`To sign in to ${server.issuer}, open this address in a browser:`);
+  printLine(`\n  ${paint('cyan', deviceRequest.completeAddress)}\n`);
+  printLine(`and compare the code: ${paint('bold', deviceRequest.userCode)}`);
+  printLine(`On another device: ${deviceRequest.address}`);
+  if (browser) openBrowser(deviceRequest.completeAddress);
+  const tokens = await awaitAnswer(server, deviceRequest);
+  writeTokens(server.issuer, tokens);
   if (before) await revoke(server, before.refreshToken);
-  say('Signed in.');
+  printLine('Signed in.');
   return tokens;
 }
 
 /** Renews the tokens if necessary. Returns undefined if there are none, or if the sign-in has ended. */
 export async function findTokens(server: CloudServer, always = false): Promise<Tokens | undefined> {
-  const kept = readTokens(server.issuer);
-  if (!kept) return undefined;
-  if (!always && kept.expiresAt - marginMs > systemClock.now()) return kept;
-  const renewed = await refreshTokens(server, kept.refreshToken);
+  const stored = readTokens(server.issuer);
+  if (!stored) return undefined;
+  if (!always && stored.expiresAt - marginMs > systemClock.now()) return stored;
+  const renewed = await refreshTokens(server, stored.refreshToken);
   if (renewed) {
-    keepTokens(server.issuer, renewed);
+    writeTokens(server.issuer, renewed);
     return renewed;
   }
   // Another command may have renewed the tokens at the same time.
   const now = readTokens(server.issuer);
-  if (now && now.refreshToken !== kept.refreshToken) return now;
-  forgetTokens(server.issuer);
+  if (now && now.refreshToken !== stored.refreshToken) return now;
+  deleteTokens(server.issuer);
   return undefined;
 }
 
 /** `again`: signs in if the sign-in has ended. Without it, that is an error. */
-export async function askStructure(server: CloudServer, envSecret: string, again?: SignInOptions): Promise<Structure> {
+export async function readStructure(
+  server: CloudServer,
+  envSecret: string,
+  signInOptions?: SignInOptions,
+): Promise<Structure> {
   const attempts: readonly (() => Promise<Tokens | undefined>)[] = [
     () => findTokens(server),
     () => findTokens(server, true),
-    async () => (again ? signIn(server, again) : undefined),
+    async () => (signInOptions ? signIn(server, signInOptions) : undefined),
   ];
   for (const attempt of attempts) {
     const tokens = await attempt();
@@ -73,7 +77,7 @@ export async function askStructure(server: CloudServer, envSecret: string, again
     if (structure) return structure;
   }
   return fail('CONFIGURATION', {
-    problem: `You are not signed in to ${server.issuer}, or the sign-in is over. Run: portico cloud login`,
+    problem: `You are not signed in to ${server.issuer}, or the sign-in has expired. Run: portico cloud login`,
   });
 }
 

@@ -8,7 +8,7 @@ import { hashToken, randomId } from '../../core/secret.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import type { Tokens } from './server.ts';
 
-interface Kept extends Tokens {
+interface StoredTokens extends Tokens {
   readonly server: string;
 }
 
@@ -25,31 +25,31 @@ const pathOf = (folder: string, issuer: string): string =>
 /** Returns undefined if there are no tokens for this server. */
 export function readTokens(issuer: string): Tokens | undefined {
   try {
-    const kept = JSON.parse(readFileSync(pathOf(folderOf(readEnvironment()), issuer), 'utf8')) as Kept;
-    return kept.server === issuer && typeof kept.refreshToken === 'string' ? kept : undefined;
+    const stored = JSON.parse(readFileSync(pathOf(folderOf(readEnvironment()), issuer), 'utf8')) as StoredTokens;
+    return stored.server === issuer && typeof stored.refreshToken === 'string' ? stored : undefined;
   } catch {
     return undefined;
   }
 }
 
-export function keepTokens(issuer: string, tokens: Tokens): void {
+export function writeTokens(issuer: string, tokens: Tokens): void {
   const folder = folderOf(readEnvironment());
   const path = pathOf(folder, issuer);
-  const beside = join(folder, `.${randomId()}.tmp`);
-  const kept: Kept = { server: issuer, ...tokens };
+  const temporaryFile = join(folder, `.${randomId()}.tmp`);
+  const stored: StoredTokens = { server: issuer, ...tokens };
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     // CWE-732: only the owner may read the file, whatever the umask.
-    writeFileSync(beside, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
-    chmodSync(beside, 0o600);
-    renameSync(beside, path);
+    writeFileSync(temporaryFile, `${JSON.stringify(stored, null, 2)}\n`, { mode: 0o600 });
+    chmodSync(temporaryFile, 0o600);
+    renameSync(temporaryFile, path);
   } catch (cause) {
-    rmSync(beside, { force: true });
-    const problem = `The sign-in cannot be kept in ${folder}. Change who may write there, or set TOKEN_PATH to another folder.`;
+    rmSync(temporaryFile, { force: true });
+    const problem = `The sign-in cannot be stored in ${folder}. Change its write permissions, or set TOKEN_PATH to another folder.`;
     throw new AppError('CONFIGURATION', { problem }, cause);
   }
 }
 
-export function forgetTokens(issuer: string): void {
+export function deleteTokens(issuer: string): void {
   rmSync(pathOf(folderOf(readEnvironment()), issuer), { force: true });
 }

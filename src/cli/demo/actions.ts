@@ -1,6 +1,6 @@
 // Actions and charts of the demo shop. They are typical of a real shop: an action checks the state of the records first
 // and reports problems.
-import type { EngineAgent } from '../../agent/agent.ts';
+import type { HeadlessAgent } from '../../agent/agent.ts';
 import { systemClock } from '../../core/clock.ts';
 
 interface Shipping {
@@ -15,7 +15,7 @@ interface Cancelling {
 const COLLECTED = 'Collected in the shop';
 const open = ['pending', 'paid'];
 
-export function addDemoActions(agent: EngineAgent): void {
+export function addDemoActions(agent: HeadlessAgent): void {
   agent
     .customizeCollection('orders', (orders) =>
       orders
@@ -89,7 +89,7 @@ export function addDemoActions(agent: EngineAgent): void {
 }
 
 /** The shop-wide chart is public to signed-in users. The chart of a customer needs the right to see that customer. */
-export function addDemoCharts(agent: EngineAgent): void {
+export function addDemoCharts(agent: HeadlessAgent): void {
   agent
     .addChart('Orders by status', async ({ collection }, builder) => {
       const groups = await collection('orders').aggregate({}, { operation: 'Count', groups: [{ field: 'status' }] });
@@ -97,9 +97,9 @@ export function addDemoCharts(agent: EngineAgent): void {
     })
     .customizeCollection('customers', (customers) =>
       customers.addChart('Spent', async ({ collection, recordId }, builder) => {
-        const mine = { field: 'customer_id', operator: 'Equal', value: recordId } as const;
+        const ofCustomer = { field: 'customer_id', operator: 'Equal', value: recordId } as const;
         const [all] = await collection('orders').aggregate(
-          { conditionTree: mine },
+          { conditionTree: ofCustomer },
           { operation: 'Sum', field: 'total' },
         );
         return builder.value(Number(all?.value ?? 0));

@@ -1,11 +1,11 @@
-import type { EngineAgent } from '../../agent/agent.ts';
+import type { HeadlessAgent } from '../../agent/agent.ts';
 import { addDemoActions, addDemoCharts } from './actions.ts';
 import { addDemoWorkflows } from './workflows.ts';
 
 /**
  * The customizations of the demo shop: computed, imported and renamed fields, segments, actions, charts and workflows.
  */
-export function customizeDemo(agent: EngineAgent): void {
+export function customizeDemo(agent: HeadlessAgent): void {
   addDemoActions(agent);
   addDemoCharts(agent);
   addDemoWorkflows(agent);

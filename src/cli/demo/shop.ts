@@ -77,13 +77,13 @@ interface Dice {
   /** From 0 (inclusive) to 1 (exclusive). */
   next(): number;
   /** An integer. Both bounds are inclusive. */
-  whole(least: number, most: number): number;
+  whole(min: number, max: number): number;
   chance(probability: number): boolean;
   pick<T>(choices: readonly T[]): T;
 }
 
 /** Xorshift with 32 bits of state. Random enough for demo data, and the same on every machine. */
-function rollDice(seed: number): Dice {
+function createDice(seed: number): Dice {
   let state = (seed ^ 0x9e3779b9) | 0 || 1;
   const next = () => {
     state ^= state << 13;
@@ -92,7 +92,7 @@ function rollDice(seed: number): Dice {
     return (state >>> 0) / 2 ** 32;
   };
   for (let i = 0; i < 20; i++) next();
-  const whole = (least: number, most: number) => least + Math.floor(next() * (most - least + 1));
+  const whole = (min: number, max: number) => min + Math.floor(next() * (max - min + 1));
   return { next, whole, chance: (p) => next() < p, pick: (choices) => choices[whole(0, choices.length - 1)]! };
 }
 
@@ -110,7 +110,7 @@ const plain = (text: string): string =>
 
 /** Returns the rows by table. The order satisfies all foreign keys. */
 function makeShop(now: number, seed: number): Record<string, Rows> {
-  const dice = rollDice(seed);
+  const dice = createDice(seed);
   const suppliers = makeSuppliers(dice, now);
   const { categories, shelves } = makeCategories();
   const products = makeProducts(dice, now, shelves);
@@ -195,9 +195,10 @@ function makeProducts(dice: Dice, now: number, shelves: readonly Shelf[]): Produ
     if (index % 3 === 0) draft.createdAt = now - YEARS_OF_TRADE * 365 * DAY;
   drafts.sort((a, b) => a.createdAt - b.createdAt);
   return drafts.map(({ shelf, name, createdAt }, index) => {
-    const [least, most] = shelf.price;
+    const [minPrice, maxPrice] = shelf.price;
     // Most products are cheap, and prices end like retail prices.
-    const cents = Math.round(least + (most - least) * dice.next() ** 2.4) * 100 + dice.pick([-10, -5, 0, 50, 90]);
+    const cents =
+      Math.round(minPrice + (maxPrice - minPrice) * dice.next() ** 2.4) * 100 + dice.pick([-10, -5, 0, 50, 90]);
     const goneAt = dice.chance(0.07) ? createdAt + Math.floor((now - createdAt) * (0.4 + 0.6 * dice.next())) : null;
     const id = index + 1;
     const row = [
@@ -287,20 +288,20 @@ function makeOrders(dice: Dice, now: number, products: readonly Product[], custo
     ...Array.from({ length: size.ordersToday }, () => midnight + Math.floor((now - midnight) * dice.next())),
   ].sort((a, b) => a - b);
 
-  let known = 0;
-  let offered = 0;
+  let customerCount = 0;
+  let productCount = 0;
   for (const [index, placedAt] of moments.entries()) {
-    while (known < customers.length && customers[known]!.createdAt <= placedAt) known++;
-    while (offered < products.length && products[offered]!.createdAt <= placedAt) offered++;
+    while (customerCount < customers.length && customers[customerCount]!.createdAt <= placedAt) customerCount++;
+    while (productCount < products.length && products[productCount]!.createdAt <= placedAt) productCount++;
     // Some customers order often.
-    const at = dice.whole(0, known - 1);
+    const at = dice.whole(0, customerCount - 1);
     const customer = customers[dice.chance(0.5) ? at - (at % 7) : at]!;
     const id = index + 1;
 
     const basket = new Map<Product, number>();
-    const wanted = dice.pick([1, 1, 1, 1, 2, 2, 2, 3, 4]);
-    while (basket.size < wanted) {
-      const product = products[dice.whole(0, offered - 1)]!;
+    const itemCount = dice.pick([1, 1, 1, 1, 2, 2, 2, 3, 4]);
+    while (basket.size < itemCount) {
+      const product = products[dice.whole(0, productCount - 1)]!;
       if (product.goneAt === null || product.goneAt > placedAt)
         basket.set(product, dice.pick([1, 1, 1, 1, 2, 2, 3, 6]));
     }
@@ -343,21 +344,21 @@ function makeOrders(dice: Dice, now: number, products: readonly Product[], custo
 function ship(dice: Dice, now: number, placedAt: number) {
   const shippedAt = placedAt + dice.whole(6, 72) * HOUR;
   const deliveredAt = shippedAt + dice.whole(20, 140) * HOUR;
-  const fate = dice.next();
-  if (fate < 0.05) return { status: 'cancelled', shippedAt: null, deliveredAt: null };
-  if (shippedAt > now) return { status: fate < 0.3 ? 'pending' : 'paid', shippedAt: null, deliveredAt: null };
+  const roll = dice.next();
+  if (roll < 0.05) return { status: 'cancelled', shippedAt: null, deliveredAt: null };
+  if (shippedAt > now) return { status: roll < 0.3 ? 'pending' : 'paid', shippedAt: null, deliveredAt: null };
   if (deliveredAt > now) return { status: 'shipped', shippedAt, deliveredAt: null };
-  return { status: fate > 0.96 ? 'returned' : 'delivered', shippedAt, deliveredAt };
+  return { status: roll > 0.96 ? 'returned' : 'delivered', shippedAt, deliveredAt };
 }
 
 function makeReviews(dice: Dice, now: number, bought: readonly Purchase[]): Rows {
-  const seen = new Set<string>();
+  const pairs = new Set<string>();
   const reviews: { at: number; row: Value[] }[] = [];
   for (const { productId, customerId, deliveredAt } of bought) {
     const at = deliveredAt + dice.whole(20, 24 * 21) * HOUR;
     const pair = `${productId}:${customerId}`;
-    if (!dice.chance(0.21) || at > now || seen.has(pair)) continue;
-    seen.add(pair);
+    if (!dice.chance(0.21) || at > now || pairs.has(pair)) continue;
+    pairs.add(pair);
     const rating = dice.pick([1, 2, 2, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5]);
     const [title, body] = dice.pick(verdicts[rating - 1]!);
     const answeredAt = at + dice.whole(3, 200) * HOUR;

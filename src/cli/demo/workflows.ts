@@ -1,7 +1,7 @@
 // The workflows of the demo shop. They combine automatic steps with steps for people.
-import type { EngineAgent } from '../../agent/agent.ts';
+import type { HeadlessAgent } from '../../agent/agent.ts';
 
-export function addDemoWorkflows(agent: EngineAgent): void {
+export function addDemoWorkflows(agent: HeadlessAgent): void {
   agent
     .addWorkflow({
       name: 'Take back an order',
@@ -55,7 +55,7 @@ export function addDemoWorkflows(agent: EngineAgent): void {
     .addWorkflow({
       name: 'Restock a product',
       collection: 'products',
-      description: 'Finds the supplier of a product and has somebody order it there.',
+      description: 'Finds the supplier of a product and asks a person to order it there.',
       steps: [
         {
           id: 'supplier',

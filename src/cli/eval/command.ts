@@ -29,7 +29,7 @@ export async function evaluate(
   { version, url, count }: EvalOptions & { readonly count: CountTokens },
 ): Promise<Report> {
   const target =
-    url === undefined ? await openDemo(config, version, evaluation.people) : openAddress(url, needToken(config));
+    url === undefined ? await openDemo(config, version, evaluation.people) : openAddress(url, requireToken(config));
   try {
     return await runEvaluation(evaluation, target, count);
   } finally {
@@ -37,17 +37,18 @@ export async function evaluate(
   }
 }
 
-function needToken({ mcpToken }: Config): string {
-  const problem = "SERVICE_MCP_TOKEN must hold an application token of the server; 'portico token create' makes one.";
+function requireToken({ mcpToken }: Config): string {
+  const problem =
+    "SERVICE_MCP_TOKEN must contain an application token of the server; 'portico token create' creates one.";
   return mcpToken ?? fail('CONFIGURATION', { problem });
 }
 
 /** Loads a JSON file, or a module that exports the evaluation as default or as `evaluation`. */
 async function loadEvaluation(path: string): Promise<Evaluation> {
-  const given = await load(path);
-  const problems = findProblems(given);
+  const definition = await load(path);
+  const problems = findProblems(definition);
   if (problems.length > 0) fail('CONFIGURATION', { problem: `${path}: ${problems.join(' ')}` });
-  return given as Evaluation;
+  return definition as Evaluation;
 }
 
 async function load(path: string): Promise<unknown> {

@@ -79,31 +79,32 @@ const expectationKeys = ['error', 'equals', 'rows', 'count', 'contains', 'lacks'
  * Returns the problems of a file, one line each. An unknown key is a problem, because ignoring a misspelled matcher
  * would make a test that cannot fail.
  */
-export function findProblems(given: unknown): string[] {
+export function findProblems(definition: unknown): string[] {
   const problems: string[] = [];
   const isObject = (value: unknown): value is Record<string, unknown> =>
     typeof value === 'object' && value !== null && !Array.isArray(value);
-  const check = (value: unknown, at: string, known: readonly string[]): value is Record<string, unknown> => {
+  const check = (value: unknown, at: string, knownKeys: readonly string[]): value is Record<string, unknown> => {
     if (!isObject(value)) {
       problems.push(`${at}: expected an object.`);
       return false;
     }
     for (const name of Object.keys(value))
-      if (!known.includes(name)) problems.push(`${at}: unknown '${name}'. There are ${known.join(', ')}.`);
+      if (!knownKeys.includes(name)) problems.push(`${at}: unknown '${name}'. Use ${knownKeys.join(', ')}.`);
     return true;
   };
-  if (!check(given, 'the file', evaluationKeys)) return problems;
-  if (!Array.isArray(given.tasks) || given.tasks.length === 0) problems.push('tasks: expected a list of tasks.');
-  const people = isObject(given.people) ? Object.keys(given.people) : [];
-  for (const [index, task] of (Array.isArray(given.tasks) ? given.tasks : []).entries()) {
+  if (!check(definition, 'the file', evaluationKeys)) return problems;
+  if (!Array.isArray(definition.tasks) || definition.tasks.length === 0)
+    problems.push('tasks: expected a list of tasks.');
+  const people = isObject(definition.people) ? Object.keys(definition.people) : [];
+  for (const [index, task] of (Array.isArray(definition.tasks) ? definition.tasks : []).entries()) {
     const at = `task ${index + 1}`;
     if (!check(task, at, taskKeys)) continue;
-    if (typeof task.says !== 'string') problems.push(`${at}: 'says' must be a text.`);
+    if (typeof task.says !== 'string') problems.push(`${at}: 'says' must be a string.`);
     if (task.as !== undefined && !people.includes(String(task.as)))
-      problems.push(`${at}: 'as' names nobody of 'people'.`);
+      problems.push(`${at}: 'as' must be the name of one of 'people'.`);
     if (!Array.isArray(task.calls) || task.calls.length === 0) problems.push(`${at}: 'calls' must be a list of calls.`);
-    for (const [place, call] of (Array.isArray(task.calls) ? task.calls : []).entries()) {
-      const where = `${at}, call ${place + 1}`;
+    for (const [callIndex, call] of (Array.isArray(task.calls) ? task.calls : []).entries()) {
+      const where = `${at}, call ${callIndex + 1}`;
       if (!check(call, where, callKeys)) continue;
       if (typeof call.tool !== 'string') problems.push(`${where}: 'tool' must be the name of a tool.`);
       if (!isObject(call.arguments)) problems.push(`${where}: 'arguments' must be an object.`);

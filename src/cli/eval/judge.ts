@@ -1,6 +1,6 @@
 // Compares an answer with its expectation and returns one line per difference.
 import type { Expectation, Value } from './definitions.ts';
-import { at, fill, type Known } from './values.ts';
+import { at, fill, type ReferenceContext } from './values.ts';
 
 export interface Answer {
   /** The text block of the answer, or the HTTP error. */
@@ -18,12 +18,12 @@ export function parseAnswer({ text, isError }: Answer): unknown {
   }
 }
 
-export function judge(answer: Answer, expectation: Expectation = {}, known: Known): string[] {
+export function judge(answer: Answer, expectation: Expectation = {}, context: ReferenceContext): string[] {
   const { error, equals = {}, rows, count, contains = [], lacks = [], database = [] } = expectation;
   const parsed = parseAnswer(answer);
   const problems: string[] = [];
   const expectSame = (what: string, got: unknown, value: Value) => {
-    const expected = fill(value, known);
+    const expected = fill(value, context);
     if (!isSame(got, expected)) problems.push(`${what}: expected ${show(expected)}, got ${show(got)}`);
   };
   if (error === undefined && answer.isError) problems.push(`an error: ${answer.text}`);
@@ -32,11 +32,11 @@ export function judge(answer: Answer, expectation: Expectation = {}, known: Know
   for (const [path, value] of Object.entries(equals)) expectSame(path, at(parsed, path.split('.')), value);
   if (rows !== undefined) expectSame('rows', at(parsed, ['rows']), rows);
   if (count !== undefined) expectSame('number of rows', (at(parsed, ['rows']) as unknown[] | undefined)?.length, count);
-  for (const text of contains.map((value) => String(fill(value, known))))
+  for (const text of contains.map((value) => String(fill(value, context))))
     if (!answer.text.includes(text)) problems.push(`'${text}' is missing in ${show(answer.text)}`);
-  for (const text of lacks.map((value) => String(fill(value, known))))
+  for (const text of lacks.map((value) => String(fill(value, context))))
     if (answer.text.includes(text)) problems.push(`'${text}' must not be in ${show(answer.text)}`);
-  for (const { is, was } of database) expectSame('the database', fill(is, known), was);
+  for (const { is, was } of database) expectSame('the database', fill(is, context), was);
   return problems;
 }
 

@@ -1,7 +1,7 @@
 import { alignColumns } from '../terminal.ts';
 import type { Report, TaskResult } from './run.ts';
 
-const SAYS_MOST = 76;
+const MAX_TITLE_LENGTH = 76;
 
 export function hasFailed({ tasks }: Report): boolean {
   return tasks.some(({ problems }) => problems.length > 0);
@@ -39,8 +39,8 @@ function summarize({ tasks }: Report, counted: string, greeting: number): string
   const passed = tasks.filter(({ problems }) => problems.length === 0).length;
   return [
     `${passed} of ${tasks.length} tasks passed, in ${tasks.reduce((sum, { calls }) => sum + calls, 0)} calls.`,
-    `${total} tokens (${counted}): ${median(spent)} for the median task, ${Math.max(...spent)} for the biggest ('${clip(biggest?.says ?? '')}').`,
-    `Tools and instructions, once for each conversation: ${greeting} tokens.`,
+    `${total} tokens (${counted}): ${median(spent)} for the median task, ${Math.max(...spent)} for the largest ('${clip(biggest?.says ?? '')}').`,
+    `Tools and instructions, once per conversation: ${greeting} tokens.`,
   ];
 }
 
@@ -53,4 +53,5 @@ function median(numbers: readonly number[]): number {
   return Math.round((upper + lower) / 2);
 }
 
-const clip = (text: string): string => (text.length > SAYS_MOST ? `${text.slice(0, SAYS_MOST - 3)}...` : text);
+const clip = (text: string): string =>
+  text.length > MAX_TITLE_LENGTH ? `${text.slice(0, MAX_TITLE_LENGTH - 3)}...` : text;

@@ -2,14 +2,14 @@
 import { AppError } from '../../core/errors.ts';
 import type { Evaluation, Task, Value } from './definitions.ts';
 import { type Answer, judge, parseAnswer } from './judge.ts';
-import { fill, type Known } from './values.ts';
+import { fill, type ReferenceContext } from './values.ts';
 
 /** The server that receives the calls. */
 export interface Target {
   call(caller: Caller, tool: string, args: Value): Promise<Answer>;
   /** Returns the tools and instructions that every conversation starts with. */
   greeting(): Promise<string>;
-  readonly ask: Known['ask'];
+  readonly ask: ReferenceContext['ask'];
 }
 
 export type Caller = Pick<Task, 'as' | 'query'>;
@@ -40,20 +40,20 @@ export async function runEvaluation({ title, tasks }: Evaluation, target: Target
 
 async function runTask(task: Task, target: Target, count: CountTokens): Promise<TaskResult> {
   const answers = new Map<string, unknown>();
-  const known: Known = { answers, ask: target.ask };
+  const context: ReferenceContext = { answers, ask: target.ask };
   const problems: string[] = [];
   let calls = 0;
   let written = 0;
   let read = 0;
-  for (const [index, { tool, arguments: given, name, expect }] of task.calls.entries()) {
+  for (const [index, { tool, arguments: input, name, expect }] of task.calls.entries()) {
     try {
-      const args = fill(given, known);
+      const args = fill(input, context);
       const answer = await target.call(task, tool, args);
       calls++;
       written += count(JSON.stringify({ name: tool, arguments: args }));
       read += count(answer.text);
       if (name !== undefined) answers.set(name, parseAnswer(answer));
-      problems.push(...judge(answer, expect, known).map((problem) => `call ${index + 1}, ${tool}: ${problem}`));
+      problems.push(...judge(answer, expect, context).map((problem) => `call ${index + 1}, ${tool}: ${problem}`));
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       problems.push(`call ${index + 1}, ${tool}: ${error.message}`);
@@ -61,7 +61,6 @@ async function runTask(task: Task, target: Target, count: CountTokens): Promise<
     }
   }
   const spent = written + read;
-  if (task.tokens !== undefined && spent > task.tokens)
-    problems.push(`${spent} tokens, of which ${task.tokens} were allowed`);
+  if (task.tokens !== undefined && spent > task.tokens) problems.push(`${spent} tokens; the limit is ${task.tokens}`);
   return { says: task.says, calls, written, read, problems };
 }

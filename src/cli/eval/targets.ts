@@ -29,7 +29,7 @@ export function openAddress(url: string, token: string): OpenedTarget {
   return {
     call({ as, query }, tool, args) {
       if (as !== undefined)
-        fail('INVALID_ARGUMENT', { argument: 'as', problem: 'people are made in the demo shop only.' });
+        fail('INVALID_ARGUMENT', { argument: 'as', problem: 'people are created only in the demo shop.' });
       return callTool(narrowed(url, query), token, tool, args);
     },
     greeting: () => greet(url, token),
@@ -73,14 +73,16 @@ export async function openDemo(
 /** Adds a user with a role and a team of the same name. Returns the token. */
 async function addPerson(store: Store, name: string, person: Person | undefined): Promise<string> {
   const level = person ? 'user' : 'admin';
-  const place = person ? { team: name, role: name } : {};
+  const membership = person ? { team: name, role: name } : {};
   const email = `${name}@example.com`;
-  const { id: userId } = await store.identity.addUser({ email, password: makePassword(), level, ...place });
+  const { id: userId } = await store.identity.addUser({ email, password: makePassword(), level, ...membership });
   if (person) {
     const collections = Object.entries(person.permissions).map(
-      ([collection, given]): [string, CollectionPermission] => [
+      ([collection, permission]): [string, CollectionPermission] => [
         collection,
-        Object.fromEntries(permissions.map((verb) => [verb, given[verb] ?? false])) as unknown as CollectionPermission,
+        Object.fromEntries(
+          permissions.map((verb) => [verb, permission[verb] ?? false]),
+        ) as unknown as CollectionPermission,
       ],
     );
     await store.permissions.setRole(name, Object.fromEntries(collections));

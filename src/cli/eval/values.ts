@@ -2,7 +2,7 @@
 import { AppError, fail } from '../../core/errors.ts';
 import type { Value } from './definitions.ts';
 
-export interface Known {
+export interface ReferenceContext {
   /** Answers by call name. */
   readonly answers: ReadonlyMap<string, unknown>;
   /** Queries the database directly. Undefined if there is no database. */
@@ -13,17 +13,18 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Replaces all references in a value. Throws INVALID_ARGUMENT if a reference has no value. */
-export function fill(value: Value, known: Known): Value {
-  if (Array.isArray(value)) return value.map((item: Value) => fill(item, known));
+export function fill(value: Value, context: ReferenceContext): Value {
+  if (Array.isArray(value)) return value.map((item: Value) => fill(item, context));
   if (!isObject(value)) return value;
   const object = value as { readonly [name: string]: Value };
-  if (typeof object.$ref === 'string') return refer(object.$ref, known);
-  if (typeof object.$sql === 'string') return ask(object.$sql, object.with, known) as Value;
-  if (typeof object.$value === 'string') return (ask(object.$value, object.with, known)[0]?.[0] ?? null) as Value;
-  return Object.fromEntries(Object.entries(object).map(([name, item]) => [name, fill(item, known)]));
+  if (typeof object.$ref === 'string') return resolveReference(object.$ref, context);
+  if (typeof object.$sql === 'string') return runQuery(object.$sql, object.with, context) as Value;
+  if (typeof object.$value === 'string')
+    return (runQuery(object.$value, object.with, context)[0]?.[0] ?? null) as Value;
+  return Object.fromEntries(Object.entries(object).map(([name, item]) => [name, fill(item, context)]));
 }
 
-function refer(reference: string, { answers }: Known): Value {
+function resolveReference(reference: string, { answers }: ReferenceContext): Value {
   const [name = '', ...path] = reference.split('.');
   if (!answers.has(name)) {
     const problem = `'${reference}': no earlier call has the name '${name}'.`;
@@ -31,27 +32,31 @@ function refer(reference: string, { answers }: Known): Value {
   }
   const found = at(answers.get(name), path);
   if (found === undefined) {
-    fail('INVALID_ARGUMENT', { argument: '$ref', problem: `'${reference}': there is nothing there in the answer.` });
+    fail('INVALID_ARGUMENT', { argument: '$ref', problem: `'${reference}': the answer has no value there.` });
   }
   return found as Value;
 }
 
-function ask(sql: string, parameters: Value | undefined, known: Known): readonly (readonly unknown[])[] {
-  if (!known.ask) {
-    const problem = 'there is no database to ask: $sql and $value are for the demo shop. Write the value itself.';
+function runQuery(
+  sql: string,
+  parameters: Value | undefined,
+  context: ReferenceContext,
+): readonly (readonly unknown[])[] {
+  if (!context.ask) {
+    const problem = 'there is no database to query: $sql and $value are for the demo shop. Write the value itself.';
     fail('INVALID_ARGUMENT', { argument: '$sql', problem });
   }
-  const given = fill(parameters ?? [], known) as readonly Value[];
+  const parameterValues = fill(parameters ?? [], context) as readonly Value[];
   try {
-    return known.ask(sql, given);
+    return context.ask(sql, parameterValues);
   } catch (cause) {
-    const problem = `'${sql}' with ${given.length} values: ${(cause as Error).message}.`;
+    const problem = `'${sql}' with ${parameterValues.length} values: ${(cause as Error).message}.`;
     throw new AppError('INVALID_ARGUMENT', { argument: '$sql', problem }, cause);
   }
 }
 
 /** Returns undefined if there is no such position. */
-function placeOf(step: string, columns: readonly string[]): number | undefined {
+function indexOfStep(step: string, columns: readonly string[]): number | undefined {
   if (step === 'last') return -1;
   if (/^\d+$/.test(step)) return Number(step);
   const column = columns.indexOf(step);
@@ -64,7 +69,7 @@ export function at(answer: unknown, path: readonly string[]): unknown {
   const walk = (value: unknown, [step, ...rest]: readonly string[]): unknown => {
     if (step === undefined) return value;
     if (step === '*') return Array.isArray(value) ? value.map((item) => walk(item, rest)) : undefined;
-    if (Array.isArray(value)) return walk(value.at(placeOf(step, columns) ?? value.length), rest);
+    if (Array.isArray(value)) return walk(value.at(indexOfStep(step, columns) ?? value.length), rest);
     return isObject(value) ? walk(value[step], rest) : undefined;
   };
   return walk(answer, path);

@@ -18,8 +18,8 @@ import { findServed, type Served } from '../served.ts';
 import { withStore } from '../storage.ts';
 import { createPaint } from '../terminal.ts';
 import { findNetworkWarnings } from './network-warnings.ts';
-import { type PlacedRight, readRolesFile } from './read.ts';
-import { lookUpNames, type NamesFound } from './served-names.ts';
+import { type RightAtLine, readRolesFile } from './read.ts';
+import { checkNames, type NamesFound } from './served-names.ts';
 
 export interface PushOptions {
   /** Skips the confirmation. */
@@ -45,7 +45,7 @@ export async function pullRoles(config: Config, file: string | undefined): Promi
     } catch (cause) {
       throw new AppError('INVALID_ARGUMENT', { argument: 'file', problem: `'${file}' cannot be written.` }, cause);
     }
-    say(`${file} says who may do what. Change it, then: portico roles push ${file}`);
+    printLine(`${file} contains the permissions. Edit it, then run: portico roles push ${file}`);
   });
 }
 
@@ -57,37 +57,37 @@ export async function pushRoles(config: Config, file: string, options: PushOptio
       process.stderr.write(`${file}:${line}:${column}: ${at && `${at}: `}${problem}\n`);
     }
     const count = read.problems.length === 1 ? '1 problem' : `${read.problems.length} problems`;
-    process.stderr.write(`portico: ${count} in ${file}. Nothing was changed.\n`);
+    process.stderr.write(`portico: ${count} in ${file}. No changes were made.\n`);
     return false;
   }
   const after = read.rights;
-  let made = false;
+  let isApplied = false;
   await withStore(config, async (store) => {
     const before = await store.rights.read();
     const changes = diffRights(before, after);
     if (changes.length === 0) {
-      say('Nothing to change: all is as the file says.');
-      made = true;
+      printLine('No changes: the permissions already match the file.');
+      isApplied = true;
       return;
     }
-    const { warnings, refused } = await lookAt(config, file, after, changes, options);
+    const { warnings, refused } = await inspectChanges(config, file, after, changes, options);
     for (const warning of warnings) warn(warning);
     show(changes, await store.identity.listUsers());
     if (refused.length > 0) {
       for (const text of refused) process.stderr.write(`${text}\n`);
-      process.stderr.write('portico: Nothing was changed.\n');
+      process.stderr.write('portico: No changes were made.\n');
       return;
     }
-    if (options.check) return say('This was only looked at: nothing was changed.');
-    if (!options.yes && !(await ask(file))) return say('Nothing was changed.');
+    if (options.check) return printLine('This was only a check: no changes were made.');
+    if (!options.yes && !(await confirm(file))) return printLine('No changes were made.');
     await store.rights.apply(before, after.map(toRight));
-    say('Done. It holds from the next call on, in every process.');
-    made = true;
+    printLine('Done. The changes apply from the next call on, in every process.');
+    isApplied = true;
   });
-  return made;
+  return isApplied;
 }
 
-const toRight = ({ kind, path, value }: PlacedRight): Right => ({ kind, path, value });
+const toRight = ({ kind, path, value }: RightAtLine): Right => ({ kind, path, value });
 
 async function readText(file: string): Promise<string> {
   if (file === '-') return readAll(process.stdin);
@@ -99,51 +99,51 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-interface Seen {
+interface Inspection {
   readonly warnings: readonly string[];
   /** New or changed entries that cannot be saved, because of unknown names or ambiguous filters. */
   readonly refused: readonly string[];
 }
 
-async function lookAt(
+async function inspectChanges(
   config: Config,
   file: string,
-  rights: readonly PlacedRight[],
+  rights: readonly RightAtLine[],
   changes: readonly RightChange[],
   options: PushOptions,
-): Promise<Seen> {
+): Promise<Inspection> {
   const networks = changes.some(({ kind }) => kind === 'network') ? findNetworkWarnings(rights, config) : [];
   const removed = changes.filter(({ kind, after }) => kind === 'environment' && after === undefined);
   const { unknown, readOnly, unclear, unread } = await findNames(config, file, rights, options.agent);
-  const isChanged = ({ kind, path }: PlacedRight) =>
+  const isChanged = ({ kind, path }: RightAtLine) =>
     changes.some((change) => change.kind === kind && change.path.join('\0') === path.join('\0'));
-  const kept = unclear.filter(({ right }) => !isChanged(right));
-  const isRefused = ({ right }: { readonly right: PlacedRight }) => !options.allowUnknown && isChanged(right);
+  const unchanged = unclear.filter(({ right }) => !isChanged(right));
+  const isRefused = ({ right }: { readonly right: RightAtLine }) => !options.allowUnknown && isChanged(right);
   const mayMisspell = changes.some(
     ({ kind, after }) => after !== undefined && (kind === 'scope' || kind === 'permission'),
   );
   const warnings = [
     ...networks,
-    ...removed.map(({ path }) => `A process that serves '${path[0]}' lets nobody in any more.`),
+    ...removed.map(({ path }) => `A process that serves '${path[0]}' will reject every request.`),
     ...unknown.filter((name) => !isRefused(name)).map(({ text }) => text),
     ...(unread !== undefined && (options.allowUnknown || !mayMisspell) ? [unread] : []),
     ...readOnly,
-    ...kept.map(({ text }) => `${text} It keeps its meaning, and cannot be saved again as it is.`),
+    ...unchanged.map(({ text }) => `${text} It keeps its meaning, but cannot be saved again unchanged.`),
   ];
   const misspelt = unknown.filter(isRefused).map(({ text }) => text);
   const refused = [
     ...misspelt,
     ...(misspelt.length > 0
-      ? ['What a misspelt name was to close is open. Correct it, or give --allow-unknown for names of a later release.']
+      ? ['A misspelt name restricts no access. Correct it, or use --allow-unknown for names of a later release.']
       : []),
     ...(unread !== undefined && !options.allowUnknown && mayMisspell
       ? [
-          `${unread} Name the database (--database), the module that exports the agent (--agent), or give --allow-unknown.`,
+          `${unread} Set the database (--database) or the module that exports the agent (--agent), or use --allow-unknown.`,
         ]
       : []),
     ...unclear
       .filter(({ right }) => isChanged(right))
-      .map(({ text }) => `${text} It can mean several things: take the one that is meant.`),
+      .map(({ text }) => `${text} It is ambiguous: use the filter that you mean.`),
   ];
   return { warnings, refused };
 }
@@ -152,41 +152,41 @@ async function lookAt(
 async function findNames(
   config: Config,
   file: string,
-  rights: readonly PlacedRight[],
+  rights: readonly RightAtLine[],
   agent: string | undefined,
 ): Promise<NamesFound & { readonly unread?: string }> {
-  const said = (unread: string) => ({ unknown: [], readOnly: [], unclear: [], unread });
+  const unchecked = (unread: string) => ({ unknown: [], readOnly: [], unclear: [], unread });
   const environments = rights.filter(({ kind }) => kind === 'environment').map(({ path }) => path[0]!);
   const served = config.environment ?? (environments.length === 1 ? environments[0] : undefined);
   if (served === undefined)
-    return said('SERVICE_ENVIRONMENT is not set: the names of collections, fields and actions were not looked up.');
+    return unchecked('SERVICE_ENVIRONMENT is not set: the names of collections, fields and actions were not checked.');
   try {
     const own = rights.filter(({ path }) => path[1] === served);
-    const lookUp = (engine: Engine) => lookUpNames(own, { engine, file, environment: served });
-    if (agent !== undefined) return await (await loadAgent(agent)).lookAtEngine(lookUp);
+    const checkOwnNames = (engine: Engine) => checkNames(own, { engine, file, environment: served });
+    if (agent !== undefined) return await (await loadAgent(agent)).withEngine(checkOwnNames);
     const open = await findServed(config);
     if (!open)
-      return said(
-        'No database is named (SERVICE_DATABASE_URL): the names of collections and fields were not looked up.',
+      return unchecked(
+        'No database is set (SERVICE_DATABASE_URL): the names of collections and fields were not checked.',
       );
-    return await lookAtServed(config, open, lookUp);
+    return await withServedEngine(config, open, checkOwnNames);
   } catch (error) {
     if (agent !== undefined) throw error;
     const why = isAppError(error) ? error.message : 'the database cannot be opened.';
-    return said(`The names of collections, fields and actions were not looked up: ${why}`);
+    return unchecked(`The names of collections, fields and actions were not checked: ${why}`);
   }
 }
 
-async function lookAtServed<T>(
+async function withServedEngine<T>(
   config: Config,
   { database, customize }: Served,
-  look: (engine: Engine) => T,
+  run: (engine: Engine) => T,
 ): Promise<T> {
   const limits = { pageSizeLimit: config.pageSizeLimit, queryTimeoutMs: config.querySeconds * 1000 };
   const open = openEngineOver({ ...config, database }, customize);
   const engine = await open({ observe: () => undefined, clock: systemClock, limits });
   try {
-    return look(engine);
+    return run(engine);
   } finally {
     await engine.close();
   }
@@ -195,9 +195,9 @@ async function lookAtServed<T>(
 function show(changes: readonly RightChange[], users: readonly User[]): void {
   const paint = createPaint(process.stdout);
   const colours = { '+': 'green', '-': 'red', '~': 'yellow' } as const;
-  for (const { sign, text } of describeChanges(changes)) say(`  ${paint(colours[sign], sign)} ${text}`);
+  for (const { sign, text } of describeChanges(changes)) printLine(`  ${paint(colours[sign], sign)} ${text}`);
   const concerned = countConcerned(changes, users);
-  if (concerned.length > 0) say(`It concerns ${concerned.join(', ')}.`);
+  if (concerned.length > 0) printLine(`Affected: ${concerned.join(', ')}.`);
 }
 
 function countConcerned(changes: readonly RightChange[], users: readonly User[]): readonly string[] {
@@ -210,11 +210,12 @@ function countConcerned(changes: readonly RightChange[], users: readonly User[])
   return [...owners].map(([owner, count]) => `${count} ${count === 1 ? 'person' : 'people'} of ${owner}`);
 }
 
-async function ask(file: string): Promise<boolean> {
+async function confirm(file: string): Promise<boolean> {
   if (!process.stdin.isTTY || file === '-') {
     fail('INVALID_ARGUMENT', {
       argument: '--yes',
-      problem: 'there is no terminal to ask at. Give --yes to make these changes, or --check to look only.',
+      problem:
+        'there is no terminal for the confirmation. Use --yes to make these changes, or --check to only show them.',
     });
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
@@ -223,7 +224,7 @@ async function ask(file: string): Promise<boolean> {
   return /^y(es)?$/i.test(answer.trim());
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 

@@ -5,7 +5,7 @@ import type { Config } from '../../core/config.ts';
 import type { Right } from '../../store/permissions/types.ts';
 
 /** Address ranges that no client uses. */
-const nobody = new Set([
+const unreachableRanges = new Set([
   'unspecified',
   'broadcast',
   'multicast',
@@ -25,18 +25,18 @@ export function findNetworkWarnings(
   const parsed = networks.map((text) => ({ text, cidr: ipaddr.parseCIDR(text) }));
   const wide = parsed.filter(({ cidr: [, width] }) => width === 0).map(({ text }) => text);
   const ranges = parsed.filter(({ cidr: [, width] }) => width > 0).map(({ cidr: [address] }) => address.range());
-  const isAway = config.publicUrl !== null && !isLocal(new URL(config.publicUrl).hostname);
+  const isRemote = config.publicUrl !== null && !isLocal(new URL(config.publicUrl).hostname);
   return [
-    ...wide.map((text) => `allowList: ${text} lets everybody in whose address is of its kind.`),
-    ...(wide.length === 0 && ranges.every((range) => nobody.has(range))
-      ? ['allowList: nobody has an address in these networks: everybody would be locked out.']
+    ...wide.map((text) => `allowList: ${text} allows every address of its kind.`),
+    ...(wide.length === 0 && ranges.every((range) => unreachableRanges.has(range))
+      ? ['allowList: no client can have an address in these networks: every request would be rejected.']
       : []),
-    ...(wide.length === 0 && ranges.every((range) => range === 'loopback') && isAway
-      ? [`allowList: only this machine could reach ${config.publicUrl}: everybody else would be locked out.`]
+    ...(wide.length === 0 && ranges.every((range) => range === 'loopback') && isRemote
+      ? [`allowList: only this machine could reach ${config.publicUrl}: all other requests would be rejected.`]
       : []),
-    ...(isAway && config.trustedProxies.length === 0
+    ...(isRemote && config.trustedProxies.length === 0
       ? [
-          'allowList: SERVICE_TRUSTED_PROXIES is empty here. Behind a proxy, every request comes from the address of the proxy, and the list would let in all or nobody.',
+          'allowList: SERVICE_TRUSTED_PROXIES is empty here. Behind a proxy, every request has the address of the proxy, and the list would allow all requests or reject all.',
         ]
       : []),
   ];

@@ -33,7 +33,7 @@ const FIRST_USER = 'you@example.com';
  * How much the heap may grow until V8 collects all of it, in percent of what is in use. By default V8 waits for up to
  * three times as much on a machine with much memory, which large answers turn into hundreds of megabytes.
  */
-const HEAP_GROWING_PERCENT = 70;
+const HEAP_GROWING_PERCENT = 60;
 
 /** Returns when the server listens and the welcome text is printed. The process then runs until a signal. */
 export async function start(config: Config, options: StartOptions): Promise<void> {
@@ -68,7 +68,7 @@ export async function start(config: Config, options: StartOptions): Promise<void
   const user = await findFirstUser(store.identity, options.email ?? FIRST_USER);
   if (options.email && !user.password && options.email.toLowerCase() !== user.email) {
     const add = hint(config, `user add ${options.email}`);
-    warn(`--email names the first user, and there is one already. To add ${options.email}: ${add}`);
+    warn(`--email is for the first user, and there is already one. To add ${options.email}: ${add}`);
   }
   const welcome = {
     version: options.version,
@@ -89,8 +89,8 @@ export async function start(config: Config, options: StartOptions): Promise<void
 }
 
 const wasmWarning =
-  'SQLite runs as WebAssembly, not by its native driver: all works, but slower, and one process at a time. ' +
-  "Where there is a compiler and Python (and SERVICE_SQLITE is not wasm), 'npm ci' builds the native one.";
+  'SQLite runs as WebAssembly, not with its native driver: everything works, but slower, and with one process at a time. ' +
+  "With a compiler and Python (and unless SERVICE_SQLITE is wasm), 'npm ci' builds the native driver.";
 
 interface FirstUser {
   readonly email: string;
@@ -99,21 +99,21 @@ interface FirstUser {
 
 /** Creates an administrator if there is no user yet. Only the return value contains the password. */
 async function findFirstUser(identity: Identity, email: string): Promise<FirstUser> {
-  const known = await findKnown(identity);
-  if (known) return known;
+  const firstUser = await findExistingUser(identity);
+  if (firstUser) return firstUser;
   const password = makePassword();
   try {
     const user = await identity.addUser({ email, password, level: 'admin' });
     return { email: user.email, password };
   } catch (error) {
     // Another process may have added the first user at the same time.
-    const other = await findKnown(identity);
+    const other = await findExistingUser(identity);
     if (other) return other;
     throw error;
   }
 }
 
-async function findKnown(identity: Identity): Promise<FirstUser | undefined> {
+async function findExistingUser(identity: Identity): Promise<FirstUser | undefined> {
   const users = await identity.listUsers();
   const user = users.find(({ level, disabled }) => level === 'admin' && !disabled) ?? users[0];
   return user && { email: user.email };

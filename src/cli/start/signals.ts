@@ -19,7 +19,7 @@ export function stopOnSignals(app: { stop(reason: string): Promise<void> }, cloc
     app.stop(signal).then(
       () => process.exit(0),
       (error: unknown) => {
-        process.stderr.write(`portico: stopped, but not in order: ${(error as Error).message}\n`);
+        process.stderr.write(`portico: stopped with an error: ${(error as Error).message}\n`);
         process.exit(1);
       },
     );

@@ -1,5 +1,5 @@
 // The welcome text after startup: the URLs, how to sign in, and the lines to paste into an assistant.
-import { clientWays } from '../../console/clients.ts';
+import { clientInstructions } from '../../console/clients.ts';
 import type { Paint } from '../terminal.ts';
 
 const LABEL_WIDTH = 13;
@@ -25,17 +25,20 @@ export interface Welcome {
 export function composeWelcome(welcome: Welcome, paint: Paint): string {
   const { mcpUrl } = welcome;
   const label = (text: string) => `  ${paint('dim', text.padEnd(LABEL_WIDTH))}`;
-  const pasted = (id: string) => clientWays.find((way) => way.id === id)!.pasted[0]!.text(mcpUrl);
+  const pasted = (id: string) => clientInstructions.find((client) => client.id === id)!.pasted[0]!.text(mcpUrl);
   const signIn =
     welcome.through !== undefined
       ? [`${label('Sign in')}with ${welcome.through}; passwords are off (docs/sso.md)`]
       : welcome.password
         ? [
             `${label('E-mail')}${welcome.email}`,
-            `${label('Password')}${paint('bold', welcome.password)}  (shown this once)`,
-            `${label('')}Another one: ${welcome.resetCommand}`,
+            `${label('Password')}${paint('bold', welcome.password)}  (shown only once)`,
+            `${label('')}To set another: ${welcome.resetCommand}`,
           ]
-        : [`${label('E-mail')}${welcome.email}`, `${label('Password')}as before; for another: ${welcome.resetCommand}`];
+        : [
+            `${label('E-mail')}${welcome.email}`,
+            `${label('Password')}unchanged; to set another: ${welcome.resetCommand}`,
+          ];
   return [
     '',
     `  ${paint('bold', `Portico ${welcome.version}`)} is ready.`,
@@ -51,7 +54,7 @@ export function composeWelcome(welcome: Welcome, paint: Paint): string {
     `${label('Claude Code')}${pasted('claude-code')}`,
     `${label('Codex')}${pasted('codex')}`,
     `${label('VS Code')}${pasted('vs-code')}`,
-    `${label('Cursor')}in .cursor/mcp.json, and in .mcp.json of others:`,
+    `${label('Cursor')}in .cursor/mcp.json; for other clients in .mcp.json:`,
     `${label('')}${pasted('cursor')}`,
     '',
     ...welcome.warnings.flatMap((warning) => [`  ${paint('yellow', `! ${warning}`)}`, '']),

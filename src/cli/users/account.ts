@@ -18,32 +18,32 @@ export type InviteOptions = Omit<UserOptions, 'passwordStdin'>;
 export async function inviteUser(config: Config, email: string, options: InviteOptions): Promise<void> {
   await withStore(config, async (store) => {
     const { level, ...rest } = options;
-    const known = await store.identity.findUserByEmail(email);
+    const existing = await store.identity.findUserByEmail(email);
     // A user who has not accepted an invitation gets a new link. A user with a password cannot be invited.
-    if (known?.hasPassword) {
-      const problem = `'${known.email}' has an account already. 'portico user reset' makes a link for another password.`;
+    if (existing?.hasPassword) {
+      const problem = `'${existing.email}' already has an account. 'portico user reset' creates a link to set a new password.`;
       fail('INVALID_ARGUMENT', { argument: 'email', problem });
     }
     const chosen = level === undefined ? {} : { level: level as PermissionLevel };
-    const user = known ?? (await store.identity.addUser({ email, ...rest, ...chosen }));
-    say(`${user.email} is invited: level ${user.level}, team ${user.team}, role ${user.role}.`);
-    if (known) say('The link of before opens nothing any more.');
-    await sayLink(config, store, user, 'invite');
+    const user = existing ?? (await store.identity.addUser({ email, ...rest, ...chosen }));
+    printLine(`${user.email} is invited: level ${user.level}, team ${user.team}, role ${user.role}.`);
+    if (existing) printLine('Earlier links stop working.');
+    await printLink(config, store, user, 'invite');
   });
 }
 
 export async function resetPassword(config: Config, email: string): Promise<void> {
   await withUser(config, email, async (store, user) => {
-    say(`A link for ${user.email} to choose another password. The present one works until then.`);
-    await sayLink(config, store, user, 'reset');
+    printLine(`A link for ${user.email} to set a new password. The current one works until then.`);
+    await printLink(config, store, user, 'reset');
   });
 }
 
 export async function resetTotp(config: Config, email: string): Promise<void> {
   await withUser(config, email, async (store, user) => {
     const wasOn = await store.secondFactors.switchOff(user.id);
-    say(
-      wasOn ? `${user.email} signs in with the password alone now.` : `${user.email} had no authenticator app set up.`,
+    printLine(
+      wasOn ? `${user.email} now signs in with only the password.` : `${user.email} had no authenticator app set up.`,
     );
   });
 }
@@ -55,7 +55,7 @@ export async function signOutUser(
 ): Promise<void> {
   await withUser(config, email, async (store, user) => {
     await store.sessions.endAll(user.id, { grants: assistants === true });
-    say(`${user.email} is signed out everywhere${assistants ? ', and every assistant is disconnected' : ''}.`);
+    printLine(`${user.email} is signed out everywhere${assistants ? ', and every assistant is disconnected' : ''}.`);
   });
 }
 
@@ -71,15 +71,15 @@ async function withUser(
   });
 }
 
-async function sayLink(config: Config, store: Store, user: User, purpose: LinkPurpose): Promise<void> {
+async function printLink(config: Config, store: Store, user: User, purpose: LinkPurpose): Promise<void> {
   const { token, expiresAt } = await store.links.make(user.id, purpose);
   const publicUrl = config.publicUrl ?? `http://127.0.0.1:${config.port}`;
   const address = createConsolePaths(publicUrl, config.consolePath).url(`/welcome/${token}`);
   const hours = Math.round((expiresAt - systemClock.now()) / 3_600_000);
   const life = hours >= 48 ? `${Math.round(hours / 24)} days` : hours === 1 ? 'an hour' : `${hours} hours`;
-  say(`Link: ${createPaint(process.stdout)('bold', address)}  (shown this once; works once, for ${life})`);
+  printLine(`Link: ${createPaint(process.stdout)('bold', address)}  (shown only once; works once, expires in ${life})`);
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

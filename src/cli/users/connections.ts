@@ -2,26 +2,29 @@
 // with the next call.
 import type { Config } from '../../core/config.ts';
 import { fail } from '../../core/errors.ts';
-import { listedClient } from '../../oauth/clients/display-name.ts';
+import { clientLabel } from '../../oauth/clients/display-name.ts';
 import { type Connection, findConnections } from '../../oauth/consent/connection.ts';
 import { withStore } from '../storage.ts';
 import { alignColumns, createPaint } from '../terminal.ts';
 
-const MOST = 10_000;
+const MAX_CONNECTIONS = 10_000;
 
 export async function listApps(config: Config, { user }: { readonly user?: string }): Promise<void> {
   await withStore(config, async (store) => {
     const users = new Map((await store.identity.listUsers()).map(({ id, email }) => [id, email]));
-    const meant = user === undefined ? undefined : await store.identity.findUserByEmail(user);
-    if (user !== undefined && !meant)
+    const selectedUser = user === undefined ? undefined : await store.identity.findUserByEmail(user);
+    if (user !== undefined && !selectedUser)
       fail('INVALID_ARGUMENT', { argument: '--user', problem: `no user has the address '${user}'.` });
-    const connections = await findConnections(store, { ...(meant && { userId: meant.id }), limit: MOST });
-    if (connections.length === 0) say('No app is connected.');
+    const connections = await findConnections(store, {
+      ...(selectedUser && { userId: selectedUser.id }),
+      limit: MAX_CONNECTIONS,
+    });
+    if (connections.length === 0) printLine('No app is connected.');
     else {
       const heads = ['ID', 'APP', 'CLIENT', 'USER', 'SCOPES', 'LIMITS', 'SINCE', 'LAST USED', 'ENDS'];
       const rows = connections.map((one) => [
         one.id,
-        plain(listedClient(one.clientId, one.clientName)),
+        plain(clientLabel(one.clientId, one.clientName)),
         plain(one.clientId),
         users.get(one.userId) ?? `user ${one.userId}`,
         one.scopes.join(','),
@@ -30,26 +33,26 @@ export async function listApps(config: Config, { user }: { readonly user?: strin
         one.lastUsedAt === null ? 'never' : showTime(one.lastUsedAt),
         one.limits.endsAt === null ? 'never' : showTime(one.limits.endsAt),
       ]);
-      sayTable([heads, ...rows]);
+      printTable([heads, ...rows]);
     }
     const blocked = user === undefined ? await store.connections.listBlocked() : [];
     if (blocked.length === 0) return;
-    say('');
-    sayTable([['BLOCKED', 'SINCE'], ...blocked.map(({ clientId, since }) => [plain(clientId), showTime(since)])]);
+    printLine('');
+    printTable([['BLOCKED', 'SINCE'], ...blocked.map(({ clientId, since }) => [plain(clientId), showTime(since)])]);
   });
 }
 
 export async function revokeApp(config: Config, id: string): Promise<void> {
   await withStore(config, async (store) => {
     const [connection] = await findConnections(store, { id, limit: 1 });
-    const clientName = connection && listedClient(connection.clientId, connection.clientName);
+    const clientName = connection && clientLabel(connection.clientId, connection.clientName);
     if (!connection || !clientName || !(await store.connections.end({ id, clientName }))) {
       const problem = `there is no connection '${id}'. 'portico apps list' shows the ids.`;
       fail('INVALID_ARGUMENT', { argument: 'id', problem });
     }
     const user = await store.identity.findUser(connection.userId);
-    say(
-      `${plain(clientName)} of ${user?.email ?? `user ${connection.userId}`} is disconnected: it can do nothing from now on.`,
+    printLine(
+      `${plain(clientName)} of ${user?.email ?? `user ${connection.userId}`} is disconnected: its access ends immediately.`,
     );
   });
 }
@@ -57,19 +60,19 @@ export async function revokeApp(config: Config, id: string): Promise<void> {
 export async function blockApp(config: Config, clientId: string): Promise<void> {
   await withStore(config, async (store) => {
     const ended = await store.connections.block({ clientId: checkClient(clientId) });
-    if (ended === undefined) return say(`${clientId} was blocked before.`);
+    if (ended === undefined) return printLine(`${clientId} is already blocked.`);
     const connections = `${ended} ${ended === 1 ? 'connection' : 'connections'}`;
-    say(`${clientId} is blocked: it signs nobody in, and ${connections} ended.`);
+    printLine(`${clientId} is blocked: new sign-ins are rejected, and ${connections} ended.`);
   });
 }
 
 export async function unblockApp(config: Config, clientId: string): Promise<void> {
   await withStore(config, async (store) => {
     if (!(await store.connections.unblock({ clientId: checkClient(clientId) }))) {
-      const problem = `'${clientId}' is not blocked. 'portico apps list' shows what is.`;
+      const problem = `'${clientId}' is not blocked. 'portico apps list' shows the blocked apps.`;
       fail('INVALID_ARGUMENT', { argument: 'client_id', problem });
     }
-    say(`${clientId} may ask people to connect again. What was ended stays so.`);
+    printLine(`${clientId} may request access again. Ended connections stay ended.`);
   });
 }
 
@@ -91,12 +94,12 @@ const plain = (text: string): string => text.replace(/\p{C}/gu, '');
 
 const showTime = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-function sayTable(rows: readonly (readonly string[])[]): void {
+function printTable(rows: readonly (readonly string[])[]): void {
   const [heads, ...lines] = alignColumns(rows);
-  say(createPaint(process.stdout)('dim', heads!));
-  for (const line of lines) say(line);
+  printLine(createPaint(process.stdout)('dim', heads!));
+  for (const line of lines) printLine(line);
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -32,7 +32,7 @@ export async function createToken(config: Config, options: TokenOptions): Promis
     });
     const until = token.expiresAt === null ? 'until it is revoked' : `until ${showTime(token.expiresAt)}`;
     process.stderr.write(
-      `Token ${token.id}, '${token.name}', of ${user.email}, for ${token.scopes.join(', ')}, ${until}. It is shown this once:\n`,
+      `Token ${token.id}, '${token.name}', of ${user.email}, for ${token.scopes.join(', ')}, ${until}. It is shown only once:\n`,
     );
     process.stdout.write(`${secret}\n`);
   });
@@ -41,7 +41,7 @@ export async function createToken(config: Config, options: TokenOptions): Promis
 export async function listTokens(config: Config): Promise<void> {
   await withStore(config, async (store) => {
     const tokens = await store.tokens.list();
-    if (tokens.length === 0) return say("There is no token yet: 'portico token create' makes one.");
+    if (tokens.length === 0) return printLine("There is no token yet: 'portico token create' creates one.");
     const now = systemClock.now();
     const rows = tokens.map(({ id, name, email, scopes, createdAt, lastUsedAt, expiresAt }) => [
       String(id),
@@ -54,19 +54,19 @@ export async function listTokens(config: Config): Promise<void> {
     ]);
     const heads = ['ID', 'NAME', 'USER', 'SCOPES', 'MADE', 'LAST USED', 'EXPIRES'];
     const [first, ...lines] = alignColumns([heads, ...rows]);
-    say(createPaint(process.stdout)('dim', first!));
-    for (const line of lines) say(line);
+    printLine(createPaint(process.stdout)('dim', first!));
+    for (const line of lines) printLine(line);
   });
 }
 
 export async function revokeToken(config: Config, id: string): Promise<void> {
   await withStore(config, async (store) => {
-    const gone = /^\d{1,9}$/.test(id) ? await store.tokens.revoke(Number(id)) : undefined;
-    if (!gone) {
+    const revoked = /^\d{1,9}$/.test(id) ? await store.tokens.revoke(Number(id)) : undefined;
+    if (!revoked) {
       const problem = `there is no token '${id}'. 'portico token list' shows the ids.`;
       fail('INVALID_ARGUMENT', { argument: 'id', problem });
     }
-    say(`Token ${gone.id}, '${gone.name}', of ${gone.email} is revoked: it opens nothing from now on.`);
+    printLine(`Token ${revoked.id}, '${revoked.name}', of ${revoked.email} is revoked: its access ends immediately.`);
   });
 }
 
@@ -74,7 +74,7 @@ export async function revokeToken(config: Config, id: string): Promise<void> {
 function refuseUnderSso({ ssoIssuer }: Config): void {
   if (ssoIssuer === null) return;
   fail('CONFIGURATION', {
-    problem: `Where people sign in through ${ssoIssuer}, a token has to be made in a session that came through it. Sign in to the console and make it on the page Tokens.`,
+    problem: `Users sign in through ${ssoIssuer}, so a token must be created in such a session. Sign in to the console and create it on the page Tokens.`,
   });
 }
 
@@ -92,6 +92,6 @@ function readExpiry(text: string, now: number): number | null {
 
 const showTime = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -23,24 +23,24 @@ export interface UserOptions {
 export async function addUser(config: Config, email: string, options: UserOptions): Promise<void> {
   await withStore(config, async (store) => {
     const { passwordStdin, level, ...rest } = options;
-    const { password, made } = await choosePassword(passwordStdin);
+    const { password, isGenerated } = await choosePassword(passwordStdin);
     // The store validates the level with the other values.
     const chosen = level === undefined ? {} : { level: level as PermissionLevel };
     const user = await store.identity.addUser({ email, password, ...rest, ...chosen } satisfies NewUser);
-    say(`${user.email} is added: level ${user.level}, team ${user.team}, role ${user.role}.`);
-    if (made) sayPassword(password);
-    sayWhetherItOpens(config);
+    printLine(`${user.email} is added: level ${user.level}, team ${user.team}, role ${user.role}.`);
+    if (isGenerated) printPassword(password);
+    warnIfSsoOnly(config);
   });
 }
 
 export async function setPassword(config: Config, email: string, options: UserOptions): Promise<void> {
   await withStore(config, async (store) => {
     const user = await findUser(store, email);
-    const { password, made } = await choosePassword(options.passwordStdin);
+    const { password, isGenerated } = await choosePassword(options.passwordStdin);
     await store.identity.setPassword(user.id, password);
-    say(`The password of ${user.email} is changed.`);
-    if (made) sayPassword(password);
-    sayWhetherItOpens(config);
+    printLine(`The password of ${user.email} is changed.`);
+    if (isGenerated) printPassword(password);
+    warnIfSsoOnly(config);
   });
 }
 
@@ -57,9 +57,9 @@ export async function changeUser(config: Config, email: string, options: SetOpti
     const user = await findUser(store, email);
     const chosen = level === undefined ? {} : { level: level as PermissionLevel };
     const changes = Object.entries(await store.members.change(user.id, { ...rest, ...chosen, tags }));
-    if (changes.length === 0) return say(`Nothing to change: ${user.email} is so already.`);
+    if (changes.length === 0) return printLine(`No changes: ${user.email} already has these values.`);
     for (const [name, { before, after }] of changes)
-      say(`${user.email}: ${name} ${show(after)} (was: ${show(before)})`);
+      printLine(`${user.email}: ${name} ${show(after)} (was: ${show(before)})`);
   });
 }
 
@@ -67,9 +67,9 @@ export async function setDisabled(config: Config, email: string, disabled: boole
   await withStore(config, async (store) => {
     const user = await findUser(store, email);
     const state = disabled ? 'disabled' : 'active';
-    if (user.disabled === disabled) return say(`Nothing to change: ${user.email} is ${state} already.`);
+    if (user.disabled === disabled) return printLine(`No changes: ${user.email} is already ${state}.`);
     await store.identity.setDisabled(user.id, disabled);
-    say(`${user.email} is ${state} from the next call on.`);
+    printLine(`${user.email} is ${state} from the next call on.`);
   });
 }
 
@@ -101,7 +101,7 @@ function show(value: unknown): string {
 export async function listUsers(config: Config): Promise<void> {
   await withStore(config, async (store) => {
     const users = await store.identity.listUsers();
-    if (users.length === 0) return say('There is no user yet: the first start makes one.');
+    if (users.length === 0) return printLine('There is no user yet: the first start creates one.');
     const rows = users.map((user) => [
       user.email,
       `${user.firstName} ${user.lastName}`.trim() || '-',
@@ -111,25 +111,25 @@ export async function listUsers(config: Config): Promise<void> {
       user.disabled ? 'disabled' : user.hasPassword || user.hasIdentity ? 'active' : 'invited',
     ]);
     const [heads, ...lines] = alignColumns([['E-MAIL', 'NAME', 'LEVEL', 'TEAM', 'ROLE', 'STATE'], ...rows]);
-    say(createPaint(process.stdout)('dim', heads!));
-    for (const line of lines) say(line);
+    printLine(createPaint(process.stdout)('dim', heads!));
+    for (const line of lines) printLine(line);
   });
 }
 
-async function choosePassword(fromInput: boolean | undefined): Promise<{ password: string; made: boolean }> {
-  if (!fromInput) return { password: makePassword(), made: true };
-  return { password: (await text(process.stdin)).replace(/\r?\n[\s\S]*$/, ''), made: false };
+async function choosePassword(fromInput: boolean | undefined): Promise<{ password: string; isGenerated: boolean }> {
+  if (!fromInput) return { password: makePassword(), isGenerated: true };
+  return { password: (await text(process.stdin)).replace(/\r?\n[\s\S]*$/, ''), isGenerated: false };
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function sayWhetherItOpens({ ssoIssuer, ssoPasswords }: Config): void {
+function warnIfSsoOnly({ ssoIssuer, ssoPasswords }: Config): void {
   if (ssoIssuer === null || ssoPasswords) return;
-  say(`People sign in through ${ssoIssuer}: the password opens nothing until SERVICE_SSO_PASSWORDS is true.`);
+  printLine(`Users sign in through ${ssoIssuer}: the password does not work until SERVICE_SSO_PASSWORDS is true.`);
 }
 
-function sayPassword(password: string): void {
-  say(`Password: ${createPaint(process.stdout)('bold', password)}  (shown this once)`);
+function printPassword(password: string): void {
+  printLine(`Password: ${createPaint(process.stdout)('bold', password)}  (shown only once)`);
 }

@@ -5,18 +5,23 @@
 import { type Html, html } from '../../http/html.ts';
 import type { ConsolePaths } from '../paths.ts';
 
-interface Bound {
+interface CsrfContext {
   readonly csrf: string;
 }
-interface Placed {
+interface PathContext {
   readonly paths: Pick<ConsolePaths, 'path'>;
 }
 
-export const hiddenToken = ({ csrf }: Bound): Html => html`<input type="hidden" name="csrf" value="${csrf}">`;
+export const hiddenToken = ({ csrf }: CsrfContext): Html => html`<input type="hidden" name="csrf" value="${csrf}">`;
 
 /** Opening tag of a form that posts to `page`, such as '/account'. The caller writes `</form>`. */
-export const formOf = (visit: Bound, { paths }: Placed, page: string, holds: 'fields' | 'files' = 'fields'): Html =>
-  html`<form method="post" action="${paths.path(page)}"${holds === 'files' && html` enctype="multipart/form-data"`}>${hiddenToken(visit)}`;
+export const openForm = (
+  request: CsrfContext,
+  { paths }: PathContext,
+  page: string,
+  content: 'fields' | 'files' = 'fields',
+): Html =>
+  html`<form method="post" action="${paths.path(page)}"${content === 'files' && html` enctype="multipart/form-data"`}>${hiddenToken(request)}`;
 
 export interface Field {
   /** Element id, unique on the page. */
@@ -34,12 +39,12 @@ export interface Field {
 export interface InputField extends Field {
   /** Default `text`. */
   readonly type?: 'text' | 'email' | 'password' | 'search' | 'date' | 'datetime-local' | 'number';
-  readonly most?: number;
+  readonly maxLength?: number;
   readonly autocomplete?: string;
 }
 
 /** Hint and error message, linked to the field for screen readers (WCAG 2.2, 3.3.1 and 3.3.3). */
-function told({ id, hint, problem, required }: Field): { readonly attributes: Html; readonly notes: Html } {
+function describeField({ id, hint, problem, required }: Field): { readonly attributes: Html; readonly notes: Html } {
   const ids = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ');
   return {
     attributes: html`${required && html` required`}${ids && html` aria-describedby="${ids}"`}${problem && html` aria-invalid="true"`}`,
@@ -49,10 +54,10 @@ function told({ id, hint, problem, required }: Field): { readonly attributes: Ht
 
 const labelOf = ({ id, label }: Field): Html => html`<label for="${id}">${label}</label>`;
 
-export function field(given: InputField): Html {
-  const { id, name = id, type = 'text', value = '', most = 255, autocomplete = 'off' } = given;
-  const { attributes, notes } = told(given);
-  return html`<div class="field">${labelOf(given)}<input id="${id}" name="${name}" type="${type}" value="${value}" maxlength="${most}" autocomplete="${autocomplete}"${attributes}>${notes}</div>`;
+export function field(options: InputField): Html {
+  const { id, name = id, type = 'text', value = '', maxLength = 255, autocomplete = 'off' } = options;
+  const { attributes, notes } = describeField(options);
+  return html`<div class="field">${labelOf(options)}<input id="${id}" name="${name}" type="${type}" value="${value}" maxlength="${maxLength}" autocomplete="${autocomplete}"${attributes}>${notes}</div>`;
 }
 
 export interface FileField extends Field {
@@ -62,35 +67,35 @@ export interface FileField extends Field {
 }
 
 /** File input for forms that accept files. Browsers do not allow a preset value, so `value` is ignored. */
-export function fileField(given: FileField): Html {
-  const { id, name = id, several, endings } = given;
-  const { attributes, notes } = told(given);
+export function fileField(options: FileField): Html {
+  const { id, name = id, several, endings } = options;
+  const { attributes, notes } = describeField(options);
   const accept = endings?.map((ending) => `.${ending}`).join(',');
-  return html`<div class="field">${labelOf(given)}<input id="${id}" name="${name}" type="file"${several && html` multiple`}${accept && html` accept="${accept}"`}${attributes}>${notes}</div>`;
+  return html`<div class="field">${labelOf(options)}<input id="${id}" name="${name}" type="file"${several && html` multiple`}${accept && html` accept="${accept}"`}${attributes}>${notes}</div>`;
 }
 
 export interface AreaField extends Field {
   /** Default 4. */
   readonly rows?: number;
-  readonly most?: number;
+  readonly maxLength?: number;
 }
 
-export function areaField(given: AreaField): Html {
-  const { id, name = id, value = '', rows = 4, most } = given;
-  const { attributes, notes } = told(given);
-  return html`<div class="field">${labelOf(given)}<textarea id="${id}" name="${name}" rows="${rows}"${most && html` maxlength="${most}"`}${attributes}>
+export function areaField(options: AreaField): Html {
+  const { id, name = id, value = '', rows = 4, maxLength } = options;
+  const { attributes, notes } = describeField(options);
+  return html`<div class="field">${labelOf(options)}<textarea id="${id}" name="${name}" rows="${rows}"${maxLength && html` maxlength="${maxLength}"`}${attributes}>
 ${value}</textarea>${notes}</div>`;
 }
 
 export type Option = readonly [value: string, text: string];
 
-export function selectField(given: Field & { readonly options: readonly Option[] }): Html {
-  const { id, name = id, value, options } = given;
-  const { attributes, notes } = told(given);
+export function selectField(fieldOptions: Field & { readonly options: readonly Option[] }): Html {
+  const { id, name = id, value, options } = fieldOptions;
+  const { attributes, notes } = describeField(fieldOptions);
   const lines = options.map(
     ([one, text]) => html`<option value="${one}"${one === value && html` selected`}>${text}</option>`,
   );
-  return html`<div class="field">${labelOf(given)}<select id="${id}" name="${name}"${attributes}>${lines}</select>${notes}</div>`;
+  return html`<div class="field">${labelOf(fieldOptions)}<select id="${id}" name="${name}"${attributes}>${lines}</select>${notes}</div>`;
 }
 
 export interface CheckField {
@@ -105,12 +110,17 @@ export interface CheckField {
 }
 
 export function checkField({ id, name, value = 'yes', label, hint, checked, type = 'checkbox' }: CheckField): Html {
-  const said = hint && html` aria-describedby="${id}-hint"`;
-  return html`<div class="choice"><input type="${type}" id="${id}" name="${name}" value="${value}"${checked && html` checked`}${said}><label for="${id}">${label}</label>${hint && html`<small id="${id}-hint">${hint}</small>`}</div>`;
+  const describedBy = hint && html` aria-describedby="${id}-hint"`;
+  return html`<div class="choice"><input type="${type}" id="${id}" name="${name}" value="${value}"${checked && html` checked`}${describedBy}><label for="${id}">${label}</label>${hint && html`<small id="${id}-hint">${hint}</small>`}</div>`;
 }
 
 /** Reloads the page with the selected filters in its query. Create `fields` with `field` and `selectField`. */
-export function filterForm({ paths }: Placed, page: string, fields: readonly (Html | false)[], button = 'Find'): Html {
+export function filterForm(
+  { paths }: PathContext,
+  page: string,
+  fields: readonly (Html | false)[],
+  button = 'Find',
+): Html {
   return html`<form method="get" action="${paths.path(page)}" class="filters" role="search">${fields}<button class="plain slim">${button}</button></form>`;
 }
 
@@ -125,10 +135,10 @@ export interface Button {
   readonly values?: Readonly<Record<string, string>>;
 }
 
-export function buttonTo(visit: Bound, parts: Placed, given: Button): Html {
-  const { page, action, text, label, kind = 'plain', values = {} } = given;
+export function buttonTo(request: CsrfContext, parts: PathContext, button: Button): Html {
+  const { page, action, text, label, kind = 'plain', values = {} } = button;
   const hidden = Object.entries(values).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
-  return html`${formOf(visit, parts, page)}${hidden}<button class="${kind} slim" name="action" value="${action}"${label && html` aria-label="${label}"`}>${text}</button></form>`;
+  return html`${openForm(request, parts, page)}${hidden}<button class="${kind} slim" name="action" value="${action}"${label && html` aria-label="${label}"`}>${text}</button></form>`;
 }

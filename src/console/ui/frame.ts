@@ -2,8 +2,16 @@
 // sidebar. Narrow screens show the same links in a disclosure that works without scripts. The style sheet hides one of
 // the two.
 import { type Html, html } from '../../http/html.ts';
-import { createCard, createLook, createPage, type Look, logo, type Page, type Place } from '../../http/page.ts';
-import type { MemberVisit, Parts } from '../page-request.ts';
+import {
+  createCard,
+  createPage,
+  createPageTheme,
+  type EnvironmentInfo,
+  logo,
+  type Page,
+  type PageTheme,
+} from '../../http/page.ts';
+import type { Parts, SignedInRequest } from '../page-request.ts';
 import { hiddenToken } from './form.ts';
 import { script, scriptSource } from './script.ts';
 import { consoleStyle } from './style.ts';
@@ -18,25 +26,30 @@ const headers = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 /** Look of pages without the frame, which need no script. */
-export const consoleLook = createLook(consoleStyle, "; form-action 'self'", headers);
+export const consoleLook = createPageTheme(consoleStyle, "; form-action 'self'", headers);
 
 // CSP level 3 section 2.4: the policy names the one script by its hash. The browser blocks all other scripts, and the
 // script may connect only to this server.
 const framedPolicy = `; form-action 'self'; script-src ${scriptSource}; connect-src 'self'`;
-const framedLook = createLook(consoleStyle, framedPolicy, headers);
+const framedLook = createPageTheme(consoleStyle, framedPolicy, headers);
 
 /** Look of a page with a form that redirects to `origin`. Chrome applies form-action to redirects too. */
-export const lookLeadingTo = (origin: string): Look =>
-  createLook(consoleStyle, `; form-action 'self' ${origin}`, headers);
+export const lookWithRedirectTo = (origin: string): PageTheme =>
+  createPageTheme(consoleStyle, `; form-action 'self' ${origin}`, headers);
 
 /** Look of the sign-in page. Its form may redirect to an OpenID provider and from there to other sites. */
-const awayLook = createLook(consoleStyle, '', headers);
+const externalRedirectLook = createPageTheme(consoleStyle, '', headers);
 
-export function createConsoleCard(title: string, place: Place, content: Html, leads: 'here' | 'away' = 'here'): Page {
-  return createCard(leads === 'away' ? awayLook : consoleLook, title, place, content);
+export function createConsoleCard(
+  title: string,
+  place: EnvironmentInfo,
+  content: Html,
+  leads: 'here' | 'away' = 'here',
+): Page {
+  return createCard(leads === 'away' ? externalRedirectLook : consoleLook, title, place, content);
 }
 
-interface Way {
+interface NavigationEntry {
   readonly page: string;
   readonly name: string;
   readonly group: 'work' | 'mine' | 'administration';
@@ -47,7 +60,7 @@ interface Way {
 }
 
 /** In display order. */
-const ways: readonly Way[] = [
+const navigationEntries: readonly NavigationEntry[] = [
   { page: '', name: 'Start', group: 'work' },
   { page: '/approvals', name: 'Approvals', group: 'work' },
   { page: '/workflows', name: 'Workflows', group: 'work' },
@@ -68,13 +81,13 @@ const ways: readonly Way[] = [
   { page: '/settings', name: 'Settings', group: 'administration', admin: true },
 ];
 
-const groups: readonly (readonly [Way['group'], title: string])[] = [
+const groups: readonly (readonly [NavigationEntry['group'], title: string])[] = [
   ['work', 'Work'],
   ['mine', 'Mine'],
   ['administration', 'Administration'],
 ];
 
-export interface Framed {
+export interface FramedPage {
   readonly title: string;
   /** Page of the navigation entry to highlight. */
   readonly under: string;
@@ -85,18 +98,22 @@ export interface Framed {
   readonly renews?: { readonly seconds: number; readonly page: string } | undefined;
 }
 
-export function createFramed(visit: MemberVisit, parts: Parts, { title, under, content, wide, renews }: Framed): Page {
-  const { place } = visit;
+export function createFramedPage(
+  request: SignedInRequest,
+  parts: Parts,
+  { title, under, content, wide, renews }: FramedPage,
+): Page {
+  const { place } = request;
   const brand = html`<a class="brand" href="${parts.paths.path('')}">${logo}<div><strong>${place.organization}</strong><span>${place.project} · ${place.environment}</span></div></a>`;
-  const here = ways.find(({ page }) => page === under);
+  const currentEntry = navigationEntries.find(({ page }) => page === under);
   return createPage(
     framedLook,
     `${title} · ${place.organization}`,
     html`<a class="skip" href="#main">Skip to the page</a>
 <header class="top">${brand}
-<details class="menu"><summary><span class="unseen">Menu, you are at </span>${here?.name ?? 'Menu'}</summary><div>${wayAround(visit, parts, under, 'menu')}</div></details></header>
+<details class="menu"><summary><span class="unseen">Menu, you are at </span>${currentEntry?.name ?? 'Menu'}</summary><div>${renderNavigation(request, parts, under, 'menu')}</div></details></header>
 <header class="side">${brand}
-${wayAround(visit, parts, under, 'side')}</header>
+${renderNavigation(request, parts, under, 'side')}</header>
 <main id="main"${wide && html` class="wide"`}>
 ${content}
 </main>
@@ -108,21 +125,23 @@ ${content}
 }
 
 /** `where` keeps the element ids of the two copies distinct. */
-function wayAround(visit: MemberVisit, { paths, playground }: Parts, under: string, where: string): Html {
-  const { caller } = visit.access;
-  const isOpen = ({ admin, served }: Way) =>
+function renderNavigation(request: SignedInRequest, { paths, playground }: Parts, under: string, where: string): Html {
+  const { caller } = request.access;
+  const isOpen = ({ admin, served }: NavigationEntry) =>
     (!admin || caller.permissionLevel === 'admin') && (!served || playground !== null);
-  const open = ways.filter(isOpen);
-  const isHere = (page: string) => page === under && html` aria-current="page"`;
+  const open = navigationEntries.filter(isOpen);
+  const currentAttribute = (page: string) => page === under && html` aria-current="page"`;
   const shown = groups.flatMap(([group, title]) => {
-    const rows = open.filter((way) => way.group === group);
+    const rows = open.filter((entry) => entry.group === group);
     if (rows.length === 0) return [];
-    const links = rows.map(({ page, name }) => html`<li><a href="${paths.path(page)}"${isHere(page)}>${name}</a></li>`);
+    const links = rows.map(
+      ({ page, name }) => html`<li><a href="${paths.path(page)}"${currentAttribute(page)}>${name}</a></li>`,
+    );
     return html`<div><p id="${where}-${group}">${title}</p><ul aria-labelledby="${where}-${group}">${links}</ul></div>`;
   });
   const name = `${caller.firstName} ${caller.lastName}`.trim() || caller.email;
   return html`<nav aria-label="Console">${shown}</nav>
-<form method="post" action="${paths.path('/sign-out')}" class="who">${hiddenToken(visit)}<span>${name}</span><button class="quiet" name="action" value="sign-out">Sign out</button></form>`;
+<form method="post" action="${paths.path('/sign-out')}" class="who">${hiddenToken(request)}<span>${name}</span><button class="quiet" name="action" value="sign-out">Sign out</button></form>`;
 }
 
 /** A part of a page that the script fetches repeatedly (script.ts): HTML without the frame. */

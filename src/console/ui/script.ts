@@ -9,7 +9,7 @@
 //                                                                   [data-live-end], at most 600 times: each request
 //                                                                   extends the session
 import { hashToken } from '../../core/secret.ts';
-import { type Html, markup } from '../../http/html.ts';
+import { type Html, trustedHtml } from '../../http/html.ts';
 
 const text = `
 (() => {
@@ -48,8 +48,8 @@ const text = `
     const label = button.dataset.label ??= button.textContent;
     const isDone = await copy(given ?? document.getElementById(copyOf).textContent);
     button.focus();
-    button.textContent = isDone ? 'Copied' : 'Select it to copy';
-    said.textContent = isDone ? 'Copied' : 'It could not be copied. Select the text.';
+    button.textContent = isDone ? 'Copied' : 'Select to copy';
+    said.textContent = isDone ? 'Copied' : 'Copy failed. Select the text.';
     clearTimeout(button.timer);
     button.timer = setTimeout(() => {
       button.textContent = label;
@@ -92,7 +92,7 @@ const text = `
 })();
 `;
 
-export const script: Html = markup(text);
+export const script: Html = trustedHtml(text);
 
 /** Hash source for the Content-Security-Policy header. */
 export const scriptSource = `'sha256-${Buffer.from(hashToken(text), 'base64url').toString('base64')}'`;

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Access, Verb, WriteVerb } from '../caller.ts';
 
-export interface Narrowing {
+export interface Restrictions {
   readonly readOnly: boolean;
   /**
    * The allowed collections; null for all. An unknown name is not an error: it behaves like a collection that the
@@ -17,39 +17,39 @@ export interface Narrowing {
 }
 
 /** The rights of a read-only caller. */
-const reading: ReadonlySet<Verb> = new Set(['browse', 'read', 'export']);
+const readVerbs: ReadonlySet<Verb> = new Set(['browse', 'read', 'export']);
 /** How many narrowings of one Access are cached. */
-const MOST_KEPT = 20;
+const MAX_CACHED = 20;
 
 /** Undefined if there is no restriction. An empty list allows no collection. */
-export function createNarrowing(readOnly: boolean, collections: readonly string[] | null): Narrowing | undefined {
+export function createRestrictions(readOnly: boolean, collections: readonly string[] | null): Restrictions | undefined {
   if (!readOnly && collections === null) return undefined;
-  const left = collections && [...new Set(collections)].sort();
-  return { readOnly, collections: left && new Set(left), key: JSON.stringify([readOnly, left]) };
+  const names = collections && [...new Set(collections)].sort();
+  return { readOnly, collections: names && new Set(names), key: JSON.stringify([readOnly, names]) };
 }
 
-const kept = new WeakMap<Access, LRUCache<string, Access>>();
+const restrictedByAccess = new WeakMap<Access, LRUCache<string, Access>>();
 
 /** Returns the same object for the same narrowing of the same Access, because caches use its identity. */
-export function narrowAccess(access: Access, narrowing: Narrowing): Access {
-  const known = kept.get(access) ?? new LRUCache<string, Access>({ max: MOST_KEPT });
-  kept.set(access, known);
-  const narrowed = known.get(narrowing.key) ?? narrow(access, narrowing);
-  known.set(narrowing.key, narrowed);
-  return narrowed;
+export function restrictAccess(access: Access, restrictions: Restrictions): Access {
+  const cached = restrictedByAccess.get(access) ?? new LRUCache<string, Access>({ max: MAX_CACHED });
+  restrictedByAccess.set(access, cached);
+  const restricted = cached.get(restrictions.key) ?? applyRestrictions(access, restrictions);
+  cached.set(restrictions.key, restricted);
+  return restricted;
 }
 
-function narrow(access: Access, { readOnly, collections }: Narrowing): Access {
-  const isLeft = (collection: string) => collections === null || collections.has(collection);
+function applyRestrictions(access: Access, { readOnly, collections }: Restrictions): Access {
+  const isAllowed = (collection: string) => collections === null || collections.has(collection);
   return Object.freeze({
     caller: access.caller,
     can: (verb: Verb, collection: string) =>
-      isLeft(collection) && (!readOnly || reading.has(verb)) && access.can(verb, collection),
+      isAllowed(collection) && (!readOnly || readVerbs.has(verb)) && access.can(verb, collection),
     // The code of an action can do anything, so no action counts as read-only.
     canTrigger: (collection: string, action: string) =>
-      isLeft(collection) && !readOnly && access.canTrigger(collection, action),
+      isAllowed(collection) && !readOnly && access.canTrigger(collection, action),
     triggerCondition: (collection: string, action: string) => access.triggerCondition(collection, action),
-    field: (collection: string, field: string) => (isLeft(collection) ? access.field(collection, field) : 'hidden'),
+    field: (collection: string, field: string) => (isAllowed(collection) ? access.field(collection, field) : 'hidden'),
     scope: (collection: string) => access.scope(collection),
     hasPolicies: access.hasPolicies,
     mayCascade: (collection: string) => access.mayCascade(collection),

@@ -4,11 +4,11 @@ import type { Access, Policy, Verb, WriteVerb } from '../caller.ts';
  * The same Access, but it reports the policy of every write right that it checks: of the collection that a call names,
  * and of all others that the call writes to.
  */
-export function watchPolicies(access: Access, met: (policy: Policy) => void): Access {
+export function watchPolicies(access: Access, onPolicy: (policy: Policy) => void): Access {
   return {
     ...access,
     can(verb, collection) {
-      if (isWriting(verb)) met(access.policy(verb, collection));
+      if (isWriting(verb)) onPolicy(access.policy(verb, collection));
       return access.can(verb, collection);
     },
   };

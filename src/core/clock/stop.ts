@@ -22,10 +22,10 @@ export class Stop implements StopSignal {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason ?? new DOMException('This operation was aborted', 'AbortError');
-    const told = this.#listeners;
+    const listeners = this.#listeners;
     this.#listeners = undefined;
     this.#real?.abort(this.reason);
-    if (told) for (const listener of told) listener();
+    if (listeners) for (const listener of listeners) listener();
   }
 
   /** Calls every listener at most once. */

@@ -10,58 +10,58 @@ export interface TimeLimit {
   /** Aborts when time is up or the client disconnects. */
   readonly signal: StopSignal;
   /** A signal that aborts only when time is up. */
-  withoutClient(): StopSignal;
+  timeoutSignal(): StopSignal;
   /** Rejects with CALL_TIMED_OUT when time is up first. */
-  bound<T>(work: Promise<T>): Promise<T>;
+  race<T>(work: Promise<T>): Promise<T>;
   /** The time that `wait` takes does not count. */
-  aside<T>(wait: () => Promise<T>): Promise<T>;
+  pauseDuring<T>(wait: () => Promise<T>): Promise<T>;
   /** Returns the failure, or CALL_TIMED_OUT if the work was cancelled because time was up. */
   explain(failure: AppError): AppError;
   end(): void;
 }
 
 export function createTimeLimit(clock: Clock, seconds: number, client: StopSignal): TimeLimit {
-  const either = new Stop();
-  let alone: Stop | undefined;
+  const combined = new Stop();
+  let timeoutOnly: Stop | undefined;
   let isUp = false;
-  let giveUp: (() => void) | undefined;
-  const leave = () => either.abort(client.reason);
+  let rejectWork: (() => void) | undefined;
+  const onClientAbort = () => combined.abort(client.reason);
   const timedOut = () => new AppError('CALL_TIMED_OUT', { seconds });
-  if (client.aborted) leave();
-  else client.addEventListener('abort', leave, { once: true });
+  if (client.aborted) onClientAbort();
+  else client.addEventListener('abort', onClientAbort, { once: true });
   const expire = () => {
     isUp = true;
-    either.abort();
-    alone?.abort();
-    giveUp?.();
+    combined.abort();
+    timeoutOnly?.abort();
+    rejectWork?.();
   };
-  let leftMs = seconds * 1000;
+  let remainingMs = seconds * 1000;
   let from = clock.monotonic();
-  let forget = clock.after(leftMs, expire);
+  let cancelTimer = clock.after(remainingMs, expire);
   return {
-    signal: either,
-    withoutClient() {
-      alone ??= new Stop();
-      if (isUp) alone.abort();
-      return alone;
+    signal: combined,
+    timeoutSignal() {
+      timeoutOnly ??= new Stop();
+      if (isUp) timeoutOnly.abort();
+      return timeoutOnly;
     },
-    bound: (work) =>
+    race: (work) =>
       new Promise((resolve, reject) => {
-        giveUp = () => reject(timedOut());
+        rejectWork = () => reject(timedOut());
         work.then(resolve, reject);
       }),
-    async aside(wait) {
-      forget();
-      leftMs -= clock.monotonic() - from;
+    async pauseDuring(wait) {
+      cancelTimer();
+      remainingMs -= clock.monotonic() - from;
       try {
         return await wait();
       } finally {
         from = clock.monotonic();
-        forget = clock.after(Math.max(0, leftMs), expire);
+        cancelTimer = clock.after(Math.max(0, remainingMs), expire);
       }
     },
     explain: (failure) => (isUp && isAppError(failure, 'CANCELLED') ? timedOut() : failure),
     // The listener needs no removal: the signal belongs to one request.
-    end: forget,
+    end: cancelTimer,
   };
 }

@@ -1,7 +1,7 @@
 // The parameters of a database URL. URLs are copied from other tools, which use their own names. Known parameters are
 // applied, and a warning names each parameter without effect.
 import { fail } from '../errors.ts';
-import { nearNames } from '../suggestions.ts';
+import { suggestNames } from '../suggestions.ts';
 
 /** Like `sslMode` of a source. */
 type Tls = 'disabled' | 'preferred' | 'required' | 'verify';
@@ -10,7 +10,7 @@ export interface AddressParameters {
   readonly schemas?: readonly string[];
   readonly tls?: Tls;
   /** Maximum number of connections. */
-  readonly most?: number;
+  readonly maxConnections?: number;
   readonly connectMs?: number;
   /** Connections use a pooler that assigns another session to every transaction. */
   readonly pooled?: true;
@@ -52,7 +52,7 @@ const tlsWords: Readonly<Record<Server, Readonly<Record<string, Tls>>>> = {
 
 const count: Reader = (value, wrong) => {
   if (!/^[1-9]\d{0,5}$/.test(value)) wrong('a whole number above 0');
-  return { most: Number(value) };
+  return { maxConnections: Number(value) };
 };
 const wait =
   (unit: number): Reader =>
@@ -114,37 +114,44 @@ const readers: Readonly<Record<Server, Readonly<Record<string, Reader>>>> = {
   },
 };
 
-/** `heeded`: parameters that the driver reads from the URL itself. Throws CONFIGURATION for an invalid value. */
-export function readParameters(server: Server, given: string, heeded: readonly string[]): AddressParameters {
-  const url = new URL(given);
-  const known = readers[server];
+/** `driverParameters`: parameters that the driver reads from the URL itself. Throws CONFIGURATION for an invalid value. */
+export function readParameters(
+  server: Server,
+  address: string,
+  driverParameters: readonly string[],
+): AddressParameters {
+  const url = new URL(address);
+  const serverReaders = readers[server];
   const names = [...url.searchParams.keys()];
   // The driver reads certificate files, and then also the other TLS parameters.
-  const isDrivers = (name: string) =>
-    heeded.includes(name) ||
-    (name === 'sslmode' && names.some((each) => driversTls.has(each) && heeded.includes(each)));
+  const isForDriver = (name: string) =>
+    driverParameters.includes(name) ||
+    (name === 'sslmode' && names.some((each) => driversTls.has(each) && driverParameters.includes(each)));
   let use: Use = {};
   const warnings: string[] = [];
-  const kept: string[] = [];
+  const driverParts: string[] = [];
   // Keep the original text: serializing it again would change the encoding.
   for (const part of url.search.slice(1).split('&').filter(Boolean)) {
     const [[name, value] = ['', '']] = new URLSearchParams(part);
     const wrong = (expected: string): never =>
-      fail('CONFIGURATION', { problem: `The parameter '${name}' of the address of the database must be ${expected}.` });
-    const reader = Object.hasOwn(known, name) && !(name === 'sslmode' && isDrivers(name)) ? known[name] : undefined;
+      fail('CONFIGURATION', { problem: `The parameter '${name}' of the database URL must be ${expected}.` });
+    const reader =
+      Object.hasOwn(serverReaders, name) && !(name === 'sslmode' && isForDriver(name))
+        ? serverReaders[name]
+        : undefined;
     const found = reader?.(value, wrong);
-    if (found) use = { ...use, ...found, ...joined(use, found) };
-    else if (isDrivers(name)) kept.push(part);
-    else warnings.push(warn(name, [...Object.keys(known), ...heeded]));
+    if (found) use = { ...use, ...found, ...mergeParameters(use, found) };
+    else if (isForDriver(name)) driverParts.push(part);
+    else warnings.push(describeUnused(name, [...Object.keys(serverReaders), ...driverParameters]));
   }
-  const plain = given.replace(/\?[^#]*/, '');
-  return { ...use, url: kept.length ? plain.replace(/(?=#|$)/, `?${kept.join('&')}`) : plain, warnings };
+  const plain = address.replace(/\?[^#]*/, '');
+  return { ...use, url: driverParts.length ? plain.replace(/(?=#|$)/, `?${driverParts.join('&')}`) : plain, warnings };
 }
 
 const driversTls: ReadonlySet<string> = new Set(['sslcert', 'sslkey', 'sslrootcert', 'uselibpqcompat']);
 
 /** Of two TLS modes the stricter one wins. Two lists of schemas are combined. */
-function joined(one: Use, other: Use): Use {
+function mergeParameters(one: Use, other: Use): Use {
   const order: readonly (Tls | undefined)[] = [undefined, 'disabled', 'preferred', 'required', 'verify'];
   return {
     ...(one.tls && other.tls && { tls: order[Math.max(order.indexOf(one.tls), order.indexOf(other.tls))] as Tls }),
@@ -152,7 +159,7 @@ function joined(one: Use, other: Use): Use {
   };
 }
 
-function warn(name: string, known: readonly string[]): string {
-  const near = nearNames(name, known, 3);
-  return `The address of the database has the parameter '${name}', which has no effect here.${near.length ? ` Near: ${near.join(', ')}.` : ''}`;
+function describeUnused(name: string, known: readonly string[]): string {
+  const near = suggestNames(name, known, 3);
+  return `The database URL has the parameter '${name}', which has no effect here.${near.length ? ` Near: ${near.join(', ')}.` : ''}`;
 }

@@ -12,7 +12,7 @@ export function checkPublicUrl(value: string): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** Spec 7: basePath is an error at start if the URL of the agent has a path. */
+/** Behaviour 7: basePath is an error at start if the URL of the agent has a path. */
 export function checkBasePath(value: string, publicUrl: string | null): string {
   const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');
   if (path !== '' && !/^(\/[A-Za-z0-9_-]+)+$/.test(path)) {
@@ -27,7 +27,7 @@ export function checkBasePath(value: string, publicUrl: string | null): string {
 }
 
 /** Checks the paths of the HTTP APIs. Both may be the root. */
-export function checkPlace(name: string, value: string, basePath: string): string {
+export function checkApiPath(name: string, value: string, basePath: string): string {
   const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');
   const problem = (what: string) => fail('CONFIGURATION', { problem: `${name}: ${what}, got '${value}'.` });
   if (!/^(\/[-~\w]+)*$/.test(path)) problem("expected a path such as /service, of letters, digits, '-', '_' and '~'");
@@ -38,7 +38,7 @@ export function checkPlace(name: string, value: string, basePath: string): strin
 
 /** The platform endpoint claims every path below its own, like the console. */
 export function checkPlatformPath(value: string, basePath: string): string {
-  const path = checkPlace('SERVICE_PLATFORM_PATH', value, basePath);
+  const path = checkApiPath('SERVICE_PLATFORM_PATH', value, basePath);
   if (path === '')
     fail('CONFIGURATION', { problem: "SERVICE_PLATFORM_PATH: expected a path such as /platform, got ''." });
   return path;
@@ -60,11 +60,11 @@ export function checkServerUrl(config: {
   if (url.username || url.password || url.search || url.hash)
     problem('credentials, query and fragment are not allowed');
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  if (url.protocol === 'http:' && !isLocal) problem('expected https; http will do on this machine alone');
+  if (url.protocol === 'http:' && !isLocal) problem('expected https; http is allowed only on this machine');
   if (config.storageUrl !== null)
-    problem('SERVICE_STORAGE_URL is set as well. The platform has the storage: leave one of the two out');
+    problem('SERVICE_STORAGE_URL is also set, but the platform has the storage. Remove one of the two');
   if (config.platformDoor)
-    problem('SERVICE_PLATFORM_DOOR is set as well, but a server whose storage is elsewhere lets nobody in to it');
+    problem('SERVICE_PLATFORM_DOOR is also set, but only a server with its own storage can accept agents');
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
@@ -78,7 +78,7 @@ export function checkOrigin(value: string): string {
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal);
   if (url && isSafe && url.href === `${url.origin}/`) return url.origin;
   return fail('CONFIGURATION', {
-    problem: `SERVICE_AGENT_ORIGINS: expected origins such as https://admin.example.com (http on this machine alone), got '${value}'.`,
+    problem: `SERVICE_AGENT_ORIGINS: expected origins such as https://admin.example.com (http only on this machine), got '${value}'.`,
   });
 }
 
@@ -94,21 +94,23 @@ export function checkSso({ ssoIssuer, ssoClientId, ssoVerifiedEmail, linkUsers }
   const problem = (what: string) => fail('CONFIGURATION', { problem: what });
   if (ssoIssuer !== null && ssoClientId === null)
     problem(
-      'SERVICE_SSO_ISSUER: SERVICE_SSO_CLIENT_ID is missing. The provider gives one when this server is registered there.',
+      'SERVICE_SSO_ISSUER: SERVICE_SSO_CLIENT_ID is missing. The provider issues one when you register this server.',
     );
   if (ssoIssuer === null && ssoClientId !== null)
-    problem('SERVICE_SSO_CLIENT_ID: SERVICE_SSO_ISSUER is missing. Name the provider, or leave both out.');
+    problem('SERVICE_SSO_CLIENT_ID: SERVICE_SSO_ISSUER is missing. Set it to the provider, or remove both.');
   if (ssoIssuer !== null && linkUsers && !ssoVerifiedEmail)
-    problem('SERVICE_LINK_USERS: only verified addresses link users. Leave SERVICE_SSO_VERIFIED_EMAIL on.');
+    problem('SERVICE_LINK_USERS: users are linked only by verified addresses. Leave SERVICE_SSO_VERIFIED_EMAIL on.');
 }
 
-/** The console claims every path below its own. It must not be the root or overlap the paths of MCP and OAuth. */
-export function checkConsolePath(value: string, basePath: string): string {
+/** The console claims every path below its own. It must not be the root or overlap the paths of MCP, OAuth and the API. */
+export function checkConsolePath(value: string, basePath: string, apiPath: string): string {
   const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');
   const problem = (what: string) =>
     fail('CONFIGURATION', { problem: `SERVICE_CONSOLE_PATH: ${what}, got '${value}'.` });
   if (!/^(\/[-~\w]+)+$/.test(path)) problem("expected a path such as /console, of letters, digits, '-', '_' and '~'");
-  const taken = [`${basePath}/mcp`, `${basePath}/oauth`].find((one) => `${path}/`.startsWith(`${one}/`));
+  const taken = [`${basePath}/mcp`, `${basePath}/oauth`, `${apiPath}/v1`].find((one) =>
+    `${path}/`.startsWith(`${one}/`),
+  );
   if (taken !== undefined) problem(`expected a path outside of ${taken}`);
   return path;
 }

@@ -10,7 +10,7 @@ export function isUnprotected({ host, publicUrl }: Pick<Config, 'host' | 'public
 
 export function unprotectedWarning({ host }: Pick<Config, 'host'>): string {
   return (
-    `Listening on ${host} without a public https address: passwords and tokens would cross the network unprotected. ` +
+    `Listening on ${host} without a public https address: passwords and tokens would cross the network unencrypted. ` +
     'Set SERVICE_PUBLIC_URL to the https address of the proxy in front, or SERVICE_HOST=127.0.0.1.'
   );
 }

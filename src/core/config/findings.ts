@@ -21,7 +21,7 @@ export function checkAddress(config: Pick<Config, 'host' | 'publicUrl'>): Findin
   if (config.publicUrl === null) return ok(`Address: clients on this machine only, at ${config.host}`);
   const { protocol, hostname } = new URL(config.publicUrl);
   if (protocol === 'http:' && !isLoopbackName(hostname)) {
-    return wrong('Address: SERVICE_PUBLIC_URL is http; assistants and browsers sign in over https only');
+    return wrong('Address: SERVICE_PUBLIC_URL is http; assistants and browsers can sign in only over https');
   }
   return ok(`Address: ${config.publicUrl}`);
 }
@@ -33,7 +33,7 @@ const isLoopbackName = (hostname: string): boolean => isLoopback(hostname.replac
 export function checkMetricsHost({ metricsHost, metricsPort }: Config): Finding | undefined {
   if (metricsPort === null || isLoopback(metricsHost)) return undefined;
   return note(
-    `Metrics: ${metricsHost} is more than this machine; let nobody but Prometheus reach it (SERVICE_METRICS_HOST)`,
+    `Metrics: ${metricsHost} can be reached from other machines; allow only Prometheus to reach it (SERVICE_METRICS_HOST)`,
   );
 }
 
@@ -42,21 +42,21 @@ const isServer = (url: string | null): url is string => url !== null && !/^sqlit
 function checkSecret({ secret, storageUrl }: Config): Finding | undefined {
   if (secret !== null || !isServer(storageUrl)) return undefined;
   return note(
-    'Secret: processes that share a storage need the same SERVICE_SECRET; without it each data folder makes its own',
+    'Secret: processes that share a storage need the same SERVICE_SECRET; without it each data folder generates its own',
   );
 }
 
 /** Warns about servers on other machines without encryption. */
 function checkEncryption({ storageUrl, redisUrl }: Config): Finding | undefined {
   const isPlain = {
-    SERVICE_STORAGE_URL: isServer(storageUrl) && isAway(storageUrl) && !isEncrypted(storageUrl),
-    SERVICE_REDIS_URL: redisUrl !== null && isAway(redisUrl) && redisUrl.startsWith('redis:'),
+    SERVICE_STORAGE_URL: isServer(storageUrl) && isOnOtherMachine(storageUrl) && !isEncrypted(storageUrl),
+    SERVICE_REDIS_URL: redisUrl !== null && isOnOtherMachine(redisUrl) && redisUrl.startsWith('redis:'),
   };
   const names = Object.entries(isPlain).flatMap(([name, plain]) => (plain ? [name] : []));
   if (names.length === 0) return undefined;
   const how = { SERVICE_STORAGE_URL: '?sslmode=require', SERVICE_REDIS_URL: 'rediss:' } as const;
-  const told = names.map((name) => `${name} (${how[name as keyof typeof how]})`).join(' and ');
-  return note(`Encryption: nothing encrypts what goes over the network to ${told}`);
+  const descriptions = names.map((name) => `${name} (${how[name as keyof typeof how]})`).join(' and ');
+  return note(`Encryption: unencrypted connection to ${descriptions}`);
 }
 
 function isEncrypted(url: string): boolean {
@@ -69,28 +69,28 @@ function isEncrypted(url: string): boolean {
   }
 }
 
-const isAway = (url: string): boolean => URL.canParse(url) && !isLoopbackName(new URL(url).hostname);
+const isOnOtherMachine = (url: string): boolean => URL.canParse(url) && !isLoopbackName(new URL(url).hostname);
 
 /** CWE-348: a client that can set X-Forwarded-For chooses the address used for checks and limits. */
 function checkProxies({ trustedProxies }: Config): Finding | undefined {
-  const everybody = trustedProxies.filter((network) => /\/0$/.test(network));
-  if (everybody.length === 0) return undefined;
+  const unlimited = trustedProxies.filter((network) => /\/0$/.test(network));
+  if (unlimited.length === 0) return undefined;
   return wrong(
-    `Proxies: SERVICE_TRUSTED_PROXIES believes everybody (${everybody.join(', ')}); name the addresses of your proxies`,
+    `Proxies: SERVICE_TRUSTED_PROXIES trusts every address (${unlimited.join(', ')}); set it to the addresses of your proxies`,
   );
 }
 
 function checkPasswords({ ssoIssuer, ssoPasswords }: Config): Finding | undefined {
   if (ssoIssuer === null || !ssoPasswords) return undefined;
   return note(
-    'Sign-in: passwords work beside the OpenID provider; leave SERVICE_SSO_PASSWORDS out when it is well again',
+    'Sign-in: passwords work in addition to the OpenID provider; remove SERVICE_SSO_PASSWORDS when it is available again',
   );
 }
 
 function checkRetention({ serverUrl, activityDays, adminLogDays }: Config): Finding | undefined {
   if (serverUrl === null || (activityDays === null && adminLogDays === null)) return undefined;
   return note(
-    'Logs: SERVICE_ACTIVITY_DAYS and SERVICE_ADMIN_LOG_DAYS do nothing here; set them at the server that has the storage',
+    'Logs: SERVICE_ACTIVITY_DAYS and SERVICE_ADMIN_LOG_DAYS have no effect here; set them on the server that has the storage',
   );
 }
 

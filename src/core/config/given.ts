@@ -1,25 +1,25 @@
 // Settings as code and config files write them: by their names in code, with JavaScript values or texts as in the
 // environment.
-import { nearNames } from '../suggestions.ts';
+import { suggestNames } from '../suggestions.ts';
 import type { Setting } from './setting.ts';
 
 /**
  * Returns the checked values. Calls `refuse` with a sentence, without its full stop, for an unknown name or an invalid
  * value. Values are never shown.
  */
-export function readGiven(
+export function parseSettings(
   rows: Readonly<Record<string, Setting<unknown>>>,
-  given: object,
+  values: object,
   refuse: (problem: string) => never,
 ): Record<string, unknown> {
   const names = Object.keys(rows);
   const checked: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(values)) {
     const row = names.includes(name) ? rows[name] : undefined;
     if (!row) {
-      const near = nearNames(name, names);
+      const near = suggestNames(name, names);
       return refuse(
-        `There is no setting '${name}'. ${near.length ? `Near: ${near.join(', ')}` : `See docs/configuration.md`}`,
+        `Unknown setting '${name}'. ${near.length ? `Near: ${near.join(', ')}` : `See docs/configuration.md`}`,
       );
     }
     if (value === undefined) continue;

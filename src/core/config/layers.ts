@@ -12,28 +12,28 @@ export interface Layer {
 }
 
 /** Adds the label of an ignored value to `unused`. Throws CONFIGURATION when a list of allowed values becomes empty. */
-export function layCodeOver(code: unknown, row: Setting<unknown>, under: Layer, unused: string[]): Layer {
-  const { value, label } = under;
+export function applyCodeLayer(code: unknown, row: Setting<unknown>, layer: Layer, unused: string[]): Layer {
+  const { value, label } = layer;
   if (label === undefined || value === null) return { value: code, origin: 'code' };
   // Null allows everything.
-  if (row.names === 'allowed' && code === null) return under;
+  if (row.names === 'allowed' && code === null) return layer;
   if (row.names && Array.isArray(code) && Array.isArray(value))
-    return { value: row.names === 'allowed' ? narrow(code, value, label) : join(code, value), origin: 'code' };
+    return { value: row.names === 'allowed' ? intersect(code, value, label) : union(code, value), origin: 'code' };
   if (JSON.stringify(code) !== JSON.stringify(value)) unused.push(label);
   return { value: code, origin: 'code' };
 }
 
 /** The names in both lists, in the order of the first. */
-export function narrow(one: readonly string[], other: readonly string[], label: string): readonly string[] {
+export function intersect(one: readonly string[], other: readonly string[], label: string): readonly string[] {
   const names = new Set(other.map(lower));
   const both = one.filter((name) => names.has(lower(name)));
   if (both.length > 0 || one.length === 0) return both;
-  const known = one.map((name) => `'${name}'`).join(', ');
-  const problem = `${label}: code allows ${known}, and this names none of them. Name some of them, or leave it out.`;
+  const allowedNames = one.map((name) => `'${name}'`).join(', ');
+  const problem = `${label}: code allows only ${allowedNames}. Use some of these names, or remove the setting.`;
   return fail('CONFIGURATION', { problem });
 }
 
-const join = (one: readonly string[], other: readonly string[]): readonly string[] => {
+const union = (one: readonly string[], other: readonly string[]): readonly string[] => {
   const names = new Set(one.map(lower));
   return [...one, ...other.filter((name) => !names.has(lower(name)))];
 };

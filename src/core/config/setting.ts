@@ -24,12 +24,12 @@ export const flagged = (value: string): boolean => {
   if (/^(false|0|no|off)$/i.test(value)) return false;
   throw new Error('expected true or false');
 };
-export const whole =
-  (least: number, most: number) =>
+export const wholeNumber =
+  (min: number, max: number) =>
   (value: string): number => {
     const number = Number(value);
-    if (!/^\d+$/.test(value) || number < least || number > most)
-      throw new Error(`expected a whole number from ${least} to ${most}`);
+    if (!/^\d+$/.test(value) || number < min || number > max)
+      throw new Error(`expected a whole number from ${min} to ${max}`);
     return number;
   };
 export const oneOf =

@@ -33,7 +33,7 @@ const codes: ReadonlySet<unknown> = new Set([
 /** ER_CONNECTION_KILLED of MariaDB; its driver has no name for it. */
 const KILLED = 1927;
 
-const sentences = new RegExp(
+const messages = new RegExp(
   [
     // mysql2.
     'connection is in closed state',
@@ -50,8 +50,8 @@ const sentences = new RegExp(
 /**
  * Whether the error means that the database server is unavailable or was lost. A running statement may have completed.
  */
-export function isAway(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, errno, message } = error as NodeJS.ErrnoException;
-  return codes.has(code) || errno === KILLED || (code === undefined && sentences.test(message));
+  return codes.has(code) || errno === KILLED || (code === undefined && messages.test(message));
 }

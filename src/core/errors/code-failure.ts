@@ -10,14 +10,14 @@ export class CodeFailure extends Error {
 }
 
 /** The error that operator code threw, with its stack; otherwise the error itself. */
-export function thrownBy(error: unknown): unknown {
+export function unwrapCodeFailure(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
-  const isWrapped = error instanceof CodeFailure || (cause instanceof Error && failedCode(cause).length > 0);
-  return isWrapped && cause instanceof Error ? thrownBy(cause) : error;
+  const isWrapped = error instanceof CodeFailure || (cause instanceof Error && listCodeFailures(cause).length > 0);
+  return isWrapped && cause instanceof Error ? unwrapCodeFailure(cause) : error;
 }
 
 /** The failed pieces of operator code, outermost first, each with the place where it was added. */
-export function failedCode(error: unknown): string[] {
+export function listCodeFailures(error: unknown): string[] {
   if (!(error instanceof Error)) return [];
-  return [...(error instanceof CodeFailure ? [error.message] : []), ...failedCode(error.cause)];
+  return [...(error instanceof CodeFailure ? [error.message] : []), ...listCodeFailures(error.cause)];
 }

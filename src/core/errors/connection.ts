@@ -1,8 +1,8 @@
 // Explains to the operator why a connection failed and which setting to change. It names host and port, but never a
 // user, a password or the driver's message, which may contain both. Callers only see the enclosing error.
-import { isAway } from './away.ts';
+import { isUnavailable } from './away.ts';
 
-export interface ServerPlace {
+export interface ServerLocation {
   /** Such as `PostgreSQL`. */
   readonly system: string;
   /** A folder or file when the connection uses a Unix socket. */
@@ -20,8 +20,12 @@ export class ConnectionFailure extends Error {
   readonly kind: FailureKind;
   /** The problem without the name of the server, for callers. */
   readonly reason: string;
-  constructor(place: ServerPlace, { kind, is, change, code }: Reason & { readonly code: string }, cause: unknown) {
-    const { system, host, port, database, setting } = place;
+  constructor(
+    location: ServerLocation,
+    { kind, is, change, code }: Reason & { readonly code: string },
+    cause: unknown,
+  ) {
+    const { system, host, port, database, setting } = location;
     const at = host.startsWith('/') ? `the socket ${host}` : `host ${host}, port ${port}`;
     const fill = (text: string, name: string) => text.replaceAll('$system', system).replaceAll('$database', name);
     const own = `'${database ?? ''}'`;
@@ -42,38 +46,47 @@ interface Reason {
   readonly change: string;
 }
 
-const away = (is: string, change: string): Reason => ({ kind: 'away', is, change });
+const unavailable = (is: string, change: string): Reason => ({ kind: 'away', is, change });
 const refused = (is: string, change: string): Reason => ({ kind: 'refused', is, change });
 
-const nobody = away('nothing listens there', 'Start the server, or change host and port in the address.');
-const unknownHost = away('the name of the host is not known', 'Correct the host in the address.');
-const noWay = away('no network leads there', 'Check the host in the address, the network and the firewall.');
-const noSocket = away('there is no such socket', 'Start the server, or change the path of the socket in the address.');
-const silence = away(
-  'there was no answer in time',
-  'Check that the server runs, that $system listens on this port, and that no firewall is in between.',
+const notListening = unavailable('nothing listens there', 'Start the server, or change host and port in the address.');
+const unknownHost = unavailable('the host name is unknown', 'Correct the host in the address.');
+const noRoute = unavailable(
+  'there is no network route to it',
+  'Check the host in the address, the network and the firewall.',
 );
-const closed = away(
+const noSocket = unavailable(
+  'there is no such socket',
+  'Start the server, or change the path of the socket in the address.',
+);
+const noAnswer = unavailable(
+  'it did not answer in time',
+  'Check that the server runs, that $system listens on this port, and that no firewall blocks it.',
+);
+const closed = unavailable(
   'the connection was closed',
   'See the log of the server. If it never worked, check that $system listens on this port.',
 );
-const full = away(
-  'it has no connection left for us',
-  'Raise its limit of connections, or open fewer (?connection_limit= in the address, pool in code).',
+const full = unavailable(
+  'it has no free connection',
+  'Raise its connection limit, or open fewer connections (?connection_limit= in the address, pool in code).',
 );
-const stopping = away('it is starting or stopping', 'Wait until it is up.');
-const stranger = refused(
+const stopping = unavailable('it is starting or stopping', 'Wait until it has started.');
+const wrongProtocol = refused(
   'what listens there does not speak the protocol of $system',
   'Correct host, port or the scheme of the address.',
 );
 const password = refused(
-  'it refuses the user or the password',
+  'it rejects the user or the password',
   'Correct them in the address; special characters are percent-encoded.',
 );
-const denied = refused('its user may not use the database $database', 'Grant it there, or name another database.');
-const machine = refused(
+const denied = refused(
+  'the user may not use the database $database',
+  'Grant the user access, or name another database.',
+);
+const machineDenied = refused(
   'it does not accept this user from this machine',
-  'Allow it there (pg_hba.conf, or the host of the user).',
+  'Allow it on the server (pg_hba.conf, or the host of the user).',
 );
 const missing = refused(
   'it has no database $database',
@@ -85,30 +98,27 @@ const onlyTls = refused(
 );
 const noTls = refused(
   'it offers no TLS',
-  "Switch TLS on there, or add ?sslmode=disable to the address (sslMode: 'disabled' in code).",
+  "Enable TLS on the server, or add ?sslmode=disable to the address (sslMode: 'disabled' in code).",
 );
 const untrusted = refused(
   'its certificate cannot be verified',
-  "Give its authority (NODE_EXTRA_CA_CERTS, or ssl.ca in code), or only encrypt with ?sslmode=no-verify (sslMode: 'required' in code).",
+  "Set its certificate authority (NODE_EXTRA_CA_CERTS, or ssl.ca in code), or encrypt without verification: ?sslmode=no-verify (sslMode: 'required' in code).",
 );
-const noFile = refused(
-  'a file of its certificates cannot be read',
-  'Correct sslcert, sslkey and sslrootcert in the address.',
-);
-const redisTls = refused('it does not speak TLS', 'Use redis: in place of rediss: in the address.');
+const noFile = refused('a certificate file cannot be read', 'Correct sslcert, sslkey and sslrootcert in the address.');
+const redisTls = refused('it does not speak TLS', 'Use redis: instead of rediss: in the address.');
 
 const reasons: Readonly<Record<string, Reason>> = {
-  ECONNREFUSED: nobody,
+  ECONNREFUSED: notListening,
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
-  EHOSTUNREACH: noWay,
-  ENETUNREACH: noWay,
-  EADDRNOTAVAIL: noWay,
-  EINVAL: noWay,
+  EHOSTUNREACH: noRoute,
+  ENETUNREACH: noRoute,
+  EADDRNOTAVAIL: noRoute,
+  EINVAL: noRoute,
   EACCES: noSocket,
   ENOENT: noSocket,
   ENOTSOCK: noSocket,
-  ETIMEDOUT: silence,
+  ETIMEDOUT: noAnswer,
   ECONNRESET: closed,
   EPIPE: closed,
   PROTOCOL_CONNECTION_LOST: closed,
@@ -118,14 +128,14 @@ const reasons: Readonly<Record<string, Reason>> = {
   '57P02': stopping,
   '57P03': stopping,
   ER_SERVER_SHUTDOWN: stopping,
-  PROTOCOL_PACKETS_OUT_OF_ORDER: stranger,
-  PROTOCOL_INCORRECT_PACKET_SEQUENCE: stranger,
+  PROTOCOL_PACKETS_OUT_OF_ORDER: wrongProtocol,
+  PROTOCOL_INCORRECT_PACKET_SEQUENCE: wrongProtocol,
   ER_ACCESS_DENIED_ERROR: password,
   ER_ACCESS_DENIED_NO_PASSWORD_ERROR: password,
   '28P01': password,
   ER_DBACCESS_DENIED_ERROR: denied,
-  ER_HOST_NOT_PRIVILEGED: machine,
-  ER_HOST_IS_BLOCKED: machine,
+  ER_HOST_NOT_PRIVILEGED: machineDenied,
+  ER_HOST_IS_BLOCKED: machineDenied,
   ER_BAD_DB_ERROR: missing,
   '3D000': missing,
   ER_SECURE_TRANSPORT_REQUIRED: onlyTls,
@@ -142,30 +152,34 @@ const reasons: Readonly<Record<string, Reason>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: redisTls,
   // Redis.
   WRONGPASS: password,
-  NOAUTH: refused('it demands a password', 'Add it to the address, as in redis://:password@host.'),
+  NOAUTH: refused('it requires a password', 'Add it to the address, as in redis://:password@host.'),
 };
 
 /** Driver messages without a code. */
-const sentences: readonly (readonly [RegExp, Reason, code: string])[] = [
+const messages: readonly (readonly [RegExp, Reason, code: string])[] = [
   [/does not support SSL connections/, noTls, 'no TLS'],
   [
     /timeout exceeded when trying to connect|timeout expired|connection timeout|Timeout acquiring|Command timed out/,
-    silence,
+    noAnswer,
     'timeout',
   ],
   [/^SASL|password must be a string/, password, 'no password'],
-  [/^Received unexpected|^Unknown authentication|unknown message code|^Protocol error/, stranger, 'protocol'],
+  [/^Received unexpected|^Unknown authentication|unknown message code|^Protocol error/, wrongProtocol, 'protocol'],
   [/without any password configured|invalid username-password/, password, 'AUTH'],
   [/Connection (terminated|is closed|lost)|closed state|not queryable/, closed, 'closed'],
 ];
 
 /** Undefined for an error that is not about the connection. */
-export function explainConnection(error: unknown, place: ServerPlace): ConnectionFailure | undefined {
+export function explainConnection(error: unknown, location: ServerLocation): ConnectionFailure | undefined {
   if (!(error instanceof Error)) return undefined;
   const found = reasonOf(error);
-  if (found) return new ConnectionFailure(place, found, error);
-  if (!isAway(error)) return undefined;
-  return new ConnectionFailure(place, { ...closed, code: String((error as { code?: unknown }).code ?? 'lost') }, error);
+  if (found) return new ConnectionFailure(location, found, error);
+  if (!isUnavailable(error)) return undefined;
+  return new ConnectionFailure(
+    location,
+    { ...closed, code: String((error as { code?: unknown }).code ?? 'lost') },
+    error,
+  );
 }
 
 function reasonOf(error: Error): (Reason & { readonly code: string }) | undefined {
@@ -173,7 +187,7 @@ function reasonOf(error: Error): (Reason & { readonly code: string }) | undefine
   // PostgreSQL: the server rejects this combination of user, host and encryption, or the user does not exist.
   if (code === '28000') {
     const isHost = /pg_hba\.conf/.test(message);
-    const reason = !isHost ? password : /no encryption|SSL off/.test(message) ? onlyTls : machine;
+    const reason = !isHost ? password : /no encryption|SSL off/.test(message) ? onlyTls : machineDenied;
     return { ...reason, code };
   }
   if ((error as NodeJS.ErrnoException).syscall === 'open') return { ...noFile, code: String(code) };
@@ -183,7 +197,7 @@ function reasonOf(error: Error): (Reason & { readonly code: string }) | undefine
   if (code !== undefined) return undefined;
   const word = /^[A-Z]{6,20}(?= )/.exec(message)?.[0] ?? '';
   if (Object.hasOwn(reasons, word)) return { ...(reasons[word] as Reason), code: word };
-  const [, reason, name] = sentences.find(([pattern]) => pattern.test(message)) ?? [];
+  const [, reason, name] = messages.find(([pattern]) => pattern.test(message)) ?? [];
   return reason && name ? { ...reason, code: name } : undefined;
 }
 
@@ -204,10 +218,10 @@ export function explainRedis(cause: unknown, url: string): string {
   const { hostname, port, pathname, protocol } = new URL(url);
   const isSocket = protocol === 'unix:' || hostname === '';
   const host = isSocket ? pathname : decodeURIComponent(hostname);
-  const place = { system: 'Redis', host, port: Number(port || 6379), setting: 'SERVICE_REDIS_URL' };
-  const found = explainConnection(cause ?? new Error('Connection is closed'), place);
+  const location = { system: 'Redis', host, port: Number(port || 6379), setting: 'SERVICE_REDIS_URL' };
+  const found = explainConnection(cause ?? new Error('Connection is closed'), location);
   if (found) return found.message;
   const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown };
   const word = typeof code === 'string' ? code : (/^[A-Z]{2,20}(?= )/.exec(`${message}`)?.[0] ?? 'no connection');
-  return `Redis at host ${host}, port ${place.port}: it cannot be used (${word}). Its address: SERVICE_REDIS_URL.`;
+  return `Redis at host ${host}, port ${location.port}: it cannot be used (${word}). Its address: SERVICE_REDIS_URL.`;
 }

@@ -2,11 +2,11 @@
 // OUTCOME_UNKNOWN.
 import { isAppError } from '../errors.ts';
 
-export type Fate = 'committed' | 'rolled back';
+export type CommitOutcome = 'committed' | 'rolled back';
 
 export class LostCommit extends Error {
   /** Resolves to undefined if the outcome stays unknown. Never rejects. */
-  readonly later: Promise<Fate | undefined> | undefined;
+  readonly later: Promise<CommitOutcome | undefined> | undefined;
   constructor(cause: unknown, later: LostCommit['later']) {
     super('The answer to COMMIT was lost; the transaction was committed or not.', { cause });
     this.name = 'LostCommit';
@@ -15,6 +15,6 @@ export class LostCommit extends Error {
 }
 
 /** The outcome of the failed write, if it can be determined later. */
-export function fateOf(error: unknown): LostCommit['later'] {
+export function commitOutcomeOf(error: unknown): LostCommit['later'] {
   return isAppError(error, 'OUTCOME_UNKNOWN') && error.cause instanceof LostCommit ? error.cause.later : undefined;
 }

@@ -3,7 +3,7 @@ import { type AppError, type ErrorCode, isAppError } from '../errors.ts';
 
 /** About as long as a restart takes. */
 const SOON_SECONDS = 2;
-const passes: ReadonlySet<ErrorCode> = new Set(['SOURCE_UNAVAILABLE', 'PLATFORM_UNAVAILABLE', 'NOT_READY']);
+const temporaryCodes: ReadonlySet<ErrorCode> = new Set(['SOURCE_UNAVAILABLE', 'PLATFORM_UNAVAILABLE', 'NOT_READY']);
 
 /**
  * The seconds of `Retry-After` (RFC 9110 section 10.2.3). Undefined if a retry may not help or the delay is unknown.
@@ -11,5 +11,5 @@ const passes: ReadonlySet<ErrorCode> = new Set(['SOURCE_UNAVAILABLE', 'PLATFORM_
 export function retryAfterOf(error: AppError): number | undefined {
   if (isAppError(error, 'RATE_LIMITED')) return error.details.retryAfterSeconds;
   if (isAppError(error, 'AI_RATE_LIMITED')) return error.details.retryAfterSeconds ?? undefined;
-  return passes.has(error.code) ? SOON_SECONDS : undefined;
+  return temporaryCodes.has(error.code) ? SOON_SECONDS : undefined;
 }

@@ -13,8 +13,8 @@ const isNumberPart = (byte: number | undefined): boolean =>
   ((byte >= 0x30 && byte <= 0x39) || byte === 0x2b || byte === 0x2d || byte === 0x2e || (byte & 0xdf) === 0x45);
 
 /** Describes the first number in the JSON that parsing would change; undefined if there is no such number. */
-export function findInexact(given: Uint8Array | string): string | undefined {
-  const json = typeof given === 'string' ? Buffer.from(given) : given;
+export function findInexactNumber(input: Uint8Array | string): string | undefined {
+  const json = typeof input === 'string' ? Buffer.from(input) : input;
   for (let at = 0; at < json.length; at++) {
     const byte = json[at]!;
     if (byte === QUOTE) {
@@ -28,7 +28,7 @@ export function findInexact(given: Uint8Array | string): string | undefined {
       if (end - from <= SAFE_DIGITS && !hasPower) continue;
       const literal = Buffer.from(json.subarray(from, Math.min(end, from + 2000))).toString('latin1');
       if (!isExact(literal))
-        return explain(literal, Buffer.from(json.subarray(Math.max(0, from - 200), from)).toString());
+        return describeNumber(literal, Buffer.from(json.subarray(Math.max(0, from - 200), from)).toString());
     }
   }
   return undefined;
@@ -52,9 +52,9 @@ function canonical(literal: string): string {
   return short === '' ? '0' : `${sign}${short}e${Number(power) - fraction.length + digits.length - short.length}`;
 }
 
-function explain(literal: string, before: string): string {
+function describeNumber(literal: string, before: string): string {
   const key = /"([^"\\]{1,60})"\s*:\s*(?:\[[^{}"]*)?$/.exec(before)?.[1];
   const shown = literal.length > SHOWN ? `${literal.slice(0, SHOWN)}...` : literal;
   const where = key === undefined ? '' : ` (at '${key}')`;
-  return `the number ${shown}${where} cannot be kept exactly as a JSON number. Send its digits as a text: "${shown}".`;
+  return `the number ${shown}${where} cannot be represented exactly as a JSON number. Send its digits as a string: "${shown}".`;
 }

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import type { Limiter, RateWindow } from '../limit.ts';
 
 /** A /48 has the limit of this many addresses, because it may be a company with many users. */
-const addressesOfWide = 16;
+const ADDRESSES_OF_WIDE_NETWORK = 16;
 
 /** The keys to count for an address. IPv4-mapped addresses (RFC 4291 section 2.5.5.2) count as IPv4. */
 function networksOf(address: string): { readonly narrow: string; readonly wide?: string } {
@@ -28,7 +28,7 @@ export function createAddressLimiter(
   { points, seconds }: RateWindow,
 ): AddressLimiter {
   const narrow = create(name, { points, seconds });
-  const wide = create(name, { points: points * addressesOfWide, seconds });
+  const wide = create(name, { points: points * ADDRESSES_OF_WIDE_NETWORK, seconds });
   const each = async (address: string, of: string, run: (limiter: Limiter, key: string) => Promise<void>) => {
     const networks = networksOf(address);
     await run(narrow, of + networks.narrow);

@@ -12,9 +12,9 @@ export interface Entry {
 }
 
 /** `name`: without extension, in the folder of the module `here`. */
-export function entryOf(here: string, name: string): Entry {
-  const isSource = here.endsWith('.ts');
-  return { url: new URL(`${name}.${isSource ? 'ts' : 'js'}`, here), isSource };
+export function resolveEntry(moduleUrl: string, name: string): Entry {
+  const isSource = moduleUrl.endsWith('.ts');
+  return { url: new URL(`${name}.${isSource ? 'ts' : 'js'}`, moduleUrl), isSource };
 }
 
 export function startWorker(entry: Entry, options: WorkerOptions): Worker {
@@ -24,8 +24,8 @@ export function startWorker(entry: Entry, options: WorkerOptions): Worker {
 
 /** The child shares only an IPC channel, which transfers Buffers as Buffers. */
 export function startChild(entry: Entry, execArgv: readonly string[], argument: string): ChildProcess {
-  const what = entry.isSource ? ['-e', compile(entry), '--'] : [fileURLToPath(entry.url)];
-  return spawn(process.execPath, [...execArgv, ...what, argument], {
+  const nodeArguments = entry.isSource ? ['-e', compile(entry), '--'] : [fileURLToPath(entry.url)];
+  return spawn(process.execPath, [...execArgv, ...nodeArguments, argument], {
     // Memory of large rows goes back to the system, not to a pool of the allocator (mallopt(3), glibc only).
     env: { ...processEnvironment(), MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' },
     serialization: 'advanced',
@@ -41,8 +41,8 @@ interface Esbuild {
 const compiled = new Map<string, string>();
 
 function compile({ url }: Entry): string {
-  const known = compiled.get(url.href);
-  if (known) return known;
+  const cached = compiled.get(url.href);
+  if (cached) return cached;
   const { buildSync } = createRequire(url)('esbuild') as Esbuild;
   const base = JSON.stringify(url.href);
   const built = buildSync({

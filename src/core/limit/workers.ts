@@ -8,7 +8,7 @@ import { AppError } from '../errors.ts';
 import { type Entry, startWorker } from './entry.ts';
 
 /** Posts one message to the worker and waits for the answer. */
-export type Ask = <A>(message: unknown) => Promise<A>;
+export type SendMessage = <A>(message: unknown) => Promise<A>;
 
 /** The message that a worker posts back for each message. */
 export type WorkerAnswer = { readonly answer: unknown } | { readonly error: string };
@@ -20,20 +20,20 @@ export interface WorkOptions {
 
 export interface Workers {
   /** Runs `work` with an exclusive worker. Throws TIMED_OUT, including the wait for a worker, or CANCELLED. */
-  use<T>(work: (ask: Ask) => Promise<T>, clock: Clock, options: WorkOptions): Promise<T>;
+  use<T>(work: (send: SendMessage) => Promise<T>, clock: Clock, options: WorkOptions): Promise<T>;
 }
 
 /** Above this limit the worker fails instead of the process. */
 const MEMORY_MB = 128;
 
-export function createWorkers(entry: Entry, most: number): Workers {
+export function createWorkers(entry: Entry, maxWorkers: number): Workers {
   const idle: Worker[] = [];
   const waiting: (() => void)[] = [];
   let count = 0;
 
   function take(): Worker | undefined {
-    const kept = idle.pop();
-    if (kept || count >= most) return kept;
+    const idleWorker = idle.pop();
+    if (idleWorker || count >= maxWorkers) return idleWorker;
     count++;
     const worker = startWorker(entry, {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 4 },
@@ -57,24 +57,26 @@ export function createWorkers(entry: Entry, most: number): Workers {
       return new Promise((resolve, reject) => {
         let worker: Worker | undefined;
         let over = false;
-        const end = (settle: () => void, broken: boolean) => {
+        const end = (complete: () => void, broken: boolean) => {
           if (over) return;
           over = true;
-          forget();
+          cancelTimer();
           signal?.removeEventListener('abort', cancel);
           const at = waiting.indexOf(begin);
           if (at >= 0) waiting.splice(at, 1);
           if (worker) giveBack(worker, broken);
-          settle();
+          complete();
         };
-        const stop = (why: Error) => end(() => reject(why), true);
+        const stop = (reason: Error) => end(() => reject(reason), true);
         const cancel = () => stop(new AppError('CANCELLED', {}));
-        const forget = clock.after(timeoutMs, () => stop(new AppError('TIMED_OUT', { seconds: timeoutMs / 1000 })));
+        const cancelTimer = clock.after(timeoutMs, () =>
+          stop(new AppError('TIMED_OUT', { seconds: timeoutMs / 1000 })),
+        );
         const begin = () => {
           worker = take();
           if (!worker) return void waiting.push(begin);
           worker.ref();
-          work(askOf(worker, () => over)).then(
+          work(createSender(worker, () => over)).then(
             (answer) => end(() => resolve(answer), false),
             (error: unknown) => end(() => reject(error), true),
           );
@@ -87,19 +89,19 @@ export function createWorkers(entry: Entry, most: number): Workers {
   };
 }
 
-function askOf(worker: Worker, isOver: () => boolean): Ask {
+function createSender(worker: Worker, isOver: () => boolean): SendMessage {
   return <A>(message: unknown) =>
     new Promise<A>((resolve, reject) => {
       if (isOver()) return reject(new AppError('CANCELLED', {}));
-      const settle = (run: () => void) => {
-        worker.off('message', told).off('error', failed).off('exit', gone);
+      const complete = (run: () => void) => {
+        worker.off('message', onMessage).off('error', onError).off('exit', onExit);
         run();
       };
-      const told = (given: WorkerAnswer) =>
-        settle(() => ('error' in given ? reject(new Error(given.error)) : resolve(given.answer as A)));
-      const failed = (cause: Error) => settle(() => reject(cause));
-      const gone = () => settle(() => reject(new Error('the worker thread ended')));
-      worker.on('message', told).on('error', failed).on('exit', gone);
+      const onMessage = (reply: WorkerAnswer) =>
+        complete(() => ('error' in reply ? reject(new Error(reply.error)) : resolve(reply.answer as A)));
+      const onError = (cause: Error) => complete(() => reject(cause));
+      const onExit = () => complete(() => reject(new Error('the worker thread ended')));
+      worker.on('message', onMessage).on('error', onError).on('exit', onExit);
       worker.postMessage(message);
     });
 }

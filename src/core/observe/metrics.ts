@@ -29,12 +29,12 @@ export function createMetrics({ version, clock }: { readonly version: string; re
 function countCalls(registry: Registry): Handlers {
   const calls = registry.counter({
     name: 'portico_tool_calls_total',
-    help: 'Tool calls that ended, by how they did.',
+    help: 'Completed tool calls, by outcome.',
     labels: ['tool', 'outcome'],
   });
   const errors = registry.counter({
     name: 'portico_tool_errors_total',
-    help: 'Tool calls that were answered with an error, by its code.',
+    help: 'Tool calls that returned an error, by error code.',
     labels: ['code'],
   });
   const durations = registry.histogram({
@@ -43,15 +43,15 @@ function countCalls(registry: Registry): Handlers {
     labels: ['tool'],
     bounds: [0.001, 0.0025, 0.005, ...operationSeconds],
   });
-  const inFlight = registry.gauge({ name: 'portico_tool_calls_in_flight', help: 'Tool calls that are being served.' });
+  const inFlight = registry.gauge({ name: 'portico_tool_calls_in_flight', help: 'Tool calls in progress.' });
   const requests = registry.counter({
     name: 'portico_mcp_requests_total',
-    help: 'Requests of MCP that are no tool calls.',
+    help: 'MCP requests other than tool calls.',
     labels: ['method', 'status'],
   });
   const routes = registry.counter({
     name: 'portico_agent_api_calls_total',
-    help: "Calls of the agent's HTTP API that are about data.",
+    help: "Calls of the agent's HTTP API for data.",
     labels: ['action', 'outcome'],
   });
   let open = 0;
@@ -72,12 +72,12 @@ function countCalls(registry: Registry): Handlers {
 function countAccess(registry: Registry): Handlers {
   const checks = registry.counter({
     name: 'portico_token_checks_total',
-    help: 'Access tokens that requests of MCP brought, or did not bring.',
+    help: 'Checks of access tokens in MCP requests, missing ones included.',
     labels: ['outcome'],
   });
   const limited = registry.counter({
     name: 'portico_rate_limited_total',
-    help: 'Requests that were refused since there were too many.',
+    help: 'Requests refused by a rate limit.',
     labels: ['endpoint'],
   });
   const security = registry.counter({
@@ -87,9 +87,9 @@ function countAccess(registry: Registry): Handlers {
   });
   const failures = registry.counter({
     name: 'portico_failures_total',
-    help: 'Errors that nobody expected: each is in the log with its cause.',
+    help: 'Unexpected errors; the log has each with its cause.',
   });
-  const warnings = registry.counter({ name: 'portico_warnings_total', help: 'Warnings: each is in the log.' });
+  const warnings = registry.counter({ name: 'portico_warnings_total', help: 'Warnings; the log has each.' });
   failures.add([], 0);
   warnings.add([], 0);
   return {
@@ -106,28 +106,28 @@ function countAccess(registry: Registry): Handlers {
 function countData(registry: Registry): Handlers {
   const statements = registry.counter({
     name: 'portico_statements_total',
-    help: 'Statements on databases of the application.',
+    help: 'Statements on the served databases.',
     labels: ['source', 'operation', 'outcome'],
   });
   const durations = registry.histogram({
     name: 'portico_statement_duration_seconds',
-    help: 'Time of a statement, its wait for a connection included.',
+    help: 'Time of a statement, including its wait for a connection.',
     labels: ['source', 'operation'],
     bounds: [0.0001, ...statementSeconds],
   });
   const connections = registry.gauge({
     name: 'portico_pool_connections_used',
-    help: 'Connections of a data source that are in use.',
+    help: 'Connections of a data source in use.',
     labels: ['source'],
   });
   const waiting = registry.gauge({
     name: 'portico_pool_waiting',
-    help: 'Statements that wait for a connection of a data source.',
+    help: 'Statements that are waiting for a connection of a data source.',
     labels: ['source'],
   });
-  const most = registry.gauge({
+  const maxConnections = registry.gauge({
     name: 'portico_pool_connections_limit',
-    help: 'Connections that a data source may have.',
+    help: 'Maximum number of connections of a data source.',
     labels: ['source'],
   });
   return {
@@ -138,7 +138,7 @@ function countData(registry: Registry): Handlers {
     'pool.changed': (pool) => {
       connections.set([pool.source], pool.used);
       waiting.set([pool.source], pool.waiting);
-      most.set([pool.source], pool.most);
+      maxConnections.set([pool.source], pool.most);
     },
   };
 }
@@ -149,24 +149,24 @@ function addProcess(registry: Registry, version: string, clock: Clock) {
   const gauge = (name: string, help: string) => registry.gauge({ name, help });
   const build = registry.gauge({ name: 'portico_build_info', help: 'Always 1.', labels: ['version', 'node'] });
   build.set([version, process.version], 1);
-  const started = gauge('process_start_time_seconds', 'When the process started, since the epoch.');
+  const started = gauge('process_start_time_seconds', 'Start time of the process, since the epoch.');
   started.set([], clock.now() / 1000 - process.uptime());
   const cpu = registry.counter({ name: 'process_cpu_seconds_total', help: 'CPU time, user and system.' });
-  const resident = gauge('process_resident_memory_bytes', 'Memory that the process holds.');
+  const resident = gauge('process_resident_memory_bytes', 'Resident memory of the process.');
   const heapUsed = gauge('nodejs_heap_size_used_bytes', 'Heap in use.');
-  const heapTotal = gauge('nodejs_heap_size_total_bytes', 'Heap that is reserved.');
+  const heapTotal = gauge('nodejs_heap_size_total_bytes', 'Reserved heap.');
   const lags = {
     mean: gauge('nodejs_eventloop_lag_mean_seconds', 'Delay of the event loop since the last scrape, on average.'),
     p50: gauge('nodejs_eventloop_lag_p50_seconds', 'Delay of the event loop since the last scrape, median.'),
     p99: gauge('nodejs_eventloop_lag_p99_seconds', 'Delay of the event loop since the last scrape, 99th percentile.'),
     max: gauge('nodejs_eventloop_lag_max_seconds', 'Delay of the event loop since the last scrape, longest.'),
   };
-  let toldCpu = 0;
+  let reportedCpu = 0;
   registry.collect(() => {
     const { user, system } = process.cpuUsage();
     const seconds = (user + system) / 1e6;
-    cpu.add([], seconds - toldCpu);
-    toldCpu = seconds;
+    cpu.add([], seconds - reportedCpu);
+    reportedCpu = seconds;
     const memory = process.memoryUsage();
     resident.set([], memory.rss);
     heapUsed.set([], memory.heapUsed);

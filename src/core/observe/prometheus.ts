@@ -28,7 +28,7 @@ export interface Registry {
   /** `bounds`: the upper bounds of the buckets, ascending. The bucket +Inf is added. */
   histogram(described: Described & { readonly bounds: readonly number[] }): Histogram;
   /** Runs before every scrape, for values that are read instead of counted. */
-  collect(look: () => void): void;
+  collect(collector: () => void): void;
   text(): string;
 }
 
@@ -48,7 +48,7 @@ interface Distribution {
 
 export function createRegistry(): Registry {
   const metrics: (() => string)[] = [];
-  const looks: (() => void)[] = [];
+  const collectors: (() => void)[] = [];
 
   const plain = (type: 'counter' | 'gauge', described: Described) => {
     const series = createSeries<Series>((values) => ({ values, count: 0 }));
@@ -111,29 +111,29 @@ export function createRegistry(): Registry {
         },
       };
     },
-    collect(look) {
-      looks.push(look);
+    collect(collector) {
+      collectors.push(collector);
     },
     text() {
-      for (const look of looks) look();
+      for (const collector of collectors) collector();
       return metrics.map((metric) => metric()).join('');
     },
   };
 }
 
 function createSeries<T>(make: (values: Values) => T) {
-  const known = new Map<string, T>();
+  const seriesByKey = new Map<string, T>();
   return {
     of(values: Values): T {
       const key = values.join('\0');
-      let found = known.get(key);
+      let found = seriesByKey.get(key);
       if (!found) {
         found = make(values);
-        known.set(key, found);
+        seriesByKey.set(key, found);
       }
       return found;
     },
-    all: (): T[] => [...known.values()],
+    all: (): T[] => [...seriesByKey.values()],
   };
 }
 
@@ -148,8 +148,8 @@ function write(type: string, { name, help }: Described, lines: readonly string[]
 }
 
 function line(name: string, labels: readonly Pair[], value: number): string {
-  const inside = labels.map(([label, text]) => `${label}="${escapeValue(text)}"`).join(',');
-  return `${name}${inside ? `{${inside}}` : ''} ${value}\n`;
+  const labelText = labels.map(([label, text]) => `${label}="${escapeValue(text)}"`).join(',');
+  return `${name}${labelText ? `{${labelText}}` : ''} ${value}\n`;
 }
 
 const escapeHelp = (text: string): string => text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');

@@ -3,31 +3,33 @@
 // the first such context makes Node track every promise of the process, which slows down all other calls. It is
 // therefore disabled, as Node documents, once no such work is running.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Observation, Observe } from '../observe.ts';
+import type { Observation, Observe, Observer } from '../observe.ts';
 
 export type Statement = Extract<Observation, { type: 'statement.ran' }>;
 
 export interface StatementWatch {
-  /** Must receive every observation. */
-  readonly listen: Observe;
   /** Reports the statements of `work`, in order of completion. */
-  during<T>(tell: (statement: Statement) => void, work: () => Promise<T>): Promise<T>;
+  watchDuring<T>(onStatement: (statement: Statement) => void, work: () => Promise<T>): Promise<T>;
 }
 
-export function createStatementWatch(): StatementWatch {
+/** The first use adds a listener with `listen`. It must receive every observation from then on. */
+export function createStatementWatch(listen: Observer['listen']): StatementWatch {
   const context = new AsyncLocalStorage<(statement: Statement) => void>();
-  let underWay = 0;
+  let runningCount = 0;
+  let isListening = false;
+  const hear: Observe = (observation) => {
+    if (runningCount > 0 && observation.type === 'statement.ran') context.getStore()?.(observation);
+  };
   return {
-    listen(observation) {
-      if (underWay > 0 && observation.type === 'statement.ran') context.getStore()?.(observation);
-    },
-    async during(tell, work) {
-      underWay++;
+    async watchDuring(onStatement, work) {
+      if (!isListening) listen(hear);
+      isListening = true;
+      runningCount++;
       try {
-        return await context.run(tell, work);
+        return await context.run(onStatement, work);
       } finally {
-        underWay--;
-        if (underWay === 0) context.disable();
+        runningCount--;
+        if (runningCount === 0) context.disable();
       }
     },
   };

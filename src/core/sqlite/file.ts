@@ -8,12 +8,12 @@ export function explainFile(file: string, cause?: unknown): string {
     if (statSync(file).isDirectory()) return 'is a folder';
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' ? 'is not there' : `cannot be reached (${code})`;
+    return code === 'ENOENT' ? 'does not exist' : `cannot be reached (${code})`;
   }
   try {
     accessSync(file, constants.R_OK);
   } catch {
-    return 'may not be read by the user of this process';
+    return 'cannot be read by the user of this process';
   }
   const { code = '', message = '' } = (cause ?? {}) as { code?: string; message?: string };
   if (/NOTADB/.test(code) || /not a database/.test(message)) return 'is not a SQLite database, or is encrypted';
@@ -23,7 +23,7 @@ export function explainFile(file: string, cause?: unknown): string {
     try {
       accessSync(dirname(file), constants.W_OK);
     } catch {
-      return 'lies in a folder where the user of this process may not write, which SQLite needs';
+      return 'is in a folder that the user of this process cannot write to, which SQLite requires';
     }
   }
   return `cannot be opened${/^[A-Z_]+$/.test(code) ? ` (${code})` : ''}`;

@@ -4,46 +4,46 @@ import { closeSync, openSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** How many connections this process has to each file. */
-const entered = new Map<string, number>();
+const openCounts = new Map<string, number>();
 
 /** Marks the file as open by this process, after removing a stale lock. */
-export function enterFile(file: string): () => void {
-  const mine = `${file}.open-${process.pid}`;
+export function markFileOpen(file: string): () => void {
+  const ownMark = `${file}.open-${process.pid}`;
   try {
-    if (!isHeld(file)) rmdirSync(`${file}.lock`);
+    if (!isInUse(file)) rmdirSync(`${file}.lock`);
   } catch {
     // The normal case: there is no lock.
   }
   try {
-    closeSync(openSync(mine, 'w', 0o600));
+    closeSync(openSync(ownMark, 'w', 0o600));
   } catch {
     // The folder is not writable, so the lock cannot be created either. The first statement reports it.
   }
-  entered.set(file, (entered.get(file) ?? 0) + 1);
+  openCounts.set(file, (openCounts.get(file) ?? 0) + 1);
   return () => {
-    const left = (entered.get(file) ?? 1) - 1;
-    if (left > 0) {
-      entered.set(file, left);
+    const remaining = (openCounts.get(file) ?? 1) - 1;
+    if (remaining > 0) {
+      openCounts.set(file, remaining);
       return;
     }
-    entered.delete(file);
-    rmSync(mine, { force: true });
+    openCounts.delete(file);
+    rmSync(ownMark, { force: true });
   };
 }
 
 /** Whether a living process has the file open. Removes the marks of dead processes. */
-function isHeld(file: string): boolean {
-  if (entered.has(file)) return true;
+function isInUse(file: string): boolean {
+  if (openCounts.has(file)) return true;
   const prefix = `${basename(file)}.open-`;
-  let held = false;
+  let isUsed = false;
   for (const name of readdirSync(dirname(file))) {
     if (!name.startsWith(prefix)) continue;
     const pid = Number(name.slice(prefix.length));
     // A mark with our pid that this process did not make is from an earlier process, which is common in containers.
-    if (pid !== process.pid && isAlive(pid)) held = true;
+    if (pid !== process.pid && isAlive(pid)) isUsed = true;
     else rmSync(join(dirname(file), name), { force: true });
   }
-  return held;
+  return isUsed;
 }
 
 function isAlive(pid: number): boolean {

@@ -58,7 +58,7 @@ const errorCodes: readonly (readonly [RegExp, string])[] = [
   [/Could not open|unable to open/, 'SQLITE_CANTOPEN'],
 ];
 
-export function coded<T>(run: () => T): T {
+export function withErrorCode<T>(run: () => T): T {
   try {
     return run();
   } catch (error) {
@@ -70,10 +70,10 @@ export function coded<T>(run: () => T): T {
   }
 }
 
-type Held = { readonly raw: RawStatement; readonly of: Set<RawStatement> };
+type LiveStatement = { readonly raw: RawStatement; readonly of: Set<RawStatement> };
 
 /** Frees statements that became unreachable without being finalized. */
-const forgotten = new FinalizationRegistry<Held>(({ raw, of }) => {
+const finalizers = new FinalizationRegistry<LiveStatement>(({ raw, of }) => {
   if (of.delete(raw)) freeStatement(raw);
 });
 
@@ -112,7 +112,7 @@ export class WasmStatement {
     this.#positions = this.#names.map((_, index) => index);
     this.#safe = safe;
     live.add(raw);
-    forgotten.register(this, { raw, of: live }, this);
+    finalizers.register(this, { raw, of: live }, this);
   }
 
   get reader(): boolean {
@@ -120,7 +120,7 @@ export class WasmStatement {
   }
 
   run(...values: unknown[]): RunResult {
-    return coded(() => {
+    return withErrorCode(() => {
       try {
         this.#start(values);
         while (this.#raw._step());
@@ -142,8 +142,8 @@ export class WasmStatement {
 
   *iterate(...values: unknown[]): IterableIterator<unknown> {
     try {
-      coded(() => this.#start(values));
-      while (coded(() => this.#raw._step())) yield this.#row();
+      withErrorCode(() => this.#start(values));
+      while (withErrorCode(() => this.#raw._step())) yield this.#row();
     } finally {
       // Without the reset, a statement that was not read to its end would hold the lock.
       if (this.#raw._ptr !== null) this.#raw._reset();
@@ -171,7 +171,7 @@ export class WasmStatement {
   }
 
   finalize(): void {
-    forgotten.unregister(this);
+    finalizers.unregister(this);
     if (this.#live.delete(this.#raw)) freeStatement(this.#raw);
   }
 

@@ -4,18 +4,18 @@
 // reading (wasm-lock.ts). Whole numbers are bound as INTEGER, where the native driver binds REAL. Text with a NUL
 // character is rejected, because it would be truncated.
 import { resolve } from 'node:path';
-import { enterFile } from './wasm-lock.ts';
+import { markFileOpen } from './wasm-lock.ts';
 import {
-  coded,
   freeStatement,
   getWasmModule,
   type RawDatabase,
   type RawStatement,
   type RunResult,
   WasmStatement,
+  withErrorCode,
 } from './wasm-statement.ts';
 
-const UNION_MOST = 100;
+const MAX_UNION_TERMS = 100;
 
 type TransactionMode = 'deferred' | 'immediate' | 'exclusive';
 type InTransaction<A extends unknown[], R> = ((...args: A) => R) & {
@@ -36,9 +36,9 @@ export class WasmDatabase {
     this.readonly = options.readonly ?? false;
     this.memory = path === '' || path === ':memory:';
     const { Database } = getWasmModule();
-    this.#leave = this.memory ? () => undefined : enterFile(resolve(path));
+    this.#leave = this.memory ? () => undefined : markFileOpen(resolve(path));
     try {
-      this.#raw = coded(
+      this.#raw = withErrorCode(
         () => new Database(path, { readOnly: this.readonly, fileMustExist: options.fileMustExist ?? false }),
       );
       this.#raw.exec(`PRAGMA busy_timeout = ${options.timeout ?? 5000}`);
@@ -58,10 +58,10 @@ export class WasmDatabase {
 
   prepare(sql: string): WasmStatement {
     // Measured: above about 200 terms, the WebAssembly stack overflows and memory is corrupted.
-    if (sql.length > 2000 && (sql.match(/\bunion\b/gi)?.length ?? 0) >= UNION_MOST) {
-      throw new RangeError(`the WebAssembly SQLite driver takes at most ${UNION_MOST} terms of a UNION`);
+    if (sql.length > 2000 && (sql.match(/\bunion\b/gi)?.length ?? 0) >= MAX_UNION_TERMS) {
+      throw new RangeError(`the WebAssembly SQLite driver takes at most ${MAX_UNION_TERMS} terms of a UNION`);
     }
-    const raw = coded(() => this.#raw.prepare(sql));
+    const raw = withErrorCode(() => this.#raw.prepare(sql));
     return new WasmStatement(this, raw, this.#live, sql, this.#safe);
   }
 
@@ -73,7 +73,7 @@ export class WasmDatabase {
   }
 
   exec(sql: string): this {
-    coded(() => this.#raw.exec(sql));
+    withErrorCode(() => this.#raw.exec(sql));
     return this;
   }
 

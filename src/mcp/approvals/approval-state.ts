@@ -10,7 +10,7 @@ import type { Keys } from '../../store/store.ts';
 
 const PURPOSE = 'approval state';
 
-interface Carried {
+interface SealedState {
   readonly id: string;
   readonly call: string;
   readonly found: string;
@@ -32,13 +32,13 @@ export function createApprovalStates(
   clock: Clock,
   config: { readonly approvalUseSeconds: number },
 ): ApprovalStates {
-  const all = () => keys.of(PURPOSE, () => randomToken());
+  const readKeys = () => keys.of(PURPOSE, () => randomToken());
 
-  const read = async (state: string): Promise<Carried> => {
+  const read = async (state: string): Promise<SealedState> => {
     const dot = state.indexOf('.');
-    const key = (await all()).find(({ id }) => id === state.slice(0, dot)) ?? refuse();
+    const key = (await readKeys()).find(({ id }) => id === state.slice(0, dot)) ?? refuse();
     try {
-      return JSON.parse(decrypt(state.slice(dot + 1), key.value)) as Carried;
+      return JSON.parse(decrypt(state.slice(dot + 1), key.value)) as SealedState;
     } catch {
       return refuse();
     }
@@ -46,10 +46,10 @@ export function createApprovalStates(
 
   return {
     async seal(call) {
-      const [newest] = await all();
+      const [newest] = await readKeys();
       const expiresAt = clock.now() + config.approvalUseSeconds * 1000;
-      const carried: Carried = { id: randomToken(), call: callHash(call), found: hashToken(call.found), expiresAt };
-      return `${newest!.id}.${encrypt(JSON.stringify(carried), newest!.value)}`;
+      const sealed: SealedState = { id: randomToken(), call: callHash(call), found: hashToken(call.found), expiresAt };
+      return `${newest!.id}.${encrypt(JSON.stringify(sealed), newest!.value)}`;
     },
     async open(state, call) {
       const { id, expiresAt, ...bound } = await read(state);

@@ -1,11 +1,11 @@
 // Texts of approvals: the question for the client's user, and the answer for a model while a call waits. Every value
 // is printed as JSON, because a line break in a value could otherwise fake a part of the question.
-import { printJson } from '../../agent/sources/lossless-json.ts';
+import { stringifyJson } from '../../agent/sources/lossless-json.ts';
 import type { Approval, ApprovalPreview, ApprovalRequest, PreviewedEffect } from '../../store/approvals/types.ts';
 
-const MOST_RECORDS = 5;
-const MOST_FIELDS = 12;
-const VALUE_CHARACTERS = 80;
+const MAX_RECORDS = 5;
+const MAX_FIELDS = 12;
+const MAX_VALUE_CHARACTERS = 80;
 
 const verbs: Readonly<Record<string, string>> = {
   create: 'create',
@@ -17,14 +17,14 @@ const verbs: Readonly<Record<string, string>> = {
 
 export function questionText(request: Pick<ApprovalRequest, 'tool' | 'collection' | 'action' | 'content'>): string {
   const { preview } = request.content;
-  const lines = preview.changes.slice(0, MOST_RECORDS).map((change) => recordLine(change, request.tool));
+  const lines = preview.changes.slice(0, MAX_RECORDS).map((change) => recordLine(change, request.tool));
   const count = preview.count ?? 0;
   if (count > lines.length && lines.length > 0) lines.push(`- and ${count - lines.length} more`);
   for (const effect of preview.effects ?? []) lines.push(...effectLines(effect));
   for (const sentence of preview.unseen ?? []) lines.push(`- ${sentence}`);
-  for (const [name, value] of Object.entries(preview.values ?? {}).slice(0, MOST_FIELDS))
+  for (const [name, value] of Object.entries(preview.values ?? {}).slice(0, MAX_FIELDS))
     lines.push(`- ${name}: ${valueText(value)}`);
-  return [`Your assistant wants to ${whatText(request)}.`, ...lines, 'Allow it?'].join('\n');
+  return [`Your assistant wants to ${describeCall(request)}.`, ...lines, 'Allow it?'].join('\n');
 }
 
 const effectVerbs = { created: 'create', updated: 'change', deleted: 'delete' } as const;
@@ -35,19 +35,19 @@ function effectLines({ collection, change, cause, count, changes = [] }: Preview
   const where = collection === null ? 'a collection that you may not see' : `'${collection}'`;
   const line = `- also ${effectVerbs[change]} ${count} ${count === 1 ? 'record' : 'records'} of ${where}${causes[cause]}`;
   const tool = { created: 'create', updated: 'update', deleted: 'delete' }[change];
-  const shown = changes.slice(0, MOST_RECORDS).map((record) => `  ${recordLine(record, tool)}`);
+  const shown = changes.slice(0, MAX_RECORDS).map((record) => `  ${recordLine(record, tool)}`);
   return [line, ...shown, ...(changes.length > shown.length ? [`  - and ${count - shown.length} more`] : [])];
 }
 
 function recordLine({ id, fields }: ApprovalPreview['changes'][number], tool: string): string {
-  const shown = Object.entries(fields).slice(0, MOST_FIELDS);
+  const shown = Object.entries(fields).slice(0, MAX_FIELDS);
   const more = Object.keys(fields).length - shown.length;
-  const told = shown.map(([name, { before, after }]) => changeText(name, before, after, tool));
-  return `- ${id === null ? 'new' : valueText(id)}: ${[...told, ...(more > 0 ? [`${more} more fields`] : [])].join('; ')}`;
+  const texts = shown.map(([name, { before, after }]) => changeText(name, before, after, tool));
+  return `- ${id === null ? 'new' : valueText(id)}: ${[...texts, ...(more > 0 ? [`${more} more fields`] : [])].join('; ')}`;
 }
 
 /** For example `change 2 records of 'orders'`. */
-export function whatText({
+export function describeCall({
   tool,
   collection,
   action,
@@ -66,14 +66,14 @@ function changeText(name: string, before: unknown, after: unknown, tool: string)
 }
 
 function valueText(value: unknown): string {
-  const text = printJson(value);
-  return text.length > VALUE_CHARACTERS ? `${text.slice(0, VALUE_CHARACTERS - 1)}…` : text;
+  const text = stringifyJson(value);
+  return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS - 1)}…` : text;
 }
 
 /** The answer while the server runs an approved call. */
 export const runningText = JSON.stringify({
   status: 'running',
-  next: 'The call was approved, and the server is doing it. Repeat this call unchanged in some seconds to get its result.',
+  next: 'The call was approved and is running on the server. Repeat this call unchanged in a few seconds to get its result.',
 });
 
 /** The answer while a call waits for approval: `{status, approve, expires, next}`. */
@@ -82,15 +82,15 @@ export function pendingText(
   address: string,
   execution: 'server' | 'assistant',
 ): string {
-  const who = policy.secondPerson ? 'another person than you who may do this' : 'the person';
+  const who = policy.secondPerson ? 'someone else with this permission' : 'the user';
   const then =
     execution === 'server'
-      ? 'The server then does it at once; repeat this call unchanged to get its result.'
+      ? 'The server then runs it at once; repeat this call unchanged to get its result.'
       : 'Then repeat this call unchanged.';
   return JSON.stringify({
     status: 'pending',
     approve: address,
     expires: new Date(expiresAt).toISOString(),
-    next: `Nothing was done yet. Ask ${who} to open the address and approve. ${then}`,
+    next: `The call has not run yet. Ask ${who} to open the address and approve it. ${then}`,
   });
 }

@@ -9,8 +9,8 @@
 // the console at once (execution.ts), and the model's repeat gets the stored result.
 
 import type { Engine } from '../../agent/engine.ts';
-import type { Narrowing } from '../../core/caller/restrictions.ts';
-import { type Access, type Policy, policyNames, strictestOf } from '../../core/caller.ts';
+import type { Restrictions } from '../../core/caller/restrictions.ts';
+import { type Access, type Policy, policyNames, strictestPolicy } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
 import { AppError, type ErrorCode, fail } from '../../core/errors.ts';
@@ -26,33 +26,33 @@ import type {
 } from '../../store/approvals/types.ts';
 import type { Keys } from '../../store/store.ts';
 import { collectionRights, sortedJson } from '../idempotency.ts';
-import type { Foreseen, Tool, ToolCall } from '../tool.ts';
+import type { PreviewedCall, Tool, ToolCall } from '../tool.ts';
 import { createApprovalStates } from './approval-state.ts';
 import { pendingText, questionText, runningText } from './approval-text.ts';
 import { dropUploads } from './uploads.ts';
 
-export type Answer = 'accept' | 'decline' | 'cancel';
+export type ElicitationAnswer = 'accept' | 'decline' | 'cancel';
 
 /** How the client asks its user. Absent if it cannot. */
-export type Asker =
+export type Elicitation =
   | {
-      readonly way: 'wait';
+      readonly mode: 'wait';
       /** Returns `cancel` also after a timeout of `limitMs` milliseconds. */
-      readonly ask: (question: string, limitMs: number) => Promise<Answer>;
+      readonly ask: (question: string, limitMs: number) => Promise<ElicitationAnswer>;
     }
   | {
-      readonly way: 'repeat';
+      readonly mode: 'repeat';
       /** The state and the answer in a repeated call. */
-      readonly came?: { readonly state: string; readonly answer: Answer | undefined };
+      readonly returned?: { readonly state: string; readonly answer: ElicitationAnswer | undefined };
     };
 
-export interface Question {
+export interface ApprovalQuestion {
   readonly text: string;
   /** Opaque to the client, which returns it with the answer. */
   readonly state: string;
 }
 
-export type Cleared =
+export type ApprovalDecision =
   /**
    * `access` is the Access of the check: a call with any other Access must be checked again. `approved` is set if an
    * approval was used.
@@ -63,8 +63,8 @@ export type Cleared =
   /** The answer of a call that the server has already run. */
   | { readonly state: 'done'; readonly text: string }
   /** Its error. `kept`: the records written before it, as text; empty for none. */
-  | { readonly state: 'failed'; readonly failure: AppError; readonly kept: string }
-  | { readonly state: 'asked'; readonly question: Question };
+  | { readonly state: 'failed'; readonly failure: AppError; readonly committedText: string }
+  | { readonly state: 'asked'; readonly question: ApprovalQuestion };
 
 export interface Approved {
   /** The id of the approval. */
@@ -87,22 +87,22 @@ export interface ApprovalParts {
 export interface WritingCall {
   readonly tool: Tool;
   readonly args: unknown;
-  readonly given: Readonly<Record<string, unknown>>;
-  readonly asker: Asker | undefined;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly asker: Elicitation | undefined;
   /** The id of the approval, if the server executes an approved call. No further approval is then requested. */
-  readonly executes?: string | undefined;
+  readonly executedApproval?: string | undefined;
   /** Returns the caller with current rights, which may change while an approval is pending. */
-  readonly standing: () => Promise<{ readonly auth: Authenticated; readonly call: ToolCall }>;
+  readonly currentCall: () => Promise<{ readonly auth: Authenticated; readonly call: ToolCall }>;
 }
 
-export interface ApprovalDoor {
+export interface ApprovalCheck {
   /** Whether the call may need approval. Answers from memory. */
-  concerns(tool: Tool, args: unknown, call: ToolCall): boolean;
+  mayNeedApproval(tool: Tool, args: unknown, call: ToolCall): boolean;
   /**
    * Returns whether the call may run. Throws NOT_APPROVED, APPROVAL_OVERTAKEN, INVALID_APPROVAL, TOO_MANY_APPROVALS,
    * ANSWER_WITHHELD and all errors of the call itself.
    */
-  clear(call: WritingCall): Promise<Cleared>;
+  requireApproval(call: WritingCall): Promise<ApprovalDecision>;
 }
 
 const rank = ({ policy, secondPerson }: Policy): number => policyNames.indexOf(policy) * 2 + Number(secondPerson);
@@ -111,25 +111,29 @@ const rank = ({ policy, secondPerson }: Policy): number => policyNames.indexOf(p
 export const covers = (met: Policy, needed: Policy): boolean => rank(met) >= rank(needed);
 
 /** Whether any call of the caller may need approval. If so, a client with elicitation is worth a session. */
-export function mayBeAsked(access: Access, engine: Engine): boolean {
+export function hasApprovalPolicies(access: Access, engine: Engine): boolean {
   if (access.hasPolicies) return true;
   return engine.index(access).some(({ name }) => engine.actions.describe(access, name).some(({ policy }) => policy));
 }
 
-export function createApprovalDoor(parts: ApprovalParts): ApprovalDoor {
+export function createApprovalCheck(parts: ApprovalParts): ApprovalCheck {
   const { tools, approvals, keys, config, clock, approvalAddress } = parts;
   const states = createApprovalStates(keys, clock, config);
 
-  const foresee = async ({ tool, args, given, standing }: WritingCall) => {
-    const { auth, call } = await standing();
-    const foreseen = await tool.approval!.foresee(args, call);
+  const previewCall = async ({ tool, args, input, currentCall }: WritingCall) => {
+    const { auth, call } = await currentCall();
+    const preview = await tool.approval!.preview(args, call);
     const { access } = call;
-    const request = requestOf({ tool, args, given, auth }, foreseen);
-    const clear = (id: string): Cleared => ({ state: 'clear', access, approved: { id, check: checkOf(foreseen) } });
-    return { access, policy: foreseen.policy, request, clear };
+    const request = toApprovalRequest({ tool, args, input, auth }, preview);
+    const clear = (id: string): ApprovalDecision => ({
+      state: 'clear',
+      access,
+      approved: { id, check: createEffectsCheck(preview) },
+    });
+    return { access, policy: preview.policy, request, clear };
   };
 
-  const decidedInConsole = async (
+  const findConsoleDecision = async (
     request: ApprovalRequest,
   ): Promise<Approval | { readonly taken: string } | undefined> => {
     const open = await approvals.openOf(request);
@@ -152,31 +156,32 @@ export function createApprovalDoor(parts: ApprovalParts): ApprovalDoor {
   };
 
   /** An upload expires before an approval request does, so this extends the uploads that a pending request needs. */
-  const keepUploads = async ({ tool, args, standing }: WritingCall, until: number): Promise<void> => {
-    const keys = tool.approval!.uploads?.(args) ?? [];
+  const extendUploads = async ({ tool, args, currentCall }: WritingCall, until: number): Promise<void> => {
+    const keys = tool.approval!.uploadKeys?.(args) ?? [];
     if (keys.length === 0) return;
-    const { auth, call } = await standing();
-    for (const key of keys) await call.files.keepUpload(auth.userId, key, until + config.callSeconds * 1000);
+    const { auth, call } = await currentCall();
+    for (const key of keys) await call.files.extendUpload(auth.userId, key, until + config.callSeconds * 1000);
   };
-  const keepForAnswer = (call: WritingCall) => keepUploads(call, clock.now() + config.approvalUseSeconds * 1000);
+  const extendUploadsForAnswer = (call: WritingCall) =>
+    extendUploads(call, clock.now() + config.approvalUseSeconds * 1000);
 
-  const askInConsole = async (call: WritingCall, request: ApprovalRequest): Promise<Cleared> => {
-    const filed = await approvals.ask(request);
-    if (filed === 'full') return fail('TOO_MANY_APPROVALS', {});
-    await keepUploads(call, filed.expiresAt + config.approvalUseSeconds * 1000);
-    return { state: 'pending', text: pendingText(filed, approvalAddress(filed.id), config.approvalExecution) };
+  const requestInConsole = async (call: WritingCall, request: ApprovalRequest): Promise<ApprovalDecision> => {
+    const created = await approvals.ask(request);
+    if (created === 'full') return fail('TOO_MANY_APPROVALS', {});
+    await extendUploads(call, created.expiresAt + config.approvalUseSeconds * 1000);
+    return { state: 'pending', text: pendingText(created, approvalAddress(created.id), config.approvalExecution) };
   };
 
-  const settle = async (
+  const recordAnswer = async (
     id: string,
-    { standing }: WritingCall,
+    { currentCall }: WritingCall,
     request: ApprovalRequest,
-    answer: Answer,
+    answer: ElicitationAnswer,
   ): Promise<void> => {
     // A denial is single use as well: the second answer with the same id is refused.
     if (!(await approvals.keepAnswer(id, request, answer === 'accept'))) fail('INVALID_APPROVAL', {});
     if (answer === 'accept') return;
-    const { files } = (await standing()).call;
+    const { files } = (await currentCall()).call;
     await dropUploads({ tools, approvals, files }, request);
     fail('NOT_APPROVED', { how: answer === 'decline' ? 'declined' : 'unanswered' });
   };
@@ -184,37 +189,37 @@ export function createApprovalDoor(parts: ApprovalParts): ApprovalDoor {
   const askOnStream = async (
     call: WritingCall,
     request: ApprovalRequest,
-    asker: Extract<Asker, { way: 'wait' }>,
-  ): Promise<Cleared> => {
-    await keepForAnswer(call);
+    asker: Extract<Elicitation, { mode: 'wait' }>,
+  ): Promise<ApprovalDecision> => {
+    await extendUploadsForAnswer(call);
     const answer = await asker.ask(questionText(request), config.approvalUseSeconds * 1000);
-    if (answer !== 'accept') await settle(randomToken(), call, request, answer);
+    if (answer !== 'accept') await recordAnswer(randomToken(), call, request, answer);
     // Time has passed since the question, so the preview runs again on current data.
-    const now = await foresee(call);
-    if (now.request.found !== request.found) fail('APPROVAL_OVERTAKEN', {});
-    if (!covers(request.policy, now.policy)) return askInConsole(call, now.request);
+    const current = await previewCall(call);
+    if (current.request.found !== request.found) fail('APPROVAL_OVERTAKEN', {});
+    if (!covers(request.policy, current.policy)) return requestInConsole(call, current.request);
     const id = randomToken();
-    await settle(id, call, now.request, answer);
-    return now.clear(id);
+    await recordAnswer(id, call, current.request, answer);
+    return current.clear(id);
   };
 
   const askByRepeat = async (
     call: WritingCall,
-    { request, clear }: Pick<Awaited<ReturnType<typeof foresee>>, 'request' | 'clear'>,
-    { came }: Extract<Asker, { way: 'repeat' }>,
-  ): Promise<Cleared> => {
-    const asked = async (): Promise<Cleared> => {
-      await keepForAnswer(call);
+    { request, clear }: Pick<Awaited<ReturnType<typeof previewCall>>, 'request' | 'clear'>,
+    { returned }: Extract<Elicitation, { mode: 'repeat' }>,
+  ): Promise<ApprovalDecision> => {
+    const askAgain = async (): Promise<ApprovalDecision> => {
+      await extendUploadsForAnswer(call);
       return { state: 'asked', question: { text: questionText(request), state: await states.seal(request) } };
     };
-    if (!came) return asked();
-    const { id, unchanged } = await states.open(came.state, request);
-    if (came.answer === undefined) return asked();
-    if (came.answer === 'accept' && !unchanged) {
+    if (!returned) return askAgain();
+    const { id, unchanged } = await states.open(returned.state, request);
+    if (returned.answer === undefined) return askAgain();
+    if (returned.answer === 'accept' && !unchanged) {
       await approvals.keepAnswer(id, request, false);
       fail('APPROVAL_OVERTAKEN', {});
     }
-    await settle(id, call, request, came.answer);
+    await recordAnswer(id, call, request, returned.answer);
     return clear(id);
   };
 
@@ -223,15 +228,20 @@ export function createApprovalDoor(parts: ApprovalParts): ApprovalDoor {
    * This runs before the preview, because the executed call has changed the data, and a denial has deleted the
    * uploads.
    */
-  const resultOf = async ({ tool, args, given, standing }: WritingCall): Promise<Cleared | undefined> => {
-    const { auth, call } = await standing();
-    const open = await approvals.openOf(callOf({ tool, args, given, auth }));
+  const findExecutedResult = async ({
+    tool,
+    args,
+    input,
+    currentCall,
+  }: WritingCall): Promise<ApprovalDecision | undefined> => {
+    const { auth, call } = await currentCall();
+    const open = await approvals.openOf(toApprovalCall({ tool, args, input, auth }));
     if (!open) return undefined;
     const { id, state, result, content, decidedAt = 0 } = open.approval;
     if (state === 'denied') fail('NOT_APPROVED', { how: 'denied' });
     if (state !== 'running' && state !== 'used' && state !== 'failed') return undefined;
     // A new idempotency key marks a new call.
-    const { idempotencyKey } = given;
+    const { idempotencyKey } = input;
     if (state !== 'running' && idempotencyKey !== undefined && idempotencyKey !== content.key) {
       await approvals.close(id);
       return undefined;
@@ -242,18 +252,22 @@ export function createApprovalDoor(parts: ApprovalParts): ApprovalDoor {
       await approvals.close(id);
       return fail('OUTCOME_UNKNOWN', { of: 'write' });
     }
-    const mayKnow = () => result.rights === rightsOf(call, tool.subject(args).collection);
+    const hasSameRights = () => result.rights === serializeRights(call, tool.subject(args).collection);
     if ('code' in result) {
       await approvals.close(id);
       const failure = new AppError(result.code as ErrorCode, result.details as never);
-      return { state: 'failed', failure, kept: result.kept !== undefined && mayKnow() ? result.kept : '' };
+      return {
+        state: 'failed',
+        failure,
+        committedText: result.kept !== undefined && hasSameRights() ? result.kept : '',
+      };
     }
-    if (!mayKnow()) fail('ANSWER_WITHHELD', {});
+    if (!hasSameRights()) fail('ANSWER_WITHHELD', {});
     return { state: 'done', text: result.text };
   };
 
-  const execute = async (id: string, call: WritingCall): Promise<Cleared> => {
-    const { request, clear } = await foresee(call);
+  const execute = async (id: string, call: WritingCall): Promise<ApprovalDecision> => {
+    const { request, clear } = await previewCall(call);
     const open = await approvals.openOf(request);
     if (open?.approval.id !== id || open.approval.state !== 'approved') return fail('INVALID_APPROVAL', {});
     // An approval under a weaker, earlier policy does not count.
@@ -266,83 +280,83 @@ export function createApprovalDoor(parts: ApprovalParts): ApprovalDoor {
   };
 
   return {
-    concerns: (tool, args, call) => tool.approval?.concerns(args, call) ?? false,
-    async clear(call) {
-      if (call.executes !== undefined) return execute(call.executes, call);
-      const done = await resultOf(call);
+    mayNeedApproval: (tool, args, call) => tool.approval?.mayNeedApproval(args, call) ?? false,
+    async requireApproval(call) {
+      if (call.executedApproval !== undefined) return execute(call.executedApproval, call);
+      const done = await findExecutedResult(call);
       if (done) return done;
-      const foreseen = await foresee(call);
-      const { access, policy, request } = foreseen;
+      const previewed = await previewCall(call);
+      const { access, policy, request } = previewed;
       if (policy.policy === 'allow') return { state: 'clear', access };
-      const decided = await decidedInConsole(request);
-      if (decided && 'taken' in decided) return foreseen.clear(decided.taken);
+      const decided = await findConsoleDecision(request);
+      if (decided && 'taken' in decided) return previewed.clear(decided.taken);
       const { asker } = call;
       if (policy.policy === 'ask' && asker)
-        return asker.way === 'wait' ? askOnStream(call, request, asker) : askByRepeat(call, foreseen, asker);
-      return askInConsole(call, request);
+        return asker.mode === 'wait' ? askOnStream(call, request, asker) : askByRepeat(call, previewed, asker);
+      return requestInConsole(call, request);
     },
   };
 }
 
 /** The committed effects must equal the previewed ones, which another transaction computed earlier. */
-function checkOf({ effects: expected }: Foreseen): Approved['check'] {
+function createEffectsCheck({ effects: expected }: PreviewedCall): Approved['check'] {
   const shown = sortedJson(expected ?? null);
   return (effects) => {
     if (expected !== undefined && sortedJson(effects) !== shown) fail('APPROVAL_OVERTAKEN', {});
   };
 }
 
-interface Calling {
+interface AuthorizedCall {
   readonly tool: Tool;
   readonly args: unknown;
-  readonly given: Readonly<Record<string, unknown>>;
+  readonly input: Readonly<Record<string, unknown>>;
   readonly auth: Authenticated;
 }
 
 /** Leaves `found` empty: requests are looked up without it. */
-function callOf({ tool, args, auth }: Calling): ApprovalCall {
+function toApprovalCall({ tool, args, auth }: AuthorizedCall): ApprovalCall {
   // The idempotency key and the dry run flag do not change the effects of a call.
-  const { idempotencyKey, dryRun, ...meant } = args as Record<string, unknown>;
+  const { idempotencyKey, dryRun, ...effectiveArgs } = args as Record<string, unknown>;
   // With a wider narrowing, the same arguments may change more, so the approval is bound to the narrowing too.
-  const bound = auth.narrowing ? [meant, auth.narrowing.key] : meant;
+  const boundArgs = auth.restrictions ? [effectiveArgs, auth.restrictions.key] : effectiveArgs;
   return {
-    ...{ userId: auth.userId, clientId: auth.clientId, ...credentialOf(auth) },
-    ...{ tool: tool.name, args: sortedJson(bound), found: '' },
+    ...{ userId: auth.userId, clientId: auth.clientId, ...toCredential(auth) },
+    ...{ tool: tool.name, args: sortedJson(boundArgs), found: '' },
   };
 }
 
-const addressOf = ({ readOnly, collections }: Narrowing): NonNullable<ApprovalContent['address']> => ({
+const toStoredRestrictions = ({ readOnly, collections }: Restrictions): NonNullable<ApprovalContent['address']> => ({
   readOnly,
   collections: collections && [...collections],
 });
 
-function credentialOf({ grantId, tokenId }: Authenticated): Credential {
+function toCredential({ grantId, tokenId }: Authenticated): Credential {
   return { ...(grantId !== undefined && { grantId }), ...(tokenId !== undefined && { tokenId }) };
 }
 
-function requestOf(calling: Calling, { policy, preview, found }: Foreseen): ApprovalRequest {
-  const { tool, args, given, auth } = calling;
+function toApprovalRequest(authorized: AuthorizedCall, { policy, preview, found }: PreviewedCall): ApprovalRequest {
+  const { tool, args, input, auth } = authorized;
   const { collection = '', recordIds } = tool.subject(args);
   const { action } = args as { readonly action?: string };
-  const { idempotencyKey, ...sent } = given;
+  const { idempotencyKey, ...storedArguments } = input;
   return {
-    ...callOf(calling),
+    ...toApprovalCall(authorized),
     clientName: auth.clientName,
     renderingId: auth.access.caller.renderingId,
     collection,
     ...(action !== undefined && { action }),
     ...(recordIds && { recordIds }),
-    policy: strictestOf(policy),
+    policy: strictestPolicy(policy),
     found: sortedJson(found ?? null),
     content: {
-      ...{ arguments: sent, preview, credential: credentialOf(auth) },
-      ...(auth.narrowing && { address: addressOf(auth.narrowing) }),
+      ...{ arguments: storedArguments, preview, credential: toCredential(auth) },
+      ...(auth.restrictions && { address: toStoredRestrictions(auth.restrictions) }),
       ...(typeof idempotencyKey === 'string' && { key: idempotencyKey }),
     },
   };
 }
 
 /** All rights that the answer of a call depends on, as text. */
-export function rightsOf(call: Pick<ToolCall, 'access' | 'engine'>, collection: string | undefined): string {
+export function serializeRights(call: Pick<ToolCall, 'access' | 'engine'>, collection: string | undefined): string {
   return collection === undefined ? '' : sortedJson(collectionRights(call, collection));
 }

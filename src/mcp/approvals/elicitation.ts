@@ -11,34 +11,34 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { CLIENT_CAPABILITIES_META_KEY } from '../transport/meta-keys.ts';
-import type { Answer, Asker, Question } from './approval.ts';
-import { asksPeople } from './supports-elicitation.ts';
+import type { ApprovalQuestion, Elicitation, ElicitationAnswer } from './approval.ts';
+import { supportsElicitation } from './supports-elicitation.ts';
 
 /** The key of the answer in the repeated call. */
-const KEY = 'approval';
+const INPUT_KEY = 'approval';
 
 /** The user only accepts or declines, so the form has no fields. */
-const form = (message: string): ElicitRequestFormParams => ({
+const createForm = (message: string): ElicitRequestFormParams => ({
   message,
   requestedSchema: { type: 'object', properties: {} },
 });
 
 /** Undefined for a client that does not declare elicitation. */
-export function askerOf(ctx: ServerContext, server: Server): Asker | undefined {
+export function elicitationOf(ctx: ServerContext, server: Server): Elicitation | undefined {
   const { mcpReq } = ctx;
   const envelope = mcpReq.envelope as { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined;
   const modern = envelope?.[CLIENT_CAPABILITIES_META_KEY];
   if (modern !== undefined) {
-    if (!asksPeople(modern)) return undefined;
+    if (!supportsElicitation(modern)) return undefined;
     const state = mcpReq.requestState<unknown>();
-    if (typeof state !== 'string') return { way: 'repeat' };
-    const answer = inputResponse(mcpReq.inputResponses, KEY);
-    return { way: 'repeat', came: { state, answer: answer.kind === 'elicit' ? answer.action : undefined } };
+    if (typeof state !== 'string') return { mode: 'repeat' };
+    const answer = inputResponse(mcpReq.inputResponses, INPUT_KEY);
+    return { mode: 'repeat', returned: { state, answer: answer.kind === 'elicit' ? answer.action : undefined } };
   }
-  if (!asksPeople(server.getClientCapabilities())) return undefined;
-  const ask = async (question: string, limitMs: number): Promise<Answer> => {
+  if (!supportsElicitation(server.getClientCapabilities())) return undefined;
+  const ask = async (question: string, limitMs: number): Promise<ElicitationAnswer> => {
     try {
-      const { action } = await askOnCall(ctx).mcpReq.elicitInput(form(question), {
+      const { action } = await withRelatedRequest(ctx).mcpReq.elicitInput(createForm(question), {
         timeout: limitMs,
         signal: mcpReq.signal,
       });
@@ -48,11 +48,11 @@ export function askerOf(ctx: ServerContext, server: Server): Asker | undefined {
       return 'cancel';
     }
   };
-  return { way: 'wait', ask };
+  return { mode: 'wait', ask };
 }
 
-export function questionResult({ text, state }: Question): InputRequiredResult {
-  return inputRequired({ inputRequests: { [KEY]: inputRequired.elicit(form(text)) }, requestState: state });
+export function questionResult({ text, state }: ApprovalQuestion): InputRequiredResult {
+  return inputRequired({ inputRequests: { [INPUT_KEY]: inputRequired.elicit(createForm(text)) }, requestState: state });
 }
 
 /**
@@ -60,7 +60,7 @@ export function questionResult({ text, state }: Question): InputRequiredResult {
  * server, 6). The SDK's own `elicitInput` and `requestSampling` name no call: their requests go to the event stream of
  * the session. They are lost if the client has no such stream, or opens it shortly after its first call.
  */
-export function askOnCall(ctx: ServerContext): ServerContext {
+export function withRelatedRequest(ctx: ServerContext): ServerContext {
   const { mcpReq } = ctx;
   const relatedRequestId = mcpReq.id;
   return {

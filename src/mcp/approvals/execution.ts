@@ -2,7 +2,7 @@
 // the approved arguments, and the current rights and scopes of its user and its grant or token. It runs through
 // mcp/tool-call.ts like every other call, so all checks, the binding and the activity log apply. Its answer or error
 // is stored for the assistant's repeat.
-import { createNarrowing, narrowAccess } from '../../core/caller/restrictions.ts';
+import { createRestrictions, restrictAccess } from '../../core/caller/restrictions.ts';
 import { Stop } from '../../core/clock/stop.ts';
 import { type AppError, fail, toAppError } from '../../core/errors.ts';
 import { reportFailure } from '../../core/observe/failures.ts';
@@ -13,17 +13,17 @@ import { createGrantCheck } from '../../oauth/tokens/access-token.ts';
 import { createApplicationTokenCheck } from '../../oauth/tokens/application-token.ts';
 import type { Authenticated } from '../../oauth/tokens/verify.ts';
 import type { Approval } from '../../store/approvals/types.ts';
-import { outcomeOfCode } from '../../store/audit/activity-outcome.ts';
+import { outcomeOfCode } from '../../store/audit/activity.ts';
 import type { Store } from '../../store/store.ts';
 import { sameRights } from '../../store/versions.ts';
 import { wroteNothing } from '../idempotency.ts';
 import { PLAYGROUND } from '../playground.ts';
 import { type CallParts, createCallTool } from '../tool-call.ts';
 import { selectTools } from '../tools.ts';
-import { createMenu } from '../visibility/tool-list.ts';
-import { rightsOf } from './approval.ts';
+import { createToolList } from '../visibility/tool-list.ts';
+import { serializeRights } from './approval.ts';
 
-export interface ExecutionParts extends Omit<CallParts, 'gate' | 'activity' | 'menu'> {
+export interface ExecutionParts extends Omit<CallParts, 'authenticator' | 'activity' | 'toolList'> {
   readonly store: Pick<
     Store,
     'activity' | 'approvals' | 'connections' | 'oauth' | 'permissions' | 'tokens' | 'versions'
@@ -37,18 +37,18 @@ export interface ApprovalExecution {
   /** Runs an approved call, once across all processes. Never throws: the approval stores the outcome. */
   run(approval: Approval): Promise<void>;
   /** Resolves when no execution is in progress. */
-  settled(): Promise<void>;
+  whenIdle(): Promise<void>;
 }
 
 export function createApprovalExecution({ store, paths, sso, ...parts }: ExecutionParts): ApprovalExecution {
   const { clock, engine, observe } = parts;
   const tools = selectTools(parts.config.enabledTools, () => undefined);
-  const menu = createMenu(tools, engine, parts.workflows?.room.listActive);
+  const toolList = createToolList(tools, engine, parts.workflows?.service.listActive);
   const findGrant = createGrantCheck({ store, paths, clock });
   const findToken = createApplicationTokenCheck({ store, clock, sso });
-  const underWay = new Set<Promise<void>>();
+  const inProgress = new Set<Promise<void>>();
 
-  const holderOf = async (approval: Approval): Promise<Pick<Authenticated, 'access' | 'scopes'>> => {
+  const findHolder = async (approval: Approval): Promise<Pick<Authenticated, 'access' | 'scopes'>> => {
     const { userId, clientId, content } = approval;
     const { grantId, tokenId } = content.credential ?? {};
     if (grantId !== undefined) return findGrant({ userId, clientId, grantId });
@@ -57,21 +57,21 @@ export function createApprovalExecution({ store, paths, sso, ...parts }: Executi
     if (!access) return fail('UNAUTHENTICATED', { problem: 'The account is disabled or gone.' });
     // A console user calls without a token and gets every scope, limited by their rights.
     if (clientId === PLAYGROUND.clientId) return { access, scopes: new Set<string>(resourceScopes) };
-    return fail('UNAUTHENTICATED', { problem: 'What the call was made with is not known any more.' });
+    return fail('UNAUTHENTICATED', { problem: 'The credential of the original call is no longer known.' });
   };
 
   /** Reads the versions first: a change during the reads then invalidates the result, never the other way round. */
   const identify = async (approval: Approval): Promise<Authenticated> => {
     const { userId, clientId, clientName, content } = approval;
     const versions = await store.versions();
-    const { scopes, access: whole } = await holderOf(approval);
+    const { scopes, access: unrestricted } = await findHolder(approval);
     const { credential, address } = content;
     // CWE-863: the execution has the same narrowing as the original call.
-    const narrowing = address && createNarrowing(address.readOnly, address.collections);
-    const access = narrowing ? narrowAccess(whole, narrowing) : whole;
+    const restrictions = address && createRestrictions(address.readOnly, address.collections);
+    const access = restrictions ? restrictAccess(unrestricted, restrictions) : unrestricted;
     return {
       ...{ access, scopes, userId, clientId, clientName, ...credential, tokenHash: '', versions },
-      ...(narrowing && { narrowing }),
+      ...(restrictions && { restrictions }),
     };
   };
 
@@ -81,20 +81,27 @@ export function createApprovalExecution({ store, paths, sso, ...parts }: Executi
     const tool = tools.find(({ name }) => name === approval.tool);
     if (!tool) return fail('UNKNOWN_TOOL', { tool: approval.tool, near: [] });
     const auth = await identify(approval).catch((error: unknown) => logRefusal(approval, error));
-    const gate: CallParts['gate'] = {
-      holds: async ({ versions }, marked) => sameRights(versions, marked ?? (await store.versions())),
+    const authenticator: CallParts['authenticator'] = {
+      isCurrent: async ({ versions }, marked) => sameRights(versions, marked ?? (await store.versions())),
       renew: () => identify(approval),
     };
-    const callTool = createCallTool({ ...parts, gate, menu, activity: store.activity });
-    const wire = { signal: new Stop(), executes: approval.id };
-    const called = await callTool(tool, approval.content.arguments, { auth }, wire);
-    if ('question' in called) throw new Error('a call that was approved was answered with a question');
-    const rights = rightsOf({ access: auth.access, engine }, approval.collection);
-    if ('text' in called) return store.approvals.settle(approval.id, { text: called.text, rights });
-    const { failure, kept } = called;
+    const callTool = createCallTool({ ...parts, authenticator, toolList, activity: store.activity });
+    const transport = { signal: new Stop(), executedApproval: approval.id };
+    const outcome = await callTool(tool, approval.content.arguments, { auth }, transport);
+    if ('question' in outcome) throw new Error('an approved call asked for approval again');
+    const rights = serializeRights({ access: auth.access, engine }, approval.collection);
+    if ('text' in outcome) return store.approvals.settle(approval.id, { text: outcome.text, rights });
+    const { failure, committedText } = outcome;
     const { code, details, message } = failure;
-    if (kept === '') return settleFailure(approval, failure);
-    await store.approvals.settle(approval.id, { code, details, message, wroteNothing: false, kept, rights });
+    if (committedText === '') return settleFailure(approval, failure);
+    await store.approvals.settle(approval.id, {
+      code,
+      details,
+      message,
+      wroteNothing: false,
+      kept: committedText,
+      rights,
+    });
   };
 
   /** Logs a refusal before the call; the call itself would log its own entry. */
@@ -123,14 +130,14 @@ export function createApprovalExecution({ store, paths, sso, ...parts }: Executi
   return {
     run(approval) {
       const running = run(approval).catch((cause: unknown) => {
-        observe({ type: 'warning', message: 'The result of an approved call could not be kept.', cause });
+        observe({ type: 'warning', message: 'Failed to store the result of an approved call.', cause });
       });
-      underWay.add(running);
-      void running.then(() => underWay.delete(running));
+      inProgress.add(running);
+      void running.then(() => inProgress.delete(running));
       return running;
     },
-    async settled() {
-      while (underWay.size > 0) await Promise.all(underWay);
+    async whenIdle() {
+      while (inProgress.size > 0) await Promise.all(inProgress);
     },
   };
 }

@@ -5,41 +5,41 @@
 
 import type { WriteAnswer, WriteOptions } from '../../agent/requests.ts';
 import { watchPolicies } from '../../core/caller/watch.ts';
-import { type Access, strictestOf, type WriteVerb } from '../../core/caller.ts';
+import { type Access, strictestPolicy, type WriteVerb } from '../../core/caller.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { ApprovalPreview } from '../../store/approvals/types.ts';
 import { clipValue } from '../results/cells.ts';
-import { clipChanges, othersOf } from '../results/write-result.ts';
-import type { Foreseen, ToolCall } from '../tool.ts';
+import { clipChanges, otherEffects } from '../results/write-result.ts';
+import type { PreviewedCall, ToolCall } from '../tool.ts';
 
 export const anyPolicy = (_: unknown, { access }: ToolCall): boolean => access.hasPolicies;
 
 /** The maximum number of previewed records that are stored and shown. */
-const MOST_SHOWN = 20;
-const CELL_CHARACTERS = 300;
+const MAX_RECORDS = 20;
+const MAX_CELL_CHARACTERS = 300;
 
-export interface ForeseenWrite {
+export interface PreviewOptions {
   /** Rights that the policies of the write must cover, besides the rights that the engine asks for. */
-  readonly also?: readonly (readonly [verb: WriteVerb, collection: string])[];
+  readonly additionalRights?: readonly (readonly [verb: WriteVerb, collection: string])[];
   /** The number of records and their new values, for writes without a preview. */
   readonly count: number;
   readonly values?: Readonly<Record<string, unknown>>;
 }
 
 /** Previews a write. Throws every error that the write itself would throw. */
-export async function foreseeWrite(
+export async function previewWrite(
   { access, signal }: ToolCall,
-  { also = [], count, values }: ForeseenWrite,
+  { additionalRights = [], count, values }: PreviewOptions,
   write: (access: Access, options: WriteOptions) => Promise<WriteAnswer>,
-): Promise<Foreseen> {
-  const policies = also.map(([verb, collection]) => access.policy(verb, collection));
-  const watched = watchPolicies(access, (policy) => policies.push(policy));
+): Promise<PreviewedCall> {
+  const policies = additionalRights.map(([verb, collection]) => access.policy(verb, collection));
+  const watchedAccess = watchPolicies(access, (policy) => policies.push(policy));
   try {
-    const answer = await write(watched, { signal, preview: true, found: true, onlyAllowedRelations: true });
+    const answer = await write(watchedAccess, { signal, preview: true, found: true, onlyAllowedRelations: true });
     const { count, changes = [], unseen, found } = answer;
-    const effects = othersOf(answer.effects).map((effect) => ({
+    const effects = otherEffects(answer.effects).map((effect) => ({
       ...effect,
-      ...(effect.ids && { ids: effect.ids.slice(0, MOST_SHOWN) }),
+      ...(effect.ids && { ids: effect.ids.slice(0, MAX_RECORDS) }),
       ...(effect.changes && { changes: clipFirst(effect.changes) }),
     }));
     const preview = {
@@ -47,19 +47,19 @@ export async function foreseeWrite(
       ...(effects.length > 0 && { effects }),
       ...(unseen.length > 0 && { unseen }),
     };
-    return { policy: strictestOf(...policies), preview, found, effects: found?.effects };
+    return { policy: strictestPolicy(...policies), preview, found, effects: found?.effects };
   } catch (error) {
     // Code replaces the database write and cannot be rolled back, so the preview shows only the sent values.
     if (!isAppError(error, 'INVALID_ARGUMENT') || error.details.argument !== 'dryRun') throw error;
     const preview = { count, changes: [], ...(values && { values: clipRecord(values) }) };
-    return { policy: strictestOf(...policies), preview, found: null };
+    return { policy: strictestPolicy(...policies), preview, found: null };
   }
 }
 
 const clipFirst = (changes: NonNullable<WriteAnswer['changes']>): ApprovalPreview['changes'] =>
-  clipChanges(changes.slice(0, MOST_SHOWN), CELL_CHARACTERS);
+  clipChanges(changes.slice(0, MAX_RECORDS), MAX_CELL_CHARACTERS);
 
-const clip = (value: unknown): unknown => clipValue(value, CELL_CHARACTERS);
+const clip = (value: unknown): unknown => clipValue(value, MAX_CELL_CHARACTERS);
 
 export function clipRecord(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, clip(value)]));

@@ -5,7 +5,7 @@ import type { ActionDescription } from '../../agent/actions/catalogue.ts';
 import type { RecordId } from '../../agent/encode/record-id.ts';
 import { fail } from '../../core/errors.ts';
 import type { ToolCall } from '../tool.ts';
-import { type Given, readObject, readRequiredText } from './arguments.ts';
+import { type JsonObject, readObject, readRequiredText } from './arguments.ts';
 import { readRecordIds } from './record-ids.ts';
 
 export interface ActionArguments {
@@ -18,7 +18,7 @@ export interface ActionArguments {
   readonly searches: Readonly<Record<string, string>>;
 }
 
-export const actionNames = ['collectionName', 'actionName', 'recordIds', 'values', 'searches'] as const;
+export const actionArgumentNames = ['collectionName', 'actionName', 'recordIds', 'values', 'searches'] as const;
 
 export const actionProperties = {
   collectionName: { type: 'string' },
@@ -28,13 +28,13 @@ export const actionProperties = {
   searches: { type: 'object' },
 };
 
-export function readActionArguments(given: Given): ActionArguments {
-  const searches = readObject(given, 'searches', '{"city":"par"}') ?? {};
+export function readActionArguments(input: JsonObject): ActionArguments {
+  const searches = readObject(input, 'searches', '{"city":"par"}') ?? {};
   return {
-    collection: readRequiredText(given, 'collectionName', 'send the name of the collection of the action.'),
-    action: readRequiredText(given, 'actionName', 'send the name of an action; describeCollection lists them.'),
-    recordIds: readRecordIds(given, 'recordIds'),
-    values: readObject(given, 'values', '{"field":"value"}') ?? {},
+    collection: readRequiredText(input, 'collectionName', 'send the name of the collection with the action.'),
+    action: readRequiredText(input, 'actionName', 'send the name of an action; describeCollection lists them.'),
+    recordIds: readRecordIds(input, 'recordIds'),
+    values: readObject(input, 'values', '{"field":"value"}') ?? {},
     searches: Object.fromEntries(Object.entries(searches).map(([field, text]) => [field, String(text)])),
   };
 }
@@ -45,15 +45,15 @@ export function checkAction({ access, engine }: ToolCall, { collection, action, 
   if (found?.scope !== 'Global' || !recordIds?.length) return;
   fail('INVALID_ARGUMENT', {
     argument: 'recordIds',
-    problem: `'${action}' is not about chosen records: leave it out.`,
+    problem: `'${action}' is a global action and takes no records: leave it out.`,
   });
 }
 
-export function toRequest({ collection, action, recordIds, values }: ActionArguments): ActionRequest {
+export function toActionRequest({ collection, action, recordIds, values }: ActionArguments): ActionRequest {
   return { collection, action, ...(recordIds && { recordIds }), values };
 }
 
 /** The description of an action, for example `single form`. */
-export function actionText({ scope, form, generateFile }: ActionDescription): string {
+export function describeAction({ scope, form, generateFile }: ActionDescription): string {
   return [scope.toLowerCase(), ...(form === 'none' ? [] : ['form']), ...(generateFile ? ['file'] : [])].join(' ');
 }

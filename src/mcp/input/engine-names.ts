@@ -6,11 +6,11 @@ export async function withToolNames<T>(names: Readonly<Record<string, string>>, 
   try {
     return await run();
   } catch (error) {
-    throw renamed(names, error);
+    throw renameInError(names, error);
   }
 }
 
-function renamed(names: Readonly<Record<string, string>>, error: unknown): unknown {
+function renameInError(names: Readonly<Record<string, string>>, error: unknown): unknown {
   if (isAppError(error, 'INVALID_ARGUMENT')) {
     const argument = names[error.details.argument];
     if (argument) return new AppError('INVALID_ARGUMENT', { ...error.details, argument }, error);

@@ -2,25 +2,24 @@
 // names of other tools. Input with only one possible meaning becomes the specified form. Any other input is refused
 // with the form to send.
 import { fail } from '../../core/errors.ts';
-import { CONDITIONS_MOST, type Operator, operators, type PlainFilter, quantified } from '../../core/filter.ts';
-import { foldName, nearNames } from '../../core/suggestions.ts';
-import { fromText, type Given, isObject } from './arguments.ts';
-import { type Home, toField } from './columns.ts';
+import { MAX_CONDITIONS, type Operator, operators, type PlainFilter, quantified } from '../../core/filter.ts';
+import { foldName, suggestNames } from '../../core/suggestions.ts';
+import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField } from './arguments.ts';
 import {
   aggregatorWords,
+  applySynonyms,
   branchWords,
   findOperator,
   leafWords,
-  type MeantOperator,
+  type ParsedOperator,
   quantifierWords,
-  renamed,
 } from './synonyms.ts';
 
-interface Place {
+interface FilterPosition {
   readonly at: string;
-  readonly home: Home | undefined;
+  readonly context: NameContext | undefined;
   /** The number of conditions read so far, over the whole filter. */
-  readonly counted: { conditions: number };
+  readonly counts: { conditions: number };
 }
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
@@ -29,38 +28,38 @@ const send = (filter: unknown): string => `send ${JSON.stringify(filter)}`;
 const example = 'send {"field":"status","operator":"Equal","value":"paid"} or {"aggregator":"And","conditions":[...]}.';
 
 /** A condition, a tree, a list of conditions that must all hold, or any of these as JSON text. */
-export function readFilter(given: Given, name: string, home?: Home): PlainFilter | undefined {
-  return readFrom(given, name, { home, counted: { conditions: 0 } });
+export function readFilter(input: JsonObject, name: string, context?: NameContext): PlainFilter | undefined {
+  return readFrom(input, name, { context, counts: { conditions: 0 } });
 }
 
-function readFrom(given: Given, name: string, place: Omit<Place, 'at'>): PlainFilter | undefined {
-  const value = fromText(given[name]);
+function readFrom(input: JsonObject, name: string, position: Omit<FilterPosition, 'at'>): PlainFilter | undefined {
+  const value = parseIfJson(input[name]);
   if (value === undefined || value === null || value === '') return undefined;
   if (isObject(value) && Object.keys(value).length === 0) return undefined;
-  return toFilter(value, { ...place, at: name });
+  return toFilter(value, { ...position, at: name });
 }
 
 // The recursion is bounded, because the body and JSON texts in it have depth limits.
-function toFilter(value: unknown, place: Place): PlainFilter {
-  const { at } = place;
+function toFilter(value: unknown, position: FilterPosition): PlainFilter {
+  const { at } = position;
   if (Array.isArray(value)) {
-    if (isTriple(value)) return toLeaf({ field: value[0], operator: value[1], value: value[2] }, place);
-    if (value.length === 0) count(place);
-    return allOf(value.map((item, i) => toFilter(item, { ...place, at: `${at}[${i}]` })));
+    if (isTriple(value)) return toLeaf({ field: value[0], operator: value[1], value: value[2] }, position);
+    if (value.length === 0) count(position);
+    return allOf(value.map((item, i) => toFilter(item, { ...position, at: `${at}[${i}]` })));
   }
   if (!isObject(value)) return invalid(at, example);
-  const leaf = renamed(value, leafWords);
-  if (leaf && typeof leaf.field === 'string' && ('operator' in leaf || 'value' in leaf)) return toLeaf(leaf, place);
-  const branch = renamed(value, branchWords);
-  if (branch) return toBranch(branch, place);
-  const quantifier = toQuantified(value, place);
-  return quantifier ?? toObject(value, place, '');
+  const leaf = applySynonyms(value, leafWords);
+  if (leaf && typeof leaf.field === 'string' && ('operator' in leaf || 'value' in leaf)) return toLeaf(leaf, position);
+  const branch = applySynonyms(value, branchWords);
+  if (branch) return toBranch(branch, position);
+  const quantifier = toQuantified(value, position);
+  return quantifier ?? toObject(value, position, '');
 }
 
 /** Checked before each condition is read: a body can hold tens of thousands. */
-function count({ at, counted }: Place): void {
-  if (++counted.conditions > CONDITIONS_MOST)
-    invalid(at.replace(/\W.*/, ''), `at most ${CONDITIONS_MOST} conditions; In takes many values in one.`);
+function count({ at, counts }: FilterPosition): void {
+  if (++counts.conditions > MAX_CONDITIONS)
+    invalid(at.replace(/\W.*/, ''), `at most ${MAX_CONDITIONS} conditions; use In for many values.`);
 }
 
 const not = (filter: PlainFilter): PlainFilter => ({ aggregator: 'Not', conditions: [filter] });
@@ -74,69 +73,72 @@ function isTriple(value: readonly unknown[]): value is [string, string, unknown]
   );
 }
 
-function toBranch(value: Given, place: Place): PlainFilter {
-  const { at } = place;
+function toBranch(value: JsonObject, position: FilterPosition): PlainFilter {
+  const { at } = position;
   const word = typeof value.aggregator === 'string' ? value.aggregator : 'and';
   const aggregator = aggregatorWords.get(foldName(word))?.[0];
   if (!aggregator) return invalid(`${at}.aggregator`, 'send "And", "Or" or "Not".');
   const { conditions } = value;
   if (conditions === undefined || conditions === null) return invalid(at, example);
   const list = Array.isArray(conditions) && !isTriple(conditions) ? conditions : [conditions];
-  if (list.length === 0) count(place);
+  if (list.length === 0) count(position);
   return {
     aggregator,
-    conditions: list.map((item, i) => toFilter(item, { ...place, at: `${at}.conditions[${i}]` })),
+    conditions: list.map((item, i) => toFilter(item, { ...position, at: `${at}.conditions[${i}]` })),
   };
 }
 
 /** `{"none": "orders", "where": {...}}`. Undefined for any other object. */
-function toQuantified(value: Given, place: Place): PlainFilter | undefined {
-  const { at, home } = place;
+function toQuantified(value: JsonObject, position: FilterPosition): PlainFilter | undefined {
+  const { at, context } = position;
   const keys = Object.keys(value);
   const key = keys.find((each) => quantifierWords.has(foldName(each)) && typeof value[each] === 'string');
-  if (key === undefined || home?.names.field(home.collection, key)) return undefined;
-  count(place);
+  if (key === undefined || context?.names.field(context.collection, key)) return undefined;
+  count(position);
   const quantifier = quantifierWords.get(foldName(key))![0]!;
   const path = value[key] as string;
   const form = `send {"${quantifier}":"${path}","where":{"field":"status","operator":"Equal","value":"paid"}}.`;
   for (const each of keys)
     if (each !== key && !['where', 'filter', 'filters', 'conditions'].includes(each))
       return invalid(`${at}.${each}`, form);
-  const meant = home?.names.relation(home.collection, path);
-  const to = home && meant !== undefined ? home.names.target(home.collection, meant) : undefined;
+  const relationPath = context?.names.relation(context.collection, path);
+  const to = context && relationPath !== undefined ? context.names.target(context.collection, relationPath) : undefined;
   const inner = keys.find((each) => each !== key);
   const where =
     inner === undefined
       ? undefined
-      : readFrom(value, inner, { ...place, home: to === undefined ? undefined : { ...home!, collection: to } });
-  if (quantifier === 'every' && !where) return invalid(`${at}.where`, `every needs it: ${form}`);
-  return quantified({ quantifier, path: meant ?? path, ...(where && { where }) });
+      : readFrom(value, inner, {
+          ...position,
+          context: to === undefined ? undefined : { ...context!, collection: to },
+        });
+  if (quantifier === 'every' && !where) return invalid(`${at}.where`, `required with every: ${form}`);
+  return quantified({ quantifier, path: relationPath ?? path, ...(where && { where }) });
 }
 
 /** `{"status": "paid"}`, `{"total": {"gte": 5}}`, `{"customer": {"city": "Paris"}}`, `{"or": [...]}`: all must hold. */
-function toObject(value: Given, place: Place, prefix: string): PlainFilter {
+function toObject(value: JsonObject, position: FilterPosition, prefix: string): PlainFilter {
   const conditions = Object.entries(value).map(([key, item]): PlainFilter => {
-    const at = `${place.at}.${key}`;
+    const at = `${position.at}.${key}`;
     const logical = aggregatorWords.get(foldName(key))?.[0];
     if (logical && typeof item === 'object' && item !== null) {
       if (prefix !== '') return invalid(at, example);
-      return toBranch({ aggregator: logical, conditions: item }, { ...place, at });
+      return toBranch({ aggregator: logical, conditions: item }, { ...position, at });
     }
     const field = prefix + key;
     if (!isObject(item))
-      return toLeaf({ field, operator: Array.isArray(item) ? 'In' : 'Equal', value: item }, { ...place, at });
+      return toLeaf({ field, operator: Array.isArray(item) ? 'In' : 'Equal', value: item }, { ...position, at });
     const tests = Object.entries(item);
     if (tests.length === 0) return invalid(at, example);
     if (tests.every(([word]) => findOperator(word)))
-      return oneOrAll(
-        tests.map(([operator, operand]) => toLeaf({ field, operator, value: operand }, { ...place, at })),
+      return joinConditions(
+        tests.map(([operator, operand]) => toLeaf({ field, operator, value: operand }, { ...position, at })),
       );
-    return toObject(item, { ...place, at }, `${field}:`);
+    return toObject(item, { ...position, at }, `${field}:`);
   });
-  return oneOrAll(conditions);
+  return joinConditions(conditions);
 }
 
-const oneOrAll = (conditions: readonly PlainFilter[]): PlainFilter =>
+const joinConditions = (conditions: readonly PlainFilter[]): PlainFilter =>
   conditions.length === 1 ? conditions[0]! : allOf(conditions);
 
 interface Leaf {
@@ -144,62 +146,67 @@ interface Leaf {
   readonly value?: unknown;
 }
 
-function toLeaf(given: Given, place: Place): PlainFilter {
-  count(place);
-  const { at, home } = place;
-  const field = toField(String(given.field), home);
-  const { operator } = given;
+function toLeaf(input: JsonObject, position: FilterPosition): PlainFilter {
+  count(position);
+  const { at, context } = position;
+  const field = resolveField(String(input.field), context);
+  const { operator } = input;
   if (operator === undefined || operator === null)
-    return invalid(at, `${send({ field, operator: 'Equal', value: given.value })}, or another operator.`);
-  const meant = typeof operator === 'string' ? findOperator(operator) : undefined;
-  if (!meant) return fail('UNKNOWN_OPERATOR', { operator: String(operator), near: nearOperators(String(operator)) });
-  const leaf: Leaf = 'value' in given ? { field, value: given.value } : { field };
-  return relationTest(meant, leaf, home) ?? toTest(meant, leaf, home);
+    return invalid(at, `${send({ field, operator: 'Equal', value: input.value })}, or another operator.`);
+  const parsed = typeof operator === 'string' ? findOperator(operator) : undefined;
+  if (!parsed)
+    return fail('UNKNOWN_OPERATOR', { operator: String(operator), near: suggestOperators(String(operator)) });
+  const leaf: Leaf = 'value' in input ? { field, value: input.value } : { field };
+  return relationTest(parsed, leaf, context) ?? toTest(parsed, leaf, context);
 }
 
 /** Similar operators, otherwise the most common ones. */
-function nearOperators(text: string): string[] {
-  const near = text.length > 2 ? nearNames(text, operators) : [];
+function suggestOperators(text: string): string[] {
+  const near = text.length > 2 ? suggestNames(text, operators) : [];
   return near.length > 0
     ? near
     : ['Equal', 'NotEqual', 'In', 'GreaterThan', 'LessThan', 'Contains', 'Missing', 'Present'];
 }
 
-const absent: ReadonlySet<MeantOperator> = new Set(['Missing', 'Blank', 'Null']);
-const present: ReadonlySet<MeantOperator> = new Set(['Present', 'NotNull']);
+const absent: ReadonlySet<ParsedOperator> = new Set(['Missing', 'Blank', 'Null']);
+const present: ReadonlySet<ParsedOperator> = new Set(['Present', 'NotNull']);
 
 /** A test whether a related record exists, if `field` is a relation instead of a field. */
-function relationTest(meant: MeantOperator, { field, value }: Leaf, home: Home | undefined): PlainFilter | undefined {
-  if (!home || home.names.field(home.collection, field) !== undefined) return undefined;
-  const path = home.names.relation(home.collection, field);
+function relationTest(
+  parsed: ParsedOperator,
+  { field, value }: Leaf,
+  context: NameContext | undefined,
+): PlainFilter | undefined {
+  if (!context || context.names.field(context.collection, field) !== undefined) return undefined;
+  const path = context.names.relation(context.collection, field);
   if (path === undefined) return undefined;
-  const isAbsent = absent.has(meant) || (meant === 'Equal' && value === null);
-  const isPresent = present.has(meant) || (meant === 'NotEqual' && value === null);
+  const isAbsent = absent.has(parsed) || (parsed === 'Equal' && value === null);
+  const isPresent = present.has(parsed) || (parsed === 'NotEqual' && value === null);
   if (!isAbsent && !isPresent) return undefined;
   return quantified({ quantifier: isAbsent === (value !== false) ? 'none' : 'some', path });
 }
 
-function toTest(meant: MeantOperator, leaf: Leaf, home: Home | undefined): PlainFilter {
+function toTest(parsed: ParsedOperator, leaf: Leaf, context: NameContext | undefined): PlainFilter {
   const { field, value } = leaf;
   const test = (operator: Operator, operand?: unknown): PlainFilter =>
     operand === undefined ? { field, operator } : { field, operator, value: operand };
-  switch (meant) {
+  switch (parsed) {
     case 'Null':
     case 'NotNull':
-      return (meant === 'Null') === (value !== false) ? test('Missing') : not(test('Missing'));
+      return (parsed === 'Null') === (value !== false) ? test('Missing') : not(test('Missing'));
     case 'NotLike':
       return not(test('Like', value));
     case 'NotILike':
       return not(test('ILike', value));
     case 'Between':
     case 'NotBetween': {
-      const [from, to] = rangeOf(leaf);
+      const [from, to] = readRange(leaf);
       const end = nextDay(to);
       const within = [
         test('GreaterThanOrEqual', from),
         end === undefined ? test('LessThanOrEqual', to) : test('LessThan', end),
       ];
-      if (meant === 'Between') return allOf(within);
+      if (parsed === 'Between') return allOf(within);
       return {
         aggregator: 'Or',
         conditions: [
@@ -209,18 +216,18 @@ function toTest(meant: MeantOperator, leaf: Leaf, home: Home | undefined): Plain
       };
     }
     default:
-      return typed(meant, leaf, home);
+      return toTypedTest(parsed, leaf, context);
   }
 }
 
 /** Adapts a condition to the type of its field. */
-function typed(meant: Operator | 'On', leaf: Leaf, home: Home | undefined): PlainFilter {
+function toTypedTest(parsed: Operator | 'On', leaf: Leaf, context: NameContext | undefined): PlainFilter {
   const { field, value } = leaf;
-  const operator = meant === 'On' ? 'Equal' : meant;
-  const type = home?.names.type(home.collection, field);
+  const operator = parsed === 'On' ? 'Equal' : parsed;
+  const type = context?.names.type(context.collection, field);
   const next = nextDay(value);
   if (type === 'Date' && next !== undefined && (operator === 'Equal' || operator === 'NotEqual')) {
-    if (meant === 'On')
+    if (parsed === 'On')
       return allOf([
         { field, operator: 'GreaterThanOrEqual', value },
         { field, operator: 'LessThan', value: next },
@@ -228,7 +235,7 @@ function typed(meant: Operator | 'On', leaf: Leaf, home: Home | undefined): Plai
     const day = { [field]: { gte: value, lt: next } };
     return invalid(
       `${field} ${operator}`,
-      `it holds a time. For the whole day ${send({ filters: operator === 'Equal' ? day : { not: day } })}.`,
+      `the field has a time. For the whole day ${send({ filters: operator === 'Equal' ? day : { not: day } })}.`,
     );
   }
   // A list instead of one value means In. A field that contains lists is compared with the whole list.
@@ -241,21 +248,21 @@ function typed(meant: Operator | 'On', leaf: Leaf, home: Home | undefined): Plai
 const listOperators: ReadonlySet<Operator> = new Set(['In', 'NotIn', 'IncludesAll', 'IncludesNone']);
 
 function toList(operator: Operator, { field, value }: Leaf): unknown {
-  const list = typeof value === 'string' && value.trimStart().startsWith('[') ? fromText(value) : value;
+  const list = typeof value === 'string' && value.trimStart().startsWith('[') ? parseIfJson(value) : value;
   if (Array.isArray(list) || list === undefined || list === null) return list;
   if (typeof list === 'string' && list.includes(',')) {
     const parts = list.split(',').map((part) => part.trim());
     return invalid(
       `${field} ${operator}`,
-      `${send({ field, operator, value: parts })}, or the whole text as a list of one.`,
+      `${send({ field, operator, value: parts })}, or the whole text as a list of one item.`,
     );
   }
   return [list];
 }
 
 /** `[from, to]`, `{from, to}`, `{min, max}` or a text of two values with a comma or `and` between them. */
-function rangeOf({ field, value }: Leaf): readonly [unknown, unknown] {
-  const range = fromText(value);
+function readRange({ field, value }: Leaf): readonly [unknown, unknown] {
+  const range = parseIfJson(value);
   const ends: readonly unknown[] = Array.isArray(range)
     ? range
     : isObject(range)

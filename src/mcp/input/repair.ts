@@ -5,76 +5,84 @@
 import { packId } from '../../agent/encode/record-id.ts';
 import type { CallerNames } from '../../agent/engine.ts';
 import { fail } from '../../core/errors.ts';
-import { findMeant, foldName } from '../../core/suggestions.ts';
-import { fromText, type Given, isObject } from './arguments.ts';
-import { type Home, readFields, readGroups, readSort, toField } from './columns.ts';
+import { foldName, matchName } from '../../core/suggestions.ts';
+import {
+  isObject,
+  type JsonObject,
+  type NameContext,
+  parseIfJson,
+  readFields,
+  readGroups,
+  readSort,
+  resolveField,
+} from './arguments.ts';
 import { readFilter } from './filters.ts';
 import { argumentWords, operationWords } from './synonyms.ts';
 
 /** The name and the argument schema of a tool. */
-interface Arguments {
+interface ToolSchema {
   readonly name: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 
-export function repairArguments(tool: Arguments, sent: Given, names: CallerNames): Given {
+export function repairArguments(tool: ToolSchema, input: JsonObject, names: CallerNames): JsonObject {
   const known = Object.keys(tool.inputSchema.properties as object);
-  const given = withMembers(rename(sent, known), known);
-  if (typeof given.collectionName !== 'string') return given;
-  const collection = names.collection(given.collectionName.trim());
-  if (collection === undefined) return given;
-  given.collectionName = collection;
+  const repaired = mergeMembers(renameArguments(input, known), known);
+  if (typeof repaired.collectionName !== 'string') return repaired;
+  const collection = names.collection(repaired.collectionName.trim());
+  if (collection === undefined) return repaired;
+  repaired.collectionName = collection;
   // The action defines the names of its form fields.
-  if (known.includes('actionName')) return given;
-  if (typeof given.relationName === 'string')
-    given.relationName = names.relation(collection, given.relationName.trim()) ?? given.relationName;
-  const about = aboutOf(given, collection, names);
-  if (about !== undefined) repairQuery(given, known, { names, collection: about });
+  if (known.includes('actionName')) return repaired;
+  if (typeof repaired.relationName === 'string')
+    repaired.relationName = names.relation(collection, repaired.relationName.trim()) ?? repaired.relationName;
+  const queried = queriedCollectionOf(repaired, collection, names);
+  if (queried !== undefined) repairQuery(repaired, known, { names, collection: queried });
   for (const id of ['recordId', 'recordIds', 'parentRecordId'])
-    if (given[id] !== undefined) given[id] = toIds(given[id], names.key(collection));
-  if (known.includes('attributes')) given.attributes = repairRecords(given.attributes, collection, names);
-  return given;
+    if (repaired[id] !== undefined) repaired[id] = toIds(repaired[id], names.key(collection));
+  if (known.includes('attributes')) repaired.attributes = repairRecords(repaired.attributes, collection, names);
+  return repaired;
 }
 
 /** The collection of the fields and filters: for a relation, its target. */
-function aboutOf({ relationName }: Given, collection: string, names: CallerNames): string | undefined {
+function queriedCollectionOf({ relationName }: JsonObject, collection: string, names: CallerNames): string | undefined {
   return typeof relationName === 'string' ? names.target(collection, relationName) : collection;
 }
 
-function repairQuery(given: Record<string, unknown>, known: readonly string[], home: Home): void {
+function repairQuery(args: Record<string, unknown>, known: readonly string[], context: NameContext): void {
   const put = (name: string, value: unknown) => {
-    if (value !== undefined) given[name] = value;
+    if (value !== undefined) args[name] = value;
   };
-  const has = (name: string) => known.includes(name) && given[name] !== undefined && given[name] !== null;
-  if (has('filters')) put('filters', readFilter(given, 'filters', home));
-  if (has('fields')) put('fields', readFields(given, 'fields', home));
-  if (has('sort')) put('sort', readSort(given, 'sort', home));
-  if (has('groups')) put('groups', readGroups(given, 'groups', home));
-  if (has('cells')) put('cells', byField(fromText(given.cells), home));
-  if (known.includes('operation')) repairOperation(given, home);
+  const has = (name: string) => known.includes(name) && args[name] !== undefined && args[name] !== null;
+  if (has('filters')) put('filters', readFilter(args, 'filters', context));
+  if (has('fields')) put('fields', readFields(args, 'fields', context));
+  if (has('sort')) put('sort', readSort(args, 'sort', context));
+  if (has('groups')) put('groups', readGroups(args, 'groups', context));
+  if (has('cells')) put('cells', resolveKeys(parseIfJson(args.cells), context));
+  if (known.includes('operation')) repairOperation(args, context);
 }
 
 /** Resolves the keys of an object as fields. */
-function byField(value: unknown, home: Home): unknown {
+function resolveKeys(value: unknown, context: NameContext): unknown {
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([field, item]) => [toField(field, home), item]));
+  return Object.fromEntries(Object.entries(value).map(([field, item]) => [resolveField(field, context), item]));
 }
 
 /** Renames arguments to the tool's names. A word with several meanings takes the first argument that the tool has. */
-function rename(sent: Given, known: readonly string[]): Record<string, unknown> {
-  const given: Record<string, unknown> = Object.create(null);
-  for (const [name, value] of Object.entries(sent)) {
-    const meant = argumentOf(name, known);
-    if (meant in given || (meant !== name && Object.hasOwn(sent, meant)))
-      invalid(name, `it means '${meant}', which was sent too: send one of them.`);
-    given[meant] = value;
+function renameArguments(input: JsonObject, known: readonly string[]): Record<string, unknown> {
+  const result: Record<string, unknown> = Object.create(null);
+  for (const [name, value] of Object.entries(input)) {
+    const resolved = resolveArgument(name, known);
+    if (resolved in result || (resolved !== name && Object.hasOwn(input, resolved)))
+      invalid(name, `same as '${resolved}', which was also sent: send only one.`);
+    result[resolved] = value;
   }
-  return given;
+  return result;
 }
 
-function argumentOf(name: string, known: readonly string[]): string {
+function resolveArgument(name: string, known: readonly string[]): string {
   if (known.includes(name)) return name;
   const same = known.filter((each) => foldName(each) === foldName(name));
   const words = argumentWords.get(foldName(name)) ?? [];
@@ -82,80 +90,79 @@ function argumentOf(name: string, known: readonly string[]): string {
 }
 
 /** Moves separately sent members into `pagination` and `sort`. */
-function withMembers(given: Record<string, unknown>, known: readonly string[]): Record<string, unknown> {
-  if (known.includes('pagination')) mergePages(given);
-  const direction = given['sort.direction'];
-  if (direction === undefined) return given;
-  delete given['sort.direction'];
-  if (typeof given.sort !== 'string' || given.sort.includes(','))
+function mergeMembers(args: Record<string, unknown>, known: readonly string[]): Record<string, unknown> {
+  if (known.includes('pagination')) mergePagination(args);
+  const direction = args['sort.direction'];
+  if (direction === undefined) return args;
+  delete args['sort.direction'];
+  if (typeof args.sort !== 'string' || args.sort.includes(','))
     invalid('sort', 'send [{"field":"name","ascending":false}].');
-  given.sort = [{ field: given.sort, ascending: direction }];
-  return given;
+  args.sort = [{ field: args.sort, ascending: direction }];
+  return args;
 }
 
-function mergePages(given: Record<string, unknown>): void {
+function mergePagination(args: Record<string, unknown>): void {
   const page: Record<string, unknown> = {};
-  const inside = fromText(given.pagination);
+  const pagination = parseIfJson(args.pagination);
   const parts = [
-    ...Object.entries(isObject(inside) ? inside : {}),
-    ...Object.entries(given).filter(([name]) => name.startsWith('pagination.')),
+    ...Object.entries(isObject(pagination) ? pagination : {}),
+    ...Object.entries(args).filter(([name]) => name.startsWith('pagination.')),
   ];
   if (parts.length === 0) return;
   for (const [name, value] of parts) {
     const word = name.startsWith('pagination.')
       ? name
       : argumentWords.get(foldName(name))?.find((each) => each.startsWith('pagination.'));
-    const meant = word?.slice('pagination.'.length) ?? name;
-    if (meant in page) invalid(`pagination.${meant}`, 'it was sent twice: send {"size":15,"number":1}.');
-    page[meant] = value;
-    delete given[name];
+    const member = word?.slice('pagination.'.length) ?? name;
+    if (member in page) invalid(`pagination.${member}`, 'sent twice: send {"size":15,"number":1}.');
+    page[member] = value;
+    delete args[name];
   }
-  if (page.offset !== undefined) page.number = pageOf(page);
+  if (page.offset !== undefined) page.number = toPageNumber(page);
   delete page.offset;
-  given.pagination = page;
+  args.pagination = page;
 }
 
 /** Pages start at multiples of their size. */
-function pageOf({ offset, size, number }: Given): number | undefined {
+function toPageNumber({ offset, size, number }: JsonObject): number | undefined {
   const [from, length] = [Number(offset), Number(size)];
   if (number === undefined && Number.isInteger(from / length) && from >= 0) return from / length + 1;
   if (from === 0 && number === undefined) return 1;
   return invalid('offset', 'send {"pagination":{"size":15,"number":2}} for the second page, or nextCursor as cursor.');
 }
 
-function repairOperation(given: Record<string, unknown>, { names, collection }: Home): void {
-  const [, called, inner] = /^\s*(\w+)\s*\(\s*(.*?)\s*\)\s*$/.exec(String(given.operation ?? '')) ?? [];
-  if (called !== undefined && given.field === undefined) {
-    given.operation = called;
-    if (inner) given.field = inner;
+function repairOperation(args: Record<string, unknown>, { names, collection }: NameContext): void {
+  const [, functionName, inner] = /^\s*(\w+)\s*\(\s*(.*?)\s*\)\s*$/.exec(String(args.operation ?? '')) ?? [];
+  if (functionName !== undefined && args.field === undefined) {
+    args.operation = functionName;
+    if (inner) args.field = inner;
   }
-  const operation =
-    typeof given.operation === 'string' ? operationWords.get(foldName(given.operation))?.[0] : undefined;
-  if (operation) given.operation = operation;
-  if (operation === 'count' && given.field === '*') delete given.field;
-  if (typeof given.field === 'string') given.field = names.field(collection, given.field.trim()) ?? given.field;
+  const operation = typeof args.operation === 'string' ? operationWords.get(foldName(args.operation))?.[0] : undefined;
+  if (operation) args.operation = operation;
+  if (operation === 'count' && args.field === '*') delete args.field;
+  if (typeof args.field === 'string') args.field = names.field(collection, args.field.trim()) ?? args.field;
 }
 
 /** Converts an id object by key column to one text. */
 function toIds(value: unknown, key: readonly string[]): unknown {
-  const sent = fromText(value);
-  if (Array.isArray(sent)) return sent.map((each) => (isObject(each) ? toIds(each, key) : each));
-  if (!isObject(sent) || Object.keys(sent).length !== key.length) return value;
-  const parts = new Map(Object.entries(sent).map(([name, part]) => [findMeant(name, key), part]));
+  const parsed = parseIfJson(value);
+  if (Array.isArray(parsed)) return parsed.map((each) => (isObject(each) ? toIds(each, key) : each));
+  if (!isObject(parsed) || Object.keys(parsed).length !== key.length) return value;
+  const parts = new Map(Object.entries(parsed).map(([name, part]) => [matchName(name, key), part]));
   if (!key.every((name) => parts.has(name))) return value;
   return packId(key.map((name) => parts.get(name)));
 }
 
 /** Resolves the field names of one record or a list of records. */
 function repairRecords(value: unknown, collection: string, names: CallerNames): unknown {
-  const sent = fromText(value);
-  if (Array.isArray(sent)) return sent.map((each) => repairRecords(each, collection, names));
-  if (!isObject(sent)) return value;
+  const parsed = parseIfJson(value);
+  if (Array.isArray(parsed)) return parsed.map((each) => repairRecords(each, collection, names));
+  if (!isObject(parsed)) return value;
   const record: Record<string, unknown> = Object.create(null);
-  for (const [name, item] of Object.entries(sent)) {
-    const meant = names.field(collection, name) ?? names.relation(collection, name) ?? name;
-    if (meant in record || (meant !== name && Object.hasOwn(sent, meant))) return sent;
-    record[meant] = item;
+  for (const [name, item] of Object.entries(parsed)) {
+    const resolved = names.field(collection, name) ?? names.relation(collection, name) ?? name;
+    if (resolved in record || (resolved !== name && Object.hasOwn(parsed, resolved))) return parsed;
+    record[resolved] = item;
   }
   return record;
 }

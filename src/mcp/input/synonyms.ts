@@ -3,33 +3,33 @@
 import { type Operator, operators, type Quantifier } from '../../core/filter.ts';
 import { foldName } from '../../core/suggestions.ts';
 
-type Words<K extends string> = Readonly<Partial<Record<K, string>>>;
+type SynonymTable<K extends string> = Readonly<Partial<Record<K, string>>>;
 
 /** The possible meanings of each word, in the order of the table. */
-function byWord<K extends string>(table: Words<K>): ReadonlyMap<string, readonly K[]> {
-  const found = new Map<string, K[]>();
-  for (const [meant, words] of Object.entries(table) as [K, string][])
-    for (const word of [meant, ...words.split(' ')])
-      found.set(foldName(word), [...(found.get(foldName(word)) ?? []), meant]);
-  return found;
+function indexSynonyms<K extends string>(table: SynonymTable<K>): ReadonlyMap<string, readonly K[]> {
+  const index = new Map<string, K[]>();
+  for (const [target, words] of Object.entries(table) as [K, string][])
+    for (const word of [target, ...words.split(' ')])
+      index.set(foldName(word), [...(index.get(foldName(word)) ?? []), target]);
+  return index;
 }
 
 /** Renames the keys of an object by a table. Undefined for an unknown key, or two keys with the same meaning. */
-export function renamed(
+export function applySynonyms(
   value: Readonly<Record<string, unknown>>,
   words: ReadonlyMap<string, readonly string[]>,
 ): Readonly<Record<string, unknown>> | undefined {
-  const found: Record<string, unknown> = {};
+  const result: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
-    const meant = words.get(foldName(key))?.[0];
-    if (meant === undefined || meant in found) return undefined;
-    found[meant] = item;
+    const target = words.get(foldName(key))?.[0];
+    if (target === undefined || target in result) return undefined;
+    result[target] = item;
   }
-  return found;
+  return result;
 }
 
 /** A dot names a member of an object argument. */
-export const argumentWords = byWord({
+export const argumentWords = indexSynonyms({
   collectionName: 'collection table model entity resource name',
   relationName: 'relation relationship association',
   filters: 'filter where condition conditions conditionTree',
@@ -52,14 +52,14 @@ export const argumentWords = byWord({
   actionName: 'action',
 });
 
-export const groupWords = byWord({
+export const groupWords = indexSynonyms({
   field: 'column',
   bucket: 'interval granularity period unit dateBucket',
 });
 
-export const sortWords = byWord({ field: 'column by', ascending: 'asc', direction: 'order dir' });
+export const sortWords = indexSynonyms({ field: 'column by', ascending: 'asc', direction: 'order dir' });
 
-export const operationWords = byWord({
+export const operationWords = indexSynonyms({
   count: '',
   sum: '',
   avg: 'average mean',
@@ -67,26 +67,26 @@ export const operationWords = byWord({
   min: 'minimum',
 });
 
-export const leafWords = byWord({
+export const leafWords = indexSynonyms({
   field: 'column attribute property',
   operator: 'op comparison comparator',
   value: 'values',
 });
 
-export const branchWords = byWord({
+export const branchWords = indexSynonyms({
   aggregator: 'logic operator combinator',
   conditions: 'filters rules',
 });
 
-export const aggregatorWords = byWord({ And: 'all', Or: 'any', Not: '' });
+export const aggregatorWords = indexSynonyms({ And: 'all', Or: 'any', Not: '' });
 
-export const quantifierWords = byWord<Quantifier>({
+export const quantifierWords = indexSynonyms<Quantifier>({
   some: 'any exists has',
   none: 'notExists no without notAny',
   every: 'all each',
 });
 
-const symbols: Readonly<Record<string, Operator>> = {
+const operatorSymbols: Readonly<Record<string, Operator>> = {
   '=': 'Equal',
   '==': 'Equal',
   '===': 'Equal',
@@ -100,9 +100,9 @@ const symbols: Readonly<Record<string, Operator>> = {
 };
 
 /** The meaning of a model's operator: one of ours, or one that becomes several conditions. */
-export type MeantOperator = Operator | 'Between' | 'NotBetween' | 'Null' | 'NotNull' | 'NotLike' | 'NotILike' | 'On';
+export type ParsedOperator = Operator | 'Between' | 'NotBetween' | 'Null' | 'NotNull' | 'NotLike' | 'NotILike' | 'On';
 
-const operatorWords = byWord<MeantOperator>({
+const operatorWords = indexSynonyms<ParsedOperator>({
   ...(Object.fromEntries(operators.map((operator) => [operator, operator])) as Record<Operator, string>),
   Equal: 'eq equals is equalTo',
   NotEqual: 'ne neq notEquals isNot notEqualTo',
@@ -132,6 +132,6 @@ const operatorWords = byWord<MeantOperator>({
   On: 'onDay onDate',
 });
 
-export function findOperator(text: string): MeantOperator | undefined {
-  return symbols[text.trim()] ?? operatorWords.get(foldName(text))?.[0];
+export function findOperator(text: string): ParsedOperator | undefined {
+  return operatorSymbols[text.trim()] ?? operatorWords.get(foldName(text))?.[0];
 }

@@ -1,44 +1,44 @@
 // Completes arguments of prompts and variables of resource templates, with values that the caller may see.
 import { ProtocolError, ProtocolErrorCode, type Server, type ServerContext } from '@modelcontextprotocol/server';
-import { shownResources } from '../resources/handlers.ts';
-import type { Viewer, Viewing } from '../resources/visible-resources.ts';
-import { shownPrompts } from './handlers.ts';
+import { visibleResources } from '../resources/handlers.ts';
+import type { CallerContext, Viewer } from '../resources/visible-resources.ts';
+import { visiblePrompts } from './handlers.ts';
 
 /** The maximum number of values in one response (MCP 2026-07-28, completion). */
-const MOST = 100;
+const MAX_VALUES = 100;
 
-export function installCompletion(server: Server, viewingOf: (ctx: ServerContext) => Viewing): void {
+export function installCompletion(server: Server, contextOf: (ctx: ServerContext) => CallerContext): void {
   server.setRequestHandler('completion/complete', ({ params: { ref, argument } }, ctx) => {
-    const viewing = viewingOf(ctx);
+    const context = contextOf(ctx);
     const values =
       ref.type === 'ref/prompt'
-        ? valuesOfPrompt(viewing, ref.name, argument.name)
-        : valuesOfTemplate(viewing, ref.uri, argument.name);
-    const all = fitting(values?.(viewing.viewer) ?? [], argument.value);
-    return { completion: { values: all.slice(0, MOST), total: all.length, hasMore: all.length > MOST } };
+        ? promptValues(context, ref.name, argument.name)
+        : templateValues(context, ref.uri, argument.name);
+    const all = matchValues(values?.(context.viewer) ?? [], argument.value);
+    return { completion: { values: all.slice(0, MAX_VALUES), total: all.length, hasMore: all.length > MAX_VALUES } };
   });
 }
 
 type Values = ((viewer: Viewer) => readonly string[]) | undefined;
 
-function valuesOfPrompt(viewing: Viewing, name: string, argument: string): Values {
-  const prompt = shownPrompts(viewing).find((one) => one.name === name) ?? failUnknown();
+function promptValues(context: CallerContext, name: string, argument: string): Values {
+  const prompt = visiblePrompts(context).find((one) => one.name === name) ?? failUnknown();
   return (prompt.arguments.find((one) => one.name === argument) ?? failUnknown()).values;
 }
 
-function valuesOfTemplate(viewing: Viewing, uri: string, variable: string): Values {
-  const resource = shownResources(viewing).find((one) => one.uri === uri && one.values) ?? failUnknown();
+function templateValues(context: CallerContext, uri: string, variable: string): Values {
+  const resource = visibleResources(context).find((one) => one.uri === uri && one.values) ?? failUnknown();
   return uri.endsWith(`{${variable}}`) ? resource.values : failUnknown();
 }
 
 /** Values that begin with the typed text, then values that contain it. */
-function fitting(values: readonly string[], typed: string): string[] {
+function matchValues(values: readonly string[], typed: string): string[] {
   const text = typed.toLowerCase();
-  const begins = values.filter((value) => value.toLowerCase().startsWith(text));
-  const holds = values.filter((value) => !begins.includes(value) && value.toLowerCase().includes(text));
-  return [...begins, ...holds];
+  const startingWith = values.filter((value) => value.toLowerCase().startsWith(text));
+  const containing = values.filter((value) => !startingWith.includes(value) && value.toLowerCase().includes(text));
+  return [...startingWith, ...containing];
 }
 
 function failUnknown(): never {
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such prompt, template or argument.');
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown prompt, template or argument.');
 }

@@ -12,61 +12,63 @@ import {
 import { isAppError } from '../../core/errors.ts';
 import { errorText } from '../results/result.ts';
 import { type Resource, resources } from './resources.ts';
-import type { Viewing } from './visible-resources.ts';
+import type { CallerContext } from './visible-resources.ts';
 
-const PAGE = 200;
+const PAGE_SIZE = 200;
 
-export function shownResources({ tools }: Viewing): readonly Resource[] {
+export function visibleResources({ tools }: CallerContext): readonly Resource[] {
   return resources.filter((resource) => resource.tools.some((tool) => tools.has(tool)));
 }
 
-export function installResources(server: Server, viewingOf: (ctx: ServerContext) => Viewing): void {
+export function installResources(server: Server, contextOf: (ctx: ServerContext) => CallerContext): void {
   server.setRequestHandler('resources/list', ({ params }, ctx) => {
-    const viewing = viewingOf(ctx);
-    const { viewer } = viewing;
-    const all = shownResources(viewing)
+    const context = contextOf(ctx);
+    const { viewer } = context;
+    const all = visibleResources(context)
       .filter(({ isListed = true }) => isListed)
       .flatMap((resource) =>
-        isTemplate(resource) ? (resource.values?.(viewer) ?? []).map((value) => place(resource, value)) : resource,
+        isTemplate(resource)
+          ? (resource.values?.(viewer) ?? []).map((value) => expandTemplate(resource, value))
+          : resource,
       )
       .sort((a, b) => (a.uri < b.uri ? -1 : 1));
     const after = params?.cursor === undefined ? '' : readCursor(params.cursor);
-    const left = all.filter(({ uri }) => uri > after);
-    const page = left.slice(0, PAGE);
-    const last = left.length > PAGE ? page.at(-1) : undefined;
+    const remaining = all.filter(({ uri }) => uri > after);
+    const page = remaining.slice(0, PAGE_SIZE);
+    const last = remaining.length > PAGE_SIZE ? page.at(-1) : undefined;
     return {
-      resources: page.map((resource): ResourceDefinition => ({ uri: resource.uri, ...definition(resource) })),
+      resources: page.map((resource): ResourceDefinition => ({ uri: resource.uri, ...toDefinition(resource) })),
       ...(last && { nextCursor: Buffer.from(last.uri).toString('base64url') }),
     };
   });
 
   server.setRequestHandler('resources/templates/list', (_request, ctx) => ({
-    resourceTemplates: shownResources(viewingOf(ctx))
+    resourceTemplates: visibleResources(contextOf(ctx))
       .filter(isTemplate)
-      .map((resource) => ({ uriTemplate: resource.uri, ...definition(resource) })),
+      .map((resource) => ({ uriTemplate: resource.uri, ...toDefinition(resource) })),
   }));
 
   server.setRequestHandler('resources/read', async ({ params: { uri } }, ctx) => {
-    const viewing = viewingOf(ctx);
-    const found = find(shownResources(viewing), uri);
-    if (!found) throw new ResourceNotFoundError(uri);
-    const { resource, values } = found;
+    const context = contextOf(ctx);
+    const matched = findResource(visibleResources(context), uri);
+    if (!matched) throw new ResourceNotFoundError(uri);
+    const { resource, values } = matched;
     const content = await resource
-      .read({ values, ask: viewing.ask })
-      .catch((error: unknown) => failInProtocol(uri, error, viewing.absent));
+      .read({ values, callTool: context.callTool })
+      .catch((error: unknown) => failWithProtocolError(uri, error, context.hiddenTools));
     const { mimeType, meta } = resource;
     const body = typeof content === 'string' ? { mimeType, text: content } : content;
     return { contents: [{ uri, ...body, ...(meta && { _meta: { ...meta } }) }] };
   });
 }
 
-function failInProtocol(uri: string, error: unknown, absent: ReadonlySet<string>): never {
+function failWithProtocolError(uri: string, error: unknown, hiddenTools: ReadonlySet<string>): never {
   if (isAppError(error, 'UNKNOWN_COLLECTION') || isAppError(error, 'RECORD_NOT_FOUND'))
     throw new ResourceNotFoundError(uri);
-  throw isAppError(error) ? new ProtocolError(ProtocolErrorCode.InternalError, errorText(error, absent)) : error;
+  throw isAppError(error) ? new ProtocolError(ProtocolErrorCode.InternalError, errorText(error, hiddenTools)) : error;
 }
 
-function definition({ name, title, description, mimeType, meta }: Resource) {
+function toDefinition({ name, title, description, mimeType, meta }: Resource) {
   return { name, title, description, mimeType, ...(meta && { _meta: { ...meta } }) };
 }
 
@@ -77,33 +79,33 @@ function isTemplate({ uri }: Resource): boolean {
 }
 
 /** The list entry for one value of a template. */
-function place(resource: Resource, value: string): Resource {
+function expandTemplate(resource: Resource, value: string): Resource {
   const uri = resource.uri.replace(variable, () => encodeURIComponent(value));
   return { ...resource, uri, name: value, title: value };
 }
 
-interface Found {
+interface MatchedResource {
   readonly resource: Resource;
   readonly values: Readonly<Record<string, string>>;
 }
 
-function find(shown: readonly Resource[], uri: string): Found | undefined {
-  for (const resource of shown) {
-    const values = valuesIn(resource, uri);
+function findResource(visible: readonly Resource[], uri: string): MatchedResource | undefined {
+  for (const resource of visible) {
+    const values = matchUri(resource, uri);
     if (values) return { resource, values };
   }
   return undefined;
 }
 
 /** The value of each variable. Undefined if the URI does not match this resource. */
-function valuesIn(resource: Resource, uri: string): Found['values'] | undefined {
+function matchUri(resource: Resource, uri: string): MatchedResource['values'] | undefined {
   const parts = resource.uri.split('/');
-  const given = uri.split('/');
-  if (parts.length !== given.length) return undefined;
+  const segments = uri.split('/');
+  if (parts.length !== segments.length) return undefined;
   const values: Record<string, string> = {};
-  for (const [at, part] of parts.entries()) {
+  for (const [index, part] of parts.entries()) {
     const [name] = [...part.matchAll(variable)].map(([, found]) => found!);
-    const value = name === undefined ? given[at] : decode(given[at]!);
+    const value = name === undefined ? segments[index] : decodeSegment(segments[index]!);
     if (!value && part !== '') return undefined;
     if (name !== undefined) values[name] = value!;
     else if (value !== part) return undefined;
@@ -111,7 +113,7 @@ function valuesIn(resource: Resource, uri: string): Found['values'] | undefined 
   return values;
 }
 
-function decode(text: string): string | undefined {
+function decodeSegment(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

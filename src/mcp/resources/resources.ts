@@ -1,15 +1,15 @@
 // The table of resources, which clients attach to a conversation without a tool call. handlers.ts lists, reads and
 // completes them. Each resource belongs to tools and is only visible to callers who are shown one of them. A resource
 // that the caller may not see gives the same error as a missing one.
-import { CHART_VIEW_URI, chartViewPage, drawn, VIEW_TYPE, viewMeta } from '../results/chart-view.ts';
+import { CHART_VIEW_URI, chartTools, chartViewPage, VIEW_TYPE, viewMeta } from '../results/chart-view.ts';
 import { readFile } from '../tools/read-file.ts';
-import { type AskTool, collectionNames, type Viewer } from './visible-resources.ts';
+import { type CallToolByName, collectionNames, type Viewer } from './visible-resources.ts';
 
-export interface Reading {
+export interface ReadRequest {
   /** The value of each variable. */
   readonly values: Readonly<Record<string, string>>;
   /** Calls a tool. UNKNOWN_COLLECTION becomes the error of a missing resource. */
-  readonly ask: AskTool;
+  readonly callTool: CallToolByName;
 }
 
 export interface Resource {
@@ -27,10 +27,10 @@ export interface Resource {
   readonly meta?: Readonly<Record<string, unknown>>;
   /** For a template with one variable: the values that this viewer may see, in order. Lists and completion use them. */
   readonly values?: (viewer: Viewer) => readonly string[];
-  readonly read: (reading: Reading) => Promise<string | File>;
+  readonly read: (request: ReadRequest) => Promise<string | FileContent>;
 }
 
-export interface File {
+export interface FileContent {
   readonly mimeType: string;
   /** Base64. */
   readonly blob: string;
@@ -44,7 +44,7 @@ export const resources: readonly Resource[] = [
     description: 'All collections, each with its relations',
     mimeType: 'application/json',
     tools: ['describeCollection'],
-    read: ({ ask }) => ask('describeCollection', {}),
+    read: ({ callTool: ask }) => ask('describeCollection', {}),
   },
   {
     uri: 'portico://collections/{name}',
@@ -54,7 +54,7 @@ export const resources: readonly Resource[] = [
     mimeType: 'application/json',
     tools: ['describeCollection'],
     values: collectionNames,
-    read: ({ ask, values: { name } }) => ask('describeCollection', { collectionName: name }),
+    read: ({ callTool: ask, values: { name } }) => ask('describeCollection', { collectionName: name }),
   },
   {
     uri: 'portico://query',
@@ -63,7 +63,7 @@ export const resources: readonly Resource[] = [
     description: 'Filters, operators, dates, pages and totals, with examples',
     mimeType: 'text/markdown',
     tools: ['describeCollection'],
-    read: ({ ask }) => ask('describeCollection', { detail: 'query' }),
+    read: ({ callTool: ask }) => ask('describeCollection', { detail: 'query' }),
   },
   {
     uri: 'portico://files/{collection}/{id}/{field}',
@@ -72,7 +72,7 @@ export const resources: readonly Resource[] = [
     description: 'Content of a File field',
     mimeType: 'application/octet-stream',
     tools: ['list'],
-    async read({ ask, values: { collection, id, field } }) {
+    async read({ callTool: ask, values: { collection, id, field } }) {
       const uri = await ask(readFile, { collectionName: collection, recordId: id, field });
       const [, mimeType = '', blob = ''] = /^data:([^;]*);base64,(.*)$/.exec(uri) ?? [];
       return { mimeType, blob };
@@ -82,9 +82,9 @@ export const resources: readonly Resource[] = [
     uri: CHART_VIEW_URI,
     name: 'chart',
     title: 'Chart',
-    description: 'Draws what getChart and aggregate answer',
+    description: 'Draws the results of getChart and aggregate',
     mimeType: VIEW_TYPE,
-    tools: [...drawn],
+    tools: [...chartTools],
     // SEP-1865, resource discovery: resources that tool metadata names may be absent from lists.
     isListed: false,
     meta: viewMeta,

@@ -4,8 +4,8 @@ import type { Engine } from '../../agent/engine.ts';
 import type { Access } from '../../core/caller.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Tool } from '../tool.ts';
-import type { CallTool, CallWire, Identity } from '../tool-call.ts';
-import type { Menu } from '../visibility/tool-list.ts';
+import type { CallTool, CallTransport, Identity } from '../tool-call.ts';
+import type { ToolList } from '../visibility/tool-list.ts';
 
 /** The caller and the engine. */
 export interface Viewer {
@@ -17,36 +17,40 @@ export interface Viewer {
  * Calls a tool and returns its answer, with every check of a tool call: permissions, narrowing and the activity log.
  * Throws the errors of the call.
  */
-export type AskTool = (tool: string | Tool, given: Readonly<Record<string, unknown>>) => Promise<string>;
+export type CallToolByName = (tool: string | Tool, input: Readonly<Record<string, unknown>>) => Promise<string>;
 
-export interface Viewing {
+export interface CallerContext {
   readonly viewer: Viewer;
   /** Names of the tools that the caller is shown. */
   readonly tools: ReadonlySet<string>;
   /** Names of the tools that the caller is not shown. */
-  readonly absent: ReadonlySet<string>;
-  readonly ask: AskTool;
+  readonly hiddenTools: ReadonlySet<string>;
+  readonly callTool: CallToolByName;
 }
 
-export interface ViewingParts {
+export interface CallerContextParts {
   readonly engine: Engine;
-  readonly menu: Menu;
+  readonly toolList: ToolList;
   readonly callTool: CallTool;
 }
 
-export function createViewing({ engine, menu, callTool }: ViewingParts, identity: Identity, wire: CallWire): Viewing {
-  const shown = menu.toolsOf(menu.maskFor(identity.auth));
+export function createCallerContext(
+  { engine, toolList, callTool }: CallerContextParts,
+  identity: Identity,
+  transport: CallTransport,
+): CallerContext {
+  const visible = toolList.toolsOf(toolList.maskFor(identity.auth));
   return {
     viewer: { access: identity.auth.access, engine },
-    tools: new Set(shown.map(({ name }) => name)),
-    absent: menu.absentFor(identity.auth),
-    async ask(name, given) {
-      const tool = typeof name === 'string' ? shown.find((one) => one.name === name) : name;
+    tools: new Set(visible.map(({ name }) => name)),
+    hiddenTools: toolList.hiddenToolsFor(identity.auth),
+    async callTool(name, input) {
+      const tool = typeof name === 'string' ? visible.find((one) => one.name === name) : name;
       if (!tool) throw new AppError('UNKNOWN_TOOL', { tool: String(name), near: [] });
-      const called = await callTool(tool, given, identity, wire);
-      if ('failure' in called) throw called.failure;
-      if ('question' in called) throw new Error('what is viewed only reads, and nobody is asked');
-      return called.text;
+      const outcome = await callTool(tool, input, identity, transport);
+      if ('failure' in outcome) throw outcome.failure;
+      if ('question' in outcome) throw new Error('a call for a prompt or a resource asked for approval');
+      return outcome.text;
     },
   };
 }

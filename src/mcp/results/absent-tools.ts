@@ -2,7 +2,7 @@
 // written to stay complete without the removed clauses.
 
 // These tool names are also English words, so they count as tools only after `with`, `as`, `in` or `by`.
-const words: ReadonlySet<string> = new Set(['list', 'create', 'update', 'delete']);
+const ambiguousNames: ReadonlySet<string> = new Set(['list', 'create', 'update', 'delete']);
 
 const quoted = /(?<!\w)'[^']*'|"[^"]*"/g;
 // Quotes move to a list while clauses are examined; a private-use character marks their places.
@@ -14,12 +14,14 @@ const placeholder = /\ue000(\d+)\ue000/g;
  *
  * @example withoutTools('Unknown. Call getChart for all.', new Set(['getChart'])) // 'Unknown.'
  */
-export function withoutTools(text: string, absent: ReadonlySet<string>): string {
-  if (absent.size === 0) return text;
+export function withoutTools(text: string, hiddenTools: ReadonlySet<string>): string {
+  if (hiddenTools.size === 0) return text;
   const quotes: string[] = [];
   const plain = text.replace(quoted, (quote) => `\ue000${quotes.push(quote) - 1}\ue000`);
   const names = new RegExp(
-    [...absent].map((name) => (words.has(name) ? `\\b(?:with|as|in|by) ${name}\\b` : `\\b${name}\\b`)).join('|'),
+    [...hiddenTools]
+      .map((name) => (ambiguousNames.has(name) ? `\\b(?:with|as|in|by) ${name}\\b` : `\\b${name}\\b`))
+      .join('|'),
     'i',
   );
   if (!names.test(plain)) return text;

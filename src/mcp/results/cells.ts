@@ -1,8 +1,8 @@
 // Cell values in answers. A long text is cut, with a note how to read on. A file is shown as its media type and size.
-import { printJson } from '../../agent/sources/lossless-json.ts';
+import { stringifyJson } from '../../agent/sources/lossless-json.ts';
 
 /** Longer texts are cut in lists of several records. */
-export const CELL_CHARACTERS = 2000;
+export const MAX_CELL_CHARACTERS = 2000;
 
 /** The first character to show of the cells of a field, by field. */
 export type CellStarts = Readonly<Record<string, number>>;
@@ -57,17 +57,20 @@ function cutCell(value: unknown, field: string, options: CellOptions, positional
   // An object in a record may be a relation, so its fields are cut separately.
   if (!positional && !Array.isArray(value)) {
     const inner = cutRecord(value as Record<string, unknown>, options, `${field}:`);
-    if (start === undefined && (inner === value ? textOf(value, options) : printJson(inner)).length <= limit * 20)
+    if (
+      start === undefined &&
+      (inner === value ? printedText(value, options) : stringifyJson(inner)).length <= limit * 20
+    )
       return inner;
   }
-  const text = textOf(value, options);
+  const text = printedText(value, options);
   return start === undefined && text.length <= limit ? value : cutText(text, field, limit, start);
 }
 
-function textOf(value: object, { printed }: CellOptions): string {
-  const known = printed.get(value);
-  if (known !== undefined) return known;
-  const text = printJson(value);
+function printedText(value: object, { printed }: CellOptions): string {
+  const cached = printed.get(value);
+  if (cached !== undefined) return cached;
+  const text = stringifyJson(value);
   printed.set(value, text);
   return text;
 }
@@ -75,14 +78,14 @@ function textOf(value: object, { printed }: CellOptions): string {
 function cutText(text: string, field: string, limit: number, start: number | undefined): string {
   const from = start ?? 0;
   if (from === 0 && text.length <= limit) return text;
-  const end = wholeEnd(text, from + limit);
+  const end = alignToCharacter(text, from + limit);
   const part = text.slice(from, end);
   if (end >= text.length) return part;
   return `${part}…[${end} of ${text.length} characters; for more, list this record with "cells":${JSON.stringify({ [field]: { from: end } })}]`;
 }
 
 /** The end of the text, moved to avoid splitting a surrogate pair. */
-function wholeEnd(text: string, end: number): number {
+function alignToCharacter(text: string, end: number): number {
   if (end >= text.length) return text.length;
   const code = text.charCodeAt(end - 1);
   return code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
@@ -103,10 +106,10 @@ function describeFile(value: unknown): unknown {
  */
 export function clipValue(value: unknown, limit: number): unknown {
   if (value === null || (typeof value !== 'string' && typeof value !== 'object')) return value;
-  const text = typeof value === 'string' ? value : printJson(value);
+  const text = typeof value === 'string' ? value : stringifyJson(value);
   if (text.length <= limit) return value;
   const file = describeFile(value);
   if (file !== value) return file;
-  const end = wholeEnd(text, limit);
+  const end = alignToCharacter(text, limit);
   return `${text.slice(0, end)}…[${end} of ${text.length} characters]`;
 }

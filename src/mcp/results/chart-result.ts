@@ -10,34 +10,34 @@ const advice = 'Ask the operator for a chart of longer periods, or use aggregate
 
 /** `{value}`, `{value, previous}`, `{value, objective}`, `{columns, rows}`, or `{data}` for a smart chart. */
 export function chartText(result: ChartResult, budgetTokens: number): string {
-  const table = tableOf(result);
+  const table = toTable(result);
   if (table) return tableText(table, budgetTokens, { of: 'rows', advice });
-  const text = JSON.stringify(figuresOf(result));
+  const text = JSON.stringify(toFigures(result));
   if (fitsTokens(text, budgetTokens)) return text;
   // A character rarely costs more than one token.
   const start = JSON.stringify(result).slice(0, budgetTokens);
   return JSON.stringify({
     start,
-    note: `Cut: an answer holds about ${budgetTokens} tokens, and this chart gave more.`,
+    note: `Cut: an answer is limited to about ${budgetTokens} tokens.`,
   });
 }
 
-function tableOf(result: ChartResult): Table | undefined {
+function toTable(result: ChartResult): Table | undefined {
   if (Array.isArray(result) && result.length > 0) {
     const items = result as readonly unknown[];
-    if (items.every((item) => has(item, 'key', 'value'))) {
+    if (items.every((item) => hasExactly(item, 'key', 'value'))) {
       return { columns: ['key', 'value'], rows: (items as readonly Json[]).map(({ key, value }) => [key, value]) };
     }
-    if (items.every((item) => has(item, 'label', 'values') && has(item.values, 'value'))) {
+    if (items.every((item) => hasExactly(item, 'label', 'values') && hasExactly(item.values, 'value'))) {
       const points = items as readonly { readonly label: unknown; readonly values: Json }[];
       return { columns: ['period', 'value'], rows: points.map(({ label, values }) => [label, values.value]) };
     }
   }
-  if (!has(result, 'labels', 'values') || !Array.isArray(result.labels) || !Array.isArray(result.values)) {
+  if (!hasExactly(result, 'labels', 'values') || !Array.isArray(result.labels) || !Array.isArray(result.values)) {
     return undefined;
   }
   const lines = result.values as readonly unknown[];
-  if (!lines.every((line) => has(line, 'key', 'values') && Array.isArray(line.values))) return undefined;
+  if (!lines.every((line) => hasExactly(line, 'key', 'values') && Array.isArray(line.values))) return undefined;
   const series = lines as readonly { readonly key: unknown; readonly values: readonly unknown[] }[];
   return {
     columns: ['period', ...series.map(({ key }) => String(key))],
@@ -45,18 +45,18 @@ function tableOf(result: ChartResult): Table | undefined {
   };
 }
 
-function figuresOf(result: ChartResult): unknown {
+function toFigures(result: ChartResult): unknown {
   if (typeof result === 'number' || typeof result === 'string') return { value: result };
-  if (has(result, 'countCurrent')) return { value: result.countCurrent };
-  if (has(result, 'countCurrent', 'countPrevious')) {
+  if (hasExactly(result, 'countCurrent')) return { value: result.countCurrent };
+  if (hasExactly(result, 'countCurrent', 'countPrevious')) {
     return { value: result.countCurrent, previous: result.countPrevious };
   }
-  return has(result, 'value', 'objective') ? result : { data: result };
+  return hasExactly(result, 'value', 'objective') ? result : { data: result };
 }
 
 /** Whether the value is an object with exactly these members. */
-function has(given: unknown, ...members: readonly string[]): given is Json {
-  if (typeof given !== 'object' || given === null) return false;
-  const names = Object.keys(given);
+function hasExactly(value: unknown, ...members: readonly string[]): value is Json {
+  if (typeof value !== 'object' || value === null) return false;
+  const names = Object.keys(value);
   return names.length === members.length && members.every((name) => names.includes(name));
 }

@@ -10,7 +10,7 @@ export const VIEW_TYPE = 'text/html;profile=mcp-app';
 export const CHART_VIEW_URI = 'ui://portico/chart';
 
 /** Tools with a view of their answers. */
-export const drawn: ReadonlySet<string> = new Set(['getChart', 'aggregate']);
+export const chartTools: ReadonlySet<string> = new Set(['getChart', 'aggregate']);
 
 /** Metadata in the definition of these tools, for clients that declare the extension. */
 export const toolMeta = { ui: { resourceUri: CHART_VIEW_URI } } as const;
@@ -50,11 +50,11 @@ const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
  * Whether the client of a request shows views. A client of 2026-07-28 declares it in each request. A client of an
  * earlier revision declares it in `initialize`, and its conversation id encodes it (mcp/transport/conversations.ts).
  */
-export function showsViews(body: unknown, conversation: string | undefined): boolean {
-  if (conversation?.startsWith(VIEWING) === true) return true;
+export function supportsViews(body: unknown, conversation: string | undefined): boolean {
+  if (conversation?.startsWith(VIEWS_PREFIX) === true) return true;
   const meta = isRecord(body) && isRecord(body.params) ? body.params._meta : undefined;
   return isRecord(meta) && declaresViews(meta[CAPABILITIES]);
 }
 
 /** The prefix of conversation ids of clients that show views. */
-export const VIEWING = 'conversation-views-';
+export const VIEWS_PREFIX = 'conversation-views-';

@@ -3,12 +3,12 @@
 // (CWE-116), as the console does. The parser makes one pass and uses no patterns that malicious input could slow down.
 
 /** The maximum length of the text. */
-const TEXT_CHARACTERS = 4000;
+const MAX_TEXT_CHARACTERS = 4000;
 /** The rest of a longer document is ignored, to bound the time. */
-const HTML_CHARACTERS = 1_000_000;
+const MAX_HTML_CHARACTERS = 1_000_000;
 
 /** Elements without visible text. */
-const unseen: ReadonlySet<string> = new Set([
+const hiddenElements: ReadonlySet<string> = new Set([
   'script',
   'style',
   'template',
@@ -18,7 +18,7 @@ const unseen: ReadonlySet<string> = new Set([
   'svg',
   'iframe',
 ]);
-const breaks: ReadonlySet<string> = new Set([
+const breakingElements: ReadonlySet<string> = new Set([
   'br',
   'p',
   'div',
@@ -43,7 +43,7 @@ const breaks: ReadonlySet<string> = new Set([
   'dt',
   'dd',
 ]);
-const cells: ReadonlySet<string> = new Set(['td', 'th']);
+const cellElements: ReadonlySet<string> = new Set(['td', 'th']);
 const entities: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',
@@ -60,10 +60,10 @@ const entities: Readonly<Record<string, string>> = {
 
 /** At most 4,000 characters; a longer text ends in `…`. */
 export function htmlToText(html: string): string {
-  const source = html.slice(0, HTML_CHARACTERS);
+  const source = html.slice(0, MAX_HTML_CHARACTERS);
   let text = '';
   let hidden: string | undefined;
-  for (let at = 0; at < source.length && text.length < 2 * TEXT_CHARACTERS; ) {
+  for (let at = 0; at < source.length && text.length < 2 * MAX_TEXT_CHARACTERS; ) {
     const open = source.indexOf('<', at);
     const end = open < 0 ? source.length : open;
     if (!hidden) text += source.slice(at, end);
@@ -77,11 +77,11 @@ export function htmlToText(html: string): string {
     at = tag.end;
     if (hidden) {
       if (tag.closes && tag.name === hidden) hidden = undefined;
-    } else if (!tag.closes && unseen.has(tag.name)) hidden = tag.name;
-    else if (breaks.has(tag.name)) text += '\n';
-    else if (cells.has(tag.name)) text += ' ';
+    } else if (!tag.closes && hiddenElements.has(tag.name)) hidden = tag.name;
+    else if (breakingElements.has(tag.name)) text += '\n';
+    else if (cellElements.has(tag.name)) text += ' ';
   }
-  return tidy(decode(text));
+  return normalizeLines(decodeEntities(text));
 }
 
 interface Tag {
@@ -112,7 +112,7 @@ function readTag(source: string, open: number): Tag | undefined {
   return { name, closes, end: Math.min(at + 1, source.length) };
 }
 
-function decode(text: string): string {
+function decodeEntities(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (whole, decimal, hex, name: string) => {
     const code = decimal ? Number(decimal) : hex ? Number.parseInt(hex, 16) : undefined;
     if (code !== undefined) return code > 31 && code <= 0x10ffff ? String.fromCodePoint(code) : ' ';
@@ -120,8 +120,8 @@ function decode(text: string): string {
   });
 }
 
-function tidy(text: string): string {
+function normalizeLines(text: string): string {
   const lines = text.split('\n').map((line) => line.replace(/\s+/g, ' ').trim());
   const plain = lines.filter(Boolean).join('\n');
-  return plain.length <= TEXT_CHARACTERS ? plain : `${plain.slice(0, TEXT_CHARACTERS)}…`;
+  return plain.length <= MAX_TEXT_CHARACTERS ? plain : `${plain.slice(0, MAX_TEXT_CHARACTERS)}…`;
 }

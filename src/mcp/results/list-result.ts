@@ -1,14 +1,14 @@
 // Answers with lists of records or groups: limited in tokens, cut between rows, with a cursor to continue.
-import { printJson } from '../../agent/sources/lossless-json.ts';
+import { stringifyJson } from '../../agent/sources/lossless-json.ts';
 import { fail } from '../../core/errors.ts';
 import { createTurns } from '../../core/limit/turns.ts';
-import { CELL_CHARACTERS, type CellStarts, cutRecord, cutRow } from './cells.ts';
+import { type CellStarts, cutRecord, cutRow, MAX_CELL_CHARACTERS } from './cells.ts';
 import { estimateTokens, fitsTokens } from './tokens.ts';
 
 export type ListFormat = 'table' | 'records';
 
 /** The engine's result of a list or an aggregate. */
-export interface Listed {
+export interface ListedRows {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
   readonly hasMore: boolean;
@@ -35,31 +35,31 @@ export interface ListResultOptions {
 }
 
 /** `{columns, rows, hasMore, nextCursor?, totalCount?, note?}`, or `{records, ...}`. */
-export async function listText(answer: Listed, options: ListResultOptions): Promise<string> {
+export async function listText(answer: ListedRows, options: ListResultOptions): Promise<string> {
   const { budgetTokens, unit = 'records', advice = 'Name fewer fields to see more at once.' } = options;
-  const items = itemsOf(answer, options);
-  const usual = [fileNote(answer, options), answer.note].filter(Boolean).join(' ') || undefined;
-  if (items.length === 1) return oneText(answer, options, items[0], answer.hasMore, usual);
+  const items = toItems(answer, options);
+  const baseNote = [fileNote(answer, options), answer.note].filter(Boolean).join(' ') || undefined;
+  if (items.length === 1) return formatSingle(answer, options, items[0], answer.hasMore, baseNote);
   // Cutting and printing large cells is slow, so it stops when the answer is full.
-  const cut = cutterOf(answer, options);
+  const cut = createCutter(answer, options);
   const shown = await cutUntilFull(items, options, cut);
   if (shown.length === items.length) {
-    const whole = render(answer, options, shown, answer.hasMore, usual);
+    const whole = render(answer, options, shown, answer.hasMore, baseNote);
     if (fitsTokens(whole, budgetTokens)) return whole;
   }
   const count = Math.max(1, countThatFits(answer, options, shown));
   const next =
     answer.cursorAfter(count - 1) === undefined
-      ? `There is no cursor here: ask for pages of at most ${count} (pagination.size).`
-      : 'Go on with nextCursor.';
-  const note = `Cut at ${count} of ${items.length} ${unit}: an answer holds about ${budgetTokens} tokens. ${next} ${advice}`;
-  if (count === 1) return oneText(answer, options, items[0], true, note);
+      ? `This list has no cursor: request pages of at most ${count} (pagination.size).`
+      : 'Continue with nextCursor.';
+  const note = `Cut at ${count} of ${items.length} ${unit}: an answer is limited to about ${budgetTokens} tokens. ${next} ${advice}`;
+  if (count === 1) return formatSingle(answer, options, items[0], true, note);
   return render(answer, options, shown.slice(0, count), true, note);
 }
 
 type Item = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-function itemsOf(answer: Listed, { format }: ListResultOptions): readonly Item[] {
+function toItems(answer: ListedRows, { format }: ListResultOptions): readonly Item[] {
   if (format === 'table') return answer.rows;
   const { columns, rows } = answer;
   return (
@@ -69,7 +69,7 @@ function itemsOf(answer: Listed, { format }: ListResultOptions): readonly Item[]
 
 type Cut = (item: Item, limit: number) => Item;
 
-function cutterOf({ columns, files = [] }: Listed, { cells = {} }: ListResultOptions): Cut {
+function createCutter({ columns, files = [] }: ListedRows, { cells = {} }: ListResultOptions): Cut {
   const options = { starts: cells, files: new Set(files), printed: new Map<object, string>() };
   return (item, limit) =>
     Array.isArray(item)
@@ -86,41 +86,41 @@ async function cutUntilFull(
   { budgetTokens }: ListResultOptions,
   cut: Cut,
 ): Promise<readonly Item[]> {
-  const turn = createTurns();
-  let left = budgetTokens * TOKEN_CHARACTERS;
+  const nextTurn = createTurns();
+  let remaining = budgetTokens * TOKEN_CHARACTERS;
   const shown: Item[] = [];
   for (const item of items) {
-    const next = cut(item, CELL_CHARACTERS);
+    const next = cut(item, MAX_CELL_CHARACTERS);
     shown.push(next);
-    left -= printJson(next).length;
-    if (left < 0) break;
-    const pause = turn();
+    remaining -= stringifyJson(next).length;
+    if (remaining < 0) break;
+    const pause = nextTurn();
     if (pause) await pause;
   }
   return shown;
 }
 
-function countThatFits(answer: Listed, options: ListResultOptions, items: readonly Item[]): number {
+function countThatFits(answer: ListedRows, options: ListResultOptions, items: readonly Item[]): number {
   const envelope = render(answer, options, [], true, 'x'.repeat(120));
-  let left = options.budgetTokens - estimateTokens(envelope) - 100;
+  let remaining = options.budgetTokens - estimateTokens(envelope) - 100;
   let count = 0;
   for (const item of items) {
-    left -= estimateTokens(printJson(item)) + 1;
-    if (left < 0) break;
+    remaining -= estimateTokens(stringifyJson(item)) + 1;
+    if (remaining < 0) break;
     count++;
   }
   return count;
 }
 
 /** One record, with as much of its long cells as the budget allows. */
-function oneText(
-  answer: Listed,
+function formatSingle(
+  answer: ListedRows,
   options: ListResultOptions,
   first: Item | undefined,
   hasMore: boolean,
   note: string | undefined,
 ): string {
-  const cut = cutterOf(answer, options);
+  const cut = createCutter(answer, options);
   const text = (limit: number): string =>
     render(answer, options, first === undefined ? [] : [cut(first, limit)], hasMore, note);
   const fits = (limit: number): boolean => fitsTokens(text(limit), options.budgetTokens);
@@ -130,7 +130,7 @@ function oneText(
   if (!fits(low))
     fail('INVALID_ARGUMENT', {
       argument: 'fields',
-      problem: `one record with ${answer.columns.length} columns is more than an answer holds (about ${options.budgetTokens} tokens). Name fewer fields.`,
+      problem: `one record with ${answer.columns.length} columns exceeds the size of an answer (about ${options.budgetTokens} tokens). Name fewer fields.`,
     });
   while (high - low > 16) {
     const middle = (low + high) >> 1;
@@ -140,14 +140,14 @@ function oneText(
   return text(low);
 }
 
-function fileNote({ files = [] }: Listed, { cells = {} }: ListResultOptions): string | undefined {
+function fileNote({ files = [] }: ListedRows, { cells = {} }: ListResultOptions): string | undefined {
   const described = files.filter((file) => !Object.hasOwn(cells, file));
   if (described.length === 0) return undefined;
   return `${described.join(', ')}: shown as type and size. The content is the resource portico://files/{collection}/{id}/{field}.`;
 }
 
 function render(
-  answer: Listed,
+  answer: ListedRows,
   options: ListResultOptions,
   items: readonly Item[],
   hasMore: boolean,
@@ -161,6 +161,6 @@ function render(
     ...(note === undefined ? {} : { note }),
   };
   return options.format === 'records'
-    ? printJson({ records: items, ...rest })
-    : printJson({ columns: answer.columns, rows: items, ...rest });
+    ? stringifyJson({ records: items, ...rest })
+    : stringifyJson({ columns: answer.columns, rows: items, ...rest });
 }

@@ -10,19 +10,19 @@ const object = (properties: Schema, required: readonly string[] = []): Schema =>
   ...(required.length > 0 && { required }),
 });
 const text: Schema = { type: 'string' };
-const whole: Schema = { type: 'integer' };
-const flag: Schema = { type: 'boolean' };
+const integer: Schema = { type: 'integer' };
+const boolean: Schema = { type: 'boolean' };
 const texts: Schema = { type: 'array', items: text };
 const rows: Schema = { type: 'array', items: { type: 'array' } };
-const byName: Schema = { type: 'object' };
+const record: Schema = { type: 'object' };
 
-const table = { columns: texts, rows, hasMore: flag, note: text };
+const table = { columns: texts, rows, hasMore: boolean, note: text };
 
 /** `format` decides between rows and records. */
 const list = object(
   {
     ...table,
-    records: { type: 'array', items: byName },
+    records: { type: 'array', items: record },
     nextCursor: text,
     totalCount: { type: ['integer', 'null'] },
   },
@@ -30,14 +30,14 @@ const list = object(
 );
 
 /** A dry run has `changes`. `count` is the number of records that were written, or would be. */
-const written = object({
-  dryRun: flag,
-  count: whole,
+const writeResult = object({
+  dryRun: boolean,
+  count: integer,
   ids: { type: 'array' },
   columns: texts,
   rows,
   collection: text,
-  changes: { type: 'array', items: object({ id: {}, fields: byName }) },
+  changes: { type: 'array', items: object({ id: {}, fields: record }) },
   note: text,
   // Only while a call waits for approval.
   status: text,
@@ -49,22 +49,22 @@ const schemas: Readonly<Record<string, Schema>> = {
     charts: texts,
     name: text,
     key: { type: ['string', 'array'] },
-    fields: byName,
-    relations: byName,
+    fields: record,
+    relations: record,
     segments: texts,
-    actions: byName,
-    operators: byName,
+    actions: record,
+    operators: record,
     permissions: text,
     note: text,
   }),
   list,
   listRelated: list,
-  create: written,
-  update: written,
-  delete: written,
-  associate: written,
-  dissociate: written,
-  getActionForm: object({ fields: byName, notes: texts, missing: texts, problems: byName, canExecute: flag }, [
+  create: writeResult,
+  update: writeResult,
+  delete: writeResult,
+  associate: writeResult,
+  dissociate: writeResult,
+  getActionForm: object({ fields: record, notes: texts, missing: texts, problems: record, canExecute: boolean }, [
     'fields',
     'canExecute',
   ]),
@@ -79,12 +79,12 @@ const schemas: Readonly<Record<string, Schema>> = {
     status: { type: ['integer', 'string'] },
     name: text,
     mimeType: text,
-    dryRun: flag,
-    records: whole,
+    dryRun: boolean,
+    records: integer,
     note: text,
   }),
   requestActionFileUpload: object(
-    { uploadUrl: text, method: text, headers: byName, fileHandle: text, maxBytes: whole, expiresInSeconds: whole },
+    { uploadUrl: text, method: text, headers: record, fileHandle: text, maxBytes: integer, expiresInSeconds: integer },
     ['uploadUrl', 'fileHandle'],
   ),
   aggregate: object(table, ['columns', 'rows', 'hasMore']),
@@ -93,7 +93,7 @@ const schemas: Readonly<Record<string, Schema>> = {
   getWorkflowRun: object(
     {
       ...{ runId: text, workflow: text, collectionName: text, recordId: text, state: text, page: text, note: text },
-      ...{ columns: texts, rows, waitsFor: byName, failure: byName, startedAt: text, finishedAt: text },
+      ...{ columns: texts, rows, waitsFor: record, failure: record, startedAt: text, finishedAt: text },
     },
     ['runId', 'state'],
   ),
@@ -107,7 +107,7 @@ export const outputSchemaOf = (tool: string): Schema | undefined => schemas[tool
  * Parses an answer that is a JSON object. A number in a JSON column beyond the precision of a double loses digits; the
  * text keeps them.
  */
-export function structureOf(answer: string): Record<string, unknown> | undefined {
+export function parseStructured(answer: string): Record<string, unknown> | undefined {
   const parsed: unknown = JSON.parse(answer);
   return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
     ? (parsed as Record<string, unknown>)

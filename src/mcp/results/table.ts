@@ -24,7 +24,7 @@ export function tableText(
       columns,
       rows: rows.slice(0, count),
       hasMore: true,
-      note: `Cut at ${count} of ${rows.length} ${of}: an answer holds about ${budgetTokens} tokens. ${advice}`,
+      note: `Cut at ${count} of ${rows.length} ${of}: an answer is limited to about ${budgetTokens} tokens. ${advice}`,
     });
   let left = budgetTokens - estimateTokens(cut(0)) - 20;
   let count = 0;

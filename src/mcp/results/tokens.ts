@@ -34,15 +34,15 @@ export function estimateTokens(text: string): number {
     const next = code < 128 ? kinds[code]! : code < 0x1000 ? LETTER : code < 0x1e00 ? RARE : SYMBOL;
     if (next === kind) run++;
     else {
-      if (run > 0) tokens += price(kind, run);
+      if (run > 0) tokens += countTokens(kind, run);
       kind = next;
       run = 1;
     }
   }
-  return Math.ceil(run > 0 ? tokens + price(kind, run) : tokens);
+  return Math.ceil(run > 0 ? tokens + countTokens(kind, run) : tokens);
 }
 
-function price(kind: number, run: number): number {
+function countTokens(kind: number, run: number): number {
   switch (kind) {
     case LOWER:
       // A word is one or two tokens. A long run is a code, with fewer than two letters per token.

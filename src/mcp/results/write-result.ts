@@ -2,10 +2,10 @@
 // that it would make. Both are cut between records like lists, with a note.
 
 import type { WriteAnswer } from '../../agent/requests.ts';
-import { printJson } from '../../agent/sources/lossless-json.ts';
+import { stringifyJson } from '../../agent/sources/lossless-json.ts';
 import type { RecordChange, WriteEffect } from '../../agent/write/effects.ts';
 import type { ToolAnswer } from '../tool.ts';
-import { CELL_CHARACTERS, clipValue } from './cells.ts';
+import { clipValue, MAX_CELL_CHARACTERS } from './cells.ts';
 import { fitsTokens } from './tokens.ts';
 
 export interface WriteResultOptions {
@@ -22,46 +22,46 @@ export interface WriteResultOptions {
  * are written records that `count` does not include: `[{collection, change, cause, count, ids?, changes?}]`.
  */
 export function writeText(answer: WriteAnswer, options: WriteResultOptions): ToolAnswer {
-  const text = answer.changes ? previewText(answer, answer.changes, options) : doneText(answer, options);
+  const text = answer.changes ? formatPreview(answer, answer.changes, options) : formatWritten(answer, options);
   return {
     text,
     ...(answer.ids.length > 0 && { recordIds: answer.ids }),
   };
 }
 
-function doneText(
+function formatWritten(
   { count, ids, records, effects, unseen }: WriteAnswer,
   { budgetTokens, ...options }: WriteResultOptions,
 ): string {
   const columns = Object.keys(records[0] ?? {});
-  const shown = options.records && columns.length > 0;
-  const told = `Told: %n of ${count}. All were written; list them for the rest.`;
-  return fitRecords({ count, longest: longestOf(count, effects), told, budgetTokens }, (most, limit, note) => ({
+  const showsRecords = options.records && columns.length > 0;
+  const omittedNote = `Shown: %n of ${count}. All were written; list them to see the rest.`;
+  return fitRecords({ count, longest: longestList(count, effects), omittedNote, budgetTokens }, (max, limit, note) => ({
     count,
     ...options.more,
-    ids: ids.slice(0, most),
-    ...(shown && {
+    ids: ids.slice(0, max),
+    ...(showsRecords && {
       columns,
-      rows: records.slice(0, most).map((record) => columns.map((name) => clipValue(record[name], limit))),
+      rows: records.slice(0, max).map((record) => columns.map((name) => clipValue(record[name], limit))),
     }),
-    ...alsoWritten(effects, most, limit),
+    ...alsoWritten(effects, max, limit),
     ...(unseen.length > 0 && { unseen }),
     ...note,
   }));
 }
 
-function previewText(
+function formatPreview(
   { count, effects, unseen }: WriteAnswer,
   changes: NonNullable<WriteAnswer['changes']>,
   { budgetTokens, more }: WriteResultOptions,
 ): string {
-  const told = `Told: %n of ${count}. Nothing was written.`;
-  return fitRecords({ count, longest: longestOf(count, effects), told, budgetTokens }, (most, limit, note) => ({
+  const omittedNote = `Shown: %n of ${count}. This dry run wrote no records.`;
+  return fitRecords({ count, longest: longestList(count, effects), omittedNote, budgetTokens }, (max, limit, note) => ({
     dryRun: true,
     count,
     ...more,
-    changes: clipChanges(changes.slice(0, most), limit),
-    ...alsoWritten(effects, most, limit),
+    changes: clipChanges(changes.slice(0, max), limit),
+    ...alsoWritten(effects, max, limit),
     ...(unseen.length > 0 && { unseen }),
     ...note,
   }));
@@ -81,75 +81,77 @@ export function clipChanges(changes: readonly RecordChange[], limit: number): Re
 }
 
 /** Effects on records that the call does not name. */
-export const othersOf = (effects: readonly WriteEffect[]): WriteEffect[] =>
+export const otherEffects = (effects: readonly WriteEffect[]): WriteEffect[] =>
   effects.filter(({ cause }) => cause !== 'call');
 
 /** Ids and changes of the first records of each effect. The counts include all records. */
 function alsoWritten(
   effects: readonly WriteEffect[],
-  most: number,
+  max: number,
   limit: number,
 ): { readonly alsoWritten?: readonly WriteEffect[] } {
-  const others = othersOf(effects);
+  const others = otherEffects(effects);
   if (others.length === 0) return {};
   return {
     alsoWritten: others.map(({ ids, changes, ...effect }) => ({
       ...effect,
-      ...(ids && !changes && { ids: ids.slice(0, most) }),
-      ...(changes && { changes: clipChanges(changes.slice(0, most), limit) }),
+      ...(ids && !changes && { ids: ids.slice(0, max) }),
+      ...(changes && { changes: clipChanges(changes.slice(0, max), limit) }),
     })),
   };
 }
 
 /** Adds the writes of an action's code to its answer, within the token budget. */
-export function withWritten(said: object, effects: readonly WriteEffect[], budgetTokens: number): string {
-  const fitting = { count: 0, longest: longestOf(0, effects), told: '', budgetTokens };
-  return fitRecords(fitting, (most, limit) => ({ ...said, ...alsoWritten(effects, most, limit) }));
+export function addEffects(result: object, effects: readonly WriteEffect[], budgetTokens: number): string {
+  const options = { count: 0, longest: longestList(0, effects), omittedNote: '', budgetTokens };
+  return fitRecords(options, (max, limit) => ({ ...result, ...alsoWritten(effects, max, limit) }));
 }
 
-const MOST_KEPT = 5;
+const MAX_COMMITTED = 5;
 
 /** For the end of an error text. */
-export const keptNote = (kept: string): string => `Written before that, and kept: ${kept}.`;
+export const committedNote = (committedText: string): string =>
+  `Written before the error, and not rolled back: ${committedText}.`;
 
 /** For example `1 record of orders updated (7)`, for an error after writes that stay committed. */
-export function keptText(effects: readonly WriteEffect[]): string {
-  const some = effects.slice(0, MOST_KEPT).map(({ collection, change, count, ids = [] }) => {
+export function describeCommitted(effects: readonly WriteEffect[]): string {
+  const some = effects.slice(0, MAX_COMMITTED).map(({ collection, change, count, ids = [] }) => {
     const where = collection ?? 'a collection that you may not see';
-    const named = ids.length > 0 ? ` (${ids.slice(0, MOST_KEPT).join(', ')}${count > MOST_KEPT ? ', ...' : ''})` : '';
+    const named =
+      ids.length > 0 ? ` (${ids.slice(0, MAX_COMMITTED).join(', ')}${count > MAX_COMMITTED ? ', ...' : ''})` : '';
     return `${count} ${count === 1 ? 'record' : 'records'} of ${where} ${change}${named}`;
   });
-  return [...some, ...(effects.length > MOST_KEPT ? ['...'] : [])].join('; ');
+  return [...some, ...(effects.length > MAX_COMMITTED ? ['...'] : [])].join('; ');
 }
 
 /** The maximum number of shown records per effect, unless the call itself names more. */
-const MOST_OTHERS = 20;
+const MAX_OTHERS = 20;
 
 /** The length of the longest list in the answer. */
-function longestOf(count: number, effects: readonly WriteEffect[]): number {
-  const lengths = othersOf(effects).map(({ ids, changes }) => (changes ?? ids ?? []).length);
-  return Math.max(count, Math.min(MOST_OTHERS, Math.max(0, ...lengths)));
+function longestList(count: number, effects: readonly WriteEffect[]): number {
+  const lengths = otherEffects(effects).map(({ ids, changes }) => (changes ?? ids ?? []).length);
+  return Math.max(count, Math.min(MAX_OTHERS, Math.max(0, ...lengths)));
 }
 
-interface Fitting {
+interface FitOptions {
   readonly count: number;
   /** The length of the longest of the lists that are cut together. */
   readonly longest: number;
   /** The note if records are left out; `%n` is the number of shown ones. */
-  readonly told: string;
+  readonly omittedNote: string;
   readonly budgetTokens: number;
 }
 
 /** A shorter limit applies only if not even one record would fit with the longer one. */
-const limits = [CELL_CHARACTERS, 400, 80, 10];
+const cellLimits = [MAX_CELL_CHARACTERS, 400, 80, 10];
 
 function fitRecords(
-  { count, longest, told, budgetTokens }: Fitting,
-  render: (most: number, limit: number, note: { readonly note?: string }) => unknown,
+  { count, longest, omittedNote, budgetTokens }: FitOptions,
+  render: (max: number, limit: number, note: { readonly note?: string }) => unknown,
 ): string {
   const textOf = (most: number, limit: number) =>
-    printJson(render(most, limit, most < count ? { note: told.replace('%n', `${most}`) } : {}));
-  for (const limit of limits) {
+    stringifyJson(render(most, limit, most < count ? { note: omittedNote.replace('%n', `${most}`) } : {}));
+  for (const limit of cellLimits) {
     let [fits, most] = [0, longest];
     let text = '';
     // Binary search for the number of records that fit.
@@ -160,5 +162,5 @@ function fitRecords(
     }
     if (fits > 0) return text;
   }
-  return textOf(0, limits.at(-1)!);
+  return textOf(0, cellLimits.at(-1)!);
 }

@@ -9,30 +9,30 @@ import type { ListFormat } from '../results/list-result.ts';
 import type { ToolCall } from '../tool.ts';
 
 /** Throws the refusal with the calls to send instead, or `error` if there are no such calls. */
-export function fromOtherEnd(args: AggregateArguments, call: ToolCall, error: unknown): never {
+export function failWithInverseCall(args: AggregateArguments, call: ToolCall, error: unknown): never {
   const { collection, operation, field, groups = [] } = args;
-  const over = [field, ...groups.map(nameOf)].find(
+  const toManyPath = [field, ...groups.map(groupFieldOf)].find(
     (path) => isAppError(error, 'RELATION_TO_MANY') && path?.split(':')[0] === error.details.relation,
   );
-  if (!isAppError(error, 'RELATION_TO_MANY') || error.details.collection !== collection || over === undefined)
+  if (!isAppError(error, 'RELATION_TO_MANY') || error.details.collection !== collection || toManyPath === undefined)
     throw error;
   const { relation } = error.details;
   // From the foreign collection, a field of this collection would count once per related record.
   if (field !== undefined && field.split(':')[0] !== relation) throw error;
-  const { collection: other, home, foreign } = call.engine.wayBack(call.access, { collection, relation });
-  const turn = (path: string): string => {
+  const { collection: other, home, foreign } = call.engine.inverseOf(call.access, { collection, relation });
+  const invertPath = (path: string): string => {
     const [first, ...rest] = path.split(':');
     if (first !== relation) return `${home}:${path}`;
     return [...(foreign === undefined ? [] : [foreign]), ...rest].join(':');
   };
-  const send = (filters: PlainFilter) =>
+  const formatCall = (filters: PlainFilter) =>
     JSON.stringify({
       collectionName: other,
       operation: operation.toLowerCase(),
-      ...(field !== undefined && { field: turn(field) }),
+      ...(field !== undefined && { field: invertPath(field) }),
       ...(groups.length > 0 && {
         groups: groups.map((group) => {
-          const path = turn(nameOf(group));
+          const path = invertPath(groupFieldOf(group));
           return typeof group === 'object' && group.bucket ? { field: path, bucket: group.bucket } : path;
         }),
       }),
@@ -44,24 +44,28 @@ export function fromOtherEnd(args: AggregateArguments, call: ToolCall, error: un
   const counted = field === undefined ? ` This counts records of '${other}'.` : '';
   return fail('INVALID_ARGUMENT', {
     argument: field === undefined ? 'groups' : 'field',
-    problem: `'${relation}' leads to many records: ${forms(args, call, { relation, home, turn, send })}${counted}`,
+    problem: `'${relation}' leads to many records: ${describeCalls(args, call, { relation, home, invertPath, formatCall })}${counted}`,
   });
 }
 
-interface Turned {
+interface InverseCall {
   readonly relation: string;
   readonly home: string;
-  readonly turn: (path: string) => string;
-  readonly send: (filter: PlainFilter) => string;
+  readonly invertPath: (path: string) => string;
+  readonly formatCall: (filter: PlainFilter) => string;
 }
 
-function forms(args: AggregateArguments, call: ToolCall, { relation, home, turn, send }: Turned): string {
+function describeCalls(
+  args: AggregateArguments,
+  call: ToolCall,
+  { relation, home, invertPath, formatCall }: InverseCall,
+): string {
   const { collection, filter, segment, search } = args;
   if (segment !== undefined || search) {
     const { key } = call.engine.describe(call.access, collection);
     const [id] = key;
     if (id === undefined || key.length > 1)
-      return `filter by fields in place of the segment and the search, and send ${send({ some: home })}.`;
+      return `filter by fields instead of the segment and the search, and send ${formatCall({ some: home })}.`;
     const list = {
       collectionName: collection,
       ...(segment !== undefined && { segment }),
@@ -70,28 +74,28 @@ function forms(args: AggregateArguments, call: ToolCall, { relation, home, turn,
       ...(filter && { filters: filter }),
       fields: [id],
     };
-    const among: PlainFilter = { field: `${home}:${id}`, operator: 'In', value: [`the values of ${id}`] };
-    return `list with ${JSON.stringify(list)}, then send ${send(among)}.`;
+    const idFilter: PlainFilter = { field: `${home}:${id}`, operator: 'In', value: [`the values of ${id}`] };
+    return `list with ${JSON.stringify(list)}, then send ${formatCall(idFilter)}.`;
   }
-  const behind: PlainFilter = { some: home, ...(filter && { where: filter }) };
-  if (!filter) return `send ${send(behind)}.`;
+  const relatedFilter: PlainFilter = { some: home, ...(filter && { where: filter }) };
+  if (!filter) return `send ${formatCall(relatedFilter)}.`;
   const conditions = isBranch(filter) && filter.aggregator === 'And' ? filter.conditions : [filter];
   const isOwn = (each: PlainFilter) => !isBranch(each) && !isQuantified(each) && each.field.startsWith(`${relation}:`);
   const own = conditions
     .filter(isOwn)
-    .map((each) => (isOwn(each) ? { ...each, field: turn((each as { field: string }).field) } : each));
-  if (own.length === 0) return `send ${send(behind)}.`;
+    .map((each) => (isOwn(each) ? { ...each, field: invertPath((each as { field: string }).field) } : each));
+  if (own.length === 0) return `send ${formatCall(relatedFilter)}.`;
   const others = conditions.filter((each) => !isOwn(each));
   const rest: PlainFilter = {
     some: home,
     ...(others.length === 1 && { where: others[0] }),
     ...(others.length > 1 && { where: { aggregator: 'And', conditions: others } }),
   } as PlainFilter;
-  const only = send({ aggregator: 'And', conditions: [...own, rest] });
-  return `if only those that satisfy the conditions on '${relation}' count, send ${only}; if all of '${collection}' with one of those count, send ${send(behind)}.`;
+  const only = formatCall({ aggregator: 'And', conditions: [...own, rest] });
+  return `to include only the '${relation}' that satisfy the conditions, send ${only}; to include all '${relation}' of each '${collection}' record with a match, send ${formatCall(relatedFilter)}.`;
 }
 
-function nameOf(group: PlainGroup): string {
+function groupFieldOf(group: PlainGroup): string {
   return typeof group === 'string' ? group : group.field;
 }
 

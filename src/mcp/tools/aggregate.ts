@@ -3,25 +3,25 @@ import { bucketUnits, type Operation, operations } from '../../agent/sources/sta
 import { fail } from '../../core/errors.ts';
 import {
   checkNames,
-  type Given,
+  type JsonObject,
   readChoice,
   readCount,
   readFlag,
+  readGroups,
   readRequiredText,
   readText,
 } from '../input/arguments.ts';
-import { readGroups } from '../input/columns.ts';
 import { readFilter } from '../input/filters.ts';
 import { listText } from '../results/list-result.ts';
 import type { Tool, ToolCall } from '../tool.ts';
-import { offers } from '../visibility/visibility.ts';
+import { toolVisibility } from '../visibility/visibility.ts';
 import type { AggregateArguments } from './aggregate-instead.ts';
-import { fromOtherEnd } from './aggregate-instead.ts';
+import { failWithInverseCall } from './aggregate-instead.ts';
 
-const description = `Count, sum, average, min or max of records, per group. Answers {columns, rows, hasMore, nextCursor?}, largest value first.
+const description = `Count, sum, average, min or max of records, per group. Returns {columns, rows, hasMore, nextCursor?}, largest value first.
 groups: "field", "relation:field", or {field, bucket} for the ${bucketUnits.join(', ')} of a date, shown as its first day in the timezone. The rest as in list.`;
 
-const names = [
+const argumentNames = [
   'collectionName',
   'operation',
   'field',
@@ -42,10 +42,10 @@ const operationNames = operations.map((operation) => operation.toLowerCase());
 
 export const aggregate: Tool<AggregateArguments> = {
   name: 'aggregate',
-  title: 'Count and sum up records',
+  title: 'Count and sum records',
   description,
   scope: 'mcp:read',
-  isOffered: offers.browse,
+  isVisible: toolVisibility.browse,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',
@@ -71,31 +71,31 @@ export const aggregate: Tool<AggregateArguments> = {
   run,
 };
 
-function parse(given: Given): AggregateArguments {
-  checkNames(given, names);
+function parse(input: JsonObject): AggregateArguments {
+  checkNames(input, argumentNames);
   return {
     collection: readRequiredText(
-      given,
+      input,
       'collectionName',
       'send the name of a collection; describeCollection without a name lists them.',
     ),
-    operation: readOperation(given),
-    field: readText(given, 'field')?.trim() || undefined,
-    groups: readGroups(given, 'groups'),
-    segment: readText(given, 'segment') || undefined,
-    search: readText(given, 'search')?.trim() || undefined,
-    searchExtended: readFlag(given, 'shouldSearchInRelation'),
-    filter: readFilter(given, 'filters'),
-    timezone: readText(given, 'timezone') || undefined,
-    order: readChoice(given, 'order', ['value', 'groups'] as const) ?? 'value',
-    limit: readCount(given.limit, 'limit'),
-    cursor: readText(given, 'cursor') || undefined,
-    format: readChoice(given, 'format', ['table', 'records'] as const) ?? 'table',
+    operation: readOperation(input),
+    field: readText(input, 'field')?.trim() || undefined,
+    groups: readGroups(input, 'groups'),
+    segment: readText(input, 'segment') || undefined,
+    search: readText(input, 'search')?.trim() || undefined,
+    searchExtended: readFlag(input, 'shouldSearchInRelation'),
+    filter: readFilter(input, 'filters'),
+    timezone: readText(input, 'timezone') || undefined,
+    order: readChoice(input, 'order', ['value', 'groups'] as const) ?? 'value',
+    limit: readCount(input.limit, 'limit'),
+    cursor: readText(input, 'cursor') || undefined,
+    format: readChoice(input, 'format', ['table', 'records'] as const) ?? 'table',
   };
 }
 
-function readOperation(given: Given): Operation {
-  const name = operationNames.find((each) => each === readText(given, 'operation')?.trim().toLowerCase());
+function readOperation(input: JsonObject): Operation {
+  const name = operationNames.find((each) => each === readText(input, 'operation')?.trim().toLowerCase());
   const operation = operations[operationNames.indexOf(name ?? '')];
   if (operation) return operation;
   const others = operationNames.slice(1).map((each) => `"${each}"`);
@@ -107,9 +107,12 @@ function readOperation(given: Given): Operation {
 
 async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
   const { pageSizeLimit, answerTokens } = call.config;
-  const advice = 'Narrow the filters, or group by less.';
+  const advice = 'Narrow the filters, or group by fewer fields.';
   if (args.limit !== undefined && args.limit > pageSizeLimit)
-    fail('INVALID_ARGUMENT', { argument: 'limit', problem: `at most ${pageSizeLimit} groups; go on with nextCursor.` });
+    fail('INVALID_ARGUMENT', {
+      argument: 'limit',
+      problem: `at most ${pageSizeLimit} groups; continue with nextCursor.`,
+    });
   const request: AggregateRequest = {
     collection: args.collection,
     operation: args.operation,
@@ -126,6 +129,6 @@ async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
   };
   const answer = await call.engine
     .aggregate(call.access, request, { signal: call.signal })
-    .catch((error: unknown) => fromOtherEnd(args, call, error));
+    .catch((error: unknown) => failWithInverseCall(args, call, error));
   return listText(answer, { format: args.format, budgetTokens: answerTokens, unit: 'groups', advice });
 }

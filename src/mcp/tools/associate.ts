@@ -1,15 +1,15 @@
 import { anyPolicy } from '../approvals/preview.ts';
-import { nameOf } from '../input/record-ids.ts';
+import { formatId } from '../input/record-ids.ts';
 import type { Tool } from '../tool.ts';
-import { offers } from '../visibility/visibility.ts';
-import { answerLinking, foreseeLinking, type Linking, readLinking } from './linking.ts';
+import { toolVisibility } from '../visibility/visibility.ts';
+import { type Linking, previewLinking, readLinking, runLinking } from './linking.ts';
 
 export const associate: Tool<Linking> = {
   name: 'associate',
   title: 'Link records',
   description: 'Link records to one by its to-many relation. dryRun as create.',
   scope: 'mcp:write',
-  isOffered: offers.associate,
+  isVisible: toolVisibility.associate,
   // Destructive: a record that already belongs to another record moves to this one.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   inputSchema: {
@@ -23,12 +23,12 @@ export const associate: Tool<Linking> = {
     },
     required: ['collectionName', 'relationName', 'parentRecordId', 'targetRecordId'],
   },
-  parse: (given) => readLinking(given, 'targetRecordId'),
-  subject: ({ collection, id }) => ({ collection, recordIds: [nameOf(id)] }),
+  parse: (input) => readLinking(input, 'targetRecordId'),
+  subject: ({ collection, id }) => ({ collection, recordIds: [formatId(id)] }),
   writes: ({ dryRun }) => !dryRun,
   approval: {
-    concerns: anyPolicy,
-    foresee: (linking, call) => foreseeLinking(linking, call, 'targetRecordId', call.engine.associate),
+    mayNeedApproval: anyPolicy,
+    preview: (linking, call) => previewLinking(linking, call, 'targetRecordId', call.engine.associate),
   },
-  run: (linking, call) => answerLinking(linking, call, 'targetRecordId', call.engine.associate),
+  run: (linking, call) => runLinking(linking, call, 'targetRecordId', call.engine.associate),
 };

@@ -1,8 +1,8 @@
-import { anyPolicy, foreseeWrite } from '../approvals/preview.ts';
+import { anyPolicy, previewWrite } from '../approvals/preview.ts';
 import { collectionRights } from '../idempotency.ts';
 import {
   checkNames,
-  type Given,
+  type JsonObject,
   readFlag,
   readIdempotencyKey,
   readRecords,
@@ -12,12 +12,12 @@ import { withToolNames } from '../input/engine-names.ts';
 import { writeOptions } from '../input/write-options.ts';
 import { writeText } from '../results/write-result.ts';
 import type { Tool, ToolCall } from '../tool.ts';
-import { offers } from '../visibility/visibility.ts';
+import { toolVisibility } from '../visibility/visibility.ts';
 
 interface CreateArguments {
   readonly collection: string;
   /** One record, or several if the caller sent a list. */
-  readonly records: readonly Given[];
+  readonly records: readonly JsonObject[];
   readonly dryRun: boolean;
   readonly idempotencyKey: string | undefined;
 }
@@ -26,9 +26,9 @@ export const create: Tool<CreateArguments> = {
   name: 'create',
   title: 'Create a record',
   description:
-    'Create a record. Answers {count, ids, columns, rows}. dryRun: before and after by field, writing nothing.',
+    'Create a record. Returns {count, ids, columns, rows}. dryRun: before and after by field, without writing.',
   scope: 'mcp:write',
-  isOffered: offers.create,
+  isVisible: toolVisibility.create,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   inputSchema: {
     type: 'object',
@@ -36,7 +36,7 @@ export const create: Tool<CreateArguments> = {
       collectionName: { type: 'string' },
       attributes: { type: 'object', description: 'Values by field' },
       dryRun: { type: 'boolean' },
-      idempotencyKey: { type: 'string', description: 'Repeats answer alike' },
+      idempotencyKey: { type: 'string', description: 'Makes repeats safe' },
     },
     required: ['collectionName', 'attributes'],
   },
@@ -48,9 +48,9 @@ export const create: Tool<CreateArguments> = {
     rights: ({ collection }, call) => collectionRights(call, collection),
   },
   approval: {
-    concerns: anyPolicy,
-    foresee: ({ collection, records }, call) =>
-      foreseeWrite(
+    mayNeedApproval: anyPolicy,
+    preview: ({ collection, records }, call) =>
+      previewWrite(
         call,
         { count: records.length, ...(records.length === 1 && { values: records[0]! }) },
         (access, options) =>
@@ -60,13 +60,13 @@ export const create: Tool<CreateArguments> = {
   run,
 };
 
-function parse(given: Given): CreateArguments {
-  checkNames(given, ['collectionName', 'attributes', 'dryRun', 'idempotencyKey']);
+function parse(input: JsonObject): CreateArguments {
+  checkNames(input, ['collectionName', 'attributes', 'dryRun', 'idempotencyKey']);
   return {
-    collection: readRequiredText(given, 'collectionName', 'send the name of a collection.'),
-    records: readRecords(given, 'attributes'),
-    dryRun: readFlag(given, 'dryRun'),
-    idempotencyKey: readIdempotencyKey(given),
+    collection: readRequiredText(input, 'collectionName', 'send the name of a collection.'),
+    records: readRecords(input, 'attributes'),
+    dryRun: readFlag(input, 'dryRun'),
+    idempotencyKey: readIdempotencyKey(input),
   };
 }
 

@@ -1,12 +1,12 @@
 import type { RecordId } from '../../agent/encode/record-id.ts';
-import { anyPolicy, foreseeWrite } from '../approvals/preview.ts';
-import { checkNames, type Given, readFlag, readRequiredText } from '../input/arguments.ts';
+import { anyPolicy, previewWrite } from '../approvals/preview.ts';
+import { checkNames, type JsonObject, readFlag, readRequiredText } from '../input/arguments.ts';
 import { withToolNames } from '../input/engine-names.ts';
-import { nameOf, readRequiredIds } from '../input/record-ids.ts';
+import { formatId, readRequiredIds } from '../input/record-ids.ts';
 import { writeOptions } from '../input/write-options.ts';
 import { writeText } from '../results/write-result.ts';
 import type { Tool, ToolCall } from '../tool.ts';
-import { offers } from '../visibility/visibility.ts';
+import { toolVisibility } from '../visibility/visibility.ts';
 
 interface DeleteArguments {
   readonly collection: string;
@@ -20,7 +20,7 @@ export const deleteRecords: Tool<DeleteArguments> = {
   title: 'Delete records',
   description: 'Delete records, all or none. dryRun as create.',
   scope: 'mcp:write',
-  isOffered: offers.delete,
+  isVisible: toolVisibility.delete,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',
@@ -32,24 +32,24 @@ export const deleteRecords: Tool<DeleteArguments> = {
     required: ['collectionName', 'recordIds'],
   },
   parse,
-  subject: ({ collection, ids }) => ({ collection, recordIds: ids.map(nameOf) }),
+  subject: ({ collection, ids }) => ({ collection, recordIds: ids.map(formatId) }),
   writes: ({ dryRun }) => !dryRun,
   approval: {
-    concerns: anyPolicy,
-    foresee: ({ collection, ids }, call) =>
-      foreseeWrite(call, { count: ids.length }, (access, options) =>
+    mayNeedApproval: anyPolicy,
+    preview: ({ collection, ids }, call) =>
+      previewWrite(call, { count: ids.length }, (access, options) =>
         withToolNames(toolNames, () => call.engine.delete(access, { collection, ids }, options)),
       ),
   },
   run,
 };
 
-function parse(given: Given): DeleteArguments {
-  checkNames(given, ['collectionName', 'recordIds', 'recordId', 'dryRun']);
+function parse(input: JsonObject): DeleteArguments {
+  checkNames(input, ['collectionName', 'recordIds', 'recordId', 'dryRun']);
   return {
-    collection: readRequiredText(given, 'collectionName', 'send the name of a collection.'),
-    ids: readRequiredIds(given, 'recordIds', 'recordId'),
-    dryRun: readFlag(given, 'dryRun'),
+    collection: readRequiredText(input, 'collectionName', 'send the name of a collection.'),
+    ids: readRequiredIds(input, 'recordIds', 'recordId'),
+    dryRun: readFlag(input, 'dryRun'),
   };
 }
 

@@ -5,13 +5,13 @@ import type {
   FieldDescription,
   RelationDescription,
 } from '../../agent/requests.ts';
-import { actionText } from '../input/action-arguments.ts';
-import { checkNames, type Given, readChoice, readText } from '../input/arguments.ts';
+import { describeAction } from '../input/action-arguments.ts';
+import { checkNames, type JsonObject, readChoice, readText } from '../input/arguments.ts';
 import { queryLanguage } from '../resources/query-language.ts';
 import { fitsTokens } from '../results/tokens.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 import { chartNames } from '../visibility/charts.ts';
-import { offers } from '../visibility/visibility.ts';
+import { toolVisibility } from '../visibility/visibility.ts';
 
 interface DescribeArguments {
   /** Absent: the index of all collections. */
@@ -28,7 +28,7 @@ export const describeCollection: Tool<DescribeArguments> = {
   description:
     'Without collectionName: all collections, each with its relations. With one: its key, fields with type (`?` may be null, `!` needed to create, `ro` read-only) and relations as "one|many collection", actions and charts. detail "full" adds operators, descriptions of actions and permissions; "query" explains filters. Call it first.',
   scope: 'mcp:read',
-  isOffered: offers.browse,
+  isVisible: toolVisibility.browse,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',
@@ -39,16 +39,16 @@ export const describeCollection: Tool<DescribeArguments> = {
   run,
 };
 
-function parse(given: Given): DescribeArguments {
-  checkNames(given, ['collectionName', 'detail']);
+function parse(input: JsonObject): DescribeArguments {
+  checkNames(input, ['collectionName', 'detail']);
   return {
-    collection: readText(given, 'collectionName')?.trim() || undefined,
-    detail: readChoice(given, 'detail', details) ?? 'concise',
+    collection: readText(input, 'collectionName')?.trim() || undefined,
+    detail: readChoice(input, 'detail', details) ?? 'concise',
   };
 }
 
 async function run(args: DescribeArguments, call: ToolCall): Promise<string> {
-  if (args.detail === 'query') return queryLanguage(call.absentTools());
+  if (args.detail === 'query') return queryLanguage(call.hiddenTools());
   if (args.collection === undefined) {
     return indexText(call.engine.index(call.access), call.config.answerTokens, chartNames(call));
   }
@@ -69,7 +69,7 @@ export function indexText(
   budgetTokens: number,
   charts: readonly string[] = [],
 ): string {
-  const entries = collections.map((collection): [string, string] => [collection.name, summary(collection)]);
+  const entries = collections.map((collection): [string, string] => [collection.name, summarizeCollection(collection)]);
   const whole = JSON.stringify({
     collections: Object.fromEntries(entries),
     ...(charts.length > 0 && { charts }),
@@ -79,18 +79,18 @@ export function indexText(
   const namesOnly = JSON.stringify({ collections: names });
   if (fitsTokens(namesOnly, budgetTokens)) return namesOnly;
   for (let count = Math.floor(names.length * 0.8); ; count = Math.floor(count * 0.8)) {
-    const note = `${count} of ${names.length} collections: the others are described by name.`;
+    const note = `${count} of ${names.length} collections: for the others, send collectionName.`;
     const text = JSON.stringify({ collections: names.slice(0, count), note });
     if (count <= 1 || fitsTokens(text, budgetTokens)) return text;
   }
 }
 
-function summary(collection: CollectionSummary): string {
+function summarizeCollection(collection: CollectionSummary): string {
   const kind = collection.kind === 'view' ? ['view'] : [];
   return [...kind, ...collection.relations].join(' ');
 }
 
-export interface Doings {
+export interface RecordFeatures {
   readonly actions: readonly ActionDescription[];
   /** Charts of one record. */
   readonly charts: readonly string[];
@@ -104,7 +104,7 @@ export interface Doings {
 export function descriptionText(
   description: CollectionDescription,
   full: boolean,
-  { actions, charts }: Doings = { actions: [], charts: [] },
+  { actions, charts }: RecordFeatures = { actions: [], charts: [] },
 ): string {
   const { name, kind, key, fields, relations, segments, searchable, countable, permissions } = description;
   return JSON.stringify({
@@ -113,7 +113,7 @@ export function descriptionText(
     key: key.length === 1 ? key[0] : key,
     ...(key.length > 1 && { ids: key.join('|') }),
     fields: Object.fromEntries(fields.map((field) => [field.name, fieldText(field)])),
-    ...zonelessText(fields, full),
+    ...describeZoneless(fields, full),
     ...(relations.length > 0 && {
       relations: Object.fromEntries(relations.map((relation) => [relation.name, relationText(relation, full)])),
     }),
@@ -129,7 +129,7 @@ export function descriptionText(
 }
 
 /** `{zoneless: {"America/New_York": ["placed_at"]}}`. The concise form omits UTC. */
-function zonelessText(fields: readonly FieldDescription[], full: boolean): object {
+function describeZoneless(fields: readonly FieldDescription[], full: boolean): object {
   const zones: Record<string, string[]> = {};
   for (const { name, timezone } of fields)
     if (timezone !== undefined && (full || timezone !== 'UTC')) zones[timezone] = [...(zones[timezone] ?? []), name];
@@ -138,14 +138,14 @@ function zonelessText(fields: readonly FieldDescription[], full: boolean): objec
 
 function actionLine(action: ActionDescription, full: boolean): string {
   const { description } = action;
-  return full && description !== undefined ? `${actionText(action)}: ${description}` : actionText(action);
+  return full && description !== undefined ? `${describeAction(action)}: ${description}` : describeAction(action);
 }
 
 function fieldText(field: FieldDescription): string {
   const values = field.enumValues ? `(${field.enumValues.join('|')})` : '';
-  const need = field.nullable ? '?' : field.required ? '!' : '';
+  const marker = field.nullable ? '?' : field.required ? '!' : '';
   const type = field.binaryMode === 'datauri' ? field.type.replace('Binary', 'File') : field.type;
-  return `${type}${values}${need}${field.readOnly ? ' ro' : ''}${field.sortable ? '' : ' unsortable'}`;
+  return `${type}${values}${marker}${field.readOnly ? ' ro' : ''}${field.sortable ? '' : ' unsortable'}`;
 }
 
 /**
@@ -153,9 +153,9 @@ function fieldText(field: FieldDescription): string {
  * records may belong to this one, and the relation leads to the one with the lowest key.
  */
 function relationText({ kind, to, columns, isWritten, isLowest }: RelationDescription, full: boolean): string {
-  const by = full && kind === 'one' && columns.length > 0 ? ` by ${columns.join('+')}` : '';
-  const which = isLowest ? ' (the lowest key of several)' : '';
-  return `${kind} ${to}${by}${isWritten ? ' (nested writes)' : ''}${which}`;
+  const keyText = full && kind === 'one' && columns.length > 0 ? ` by ${columns.join('+')}` : '';
+  const lowestText = isLowest ? ' (the lowest key of several)' : '';
+  return `${kind} ${to}${keyText}${isWritten ? ' (nested writes)' : ''}${lowestText}`;
 }
 
 /** Operators per type. A field that differs from its type has its own line. */
@@ -168,8 +168,8 @@ function operatorTexts(fields: readonly FieldDescription[]): Record<string, stri
   }
   const texts: Record<string, string> = {};
   for (const [type, sets] of byType) {
-    const [usual, ...others] = [...sets].sort((a, b) => b[1].length - a[1].length);
-    texts[type] = usual![0];
+    const [mostCommon, ...others] = [...sets].sort((a, b) => b[1].length - a[1].length);
+    texts[type] = mostCommon![0];
     for (const [text, names] of others) for (const name of names) texts[`${type} ${name}`] = text;
   }
   return texts;

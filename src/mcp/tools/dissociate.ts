@@ -1,15 +1,15 @@
 import { anyPolicy } from '../approvals/preview.ts';
-import { nameOf } from '../input/record-ids.ts';
+import { formatId } from '../input/record-ids.ts';
 import type { Tool } from '../tool.ts';
-import { offers } from '../visibility/visibility.ts';
-import { answerLinking, foreseeLinking, type Linking, readLinking } from './linking.ts';
+import { toolVisibility } from '../visibility/visibility.ts';
+import { type Linking, previewLinking, readLinking, runLinking } from './linking.ts';
 
 export const dissociate: Tool<Linking> = {
   name: 'dissociate',
   title: 'Unlink records',
   description: 'Unlink records of a to-many relation. Deletes no records.',
   scope: 'mcp:write',
-  isOffered: offers.dissociate,
+  isVisible: toolVisibility.dissociate,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',
@@ -22,12 +22,12 @@ export const dissociate: Tool<Linking> = {
     },
     required: ['collectionName', 'relationName', 'parentRecordId', 'targetRecordIds'],
   },
-  parse: (given) => readLinking(given, 'targetRecordIds'),
-  subject: ({ collection, id }) => ({ collection, recordIds: [nameOf(id)] }),
+  parse: (input) => readLinking(input, 'targetRecordIds'),
+  subject: ({ collection, id }) => ({ collection, recordIds: [formatId(id)] }),
   writes: ({ dryRun }) => !dryRun,
   approval: {
-    concerns: anyPolicy,
-    foresee: (linking, call) => foreseeLinking(linking, call, 'targetRecordIds', call.engine.dissociate),
+    mayNeedApproval: anyPolicy,
+    preview: (linking, call) => previewLinking(linking, call, 'targetRecordIds', call.engine.dissociate),
   },
-  run: (linking, call) => answerLinking(linking, call, 'targetRecordIds', call.engine.dissociate),
+  run: (linking, call) => runLinking(linking, call, 'targetRecordIds', call.engine.dissociate),
 };

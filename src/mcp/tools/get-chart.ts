@@ -1,11 +1,11 @@
 import type { RecordId } from '../../agent/encode/record-id.ts';
 import { fail } from '../../core/errors.ts';
-import { checkNames, type Given, readRequiredText, readText } from '../input/arguments.ts';
+import { checkNames, type JsonObject, readRequiredText, readText } from '../input/arguments.ts';
 import { withToolNames } from '../input/engine-names.ts';
-import { nameOf, readRecordId } from '../input/record-ids.ts';
+import { formatId, readRecordId } from '../input/record-ids.ts';
 import { chartText } from '../results/chart-result.ts';
 import type { Tool, ToolCall } from '../tool.ts';
-import { offers } from '../visibility/visibility.ts';
+import { toolVisibility } from '../visibility/visibility.ts';
 
 interface ChartArguments {
   readonly chart: string;
@@ -20,7 +20,7 @@ export const getChart: Tool<ChartArguments> = {
   title: 'Figures of a chart',
   description: 'Figures of a chart, of all data or of one record of a collection.',
   scope: 'mcp:read',
-  isOffered: offers.chart,
+  isVisible: toolVisibility.chart,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',
@@ -35,18 +35,18 @@ export const getChart: Tool<ChartArguments> = {
   parse,
   subject: ({ collection, id }) => ({
     ...(collection !== undefined && { collection }),
-    ...(id !== undefined && { recordIds: [nameOf(id)] }),
+    ...(id !== undefined && { recordIds: [formatId(id)] }),
   }),
   run,
 };
 
-function parse(given: Given): ChartArguments {
-  checkNames(given, ['chartName', 'collectionName', 'recordId', 'timezone']);
+function parse(input: JsonObject): ChartArguments {
+  checkNames(input, ['chartName', 'collectionName', 'recordId', 'timezone']);
   const args = {
-    chart: readRequiredText(given, 'chartName', 'send the name of a chart; describeCollection lists them.'),
-    collection: readText(given, 'collectionName')?.trim() || undefined,
-    id: readRecordId(given, 'recordId'),
-    timezone: readText(given, 'timezone') || undefined,
+    chart: readRequiredText(input, 'chartName', 'send the name of a chart; describeCollection lists them.'),
+    collection: readText(input, 'collectionName')?.trim() || undefined,
+    id: readRecordId(input, 'recordId'),
+    timezone: readText(input, 'timezone') || undefined,
   };
   if (args.id !== undefined && args.collection === undefined)
     fail('INVALID_ARGUMENT', { argument: 'collectionName', problem: 'send the collection of the record.' });

@@ -1,18 +1,11 @@
 import type { RecordId } from '../../agent/encode/record-id.ts';
 import { fail } from '../../core/errors.ts';
-import { checkNames, type Given, readRequiredText } from '../input/arguments.ts';
+import { checkNames, type JsonObject, readRequiredText } from '../input/arguments.ts';
 import { withToolNames } from '../input/engine-names.ts';
-import { nameOf, readRecordId } from '../input/record-ids.ts';
+import { formatId, readRecordId } from '../input/record-ids.ts';
 import type { Tool, ToolCall } from '../tool.ts';
-import { offers } from '../visibility/visibility.ts';
-import {
-  answerListing,
-  type Listing,
-  type ListingDoors,
-  listingNames,
-  listingSchemas,
-  readListing,
-} from './listing.ts';
+import { toolVisibility } from '../visibility/visibility.ts';
+import { type Listing, type ListingReads, listingNames, listingSchemas, readListing, runListing } from './listing.ts';
 
 interface ListRelatedArguments extends Listing {
   readonly collection: string;
@@ -25,7 +18,7 @@ export const listRelated: Tool<ListRelatedArguments> = {
   title: 'List related records',
   description: 'Records of a to-many relation; the rest as in list.',
   scope: 'mcp:read',
-  isOffered: offers.browseRelated,
+  isVisible: toolVisibility.browseRelated,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',
@@ -38,21 +31,21 @@ export const listRelated: Tool<ListRelatedArguments> = {
     required: ['collectionName', 'relationName', 'parentRecordId'],
   },
   parse,
-  subject: ({ collection, parent }) => ({ collection, recordIds: [nameOf(parent)] }),
+  subject: ({ collection, parent }) => ({ collection, recordIds: [formatId(parent)] }),
   run,
 };
 
-function parse(given: Given): ListRelatedArguments {
-  checkNames(given, ['collectionName', 'relationName', 'parentRecordId', ...listingNames]);
-  const send = 'send the name of a collection; describeCollection without a name lists them.';
-  const relate = 'send the name of a to-many relation; describeCollection shows them as "many".';
+function parse(input: JsonObject): ListRelatedArguments {
+  checkNames(input, ['collectionName', 'relationName', 'parentRecordId', ...listingNames]);
+  const collectionHint = 'send the name of a collection; describeCollection without a name lists them.';
+  const relationHint = 'send the name of a to-many relation; describeCollection shows them as "many".';
   return {
-    collection: readRequiredText(given, 'collectionName', send),
-    relation: readRequiredText(given, 'relationName', relate),
+    collection: readRequiredText(input, 'collectionName', collectionHint),
+    relation: readRequiredText(input, 'relationName', relationHint),
     parent:
-      readRecordId(given, 'parentRecordId') ??
+      readRecordId(input, 'parentRecordId') ??
       fail('INVALID_ARGUMENT', { argument: 'parentRecordId', problem: 'send the id of the record.' }),
-    ...readListing(given),
+    ...readListing(input),
   };
 }
 
@@ -61,9 +54,9 @@ const toolNames = { collection: 'collectionName', relation: 'relationName', id: 
 function run(args: ListRelatedArguments, call: ToolCall): Promise<string> {
   const { access, engine } = call;
   const { collection, relation, parent: id } = args;
-  const doors: ListingDoors = {
+  const reads: ListingReads = {
     list: (request, options) => engine.listRelated(access, { ...request, collection, relation, id }, options),
     count: (request, options) => engine.countRelated(access, { ...request, collection, relation, id }, options),
   };
-  return withToolNames(toolNames, () => answerListing(args, call, doors));
+  return withToolNames(toolNames, () => runListing(args, call, reads));
 }

@@ -1,13 +1,13 @@
-import { checkNames, type Given, readRequiredText } from '../input/arguments.ts';
+import { checkNames, type JsonObject, readRequiredText } from '../input/arguments.ts';
 import type { Tool, ToolCall } from '../tool.ts';
-import { offers } from '../visibility/visibility.ts';
-import { answerListing, type Listing, listingNames, listingSchemas, readListing } from './listing.ts';
+import { toolVisibility } from '../visibility/visibility.ts';
+import { type Listing, listingNames, listingSchemas, readListing, runListing } from './listing.ts';
 
 interface ListArguments extends Listing {
   readonly collection: string;
 }
 
-const description = `List records of a collection. Answers {columns, rows, hasMore, nextCursor?, totalCount?}.
+const description = `List records of a collection. Returns {columns, rows, hasMore, nextCursor?, totalCount?}.
 In fields and sort: "field", or "relation:field" of a to-one relation (filters: any).
 A filter is {field, operator, value}, {aggregator: "And"|"Or"|"Not", conditions: [...]} or {"some"|"none"|"every": "relation", where: filter}. Operators: Equal, NotEqual, In, NotIn, Present, Missing, LessThan, GreaterThan (...OrEqual); text: Contains, StartsWith, Like (IContains ignores case); dates: Before, After, Today, PreviousXDays, PreviousMonth (Week, Year; ...ToDate).
 All: describeCollection with detail "query".`;
@@ -17,7 +17,7 @@ export const list: Tool<ListArguments> = {
   title: 'List records',
   description,
   scope: 'mcp:read',
-  isOffered: offers.browse,
+  isVisible: toolVisibility.browse,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',
@@ -37,16 +37,16 @@ export const list: Tool<ListArguments> = {
   run,
 };
 
-function parse(given: Given): ListArguments {
-  checkNames(given, ['collectionName', ...listingNames]);
+function parse(input: JsonObject): ListArguments {
+  checkNames(input, ['collectionName', ...listingNames]);
   const hint = 'send the name of a collection; describeCollection without a name lists them.';
-  return { collection: readRequiredText(given, 'collectionName', hint), ...readListing(given) };
+  return { collection: readRequiredText(input, 'collectionName', hint), ...readListing(input) };
 }
 
 function run(args: ListArguments, call: ToolCall): Promise<string> {
   const { access, engine } = call;
   const { collection } = args;
-  return answerListing(args, call, {
+  return runListing(args, call, {
     list: (request, options) => engine.list(access, { collection, ...request }, options),
     count: (request, options) => engine.count(access, { collection, ...request }, options),
   });

@@ -3,8 +3,17 @@
 import type { CallOptions, CountRequest, ListAnswer, ListRequest } from '../../agent/requests.ts';
 import { fail } from '../../core/errors.ts';
 import type { PlainFilter, PlainSort } from '../../core/filter.ts';
-import { type Given, readCells, readChoice, readCount, readFlag, readObject, readText } from '../input/arguments.ts';
-import { readFields, readSort } from '../input/columns.ts';
+import {
+  type JsonObject,
+  readCells,
+  readChoice,
+  readCount,
+  readFields,
+  readFlag,
+  readObject,
+  readSort,
+  readText,
+} from '../input/arguments.ts';
 import { readFilter } from '../input/filters.ts';
 import type { CellStarts } from '../results/cells.ts';
 import { type ListFormat, listText } from '../results/list-result.ts';
@@ -47,57 +56,57 @@ export const listingSchemas = {
 export const listingNames = Object.keys(listingSchemas);
 
 /** Does not check for unknown arguments; each tool calls `checkNames` with all of its own. */
-export function readListing(given: Given): Listing {
-  const page = readObject(given, 'pagination', '{"size":15,"number":1}') ?? {};
+export function readListing(input: JsonObject): Listing {
+  const page = readObject(input, 'pagination', '{"size":15,"number":1}') ?? {};
   for (const name of Object.keys(page)) {
     if (name === 'size' || name === 'number') continue;
     fail('INVALID_ARGUMENT', { argument: `pagination.${name}`, problem: 'unknown; send {"size":15,"number":1}.' });
   }
   return {
-    segment: readText(given, 'segment') || undefined,
-    search: readText(given, 'search')?.trim() || undefined,
-    searchExtended: readFlag(given, 'shouldSearchInRelation'),
-    filter: readFilter(given, 'filters'),
-    sort: readSort(given, 'sort'),
-    fields: readFields(given, 'fields'),
+    segment: readText(input, 'segment') || undefined,
+    search: readText(input, 'search')?.trim() || undefined,
+    searchExtended: readFlag(input, 'shouldSearchInRelation'),
+    filter: readFilter(input, 'filters'),
+    sort: readSort(input, 'sort'),
+    fields: readFields(input, 'fields'),
     size: readCount(page.size, 'pagination.size'),
     number: readCount(page.number, 'pagination.number') ?? 1,
-    cursor: readText(given, 'cursor') || undefined,
-    count: readFlag(given, 'enableCount'),
-    timezone: readText(given, 'timezone') || undefined,
-    format: readChoice(given, 'format', ['table', 'records'] as const) ?? 'table',
-    cells: readCells(given, 'cells'),
+    cursor: readText(input, 'cursor') || undefined,
+    count: readFlag(input, 'enableCount'),
+    timezone: readText(input, 'timezone') || undefined,
+    format: readChoice(input, 'format', ['table', 'records'] as const) ?? 'table',
+    cells: readCells(input, 'cells'),
   };
 }
 
-type Asked = Omit<CountRequest, 'collection'>;
-type Shown = Omit<ListRequest, 'collection'>;
+type CountConditions = Omit<CountRequest, 'collection'>;
+type ListConditions = Omit<ListRequest, 'collection'>;
 
 /** How the engine lists and counts the records. */
-export interface ListingDoors {
-  list(request: Shown, options: CallOptions): Promise<ListAnswer>;
-  count(request: Asked, options: CallOptions): Promise<number>;
+export interface ListingReads {
+  list(request: ListConditions, options: CallOptions): Promise<ListAnswer>;
+  count(request: CountConditions, options: CallOptions): Promise<number>;
 }
 
 /** The text of the answer. Throws INVALID_ARGUMENT for a page size above the limit. */
-export async function answerListing(args: Listing, call: ToolCall, doors: ListingDoors): Promise<string> {
+export async function runListing(args: Listing, call: ToolCall, reads: ListingReads): Promise<string> {
   const { pageSize, pageSizeLimit, answerTokens } = call.config;
   const limit = args.size ?? pageSize;
   if (limit > pageSizeLimit) {
     fail('INVALID_ARGUMENT', {
       argument: 'pagination.size',
-      problem: `at most ${pageSizeLimit}; go on with nextCursor.`,
+      problem: `at most ${pageSizeLimit}; continue with nextCursor.`,
     });
   }
-  const asked: Asked = {
+  const conditions: CountConditions = {
     ...(args.filter && { filter: args.filter }),
     ...(args.segment !== undefined && { segment: args.segment }),
     ...(args.search && { search: args.search }),
     ...(args.searchExtended && { searchExtended: true }),
     ...(args.timezone && { timezone: args.timezone }),
   };
-  const request: Shown = {
-    ...asked,
+  const request: ListConditions = {
+    ...conditions,
     ...(args.fields && { fields: args.fields }),
     ...(args.sort && { sort: args.sort }),
     ...(args.cursor && { cursor: args.cursor }),
@@ -105,10 +114,10 @@ export async function answerListing(args: Listing, call: ToolCall, doors: Listin
     skip: args.cursor ? 0 : (args.number - 1) * limit,
   };
   const options = { signal: call.signal };
-  const listed = doors.list(request, { ...options, cutsPages: true });
+  const listed = reads.list(request, { ...options, cutsPages: true });
   // The count runs in parallel with the list.
   const [answer, totalCount] = args.count
-    ? await Promise.all([listed, doors.count(asked, options)])
+    ? await Promise.all([listed, reads.count(conditions, options)])
     : [await listed, undefined];
   checkCells(args.cells, answer.columns);
   return listText(answer, { format: args.format, totalCount, budgetTokens: answerTokens, cells: args.cells });
@@ -118,6 +127,6 @@ export async function answerListing(args: Listing, call: ToolCall, doors: Listin
 function checkCells(cells: CellStarts | undefined, columns: readonly string[]): void {
   for (const name of Object.keys(cells ?? {})) {
     if (columns.includes(name)) continue;
-    fail('INVALID_ARGUMENT', { argument: `cells.${name}`, problem: `'${name}' is not shown; name it in fields too.` });
+    fail('INVALID_ARGUMENT', { argument: `cells.${name}`, problem: `'${name}' is not shown; add it to fields.` });
   }
 }

@@ -1,9 +1,9 @@
 import type { RecordId } from '../../agent/encode/record-id.ts';
 import { fail } from '../../core/errors.ts';
-import { checkNames, type Given, readRequiredText } from '../input/arguments.ts';
-import { nameOf, readRecordId } from '../input/record-ids.ts';
+import { checkNames, type JsonObject, readRequiredText } from '../input/arguments.ts';
+import { formatId, readRecordId } from '../input/record-ids.ts';
 import type { Tool, ToolCall } from '../tool.ts';
-import { offers } from '../visibility/visibility.ts';
+import { toolVisibility } from '../visibility/visibility.ts';
 
 interface FileArguments {
   readonly collection: string;
@@ -20,7 +20,7 @@ const tool: Tool<FileArguments> = {
   title: 'Read a file',
   description: 'Content of a File field of a record.',
   scope: 'mcp:read',
-  isOffered: offers.browse,
+  isVisible: toolVisibility.browse,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',
@@ -28,19 +28,19 @@ const tool: Tool<FileArguments> = {
     required: ['collectionName', 'recordId', 'field'],
   },
   parse,
-  subject: ({ collection, id }) => ({ collection, recordIds: [nameOf(id)] }),
+  subject: ({ collection, id }) => ({ collection, recordIds: [formatId(id)] }),
   run,
 };
 
 /** As a row of the tool table: its methods take the arguments of its own `parse`. */
 export const readFile = tool as unknown as Tool;
 
-function parse(given: Given): FileArguments {
-  checkNames(given, ['collectionName', 'recordId', 'field']);
+function parse(input: JsonObject): FileArguments {
+  checkNames(input, ['collectionName', 'recordId', 'field']);
   return {
-    collection: readRequiredText(given, 'collectionName', 'send the name of a collection.'),
-    id: readRecordId(given, 'recordId') ?? fail('INVALID_ARGUMENT', { argument: 'recordId', problem: 'send an id.' }),
-    field: readRequiredText(given, 'field', 'send the name of a File field.'),
+    collection: readRequiredText(input, 'collectionName', 'send the name of a collection.'),
+    id: readRecordId(input, 'recordId') ?? fail('INVALID_ARGUMENT', { argument: 'recordId', problem: 'send an id.' }),
+    field: readRequiredText(input, 'field', 'send the name of a File field.'),
   };
 }
 
@@ -51,6 +51,6 @@ async function run({ collection, id, field }: FileArguments, call: ToolCall): Pr
   const content = rows[0]?.[0];
   if (files.length === 0)
     fail('INVALID_ARGUMENT', { argument: 'field', problem: `'${field}' is not a File; read it with list.` });
-  if (typeof content !== 'string') return fail('RECORD_NOT_FOUND', { collection, id: nameOf(id) });
+  if (typeof content !== 'string') return fail('RECORD_NOT_FOUND', { collection, id: formatId(id) });
   return content;
 }

@@ -1,10 +1,10 @@
 import { packId, type RecordId } from '../../agent/encode/record-id.ts';
 import { fail } from '../../core/errors.ts';
-import { checkNames, type Given, readIdempotencyKey, readRequiredText } from '../input/arguments.ts';
+import { checkNames, type JsonObject, readIdempotencyKey, readRequiredText } from '../input/arguments.ts';
 import { readRecordId } from '../input/record-ids.ts';
 import type { Tool, ToolCall } from '../tool.ts';
-import { offers } from '../visibility/visibility.ts';
-import { doorOf } from '../workflow-access.ts';
+import { toolVisibility } from '../visibility/visibility.ts';
+import { requireWorkflows } from '../workflow-access.ts';
 
 interface TriggerArguments {
   readonly workflowId: string;
@@ -16,9 +16,9 @@ interface TriggerArguments {
 export const triggerWorkflow: Tool<TriggerArguments> = {
   name: 'triggerWorkflow',
   title: 'Start a workflow',
-  description: 'Start a workflow on a record. It runs by itself; getWorkflowRun tells how far it is.',
+  description: 'Start a workflow on a record. It runs on its own; getWorkflowRun shows its state.',
   scope: 'mcp:action',
-  isOffered: offers.startWorkflow,
+  isVisible: toolVisibility.startWorkflow,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   inputSchema: {
     type: 'object',
@@ -29,14 +29,14 @@ export const triggerWorkflow: Tool<TriggerArguments> = {
     },
     required: ['workflowId', 'recordId'],
   },
-  parse(given: Given) {
-    checkNames(given, ['workflowId', 'recordId', 'idempotencyKey']);
-    const id = readRecordId(given, 'recordId');
+  parse(input: JsonObject) {
+    checkNames(input, ['workflowId', 'recordId', 'idempotencyKey']);
+    const id = readRecordId(input, 'recordId');
     if (id === undefined) fail('INVALID_ARGUMENT', { argument: 'recordId', problem: 'send the id of one record.' });
     return {
-      workflowId: readRequiredText(given, 'workflowId', 'send the id of a workflow; listWorkflows gives it.'),
-      recordId: packed(id),
-      idempotencyKey: readIdempotencyKey(given),
+      workflowId: readRequiredText(input, 'workflowId', 'send the id of a workflow; listWorkflows returns it.'),
+      recordId: toPackedId(id),
+      idempotencyKey: readIdempotencyKey(input),
     };
   },
   subject: ({ recordId }) => ({ recordIds: [recordId] }),
@@ -50,16 +50,16 @@ export const triggerWorkflow: Tool<TriggerArguments> = {
 };
 
 /** A text is used unchanged; for a composite key it must be packed already. */
-const packed = (id: RecordId): string => (Array.isArray(id) ? packId(id) : String(id));
+const toPackedId = (id: RecordId): string => (Array.isArray(id) ? packId(id) : String(id));
 
 async function run({ workflowId, recordId }: TriggerArguments, call: ToolCall): Promise<string> {
   const { access } = call;
-  const { room, pageOf, clientId, clientName } = doorOf(call);
-  const workflow = await room.find(access, workflowId);
+  const { service, pageOf, clientId, clientName } = requireWorkflows(call);
+  const workflow = await service.find(access, workflowId);
   // CWE-204: a workflow of another rendering, a paused one and a missing one give the same error.
   if (!workflow?.isActive) return fail('UNKNOWN_WORKFLOW', { workflow: workflowId });
-  const by = { access, origin: 'mcp', clientId, clientName } as const;
-  const created = await room.start(by, { workflow, recordId });
+  const requester = { access, origin: 'mcp', clientId, clientName } as const;
+  const created = await service.start(requester, { workflow, recordId });
   if (created.state === 'mismatch') return fail('IDEMPOTENCY_KEY_REUSED', { tool: 'triggerWorkflow' });
   const { runId } = created;
   if (created.state === 'ongoing') return fail('RUN_ONGOING', { run: runId });

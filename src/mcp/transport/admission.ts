@@ -16,7 +16,7 @@ const requestHeaders = [
   'baggage',
 ];
 
-export interface Admission {
+export interface OriginPolicy {
   allowsHost(host: string | undefined): boolean;
   allowsOrigin(origin: string): boolean;
 }
@@ -25,18 +25,18 @@ export interface Admission {
  * Hosts are compared without their port. Origins are compared exactly, except that a local server accepts every
  * loopback origin.
  */
-export function createAdmission(
+export function createOriginPolicy(
   config: Pick<Config, 'publicUrl' | 'host' | 'allowedHosts' | 'allowedOrigins'>,
-): Admission {
+): OriginPolicy {
   const publicUrl = config.publicUrl ? new URL(config.publicUrl) : undefined;
   const origins = new Set(config.allowedOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
   if (publicUrl) origins.add(publicUrl.origin);
-  const local = !publicUrl || loopback.includes(publicUrl.hostname);
+  const isLocal = !publicUrl || loopback.includes(publicUrl.hostname);
   return {
     allowsHost: createHostCheck(publicUrl?.hostname, config),
     allowsOrigin(origin) {
       if (origins.has(origin.toLowerCase())) return true;
-      if (!local || !URL.canParse(origin)) return false;
+      if (!isLocal || !URL.canParse(origin)) return false;
       const url = new URL(origin);
       return (url.protocol === 'http:' || url.protocol === 'https:') && loopback.includes(url.hostname);
     },
@@ -60,14 +60,14 @@ export function answerPreflight(
   methods: readonly string[],
   allow = methods,
 ): void {
-  const asked = String(req.headers['access-control-request-headers'] ?? '')
+  const requested = String(req.headers['access-control-request-headers'] ?? '')
     .split(',')
     .map((name) => name.trim().toLowerCase())
     .filter((name) => requestHeaders.includes(name) || /^mcp-[a-z0-9-]+$/.test(name));
   res.writeHead(204, {
     Allow: allow.join(', '),
     'Access-Control-Allow-Methods': methods.join(', '),
-    'Access-Control-Allow-Headers': asked.join(', '),
+    'Access-Control-Allow-Headers': requested.join(', '),
     'Access-Control-Max-Age': '600',
   });
   res.end();

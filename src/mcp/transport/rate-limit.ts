@@ -7,18 +7,18 @@ import type { Observe } from '../../core/observe.ts';
 
 const WINDOW_MS = 60_000;
 
-export interface Pace {
+export interface RateLimit {
   /** Counts requests of the user. Throws RATE_LIMITED above the limit. */
-  take(userId: number, requests: number): void;
+  consume(userId: number, requests: number): void;
 }
 
 /** `perMinute` 0 means no limit. All users share one window, so its end clears all counts. */
-export function createPace(perMinute: number, clock: Pick<Clock, 'monotonic'>, observe: Observe): Pace {
-  if (perMinute === 0) return { take: () => undefined };
+export function createRateLimit(perMinute: number, clock: Pick<Clock, 'monotonic'>, observe: Observe): RateLimit {
+  if (perMinute === 0) return { consume: () => undefined };
   let counts = new Map<number, number>();
   let endsAt = 0;
   return {
-    take(userId, requests) {
+    consume(userId, requests) {
       const now = clock.monotonic();
       if (now >= endsAt) {
         counts = new Map();

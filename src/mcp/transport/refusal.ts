@@ -5,10 +5,10 @@ import type { Clock } from '../../core/clock.ts';
 import { retryAfterOf } from '../../core/errors/retry-after.ts';
 import { type AppError, type ErrorCode, isAppError } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
-import type { Gate } from '../../oauth/tokens/bearer.ts';
+import type { TokenAuthenticator } from '../../oauth/tokens/bearer.ts';
 
-export interface Refuser {
-  readonly gate: Gate;
+export interface ErrorParts {
+  readonly authenticator: TokenAuthenticator;
   readonly observe: Observe;
   readonly limitBytes: number;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface Refuser {
 
 const PARSE_ERROR = -32700;
 const INTERNAL_ERROR = -32603;
-const REFUSED = -32000;
+const REFUSED_ERROR = -32000;
 /**
  * How long (in milliseconds) and how much (in body limits) of a refused body is still read. Closing at once could lose
  * the response.
@@ -25,24 +25,24 @@ const LINGER_MS = 2000;
 const LINGER_FACTOR = 16;
 
 /** Errors that operators want in the log; an expired token is not one of them. */
-const notable: ReadonlySet<ErrorCode> = new Set(['HOST_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED', 'INSUFFICIENT_SCOPE']);
+const loggedCodes: ReadonlySet<ErrorCode> = new Set(['HOST_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED', 'INSUFFICIENT_SCOPE']);
 
 /** Sends an error. `body` replaces the JSON-RPC error, for endpoints that are not MCP. */
-export function answerError(
-  refuser: Refuser,
+export function sendError(
+  parts: ErrorParts,
   req: IncomingMessage,
   res: ServerResponse,
   error: AppError,
   body: object = bodyOf(error),
 ): void {
   const { remoteAddress } = req.socket;
-  const about = remoteAddress === undefined ? {} : { address: remoteAddress };
-  if (notable.has(error.code)) {
-    refuser.observe({ type: 'security', event: 'mcp.refused', ...about, detail: error.code });
+  const addressPart = remoteAddress === undefined ? {} : { address: remoteAddress };
+  if (loggedCodes.has(error.code)) {
+    parts.observe({ type: 'security', event: 'mcp.refused', ...addressPart, detail: error.code });
   }
   // The request had an invalid token. The token itself is not logged.
   if (error.status === 401 && req.headers.authorization !== undefined) {
-    refuser.observe({ type: 'security', event: 'mcp.token-refused', ...about, detail: error.message });
+    parts.observe({ type: 'security', event: 'mcp.token-refused', ...addressPart, detail: error.message });
   }
   if (res.headersSent) {
     res.end();
@@ -52,32 +52,34 @@ export function answerError(
     'content-type': 'application/json',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    ...challenge(refuser.gate, req, error),
+    ...challenge(parts.authenticator, req, error),
   };
   if (isAppError(error, 'METHOD_NOT_ALLOWED')) headers.allow = error.details.allow.join(', ');
-  const wait = retryAfterOf(error);
-  if (wait !== undefined) headers['retry-after'] = String(wait);
-  const abandoned = leavesBody(req, refuser.limitBytes);
-  if (abandoned) headers.connection = 'close';
+  const retryAfter = retryAfterOf(error);
+  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+  const isAbandoned = hasUnreadBody(req, parts.limitBytes);
+  if (isAbandoned) headers.connection = 'close';
   const text = JSON.stringify(body);
   headers['content-length'] = String(Buffer.byteLength(text));
   res.writeHead(error.status, headers);
   res.end(text);
-  if (abandoned) discardBody(refuser, req);
+  if (isAbandoned) discardBody(parts, req);
 }
 
 /** Node discards a small unread body and reuses the connection; this is about all other bodies. */
-function leavesBody(req: IncomingMessage, limitBytes: number): boolean {
+function hasUnreadBody(req: IncomingMessage, limitBytes: number): boolean {
   if (req.complete) return false;
   const length = req.headers['content-length'];
   return length === undefined ? req.headers['transfer-encoding'] !== undefined : Number(length) > limitBytes;
 }
 
-function challenge(gate: Gate, req: IncomingMessage, error: AppError): Record<string, string> {
-  if (isAppError(error, 'UNAUTHENTICATED')) return { 'www-authenticate': gate.challenge(req, 'invalid_token') };
-  if (isAppError(error, 'INVALID_DPOP_PROOF')) return { 'www-authenticate': gate.challenge(req, 'invalid_dpop_proof') };
+function challenge(authenticator: TokenAuthenticator, req: IncomingMessage, error: AppError): Record<string, string> {
+  if (isAppError(error, 'UNAUTHENTICATED'))
+    return { 'www-authenticate': authenticator.challenge(req, 'invalid_token') };
+  if (isAppError(error, 'INVALID_DPOP_PROOF'))
+    return { 'www-authenticate': authenticator.challenge(req, 'invalid_dpop_proof') };
   if (isAppError(error, 'INSUFFICIENT_SCOPE')) {
-    return { 'www-authenticate': gate.scopeChallenge(req, error.details.scopes) };
+    return { 'www-authenticate': authenticator.scopeChallenge(req, error.details.scopes) };
   }
   return {};
 }
@@ -86,7 +88,8 @@ function bodyOf(error: AppError): object {
   if (error.code === 'UNAUTHENTICATED') return { error: 'invalid_token', error_description: error.message };
   if (error.code === 'INVALID_DPOP_PROOF') return { error: 'invalid_dpop_proof', error_description: error.message };
   if (error.code === 'INSUFFICIENT_SCOPE') return { error: 'insufficient_scope', error_description: error.message };
-  const code = error.code === 'MALFORMED_JSON' ? PARSE_ERROR : error.code === 'INTERNAL' ? INTERNAL_ERROR : REFUSED;
+  const code =
+    error.code === 'MALFORMED_JSON' ? PARSE_ERROR : error.code === 'INTERNAL' ? INTERNAL_ERROR : REFUSED_ERROR;
   return { jsonrpc: '2.0', error: { code, message: error.message, data: { code: error.code } }, id: null };
 }
 
@@ -94,13 +97,13 @@ function bodyOf(error: AppError): object {
  * Reads and discards more of the body for a while, then closes the socket. A socket that closes with unread data can
  * lose the response.
  */
-function discardBody(refuser: Refuser, req: IncomingMessage): void {
-  let left = refuser.limitBytes * LINGER_FACTOR;
-  const hangUp = () => req.socket.destroy();
-  const stop = refuser.clock.after(LINGER_MS, hangUp);
+function discardBody(parts: ErrorParts, req: IncomingMessage): void {
+  let remaining = parts.limitBytes * LINGER_FACTOR;
+  const destroySocket = () => req.socket.destroy();
+  const stop = parts.clock.after(LINGER_MS, destroySocket);
   req.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) hangUp();
+    remaining -= chunk.length;
+    if (remaining < 0) destroySocket();
   });
   req.on('close', stop);
   req.on('error', stop);

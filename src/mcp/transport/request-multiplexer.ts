@@ -1,7 +1,7 @@
 // A transport that lets one long-lived SDK instance serve many HTTP requests. It replaces every JSON-RPC id with its
 // own number, and a map stores under that number how to answer. The identity of the caller uses the same map: the SDK
 // passes all messages through one queue, so an AsyncLocalStorage would return the wrong caller. Calls without the
-// instance (fast-path.ts) are answered, streamed and cancelled through the same map.
+// instance (serving.ts) are answered, streamed and cancelled through the same map.
 import type { ServerResponse } from 'node:http';
 import type { JSONRPCMessage, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/server';
 import { Stop, type StopSignal } from '../../core/clock/stop.ts';
@@ -14,34 +14,40 @@ const KEEP_ALIVE_MS = 15_000;
 const MISSING_CAPABILITY = -32021;
 const INTERNAL_ERROR = -32603;
 
-export interface HotRequest {
+export interface MultiplexedRequest {
   readonly id: RequestId;
   readonly method: string;
   readonly params?: Record<string, unknown>;
 }
 
-export interface Mux extends Transport {
+export interface RequestMultiplexer extends Transport {
   /**
    * Answers `res` as JSON. If a message precedes the result and the client accepts streams, the response is an event
    * stream.
    */
-  serve(request: HotRequest, from: Origin, res: ServerResponse, takesStream: boolean): void;
+  serve(request: MultiplexedRequest, from: RequestSender, res: ServerResponse, acceptsStream: boolean): void;
   /** The same for work without the instance; its return value is the result. */
-  run(request: HotRequest, from: Origin, res: ServerResponse, takesStream: boolean, work: Work): void;
+  run(
+    request: MultiplexedRequest,
+    from: RequestSender,
+    res: ServerResponse,
+    acceptsStream: boolean,
+    work: DirectWork,
+  ): void;
   /** Cancels the request of the same caller, id and conversation, and ends its response without a result. */
-  cancel(requestId: RequestId, from: Origin): void;
+  cancel(requestId: RequestId, from: RequestSender): void;
   /**
    * Sends a request to the instance, optionally on behalf of `identity`. Returns the result as a client would get it.
    */
-  ask(method: string, params: Record<string, unknown>, identity?: Identity): Promise<unknown>;
+  sendRequest(method: string, params: Record<string, unknown>, identity?: Identity): Promise<unknown>;
   identityOf(id: RequestId): Identity | undefined;
   /** The number of requests in progress. */
   readonly pending: number;
 }
 
-export type Work = (lane: Lane) => Promise<unknown>;
+export type DirectWork = (channel: ResponseChannel) => Promise<unknown>;
 
-export interface Lane {
+export interface ResponseChannel {
   /** Aborted when the client cancels or disconnects. */
   readonly signal: StopSignal;
   /** Sends a notification on the stream of the call. */
@@ -49,32 +55,28 @@ export interface Lane {
 }
 
 /** The sender of a request. */
-export interface Origin {
+export interface RequestSender {
   readonly identity: Identity;
   /** Only for clients of earlier revisions (conversations.ts). */
   readonly conversation?: string | undefined;
 }
 
-interface Exchange extends Origin {
+interface Exchange extends RequestSender {
   readonly clientId: RequestId;
   readonly res: ServerResponse;
-  readonly takesStream: boolean;
+  readonly acceptsStream: boolean;
   /** Only for work without the instance. */
   readonly stop?: Stop;
   stopKeepAlive?: () => void;
 }
 
-interface Question {
+interface PendingRequest {
   readonly identity: Identity | undefined;
   readonly answer: (message: JSONRPCMessage) => void;
 }
 
-/** `refuse` answers a request if its token became invalid while it was served. */
-export function createMux(clock: Clock, refuse: (res: ServerResponse, error: AppError) => void): Mux {
-  const exchanges = new Map<RequestId, Exchange>();
-  const questions = new Map<RequestId, Question>();
-  let next = 1;
-
+/** Writes the messages of an exchange to its response. */
+function createAnswers(clock: Clock, refuse: (res: ServerResponse, error: AppError) => void) {
   const keepAlive = (exchange: Exchange) => {
     exchange.stopKeepAlive = clock.after(KEEP_ALIVE_MS, () => {
       exchange.res.write(': keep-alive\n\n');
@@ -93,7 +95,7 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
   };
 
   const stream = (exchange: Exchange, message: JSONRPCMessage) => {
-    if (!exchange.takesStream) return;
+    if (!exchange.acceptsStream) return;
     openStream(exchange);
     exchange.res.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
   };
@@ -118,27 +120,40 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
     res.end(text);
   };
 
-  const drop = (id: RequestId) => {
+  return { openStream, stream, finish };
+}
+
+/** `refuse` answers a request if its token became invalid while it was served. */
+export function createRequestMultiplexer(
+  clock: Clock,
+  refuse: (res: ServerResponse, error: AppError) => void,
+): RequestMultiplexer {
+  const exchanges = new Map<RequestId, Exchange>();
+  const pendingRequests = new Map<RequestId, PendingRequest>();
+  const { openStream, stream, finish } = createAnswers(clock, refuse);
+  let next = 1;
+
+  const abortExchange = (id: RequestId) => {
     const exchange = exchanges.get(id);
     if (!exchange) return;
     exchanges.delete(id);
     if (exchange.stop) exchange.stop.abort();
-    else mux.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+    else multiplexer.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
   };
 
-  const open = (exchange: Exchange): number => {
+  const register = (exchange: Exchange): number => {
     const id = next++;
     exchanges.set(id, exchange);
     exchange.res.on('close', () => {
       exchange.stopKeepAlive?.();
       // A client of 2026-07-28 cancels by closing the response; for earlier clients, a closed response also ends the
       // call.
-      drop(id);
+      abortExchange(id);
     });
     return id;
   };
 
-  const mux: Mux = {
+  const multiplexer: RequestMultiplexer = {
     async start() {},
     async close() {
       for (const exchange of exchanges.values()) {
@@ -147,42 +162,42 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
         exchange.res.destroy();
       }
       exchanges.clear();
-      mux.onclose?.();
+      multiplexer.onclose?.();
     },
     async send(message: JSONRPCMessage, options?: TransportSendOptions) {
-      const answers = 'id' in message && message.id !== undefined && !('method' in message);
-      const id = answers ? message.id : options?.relatedRequestId;
+      const isResponse = 'id' in message && message.id !== undefined && !('method' in message);
+      const id = isResponse ? message.id : options?.relatedRequestId;
       if (id === undefined) return;
       const exchange = exchanges.get(id);
       if (!exchange) {
-        if (answers) questions.get(id)?.answer(message);
+        if (isResponse) pendingRequests.get(id)?.answer(message);
         return;
       }
-      if (!answers) {
+      if (!isResponse) {
         stream(exchange, message);
         return;
       }
       exchanges.delete(id);
       finish(exchange, { ...message, id: exchange.clientId } as JSONRPCMessage);
     },
-    serve(request, from, res, takesStream) {
-      const id = open({ ...from, clientId: request.id, res, takesStream });
-      mux.onmessage?.({ jsonrpc: '2.0', ...request, id });
+    serve(request, from, res, acceptsStream) {
+      const id = register({ ...from, clientId: request.id, res, acceptsStream });
+      multiplexer.onmessage?.({ jsonrpc: '2.0', ...request, id });
     },
-    run(request, from, res, takesStream, work) {
+    run(request, from, res, acceptsStream, work) {
       const stop = new Stop();
-      const exchange: Exchange = { ...from, clientId: request.id, res, takesStream, stop };
-      const id = open(exchange);
-      const answer = (rest: { readonly result: unknown } | { readonly error: unknown }) => {
-        if (exchanges.delete(id)) finish(exchange, { ...rest, jsonrpc: '2.0', id: request.id } as JSONRPCMessage);
+      const exchange: Exchange = { ...from, clientId: request.id, res, acceptsStream, stop };
+      const id = register(exchange);
+      const answer = (payload: { readonly result: unknown } | { readonly error: unknown }) => {
+        if (exchanges.delete(id)) finish(exchange, { ...payload, jsonrpc: '2.0', id: request.id } as JSONRPCMessage);
       };
-      const notify: Lane['notify'] = (method, params) => {
+      const notify: ResponseChannel['notify'] = (method, params) => {
         if (exchanges.has(id)) stream(exchange, { jsonrpc: '2.0', method, params });
       };
       work({ signal: stop, notify }).then(
         (result) => answer({ result }),
         (error: Error) => {
-          mux.onerror?.(error);
+          multiplexer.onerror?.(error);
           answer({ error: { code: INTERNAL_ERROR, message: 'Internal error' } });
         },
       );
@@ -193,7 +208,7 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
         // An invented conversation id must not reach calls of other callers.
         const { userId, clientId } = exchange.identity.auth;
         if (userId !== auth.userId || clientId !== auth.clientId) continue;
-        drop(id);
+        abortExchange(id);
         // A cancelled request gets no response (MCP 2025-11-25, cancellation, behavior requirements).
         openStream(exchange);
         exchange.stopKeepAlive?.();
@@ -201,22 +216,22 @@ export function createMux(clock: Clock, refuse: (res: ServerResponse, error: App
         return;
       }
     },
-    ask(method, params, identity) {
+    sendRequest(method, params, identity) {
       const id = next++;
       return new Promise((resolve, reject) => {
         const answer = (message: JSONRPCMessage) => {
-          questions.delete(id);
+          pendingRequests.delete(id);
           if ('result' in message) resolve(message.result);
           else reject(new Error('error' in message ? message.error.message : 'no result'));
         };
-        questions.set(id, { identity, answer });
-        mux.onmessage?.({ jsonrpc: '2.0', id, method, params });
+        pendingRequests.set(id, { identity, answer });
+        multiplexer.onmessage?.({ jsonrpc: '2.0', id, method, params });
       });
     },
-    identityOf: (id) => (exchanges.get(id) ?? questions.get(id))?.identity,
+    identityOf: (id) => (exchanges.get(id) ?? pendingRequests.get(id))?.identity,
     get pending() {
       return exchanges.size;
     },
   };
-  return mux;
+  return multiplexer;
 }

@@ -9,61 +9,68 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Clock } from '../../core/clock.ts';
 import { type BuildServer, createServerBuilder, type ServerParts } from '../server.ts';
 import { identityOfHttp } from './identity.ts';
-import type { Mux } from './request-multiplexer.ts';
+import type { RequestMultiplexer } from './request-multiplexer.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
 export interface SdkParts {
   readonly server: Omit<ServerParts, 'notify'>;
   /** Undefined if the SDK's own handler serves every request. */
-  readonly muxes: Muxes | undefined;
+  readonly multiplexers: Multiplexers | undefined;
   readonly hasSessions: boolean;
   readonly limitBytes: number;
   readonly clock: Clock;
   readonly onerror: (cause: Error) => void;
 }
 
-export interface Muxes {
-  readonly modern: Mux;
-  readonly legacy: Mux;
+export interface Multiplexers {
+  readonly modern: RequestMultiplexer;
+  readonly legacy: RequestMultiplexer;
 }
 
 export interface Sdk {
   /** Serves a request with the SDK's own handler. */
   handle(req: IncomingMessage, res: ServerResponse, body: unknown): Promise<void>;
   readonly sessions: Sessions | undefined;
-  tellOfChange(): void;
-  tellOfTools(): void;
+  notifyChange(): void;
+  notifyToolChange(): void;
   close(): Promise<void>;
 }
 
-export async function openSdk({ server, muxes, hasSessions, limitBytes, clock, onerror }: SdkParts): Promise<Sdk> {
+export async function openSdk({
+  server,
+  multiplexers,
+  hasSessions,
+  limitBytes,
+  clock,
+  onerror,
+}: SdkParts): Promise<Sdk> {
   const build = createServerBuilder({ ...server, notify: () => handler.notify });
   const handler = createMcpHandler(({ era }) => build(identityOfHttp, era === 'modern'), {
     onerror,
     maxRequestBodySize: limitBytes,
   });
-  const answer: typeof handler.fetch = async (...asked) => {
-    const response = await handler.fetch(...asked);
+  const answer: typeof handler.fetch = async (...args) => {
+    const response = await handler.fetch(...args);
     // Its weaker `no-cache` would replace the `no-store` of the endpoint (mcp/endpoint.ts).
     response.headers.delete('cache-control');
     return response;
   };
   const viaSdk = toNodeHandler({ fetch: answer }, { onerror, maxRequestBodySize: limitBytes });
   const sessions = hasSessions ? createSessions(build, clock) : undefined;
-  const closeShared = muxes && (await connect(build, muxes, onerror));
+  const closeShared = multiplexers && (await connect(build, multiplexers, onerror));
   return {
     handle: (req, res, body) => viaSdk(req as NodeIncomingMessageLike, res as unknown as NodeServerResponseLike, body),
     sessions,
-    tellOfChange() {
+    notifyChange() {
       const { notify } = handler;
       notify.toolsChanged();
       notify.resourcesChanged();
       notify.promptsChanged();
-      sessions?.tellOfChange();
+      sessions?.notifyChange();
     },
-    tellOfTools() {
+    notifyToolChange() {
       handler.notify.toolsChanged();
-      sessions?.tellOfTools();
+      sessions?.notifyToolChange();
     },
     async close() {
       await Promise.allSettled([handler.close(), sessions?.close(), closeShared?.()]);
@@ -74,7 +81,7 @@ export async function openSdk({ server, muxes, hasSessions, limitBytes, clock, o
 /** One instance serves 2026-07-28, the other all earlier revisions. */
 async function connect(
   build: BuildServer,
-  { modern, legacy }: Muxes,
+  { modern, legacy }: Multiplexers,
   onerror: (cause: Error) => void,
 ): Promise<() => Promise<unknown>> {
   const stdio = serveStdio(() => build((ctx) => modern.identityOf(ctx.mcpReq.id)), { transport: modern, onerror });
@@ -83,7 +90,7 @@ async function connect(
   try {
     await server.connect(legacy);
     const clientInfo = { name: 'portico', version: '0' };
-    await legacy.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+    await legacy.sendRequest('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
   } catch (cause) {
     onerror(cause as Error);
   }

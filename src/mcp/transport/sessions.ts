@@ -10,8 +10,8 @@ import type { Identity } from '../tool-call.ts';
 import { authInfoOf, identityOfHttp } from './identity.ts';
 
 const IDLE_MS = 30 * 60_000;
-const MOST_SESSIONS = 1000;
-const MOST_SESSIONS_PER_USER = 50;
+const MAX_SESSIONS = 1000;
+const MAX_SESSIONS_PER_USER = 50;
 
 interface Session {
   readonly id: string;
@@ -19,18 +19,18 @@ interface Session {
   readonly transport: NodeStreamableHTTPServerTransport;
   readonly server: Server;
   /** Requests in progress, including the event stream of the session. */
-  busy: number;
+  activeRequests: number;
   usedAt: number;
 }
 
 export interface Sessions {
   /** Whether an `initialize` with these params opens a session. */
-  wants(params: unknown): boolean;
+  needsSession(params: unknown): boolean;
   open(req: IncomingMessage, res: ServerResponse, body: unknown, identity: Identity): Promise<void>;
   /** Serves a request of a session. False if this caller has no such session; the response is then 404. */
   serve(id: string, req: IncomingMessage, res: ServerResponse, body: unknown, identity: Identity): Promise<boolean>;
-  tellOfChange(): void;
-  tellOfTools(): void;
+  notifyChange(): void;
+  notifyToolChange(): void;
   close(): Promise<void>;
 }
 
@@ -40,51 +40,51 @@ export function createSessions(build: BuildServer, clock: Clock): Sessions {
   const sweep = () => {
     const now = clock.now();
     for (const session of sessions.values()) {
-      if (session.busy === 0 && now - session.usedAt > IDLE_MS) void session.transport.close();
+      if (session.activeRequests === 0 && now - session.usedAt > IDLE_MS) void session.transport.close();
     }
   };
 
-  const makeRoom = (owner: string) => {
+  const evictSessions = (owner: string) => {
     sweep();
-    const oldestOf = (some: Session[], most: number) => {
-      if (some.length < most) return;
+    const evictOldest = (some: Session[], max: number) => {
+      if (some.length < max) return;
       // Evict idle sessions first: the client of a busy session is waiting for a response.
-      const idle = some.filter((session) => session.busy === 0);
+      const idle = some.filter((session) => session.activeRequests === 0);
       const oldest = (idle.length > 0 ? idle : some).reduce((a, b) => (a.usedAt <= b.usedAt ? a : b));
       sessions.delete(oldest.id);
       void oldest.transport.close();
     };
-    oldestOf(
+    evictOldest(
       [...sessions.values()].filter((session) => session.owner === owner),
-      MOST_SESSIONS_PER_USER,
+      MAX_SESSIONS_PER_USER,
     );
-    oldestOf([...sessions.values()], MOST_SESSIONS);
+    evictOldest([...sessions.values()], MAX_SESSIONS);
   };
 
   const handle = async (session: Session, req: IncomingMessage, res: ServerResponse, body: unknown, auth: AuthInfo) => {
-    session.busy++;
+    session.activeRequests++;
     session.usedAt = clock.now();
     res.once('close', () => {
-      session.busy--;
+      session.activeRequests--;
       session.usedAt = clock.now();
     });
     await session.transport.handleRequest(Object.assign(req, { auth }), res, body);
   };
 
   return {
-    wants(params) {
+    needsSession(params) {
       const capabilities = (params as { capabilities?: unknown } | null)?.capabilities;
       if (typeof capabilities !== 'object' || capabilities === null) return false;
       return 'elicitation' in capabilities || 'sampling' in capabilities;
     },
     async open(req, res, body, identity) {
       const owner = ownerOf(identity);
-      makeRoom(owner);
+      evictSessions(owner);
       // MCP, security best practices: session ids are random and bound to the user, and never authenticate.
       const id = randomToken();
       const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: () => id });
       const server = build(identityOfHttp, true);
-      const session: Session = { id, owner, transport, server, busy: 0, usedAt: clock.now() };
+      const session: Session = { id, owner, transport, server, activeRequests: 0, usedAt: clock.now() };
       await server.connect(transport);
       const closed = transport.onclose;
       transport.onclose = () => {
@@ -101,14 +101,18 @@ export function createSessions(build: BuildServer, clock: Clock): Sessions {
       await handle(session, req, res, body, authInfoOf(identity));
       return true;
     },
-    tellOfTools() {
+    notifyToolChange() {
       for (const { server } of sessions.values()) void server.sendToolListChanged().catch(() => undefined);
     },
-    tellOfChange() {
+    notifyChange() {
       for (const { server } of sessions.values()) {
-        const told = [server.sendToolListChanged(), server.sendResourceListChanged(), server.sendPromptListChanged()];
+        const notifications = [
+          server.sendToolListChanged(),
+          server.sendResourceListChanged(),
+          server.sendPromptListChanged(),
+        ];
         // A client may disconnect while it is notified.
-        void Promise.allSettled(told);
+        void Promise.allSettled(notifications);
       }
     },
     async close() {

@@ -12,21 +12,21 @@ const LINE_FEED = 0x0a;
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
-export interface Lines extends Transport {
+export interface LineTransport extends Transport {
   /** Called once, when the input ends. */
   onend?: () => void;
 }
 
-export function createLines(input: Readable, output: Writable, limits: BodyLimits): Lines {
+export function createLineTransport(input: Readable, output: Writable, limits: BodyLimits): LineTransport {
   /** The chunks of the incomplete line. */
   let parts: Buffer[] = [];
   let size = 0;
-  let closed = false;
-  let ended = false;
+  let isClosed = false;
+  let isEnded = false;
 
   const write = (message: object): Promise<void> =>
     new Promise((resolve, reject) => {
-      if (closed) reject(new Error('the client is gone'));
+      if (isClosed) reject(new Error('the client disconnected'));
       else output.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
     });
 
@@ -34,7 +34,7 @@ export function createLines(input: Readable, output: Writable, limits: BodyLimit
     write({ jsonrpc: '2.0', id: null, error: { code, message } }).catch(() => undefined);
   };
 
-  const take = (bytes: Buffer) => {
+  const handleLine = (bytes: Buffer) => {
     // Some hosts end lines with CR LF, and some send empty lines as a heartbeat.
     const text = bytes.at(-1) === 0x0d ? bytes.subarray(0, -1) : bytes;
     if (text.length === 0) return;
@@ -47,66 +47,66 @@ export function createLines(input: Readable, output: Writable, limits: BodyLimit
       return;
     }
     for (const message of messagesOf(body)) {
-      if (isMessage(message)) lines.onmessage?.(message);
-      else refuse(INVALID_REQUEST, 'A line must be a message of JSON-RPC 2.0.');
+      if (isMessage(message)) transport.onmessage?.(message);
+      else refuse(INVALID_REQUEST, 'Each line must be a JSON-RPC 2.0 message.');
     }
   };
 
-  const keep = (bytes: Buffer) => {
+  const append = (bytes: Buffer) => {
     size += bytes.length;
     if (size <= limits.bytes) parts.push(bytes);
     else parts = [];
   };
 
   const endLine = () => {
-    const whole = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-    const tooLong = size > limits.bytes;
+    const line = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+    const isTooLong = size > limits.bytes;
     parts = [];
     size = 0;
-    if (!tooLong) take(whole);
+    if (!isTooLong) handleLine(line);
     else refuse(PARSE_ERROR, new AppError('BODY_TOO_LARGE', { limitBytes: limits.bytes }).message);
   };
 
   const onData = (chunk: Buffer) => {
     let from = 0;
     for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, from)) {
-      keep(chunk.subarray(from, at));
+      append(chunk.subarray(from, at));
       from = at + 1;
       endLine();
     }
-    if (from < chunk.length) keep(chunk.subarray(from));
+    if (from < chunk.length) append(chunk.subarray(from));
   };
 
   const onEnd = () => {
-    if (ended) return;
-    ended = true;
+    if (isEnded) return;
+    isEnded = true;
     // The last line may have no line feed.
     if (size > 0) endLine();
-    lines.onend?.();
+    transport.onend?.();
   };
 
   /** The client has closed the output. */
   const onOutputError = () => {
-    void lines.close();
-    if (ended) return;
-    ended = true;
-    lines.onend?.();
+    void transport.close();
+    if (isEnded) return;
+    isEnded = true;
+    transport.onend?.();
   };
 
-  const lines: Lines = {
+  const transport: LineTransport = {
     async start() {
       input.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', onEnd);
       output.on('error', onOutputError);
     },
     send: (message) => write(message),
     async close() {
-      if (closed) return;
-      closed = true;
+      if (isClosed) return;
+      isClosed = true;
       input.off('data', onData).pause();
-      lines.onclose?.();
+      transport.onclose?.();
     },
   };
-  return lines;
+  return transport;
 }
 
 /** A request, a notification or a response; the SDK validates its contents. */

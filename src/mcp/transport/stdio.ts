@@ -6,20 +6,20 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, RequestId, ServerNotifier, Transport } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { Narrowing } from '../../core/caller/restrictions.ts';
+import type { Restrictions } from '../../core/caller/restrictions.ts';
 import { reportFailure } from '../../core/observe/failures.ts';
 import { createServerBuilder } from '../server.ts';
 import type { Identity } from '../tool-call.ts';
-import { cancelledBy } from './conversations.ts';
+import { cancelledRequestId } from './conversations.ts';
 import { repairCall } from './json-rpc.ts';
-import type { NarrowingGate } from './narrowing.ts';
+import type { RestrictingAuthenticator } from './narrowing.ts';
 import { createServing, type ServingParts } from './serving.ts';
-import { createLines, type Lines } from './stdio-framing.ts';
+import { createLineTransport, type LineTransport } from './stdio-framing.ts';
 
 export interface StdioParts extends ServingParts {
   /** The application token. */
   readonly token: string;
-  readonly narrowing: Narrowing | undefined;
+  readonly restrictions: Restrictions | undefined;
   readonly input: Readable;
   /** Only the protocol may write to this stream. */
   readonly output: Writable;
@@ -36,47 +36,47 @@ export interface StdioServer {
 }
 
 /** How long cancelled calls have to write their log entries, in milliseconds. */
-const SETTLE_MS = 2000;
-const REFUSED = -32000;
+const SHUTDOWN_MS = 2000;
+const REFUSED_ERROR = -32000;
 const INTERNAL_ERROR = -32603;
 
 /** Starts serving. Throws UNAUTHENTICATED, before it reads any input, if the token is invalid. */
 export async function openStdioServer(parts: StdioParts): Promise<StdioServer> {
   const { clock, config, input, output } = parts;
   const serving = createServing(parts);
-  const build = createServerBuilder({ ...serving.server, notify: () => quiet });
-  const identify = createIdentify(serving.gate, parts);
+  const build = createServerBuilder({ ...serving.server, notify: () => silentNotifier });
+  const identify = createIdentify(serving.authenticator, parts);
   await identify();
 
-  const lines = createLines(input, output, { bytes: config.bodyLimitBytes, depth: config.jsonDepthLimit });
+  const lines = createLineTransport(input, output, { bytes: config.bodyLimitBytes, depth: config.jsonDepthLimit });
   const ended = new Promise<void>((resolve) => {
     lines.onend = resolve;
   });
-  const guarded = guard(lines, identify, parts);
-  const served = serveStdio(() => build((ctx) => guarded.identityOf(ctx.mcpReq.id)), {
-    transport: guarded.transport,
+  const authenticated = authenticateMessages(lines, identify, parts);
+  const served = serveStdio(() => build((ctx) => authenticated.identityOf(ctx.mcpReq.id)), {
+    transport: authenticated.transport,
     onerror: serving.onerror,
   });
-  const within = (limitMs: number, done: Promise<void>) => Promise.race([done, clock.sleep(limitMs)]);
+  const waitUpTo = (limitMs: number, done: Promise<void>) => Promise.race([done, clock.sleep(limitMs)]);
   return {
     ended,
     async close(graceMs) {
       input.pause();
-      await within(graceMs, guarded.answered());
+      await waitUpTo(graceMs, authenticated.answered());
       await served.close();
-      await within(SETTLE_MS, serving.settled());
+      await waitUpTo(SHUTDOWN_MS, serving.whenIdle());
     },
   };
 }
 
 type Identify = () => Promise<Identity>;
 
-function createIdentify(gate: NarrowingGate, { token, narrowing }: StdioParts): Identify {
+function createIdentify(authenticator: RestrictingAuthenticator, { token, restrictions }: StdioParts): Identify {
   const request = { headers: { authorization: `Bearer ${token}` } };
-  return async () => ({ auth: gate.narrow(await gate.check(request), narrowing) });
+  return async () => ({ auth: authenticator.restrict(await authenticator.check(request), restrictions) });
 }
 
-interface Guarded {
+interface AuthenticatedTransport {
   readonly transport: Transport;
   identityOf(id: RequestId): Identity | undefined;
   /** Resolves when every request has its response. */
@@ -84,28 +84,32 @@ interface Guarded {
 }
 
 /** Checks the token for each request and passes the request on with that identity, in the order of arrival. */
-function guard(lines: Lines, identify: Identify, { observe }: StdioParts): Guarded {
+function authenticateMessages(
+  lines: LineTransport,
+  identify: Identify,
+  { observe }: StdioParts,
+): AuthenticatedTransport {
   const identities = new Map<RequestId, Identity>();
-  const owed = new Set<RequestId>();
-  let whenNoneIsOwed: (() => void) | undefined;
-  let order: Promise<void> = Promise.resolve();
+  const unanswered = new Set<RequestId>();
+  let onAllAnswered: (() => void) | undefined;
+  let queue: Promise<void> = Promise.resolve();
 
   const forget = (id: RequestId) => {
     identities.delete(id);
-    owed.delete(id);
-    if (owed.size === 0) whenNoneIsOwed?.();
+    unanswered.delete(id);
+    if (unanswered.size === 0) onAllAnswered?.();
   };
 
   const refuse = async (id: RequestId, error: unknown) => {
     const { code, message } = reportFailure(observe, 'mcp', error);
-    const number = code === 'INTERNAL' ? INTERNAL_ERROR : REFUSED;
+    const number = code === 'INTERNAL' ? INTERNAL_ERROR : REFUSED_ERROR;
     await transport.send({ jsonrpc: '2.0', id, error: { code: number, message, data: { code } } });
   };
 
-  const admit = async (message: JSONRPCMessage): Promise<void> => {
+  const forward = async (message: JSONRPCMessage): Promise<void> => {
     if (!('method' in message) || !('id' in message)) {
       // A cancelled request gets no response (MCP, cancellation, behavior requirements).
-      const cancelled = cancelledBy(message);
+      const cancelled = cancelledRequestId(message);
       if (cancelled !== undefined) forget(cancelled);
       transport.onmessage?.(message);
       return;
@@ -118,7 +122,7 @@ function guard(lines: Lines, identify: Identify, { observe }: StdioParts): Guard
       return;
     }
     // A listening request stays open as long as its client listens.
-    if (message.method !== 'subscriptions/listen') owed.add(message.id);
+    if (message.method !== 'subscriptions/listen') unanswered.add(message.id);
     repairCall(message);
     transport.onmessage?.(message);
   };
@@ -132,7 +136,7 @@ function guard(lines: Lines, identify: Identify, { observe }: StdioParts): Guard
     close: () => lines.close(),
   };
   lines.onmessage = (message) => {
-    order = order.then(() => admit(message)).catch((error: Error) => transport.onerror?.(error));
+    queue = queue.then(() => forward(message)).catch((error: Error) => transport.onerror?.(error));
   };
   lines.onclose = () => transport.onclose?.();
 
@@ -140,10 +144,10 @@ function guard(lines: Lines, identify: Identify, { observe }: StdioParts): Guard
     transport,
     identityOf: (id) => identities.get(id),
     async answered() {
-      await order;
-      if (owed.size > 0) {
+      await queue;
+      if (unanswered.size > 0) {
         await new Promise<void>((resolve) => {
-          whenNoneIsOwed = resolve;
+          onAllAnswered = resolve;
         });
       }
     },
@@ -151,7 +155,7 @@ function guard(lines: Lines, identify: Identify, { observe }: StdioParts): Guard
 }
 
 /** The connection's own instance sends all notifications of changes, so this notifier is empty. */
-const quiet: ServerNotifier = {
+const silentNotifier: ServerNotifier = {
   toolsChanged: () => undefined,
   promptsChanged: () => undefined,
   resourcesChanged: () => undefined,

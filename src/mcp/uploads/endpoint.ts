@@ -8,34 +8,34 @@ import type { Config } from '../../core/config.ts';
 import { fail } from '../../core/errors.ts';
 import { reportFailure } from '../../core/observe/failures.ts';
 import type { Observe } from '../../core/observe.ts';
-import { announcesTooMuch } from '../../http/body.ts';
-import { attachmentNamed } from '../../http/reply.ts';
-import type { Gate } from '../../oauth/tokens/bearer.ts';
+import { exceedsLimit } from '../../http/body.ts';
+import { attachmentHeader } from '../../http/reply.ts';
+import type { TokenAuthenticator } from '../../oauth/tokens/bearer.ts';
 import type { ActivityLog } from '../../store/audit/activity-types.ts';
-import { allowOrigin, answerPreflight, createAdmission } from '../transport/admission.ts';
-import { answerError } from '../transport/refusal.ts';
+import { allowOrigin, answerPreflight, createOriginPolicy } from '../transport/admission.ts';
+import { sendError } from '../transport/refusal.ts';
 import type { Files } from './files.ts';
 
-export interface FileFrontParts {
+export interface FileEndpointParts {
   readonly config: Config;
   readonly files: Files;
-  readonly gate: Gate;
+  readonly authenticator: TokenAuthenticator;
   readonly observe: Observe;
   readonly clock: Clock;
   readonly activity: Pick<ActivityLog, 'record'>;
   readonly renderingOf: (userId: number) => Promise<number>;
 }
 
-export interface FileFront {
+export interface FileEndpoint {
   /** Answers any request below the file URLs, whatever its method. */
   handle(req: IncomingMessage, res: ServerResponse): void;
 }
 
 const methods = { uploads: ['PUT', 'OPTIONS'], downloads: ['GET', 'HEAD', 'OPTIONS'] } as const;
 
-export function createFileFront(parts: FileFrontParts): FileFront {
-  const { config, files, gate, observe, clock, activity, renderingOf } = parts;
-  const admission = createAdmission(config);
+export function createFileEndpoint(parts: FileEndpointParts): FileEndpoint {
+  const { config, files, authenticator, observe, clock, activity, renderingOf } = parts;
+  const admission = createOriginPolicy(config);
   const limitBytes = config.fileLimitBytes;
 
   const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
@@ -57,8 +57,8 @@ export function createFileFront(parts: FileFrontParts): FileFront {
   };
 
   const receive = async (req: IncomingMessage, res: ServerResponse, key: string): Promise<void> => {
-    if (announcesTooMuch(req, limitBytes)) fail('BODY_TOO_LARGE', { limitBytes });
-    checkType(req, (await files.announced(key)).mimeType);
+    if (exceedsLimit(req, limitBytes)) fail('BODY_TOO_LARGE', { limitBytes });
+    checkType(req, (await files.metadataOf(key)).mimeType);
     // A body parser of the host application has already consumed the bytes.
     if (req.readableEnded)
       fail('INVALID_ARGUMENT', { argument: 'Content-Type', problem: 'send the file as application/octet-stream.' });
@@ -81,7 +81,7 @@ export function createFileFront(parts: FileFrontParts): FileFront {
     res.writeHead(200, {
       'content-type': mimeType,
       'content-length': bytes,
-      'content-disposition': attachmentNamed(name),
+      'content-disposition': attachmentHeader(name),
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       // A browser that opens the file anyway must not run scripts from it with this server's origin.
@@ -97,9 +97,9 @@ export function createFileFront(parts: FileFrontParts): FileFront {
       serve(req, res).catch((error: unknown) => {
         // The client has disconnected.
         if (res.destroyed || req.errored) return;
-        const shown = reportFailure(observe, 'mcp files', error);
-        const body = { error: shown.code.toLowerCase(), error_description: shown.message };
-        answerError({ gate, observe, clock, limitBytes }, req, res, shown, body);
+        const reported = reportFailure(observe, 'mcp files', error);
+        const body = { error: reported.code.toLowerCase(), error_description: reported.message };
+        sendError({ authenticator, observe, clock, limitBytes }, req, res, reported, body);
       });
     },
   };
@@ -107,7 +107,7 @@ export function createFileFront(parts: FileFrontParts): FileFront {
 
 /** Accepts the announced type, octet-stream or no type. */
 function checkType(req: IncomingMessage, announced: string): void {
-  const given = /^\s*([^;\s]+)/.exec(req.headers['content-type'] ?? '')?.[1]?.toLowerCase();
-  if (given === undefined || given === announced || given === 'application/octet-stream') return;
-  fail('INVALID_ARGUMENT', { argument: 'Content-Type', problem: `${announced} was announced; send that.` });
+  const contentType = /^\s*([^;\s]+)/.exec(req.headers['content-type'] ?? '')?.[1]?.toLowerCase();
+  if (contentType === undefined || contentType === announced || contentType === 'application/octet-stream') return;
+  fail('INVALID_ARGUMENT', { argument: 'Content-Type', problem: `expected ${announced}, the announced type.` });
 }

@@ -5,23 +5,29 @@ import type { Files } from './files.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-const handle = /^\$uploadedFile:([\w-]{43})$/;
+const handlePattern = /^\$uploadedFile:([\w-]{43})$/;
 
-export const handleOf = (key: string): string => `$uploadedFile:${key}`;
+export const toHandle = (key: string): string => `$uploadedFile:${key}`;
 
 /** The keys of all uploads in the values. */
-export function uploadKeysIn(values: Values): string[] {
+export function findUploadKeys(values: Values): string[] {
   const texts = Object.values(values).flat();
-  return texts.flatMap((text) => (typeof text === 'string' && handle.exec(text)?.[1]) || []);
+  return texts.flatMap((text) => (typeof text === 'string' && handlePattern.exec(text)?.[1]) || []);
 }
 
 /** For reading a form: the uploads stay available. Throws INVALID_ARGUMENT with the field of an unusable upload. */
-export function showUploads(files: Files, userId: number, values: Values): Promise<Values> {
+export function readUploads(files: Files, userId: number, values: Values): Promise<Values> {
   return replaceUploads(values, (key) => files.findUpload(userId, key));
 }
 
 /** After these errors the action may have run. Any other error came before it. */
-const ran: ReadonlySet<ErrorCode> = new Set(['ACTION_FAILED', 'ACTION_REFUSED', 'CANCELLED', 'TIMED_OUT', 'INTERNAL']);
+const executedCodes: ReadonlySet<ErrorCode> = new Set([
+  'ACTION_FAILED',
+  'ACTION_REFUSED',
+  'CANCELLED',
+  'TIMED_OUT',
+  'INTERNAL',
+]);
 
 /**
  * For executing an action: reserves the uploads, and releases them if the action did not run. Otherwise they are used
@@ -33,31 +39,31 @@ export async function useUploads<T>(
   values: Values,
   use: (values: Values) => Promise<T>,
 ): Promise<T> {
-  const taken = new Map<string, ReturnType<Files['takeUpload']>>();
-  const take = (key: string) => {
+  const reserved = new Map<string, ReturnType<Files['reserveUpload']>>();
+  const reserve = (key: string) => {
     // Two fields may use the same upload.
-    const found = taken.get(key) ?? files.takeUpload(userId, key);
-    taken.set(key, found);
+    const found = reserved.get(key) ?? files.reserveUpload(userId, key);
+    reserved.set(key, found);
     return found;
   };
   let isUsed = false;
   try {
-    const ready = await replaceUploads(values, take);
+    const resolved = await replaceUploads(values, reserve);
     isUsed = true;
-    return await use(ready);
+    return await use(resolved);
   } catch (error) {
-    if (isAppError(error) && !ran.has(error.code)) isUsed = false;
+    if (isAppError(error) && !executedCodes.has(error.code)) isUsed = false;
     throw error;
   } finally {
-    await Promise.all([...taken].map(async ([key, found]) => (await found) && files.settleUpload(key, isUsed)));
+    await Promise.all([...reserved].map(async ([key, found]) => (await found) && files.endReservation(key, isUsed)));
   }
 }
 
 async function replaceUploads(values: Values, find: (key: string) => ReturnType<Files['findUpload']>): Promise<Values> {
   const replace = async (field: string, value: unknown): Promise<unknown> => {
-    const key = typeof value === 'string' ? handle.exec(value)?.[1] : undefined;
+    const key = typeof value === 'string' ? handlePattern.exec(value)?.[1] : undefined;
     if (key === undefined) return value;
-    const problem = 'this upload was not sent, is used up, expired or not yours. Call requestActionFileUpload.';
+    const problem = 'this upload is missing, already used, expired or not yours. Call requestActionFileUpload.';
     return (await find(key)) ?? fail('INVALID_ARGUMENT', { argument: `values.${field}`, problem });
   };
   const entries: [string, unknown][] = [];

@@ -12,16 +12,16 @@ import type { FormFile } from '../../agent/actions/definitions.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
 import { fail } from '../../core/errors.ts';
-import { hashToken, sameText } from '../../core/secret.ts';
+import { hashToken, timingSafeEqualText } from '../../core/secret.ts';
 import { createSealedFiles } from '../../store/files/sealed-files.ts';
 import type { FileRow, FileRows } from '../../store/files/types.ts';
 
 export const FILE_SECONDS = 900;
 
-export const uploadNext = 'Call requestActionFileUpload for another.';
-export const downloadNext = 'Execute the action again.';
+export const uploadAdvice = 'Call requestActionFileUpload for another.';
+export const downloadAdvice = 'Execute the action again.';
 
-interface About {
+interface FileMetadata {
   readonly name: string;
   readonly mimeType: string;
   /** Base64url; only for an upload with an announced hash. */
@@ -32,38 +32,43 @@ interface About {
 
 export interface Files {
   /** Returns the key and the URL of a new upload. Throws TOO_MANY_FILES. */
-  requestUpload(userId: number, about: About): Promise<{ readonly key: string; readonly url: string }>;
+  requestUpload(userId: number, metadata: FileMetadata): Promise<{ readonly key: string; readonly url: string }>;
   /**
    * Stores an upload. Throws FILE_GONE, FILE_SENT and BODY_TOO_LARGE, or INVALID_ARGUMENT if it differs from the
    * announcement; it can then be sent again.
    */
   receive(key: string, body: AsyncIterable<Buffer>): Promise<{ readonly bytes: number }>;
   /** The announced metadata of an upload. Throws FILE_GONE. */
-  announced(key: string): Promise<About>;
+  metadataOf(key: string): Promise<FileMetadata>;
   /** Undefined for an upload that is missing, not yet sent, in use, or another user's. */
   findUpload(userId: number, key: string): Promise<FormFile | undefined>;
   /** Like `findUpload`, and reserves the upload: later calls get undefined. */
-  takeUpload(userId: number, key: string): Promise<FormFile | undefined>;
+  reserveUpload(userId: number, key: string): Promise<FormFile | undefined>;
   /** Extends the life of an upload to at least `until`, in milliseconds since the epoch. */
-  keepUpload(userId: number, key: string, until: number): Promise<void>;
+  extendUpload(userId: number, key: string, until: number): Promise<void>;
   /** Deletes an upload, unless it is in use or another user's. */
-  dropUpload(userId: number, key: string): Promise<void>;
+  deleteUpload(userId: number, key: string): Promise<void>;
   /** Ends a reservation: `used` deletes the upload, otherwise it becomes available again. */
-  settleUpload(key: string, used: boolean): Promise<void>;
+  endReservation(key: string, used: boolean): Promise<void>;
   /**
    * Stores a download for `seconds`. Default: 15 minutes. Undefined if it exceeds the size limit. Throws
    * TOO_MANY_FILES.
    */
-  offer(userId: number, about: About, content: AsyncIterable<Buffer>, seconds?: number): Promise<Offered | undefined>;
+  createDownload(
+    userId: number,
+    metadata: FileMetadata,
+    content: AsyncIterable<Buffer>,
+    seconds?: number,
+  ): Promise<DownloadLink | undefined>;
   /** Opens a download. Throws FILE_GONE. */
   open(
     key: string,
   ): Promise<
-    About & { readonly userId: number; readonly bytes: number; readonly content: () => AsyncIterable<Buffer> }
+    FileMetadata & { readonly userId: number; readonly bytes: number; readonly content: () => AsyncIterable<Buffer> }
   >;
 }
 
-export interface Offered {
+export interface DownloadLink {
   readonly url: string;
   readonly bytes: number;
 }
@@ -82,24 +87,24 @@ export function createFiles(parts: {
 
   const sealed = createSealedFiles(rows, clock);
 
-  const add = (kind: FileRow['kind'], userId: number, about: About, seconds = FILE_SECONDS): Promise<string> =>
+  const add = (kind: FileRow['kind'], userId: number, about: FileMetadata, seconds = FILE_SECONDS): Promise<string> =>
     sealed.add({ kind, userId, about, state: kind === 'upload' ? 'asked' : 'arriving', seconds });
 
   const store = (key: string, body: AsyncIterable<Buffer>) => sealed.write(key, body, limitBytes);
 
   async function* read(key: string, row: FileRow): AsyncIterable<Buffer> {
-    for await (const part of sealed.read(key, row)) yield part ?? fail('FILE_GONE', { next: downloadNext });
+    for await (const part of sealed.read(key, row)) yield part ?? fail('FILE_GONE', { next: downloadAdvice });
   }
 
-  const aboutOf = (key: string, row: FileRow): About => sealed.aboutOf<About>(key, row);
+  const readMetadata = (key: string, row: FileRow): FileMetadata => sealed.aboutOf<FileMetadata>(key, row);
 
-  async function findOf(kind: FileRow['kind'], key: string): Promise<FileRow | undefined> {
+  async function findActive(kind: FileRow['kind'], key: string): Promise<FileRow | undefined> {
     const row = await rows.find(hashToken(key));
     return row?.kind === kind && (await isActive(row.userId)) ? row : undefined;
   }
 
   async function findOwn(userId: number, key: string): Promise<FileRow | undefined> {
-    const row = await findOf('upload', key);
+    const row = await findActive('upload', key);
     // Only the user who requested the upload may use it, even if other users know its key.
     return row?.userId === userId && row.state === 'ready' ? row : undefined;
   }
@@ -107,7 +112,7 @@ export function createFiles(parts: {
   async function load(key: string, row: FileRow): Promise<FormFile> {
     const chunks: Buffer[] = [];
     for await (const chunk of read(key, row)) chunks.push(chunk);
-    const { name, mimeType } = aboutOf(key, row);
+    const { name, mimeType } = readMetadata(key, row);
     return { name, mimeType, content: Buffer.concat(chunks) };
   }
 
@@ -116,22 +121,22 @@ export function createFiles(parts: {
       const key = await add('upload', userId, about);
       return { key, url: `${endpoint()}/uploads/${key}` };
     },
-    async announced(key) {
-      return aboutOf(key, (await findOf('upload', key)) ?? fail('FILE_GONE', { next: uploadNext }));
+    async metadataOf(key) {
+      return readMetadata(key, (await findActive('upload', key)) ?? fail('FILE_GONE', { next: uploadAdvice }));
     },
     async receive(key, body) {
-      const row = (await findOf('upload', key)) ?? fail('FILE_GONE', { next: uploadNext });
+      const row = (await findActive('upload', key)) ?? fail('FILE_GONE', { next: uploadAdvice });
       // Single use: of several concurrent senders, in any process, one continues.
       if (!(await rows.move(row.id, 'asked', 'arriving'))) fail('FILE_SENT', {});
       try {
         const { bytes, parts, sha256 } = await store(key, body);
-        const { sha256: announced } = aboutOf(key, row);
-        if (announced !== undefined && !sameText(announced, sha256))
+        const { sha256: announced } = readMetadata(key, row);
+        if (announced !== undefined && !timingSafeEqualText(announced, sha256))
           fail('INVALID_ARGUMENT', {
             argument: 'sha256',
-            problem: 'the file that arrived has another. Send it again.',
+            problem: 'the received file has a different hash. Send it again.',
           });
-        if (!(await rows.finish(row.id, { bytes, parts }))) fail('FILE_GONE', { next: uploadNext });
+        if (!(await rows.finish(row.id, { bytes, parts }))) fail('FILE_GONE', { next: uploadAdvice });
         return { bytes };
       } catch (error) {
         await rows.restart(row.id);
@@ -142,26 +147,26 @@ export function createFiles(parts: {
       const row = await findOwn(userId, key);
       return row && load(key, row);
     },
-    async takeUpload(userId, key) {
+    async reserveUpload(userId, key) {
       const row = await findOwn(userId, key);
       return row && (await rows.move(row.id, 'ready', 'taken')) ? load(key, row) : undefined;
     },
-    async keepUpload(userId, key, until) {
+    async extendUpload(userId, key, until) {
       const row = await findOwn(userId, key);
       if (row && row.expiresAt < until) await rows.keep(row.id, until);
     },
-    async dropUpload(userId, key) {
+    async deleteUpload(userId, key) {
       const row = await rows.find(hashToken(key));
       if (row?.kind !== 'upload' || row.userId !== userId) return;
       // If a call reserves the upload at the same time, only one of the two succeeds.
       if (await rows.move(row.id, 'ready', 'taken')) await rows.remove(row.id);
     },
-    async settleUpload(key, used) {
+    async endReservation(key, used) {
       const id = hashToken(key);
       if (used) await rows.remove(id);
       else await rows.move(id, 'taken', 'ready');
     },
-    async offer(userId, about, content, seconds) {
+    async createDownload(userId, about, content, seconds) {
       const key = await add('download', userId, about, seconds);
       const id = hashToken(key);
       try {
@@ -175,9 +180,9 @@ export function createFiles(parts: {
       }
     },
     async open(key) {
-      const row = await findOf('download', key);
-      if (row?.state !== 'ready') return fail('FILE_GONE', { next: downloadNext });
-      return { ...aboutOf(key, row), userId: row.userId, bytes: row.bytes, content: () => read(key, row) };
+      const row = await findActive('download', key);
+      if (row?.state !== 'ready') return fail('FILE_GONE', { next: downloadAdvice });
+      return { ...readMetadata(key, row), userId: row.userId, bytes: row.bytes, content: () => read(key, row) };
     },
   };
 }

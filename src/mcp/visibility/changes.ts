@@ -5,50 +5,55 @@ import type { Clock } from '../../core/clock.ts';
 import type { Observe } from '../../core/observe.ts';
 
 /** A source of changes. */
-export interface Watched {
+export interface ChangeSource {
   /** Returns a number that differs after every change. */
-  look(): Promise<number>;
+  poll(): Promise<number>;
   /** Notifies the listening clients of a change. */
-  tell(): void;
+  notify(): void;
 }
 
-export interface OfferWatchParts {
-  readonly watched: readonly Watched[];
+export interface VisibilityWatchParts {
+  readonly sources: readonly ChangeSource[];
   readonly clock: Pick<Clock, 'after'>;
   readonly observe: Observe;
   /** Whether any client listens. */
-  readonly hears: () => boolean;
+  readonly hasListeners: () => boolean;
 }
 
-export interface OfferWatch {
+export interface VisibilityWatch {
   /** Starts polling, when a client begins to listen. */
   begin(): void;
   end(): void;
 }
 
-const LOOK_MS = 5000;
+const POLL_MS = 5000;
 
-export function createOfferWatch({ watched, clock, observe, hears }: OfferWatchParts): OfferWatch {
+export function createVisibilityWatch({
+  sources,
+  clock,
+  observe,
+  hasListeners,
+}: VisibilityWatchParts): VisibilityWatch {
   let cancel: (() => void) | undefined;
-  const next = (told: readonly number[] | undefined): void => {
-    cancel = clock.after(told === undefined ? 0 : LOOK_MS, () => void look(told));
+  const next = (previous: readonly number[] | undefined): void => {
+    cancel = clock.after(previous === undefined ? 0 : POLL_MS, () => void checkChanges(previous));
   };
-  const seen = async (): Promise<readonly number[] | undefined> => {
+  const readSources = async (): Promise<readonly number[] | undefined> => {
     try {
-      return await Promise.all(watched.map((each) => each.look()));
+      return await Promise.all(sources.map((each) => each.poll()));
     } catch (cause) {
-      observe({ type: 'warning', message: 'It could not be seen whether what clients are offered is another', cause });
+      observe({ type: 'warning', message: 'Failed to check whether the tool list changed', cause });
       return undefined;
     }
   };
-  const look = async (told: readonly number[] | undefined): Promise<void> => {
+  const checkChanges = async (previous: readonly number[] | undefined): Promise<void> => {
     // After a failed poll, the next successful one still reports the change. If the first poll failed, it always
     // reports one.
-    const now = (await seen()) ?? told ?? [];
-    for (const [at, { tell }] of watched.entries()) if (told && now[at] !== told[at]) tell();
+    const current = (await readSources()) ?? previous ?? [];
+    for (const [at, { notify }] of sources.entries()) if (previous && current[at] !== previous[at]) notify();
     if (cancel === undefined) return;
     cancel = undefined;
-    if (hears()) next(now);
+    if (hasListeners()) next(current);
   };
   return {
     begin() {

@@ -6,67 +6,67 @@ import type { Engine } from '../../agent/engine.ts';
 import type { Authenticated } from '../../oauth/tokens/verify.ts';
 import type { Tool } from '../tool.ts';
 import { toolNames } from '../tools.ts';
-import { type OfferedWorkflow, offers } from './visibility.ts';
+import { toolVisibility, type VisibleWorkflow } from './visibility.ts';
 
-export interface Menu {
+export interface ToolList {
   /** Reads the workflows. Call it before tools are shown. */
-  look(): Promise<void>;
+  refresh(): Promise<void>;
   /** How often `look` has found changed workflows. */
-  changes(): number;
+  changeCount(): number;
   /** Bit n is the n-th tool. */
   maskFor(auth: Authenticated): number;
   /** Names of all tools that the caller is not shown, enabled or not. */
-  absentFor(auth: Authenticated): ReadonlySet<string>;
+  hiddenToolsFor(auth: Authenticated): ReadonlySet<string>;
   /** The tools of a mask, in the order of the table. */
   toolsOf(mask: number): readonly Tool[];
 }
 
-interface Known {
+interface CachedMask {
   readonly build: object;
-  readonly workflows: readonly OfferedWorkflow[];
+  readonly workflows: readonly VisibleWorkflow[];
   readonly mask: number;
 }
 
-export function createMenu(
+export function createToolList(
   tools: readonly Tool[],
   engine: Engine,
-  listWorkflows?: () => Promise<readonly OfferedWorkflow[]>,
-): Menu {
-  const known = new WeakMap<Authenticated, Known>();
-  const isLookedFor = tools.some(
-    ({ isOffered }) => isOffered === offers.workflow || isOffered === offers.startWorkflow,
+  listWorkflows?: () => Promise<readonly VisibleWorkflow[]>,
+): ToolList {
+  const cache = new WeakMap<Authenticated, CachedMask>();
+  const needsWorkflows = tools.some(
+    ({ isVisible }) => isVisible === toolVisibility.workflow || isVisible === toolVisibility.startWorkflow,
   );
-  let workflows: readonly OfferedWorkflow[] = [];
-  let shown = '[]';
+  let workflows: readonly VisibleWorkflow[] = [];
+  let previous = '[]';
   let changes = 0;
-  const toolsOf: Menu['toolsOf'] = (mask) => tools.filter((_, at) => (mask & (1 << at)) !== 0);
-  const menu: Menu = {
-    async look() {
-      if (!listWorkflows || !isLookedFor) return;
-      const found = (await listWorkflows()).map(({ renderingId, collection }) => ({ renderingId, collection }));
-      const text = JSON.stringify(found);
-      if (text === shown) return;
-      shown = text;
-      workflows = found;
+  const toolsOf: ToolList['toolsOf'] = (mask) => tools.filter((_, index) => (mask & (1 << index)) !== 0);
+  const toolList: ToolList = {
+    async refresh() {
+      if (!listWorkflows || !needsWorkflows) return;
+      const current = (await listWorkflows()).map(({ renderingId, collection }) => ({ renderingId, collection }));
+      const text = JSON.stringify(current);
+      if (text === previous) return;
+      previous = text;
+      workflows = current;
       changes++;
     },
-    changes: () => changes,
+    changeCount: () => changes,
     maskFor(auth) {
       const { build } = engine;
-      const found = known.get(auth);
-      if (found?.build === build && found.workflows === workflows) return found.mask;
+      const cached = cache.get(auth);
+      if (cached?.build === build && cached.workflows === workflows) return cached.mask;
       let mask = 0;
       for (const [at, tool] of tools.entries()) {
-        if (auth.scopes.has(tool.scope) && tool.isOffered(auth.access, engine, workflows)) mask |= 1 << at;
+        if (auth.scopes.has(tool.scope) && tool.isVisible(auth.access, engine, workflows)) mask |= 1 << at;
       }
-      known.set(auth, { build, workflows, mask });
+      cache.set(auth, { build, workflows, mask });
       return mask;
     },
-    absentFor(auth) {
-      const shownNames = new Set(toolsOf(menu.maskFor(auth)).map(({ name }) => name));
+    hiddenToolsFor(auth) {
+      const shownNames = new Set(toolsOf(toolList.maskFor(auth)).map(({ name }) => name));
       return new Set(toolNames.filter((name) => !shownNames.has(name)));
     },
     toolsOf,
   };
-  return menu;
+  return toolList;
 }

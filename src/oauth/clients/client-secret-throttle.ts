@@ -9,16 +9,16 @@ import { sharedLimiters, type Windows } from '../../core/limit.ts';
 import { hashToken } from '../../core/secret.ts';
 
 /** Failures allowed for one client from one address in 15 minutes. */
-const window = { points: 100, seconds: 900 } as const;
+const FAILURE_LIMIT = { points: 100, seconds: 900 } as const;
 
-export interface SecretGuesses {
+export interface ClientSecretThrottle {
   /**
    * Runs `work` for a request. RATE_LIMITED if the client failed too often. `failed` inspects the response afterwards.
    */
-  watch(presented: Presented, work: () => Promise<void>, failed: () => boolean): Promise<void>;
+  run(request: ClientRequest, work: () => Promise<void>, isFailed: () => boolean): Promise<void>;
 }
 
-export interface Presented {
+export interface ClientRequest {
   readonly req: IncomingMessage;
   readonly form: URLSearchParams;
   /** Client address. */
@@ -26,22 +26,22 @@ export interface Presented {
 }
 
 /** The count is shared by all processes. */
-export function createSecretGuesses(shared: {
+export function createClientSecretThrottle(shared: {
   readonly windows: Windows;
   readonly clock: Pick<Clock, 'now'>;
-}): SecretGuesses {
-  const guesses = createAddressLimiter(sharedLimiters(shared), 'oauth-secret', window);
+}): ClientSecretThrottle {
+  const guesses = createAddressLimiter(sharedLimiters(shared), 'oauth-secret', FAILURE_LIMIT);
   return {
-    async watch(presented, work, failed) {
-      const client = clientWithProof(presented);
+    async run(request, work, isFailed) {
+      const client = findAuthenticatingClient(request);
       if (client === undefined) return work();
-      const { address } = presented;
-      const of = `${hashToken(client)} `;
+      const { address } = request;
+      const clientKey = `${hashToken(client)} `;
       // RFC 6749 section 2.3.1: endpoints that accept client secrets must be protected against guessing. The attempt is
       // counted before the check, because parallel guesses must not bypass the limit.
-      await guesses.consume(address, of);
+      await guesses.consume(address, clientKey);
       await work();
-      if (!failed()) await guesses.giveBack(address, of);
+      if (!isFailed()) await guesses.giveBack(address, clientKey);
     },
   };
 }
@@ -50,17 +50,17 @@ export function createSecretGuesses(shared: {
  * The client id of a request that authenticates its client; otherwise undefined. With HTTP Basic the credentials
  * contain the id.
  */
-function clientWithProof({ req, form }: Presented): string | undefined {
+function findAuthenticatingClient({ req, form }: ClientRequest): string | undefined {
   const [, credentials] = /^Basic +(.+)$/i.exec(req.headers.authorization ?? '') ?? [];
   if (credentials !== undefined) return Buffer.from(credentials, 'base64').toString('utf8').split(':')[0];
   // RFC 7521 section 4.2: without a `client_id`, the assertion identifies the client.
   const assertion = form.get('client_assertion');
-  if (assertion !== null) return form.get('client_id') ?? subjectOf(assertion);
+  if (assertion !== null) return form.get('client_id') ?? readSubject(assertion);
   return form.has('client_secret') ? (form.get('client_id') ?? '') : undefined;
 }
 
 /** Reads the subject of an unverified assertion. */
-function subjectOf(assertion: string): string {
+function readSubject(assertion: string): string {
   try {
     const [, payload = ''] = assertion.split('.');
     return `${(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { readonly sub?: unknown }).sub}`;

@@ -5,50 +5,50 @@ import { type Html, html } from '../../http/html.ts';
 import { type Destination, isDocumentClient } from './normalize.ts';
 import { visibleName } from './visible-text.ts';
 
-export interface ShownClient {
+export interface DisplayedClient {
   /** The app's own name for itself. */
   readonly name: string;
   /** Host of the client's metadata document. The document proves that the client belongs to that host. */
   readonly verifiedHost?: string;
 }
 
-export function shownClient(clientId: string, name: string | undefined): ShownClient {
+export function displayClient(clientId: string, name: string | undefined): DisplayedClient {
   const verified = isDocumentClient(clientId) ? { verifiedHost: new URL(clientId).host } : {};
   return { name: visibleName(name ?? '') || 'An unnamed app', ...verified };
 }
 
 /** On a device, any program can use the name and document of another, so neither is verified. */
-const onDevice = 'an app on this device';
+const ON_DEVICE = 'an app on this device';
 
 /**
  * Title for use in a sentence. `destination` is the destination of the response; undefined for connections from before
  * it was stored.
  */
-export function titleOf({ name, verifiedHost }: ShownClient, destination: Destination | undefined): string {
-  if (destination && destination.kind !== 'web') return onDevice;
+export function clientTitle({ name, verifiedHost }: DisplayedClient, destination: Destination | undefined): string {
+  if (destination && destination.kind !== 'web') return ON_DEVICE;
   return verifiedHost ?? destination?.name ?? name;
 }
 
 /** Title for lists, logs and the command line, without a destination: the verified host, or the app's own name. */
-export function listedClient(clientId: string, clientName: string | undefined): string {
-  const { name, verifiedHost } = shownClient(clientId, clientName);
+export function clientLabel(clientId: string, clientName: string | undefined): string {
+  const { name, verifiedHost } = displayClient(clientId, clientName);
   return verifiedHost === undefined ? name : `${verifiedHost} (calls itself “${name}”)`;
 }
 
-export function describeClient(client: ShownClient, destination: Destination | undefined): Html {
+export function describeClient(client: DisplayedClient, destination: Destination | undefined): Html {
   const { name, verifiedHost } = client;
-  const isProved = verifiedHost !== undefined && destination?.kind === 'web';
-  const title = titleOf(client, destination);
-  const badge = isProved
+  const isVerified = verifiedHost !== undefined && destination?.kind === 'web';
+  const title = clientTitle(client, destination);
+  const badge = isVerified
     ? html`<span class="badge">verified</span>`
     : html`<span class="badge unsure">unverified</span>`;
-  const claim = title === name ? 'It gave itself this name.' : `Calls itself “${name}”.`;
-  const also =
+  const claim = title === name ? 'The name was not verified.' : `Calls itself “${name}”.`;
+  const claimText =
     verifiedHost !== undefined &&
-    !isProved &&
+    !isVerified &&
     title !== verifiedHost &&
-    html`<small>It says it is the app of ${verifiedHost}.</small>`;
-  return html`${title === onDevice ? 'An app on this device' : title} ${badge}<small>${claim}</small>${also}`;
+    html`<small>It claims to be the app of ${verifiedHost}.</small>`;
+  return html`${title === ON_DEVICE ? 'An app on this device' : title} ${badge}<small>${claim}</small>${claimText}`;
 }
 
 export function describeDestination({ kind, name }: Destination): Html {

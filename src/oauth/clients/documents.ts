@@ -17,12 +17,12 @@ export type FetchDocument = (url: string | URL, init?: RequestInit) => Promise<R
 
 /** Returns the problem with the URL of a client document, or undefined if it may be fetched. */
 export function findAddressProblem(address: string | URL, domains: DomainPolicy): string | undefined {
-  if (!URL.canParse(`${address}`)) return 'it is no URL';
+  if (!URL.canParse(`${address}`)) return 'it is not a URL';
   const url = new URL(address);
   // draft-ietf-oauth-client-id-metadata-document section 3: https only, a path, no credentials, no fragment.
   if (url.protocol !== 'https:') return 'it must be https';
   if (!/^https:\/\/[^/?#]+\//i.test(`${address}`)) return 'it must have a path';
-  if (url.port !== '') return 'only the usual https port is allowed';
+  if (url.port !== '') return 'only the default https port is allowed';
   if (url.username || url.password) return 'it must not carry credentials';
   const host = canonicalHost(url.hostname);
   if (ipOf(host) !== undefined) return 'the host must be a name, not an address';
@@ -40,14 +40,14 @@ export function createDocumentFetch(domains: DomainPolicy, fetchDocument?: Fetch
   };
 }
 
-let loaded: Promise<FetchDocument> | undefined;
+let loadedFetch: Promise<FetchDocument> | undefined;
 
 /**
  * `fetch` that connects only to public addresses, for host names and IP addresses, and does not follow redirects. Its
  * package is loaded with the first document, because most processes never fetch one.
  */
 export const guardedFetch: FetchDocument = async (address, init) => {
-  loaded ??= import('undici').then(({ Agent, fetch }) => {
+  loadedFetch ??= import('undici').then(({ Agent, fetch }) => {
     const dispatcher = new Agent({ connect: { lookup: publicLookup, timeout: 2500 } });
     return async (address, init) => {
       // The package and Node declare the same types separately.
@@ -58,16 +58,16 @@ export const guardedFetch: FetchDocument = async (address, init) => {
   const ip = ipOf(new URL(`${address}`).hostname);
   // IP addresses skip the lookup, so they are checked at this point (SSRF).
   if (ip !== undefined && !isPublicAddress(ip)) throw new Error(`${ip} is not a public address`);
-  return (await loaded)(address, init);
+  return (await loadedFetch)(address, init);
 };
 
 /** Resolves a name; fails if any of its addresses is not public. */
 const publicLookup: LookupFunction = (host, options, callback) => {
   lookup(host, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '', 0);
-    const hidden = addresses.find(({ address }) => !isPublicAddress(address));
+    const privateAddress = addresses.find(({ address }) => !isPublicAddress(address));
     const first = addresses[0];
-    if (hidden || !first) return callback(new Error(`${host} does not resolve to public addresses`), '', 0);
+    if (privateAddress || !first) return callback(new Error(`${host} does not resolve to public addresses`), '', 0);
     if (options.all) return callback(null, addresses);
     callback(null, first.address, first.family);
   });

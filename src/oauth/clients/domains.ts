@@ -14,9 +14,9 @@ export const anyDomain: DomainPolicy = { allowed: null, denied: [] };
 /** Returns the reason why a host is refused; undefined if it is allowed. */
 export function findDomainProblem(hostname: string, { allowed, denied }: DomainPolicy): string | undefined {
   const host = canonicalHost(hostname);
-  const isIn = (domains: readonly string[]) =>
+  const isListed = (domains: readonly string[]) =>
     domains.map(canonicalHost).some((domain) => host === domain || host.endsWith(`.${domain}`));
-  if (isIn(denied)) return 'its domain is on the deny-list of this server';
-  if (allowed && !isIn(allowed)) return 'its domain is not on the allow-list of this server';
+  if (isListed(denied)) return 'its domain is on the deny-list of this server';
+  if (allowed && !isListed(allowed)) return 'its domain is not on the allow-list of this server';
   return undefined;
 }

@@ -14,7 +14,7 @@ export const normaliserProperty = 'portico_normalised';
  * The built-in client of the command line (`portico cloud`): no secret, and no redirect URI, only the device code (RFC
  * 8628).
  */
-export const commandLine = {
+export const commandLineClient = {
   client_id: 'portico-cli',
   client_name: 'Portico command line',
   application_type: 'native',
@@ -25,7 +25,7 @@ export const commandLine = {
 } satisfies ClientMetadata;
 
 /** RFC 8252 section 7.3: hosts that http redirects may use. */
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
+const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 /** Schemes of known apps that do not use a domain name. */
 const knownApps: ReadonlySet<string> = new Set(
   [
@@ -39,12 +39,12 @@ const knownApps: ReadonlySet<string> = new Set(
  * may belong to browsers and systems (ms-msdt, search-ms, intent, smb). A link to this server must not open programs
  * through them.
  */
-function isOfApp(scheme: string): boolean {
+function isAppScheme(scheme: string): boolean {
   return knownApps.has(scheme) || /^[a-z][a-z0-9]*(?:\.[a-z0-9-]+)+:$/.test(scheme);
 }
 
 /** OpenID Connect members. It is not supported, so they are dropped, as RFC 7591 section 2 permits. */
-const ofOpenid = [
+const openidMembers = [
   'id_token_signing_alg_values_supported',
   'sector_identifier_uri',
   'subject_type',
@@ -53,8 +53,8 @@ const ofOpenid = [
   'require_auth_time',
   'default_acr_values',
 ] as const;
-const longestName = 200;
-const longestRedirect = 2000;
+const MAX_NAME_LENGTH = 200;
+const MAX_REDIRECT_LENGTH = 2000;
 
 /** Whether the URL leads to the device itself, over http or https (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3). */
 export function isLoopback({ hostname }: URL): boolean {
@@ -73,7 +73,7 @@ export interface Destination {
 }
 
 /** Destination of a program that uses a device code (RFC 8628): it polls for its response. */
-export const terminal: Destination = { kind: 'device', name: 'by a code in a terminal' };
+export const terminalDestination: Destination = { kind: 'device', name: 'by a code in a terminal' };
 
 /** Describes the destination of a redirect URI for the consent page. */
 export function describeRedirect(redirectUri: string): Destination {
@@ -91,8 +91,8 @@ export function describeRedirect(redirectUri: string): Destination {
 export function findMemberProblem(metadata: object): string | undefined {
   const isPlain = (value: unknown) => value === null || typeof value !== 'object';
   for (const [name, value] of Object.entries(metadata)) {
-    const isFine = name === 'jwks' || isPlain(value) || (Array.isArray(value) && value.every(isPlain));
-    if (!isFine) return `${name} must be a text, or a list of texts`;
+    const isValid = name === 'jwks' || isPlain(value) || (Array.isArray(value) && value.every(isPlain));
+    if (!isValid) return `${name} must be a string, or a list of strings`;
   }
   return undefined;
 }
@@ -110,19 +110,19 @@ export function createClientNormaliser(
     if (typeof uri !== 'string' || !URL.canParse(uri)) return refuse('redirect_uris must only contain absolute URIs');
     const url = new URL(uri);
     // RFC 6749 section 3.1.2: no fragment. Also no characters that a string comparison and a browser treat differently.
-    if (uri.length > longestRedirect)
-      return refuse(`redirect_uris must have at most ${longestRedirect} characters each`);
+    if (uri.length > MAX_REDIRECT_LENGTH)
+      return refuse(`redirect_uris must have at most ${MAX_REDIRECT_LENGTH} characters each`);
     if (uri.includes('#')) return refuse('redirect_uris must not contain fragments');
     if (/[\s\\*]/.test(uri)) return refuse('redirect_uris must not contain spaces, backslashes or wildcards');
     if (url.username || url.password) return refuse('redirect_uris must not contain credentials');
     // OAuth 2.1 section 2.3.1: https, http only to this device (RFC 8252 section 7.3), or an app's scheme (7.1).
-    if (url.protocol === 'http:' && !loopback.has(url.hostname)) {
-      return refuse('redirect_uris must be https, unless they lead to localhost');
+    if (url.protocol === 'http:' && !loopbackHosts.has(url.hostname)) {
+      return refuse('redirect_uris must be https, unless they point to localhost');
     }
-    if (url.protocol !== 'http:' && url.protocol !== 'https:' && !isOfApp(url.protocol)) {
+    if (url.protocol !== 'http:' && url.protocol !== 'https:' && !isAppScheme(url.protocol)) {
       const scheme = url.protocol.slice(0, -1);
       return refuse(
-        `redirect_uris must not use the scheme ${scheme}: an app takes a domain name turned round, such as com.example.app`,
+        `redirect_uris must not use the scheme ${scheme}: an app uses a reversed domain name, such as com.example.app`,
       );
     }
     return url;
@@ -130,25 +130,25 @@ export function createClientNormaliser(
 
   return (metadata) => {
     // The built-in client needs no changes. No other client can have this id.
-    if (metadata.client_id === commandLine.client_id) return;
-    const given: Record<string, unknown> = metadata;
-    delete given[normaliserProperty];
+    if (metadata.client_id === commandLineClient.client_id) return;
+    const members: Record<string, unknown> = metadata;
+    delete members[normaliserProperty];
     // A registered scope would prevent the client from requesting more later (step-up).
-    delete given.scope;
+    delete members.scope;
     // ID tokens and pairwise subjects are not supported. Without this, the provider would fetch the sector URI.
-    for (const name of ofOpenid) delete given[name];
-    given.id_token_signed_response_alg = 'ES256';
+    for (const name of openidMembers) delete members[name];
+    members.id_token_signed_response_alg = 'ES256';
 
-    const { client_name: named } = metadata;
-    if (named !== undefined && (typeof named !== 'string' || named.length > longestName)) {
-      refuse(`client_name must be a text of at most ${longestName} characters`);
+    const { client_name: rawName } = metadata;
+    if (rawName !== undefined && (typeof rawName !== 'string' || rawName.length > MAX_NAME_LENGTH)) {
+      refuse(`client_name must be a string of at most ${MAX_NAME_LENGTH} characters`);
     }
     // RFC 7591 section 5: users see this name, so it must not contain invisible or bidirectional characters.
-    const name = visibleName(named ?? '');
+    const name = visibleName(rawName ?? '');
     // MCP 2025-11-25 "Client ID Metadata Documents": client_name is required in a document.
     if (isDocumentClient(metadata.client_id) && !name) refuse('client_name is required in a metadata document');
     if (name) metadata.client_name = name;
-    else delete given.client_name;
+    else delete members.client_name;
 
     const uris = metadata.redirect_uris;
     if (!Array.isArray(uris) || uris.length === 0 || uris.length > 50) {
@@ -158,7 +158,7 @@ export function createClientNormaliser(
     const web = isDocumentClient(metadata.client_id) ? [] : urls.filter(({ protocol }) => protocol === 'https:');
     for (const { hostname } of web) {
       const problem = findDomainProblem(hostname, redirects);
-      if (problem) refuse(`redirect_uris must not lead to ${hostname}: ${problem}`);
+      if (problem) refuse(`redirect_uris must not point to ${hostname}: ${problem}`);
     }
     // RFC 8252 section 8.4: an app on a device. Its loopback port is variable (7.3), and consent is always asked (8.6).
     metadata.application_type = urls.some((url) => url.protocol !== 'https:') ? 'native' : 'web';
@@ -168,9 +168,9 @@ export function createClientNormaliser(
       metadata.response_types = ['code'];
     }
     if (Array.isArray(metadata.grant_types)) {
-      const kept = grantTypes.filter((grant) => metadata.grant_types?.includes(grant));
-      if (!kept.includes('authorization_code')) refuse('grant_types must include authorization_code');
-      metadata.grant_types = kept;
+      const supported = grantTypes.filter((grant) => metadata.grant_types?.includes(grant));
+      if (!supported.includes('authorization_code')) refuse('grant_types must include authorization_code');
+      metadata.grant_types = supported;
     }
   };
 }

@@ -2,12 +2,12 @@
 // another, or look empty.
 
 /** By Unicode property, plus the blank Braille pattern, which has a width but no visible dots. */
-const unseen = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800]/gu;
+const invisible = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800]/gu;
 
 /** The name on one line, without invisible characters; '' if that leaves no text. */
 export function visibleName(name: string): string {
   return name
-    .replace(unseen, (found) => (/\s/.test(found) ? ' ' : ''))
+    .replace(invisible, (found) => (/\s/.test(found) ? ' ' : ''))
     .replace(/\s+/g, ' ')
     .trim();
 }

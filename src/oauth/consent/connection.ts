@@ -1,7 +1,7 @@
 // The connection data of a grant: the client, the destination of the response, and the limits that the user set. The
 // Access enforces the limits (oauth/tokens/access-token.ts). They survive every refresh because they belong to the
 // grant, and end with it. Grants from before limits existed have no such data and no limits.
-import { createNarrowing, type Narrowing } from '../../core/caller/restrictions.ts';
+import { createRestrictions, type Restrictions } from '../../core/caller/restrictions.ts';
 import type { ConnectionRow } from '../../store/oauth/types.ts';
 import type { Store } from '../../store/store.ts';
 import { type Destination, isDocumentClient } from '../clients/normalize.ts';
@@ -24,15 +24,15 @@ export interface GrantedConnection {
 /** The property of a grant's payload. */
 export const connectionProperty = 'connection';
 
-export const unlimited: Limits = { readOnly: false, collections: null, endsAt: null };
+export const noLimits: Limits = { readOnly: false, collections: null, endsAt: null };
 
 /**
- * Reads the limits of a grant. Returns {@link unlimited} for a grant from before limits existed. An invalid value is
+ * Reads the limits of a grant. Returns {@link noLimits} for a grant from before limits existed. An invalid value is
  * read as the strictest limit.
  */
 export function readLimits(grant: object): Limits {
   const connection = (grant as { readonly [connectionProperty]?: { readonly limits?: unknown } })[connectionProperty];
-  if (connection === undefined) return unlimited;
+  if (connection === undefined) return noLimits;
   const { readOnly, collections, endsAt } = Object(connection.limits) as Partial<Limits>;
   return {
     readOnly: readOnly !== false,
@@ -41,8 +41,8 @@ export function readLimits(grant: object): Limits {
   };
 }
 
-export function narrowingOf({ readOnly, collections }: Limits): Narrowing | undefined {
-  return createNarrowing(readOnly, collections);
+export function restrictionsOf({ readOnly, collections }: Limits): Restrictions | undefined {
+  return createRestrictions(readOnly, collections);
 }
 
 /** Seconds until the limits end, at least one; infinite if they have no end. */
@@ -61,24 +61,24 @@ export interface Connection extends Omit<ConnectionRow, 'payload'> {
   readonly limits: Limits;
 }
 
-export interface Wanted {
+export interface ConnectionFilter {
   readonly id?: string;
   readonly userId?: number;
   /** Filter; default: all connections. */
-  readonly isMeant?: (connection: Connection) => boolean;
+  readonly matches?: (connection: Connection) => boolean;
   /** Cursor of the last connection of the previous page. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
 
-const PAGE = 500;
+const PAGE_SIZE = 500;
 /** Maximum number of rows to search for matches. */
-const MOST_ROWS = 20_000;
+const MAX_ROWS = 20_000;
 
 /** Returns connections, newest first. */
 export async function findConnections(
   store: Pick<Store, 'oauth' | 'connections'>,
-  { id, userId, isMeant = () => true, after, limit }: Wanted,
+  { id, userId, matches = () => true, after, limit }: ConnectionFilter,
 ): Promise<readonly Connection[]> {
   if (id !== undefined) {
     const row = await store.connections.find(id);
@@ -86,11 +86,11 @@ export async function findConnections(
   }
   const found: Connection[] = [];
   let last = after;
-  for (let seen = 0; seen < MOST_ROWS; seen += PAGE) {
-    const rows = await store.connections.list({ userId, after: last, limit: Math.min(PAGE, limit) });
-    found.push(...(await describeConnections(rows, store)).filter(isMeant));
+  for (let scanned = 0; scanned < MAX_ROWS; scanned += PAGE_SIZE) {
+    const rows = await store.connections.list({ userId, after: last, limit: Math.min(PAGE_SIZE, limit) });
+    found.push(...(await describeConnections(rows, store)).filter(matches));
     last = rows.at(-1)?.cursor;
-    if (found.length >= limit || rows.length < Math.min(PAGE, limit)) break;
+    if (found.length >= limit || rows.length < Math.min(PAGE_SIZE, limit)) break;
   }
   return found.slice(0, limit);
 }
@@ -111,7 +111,7 @@ async function describeConnections(
         ...host,
         ...(returnsTo && { returnsTo }),
         clientName: clientName ?? names.get(clientId) ?? (await registeredName(clientId)),
-        scopes: scopesOf(payload),
+        scopes: readScopes(payload),
         limits: readLimits(payload),
       };
     }),
@@ -120,14 +120,14 @@ async function describeConnections(
   async function registeredName(clientId: string): Promise<string> {
     const client = await store.oauth.find('Client', clientId);
     const name = client?.payload.client_name;
-    const shown = (typeof name === 'string' && visibleName(name)) || clientId;
-    names.set(clientId, shown);
-    return shown;
+    const displayName = (typeof name === 'string' && visibleName(name)) || clientId;
+    names.set(clientId, displayName);
+    return displayName;
   }
 }
 
 /** Scopes of the grant, over all its resources (there is only one). */
-function scopesOf(payload: Readonly<Record<string, unknown>>): readonly string[] {
+function readScopes(payload: Readonly<Record<string, unknown>>): readonly string[] {
   const resources = Object.values(Object(payload.resources) as Record<string, unknown>);
   return [...new Set(resources.flatMap((scopes) => `${scopes}`.split(' ')))].filter(Boolean);
 }

@@ -6,32 +6,32 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 /** The property of an interaction's payload. */
 const firstSite = 'firstSite';
 
-interface Kept {
+interface InteractionPayload {
   [firstSite]?: string;
 }
 
 /** Sec-Fetch-Site header of the first request of the authorization; '' if it was absent. */
-function firstSiteOf(ctx: KoaContextWithOIDC): string {
-  const before = ctx.oidc.entities.Interaction as Kept | undefined;
-  return before ? (before[firstSite] ?? '') : ctx.get('sec-fetch-site');
+function readFirstSite(ctx: KoaContextWithOIDC): string {
+  const interaction = ctx.oidc.entities.Interaction as InteractionPayload | undefined;
+  return interaction ? (interaction[firstSite] ?? '') : ctx.get('sec-fetch-site');
 }
 
 /** Whether the user started the authorization: typed or opened the URL, or came from a page of this origin. */
-export function cameByThemselves(ctx: KoaContextWithOIDC): boolean {
-  return ['none', 'same-origin'].includes(firstSiteOf(ctx));
+export function isUserInitiated(ctx: KoaContextWithOIDC): boolean {
+  return ['none', 'same-origin'].includes(readFirstSite(ctx));
 }
 
 /**
  * Each new interaction copies the value from the one before it. `current` returns the context of the current request.
  */
-export function keepFirstSite(provider: Provider, current: () => KoaContextWithOIDC | undefined): void {
-  const known = provider.Interaction.IN_PAYLOAD;
-  Object.defineProperty(provider.Interaction, 'IN_PAYLOAD', { get: () => [...known, firstSite] });
+export function persistFirstSite(provider: Provider, current: () => KoaContextWithOIDC | undefined): void {
+  const payloadNames = provider.Interaction.IN_PAYLOAD;
+  Object.defineProperty(provider.Interaction, 'IN_PAYLOAD', { get: () => [...payloadNames, firstSite] });
   const { prototype } = provider.Interaction;
   const { save } = prototype;
-  prototype.save = function saveWithSite(this: Kept & typeof prototype, ...given) {
+  prototype.save = function saveWithSite(this: InteractionPayload & typeof prototype, ...args) {
     const ctx = current();
-    if (ctx?.oidc) this[firstSite] ??= firstSiteOf(ctx);
-    return save.apply(this, given);
+    if (ctx?.oidc) this[firstSite] ??= readFirstSite(ctx);
+    return save.apply(this, args);
   };
 }

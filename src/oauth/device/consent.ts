@@ -6,11 +6,11 @@ import type { Clock } from '../../core/clock.ts';
 import { sendPage } from '../../http/page.ts';
 import type { Store } from '../../store/store.ts';
 import type { User } from '../../store/users/types.ts';
-import { listedClient } from '../clients/display-name.ts';
-import { terminal } from '../clients/normalize.ts';
-import { unlimited } from '../consent/connection.ts';
+import { clientLabel } from '../clients/display-name.ts';
+import { terminalDestination } from '../clients/normalize.ts';
+import { noLimits } from '../consent/connection.ts';
 import { saveGrant } from '../consent/consent.ts';
-import type { Note, Step } from '../login/interaction-step.ts';
+import type { LogEvent, Step } from '../login/interaction-step.ts';
 import type { Paths } from '../server/paths.ts';
 import { cloudScope, offlineAccess } from '../server/scopes.ts';
 import type { DeviceInfo } from './pages.ts';
@@ -31,16 +31,16 @@ export interface DeviceConsentParts {
   readonly clock: Pick<Clock, 'now'>;
   /** Resource of the command line. */
   readonly resource: string;
-  readonly note: Note;
+  readonly logEvent: LogEvent;
 }
 
 const minuteMs = 60_000;
 
 /** Formats a code as terminals show it. */
-const written = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;
+const formatCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;
 
 export function createDeviceConsent(parts: DeviceConsentParts): DeviceConsent {
-  const { provider, store, paths, clock, resource, note } = parts;
+  const { provider, store, paths, clock, resource, logEvent } = parts;
   const codeOf = async (step: Step) => provider.DeviceCode.find(`${step.details.deviceCode}`);
 
   const show: DeviceConsent['show'] = async (step, user, problem) => {
@@ -48,9 +48,9 @@ export function createDeviceConsent(parts: DeviceConsentParts): DeviceConsent {
     const info = code?.deviceInfo as unknown as DeviceInfo | undefined;
     const isEntitled = mayCustomize(user.level);
     const page = deviceConsentPage({
-      place: await store.identity.place(),
+      environment: await store.identity.place(),
       user: { name: `${user.firstName} ${user.lastName}`.trim(), email: user.email, team: user.team, role: user.role },
-      code: written(`${code?.userCode ?? ''}`),
+      code: formatCode(`${code?.userCode ?? ''}`),
       info: { address: `${info?.address ?? 'an unknown address'}`, askedAt: info?.askedAt ?? 0 },
       minutes: Math.floor((clock.now() - (info?.askedAt ?? 0)) / minuteMs),
       isEntitled,
@@ -67,7 +67,7 @@ export function createDeviceConsent(parts: DeviceConsentParts): DeviceConsent {
       // Least privilege (OWASP ASVS 4.1.3): users below the required level get no token. The endpoint that uses it
       // checks the level again.
       if (!mayCustomize(user.level)) {
-        note(step, 'device.not-entitled', user.id);
+        logEvent(step, 'device.not-entitled', user.id);
         await show(step, user);
         return undefined;
       }
@@ -78,19 +78,19 @@ export function createDeviceConsent(parts: DeviceConsentParts): DeviceConsent {
         granted: [cloudScope],
         refused: [],
         offline: `${step.details.params.scope}`.split(' ').includes(offlineAccess),
-        connection: { clientName: step.client.name, returnsTo: terminal, limits: unlimited },
+        connection: { clientName: step.client.name, returnsTo: terminalDestination, limits: noLimits },
       });
       await store.connections.decide({
         userId: user.id,
         clientId: step.clientId,
-        clientName: listedClient(step.clientId, step.client.name),
+        clientName: clientLabel(step.clientId, step.client.name),
         asked: [cloudScope],
         scopes: [cloudScope],
         choice: {},
         endsAt: null,
         told: { clientId: step.clientId, scopes: [cloudScope] },
       });
-      note(step, 'consent.allowed', user.id, cloudScope);
+      logEvent(step, 'consent.allowed', user.id, cloudScope);
       return grantId;
     },
     async release(step) {
@@ -98,7 +98,7 @@ export function createDeviceConsent(parts: DeviceConsentParts): DeviceConsent {
       if (!code) return paths.url('device');
       Object.assign(code, { inFlight: undefined });
       await code.save();
-      return `${paths.url('device')}?user_code=${written(`${code.userCode}`)}`;
+      return `${paths.url('device')}?user_code=${formatCode(`${code.userCode}`)}`;
     },
   };
 }

@@ -21,23 +21,23 @@ export interface DeviceFlowParts {
 
 type DeviceFlow = NonNullable<NonNullable<Configuration['features']>['deviceFlow']>;
 
-const codes = new WeakMap<object, string>();
-const wrong = new WeakSet<object>();
+const codeByRequest = new WeakMap<object, string>();
+const wrongCodeRequests = new WeakSet<object>();
 
 /**
  * Stores the code from the URL of a composed request. The page shows it for comparison, and the user submits it with a
  * button.
  */
-export function rememberCode(req: object, code: string): void {
-  codes.set(req, code.slice(0, 20));
+export function attachCode(req: object, code: string): void {
+  codeByRequest.set(req, code.slice(0, 20));
 }
 
 /** Whether a composed request contained a wrong code. */
-export function broughtWrongCode(req: object): boolean {
-  return wrong.has(req);
+export function hasWrongCode(req: object): boolean {
+  return wrongCodeRequests.has(req);
 }
 
-interface Visit {
+interface DeviceSession {
   readonly state: { readonly secret: string };
   /** Undefined for a session that was never saved. */
   readonly exp?: number;
@@ -45,12 +45,12 @@ interface Visit {
   touched?: boolean;
 }
 
-const sessionOf = (ctx: KoaContextWithOIDC) => ctx.oidc.session as unknown as Visit;
+const sessionOf = (ctx: KoaContextWithOIDC) => ctx.oidc.session as unknown as DeviceSession;
 
 /** Errors of the package for a code that is wrong, expired or already used. */
-const refusals: ReadonlySet<string> = new Set(['NoCodeError', 'NotFoundError', 'ExpiredError', 'AlreadyUsedError']);
+const codeErrors: ReadonlySet<string> = new Set(['NoCodeError', 'NotFoundError', 'ExpiredError', 'AlreadyUsedError']);
 
-export function describeDeviceFlow(parts: DeviceFlowParts): DeviceFlow {
+export function createDeviceFlow(parts: DeviceFlowParts): DeviceFlow {
   const { store, paths, clock, observe, addressOf } = parts;
 
   const send = (ctx: KoaContextWithOIDC, status: number, page: Page): void => {
@@ -63,7 +63,7 @@ export function describeDeviceFlow(parts: DeviceFlowParts): DeviceFlow {
   const sendEntry = async (ctx: KoaContextWithOIDC, code: string, problem?: string): Promise<void> => {
     const { secret } = sessionOf(ctx).state;
     const page = codeEntryPage({
-      place: await store.identity.place(),
+      environment: await store.identity.place(),
       action: `${paths.prefix}/oauth/device`,
       csrf: secret,
       code,
@@ -72,7 +72,7 @@ export function describeDeviceFlow(parts: DeviceFlowParts): DeviceFlow {
     send(ctx, problem === undefined ? 200 : 400, page);
   };
 
-  const showAnew = (ctx: KoaContextWithOIDC): void => {
+  const restartEntry = (ctx: KoaContextWithOIDC): void => {
     // The package has marked a session that can no longer be saved; saving it would fail.
     sessionOf(ctx).touched = false;
     const code = `${ctx.oidc.params?.user_code ?? ''}`.slice(0, 20);
@@ -87,21 +87,21 @@ export function describeDeviceFlow(parts: DeviceFlowParts): DeviceFlow {
     mask: '****-****',
     deviceInfo: (ctx) => ({ address: addressOf(ctx.req), askedAt: clock.now() }) satisfies DeviceInfo,
     async userCodeInputSource(ctx, _form, _out, error) {
-      if (!error) return sendEntry(ctx, codes.get(ctx.req) ?? '');
+      if (!error) return sendEntry(ctx, codeByRequest.get(ctx.req) ?? '');
       if (error.name === 'AbortedError') return send(ctx, 200, cancelledPage);
-      if (!refusals.has(error.name)) {
+      if (!codeErrors.has(error.name)) {
         // RFC 8628 section 5.1: requests that no page of ours can send count as wrong guesses.
-        wrong.add(ctx.req);
+        wrongCodeRequests.add(ctx.req);
         // A restarted browser submits the form without its session cookie. Redirect to start a new session.
-        if (sessionOf(ctx).exp === undefined) return showAnew(ctx);
-        return sendEntry(ctx, '', 'That took too long, or began on another page. Enter the code once more.');
+        if (sessionOf(ctx).exp === undefined) return restartEntry(ctx);
+        return sendEntry(ctx, '', 'This page has expired, or is not the latest one. Enter the code again.');
       }
-      wrong.add(ctx.req);
+      wrongCodeRequests.add(ctx.req);
       observe({ type: 'security', event: 'device.code-refused', address: addressOf(ctx.req), detail: error.message });
       return sendEntry(
         ctx,
         '',
-        'This is no code that is waiting. Compare it with your terminal; a code lasts for a few minutes and works once.',
+        'The code is not valid. Compare it with your terminal. A code expires after a few minutes and works once.',
       );
     },
     // Reached only without the `confirm` field, which our form always sends.

@@ -4,7 +4,7 @@ import { decrypt, encrypt, sign } from '../../core/secret.ts';
 
 export interface UserCodes {
   /** Lookup values of a code, one for each key. New rows use the first. */
-  lookups(code: string): readonly string[];
+  lookupHashes(code: string): readonly string[];
   seal(code: string): string;
   /** Decrypts a code; '' if no key fits. */
   open(sealed: string): string;
@@ -13,7 +13,7 @@ export interface UserCodes {
 /** `keys`: keys of the installation, newest first. */
 export function createUserCodes(keys: readonly string[]): UserCodes {
   return {
-    lookups: (code) => keys.map((key) => sign(`user code ${code}`, key)),
+    lookupHashes: (code) => keys.map((key) => sign(`user code ${code}`, key)),
     seal: (code) => encrypt(code, keys[0] ?? ''),
     open(sealed) {
       for (const key of keys) {

@@ -25,8 +25,8 @@ export async function completeSignIn(
     await forgetSession(provider, details);
     Object.assign(details, { session: undefined });
   }
-  const mark = issuer === null ? {} : { acr: issuer };
-  Object.assign(details, { result: { login: { accountId, ts: Math.floor(since / 1000), ...mark } } });
+  const acrPart = issuer === null ? {} : { acr: issuer };
+  Object.assign(details, { result: { login: { accountId, ts: Math.floor(since / 1000), ...acrPart } } });
   await details.save(details.exp - Math.floor(clock.now() / 1000));
   return details.returnTo;
 }
@@ -42,20 +42,20 @@ export async function forgetSession(provider: Provider, details: Details): Promi
  * the first. The package would send a page with a script that signs the first user out at an endpoint that we do not
  * serve. This middleware destroys the session and redirects back to the interaction.
  */
-export async function beginAnew(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+export async function restartSignIn(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   await next();
-  const session = ctx.oidc?.session as unknown as Ended | undefined;
-  const again = session?.state?.postLogoutRedirectUri;
-  if (session === undefined || again === undefined) return;
+  const session = ctx.oidc?.session as unknown as EndingSession | undefined;
+  const returnUrl = session?.state?.postLogoutRedirectUri;
+  if (session === undefined || returnUrl === undefined) return;
   await session.destroy();
   ctx.body = '';
   // RFC 9700 section 4.12: 303. The interaction still exists and now has no session.
   ctx.status = 303;
-  ctx.redirect(again);
+  ctx.redirect(returnUrl);
 }
 
 /** State that the package saves in a session that is about to end. */
-interface Ended {
+interface EndingSession {
   readonly state?: { readonly postLogoutRedirectUri?: string };
   destroy(): Promise<void>;
 }

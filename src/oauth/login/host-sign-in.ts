@@ -14,12 +14,15 @@ import { defaultRights } from '../sso/claims.ts';
 export interface HostCaller {
   /** Permanent id of the user in the host application. Not an e-mail address, because addresses can change owners. */
   readonly subject: string;
+  /** The e-mail address of the user. */
   readonly email: string;
   /** Whether the host has verified the e-mail address. Default false. */
   readonly emailVerified?: boolean;
+  /** The first name. Default: the earlier one, or no name. */
   readonly firstName?: string | null | undefined;
+  /** The last name. Default: the earlier one, or no name. */
   readonly lastName?: string | null | undefined;
-  /** IANA name. */
+  /** IANA name. Default: the earlier one, or `UTC`. */
   readonly timezone?: string | null | undefined;
   /** Name of an existing team; default `Operations`. */
   readonly team?: string | null | undefined;
@@ -52,7 +55,7 @@ export type HostAnswer =
   | { readonly state: 'nobody' }
   | { readonly state: 'ok'; readonly user: User }
   /** `why` is only for the log. */
-  | { readonly state: 'refused'; readonly why: string };
+  | { readonly state: 'refused'; readonly reason: string };
 
 export interface HostSignIn {
   readonly issuer: string;
@@ -60,15 +63,15 @@ export interface HostSignIn {
   /** URL where the host signs users in and then redirects them back to `returnTo`; undefined if not configured. */
   signInUrl(returnTo: string): string | undefined;
   /** Returns the Portico user for the host's user. Creates the user, or updates them with the host's data. */
-  ask(req: IncomingMessage): Promise<HostAnswer>;
+  identify(req: IncomingMessage): Promise<HostAnswer>;
   /** Returns only the host's user, without creating or changing one; undefined if no user is signed in. */
   peek(req: IncomingMessage): Promise<Pick<HostCaller, 'email'> | undefined>;
   /** Whether the host still reports this user. `made`: the host signed the user in; false: a password did. */
-  isStill(req: IncomingMessage, userId: number, made: boolean): Promise<boolean>;
+  isStillSignedIn(req: IncomingMessage, userId: number, byHost: boolean): Promise<boolean>;
 }
 
 /** The issuer contains the environment: when several share a storage, host users of one are unknown in the others. */
-const hostIssuer = (environment: string | null): string => (environment === null ? 'host' : `host:${environment}`);
+const hostIssuerOf = (environment: string | null): string => (environment === null ? 'host' : `host:${environment}`);
 
 export function createHostSignIn(
   options: HostSignInOptions & {
@@ -78,7 +81,7 @@ export function createHostSignIn(
   },
 ): HostSignIn {
   const { store, signInUrl } = options;
-  const issuer = hostIssuer(options.environment);
+  const issuer = hostIssuerOf(options.environment);
   const read = async (req: IncomingMessage): Promise<ExternalIdentity | undefined> => {
     const caller = await options.authenticate(req);
     return caller === null || caller === undefined ? undefined : toIdentity(caller, issuer);
@@ -87,18 +90,18 @@ export function createHostSignIn(
     issuer,
     passwords: options.passwords,
     signInUrl: (returnTo) => (signInUrl === null ? undefined : composeSignInUrl(signInUrl, returnTo)),
-    async ask(req) {
+    async identify(req) {
       const identity = await read(req);
       if (!identity) return { state: 'nobody' };
       const admission = await store.identities.admit(identity, options);
       if (admission.state === 'ok') return admission;
-      return { state: 'refused', why: `${admission.why} (subject ${identity.subject})` };
+      return { state: 'refused', reason: `${admission.why} (subject ${identity.subject})` };
     },
     peek: read,
-    async isStill(req, userId, made) {
+    async isStillSignedIn(req, userId, byHost) {
       const identity = await read(req);
       // A password was used because the host knew no user. By now the host may know a different one.
-      if (!identity) return !made;
+      if (!identity) return !byHost;
       return (await store.identities.findUserId(issuer, identity.subject)) === userId;
     },
   };
@@ -110,27 +113,27 @@ function composeSignInUrl(template: string, returnTo: string): string {
   return `${template}${template.includes('?') ? '&' : '?'}returnTo=${encoded}`;
 }
 
-type Check = readonly [expected: string, takes: (value: unknown) => boolean, required?: true];
+type FieldCheck = readonly [expected: string, takes: (value: unknown) => boolean, required?: true];
 
-const text =
-  (most: number) =>
+const isText =
+  (maxLength: number) =>
   (value: unknown): boolean =>
-    typeof value === 'string' && value.trim() !== '' && value.length <= most;
-const name: Check = ['a text of at most 191 characters', text(191)];
+    typeof value === 'string' && value.trim() !== '' && value.length <= maxLength;
+const nameCheck: FieldCheck = ['a string of at most 191 characters', isText(191)];
 
-const fields: Readonly<Record<keyof HostCaller, Check>> = {
-  subject: ['a text of at most 255 characters', text(255), true],
+const fieldChecks: Readonly<Record<keyof HostCaller, FieldCheck>> = {
+  subject: ['a string of at most 255 characters', isText(255), true],
   email: [
     'an address such as ada@example.com',
-    (value) => text(254)(value) && /^[^\s@]+@[^\s@]+$/.test(`${value}`),
+    (value) => isText(254)(value) && /^[^\s@]+@[^\s@]+$/.test(`${value}`),
     true,
   ],
   emailVerified: ['true or false', (value) => typeof value === 'boolean'],
-  firstName: name,
-  lastName: name,
-  timezone: name,
-  team: name,
-  role: name,
+  firstName: nameCheck,
+  lastName: nameCheck,
+  timezone: nameCheck,
+  team: nameCheck,
+  role: nameCheck,
   level: [`one of ${permissionLevels.join(', ')}`, (value) => (permissionLevels as readonly unknown[]).includes(value)],
   tags: [
     'an object of texts',
@@ -147,9 +150,9 @@ const fields: Readonly<Record<keyof HostCaller, Check>> = {
  */
 function toIdentity(caller: HostCaller, issuer: string): ExternalIdentity {
   if (typeof caller !== 'object') throw new TypeError('authenticate: expected a caller or null');
-  for (const [field, [expected, takes, required]] of Object.entries(fields)) {
+  for (const [field, [expected, accepts, required]] of Object.entries(fieldChecks)) {
     const value = caller[field as keyof HostCaller];
-    if (value === undefined || value === null ? required : !takes(value)) {
+    if (value === undefined || value === null ? required : !accepts(value)) {
       throw new TypeError(`authenticate: '${field}' of the caller must be ${expected}`);
     }
   }

@@ -7,20 +7,20 @@ import type { InteractionResults } from 'oidc-provider';
 import type { Clock } from '../../core/clock.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
-import { sameText, sign } from '../../core/secret.ts';
+import { sign, timingSafeEqualText } from '../../core/secret.ts';
 import { messagePage, sendPage } from '../../http/page.ts';
 import type { Store } from '../../store/store.ts';
 import type { User } from '../../store/users/types.ts';
-import { shownClient } from '../clients/display-name.ts';
-import { type Destination, describeRedirect, terminal } from '../clients/normalize.ts';
+import { displayClient } from '../clients/display-name.ts';
+import { type Destination, describeRedirect, terminalDestination } from '../clients/normalize.ts';
 import { createConsent, type ListCollections, type OfferedScopes } from '../consent/consent.ts';
 import { createDeviceConsent } from '../device/consent.ts';
 import type { Paths } from '../server/paths.ts';
 import { originalOf } from '../server/request.ts';
-import { createFederation } from '../sso/redirects.ts';
+import { createSsoRedirects } from '../sso/redirects.ts';
 import { completeSignIn, forgetSession } from './completion.ts';
-import type { Details, Note, Step } from './interaction-step.ts';
-import type { SignInWays } from './login-methods.ts';
+import type { Details, LogEvent, Step } from './interaction-step.ts';
+import type { LoginMethods } from './login-methods.ts';
 import { codePage, signInPage } from './page.ts';
 import type { SignIn, SignInAnswer } from './sign-in.ts';
 import {
@@ -28,11 +28,11 @@ import {
   readCode,
   readCredentials,
   throttledText,
-  undecided,
-  wrongCode,
-  wrongPassword,
+  undecidedText,
+  wrongCodeText,
+  wrongPasswordText,
 } from './sign-in-form.ts';
-import { type DeviceCookie, readDevice, writeDevice } from './trusted-browsers.ts';
+import { formatTrustedBrowserCookie, readTrustedBrowserCookie, type TrustedBrowserCookie } from './trusted-browsers.ts';
 
 export interface InteractionOptions {
   readonly provider: Provider;
@@ -46,7 +46,7 @@ export interface InteractionOptions {
   readonly addressOf: (req: object) => string;
   readonly listCollections: ListCollections;
   readonly offeredScopes: OfferedScopes;
-  readonly ways: SignInWays;
+  readonly loginMethods: LoginMethods;
   /** Resource of the command line; absent when command-line sign-in is off. */
   readonly cloud?: string | undefined;
 }
@@ -60,20 +60,20 @@ export interface Interaction {
 
 export const expiredPage = messagePage({
   title: 'This sign-in has expired',
-  text: 'It was not finished in time, or was finished already. Go back to your assistant and connect again.',
+  text: 'It was not completed in time, or was already completed. Go back to your assistant and connect again.',
 });
 
 export const blockedPage = messagePage({
   title: 'This app is blocked here',
-  text: 'An administrator does not let it connect. Nothing was sent to it.',
+  text: 'An administrator blocked it. No data was sent to it.',
 });
 
 export function createInteraction(options: InteractionOptions): Interaction {
-  const { provider, cookieKeys, store, paths, observe, ways } = options;
-  const federation = createFederation(options);
-  const device = deviceCookie(paths);
+  const { provider, cookieKeys, store, paths, observe, loginMethods } = options;
+  const ssoRedirects = createSsoRedirects(options);
+  const browserCookie = trustedBrowserCookie(paths);
 
-  const begin = async (req: IncomingMessage, res: ServerResponse, uid: string): Promise<Step | undefined> => {
+  const openStep = async (req: IncomingMessage, res: ServerResponse, uid: string): Promise<Step | undefined> => {
     const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
       if ((error as Error).name === 'SessionNotFound') return undefined;
       throw error;
@@ -97,13 +97,13 @@ export function createInteraction(options: InteractionOptions): Interaction {
       res,
       details,
       clientId,
-      client: shownClient(clientId, client.clientName),
-      csrf: makeCsrf(details, cookieKeys[0] ?? ''),
+      client: displayClient(clientId, client.clientName),
+      csrf: createCsrfToken(details, cookieKeys[0] ?? ''),
       action: paths.interaction(uid),
     };
   };
 
-  const note: Note = (step, event, userId, detail) =>
+  const logEvent: LogEvent = (step, event, userId, detail) =>
     observe({
       type: 'security',
       event,
@@ -113,32 +113,41 @@ export function createInteraction(options: InteractionOptions): Interaction {
       ...(detail === undefined ? {} : { detail }),
     });
 
-  const consent = createConsent({ ...options, note });
-  const deviceConsent = createDeviceConsent({ ...options, resource: options.cloud ?? '', note });
+  const consent = createConsent({ ...options, logEvent });
+  const deviceConsent = createDeviceConsent({ ...options, resource: options.cloud ?? '', logEvent });
 
   const finish = (step: Step, result: InteractionResults, merge: boolean) =>
     provider.interactionFinished(step.req, step.res, result, { mergeWithLastSubmission: merge });
 
   const showSignIn = async (step: Step, email: string, problem?: string, status?: number): Promise<void> => {
     const page = signInPage({
-      place: await store.identity.place(),
+      environment: await store.identity.place(),
       client: step.client,
       destination: destinationOf(step),
       action: step.action,
       csrf: step.csrf,
       email,
       problem,
-      ways,
-      hostUrl: ways.host?.signInUrl(paths.origin + step.action),
+      loginMethods,
+      hostUrl: loginMethods.host?.signInUrl(paths.origin + step.action),
     });
-    const closed = ways.host !== undefined && !ways.passwords && ways.host.signInUrl('') === undefined;
-    sendPage(step.res, status ?? (problem === undefined ? (closed ? 401 : 200) : 400), page);
+    const isClosed =
+      loginMethods.host !== undefined && !loginMethods.passwords && loginMethods.host.signInUrl('') === undefined;
+    sendPage(step.res, status ?? (problem === undefined ? (isClosed ? 401 : 200) : 400), page);
   };
 
   const showCode = async (step: Step, ticket: string, problem?: string): Promise<void> => {
     const { action, csrf, client } = step;
     const destination = destinationOf(step);
-    const page = codePage({ place: await store.identity.place(), client, destination, action, csrf, ticket, problem });
+    const page = codePage({
+      environment: await store.identity.place(),
+      client,
+      destination,
+      action,
+      csrf,
+      ticket,
+      problem,
+    });
     sendPage(step.res, problem === undefined ? 200 : 400, page);
   };
 
@@ -156,59 +165,59 @@ export function createInteraction(options: InteractionOptions): Interaction {
 
   const signIn = async (step: Step, form: URLSearchParams): Promise<void> => {
     const credentials = readCredentials(form);
-    const answer = await options.signIn.password({ ...credentials, ...guesserOf(step) });
+    const answer = await options.signIn.password({ ...credentials, ...attemptContextOf(step) });
     if (answer.state === 'failed') {
-      note(step, 'sign-in.failed');
-      return showSignIn(step, credentials.email, wrongPassword);
+      logEvent(step, 'sign-in.failed');
+      return showSignIn(step, credentials.email, wrongPasswordText);
     }
     if (answer.state === 'code') {
-      note(step, 'sign-in.half', answer.user.id);
+      logEvent(step, 'sign-in.half', answer.user.id);
       return showCode(step, answer.ticket);
     }
-    await settle(step, answer);
+    await finishSignIn(step, answer);
   };
 
   const secondStep = async (step: Step, form: URLSearchParams): Promise<void> => {
-    const sent = readCode(form);
-    const answer = await options.signIn.code({ ...sent, ...guesserOf(step) });
+    const submitted = readCode(form);
+    const answer = await options.signIn.code({ ...submitted, ...attemptContextOf(step) });
     if (answer.state === 'failed') {
-      note(step, 'totp.failed', answer.userId);
-      return showCode(step, sent.ticket, wrongCode);
+      logEvent(step, 'totp.failed', answer.userId);
+      return showCode(step, submitted.ticket, wrongCodeText);
     }
-    if (answer.state === 'ok') note(step, `totp.${answer.by}`, answer.user.id);
-    await settle(step, answer);
+    if (answer.state === 'ok') logEvent(step, `totp.${answer.by}`, answer.user.id);
+    await finishSignIn(step, answer);
   };
 
   // The second step is bound to the interaction: only this browser has its cookie.
-  const guesserOf = (step: Step) => ({
+  const attemptContextOf = (step: Step) => ({
     address: options.addressOf(step.req),
-    device: readDevice(step.req, device.name),
+    device: readTrustedBrowserCookie(step.req, browserCookie.name),
     binding: `interaction ${step.details.uid}`,
   });
 
-  const settle = async (step: Step, answer: SignInAnswer): Promise<void> => {
-    note(step, `sign-in.${answer.state}`, answer.state === 'ok' ? answer.user.id : undefined);
+  const finishSignIn = async (step: Step, answer: SignInAnswer): Promise<void> => {
+    logEvent(step, `sign-in.${answer.state}`, answer.state === 'ok' ? answer.user.id : undefined);
     if (answer.state === 'throttled') return sendThrottled(step.res, answer.retryAfterSeconds);
     if (answer.state !== 'ok') return showSignIn(step, '', 'That took too long. Sign in again.');
-    step.res.appendHeader('Set-Cookie', writeDevice(device, answer.device));
+    step.res.appendHeader('Set-Cookie', formatTrustedBrowserCookie(browserCookie, answer.device));
     const { user, since } = answer;
     redirect(step.res, await completeSignIn(options, step.details, { userId: user.id, issuer: null, since }));
   };
 
   /** Signs in the host application's user without showing a page. Consent follows. */
-  const signInByHost = async (step: Step): Promise<boolean> => {
-    const { host } = ways;
+  const signInThroughHost = async (step: Step): Promise<boolean> => {
+    const { host } = loginMethods;
     if (!host) return false;
-    const answer = await host.ask(originalOf(step.req));
+    const answer = await host.identify(originalOf(step.req));
     if (answer.state === 'nobody') return false;
-    note(
+    logEvent(
       step,
       `sign-in.${answer.state}`,
       answer.state === 'ok' ? answer.user.id : undefined,
-      answer.state === 'refused' ? answer.why : undefined,
+      answer.state === 'refused' ? answer.reason : undefined,
     );
     if (answer.state === 'refused') {
-      await showSignIn(step, '', 'Your account cannot be used here. Ask an administrator to let you in.', 403);
+      await showSignIn(step, '', 'Your account has no access here. Ask an administrator for access.', 403);
       return true;
     }
     redirect(step.res, await completeSignIn(options, step.details, { userId: answer.user.id, issuer: host.issuer }));
@@ -216,19 +225,23 @@ export function createInteraction(options: InteractionOptions): Interaction {
   };
 
   /** Whether the host still reports the user who is about to consent. */
-  const isStillThere = async (step: Step): Promise<boolean> => {
+  const isStillSignedIn = async (step: Step): Promise<boolean> => {
     const { accountId, acr } = step.details.session ?? {};
-    if (!ways.host || accountId === undefined) return true;
-    const still = await ways.host.isStill(originalOf(step.req), Number(accountId), acr === ways.host.issuer);
-    if (!still) note(step, 'sign-in.changed', Number(accountId));
-    return still;
+    if (!loginMethods.host || accountId === undefined) return true;
+    const isStill = await loginMethods.host.isStillSignedIn(
+      originalOf(step.req),
+      Number(accountId),
+      acr === loginMethods.host.issuer,
+    );
+    if (!isStill) logEvent(step, 'sign-in.changed', Number(accountId));
+    return isStill;
   };
 
-  const beginSso = async (step: Step, again: boolean): Promise<void> => {
+  const beginSso = async (step: Step, forceLogin: boolean): Promise<void> => {
     const loginHint = step.details.params.login_hint;
-    const hint = typeof loginHint === 'string' ? loginHint.slice(0, 254) : undefined;
+    const shortHint = typeof loginHint === 'string' ? loginHint.slice(0, 254) : undefined;
     try {
-      await federation.begin(step.req, step.res, { uid: step.details.uid, again, hint });
+      await ssoRedirects.begin(step.req, step.res, { uid: step.details.uid, forceLogin, hint: shortHint });
     } catch (error) {
       if (!isAppError(error, 'SSO_UNAVAILABLE')) throw error;
       await showSignIn(step, '', error.message, error.status);
@@ -236,18 +249,18 @@ export function createInteraction(options: InteractionOptions): Interaction {
   };
 
   /** Shows the consent page again after a form without a button. Such a form decides nothing. */
-  const askAgain = async (step: Step, form: URLSearchParams): Promise<void> => {
-    if (!(await isStillThere(step))) return switchAccount(step);
+  const repeatConsent = async (step: Step, form: URLSearchParams): Promise<void> => {
+    if (!(await isStillSignedIn(step))) return switchAccount(step);
     const user = await findUser(step);
     if (!user) return sendPage(step.res, 400, expiredPage);
-    if (step.details.deviceCode !== undefined) return deviceConsent.show(step, user, undecided);
-    await consent.look(step, user, form, undecided);
+    if (step.details.deviceCode !== undefined) return deviceConsent.show(step, user, undecidedText);
+    await consent.search(step, user, form, undecidedText);
   };
 
-  const look = async (step: Step, form: URLSearchParams): Promise<void> => {
+  const searchCollections = async (step: Step, form: URLSearchParams): Promise<void> => {
     const user = await findUser(step);
     if (!user || step.details.deviceCode !== undefined) return sendPage(step.res, 400, expiredPage);
-    await consent.look(step, user, form);
+    await consent.search(step, user, form);
   };
 
   const allow = async (step: Step, form: URLSearchParams): Promise<void> => {
@@ -260,81 +273,81 @@ export function createInteraction(options: InteractionOptions): Interaction {
 
   const deny = async (step: Step): Promise<void> => {
     const accountId = step.details.session?.accountId;
-    note(step, 'consent.denied', accountId === undefined ? undefined : Number(accountId));
+    logEvent(step, 'consent.denied', accountId === undefined ? undefined : Number(accountId));
     // RFC 6749 section 4.1.2.1, RFC 9207 section 2: the client gets the error, with state and iss.
-    await finish(step, { error: 'access_denied', error_description: 'The user did not allow it.' }, false);
+    await finish(step, { error: 'access_denied', error_description: 'The user denied the request.' }, false);
   };
 
   const switchAccount = async (step: Step): Promise<void> => {
     await forgetSession(provider, step.details);
     await step.details.destroy();
     if (step.details.deviceCode !== undefined) return redirect(step.res, await deviceConsent.release(step));
-    const again = new URLSearchParams();
+    const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(step.details.params)) {
-      for (const one of [value].flat()) if (typeof one === 'string') again.append(name, one);
+      for (const text of [value].flat()) if (typeof text === 'string') parameters.append(name, text);
     }
     // The next request comes from our own page, so the original site is lost. Asking for consent forces the page.
-    const prompts = new Set(`${again.get('prompt') ?? ''} consent`.trim().split(' '));
-    again.set('prompt', [...prompts].join(' '));
-    redirect(step.res, `${paths.url('authorize')}?${again}`);
+    const prompts = new Set(`${parameters.get('prompt') ?? ''} consent`.trim().split(' '));
+    parameters.set('prompt', [...prompts].join(' '));
+    redirect(step.res, `${paths.url('authorize')}?${parameters}`);
   };
 
   return {
     async show(req, res, uid) {
-      const step = await begin(req, res, uid);
+      const step = await openStep(req, res, uid);
       if (!step) return;
       if (step.details.result) return redirect(res, step.details.returnTo);
       if (step.details.prompt.name === 'consent') {
-        return (await isStillThere(step)) ? showConsent(step) : switchAccount(step);
+        return (await isStillSignedIn(step)) ? showConsent(step) : switchAccount(step);
       }
-      if (await signInByHost(step)) return;
+      if (await signInThroughHost(step)) return;
       await showSignIn(step, `${step.details.params.login_hint ?? ''}`.slice(0, 254));
     },
     async answer(req, res, uid, form) {
-      const step = await begin(req, res, uid);
+      const step = await openStep(req, res, uid);
       if (!step) return;
       // Fetch Metadata: if the browser reports the origin of the form, it must be ours.
       const site = req.headers['sec-fetch-site'];
       const sameSite = site === undefined || site === 'same-origin';
       // RFC 6749 section 10.12: the form must be ours, for this interaction, step and session.
-      const sent = form.get('csrf') ?? '';
-      if (!sameSite || !cookieKeys.some((key) => sameText(sent, makeCsrf(step.details, key)))) {
-        note(step, 'interaction.forged');
+      const csrf = form.get('csrf') ?? '';
+      if (!sameSite || !cookieKeys.some((key) => timingSafeEqualText(csrf, createCsrfToken(step.details, key)))) {
+        logEvent(step, 'interaction.forged');
         return sendPage(res, 400, expiredPage);
       }
       // Single use: pressing the button again leads to the same URL and changes no state.
       if (step.details.result) return redirect(res, step.details.returnTo);
       const action = readAction(form);
-      const consenting = step.details.prompt.name === 'consent';
-      if (action === 'sign-in' && !consenting && ways.passwords) return signIn(step, form);
-      if (action === 'code' && !consenting && ways.passwords) return secondStep(step, form);
-      if ((action === 'sso' || action === 'sso-again') && !consenting && ways.sso) {
+      const isConsentStep = step.details.prompt.name === 'consent';
+      if (action === 'sign-in' && !isConsentStep && loginMethods.passwords) return signIn(step, form);
+      if (action === 'code' && !isConsentStep && loginMethods.passwords) return secondStep(step, form);
+      if ((action === 'sso' || action === 'sso-again') && !isConsentStep && loginMethods.sso) {
         return beginSso(step, action === 'sso-again');
       }
-      if ((action === 'allow' || action === 'find') && consenting) {
-        if (!(await isStillThere(step))) return switchAccount(step);
-        return action === 'allow' ? allow(step, form) : look(step, form);
+      if ((action === 'allow' || action === 'find') && isConsentStep) {
+        if (!(await isStillSignedIn(step))) return switchAccount(step);
+        return action === 'allow' ? allow(step, form) : searchCollections(step, form);
       }
-      if (action === 'switch' && consenting) return switchAccount(step);
+      if (action === 'switch' && isConsentStep) return switchAccount(step);
       if (action === 'deny' || action === 'cancel') return deny(step);
-      if (action === undefined && consenting) return askAgain(step, form);
+      if (action === undefined && isConsentStep) return repeatConsent(step, form);
       sendPage(res, 400, expiredPage);
     },
-    finishSso: federation.finish,
+    finishSso: ssoRedirects.finish,
   };
 }
 
 function destinationOf({ details: { deviceCode, params } }: Step): Destination {
-  return deviceCode === undefined ? describeRedirect(`${params.redirect_uri}`) : terminal;
+  return deviceCode === undefined ? describeRedirect(`${params.redirect_uri}`) : terminalDestination;
 }
 
 /** Cookie of a trusted browser. Its name follows the pattern of the provider's cookies. */
-function deviceCookie({ secure, origin, prefix }: Paths): DeviceCookie {
+function trustedBrowserCookie({ secure, origin, prefix }: Paths): TrustedBrowserCookie {
   const { port } = new URL(origin);
   return { name: `${secure ? '__Secure-' : ''}portico_device${port && `_${port}`}`, path: `${prefix}/oauth`, secure };
 }
 
-function makeCsrf(details: Details, key: string): string {
+function createCsrfToken(details: Details, key: string): string {
   return sign(['csrf', details.uid, details.prompt.name, details.session?.cookie ?? ''].join(' '), key);
 }
 

@@ -4,7 +4,7 @@ import { fail } from '../../core/errors.ts';
 import { createSso, type Sso, type SsoOptions } from '../sso/sign-in.ts';
 import { createHostSignIn, type HostSignIn, type HostSignInOptions } from './host-sign-in.ts';
 
-export interface SignInWays {
+export interface LoginMethods {
   readonly sso?: Sso | undefined;
   readonly host?: HostSignIn | undefined;
   /** Whether users can sign in with a password. */
@@ -13,19 +13,19 @@ export interface SignInWays {
   accepts(issuer: string | null): boolean;
 }
 
-export const passwordsAlone: SignInWays = { passwords: true, accepts: (issuer) => issuer === null };
+export const passwordsOnly: LoginMethods = { passwords: true, accepts: (issuer) => issuer === null };
 
-export interface SignInWaysOptions extends SsoOptions {
+export interface LoginMethodsOptions extends SsoOptions {
   readonly hostSignIn?: HostSignInOptions | undefined;
 }
 
 /** CONFIGURATION if two methods exclude each other, or if one of them is misconfigured. */
-export function createSignInWays({ hostSignIn, ...options }: SignInWaysOptions): SignInWays {
+export function createLoginMethods({ hostSignIn, ...options }: LoginMethodsOptions): LoginMethods {
   const { config, store } = options;
   const sso = createSso(options);
   if (sso && hostSignIn) {
     fail('CONFIGURATION', {
-      problem: 'authenticate and SERVICE_SSO_ISSUER are two ways of signing in. Leave one of them out.',
+      problem: 'authenticate and SERVICE_SSO_ISSUER are both set. Set only one of them.',
     });
   }
   const host =
@@ -36,6 +36,6 @@ export function createSignInWays({ hostSignIn, ...options }: SignInWaysOptions):
     sso,
     host,
     passwords,
-    accepts: (made) => (made === null ? passwords : made === issuer),
+    accepts: (sessionIssuer) => (sessionIssuer === null ? passwords : sessionIssuer === issuer),
   };
 }

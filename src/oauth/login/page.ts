@@ -1,43 +1,43 @@
 // The page where a user signs in for an app.
 
 import { type Html, html } from '../../http/html.ts';
-import { createCard, type Page, type Place, signInLook } from '../../http/page.ts';
-import { type ShownClient, titleOf } from '../clients/display-name.ts';
+import { createCard, type EnvironmentInfo, type Page, signInTheme } from '../../http/page.ts';
+import { clientTitle, type DisplayedClient } from '../clients/display-name.ts';
 import type { Destination } from '../clients/normalize.ts';
 import { type SignInChoices, signInChoices } from './sign-in-choices.ts';
 import { type CodeForm, codeForm, codeLead } from './sign-in-form.ts';
 
 export interface SignInPage extends SignInChoices {
-  readonly place: Place;
-  readonly client: ShownClient;
+  readonly environment: EnvironmentInfo;
+  readonly client: DisplayedClient;
   /** Destination of the authorization response. */
   readonly destination: Destination;
 }
 
 export function signInPage(page: SignInPage): Page {
   return createCard(
-    signInLook,
+    signInTheme,
     page.problem ? 'Error: Sign in' : 'Sign in',
-    page.place,
+    page.environment,
     html`<h1>Sign in</h1>
-<p class="lead"><b>${capitalised(titleOf(page.client, page.destination))}</b> asks to connect. It calls itself “${page.client.name}”. You will see what it asks for before anything is shared.</p>
+<p class="lead"><b>${capitalize(clientTitle(page.client, page.destination))}</b> asks to connect. It calls itself “${page.client.name}”. You see what it requests before you share any data.</p>
 ${signInChoices(page)}
 ${cancelForm(page)}`,
   );
 }
 
 export interface CodePage extends CodeForm {
-  readonly place: Place;
-  readonly client: ShownClient;
+  readonly environment: EnvironmentInfo;
+  readonly client: DisplayedClient;
   /** Destination of the authorization response. */
   readonly destination: Destination;
 }
 
 export function codePage(page: CodePage): Page {
   return createCard(
-    signInLook,
+    signInTheme,
     page.problem ? 'Error: One more step' : 'One more step',
-    page.place,
+    page.environment,
     html`<h1>One more step</h1>
 <p class="lead">${codeLead}</p>
 ${codeForm(page)}
@@ -46,7 +46,7 @@ ${cancelForm(page)}`,
 }
 
 /** The title of an app on a device starts with "an", not with a host name. */
-const capitalised = (title: string): string => title.replace(/^an /, 'An ');
+const capitalize = (title: string): string => title.replace(/^an /, 'An ');
 
 function cancelForm({
   action,
@@ -56,6 +56,6 @@ function cancelForm({
 }: Pick<CodePage, 'action' | 'csrf' | 'client' | 'destination'>): Html {
   return html`<form method="post" action="${action}" class="below">
 <input type="hidden" name="csrf" value="${csrf}">
-<button class="quiet" name="action" value="cancel">Cancel and go back to ${titleOf(client, destination).replace(/^an /, 'the ')}</button>
+<button class="quiet" name="action" value="cancel">Cancel and go back to ${clientTitle(client, destination).replace(/^an /, 'the ')}</button>
 </form>`;
 }

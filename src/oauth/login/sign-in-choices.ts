@@ -1,38 +1,38 @@
 // The options on a sign-in page: a button for each enabled method, and the password form if passwords are enabled.
 import { type Html, html } from '../../http/html.ts';
-import { createCard, type Look, messagePage, type Page, signInLook } from '../../http/page.ts';
-import type { SignInWays } from './login-methods.ts';
+import { createCard, messagePage, type Page, type PageTheme, signInTheme } from '../../http/page.ts';
+import type { LoginMethods } from './login-methods.ts';
 import { type SignInForm, signInForm } from './sign-in-form.ts';
 
 export interface SignInChoices extends SignInForm {
-  readonly ways: Pick<SignInWays, 'sso' | 'passwords'>;
+  readonly loginMethods: Pick<LoginMethods, 'sso' | 'passwords'>;
   /** Sign-in page of the host application; it redirects back. */
   readonly hostUrl?: string | undefined;
   /** The user that the host application reports. */
-  readonly known?: { readonly email: string } | undefined;
+  readonly hostUser?: { readonly email: string } | undefined;
 }
 
 export function signInChoices(page: SignInChoices): Html {
-  const { ways, hostUrl, known, problem } = page;
+  const { loginMethods, hostUrl, hostUser, problem } = page;
   // The password form shows its own error message.
-  const alert = !ways.passwords && problem && html`<p class="alert" role="alert">${problem}</p>\n`;
+  const alert = !loginMethods.passwords && problem && html`<p class="alert" role="alert">${problem}</p>\n`;
   const others = [
-    ways.sso && ssoForm(page, ways.sso.name),
-    known && buttonForm(page, 'host', `Continue as ${known.email}`),
+    loginMethods.sso && ssoForm(page, loginMethods.sso.name),
+    hostUser && buttonForm(page, 'host', `Continue as ${hostUser.email}`),
     hostUrl !== undefined &&
       html`<p class="way"><a class="button primary" href="${hostUrl}">${URL.canParse(hostUrl) ? `Sign in at ${new URL(hostUrl).host}` : 'Sign in'}</a></p>`,
-  ].filter((one) => one instanceof Object);
-  if (!ways.passwords) return others.length > 0 ? html`${alert}${others}` : html`${alert}${nothingOpen}`;
+  ].filter((part) => part instanceof Object);
+  if (!loginMethods.passwords) return others.length > 0 ? html`${alert}${others}` : html`${alert}${noMethodMessage}`;
   return html`${others}${others.length > 0 && html`<p class="or">or with your password</p>\n`}${signInForm(page)}`;
 }
 
-const nothingOpen = html`<p class="alert" role="alert">You are not signed in to the application that this belongs to. Sign in there, then load this page again.</p>`;
+const noMethodMessage = html`<p class="alert" role="alert">You are not signed in to the application that this server belongs to. Sign in there, then reload this page.</p>`;
 
 function ssoForm(page: SignInForm, name: string): Html {
   return html`<form method="post" action="${page.action}" class="way">
 <input type="hidden" name="csrf" value="${page.csrf}">${page.hidden}
 <button class="primary" name="action" value="sso">Sign in with ${name}</button>
-<button class="quiet" name="action" value="sso-again">Use another account of ${name}</button>
+<button class="quiet" name="action" value="sso-again">Use another ${name} account</button>
 </form>
 `;
 }
@@ -46,9 +46,9 @@ function buttonForm(page: SignInForm, action: string, label: string): Html {
 }
 
 /** Page for an error outside of our pages, with a link to start again. */
-export function tryAgainPage(text: string, back: string, look: Look = signInLook): Page {
+export function tryAgainPage(text: string, back: string, theme: PageTheme = signInTheme): Page {
   return createCard(
-    look,
+    theme,
     'You are not signed in',
     undefined,
     html`<h1>You are not signed in</h1>
@@ -57,11 +57,11 @@ export function tryAgainPage(text: string, back: string, look: Look = signInLook
   );
 }
 
-export const lostPage = (look: Look = signInLook): Page =>
+export const invalidSignInPage = (theme: PageTheme = signInTheme): Page =>
   messagePage(
     {
-      title: 'This sign-in cannot be finished',
-      text: 'It was not begun in this browser, was finished already, or took too long. Nothing was done. Go back to where you started and sign in again.',
+      title: 'This sign-in cannot be completed',
+      text: 'It was started in another browser, was already completed, or has expired. Go back to where you started and sign in again.',
     },
-    look,
+    theme,
   );

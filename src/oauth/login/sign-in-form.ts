@@ -15,17 +15,17 @@ export function readCode(form: URLSearchParams): { readonly ticket: string; read
  * value. Then the fields identify the form. Undefined if they do not.
  */
 export function readAction(form: URLSearchParams): string | undefined {
-  const pressed = form.get('action');
-  if (pressed !== null) return pressed;
+  const button = form.get('action');
+  if (button !== null) return button;
   if (form.has('password')) return 'sign-in';
   return form.has('ticket') && form.has('code') ? 'code' : undefined;
 }
 
 /** For a consent form that was submitted without one of its buttons. */
-export const undecided = 'Nothing is decided yet: press Allow or Cancel.';
+export const undecidedText = 'Press Allow or Cancel.';
 
-export const wrongPassword = 'Wrong e-mail or password.';
-export const wrongCode = 'This code is not right, or was used already. Wait for the next one.';
+export const wrongPasswordText = 'Wrong e-mail or password.';
+export const wrongCodeText = 'This code is wrong or was already used. Wait for the next one.';
 
 /** `next` is the text for the action after the wait. */
 export function throttledText(seconds: number, next: string): string {
@@ -33,7 +33,7 @@ export function throttledText(seconds: number, next: string): string {
   return `Too many wrong passwords or codes. Wait ${minutes === 1 ? 'a minute' : `${minutes} minutes`}, then ${next}`;
 }
 
-interface Form {
+interface FormContext {
   readonly action: string;
   readonly csrf: string;
   /** Error message for the previous attempt. */
@@ -42,19 +42,19 @@ interface Form {
   readonly hidden?: Html;
 }
 
-export interface SignInForm extends Form {
+export interface SignInForm extends FormContext {
   readonly email: string;
 }
 
-export interface CodeForm extends Form {
+export interface CodeForm extends FormContext {
   readonly ticket: string;
 }
 
-const describe = (problem: string | undefined) =>
+const errorAttributes = (problem: string | undefined) =>
   problem ? html` aria-invalid="true" aria-describedby="problem"` : undefined;
 
 export function signInForm({ action, csrf, email, problem, hidden }: SignInForm): Html {
-  const described = describe(problem);
+  const described = errorAttributes(problem);
   const [emailFocus, passwordFocus] = email ? [undefined, html` autofocus`] : [html` autofocus`, undefined];
   return html`<form method="post" action="${action}">
 <input type="hidden" name="csrf" value="${csrf}">${hidden}
@@ -71,12 +71,12 @@ export function codeForm({ action, csrf, ticket, problem, hidden }: CodeForm): H
   return html`<form method="post" action="${action}">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="ticket" value="${ticket}">${hidden}
 <div class="field"><label for="code">Code</label>
-<input id="code" name="code" type="text" class="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required maxlength="40"${describe(problem)} autofocus>
+<input id="code" name="code" type="text" class="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required maxlength="40"${errorAttributes(problem)} autofocus>
 <p class="note" id="problem" role="alert">${problem}</p></div>
 <button class="primary" name="action" value="code">Continue</button>
 </form>
-<p class="hint">Without your phone, type one of your recovery codes.</p>`;
+<p class="hint">Without your phone, enter one of your recovery codes.</p>`;
 }
 
 export const codeLead =
-  'Your password is right. Now type the six digits that your authenticator app shows for this account.';
+  'Your password is correct. Enter the six-digit code that your authenticator app shows for this account.';

@@ -8,16 +8,16 @@ import { createSharedLimiter, sharedLimiters } from '../../core/limit.ts';
 import { decrypt, encrypt, randomToken } from '../../core/secret.ts';
 import type { Store } from '../../store/store.ts';
 import type { User } from '../../store/users/types.ts';
-import { accountOf, createDevices } from './trusted-browsers.ts';
+import { accountKeyOf, createTrustedBrowsers } from './trusted-browsers.ts';
 
-export interface Guesser {
+export interface AttemptContext {
   /** Client address, as the HTTP handler read it. */
   readonly address: string;
   /** Cookie from an earlier sign-in in this browser, if any. */
   readonly device?: string | undefined;
 }
 
-export interface Credentials extends Guesser {
+export interface Credentials extends AttemptContext {
   /** As typed, cut to the maximum length of an e-mail address. */
   readonly email: string;
   readonly password: string;
@@ -25,7 +25,7 @@ export interface Credentials extends Guesser {
   readonly binding: string;
 }
 
-export interface Code extends Guesser {
+export interface Code extends AttemptContext {
   /** Ticket from the first step. */
   readonly ticket: string;
   readonly code: string;
@@ -67,7 +67,7 @@ export interface SignIn {
    * Returns the device cookie for a user who was verified in another way, such as a one-time link. Also resets the
    * account's count of wrong attempts.
    */
-  introduce(email: string): Promise<string>;
+  trustBrowser(email: string): Promise<string>;
 }
 
 interface Ticket {
@@ -85,16 +85,16 @@ export function createSignIn(options: {
   readonly config: Pick<Config, 'signInAttempts'>;
   readonly clock: Pick<Clock, 'now'>;
   /** Whether users can sign in with a password; default true. */
-  readonly isOpen?: boolean;
+  readonly allowsPasswords?: boolean;
 }): SignIn {
-  const { store, config, clock, isOpen = true } = options;
+  const { store, config, clock, allowsPasswords = true } = options;
   const { identity, secondFactors } = store;
   const parts = { windows: store.windows, clock };
   const window = { points: config.signInAttempts, seconds: throttleSeconds };
   const attempts = createSharedLimiter('sign-in', window, parts);
   const addresses = createAddressLimiter(sharedLimiters(parts), 'sign-in address', window);
   const confirmations = createSharedLimiter('confirm', window, parts);
-  const devices = createDevices(store);
+  const trustedBrowsers = createTrustedBrowsers(store);
   const keys = async () => (await store.keys.of(ticketKeys, () => randomToken())).map(({ value }) => value);
 
   /**
@@ -102,21 +102,21 @@ export function createSignIn(options: {
    * account has its own limit. The attempt is counted before any check, because parallel attempts must not bypass the
    * limit. Returns a function that gives back one attempt, or all of them after a successful sign-in.
    */
-  async function take(email: string, { address, device }: Guesser) {
-    const known = await devices.recognise(device, email);
-    const account = known === undefined ? `account ${accountOf(email)}` : `device ${known}`;
-    if (known === undefined) await addresses.consume(address);
+  async function countAttempt(email: string, { address, device }: AttemptContext) {
+    const browserId = await trustedBrowsers.verify(device, email);
+    const account = browserId === undefined ? `account ${accountKeyOf(email)}` : `device ${browserId}`;
+    if (browserId === undefined) await addresses.consume(address);
     await attempts.consume(account);
     return async (all: boolean): Promise<void> => {
       await Promise.all([
-        known === undefined ? addresses.giveBack(address) : undefined,
+        browserId === undefined ? addresses.giveBack(address) : undefined,
         all ? attempts.reset(account) : attempts.giveBack(account),
       ]);
     };
   }
 
-  async function begin(user: User, since: number, by?: 'app' | 'recovery'): Promise<SignInAnswer> {
-    return { state: 'ok', user, since, device: await devices.make(user.email), ...(by && { by }) };
+  async function succeed(user: User, since: number, by?: 'app' | 'recovery'): Promise<SignInAnswer> {
+    return { state: 'ok', user, since, device: await trustedBrowsers.issue(user.email), ...(by && { by }) };
   }
 
   async function open(sealed: string): Promise<Ticket | undefined> {
@@ -131,39 +131,39 @@ export function createSignIn(options: {
   }
 
   return {
-    password: ({ email, password, binding, ...guesser }) =>
+    password: ({ email, password, binding, ...attempt }) =>
       throttled(async () => {
         // With passwords disabled, a password is rejected on every page.
-        if (!isOpen) return { state: 'failed' };
+        if (!allowsPasswords) return { state: 'failed' };
         const since = clock.now();
-        const giveBack = await take(email, guesser);
+        const giveBack = await countAttempt(email, attempt);
         const user = await identity.verifyPassword(email, password);
         if (!user) return { state: 'failed' };
         // The count continues into the second step: knowing the password gives no additional guesses there.
-        const second = (await secondFactors.of(user.id)) !== undefined;
-        await giveBack(!second);
-        if (!second) return begin(user, since);
+        const hasSecondFactor = (await secondFactors.of(user.id)) !== undefined;
+        await giveBack(!hasSecondFactor);
+        if (!hasSecondFactor) return succeed(user, since);
         const ticket: Ticket = { userId: user.id, since, binding };
         return { state: 'code', user, ticket: encrypt(JSON.stringify(ticket), (await keys())[0]!) };
       }),
-    code: ({ ticket, code, binding, ...guesser }) =>
+    code: ({ ticket, code, binding, ...attempt }) =>
       throttled(async () => {
-        const found = isOpen ? await open(ticket) : undefined;
-        const user = found && (await identity.findUser(found.userId));
+        const opened = allowsPasswords ? await open(ticket) : undefined;
+        const user = opened && (await identity.findUser(opened.userId));
         // The second step needs the browser and sign-in of the first, within the time limit, and no sign-out in
         // between.
-        const stale =
+        const isStale =
           !user ||
           user.disabled ||
-          found.binding !== binding ||
-          found.since + ticketMs <= clock.now() ||
-          (user.sessionsFrom ?? 0) > found.since;
-        if (stale) return { state: 'stale' };
-        const giveBack = await take(user.email, guesser);
+          opened.binding !== binding ||
+          opened.since + ticketMs <= clock.now() ||
+          (user.sessionsFrom ?? 0) > opened.since;
+        if (isStale) return { state: 'stale' };
+        const giveBack = await countAttempt(user.email, attempt);
         const by = await secondFactors.check(user.id, code);
         if (!by) return { state: 'failed', userId: user.id };
         await giveBack(true);
-        return begin(user, found.since, by);
+        return succeed(user, opened.since, by);
       }),
     confirm: ({ id, email }, password, code) =>
       throttled(async () => {
@@ -175,9 +175,9 @@ export function createSignIn(options: {
         await confirmations.reset(`${id}`);
         return { state: 'ok' };
       }),
-    async introduce(email) {
-      await attempts.reset(`account ${accountOf(email)}`);
-      return devices.make(email);
+    async trustBrowser(email) {
+      await attempts.reset(`account ${accountKeyOf(email)}`);
+      return trustedBrowsers.issue(email);
     },
   };
 }

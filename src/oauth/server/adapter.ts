@@ -25,14 +25,14 @@ export interface AdapterOptions {
  * with this prefix, which no code of ours starts with. Clients cannot use such an id: a `device_code` with this prefix
  * is rejected (oauth/device/endpoint.ts).
  */
-export const byHash = '~';
+export const HASH_PREFIX = '~';
 /**
  * Device codes stay in the store after they expire, to return `expired_token` to a client that asks late (RFC 8628
  * section 3.5).
  */
-const deviceCodeLingersMs = 600_000;
+const DEVICE_CODE_RETENTION_MS = 600_000;
 
-const hashed = new Set([
+const hashedModels = new Set([
   'DeviceCode',
   'AccessToken',
   'AuthorizationCode',
@@ -43,16 +43,16 @@ const hashed = new Set([
 
 export function createAdapterFactory(options: AdapterOptions): AdapterFactory {
   const { rows, clock, refreshGraceSeconds, errors, userCodes } = options;
-  const seconds = () => Math.floor(clock.now() / 1000);
+  const nowSeconds = () => Math.floor(clock.now() / 1000);
 
-  const inGrace = async (row: OAuthRow): Promise<boolean> =>
+  const isInGracePeriod = async (row: OAuthRow): Promise<boolean> =>
     row.model === 'RefreshToken' &&
     row.consumedAt !== undefined &&
     row.grantId !== undefined &&
-    seconds() - row.consumedAt < refreshGraceSeconds &&
+    nowSeconds() - row.consumedAt < refreshGraceSeconds &&
     !(await rows.hasConsumedSuccessor(row.grantId, Number(row.payload.rotations ?? 0)));
 
-  const isOneOfTwo = (grantId: string, { id, payload }: OAuthRow): Promise<boolean> =>
+  const hasConsumedSibling = (grantId: string, { id, payload }: OAuthRow): Promise<boolean> =>
     rows.hasConsumedSibling(grantId, Number(payload.rotations ?? 0), id);
 
   const revoke = async (grantId: string): Promise<void> => {
@@ -62,50 +62,50 @@ export function createAdapterFactory(options: AdapterOptions): AdapterFactory {
 
   return (model: string): Adapter => {
     const key = (id: string): string => {
-      if (model === 'DeviceCode' && id.startsWith(byHash)) return id.slice(byHash.length);
-      return hashed.has(model) ? hashToken(id) : id;
+      if (model === 'DeviceCode' && id.startsWith(HASH_PREFIX)) return id.slice(HASH_PREFIX.length);
+      return hashedModels.has(model) ? hashToken(id) : id;
     };
-    const lingersMs = model === 'DeviceCode' ? deviceCodeLingersMs : 0;
+    const retentionMs = model === 'DeviceCode' ? DEVICE_CODE_RETENTION_MS : 0;
 
     const toPayload = (row: OAuthRow, id?: string, consumed = row.consumedAt): AdapterPayload => ({
       ...row.payload,
       ...(typeof row.payload.userCode === 'string' && { userCode: userCodes.open(row.payload.userCode) }),
-      ...(id !== undefined && hashed.has(model) ? { jti: id } : {}),
+      ...(id !== undefined && hashedModels.has(model) ? { jti: id } : {}),
       ...(consumed ? { consumed } : {}),
     });
 
     return {
       async upsert(id, payload, expiresIn) {
-        const expiresAt = expiresIn ? clock.now() + expiresIn * 1000 + lingersMs : undefined;
+        const expiresAt = expiresIn ? clock.now() + expiresIn * 1000 + retentionMs : undefined;
         await rows.upsert(toRow(model, key(id), payload, expiresAt, userCodes));
       },
       async find(id) {
         const row = await rows.find(model, key(id));
         if (!row) return undefined;
-        return toPayload(row, id, (await inGrace(row)) ? 0 : row.consumedAt);
+        return toPayload(row, id, (await isInGracePeriod(row)) ? 0 : row.consumedAt);
       },
       async findByUid(uid) {
         const row = await rows.findByUid(model, uid);
         return row && toPayload(row);
       },
       async findByUserCode(userCode) {
-        for (const uid of userCodes.lookups(userCode)) {
+        for (const uid of userCodes.lookupHashes(userCode)) {
           const row = await rows.findByUid(model, uid);
-          if (row) return toPayload(row, byHash + row.id);
+          if (row) return toPayload(row, HASH_PREFIX + row.id);
         }
         return undefined;
       },
       async consume(id) {
-        const isFirst = await rows.consume(model, key(id), seconds());
+        const isFirst = await rows.consume(model, key(id), nowSeconds());
         if (isFirst && model !== 'RefreshToken') return;
         const row = await rows.find(model, key(id));
         // RFC 9700 section 4.14.2: check after consuming, so at least one of two concurrent requests sees the other.
-        if (isFirst && row?.grantId && (await isOneOfTwo(row.grantId, row))) {
+        if (isFirst && row?.grantId && (await hasConsumedSibling(row.grantId, row))) {
           await revoke(row.grantId);
           throw new errors.InvalidGrant(`${model} was already used`);
         }
         if (isFirst) return;
-        if (row && (await inGrace(row))) return;
+        if (row && (await isInGracePeriod(row))) return;
         // RFC 9126 section 2.2: a request_uri can be used once.
         if (model === 'PushedAuthorizationRequest') throw new errors.InvalidRequestUri('request_uri was already used');
         // RFC 6749 section 4.1.2: a code used twice is rejected and its tokens are revoked, also in a race.
@@ -130,7 +130,7 @@ function toRow(
   userCodes: UserCodes,
 ): OAuthRow {
   const { jti, ...rest } = payload;
-  const kept: Record<string, unknown> = hashed.has(model) ? rest : payload;
+  const storedPayload: Record<string, unknown> = hashedModels.has(model) ? rest : payload;
   // A grant has its own id as grantId, so revoking it also deletes its own row.
   const grantId = model === 'Grant' ? id : payload.grantId;
   // Client secrets are passwords: only their hash is stored.
@@ -138,12 +138,12 @@ function toRow(
   const clientId = payload.clientId ?? payload.client_id;
   const { userCode } = payload;
   // Device codes have a second lookup key, from the user code.
-  const uid = userCode === undefined ? payload.uid : userCodes.lookups(userCode)[0];
+  const uid = userCode === undefined ? payload.uid : userCodes.lookupHashes(userCode)[0];
   return {
     model,
     id,
     payload: {
-      ...kept,
+      ...storedPayload,
       ...(secret !== undefined && { client_secret: hashToken(secret) }),
       ...(userCode !== undefined && { userCode: userCodes.seal(userCode) }),
     },

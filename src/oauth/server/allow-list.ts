@@ -11,11 +11,11 @@ import { createNetworkMatch } from '../../store/permissions/networks.ts';
 import type { Store } from '../../store/store.ts';
 import type { Versions } from '../../store/version-types.ts';
 
-const arrivals = new WeakMap<object, Versions>();
+const versionsByRequest = new WeakMap<object, Versions>();
 
 /** The versions at the time the request arrived; undefined if the request did not pass this check. */
 export function versionsAtArrival(req: object): Versions | undefined {
-  return arrivals.get(req);
+  return versionsByRequest.get(req);
 }
 
 export interface AddressCheckParts {
@@ -28,43 +28,48 @@ export interface AddressCheckParts {
 export type AddressCheck = (req: IncomingMessage) => AppError | undefined | Promise<AppError | undefined>;
 
 /** Null: any address. */
-type Admits = ((address: string) => boolean) | null;
+type AddressMatch = ((address: string) => boolean) | null;
 
 export function createAddressCheck({ store, config, observe }: AddressCheckParts): AddressCheck {
   const readAddress = createAddressReader(config.trustedProxies);
-  let known: { readonly version: number; readonly admits: Admits } | undefined;
+  let cached: { readonly version: number; readonly matches: AddressMatch } | undefined;
 
-  const load = async (at: number): Promise<Admits> => {
+  const load = async (at: number): Promise<AddressMatch> => {
     for (let version = at; ; ) {
       const networks = await store.rights.networks();
-      const now = (await store.versions()).permissions;
-      if (now === version) {
-        const admits = networks.length === 0 ? null : createNetworkMatch(networks);
-        if (!known || known.version < version) known = { version, admits };
-        return admits;
+      const current = (await store.versions()).permissions;
+      if (current === version) {
+        const matches = networks.length === 0 ? null : createNetworkMatch(networks);
+        if (!cached || cached.version < version) cached = { version, matches };
+        return matches;
       }
-      version = now;
+      version = current;
     }
   };
 
-  const judge = (req: IncomingMessage, admits: Admits): AppError | undefined => {
-    if (admits === null) return undefined;
+  const checkAddress = (req: IncomingMessage, matches: AddressMatch): AppError | undefined => {
+    if (matches === null) return undefined;
     // OWASP ASVS 4.3 and RFC 7239 section 8.1: forwarded addresses count only from configured proxies.
     const address = readAddress(req);
-    if (admits(address)) return undefined;
+    if (matches(address)) return undefined;
     observe({ type: 'security', event: 'address.refused', address });
     return new AppError('ADDRESS_NOT_ALLOWED', { address });
   };
 
-  const decide = (req: IncomingMessage, versions: Versions): AppError | undefined | Promise<AppError | undefined> => {
-    arrivals.set(req, versions);
+  const checkRequest = (
+    req: IncomingMessage,
+    versions: Versions,
+  ): AppError | undefined | Promise<AppError | undefined> => {
+    versionsByRequest.set(req, versions);
     const { permissions } = versions;
-    if (known?.version === permissions) return judge(req, known.admits);
-    return load(permissions).then((admits) => judge(req, admits));
+    if (cached?.version === permissions) return checkAddress(req, cached.matches);
+    return load(permissions).then((matches) => checkAddress(req, matches));
   };
 
   return (req) => {
     const versions = store.versions();
-    return versions instanceof Promise ? versions.then((read) => decide(req, read)) : decide(req, versions);
+    return versions instanceof Promise
+      ? versions.then((versionsRead) => checkRequest(req, versionsRead))
+      : checkRequest(req, versions);
   };
 }

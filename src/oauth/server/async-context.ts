@@ -5,23 +5,23 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 
 /** An internal path of the package. If a later version has no such file, the storage is never disabled. */
-const place = 'oidc-provider/lib/helpers/als.js';
+const ALS_MODULE = 'oidc-provider/lib/helpers/als.js';
 
-let underWay = 0;
+let runningCount = 0;
 let storage: Promise<AsyncLocalStorage<unknown> | undefined> | undefined;
 
 /** Runs code that calls the provider. */
 export async function withinProvider<T>(run: () => Promise<T>): Promise<T> {
-  underWay++;
+  runningCount++;
   try {
     return await run();
   } finally {
-    underWay--;
-    storage ??= import(place).then(
-      (found: { readonly default?: AsyncLocalStorage<unknown> }) => found.default,
+    runningCount--;
+    storage ??= import(ALS_MODULE).then(
+      (loadedModule: { readonly default?: AsyncLocalStorage<unknown> }) => loadedModule.default,
       () => undefined,
     );
-    const found = await storage;
-    if (underWay === 0) found?.disable();
+    const asyncStorage = await storage;
+    if (runningCount === 0) asyncStorage?.disable();
   }
 }

@@ -7,11 +7,11 @@ import { knownScopes } from './scopes.ts';
  * OpenID Connect parameters for the ID token, which we do not issue. The provider rejects them without the scope
  * `openid`.
  */
-const ofOpenid = ['nonce', 'claims', 'claims_locales', 'acr_values', 'id_token_hint', 'max_age'] as const;
+const openidParameters = ['nonce', 'claims', 'claims_locales', 'acr_values', 'id_token_hint', 'max_age'] as const;
 /** OpenID scopes that clients also send to the token endpoint. Tokens never include them. */
 const openidScopes: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'address', 'phone', 'offline_access']);
 /** RFC 6749 section 3.3. The provider rejects any other character. */
-const scopeText = /^[\x21\x23-\x5b\x5d-\x7e ]*$/;
+const scopePattern = /^[\x21\x23-\x5b\x5d-\x7e ]*$/;
 
 export function completeAuthorization(
   parameters: URLSearchParams,
@@ -20,11 +20,11 @@ export function completeAuthorization(
   // RFC 9126 section 4: a request with a `request_uri` does not repeat the pushed parameters.
   if (!parameters.has('request_uri')) {
     const scope = parameters.get('scope');
-    if (parameters.getAll('scope').length < 2 && scopeText.test(scope ?? '')) {
+    if (parameters.getAll('scope').length < 2 && scopePattern.test(scope ?? '')) {
       parameters.set('scope', knownScopes(scope, defaultScopes));
     }
-    for (const name of ofOpenid) parameters.delete(name);
-    refuseModes(parameters);
+    for (const name of openidParameters) parameters.delete(name);
+    rejectResponseModes(parameters);
   }
   return canonicaliseResources(parameters, resource);
 }
@@ -34,7 +34,7 @@ export function completeAuthorization(
  * ours posts a response. The provider supports other modes and cannot disable them. Replacing the mode with an unknown
  * name makes the provider reject it.
  */
-function refuseModes(parameters: URLSearchParams): void {
+function rejectResponseModes(parameters: URLSearchParams): void {
   const modes = parameters.getAll('response_mode');
   // RFC 6749 section 3.1: a parameter without a value counts as omitted.
   if (modes.length === 1 && modes[0] !== 'query' && modes[0] !== '') parameters.set('response_mode', 'not-offered');
@@ -47,7 +47,7 @@ function refuseModes(parameters: URLSearchParams): void {
 export function completeRefresh(form: URLSearchParams): void {
   const scope = form.get('scope');
   if (scope === null) return;
-  const kept = scope.split(' ').filter((name) => !openidScopes.has(name));
-  if (kept.length > 0) form.set('scope', kept.join(' '));
+  const remaining = scope.split(' ').filter((name) => !openidScopes.has(name));
+  if (remaining.length > 0) form.set('scope', remaining.join(' '));
   else form.delete('scope');
 }

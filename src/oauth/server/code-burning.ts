@@ -4,7 +4,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import { hashToken } from '../../core/secret.ts';
 import type { OAuthRows } from '../../store/oauth/types.ts';
 
-export function createCodeBurning(rows: Pick<OAuthRows, 'consume' | 'destroy'>) {
+export function createCodeInvalidation(rows: Pick<OAuthRows, 'consume' | 'destroy'>) {
   return async (ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> => {
     await next();
     const params = ctx.oidc?.params;

@@ -16,7 +16,7 @@ export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
  * Custom metadata member (RFC 8414 section 2 permits them): the resource of the command line. Present only when
  * command-line sign-in is on.
  */
-export const cloudMember = 'portico_cloud_resource';
+export const CLOUD_MEMBER = 'portico_cloud_resource';
 
 export interface Metadata {
   readonly authorizationServer: Buffer;
@@ -59,7 +59,7 @@ export function buildMetadata(
       authorization_response_iss_parameter_supported: true,
       client_id_metadata_document_supported: config.clientMetadataDocuments,
       require_pushed_authorization_requests: false,
-      ...(cloud === undefined ? {} : { [cloudMember]: cloud }),
+      ...(cloud === undefined ? {} : { [CLOUD_MEMBER]: cloud }),
     }),
     // RFC 9728 section 2. No `offline_access`: refresh tokens do not concern the resource.
     protectedResource: json({

@@ -109,7 +109,7 @@ export function createPaths(publicUrl: string, basePath: string): Paths {
     documents.set(protectedResource, 'protected-resource');
   }
 
-  const under = (path: string, root: string): string | undefined =>
+  const stripPrefix = (path: string, root: string): string | undefined =>
     root === '' ? path : path === root || path.startsWith(`${root}/`) ? path.slice(root.length) || '/' : undefined;
 
   const locateInner = (inner: string): Located | 'unknown' | undefined => {
@@ -138,13 +138,14 @@ export function createPaths(publicUrl: string, basePath: string): Paths {
     interaction: (uid) => `${prefix}/oauth/interaction/${uid}`,
     locate(path) {
       for (const root of publicPath === '' ? [basePath] : [publicPath, '']) {
-        const inner = under(path, root);
+        const inner = stripPrefix(path, root);
         const found = inner === undefined ? undefined : locateInner(inner);
         if (found && found !== 'unknown') return found;
       }
-      const document = documents.get(path) ?? documents.get(under(path, publicPath) ?? '');
+      const document = documents.get(path) ?? documents.get(stripPrefix(path, publicPath) ?? '');
       if (document) return { endpoint: document, inner: path };
-      const inner = under(path, publicPath === '' ? basePath : publicPath) ?? (basePath === '' ? path : undefined);
+      const inner =
+        stripPrefix(path, publicPath === '' ? basePath : publicPath) ?? (basePath === '' ? path : undefined);
       return inner === undefined ? undefined : locateInner(inner);
     },
   };
@@ -155,10 +156,12 @@ export function createPaths(publicUrl: string, basePath: string): Paths {
  * differences: a trailing slash, the case of scheme and host, a default port, and our own query parameters. Any other
  * value is returned unchanged and rejected later as `invalid_target`.
  */
-export function canonicalResource(sent: string, resource: string): string {
-  if (!URL.canParse(sent)) return sent;
-  const url = new URL(sent);
-  const ours = [...url.searchParams.keys()].every((name) => name === 'readonly' || name === 'collections');
-  if (!ours || url.hash || sent.includes('#') || url.username || url.password) return sent;
-  return url.origin + url.pathname.replace(/\/+$/, '') === resource ? resource : sent;
+export function canonicalResource(value: string, resource: string): string {
+  if (!URL.canParse(value)) return value;
+  const url = new URL(value);
+  const hasOnlyOwnParameters = [...url.searchParams.keys()].every(
+    (name) => name === 'readonly' || name === 'collections',
+  );
+  if (!hasOnlyOwnParameters || url.hash || value.includes('#') || url.username || url.password) return value;
+  return url.origin + url.pathname.replace(/\/+$/, '') === resource ? resource : value;
 }

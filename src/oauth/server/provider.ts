@@ -13,26 +13,31 @@ import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
-import { hashToken, makeSigningKey, randomToken, sameText, sign } from '../../core/secret.ts';
+import { hashToken, makeSigningKey, randomToken, sign, timingSafeEqualText } from '../../core/secret.ts';
 import type { Store } from '../../store/store.ts';
 import { createDocumentFetch, type FetchDocument, findAddressProblem } from '../clients/documents.ts';
 import type { DomainPolicy } from '../clients/domains.ts';
-import { commandLine, createClientNormaliser, findMemberProblem, normaliserProperty } from '../clients/normalize.ts';
-import { createFetchLimiter, createOutgoingFetch, documentBytes } from '../clients/outgoing-requests.ts';
+import {
+  commandLineClient,
+  createClientNormaliser,
+  findMemberProblem,
+  normaliserProperty,
+} from '../clients/normalize.ts';
+import { createFetchLimiter, createOutgoingFetch, MAX_DOCUMENT_BYTES } from '../clients/outgoing-requests.ts';
 import { visibleName } from '../clients/visible-text.ts';
 import { connectionProperty, readLimits, secondsLeft } from '../consent/connection.ts';
-import { type OfferedScopes, rememberConsent } from '../consent/consent.ts';
-import { keepFirstSite } from '../consent/first-site.ts';
-import { describeDeviceFlow } from '../device/flow.ts';
+import { type OfferedScopes, reuseConsent } from '../consent/consent.ts';
+import { persistFirstSite } from '../consent/first-site.ts';
+import { createDeviceFlow } from '../device/flow.ts';
 import { createUserCodes } from '../device/user-codes.ts';
-import { beginAnew } from '../login/completion.ts';
-import type { SignInWays } from '../login/login-methods.ts';
+import { restartSignIn } from '../login/completion.ts';
+import type { LoginMethods } from '../login/login-methods.ts';
 import { createAdapterFactory } from './adapter.ts';
-import { createCodeBurning } from './code-burning.ts';
+import { createCodeInvalidation } from './code-burning.ts';
 import { assertionAlgorithms, clientAuthMethods, dpopAlgorithms } from './metadata.ts';
 import type { Paths } from './paths.ts';
-import { listen } from './provider-events.ts';
-import { createRefusalPage } from './refusal-page.ts';
+import { observeProvider } from './provider-events.ts';
+import { createErrorPage } from './refusal-page.ts';
 import { cloudScope, offlineAccess, resourceScopes } from './scopes.ts';
 
 export interface ProviderOptions {
@@ -48,7 +53,7 @@ export interface ProviderOptions {
     error: { error: string; error_description?: string | undefined },
   ) => void;
   readonly fetchDocument?: FetchDocument;
-  readonly ways: SignInWays;
+  readonly loginMethods: LoginMethods;
   readonly offeredScopes: OfferedScopes;
   /** Resource of the command line; absent when command-line sign-in is off. */
   readonly cloud?: string | undefined;
@@ -63,7 +68,7 @@ export interface LoadedProvider {
 type Errors = typeof oidcErrors;
 
 /** Account as the provider holds it during a request. */
-interface KnownAccount extends Account {
+interface SessionAccount extends Account {
   /** Milliseconds since the epoch. */
   readonly sessionsFrom: number;
 }
@@ -95,12 +100,12 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
     }),
   );
   policy.get('login')?.checks.add(
-    new interactionPolicy.Check('other_way', 'the session was not made by a way in that is open', ({ oidc }) => {
+    new interactionPolicy.Check('other_way', 'the sign-in method of the session is not enabled', ({ oidc }) => {
       const { session, result } = oidc;
       // The session was made just now, in this authorization.
       if (session?.accountId === undefined || result?.login) return false;
       // With host sign-in, ask the host every time: another user may be signed in to it by now.
-      return options.ways.host !== undefined || !options.ways.accepts(session.acr ?? null);
+      return options.loginMethods.host !== undefined || !options.loginMethods.accepts(session.acr ?? null);
     }),
   );
 
@@ -108,7 +113,7 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
   policy.get('login')?.checks.add(
     new interactionPolicy.Check('signed_out', 'the account was signed out everywhere', (ctx) => {
       const { session, account } = ctx.oidc;
-      const from = Math.floor(((account as KnownAccount | undefined)?.sessionsFrom ?? 0) / 1000);
+      const from = Math.floor(((account as SessionAccount | undefined)?.sessionsFrom ?? 0) / 1000);
       return session?.accountId !== undefined && (session.loginTs ?? 0) < from;
     }),
   );
@@ -121,7 +126,7 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
     denied: config.redirectDeniedDomains,
   });
   const fetches = createFetchLimiter({ windows: store.windows, clock });
-  const callerOf = (ctx: KoaContextWithOIDC | undefined) => (ctx ? options.addressOf(ctx.req) : 'none');
+  const addressOfCaller = (ctx: KoaContextWithOIDC | undefined) => (ctx ? options.addressOf(ctx.req) : 'none');
   const configuration: Configuration = {
     adapter: createAdapterFactory({
       rows: store.oauth,
@@ -146,7 +151,7 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
       device_authorization: '/oauth/device_authorization',
       code_verification: '/oauth/device',
     },
-    clients: options.cloud === undefined ? [] : [commandLine],
+    clients: options.cloud === undefined ? [] : [commandLineClient],
     scopes: [offlineAccess, ...resourceScopes],
     responseTypes: ['code'],
     clientAuthMethods: [...clientAuthMethods],
@@ -168,9 +173,9 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
     interactions: { policy, url: (_ctx, interaction) => paths.interaction(interaction.uid) },
     features: describeFeatures(options, errors, fetches),
     fetch: createOutgoingFetch(createDocumentFetch(documentDomains(config), options.fetchDocument), () =>
-      fetches.consume(callerOf(Provider.ctx)),
+      fetches.consume(addressOfCaller(Provider.ctx)),
     ) as NonNullable<Configuration['fetch']>,
-    fetchResponseBodyLimits: { 'client_id metadata document': documentBytes },
+    fetchResponseBodyLimits: { 'client_id metadata document': MAX_DOCUMENT_BYTES },
     extraClientMetadata: {
       properties: [normaliserProperty],
       validator: (_ctx, _key, _value, metadata) => normalise(metadata),
@@ -181,18 +186,18 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
     rotateRefreshToken: true,
     // RFC 7009 section 2.1: revoking any token of an authorization revokes the whole authorization.
     revokeGrantPolicy: () => true,
-    loadExistingGrant: (ctx) => rememberConsent(ctx, { store, clock, offeredScopes: options.offeredScopes }),
+    loadExistingGrant: (ctx) => reuseConsent(ctx, { store, clock, offeredScopes: options.offeredScopes }),
     async findAccount(ctx, id) {
       // Served from memory while the permissions version is unchanged. Disabled users have no permissions.
       if (!(await store.permissions.accessOf(Number(id)))) return undefined;
       // `sessionsFrom` matters only for browser sessions.
       const user = ctx.oidc.session === undefined ? undefined : await store.identity.findUser(Number(id));
-      const known: KnownAccount = {
+      const account: SessionAccount = {
         accountId: id,
         claims: async () => ({ sub: id }),
         sessionsFrom: user?.sessionsFrom ?? 0,
       };
-      return known;
+      return account;
     },
     // The token check passes the client's name to the activity log.
     extraTokenClaims: async (ctx) => {
@@ -222,13 +227,13 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
     return find(id);
   };
   // The package saves only the grant properties that it knows, so this adds ours.
-  const known = provider.Grant.IN_PAYLOAD;
-  Object.defineProperty(provider.Grant, 'IN_PAYLOAD', { get: () => [...known, connectionProperty] });
+  const payloadNames = provider.Grant.IN_PAYLOAD;
+  Object.defineProperty(provider.Grant, 'IN_PAYLOAD', { get: () => [...payloadNames, connectionProperty] });
   // Safe: `composeRequest` sets Host and X-Forwarded-* from the configuration.
   provider.proxy = true;
   // The store holds only a hash of the secret; see adapter.ts.
-  provider.Client.prototype.compareClientSecret = function compareClientSecret(given: string): boolean {
-    return this.clientSecret !== undefined && sameText(hashToken(given), this.clientSecret);
+  provider.Client.prototype.compareClientSecret = function compareClientSecret(secret: string): boolean {
+    return this.clientSecret !== undefined && timingSafeEqualText(hashToken(secret), this.clientSecret);
   };
   // RFC 7591 section 3.2.1: a client that names no authentication method is registered as a public client. By default
   // the package would issue it a secret.
@@ -237,8 +242,11 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
   model.needsSecret = (metadata) => {
     const problem = findMemberProblem(metadata);
     if (problem) throw new errors.InvalidClientMetadata(problem);
-    const { token_endpoint_auth_method: named, token_endpoint_auth_methods_supported: choices } = metadata;
-    return needsSecret(named === undefined && choices === undefined ? { ...metadata, ...publicClient } : metadata);
+    const { token_endpoint_auth_method: authMethod, token_endpoint_auth_methods_supported: supportedMethods } =
+      metadata;
+    return needsSecret(
+      authMethod === undefined && supportedMethods === undefined ? { ...metadata, ...publicClient } : metadata,
+    );
   };
   // RFC 7523 section 3, RFC 9449 section 11.1: each jti is accepted once, even when two processes receive it at the
   // same time. It is stored as long as its token can be presented. The package itself reads first and writes later,
@@ -250,11 +258,11 @@ export async function createProvider(options: ProviderOptions): Promise<LoadedPr
       payload: {},
       expiresAt: Math.ceil((exp + proofWindowSeconds) * 1000),
     });
-  keepFirstSite(provider, () => Provider.ctx);
-  provider.use(beginAnew);
-  provider.use(createRefusalPage(store));
-  provider.use(createCodeBurning(store.oauth));
-  listen(provider, options);
+  persistFirstSite(provider, () => Provider.ctx);
+  provider.use(restartSignIn);
+  provider.use(createErrorPage(store));
+  provider.use(createCodeInvalidation(store.oauth));
+  observeProvider(provider, options);
   return { provider, cookieKeys };
 }
 
@@ -268,7 +276,7 @@ function documentDomains(config: Config): DomainPolicy {
  */
 function createKeyring([newest = '', ...older]: readonly string[]) {
   const verify = (data: string, signature: string) =>
-    [newest, ...older].some((key) => sameText(signature, sign(data, key)));
+    [newest, ...older].some((key) => timingSafeEqualText(signature, sign(data, key)));
   return {
     sign: (data: string) => sign(data, newest),
     verify,
@@ -280,7 +288,7 @@ function describeCookies(paths: Paths, keys: readonly string[]): NonNullable<Con
   // `__Host-` requires Path=/, which would expose our cookies to the host application.
   const start = paths.secure ? '__Secure-' : '';
   const { port } = new URL(paths.origin);
-  const name = (what: string) => `${start}portico_${what}${port ? `_${port}` : ''}`;
+  const name = (cookieKind: string) => `${start}portico_${cookieKind}${port ? `_${port}` : ''}`;
   const shared = { signed: true, httpOnly: true, sameSite: 'lax', secure: paths.secure } as const;
   return {
     // The package's types allow only a list, but it passes the key ring on to Koa.
@@ -297,9 +305,9 @@ function describeFeatures(
   fetches: ReturnType<typeof createFetchLimiter>,
 ): NonNullable<Configuration['features']> {
   const { config, paths } = options;
-  const tried = new WeakSet<object>();
+  const fetchedFor = new WeakSet<object>();
   const resourceOf = ({ clientId }: { readonly clientId: string }): string =>
-    (clientId === commandLine.client_id ? options.cloud : undefined) ?? paths.resource;
+    (clientId === commandLineClient.client_id ? options.cloud : undefined) ?? paths.resource;
   return {
     devInteractions: { enabled: false },
     userinfo: { enabled: false },
@@ -307,7 +315,7 @@ function describeFeatures(
     rpMetadataChoices: { enabled: true },
     dPoP: { enabled: true },
     pushedAuthorizationRequests: { enabled: true },
-    deviceFlow: options.cloud === undefined ? { enabled: false } : describeDeviceFlow(options),
+    deviceFlow: options.cloud === undefined ? { enabled: false } : createDeviceFlow(options),
     revocation: {
       enabled: true,
       // RFC 7009 section 2.1: only the client that received a token may revoke it.
@@ -333,8 +341,8 @@ function describeFeatures(
         const problem = findAddressProblem(id, documentDomains(config));
         if (problem) throw new errors.InvalidClient(`client_id cannot be fetched: ${problem}`);
         // The provider's error page looks the client up again; a request still causes only one fetch.
-        if (ctx && tried.has(ctx.req)) return false;
-        if (ctx) tried.add(ctx.req);
+        if (ctx && fetchedFor.has(ctx.req)) return false;
+        if (ctx) fetchedFor.add(ctx.req);
         try {
           await fetches.consume(ctx ? options.addressOf(ctx.req) : 'none');
           return true;
@@ -346,16 +354,16 @@ function describeFeatures(
     },
     resourceIndicators: {
       enabled: true,
-      defaultResource: async (_ctx, client, oneOf) => oneOf ?? resourceOf(client),
+      defaultResource: async (_ctx, client, requested) => requested ?? resourceOf(client),
       useGrantedResource: async () => true,
       async getResourceServerInfo(_ctx, resource, client) {
         // RFC 8707 section 2: each client has one resource. `canonicaliseResources` has already normalized its
         // spelling.
-        const own = resourceOf(client);
-        if (resource !== own) throw new errors.InvalidTarget(`the resource here is ${own}`);
+        const ownResource = resourceOf(client);
+        if (resource !== ownResource) throw new errors.InvalidTarget(`the resource of this server is ${ownResource}`);
         return {
-          scope: own === paths.resource ? resourceScopes.join(' ') : cloudScope,
-          audience: own,
+          scope: ownResource === paths.resource ? resourceScopes.join(' ') : cloudScope,
+          audience: ownResource,
           accessTokenTTL: config.accessTokenSeconds,
           accessTokenFormat: 'opaque',
         };

@@ -5,7 +5,7 @@ import { messagePage, setPageHeaders } from '../../http/page.ts';
 import type { Store } from '../../store/store.ts';
 import { describeRedirect } from '../clients/normalize.ts';
 
-export function createRefusalPage({ connections }: Pick<Store, 'connections'>) {
+export function createErrorPage({ connections }: Pick<Store, 'connections'>) {
   /** Whether the signed-in user has already decided about this client, and therefore knows it. */
   const isDecided = async ({ oidc }: KoaContextWithOIDC): Promise<boolean> => {
     const { session, client } = oidc;
@@ -20,14 +20,14 @@ export function createRefusalPage({ connections }: Pick<Store, 'connections'>) {
     if (!URL.canParse(location)) return;
     const { searchParams, hash } = new URL(location);
     // Errors of implicit requests are in the fragment (RFC 6749 section 4.2.2.1).
-    const told = searchParams.has('error') ? searchParams : new URLSearchParams(hash.slice(1));
-    if (!told.has('error')) return;
+    const parameters = searchParams.has('error') ? searchParams : new URLSearchParams(hash.slice(1));
+    if (!parameters.has('error')) return;
     // RFC 9700 section 4.11.2: no automatic redirect before the user has decided; the page has a link instead.
     if (await isDecided(ctx)) return;
     const page = messagePage({
       title: 'This request cannot be served',
-      text: 'An app sent you here and asked for what it cannot be given. Go back to it only if you know where the link leads.',
-      detail: [told.get('error'), told.get('error_description')].filter(Boolean).join(': '),
+      text: 'An app sent you here with a request that is not allowed. Go back to it only if you trust the link.',
+      detail: [parameters.get('error'), parameters.get('error_description')].filter(Boolean).join(': '),
       link: { href: location, text: `Go back to ${describeRedirect(location).name}` },
     });
     ctx.remove('location');

@@ -7,22 +7,22 @@ import { fail } from '../../core/errors.ts';
 import { canonicalResource, type Located, type Paths } from './paths.ts';
 
 /** Requests to these endpoints are small. The provider has the same limit. */
-const bodyLimitBytes = 56 * 1024;
+const MAX_BODY_BYTES = 56 * 1024;
 
-const addresses = new WeakMap<object, string>();
-const originals = new WeakMap<object, IncomingMessage>();
+const addressByRequest = new WeakMap<object, string>();
+const originalByRequest = new WeakMap<object, IncomingMessage>();
 
 /** Client address of a composed request. */
 export function addressOf(req: object): string {
-  return addresses.get(req) ?? '';
+  return addressByRequest.get(req) ?? '';
 }
 
 /** The original request behind a composed one, as the host application knows it. */
 export function originalOf(req: IncomingMessage): IncomingMessage {
-  return originals.get(req) ?? req;
+  return originalByRequest.get(req) ?? req;
 }
 
-export interface Composed {
+export interface ComposedRequestParts {
   readonly located: Located;
   readonly paths: Paths;
   readonly address: string;
@@ -32,7 +32,7 @@ export interface Composed {
   readonly accept: string;
 }
 
-export function composeRequest(req: IncomingMessage, from: Composed): IncomingMessage {
+export function composeRequest(req: IncomingMessage, from: ComposedRequestParts): IncomingMessage {
   const { located, paths, body } = from;
   const url = located.inner + (from.query ? `?${from.query}` : '');
   const {
@@ -62,8 +62,8 @@ export function composeRequest(req: IncomingMessage, from: Composed): IncomingMe
       ...(body ? { 'content-length': `${body.length}` } : {}),
     },
   });
-  addresses.set(composed, from.address);
-  originals.set(composed, req);
+  addressByRequest.set(composed, from.address);
+  originalByRequest.set(composed, req);
   return composed as unknown as IncomingMessage;
 }
 
@@ -71,7 +71,7 @@ export function composeRequest(req: IncomingMessage, from: Composed): IncomingMe
  * Reads the body, even if the host application has already parsed it. Throws BODY_TOO_LARGE above the limit; the rest
  * of the body stays unread, and the caller closes the connection.
  */
-export async function readBody(req: IncomingMessage, limitBytes: number = bodyLimitBytes): Promise<Buffer> {
+export async function readBody(req: IncomingMessage, limitBytes: number = MAX_BODY_BYTES): Promise<Buffer> {
   if (req.readableEnded) return rewriteBody(req);
   const chunks: Buffer[] = [];
   let length = 0;
@@ -107,11 +107,11 @@ export function isForm(req: IncomingMessage): boolean {
 
 /** Replaces each spelling of our resource with its identifier. Duplicates count once (RFC 8707 section 2). */
 export function canonicaliseResources(parameters: URLSearchParams, resource: string): URLSearchParams {
-  const sent = parameters.getAll('resource');
-  if (sent.length === 0) return parameters;
+  const values = parameters.getAll('resource');
+  if (values.length === 0) return parameters;
   parameters.delete('resource');
-  for (const one of new Set(sent.map((value) => canonicalResource(value, resource)))) {
-    parameters.append('resource', one);
+  for (const resourceValue of new Set(values.map((value) => canonicalResource(value, resource)))) {
+    parameters.append('resource', resourceValue);
   }
   return parameters;
 }

@@ -17,13 +17,13 @@ import { createAddressReader, createHostCheck } from '../../http/address.ts';
 import { messagePage, sendPage, setPageHeaders } from '../../http/page.ts';
 import { sendJson } from '../../http/reply.ts';
 import type { Store } from '../../store/store.ts';
-import { createSecretGuesses } from '../clients/client-secret-throttle.ts';
+import { createClientSecretThrottle } from '../clients/client-secret-throttle.ts';
 import { documentFetch, type FetchDocument } from '../clients/documents.ts';
 import type { ListCollections, OfferedScopes } from '../consent/consent.ts';
-import { createDeviceFront } from '../device/endpoint.ts';
-import { broughtWrongCode, rememberCode } from '../device/flow.ts';
+import { createDeviceLimits } from '../device/endpoint.ts';
+import { attachCode, hasWrongCode } from '../device/flow.ts';
 import { blockedPage, createInteraction, expiredPage, type Interaction } from '../login/interaction.ts';
-import { passwordsAlone, type SignInWays } from '../login/login-methods.ts';
+import { type LoginMethods, passwordsOnly } from '../login/login-methods.ts';
 import type { SignIn } from '../login/sign-in.ts';
 import { withinProvider } from './async-context.ts';
 import { completeAuthorization, completeRefresh } from './authorization-request.ts';
@@ -41,7 +41,7 @@ export interface AuthorizationServerOptions {
   readonly observe: Observe;
   readonly signIn: SignIn;
   /** Default: passwords only. */
-  readonly ways?: SignInWays;
+  readonly loginMethods?: LoginMethods;
   /** Scopes for a request that names no scope: `defaultScopes` of the served tools. */
   readonly defaultScopes: readonly string[];
   /** Collections that a user can choose from when limiting an app to some of them. */
@@ -90,13 +90,13 @@ const methods: Readonly<Record<Endpoint, readonly string[]>> = {
 /** Pages are for users on our own origin. Scripts of any origin may call the other endpoints, without credentials. */
 const pages: ReadonlySet<Endpoint> = new Set(['authorize', 'resume', 'interaction', 'sso', 'device', 'device-resume']);
 /** Endpoints for the command line (device authorization). */
-const ofDevices: ReadonlySet<Endpoint> = new Set(['device-authorization', 'device', 'device-resume']);
-const sweepEveryMs = 600_000;
+const deviceEndpoints: ReadonlySet<Endpoint> = new Set(['device-authorization', 'device', 'device-resume']);
+const SWEEP_MS = 600_000;
 /** Retry-After when the client table is full. The sweep may have freed space by then. */
-const noRoomSeconds = 3600;
+const CLIENTS_FULL_RETRY_SECONDS = 3600;
 
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
-  const { store, config, paths, clock, observe, signIn, ways = passwordsAlone } = options;
+  const { store, config, paths, clock, observe, signIn, loginMethods = passwordsOnly } = options;
   const metadata = buildMetadata(paths, config, options.resourceName ?? 'Portico', options.cloud);
   const readAddress = createAddressReader(config.trustedProxies);
   const isOurHost = createHostCheck(paths.host, config);
@@ -104,8 +104,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const perHour = { points: config.registrationsPerHour, seconds: 3600 };
   const registrations = createAddressLimiter(shared, 'oauth-register', perHour);
 
-  const secrets = createSecretGuesses({ windows: store.windows, clock });
-  const devices = createDeviceFront({ store, config, clock });
+  const secretThrottle = createClientSecretThrottle({ windows: store.windows, clock });
+  const deviceLimits = createDeviceLimits({ store, config, clock });
 
   interface Loaded {
     /** Version of the keys in use when this was created, or a later one. */
@@ -118,10 +118,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const load = async () => {
     const { keys } = await store.versions();
     if (!loaded || loaded.keys < keys) {
-      const made: Loaded = { keys, parts: start() };
-      loaded = made;
-      made.parts.catch(() => {
-        if (loaded === made) loaded = undefined;
+      const created: Loaded = { keys, parts: start() };
+      loaded = created;
+      created.parts.catch(() => {
+        if (loaded === created) loaded = undefined;
       });
     }
     return loaded.parts;
@@ -136,7 +136,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       observe,
       addressOf,
       renderError,
-      ways,
+      loginMethods,
       offeredScopes: options.offeredScopes,
       cloud: options.cloud,
       ...(fetchDocument ? { fetchDocument } : {}),
@@ -152,24 +152,24 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       addressOf,
       listCollections: options.listCollections,
       offeredScopes: options.offeredScopes,
-      ways,
+      loginMethods,
       cloud: options.cloud,
     });
     return { callback: provider.callback() as Callback, interaction };
   };
 
-  let closed = false;
-  let cancelSweep = clock.after(sweepEveryMs, sweep);
+  let isClosed = false;
+  let cancelSweep = clock.after(SWEEP_MS, sweep);
   function sweep(): void {
     const now = clock.now();
     store.oauth
       .sweep(now, now - config.unusedClientSeconds * 1000, now - config.idleClientSeconds * 1000)
       .then(
         (rows) => rows > 0 && observe({ type: 'store.swept', rows }),
-        (cause: unknown) => observe({ type: 'warning', message: 'expired sign-in data could not be removed', cause }),
+        (cause: unknown) => observe({ type: 'warning', message: 'Failed to delete expired sign-in data.', cause }),
       )
       .finally(() => {
-        if (!closed) cancelSweep = clock.after(sweepEveryMs, sweep);
+        if (!isClosed) cancelSweep = clock.after(SWEEP_MS, sweep);
       });
   }
 
@@ -178,8 +178,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     const address = readAddress(req);
     const [, query = ''] = splitUrl(req);
     // RFC 7591 section 5: registration is open, so it is rate limited.
-    if (endpoint === 'register') await admitRegistration(address);
-    if (endpoint === 'device-authorization') await devices.admit(address);
+    if (endpoint === 'register') await limitRegistration(address);
+    if (endpoint === 'device-authorization') await deviceLimits.countRequest(address);
     const body = req.method === 'POST' ? await readBody(req) : undefined;
 
     if (endpoint === 'authorize' && body) {
@@ -190,8 +190,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     }
 
     const form = body && isForm(req) ? new URLSearchParams(body.toString('utf8')) : undefined;
-    const refusal = form && endpoint === 'token' ? await devices.refusal(form) : undefined;
-    if (refusal) return sendJson(res, 400, refusal);
+    const pollError = form && endpoint === 'token' ? await deviceLimits.findPollError(form) : undefined;
+    if (pollError) return sendJson(res, 400, pollError);
     const composed = composeRequest(req, {
       located,
       paths,
@@ -206,49 +206,49 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       accept: pages.has(endpoint) ? (req.headers.accept ?? 'text/html') : 'application/json',
     });
     const { callback, interaction } = await load();
-    const ask = () => withinProvider(() => callback(composed, res));
+    const callProvider = () => withinProvider(() => callback(composed, res));
     if (form && !pages.has(endpoint)) {
-      return secrets.watch({ req, form, address }, ask, () => res.statusCode === 401);
+      return secretThrottle.run({ req, form, address }, callProvider, () => res.statusCode === 401);
     }
-    if (endpoint === 'device') return typeCode(req, composed, address, new URLSearchParams(query), ask);
+    if (endpoint === 'device') return enterCode(req, composed, address, new URLSearchParams(query), callProvider);
     if (endpoint === 'sso') return interaction.finishSso(composed, res, new URLSearchParams(query));
-    if (endpoint !== 'interaction') return ask();
+    if (endpoint !== 'interaction') return callProvider();
     const uid = located.uid ?? '';
     if (!body) return interaction.show(composed, res, uid);
     await interaction.answer(composed, res, uid, new URLSearchParams(body.toString('utf8')));
   };
 
-  const typeCode = async (
+  const enterCode = async (
     req: IncomingMessage,
     composed: IncomingMessage,
     address: string,
     query: URLSearchParams,
-    ask: () => Promise<void>,
+    callProvider: () => Promise<void>,
   ): Promise<void> => {
     if (req.method === 'GET') {
       // RFC 8628 section 3.3.1: a code in the URL is shown for comparison and never accepted without confirmation.
-      rememberCode(composed, query.get('user_code') ?? '');
-      return ask();
+      attachCode(composed, query.get('user_code') ?? '');
+      return callProvider();
     }
     // Fetch Metadata: if the browser reports the origin of the form, it must be ours.
     const site = req.headers['sec-fetch-site'];
     if (site !== undefined && site !== 'same-origin') fail('ORIGIN_NOT_ALLOWED', { setting: 'SERVICE_PUBLIC_URL' });
-    return devices.guess(address, ask, () => broughtWrongCode(composed));
+    return deviceLimits.limitGuesses(address, callProvider, () => hasWrongCode(composed));
   };
 
-  const admitRegistration = async (address: string): Promise<void> => {
+  const limitRegistration = async (address: string): Promise<void> => {
     await registrations.consume(address);
-    const tooMany = (await store.oauth.countClients()) - config.clientsMost + 1;
-    if (tooMany > 0) {
+    const excess = (await store.oauth.countClients()) - config.clientsMost + 1;
+    if (excess > 0) {
       observe({ type: 'security', event: 'clients.full', address });
       // Filling the table with unused clients does not lock out others: those clients are deleted first.
-      if ((await store.oauth.forgetUnused(tooMany)) < tooMany)
-        fail('RATE_LIMITED', { retryAfterSeconds: noRoomSeconds });
+      if ((await store.oauth.forgetUnused(excess)) < excess)
+        fail('RATE_LIMITED', { retryAfterSeconds: CLIENTS_FULL_RETRY_SECONDS });
     }
   };
 
-  const asked = { resource: paths.resource, defaultScopes: options.defaultScopes };
-  const authorizationRequest = (parameters: URLSearchParams) => completeAuthorization(parameters, asked);
+  const defaults = { resource: paths.resource, defaultScopes: options.defaultScopes };
+  const authorizationRequest = (parameters: URLSearchParams) => completeAuthorization(parameters, defaults);
 
   const completeForm = async (endpoint: Endpoint, form: URLSearchParams): Promise<URLSearchParams> => {
     if (endpoint === 'par') return authorizationRequest(form);
@@ -271,8 +271,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       res.destroy();
       return;
     }
-    const wait = retryAfterOf(error);
-    if (wait !== undefined) res.setHeader('Retry-After', `${wait}`);
+    const retryAfter = retryAfterOf(error);
+    if (retryAfter !== undefined) res.setHeader('Retry-After', `${retryAfter}`);
     if (isAppError(error, 'RATE_LIMITED')) {
       observe({ type: 'security', event: `${located.endpoint}.throttled`, address: readAddress(req) });
     }
@@ -303,9 +303,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       const { endpoint } = located;
       if (endpoint === 'register' && !config.dynamicRegistration)
         return refuse(res, new AppError('NOT_FOUND', { path }));
-      if (ofDevices.has(endpoint) && options.cloud === undefined)
+      if (deviceEndpoints.has(endpoint) && options.cloud === undefined)
         return refuse(res, new AppError('NOT_FOUND', { path }));
-      if (endpoint === 'sso' && !ways.sso) return refuse(res, new AppError('NOT_FOUND', { path }));
+      if (endpoint === 'sso' && !loginMethods.sso) return refuse(res, new AppError('NOT_FOUND', { path }));
       const allow = methods[endpoint];
       if (!pages.has(endpoint)) {
         res.setHeader('Access-Control-Allow-Origin', '*');
@@ -325,7 +325,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     },
     load: async () => void (await load()),
     close() {
-      closed = true;
+      isClosed = true;
       cancelSweep();
     },
   };
@@ -333,8 +333,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
 
 function splitUrl(req: IncomingMessage): [path: string, query?: string] {
   const url = req.url ?? '/';
-  const mark = url.indexOf('?');
-  return mark === -1 ? [url] : [url.slice(0, mark), url.slice(mark + 1)];
+  const queryStart = url.indexOf('?');
+  return queryStart === -1 ? [url] : [url.slice(0, queryStart), url.slice(queryStart + 1)];
 }
 
 function sendDocument(req: IncomingMessage, res: ServerResponse, bytes: Buffer): true {
@@ -367,21 +367,22 @@ function sendJsonError(res: ServerResponse, error: AppError): void {
   sendJson(res, error.status, { error: error.code.toLowerCase(), error_description: error.message });
 }
 
-const explained: Readonly<Record<string, string>> = {
-  invalid_client: 'The app that sent you is not known here. Remove the connection in your assistant and add it again.',
-  invalid_redirect_uri: 'The app asked for the answer at an address that it did not register, so nothing was sent.',
+const explanations: Readonly<Record<string, string>> = {
+  invalid_client:
+    'This server does not know the app that sent you. Remove the connection in your assistant and add it again.',
+  invalid_redirect_uri: 'The app requested a redirect address that it did not register, so no answer was sent.',
 };
 
 /** Shows errors that the provider cannot send to the client, because the redirect URI is unverified. */
 function renderError(ctx: KoaContextWithOIDC, out: { error: string; error_description?: string | undefined }): void {
-  const lost = ctx.oidc?.route === 'resume' || /session|interaction/.test(out.error_description ?? '');
+  const isLost = ctx.oidc?.route === 'resume' || /session|interaction/.test(out.error_description ?? '');
   const page = out.error_description?.includes(blockedText)
     ? blockedPage
-    : lost
+    : isLost
       ? expiredPage
       : messagePage({
           title: 'This request cannot be served',
-          text: explained[out.error] ?? 'Go back to your assistant and connect again.',
+          text: explanations[out.error] ?? 'Go back to your assistant and connect again.',
           detail: [out.error, out.error_description].filter(Boolean).join(': '),
         });
   setPageHeaders(ctx.res, page);

@@ -27,11 +27,11 @@ export const scopeTexts: Readonly<Record<ResourceScope, ScopeText>> = {
   'mcp:action': {
     title: 'Run actions',
     detail:
-      'Start the actions and workflows that you may start. What they do can reach beyond the data, such as sending mail.',
+      'Start the actions and workflows that you may start. Their effects can go beyond the data, such as sending mail.',
   },
 };
 
-const implied: Readonly<Record<ResourceScope, readonly ResourceScope[]>> = {
+const impliedScopes: Readonly<Record<ResourceScope, readonly ResourceScope[]>> = {
   'mcp:read': [],
   'mcp:write': ['mcp:read'],
   'mcp:action': ['mcp:read'],
@@ -47,7 +47,7 @@ export function isResourceScope(name: string): name is ResourceScope {
  */
 export function effectiveScopes(granted: string): ReadonlySet<string> {
   const names = granted.split(' ').filter(isResourceScope);
-  return new Set(names.flatMap((name) => [name, ...implied[name]]));
+  return new Set(names.flatMap((name) => [name, ...impliedScopes[name]]));
 }
 
 /**
@@ -62,8 +62,8 @@ export function defaultScopes(toolScopes: Iterable<string>): readonly ResourceSc
  * The scopes that a token holds, plus the one it needs. A client that steps up requests exactly the scopes in the
  * challenge.
  */
-export function stepUpScopes(held: ReadonlySet<string>, needed: string): readonly ResourceScope[] {
-  return resourceScopes.filter((name) => name === needed || held.has(name));
+export function stepUpScopes(granted: ReadonlySet<string>, needed: string): readonly ResourceScope[] {
+  return resourceScopes.filter((name) => name === needed || granted.has(name));
 }
 
 /**
@@ -72,7 +72,7 @@ export function stepUpScopes(held: ReadonlySet<string>, needed: string): readonl
  * are used.
  */
 export function knownScopes(scope: string | null | undefined, fallback: readonly string[]): string {
-  const asked = new Set((scope ?? '').split(' ').filter((name) => isResourceScope(name) || name === offlineAccess));
-  const named = [...asked].some(isResourceScope);
-  return [...(named ? [] : fallback), ...asked].join(' ');
+  const requested = new Set((scope ?? '').split(' ').filter((name) => isResourceScope(name) || name === offlineAccess));
+  const hasResourceScope = [...requested].some(isResourceScope);
+  return [...(hasResourceScope ? [] : fallback), ...requested].join(' ');
 }

@@ -22,72 +22,72 @@ export interface ClaimMapping {
   readonly tags: Readonly<Record<string, ClaimRule>>;
 }
 
-const NAME_MOST = 191;
+const MAX_NAME_LENGTH = 191;
 /** Maximum number of values read from a claim. Users can be in many groups, but not in more than this. */
-const VALUES_MOST = 1000;
+const MAX_VALUES = 1000;
 /** Defaults where the mapping has no other. */
 export const defaultRights = { team: 'Operations', role: 'Member', level: 'user' } as const;
 
 /** Parses a mapping. Throws a plain Error with the expected form and its position. */
-export function readMapping(text: string | null): ClaimMapping {
+export function parseMapping(text: string | null): ClaimMapping {
   if (text === null) return { tags: {} };
-  const { tags, ...rest } = readObject(parse(text), 'it', ['team', 'role', 'level', 'tags']);
+  const { tags, ...rest } = readObject(parseMappingJson(text), 'it', ['team', 'role', 'level', 'tags']);
   const mapping: Record<string, ClaimRule> = {};
   for (const [name, rule] of Object.entries(rest)) {
-    mapping[name] = readRule(rule, name, defaultRights[name as keyof typeof defaultRights]);
+    mapping[name] = parseRule(rule, name, defaultRights[name as keyof typeof defaultRights]);
   }
   const { level } = mapping;
   // A value that a provider happens to use must not make a user an administrator.
-  if (level && !level.values)
-    throw new Error("level: 'values' must say which values of the claim stand for which level");
-  for (const one of [...Object.values(level?.values ?? {}), level?.otherwise ?? 'user']) {
-    if (!isLevel(one)) throw new Error(`level: '${one}' is none of ${permissionLevels.join(', ')}`);
+  if (level && !level.values) throw new Error("level: 'values' must map values of the claim to levels");
+  for (const levelName of [...Object.values(level?.values ?? {}), level?.otherwise ?? 'user']) {
+    if (!isLevel(levelName))
+      throw new Error(`level: expected one of ${permissionLevels.join(', ')}, got '${levelName}'`);
   }
-  const named = Object.entries(tags === undefined ? {} : readObject(tags, 'tags'));
+  const tagEntries = Object.entries(tags === undefined ? {} : readObject(tags, 'tags'));
   return {
     ...mapping,
-    tags: Object.fromEntries(named.map(([tag, rule]) => [tag, readRule(rule, `tags.${tag}`, null)])),
+    tags: Object.fromEntries(tagEntries.map(([tag, rule]) => [tag, parseRule(rule, `tags.${tag}`, null)])),
   };
 }
 
 export function applyMapping(mapping: ClaimMapping, claims: Claims): ExternalRights {
   const { team, role, level, tags } = mapping;
-  const first = (rule: ClaimRule) => namesOf(rule, claims)[0] ?? null;
+  const first = (rule: ClaimRule) => namesFromClaim(rule, claims)[0] ?? null;
   return {
-    team: team && namesOf(team, claims),
-    role: role && namesOf(role, claims),
+    team: team && namesFromClaim(team, claims),
+    role: role && namesFromClaim(role, claims),
     level: level && (first(level) as PermissionLevel | null),
     tags: Object.fromEntries(Object.entries(tags).map(([tag, rule]) => [tag, first(rule)])),
   };
 }
 
 /** Names that the claim stands for, best match first. */
-function namesOf({ claim, values, otherwise }: ClaimRule, claims: Claims): readonly string[] {
-  const said = readValues(claims, claim);
+function namesFromClaim({ claim, values, otherwise }: ClaimRule, claims: Claims): readonly string[] {
+  const claimed = readValues(claims, claim);
   const names = values
     ? Object.keys(values)
-        .filter((value) => said.includes(value))
+        .filter((value) => claimed.includes(value))
         .map((value) => values[value]!)
-    : said;
+    : claimed;
   return [...new Set(otherwise === null ? names : [...names, otherwise])];
 }
 
 /** Accepts a string, a number or a list of them; any other value is ignored. */
 function readValues(claims: Claims, path: readonly string[]): readonly string[] {
-  let found: unknown = claims;
+  let current: unknown = claims;
   for (const name of path) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return [];
-    found = (found as Record<string, unknown>)[name];
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, name)) return [];
+    current = (current as Record<string, unknown>)[name];
   }
-  return [found]
+  return [current]
     .flat()
-    .slice(0, VALUES_MOST)
+    .slice(0, MAX_VALUES)
     .filter((value) => typeof value === 'string' || typeof value === 'number')
     .map((value) => `${value}`.trim())
-    .filter((value) => value !== '' && value.length <= NAME_MOST);
+    .filter((value) => value !== '' && value.length <= MAX_NAME_LENGTH);
 }
 
-function parse(text: string): unknown {
+function parseMappingJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -97,25 +97,26 @@ function parse(text: string): unknown {
 
 function readObject(value: unknown, at: string, known?: readonly string[]): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${at}: expected an object`);
-  const strange = known && Object.keys(value).find((name) => !known.includes(name));
-  if (strange !== undefined) throw new Error(`${at}: there is no '${strange}'; there are ${known!.join(', ')}`);
+  const unknownMember = known && Object.keys(value).find((name) => !known.includes(name));
+  if (unknownMember !== undefined)
+    throw new Error(`${at}: unknown member '${unknownMember}'; expected ${known!.join(', ')}`);
   return value as Record<string, unknown>;
 }
 
 const isText = (value: unknown): value is string =>
-  typeof value === 'string' && value.trim() !== '' && value.length <= NAME_MOST;
+  typeof value === 'string' && value.trim() !== '' && value.length <= MAX_NAME_LENGTH;
 
-function readRule(given: unknown, at: string, usual: string | null): ClaimRule {
+function parseRule(input: unknown, at: string, fallback: string | null): ClaimRule {
   // A plain claim name is short for a rule with only that claim.
-  const rule = isText(given) ? { claim: given } : readObject(given, at, ['claim', 'values', 'default']);
+  const rule = isText(input) ? { claim: input } : readObject(input, at, ['claim', 'values', 'default']);
   const claim = [rule.claim].flat();
   if (claim.length === 0 || !claim.every(isText)) {
     throw new Error(`${at}.claim: expected the name of a claim, or a list of names that lead to it`);
   }
   const values = rule.values === undefined ? undefined : readObject(rule.values, `${at}.values`);
   if (values && !Object.values(values).every(isText)) throw new Error(`${at}.values: expected texts`);
-  const otherwise = rule.default === undefined ? usual : rule.default;
-  if (otherwise !== null && !isText(otherwise)) throw new Error(`${at}.default: expected a text, or null`);
+  const otherwise = rule.default === undefined ? fallback : rule.default;
+  if (otherwise !== null && !isText(otherwise)) throw new Error(`${at}.default: expected a string, or null`);
   return { claim, ...(values && { values: values as Record<string, string> }), otherwise };
 }
 

@@ -10,14 +10,14 @@ import type { Observe } from '../../core/observe.ts';
 import type { Claims } from './claims.ts';
 
 /** Secrets of one sign-in, known only to us and to the browser that started it. */
-export interface Proofs {
+export interface SignInSecrets {
   readonly state: string;
   readonly nonce: string;
   /** RFC 7636: 43 to 128 characters. */
   readonly verifier: string;
 }
 
-export interface Upstream {
+export interface OpenIdProvider {
   /** Returns the URL for the browser. SSO_UNAVAILABLE if the provider's metadata cannot be fetched. */
   authorize(request: AuthorizeRequest): Promise<URL>;
   /**
@@ -25,14 +25,14 @@ export interface Upstream {
    * the provider cannot be reached. SSO_REFUSED if it signed no user in, or if the response does not belong to this
    * sign-in.
    */
-  redeem(returned: URL, proofs: Proofs): Promise<Claims>;
+  redeem(callbackUrl: URL, proofs: SignInSecrets): Promise<Claims>;
 }
 
-export interface AuthorizeRequest extends Proofs {
+export interface AuthorizeRequest extends SignInSecrets {
   readonly redirectUri: string;
   readonly loginHint?: string | undefined;
   /** Whether the provider must ask for a sign-in even if the user is already signed in. */
-  readonly again?: boolean;
+  readonly forceLogin?: boolean;
 }
 
 type Package = typeof import('openid-client');
@@ -40,7 +40,7 @@ type SsoConfig = Pick<Config, 'ssoIssuer' | 'ssoClientId' | 'ssoClientSecret' | 
 
 const TIMEOUT_SECONDS = 10;
 /** Error codes of the package that mean a faulty provider, independent of the user. */
-const broken: ReadonlySet<unknown> = new Set([
+const providerErrorCodes: ReadonlySet<unknown> = new Set([
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
@@ -52,7 +52,7 @@ const broken: ReadonlySet<unknown> = new Set([
   'OAUTH_UNSUPPORTED_OPERATION',
 ]);
 /** RFC 6749 sections 4.1.2.1 and 5.2: errors in our configuration, or at the provider. */
-const faults: ReadonlySet<unknown> = new Set([
+const configurationErrors: ReadonlySet<unknown> = new Set([
   'server_error',
   'temporarily_unavailable',
   'invalid_client',
@@ -61,10 +61,10 @@ const faults: ReadonlySet<unknown> = new Set([
   'unsupported_response_type',
 ]);
 
-export function createUpstream(config: SsoConfig, name: string, observe: Observe): Upstream {
+export function createOpenIdProvider(config: SsoConfig, name: string, observe: Observe): OpenIdProvider {
   const issuer = new URL(`${config.ssoIssuer}`);
   const clientId = `${config.ssoClientId}`;
-  let found: Promise<{ readonly client: Package; readonly provider: Configuration }> | undefined;
+  let discovered: Promise<{ readonly client: Package; readonly provider: Configuration }> | undefined;
 
   const discover = async () => {
     const client = await import('openid-client');
@@ -82,21 +82,21 @@ export function createUpstream(config: SsoConfig, name: string, observe: Observe
   };
 
   const find = () => {
-    found ??= discover().catch((error: unknown) => {
-      found = undefined;
+    discovered ??= discover().catch((error: unknown) => {
+      discovered = undefined;
       throw error;
     });
-    return found;
+    return discovered;
   };
 
   const unavailable = (cause: unknown): never => {
     // The package's message lacks the error code, and the cause has too much detail for a client.
-    observe({ type: 'warning', message: `The OpenID provider ${issuer.href} could not be used`, cause });
+    observe({ type: 'warning', message: `A request to the OpenID provider ${issuer.href} failed.`, cause });
     throw new AppError('SSO_UNAVAILABLE', { name }, cause);
   };
 
   return {
-    async authorize({ redirectUri, state, nonce, verifier, loginHint, again }) {
+    async authorize({ redirectUri, state, nonce, verifier, loginHint, forceLogin }) {
       try {
         const { client, provider } = await find();
         return client.buildAuthorizationUrl(provider, {
@@ -107,17 +107,17 @@ export function createUpstream(config: SsoConfig, name: string, observe: Observe
           code_challenge: await client.calculatePKCECodeChallenge(verifier),
           code_challenge_method: 'S256',
           ...(loginHint && { login_hint: loginHint }),
-          ...(again && { prompt: 'login' }),
+          ...(forceLogin && { prompt: 'login' }),
         });
       } catch (error) {
         return unavailable(error);
       }
     },
 
-    async redeem(returned, { state, nonce, verifier }) {
+    async redeem(callbackUrl, { state, nonce, verifier }) {
       try {
         const { client, provider } = await find();
-        const tokens = await client.authorizationCodeGrant(provider, returned, {
+        const tokens = await client.authorizationCodeGrant(provider, callbackUrl, {
           expectedState: state,
           expectedNonce: nonce,
           pkceCodeVerifier: verifier,
@@ -135,28 +135,28 @@ export function createUpstream(config: SsoConfig, name: string, observe: Observe
         return { ...info, ...claims };
       } catch (error) {
         if (isAppError(error)) throw error;
-        const { code, error: said } = error as { code?: unknown; error?: unknown };
+        const { code, error: oauthError } = error as { code?: unknown; error?: unknown };
         // The metadata may have changed, so the next sign-in fetches it again.
-        if (error instanceof TypeError || broken.has(code) || faults.has(said)) {
-          found = undefined;
+        if (error instanceof TypeError || providerErrorCodes.has(code) || configurationErrors.has(oauthError)) {
+          discovered = undefined;
           return unavailable(error);
         }
-        if (said === 'access_denied')
+        if (oauthError === 'access_denied')
           return refuse(name, 'access_denied', `${name} did not sign you in. Try again.`, error);
-        return refuse(name, [code, said].filter(Boolean).join(': '), undefined, error);
+        return refuse(name, [code, oauthError].filter(Boolean).join(': '), undefined, error);
       }
     },
   };
 }
 
 /** Reason for the log: names of errors, never data from the provider. */
-export function whyRefused(error: AppError<'SSO_REFUSED'>): string {
+export function refusalReason(error: AppError<'SSO_REFUSED'>): string {
   return error.details.why ?? '';
 }
 
-function refuse(name: string, why: string, problem?: string, cause?: unknown): never {
-  const usual = `What came back from ${name} does not belong to this sign-in, or came too late. Nothing was done. Try again.`;
-  return fail('SSO_REFUSED', { problem: problem ?? usual, why }, cause);
+function refuse(name: string, reason: string, problem?: string, cause?: unknown): never {
+  const defaultProblem = `The response from ${name} does not belong to this sign-in, or came too late. Try again.`;
+  return fail('SSO_REFUSED', { problem: problem ?? defaultProblem, why: reason }, cause);
 }
 
 /**

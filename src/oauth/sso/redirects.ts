@@ -7,65 +7,71 @@ import type { Clock } from '../../core/clock.ts';
 import { randomToken } from '../../core/secret.ts';
 import { sendPage } from '../../http/page.ts';
 import { completeSignIn } from '../login/completion.ts';
-import type { SignInWays } from '../login/login-methods.ts';
-import { lostPage, tryAgainPage } from '../login/sign-in-choices.ts';
+import type { LoginMethods } from '../login/login-methods.ts';
+import { invalidSignInPage, tryAgainPage } from '../login/sign-in-choices.ts';
 import type { Paths } from '../server/paths.ts';
 
-export interface Federation {
+export interface SsoRedirects {
   /** Redirects the browser to the provider. SSO_UNAVAILABLE if it does not respond. */
-  begin(req: IncomingMessage, res: ServerResponse, asked: Asked): Promise<void>;
+  begin(req: IncomingMessage, res: ServerResponse, start: SsoStart): Promise<void>;
   /** Handles the redirect back and continues the interaction. */
   finish(req: IncomingMessage, res: ServerResponse, query: URLSearchParams): Promise<void>;
 }
 
-interface Asked {
+interface SsoStart {
   /** Id of the interaction, already verified to belong to this browser. */
   readonly uid: string;
-  readonly again: boolean;
+  readonly forceLogin: boolean;
   readonly hint: string | undefined;
 }
 
-export interface FederationOptions {
+export interface SsoRedirectOptions {
   readonly provider: Provider;
   readonly paths: Paths;
   readonly clock: Pick<Clock, 'now'>;
   readonly addressOf: (req: object) => string;
-  readonly ways: Pick<SignInWays, 'sso'>;
+  readonly loginMethods: Pick<LoginMethods, 'sso'>;
 }
 
-export function createFederation({ provider, paths, clock, addressOf, ways: { sso } }: FederationOptions): Federation {
+export function createSsoRedirects({
+  provider,
+  paths,
+  clock,
+  addressOf,
+  loginMethods: { sso },
+}: SsoRedirectOptions): SsoRedirects {
   const { port } = new URL(paths.origin);
   // RFC 6265bis section 4.1.3.2: only this host can set a __Host- cookie. A sibling domain cannot set one to inject its
   // own sign-in (login CSRF). The prefix requires Path=/.
   const name = `${paths.secure ? '__Host-' : ''}portico_sso${port ? `_${port}` : ''}`;
   const attributes = `HttpOnly; SameSite=Lax; ${paths.secure ? 'Path=/; Secure' : `Path=${paths.prefix}/oauth`}`;
-  const place = { door: 'oauth', redirectUri: paths.ssoCallback } as const;
+  const ssoContext = { door: 'oauth', redirectUri: paths.ssoCallback } as const;
 
   return {
-    async begin(req, res, { uid, again, hint }) {
+    async begin(req, res, { uid, forceLogin, hint }) {
       // Reuse the cookie: other tabs of this browser may be signing in too.
-      const known = readBinding(req, name);
-      const binding = known ?? randomToken();
+      const existing = readBinding(req, name);
+      const binding = existing ?? randomToken();
       const address = addressOf(req);
-      const url = await sso!.begin({ ...place, binding, address, about: uid, again, loginHint: hint });
-      if (known === undefined) res.appendHeader('Set-Cookie', `${name}=${binding}; ${attributes}`);
+      const url = await sso!.begin({ ...ssoContext, binding, address, about: uid, forceLogin, loginHint: hint });
+      if (existing === undefined) res.appendHeader('Set-Cookie', `${name}=${binding}; ${attributes}`);
       res.writeHead(303, { Location: url.href, 'Content-Length': '0' }).end();
     },
 
     async finish(req, res, query) {
       // Without the cookie no sign-in was started in this browser; a random value matches no attempt.
       const binding = readBinding(req, name) ?? randomToken();
-      const returned = await sso!.finish({ ...place, binding, address: addressOf(req), query });
-      if (returned.state === 'lost') return sendPage(res, 400, lostPage());
-      const back = paths.interaction(returned.about);
-      if (returned.state === 'failed') {
-        const { status, message } = returned.error;
-        return sendPage(res, status, tryAgainPage(message, back));
+      const outcome = await sso!.finish({ ...ssoContext, binding, address: addressOf(req), query });
+      if (outcome.state === 'lost') return sendPage(res, 400, invalidSignInPage());
+      const pageUrl = paths.interaction(outcome.about);
+      if (outcome.state === 'failed') {
+        const { status, message } = outcome.error;
+        return sendPage(res, status, tryAgainPage(message, pageUrl));
       }
-      const details = await provider.Interaction.find(returned.about);
+      const details = await provider.Interaction.find(outcome.about);
       // The interaction was answered in another tab, or has expired. It cannot be answered twice.
-      if (details?.prompt.name !== 'login' || details.result) return sendPage(res, 400, lostPage());
-      const signedIn = { userId: returned.user.id, issuer: sso!.issuer };
+      if (details?.prompt.name !== 'login' || details.result) return sendPage(res, 400, invalidSignInPage());
+      const signedIn = { userId: outcome.user.id, issuer: sso!.issuer };
       const location = await completeSignIn({ provider, clock }, details, signedIn);
       res.writeHead(303, { Location: location, 'Content-Length': '0' }).end();
     },
@@ -74,8 +80,8 @@ export function createFederation({ provider, paths, clock, addressOf, ways: { ss
 
 function readBinding(req: IncomingMessage, name: string): string | undefined {
   for (const pair of (req.headers.cookie ?? '').split(';')) {
-    const [found, value = ''] = pair.trim().split(/=(.*)/s);
-    if (found === name) return /^[\w-]{43}$/.test(value) ? value : undefined;
+    const [cookieName, value = ''] = pair.trim().split(/=(.*)/s);
+    if (cookieName === name) return /^[\w-]{43}$/.test(value) ? value : undefined;
   }
   return undefined;
 }

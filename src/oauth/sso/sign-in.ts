@@ -8,17 +8,17 @@ import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
 import { type AppError, fail, isAppError } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
-import { hashToken, randomToken, sameText, sign } from '../../core/secret.ts';
+import { hashToken, randomToken, sign, timingSafeEqualText } from '../../core/secret.ts';
 import type { Store } from '../../store/store.ts';
 import type { ExternalIdentity, User } from '../../store/users/types.ts';
-import { applyMapping, type ClaimMapping, type Claims, readMapping } from './claims.ts';
-import { createUpstream, type Proofs, whyRefused } from './provider.ts';
+import { applyMapping, type ClaimMapping, type Claims, parseMapping } from './claims.ts';
+import { createOpenIdProvider, refusalReason, type SignInSecrets } from './provider.ts';
 
 /** The pages with a sign-in: authorization server or console. */
-export type Door = 'oauth' | 'console';
+export type SsoOrigin = 'oauth' | 'console';
 
-interface Place {
-  readonly door: Door;
+interface SsoContext {
+  readonly door: SsoOrigin;
   /** Secret that only this browser holds; at least 256 random bits. */
   readonly binding: string;
   /** Redirect URI of ours, registered at the provider. */
@@ -27,14 +27,14 @@ interface Place {
   readonly address: string;
 }
 
-export interface Beginning extends Place {
+export interface SsoStartRequest extends SsoContext {
   /** Purpose of the sign-in: the interaction, or the page of the console. Never a URL. */
   readonly about: string;
   readonly loginHint?: string | undefined;
-  readonly again?: boolean;
+  readonly forceLogin?: boolean;
 }
 
-export type Returned =
+export type SsoOutcome =
   | { readonly state: 'ok'; readonly about: string; readonly user: User }
   /** Started in another browser, already answered, or expired. */
   | { readonly state: 'lost' }
@@ -48,9 +48,9 @@ export interface Sso {
   /** Mapping of claims to rights; applied at every sign-in. */
   readonly mapping: ClaimMapping;
   /** Returns the URL for the browser. SSO_UNAVAILABLE if the provider does not respond. */
-  begin(beginning: Beginning): Promise<URL>;
+  begin(request: SsoStartRequest): Promise<URL>;
   /** Handles the redirect back from the provider. */
-  finish(place: Place & { readonly query: URLSearchParams }): Promise<Returned>;
+  finish(context: SsoContext & { readonly query: URLSearchParams }): Promise<SsoOutcome>;
 }
 
 export interface SsoOptions {
@@ -68,21 +68,21 @@ export function createSso({ store, config, clock, observe }: SsoOptions): Sso | 
   if (issuer === null) return undefined;
   const name = config.ssoName ?? new URL(issuer).host;
   const mapping = checkMapping(config.ssoMapping);
-  const upstream = createUpstream(config, name, observe);
+  const openIdProvider = createOpenIdProvider(config, name, observe);
   const link = config.linkUsers;
 
-  const note = (
+  const logEvent = (
     event: string,
-    { door, address }: Place,
-    more: { readonly userId?: number; readonly detail?: string } = {},
-  ) => observe({ type: 'security', event: `${door === 'console' ? 'console.' : ''}sso.${event}`, address, ...more });
+    { door, address }: SsoContext,
+    extra: { readonly userId?: number; readonly detail?: string } = {},
+  ) => observe({ type: 'security', event: `${door === 'console' ? 'console.' : ''}sso.${event}`, address, ...extra });
 
-  const admit = async (claims: Claims): Promise<User> => {
+  const admitUser = async (claims: Claims): Promise<User> => {
     const identity = readIdentity(claims, { ...config, issuer, name }, mapping);
     const admission = await store.identities.admit(identity, { link });
     if (admission.state === 'ok') return admission.user;
     // The message does not reveal which users or roles exist; the reason is only logged.
-    const problem = `Your account at ${name} cannot be used here. Ask an administrator to let you in.`;
+    const problem = `Your ${name} account has no access here. Ask an administrator for access.`;
     return fail('SSO_REFUSED', { problem, why: `${admission.why} (subject ${identity.subject})` });
   };
 
@@ -92,7 +92,7 @@ export function createSso({ store, config, clock, observe }: SsoOptions): Sso | 
     mapping,
     async begin({ door, binding, about, ...request }) {
       const state = randomToken();
-      const url = await upstream.authorize({ ...request, ...proofsOf(binding, state) });
+      const url = await openIdProvider.authorize({ ...request, ...deriveSecrets(binding, state) });
       await store.oauth.upsert({
         model: MODEL,
         id: hashToken(state),
@@ -101,31 +101,32 @@ export function createSso({ store, config, clock, observe }: SsoOptions): Sso | 
       });
       return url;
     },
-    async finish({ query, ...place }) {
-      const { binding, redirectUri } = place;
+    async finish({ query, ...context }) {
+      const { binding, redirectUri } = context;
       const state = query.get('state') ?? '';
       const id = hashToken(state);
       const attempt = await store.oauth.find(MODEL, id);
       // OpenID Connect Core section 3.1.2.1: the state was created for this browser and this door.
-      const ours = attempt?.payload.door === place.door && sameText(`${attempt.payload.binding}`, hashToken(binding));
-      if (!attempt || !ours) {
-        note(attempt ? 'forged' : 'lost', place);
+      const isOwn =
+        attempt?.payload.door === context.door && timingSafeEqualText(`${attempt.payload.binding}`, hashToken(binding));
+      if (!attempt || !isOwn) {
+        logEvent(attempt ? 'forged' : 'lost', context);
         return { state: 'lost' };
       }
       // RFC 9700 section 4.7.1: a state is accepted once, over all processes.
       if (!(await store.oauth.consume(MODEL, id, Math.floor(clock.now() / 1000)))) {
-        note('replayed', place);
+        logEvent('replayed', context);
         return { state: 'lost' };
       }
       const about = `${attempt.payload.about}`;
       try {
         const url = new URL(redirectUri);
         url.search = `${query}`;
-        const user = await admit(await upstream.redeem(url, proofsOf(binding, state)));
-        note('ok', place, { userId: user.id });
+        const user = await admitUser(await openIdProvider.redeem(url, deriveSecrets(binding, state)));
+        logEvent('ok', context, { userId: user.id });
         return { state: 'ok', about, user };
       } catch (error) {
-        if (isAppError(error, 'SSO_REFUSED')) note('refused', place, { detail: whyRefused(error) });
+        if (isAppError(error, 'SSO_REFUSED')) logEvent('refused', context, { detail: refusalReason(error) });
         else if (!isAppError(error, 'SSO_UNAVAILABLE')) throw error;
         return { state: 'failed', about, error };
       }
@@ -134,54 +135,54 @@ export function createSso({ store, config, clock, observe }: SsoOptions): Sso | 
 }
 
 /** RFC 7636 section 4.1, OpenID Connect Core section 15.5.2: both values need the secret of the browser. */
-function proofsOf(binding: string, state: string): Proofs {
+function deriveSecrets(binding: string, state: string): SignInSecrets {
   return { state, nonce: sign(`nonce ${state}`, binding), verifier: sign(`verifier ${state}`, binding) };
 }
 
 function checkMapping(text: string | null): ClaimMapping {
   try {
-    return readMapping(text);
+    return parseMapping(text);
   } catch (error) {
     return fail('CONFIGURATION', { problem: `SERVICE_SSO_MAPPING: ${(error as Error).message}.` });
   }
 }
 
-type Terms = Pick<Config, 'ssoEmailClaim' | 'ssoVerifiedEmail' | 'ssoDomains'> & Pick<Sso, 'issuer' | 'name'>;
+type IdentityRules = Pick<Config, 'ssoEmailClaim' | 'ssoVerifiedEmail' | 'ssoDomains'> & Pick<Sso, 'issuer' | 'name'>;
 
 /**
  * SSO_REFUSED for an account that is refused regardless of the user: no e-mail address, an unverified one, or a domain
  * that is not allowed.
  */
-function readIdentity(claims: Claims, terms: Terms, mapping: ClaimMapping): ExternalIdentity {
-  const { name, issuer } = terms;
-  const text = (claim: string): string | undefined => {
+function readIdentity(claims: Claims, rules: IdentityRules, mapping: ClaimMapping): ExternalIdentity {
+  const { name, issuer } = rules;
+  const readText = (claim: string): string | undefined => {
     const value = claims[claim];
     return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 191) : undefined;
   };
   const refuse = (problem: string, why: string): never =>
     fail('SSO_REFUSED', { problem, why: `${why} (subject ${claims.sub})` });
 
-  const given = claims[terms.ssoEmailClaim];
-  const email = typeof given === 'string' ? given.trim() : '';
+  const emailClaim = claims[rules.ssoEmailClaim];
+  const email = typeof emailClaim === 'string' ? emailClaim.trim() : '';
   if (email.length > 254 || !/^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(email)) {
     return refuse(
-      `${name} did not say your e-mail address. Without it you cannot be known here; tell the operator.`,
-      `the claim '${terms.ssoEmailClaim}' is no address`,
+      `${name} did not send your e-mail address, which is required to sign in. Contact the operator.`,
+      `the claim '${rules.ssoEmailClaim}' is not an e-mail address`,
     );
   }
   // Some providers send a string. Any other value means unverified.
   const emailVerified = claims.email_verified === true || claims.email_verified === 'true';
-  if (terms.ssoVerifiedEmail && !emailVerified) {
+  if (rules.ssoVerifiedEmail && !emailVerified) {
     return refuse(
-      `${name} does not call your e-mail address verified. Verify it there, then sign in again.`,
+      `${name} has not verified your e-mail address. Verify it there, then sign in again.`,
       'the address is not verified',
     );
   }
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
-  if (terms.ssoDomains && !terms.ssoDomains.includes(domain)) {
+  if (rules.ssoDomains && !rules.ssoDomains.includes(domain)) {
     return refuse(
       `People with an e-mail address at ${domain} cannot sign in here. Use an account of another domain.`,
-      'the domain of the address is not among SERVICE_SSO_DOMAINS',
+      'the domain of the address is not in SERVICE_SSO_DOMAINS',
     );
   }
   return {
@@ -189,9 +190,9 @@ function readIdentity(claims: Claims, terms: Terms, mapping: ClaimMapping): Exte
     subject: `${claims.sub}`,
     email,
     emailVerified,
-    firstName: text('given_name') ?? (text('family_name') === undefined ? text('name') : undefined),
-    lastName: text('family_name'),
-    timezone: text('zoneinfo'),
+    firstName: readText('given_name') ?? (readText('family_name') === undefined ? readText('name') : undefined),
+    lastName: readText('family_name'),
+    timezone: readText('zoneinfo'),
     rights: applyMapping(mapping, claims),
   };
 }

@@ -1,12 +1,12 @@
 // Verifies access tokens of the authorization server. A token is a row in the store, so the check does not call the
 // authorization server.
-import { narrowAccess } from '../../core/caller/restrictions.ts';
+import { restrictAccess } from '../../core/caller/restrictions.ts';
 import type { Access } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
 import type { OAuthRow } from '../../store/oauth/types.ts';
 import type { Store } from '../../store/store.ts';
-import { narrowingOf, readLimits } from '../consent/connection.ts';
+import { readLimits, restrictionsOf } from '../consent/connection.ts';
 import type { Paths } from '../server/paths.ts';
 import { effectiveScopes } from '../server/scopes.ts';
 import type { Verify } from './verify.ts';
@@ -19,25 +19,25 @@ export interface AccessTokenParts {
   readonly scopesOf?: (granted: string) => ReadonlySet<string>;
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 const signInAgain = 'Sign in again.';
 
 export function createAccessTokenCheck(parts: AccessTokenParts): Verify {
   const { store, paths, clock, scopesOf = effectiveScopes } = parts;
   const checkToken = ({ payload, expiresAt }: OAuthRow): number => {
-    const expires = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, Number(payload.exp) * 1000);
+    const expiryMs = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, Number(payload.exp) * 1000);
     // RFC 6749 section 1.4, RFC 6750 section 3.1: the token has not expired. This form also rejects a missing time.
-    if (!(expires > clock.now())) return refuse('The token has expired. Refresh it or sign in again.');
+    if (!(expiryMs > clock.now())) return refuse('The token has expired. Refresh it or sign in again.');
     // The row must be an access token, not another kind of secret with the same hash.
-    if (payload.kind !== 'AccessToken') return refuse('This is no access token.');
+    if (payload.kind !== 'AccessToken') return refuse('This is not an access token.');
     // RFC 8707 section 2, RFC 9728 section 7.4: the audience is exactly this resource.
     if (payload.aud !== paths.resource) return refuse('The token was issued for another resource.');
     // RFC 8705 section 3: a token bound to a TLS certificate is rejected, because this server does not check
     // certificates.
     if (payload['x5t#S256'] !== undefined)
       return refuse('The token is bound to a certificate and cannot be used here.');
-    return expires;
+    return expiryMs;
   };
 
   const findGrant = createGrantCheck(parts);
@@ -50,17 +50,17 @@ export function createAccessTokenCheck(parts: AccessTokenParts): Verify {
     const { payload } = row;
     const holder = {
       userId: Number(payload.accountId),
-      clientId: text(payload.clientId),
-      grantId: text(payload.grantId),
+      clientId: asText(payload.clientId),
+      grantId: asText(payload.grantId),
     };
     const { access, endsAt } = await findGrant(holder);
     const extra = payload.extra as { readonly client_name?: unknown } | undefined;
     return {
       ...holder,
       access,
-      clientName: text(extra?.client_name) || holder.clientId,
-      scopes: scopesOf(text(payload.scope)),
-      thumbprint: payload.jkt === undefined ? undefined : text(payload.jkt),
+      clientName: asText(extra?.client_name) || holder.clientId,
+      scopes: scopesOf(asText(payload.scope)),
+      thumbprint: payload.jkt === undefined ? undefined : asText(payload.jkt),
       expiresAt: Math.min(expiresAt, endsAt),
     };
   };
@@ -101,13 +101,13 @@ export function createGrantCheck({
     const limits = readLimits(grant.payload);
     // RFC 6749 section 1.5: access is limited to the scope and time that the user allowed.
     if (limits.endsAt !== null && !(limits.endsAt > clock.now())) {
-      return refuse(`The time for which it was allowed is over. ${signInAgain}`);
+      return refuse(`The authorization has expired. ${signInAgain}`);
     }
-    const narrowing = narrowingOf(limits);
+    const narrowing = restrictionsOf(limits);
     const resources = Object(grant.payload.resources) as Readonly<Record<string, unknown>>;
     return {
-      access: narrowing ? narrowAccess(access, narrowing) : access,
-      scopes: scopesOf(text(resources[paths.resource])),
+      access: narrowing ? restrictAccess(access, narrowing) : access,
+      scopes: scopesOf(asText(resources[paths.resource])),
       endsAt: limits.endsAt ?? Number.POSITIVE_INFINITY,
     };
   };

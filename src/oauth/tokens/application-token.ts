@@ -15,31 +15,31 @@ export interface ApplicationTokenParts {
 }
 
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
-const another = "'portico token create' makes another.";
+const createNewToken = "Create a new one with 'portico token create'.";
 
 /** Takes the hash of the token, or its id when the caller does not have the token. */
-export type VerifyApplicationToken = (found: string | number) => ReturnType<Verify>;
+export type VerifyApplicationToken = (hashOrId: string | number) => ReturnType<Verify>;
 
 export function createApplicationTokenCheck({ store, clock, sso }: ApplicationTokenParts): VerifyApplicationToken {
   const checkToken = (token: ApplicationToken): number => {
     const { entrance, expiresAt } = token;
-    const expires = expiresAt ?? Number.POSITIVE_INFINITY;
-    // Spec public-http-api 7: expired and unknown tokens get different errors.
-    if (!(expires > clock.now())) return refuse(`The token has expired. ${another}`);
+    const expiryMs = expiresAt ?? Number.POSITIVE_INFINITY;
+    // Behaviour api 7: expired and unknown tokens get different errors.
+    if (!(expiryMs > clock.now())) return refuse(`The token has expired. ${createNewToken}`);
     // RFC 9700 section 2.3: a token is valid for one entrance; its scopes grant no rights at the other.
     if (entrance !== 'mcp') {
       const scopes = tokenScopes.mcp.join(', ');
-      return refuse(`The token is for the public API. One for /mcp has some of the scopes ${scopes}.`);
+      return refuse(`The token is for the public API. A token for /mcp needs one of the scopes ${scopes}.`);
     }
     const problem = findSsoProblem(token, sso);
-    return problem === undefined ? expires : refuse(problem);
+    return problem === undefined ? expiryMs : refuse(problem);
   };
 
-  return async (found) => {
-    // Spec public-http-api 5, 4: revoked tokens are deleted.
+  return async (hashOrId) => {
+    // Behaviour api 5, 4: revoked tokens are deleted.
     const token =
-      (await (typeof found === 'number' ? store.tokens.get(found) : store.tokens.find(found))) ??
-      refuse(`The token is unknown or revoked. ${another}`);
+      (await (typeof hashOrId === 'number' ? store.tokens.get(hashOrId) : store.tokens.find(hashOrId))) ??
+      refuse(`The token is unknown or revoked. ${createNewToken}`);
     const expiresAt = checkToken(token);
     // The token has the user's current rights.
     const access = (await store.permissions.accessOf(token.userId)) ?? refuse('The account is disabled or gone.');

@@ -22,7 +22,7 @@ import { createApplicationTokenCheck } from './application-token.ts';
 import { createProofCheck, type PresentedRequest } from './dpop.ts';
 import type { Authenticated, Verified, Verify } from './verify.ts';
 
-export interface Gate {
+export interface TokenAuthenticator {
   /**
    * Checks the token of a request, `Bearer` or `DPoP`. For a bearer token it returns (or throws) synchronously where it
    * can. UNAUTHENTICATED if there is no usable token: missing, malformed, unknown, expired, revoked, for another
@@ -35,7 +35,7 @@ export interface Gate {
    * until the check is done. Writes check this before their first mutating statement. They pass the `versions` of their
    * mark if the storage returned them with it.
    */
-  holds(auth: Authenticated, versions?: Versions): boolean | Promise<boolean>;
+  isCurrent(auth: Authenticated, versions?: Versions): boolean | Promise<boolean>;
   /**
    * Verifies an `auth` again after `check`, when it no longer holds. Covers the token, the grant and the rights, but
    * not the proof, which can be used only once. UNAUTHENTICATED as for `check`.
@@ -51,7 +51,7 @@ export interface Gate {
   scopeChallenge(request: PresentedRequest, scopes: readonly string[]): string;
 }
 
-export interface GateOptions {
+export interface TokenAuthenticatorOptions {
   readonly store: Pick<Store, 'oauth' | 'permissions' | 'tokens' | 'connections' | 'versions'>;
   readonly paths: Paths;
   readonly clock: Pick<Clock, 'now'>;
@@ -61,7 +61,7 @@ export interface GateOptions {
   readonly defaultScopes: readonly string[];
 }
 
-interface Remembered extends Pick<Verified, 'thumbprint' | 'expiresAt'> {
+interface CachedVerification extends Pick<Verified, 'thumbprint' | 'expiresAt'> {
   readonly auth: Authenticated;
 }
 
@@ -73,92 +73,98 @@ const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
  */
 type TokenKind = 'access' | 'application';
 
-interface Presented {
+interface PresentedToken {
   readonly hash: string;
   readonly kind: TokenKind;
 }
 
-function present(authorization: string | undefined): Presented {
+function readPresentedToken(authorization: string | undefined): PresentedToken {
   const token = readToken(authorization);
   return { hash: hashToken(token), kind: isApplicationToken(token) ? 'application' : 'access' };
 }
 
-export function createGate({ store, paths, clock, defaultScopes, sso = false }: GateOptions): Gate {
-  const remembered = new LRUCache<string, Remembered>({ max: 10_000 });
+export function createTokenAuthenticator({
+  store,
+  paths,
+  clock,
+  defaultScopes,
+  sso = false,
+}: TokenAuthenticatorOptions): TokenAuthenticator {
+  const cache = new LRUCache<string, CachedVerification>({ max: 10_000 });
   const checkProof = createProofCheck({ rows: store.oauth, paths, clock });
   const verifiers: Readonly<Record<TokenKind, Verify>> = {
     access: createAccessTokenCheck({ store, paths, clock }),
     application: createApplicationTokenCheck({ store, clock, sso }),
   };
 
-  const recall = (hash: string, versions: Versions): Remembered | undefined => {
-    const found = remembered.get(hash);
-    return found && found.expiresAt > clock.now() && sameRights(found.auth.versions, versions) ? found : undefined;
+  const findCached = (hash: string, versions: Versions): CachedVerification | undefined => {
+    const cached = cache.get(hash);
+    return cached && cached.expiresAt > clock.now() && sameRights(cached.auth.versions, versions) ? cached : undefined;
   };
 
-  const verify = async (kind: TokenKind, hash: string, versions: Versions): Promise<Remembered> => {
-    remembered.delete(hash);
+  const verify = async (kind: TokenKind, hash: string, versions: Versions): Promise<CachedVerification> => {
+    cache.delete(hash);
     const { thumbprint, expiresAt, ...holder } = await verifiers[kind](hash);
-    const found = { auth: { ...holder, tokenHash: hash, versions }, thumbprint, expiresAt };
-    remembered.set(hash, found);
-    return found;
+    const entry = { auth: { ...holder, tokenHash: hash, versions }, thumbprint, expiresAt };
+    cache.set(hash, entry);
+    return entry;
   };
 
-  const noteUse = (auth: Authenticated): Authenticated => {
+  const touchToken = (auth: Authenticated): Authenticated => {
     if (auth.tokenId !== undefined) store.tokens.noteUse(auth.tokenId);
     else if (auth.grantId !== undefined) store.connections.noteUse(auth.grantId);
     return auth;
   };
 
   // RFC 9449 section 7.2: a token bound to a key is not usable as a plain bearer token.
-  const asBearer = ({ auth, thumbprint }: Remembered): Authenticated => {
+  const requireBearer = ({ auth, thumbprint }: CachedVerification): Authenticated => {
     if (thumbprint !== undefined) {
       return refuse('The token is bound to a key: send it as `Authorization: DPoP <token>`, with a DPoP proof.');
     }
-    return noteUse(auth);
+    return touchToken(auth);
   };
 
-  const checkBearer = ({ hash, kind }: Presented, versions: Versions): Authenticated | Promise<Authenticated> => {
-    const found = recall(hash, versions);
-    return found ? asBearer(found) : verify(kind, hash, versions).then(asBearer);
+  const checkBearer = ({ hash, kind }: PresentedToken, versions: Versions): Authenticated | Promise<Authenticated> => {
+    const cached = findCached(hash, versions);
+    return cached ? requireBearer(cached) : verify(kind, hash, versions).then(requireBearer);
   };
 
   const checkBound = async (request: PresentedRequest): Promise<Authenticated> => {
-    const { hash, kind } = present(request.headers.authorization);
+    const { hash, kind } = readPresentedToken(request.headers.authorization);
     const versions = await store.versions();
-    const { auth, thumbprint } = recall(hash, versions) ?? (await verify(kind, hash, versions));
+    const { auth, thumbprint } = findCached(hash, versions) ?? (await verify(kind, hash, versions));
     // RFC 9449 section 7.1: the DPoP scheme is only for tokens bound to a key, and this token is not bound.
     if (thumbprint === undefined) {
       return refuse('The token is not bound to a key: send it as `Authorization: Bearer <token>`.');
     }
     await checkProof(request, { hash, thumbprint });
-    return noteUse(auth);
+    return touchToken(auth);
   };
 
   return {
     check(request) {
       const { authorization } = request.headers;
       if (isDpop(authorization)) return checkBound(request);
-      const presented = present(authorization);
+      const presented = readPresentedToken(authorization);
       const versions = versionsAtArrival(request) ?? store.versions();
       if (!(versions instanceof Promise)) return checkBearer(presented, versions);
-      return versions.then((known) => checkBearer(presented, known));
+      return versions.then((current) => checkBearer(presented, current));
     },
     async renew({ tokenHash, tokenId }) {
       const versions = await store.versions();
       const kind = tokenId === undefined ? 'access' : 'application';
-      return (recall(tokenHash, versions) ?? (await verify(kind, tokenHash, versions))).auth;
+      return (findCached(tokenHash, versions) ?? (await verify(kind, tokenHash, versions))).auth;
     },
-    holds(auth, marked) {
-      const versions = marked ?? store.versions();
+    isCurrent(auth, knownVersions) {
+      const versions = knownVersions ?? store.versions();
       if (!(versions instanceof Promise)) return sameRights(auth.versions, versions);
-      return versions.then((known) => sameRights(auth.versions, known));
+      return versions.then((current) => sameRights(auth.versions, current));
     },
     challenge({ headers: { authorization } }, error) {
-      const bound = isDpop(authorization);
+      const isBound = isDpop(authorization);
       // RFC 6750 section 3: no error code if the request carried no credentials.
-      const bearer = challengeBearer(authorization === undefined || bound ? {} : { error }, defaultScopes);
-      return bound ? `${bearer}, ${challengeDpop({ error })}` : bearer;
+      const bearer = challengeBearer(authorization === undefined || isBound ? {} : { error }, defaultScopes);
+      return isBound ? `${bearer}, ${challengeDpop({ error })}` : bearer;
     },
     scopeChallenge({ headers: { authorization } }, scopes) {
       const error = { error: 'insufficient_scope' };
@@ -169,19 +175,19 @@ export function createGate({ store, paths, clock, defaultScopes, sso = false }: 
 
   /** Always the first scheme: clients read the metadata URL and the scopes from it. */
   function challengeBearer(error: ChallengeParameters, scopes: readonly string[]): string {
-    return `Bearer ${write({ ...error, resource_metadata: paths.resourceMetadata, scope: scopes.join(' ') })}`;
+    return `Bearer ${formatParameters({ ...error, resource_metadata: paths.resourceMetadata, scope: scopes.join(' ') })}`;
   }
 }
 
 type ChallengeParameters = Readonly<Record<string, string>>;
 
-const write = (parameters: ChallengeParameters): string =>
+const formatParameters = (parameters: ChallengeParameters): string =>
   Object.entries(parameters)
     .map(([name, value]) => `${name}="${value}"`)
     .join(', ');
 
 const challengeDpop = (error: ChallengeParameters): string =>
-  `DPoP ${write({ ...error, algs: dpopAlgorithms.join(' ') })}`;
+  `DPoP ${formatParameters({ ...error, algs: dpopAlgorithms.join(' ') })}`;
 
 /** Scheme names are case-insensitive (RFC 9110 section 11.1). */
 function isDpop(authorization: string | undefined): boolean {
@@ -191,7 +197,7 @@ function isDpop(authorization: string | undefined): boolean {
 /** RFC 6750 section 2.1, RFC 9449 section 7.1: the token is read only from the Authorization header. */
 function readToken(authorization: string | undefined): string {
   if (!authorization) {
-    return refuse('An access token is needed. Sign in through the authorization server that the challenge names.');
+    return refuse('An access token is required. Sign in through the authorization server that the challenge names.');
   }
   const token = /^(?:Bearer|DPoP) +([A-Za-z0-9\-._~+/]{16,512}=*)$/i.exec(authorization)?.[1];
   return token ?? refuse('The Authorization header must be `Bearer <token>` or `DPoP <token>`.');

@@ -7,7 +7,7 @@
 import type { JWTVerifyResult } from 'jose';
 import type { Clock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
-import { hashToken, sameText } from '../../core/secret.ts';
+import { hashToken, timingSafeEqualText } from '../../core/secret.ts';
 import type { OAuthRows } from '../../store/oauth/types.ts';
 import { dpopAlgorithms } from '../server/metadata.ts';
 import type { Paths } from '../server/paths.ts';
@@ -39,9 +39,9 @@ export interface ProofOptions {
 }
 
 /** Seconds that `iat` may differ from our clock, in either direction. */
-const windowSeconds = 60;
+const CLOCK_TOLERANCE_SECONDS = 60;
 /** Seconds to remember a `jti` beyond that, because the clocks of our processes differ slightly. */
-const marginSeconds = 60;
+const CLOCK_MARGIN_SECONDS = 60;
 
 const algorithms: readonly string[] = dpopAlgorithms;
 const refuse = (problem: string, cause?: unknown): never => fail('INVALID_DPOP_PROOF', { problem }, cause);
@@ -56,21 +56,21 @@ export function createProofCheck({ rows, paths, clock }: ProofOptions): CheckPro
       algorithms: [...algorithms],
       typ: 'dpop+jwt',
       currentDate: new Date(clock.now()),
-      clockTolerance: windowSeconds,
-    }).catch(explain);
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    }).catch(failWithReason);
     const { jti, iat } = checkClaims(payload, request.method, token.hash);
     // RFC 9449 section 4.3, check 12, and section 6.1: the key of the proof is the one that the token is bound to.
-    if (!sameText(await calculateJwkThumbprint(protectedHeader.jwk ?? {}), token.thumbprint)) {
-      fail('UNAUTHENTICATED', { problem: 'The token is bound to another key than the one of the DPoP proof.' });
+    if (!timingSafeEqualText(await calculateJwkThumbprint(protectedHeader.jwk ?? {}), token.thumbprint)) {
+      fail('UNAUTHENTICATED', { problem: 'The token and the DPoP proof have different keys.' });
     }
     // RFC 9449 section 11.1: the same key cannot reuse a jti while its proof would still be accepted.
-    const first = await rows.insertOnce({
+    const isFirstUse = await rows.insertOnce({
       model: 'DPoPProof',
       id: hashToken(`${token.thumbprint}.${jti}`),
       payload: {},
-      expiresAt: Math.ceil((iat + windowSeconds + marginSeconds) * 1000),
+      expiresAt: Math.ceil((iat + CLOCK_TOLERANCE_SECONDS + CLOCK_MARGIN_SECONDS) * 1000),
     });
-    if (!first) refuse('it was used before.');
+    if (!isFirstUse) refuse('it was already used.');
   };
 
   function checkClaims(payload: JWTVerifyResult['payload'], method: string | undefined, tokenHash: string) {
@@ -84,11 +84,11 @@ export function createProofCheck({ rows, paths, clock }: ProofOptions): CheckPro
     // RFC 9449 section 4.3, check 9: made for this URL, ignoring query and fragment.
     if (!isResource(htu, paths.resource)) return refuse(`its htu must be ${paths.resource}.`);
     // RFC 9449 section 4.3, check 11, and section 11.1: made recently. This form also rejects NaN.
-    if (!(Math.abs(clock.now() / 1000 - iat) <= windowSeconds)) {
-      return refuse(`its iat is more than ${windowSeconds} seconds away from the time here.`);
+    if (!(Math.abs(clock.now() / 1000 - iat) <= CLOCK_TOLERANCE_SECONDS)) {
+      return refuse(`its iat is more than ${CLOCK_TOLERANCE_SECONDS} seconds away from the server time.`);
     }
     // RFC 9449 section 4.3, check 12: made for this token.
-    if (typeof ath !== 'string' || !sameText(ath, tokenHash)) {
+    if (typeof ath !== 'string' || !timingSafeEqualText(ath, tokenHash)) {
       return refuse('its ath must be the SHA-256 of the access token.');
     }
     return { jti, iat };
@@ -113,11 +113,11 @@ function isResource(htu: unknown, resource: string): boolean {
 }
 
 /** Translates the package's errors for client developers. */
-function explain(error: unknown): never {
+function failWithReason(error: unknown): never {
   const { code, claim } = error as { readonly code?: unknown; readonly claim?: unknown };
   if (code === 'ERR_JOSE_ALG_NOT_ALLOWED') return refuse(`it must be signed with ${algorithms.join(' or ')}.`, error);
   if (code === 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED') return refuse('its signature is wrong.', error);
   if (claim === 'typ') return refuse('its typ must be dpop+jwt.', error);
-  if (typeof claim === 'string') return refuse(`its ${claim} forbids to use it now.`, error);
-  return refuse('it is no signed JWT with a public key (jwk) in its header.', error);
+  if (typeof claim === 'string') return refuse(`its ${claim} does not allow its use now.`, error);
+  return refuse('it is not a signed JWT with a public key (jwk) in its header.', error);
 }

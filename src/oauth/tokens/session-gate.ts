@@ -25,19 +25,19 @@ export interface SignedIn {
   readonly versions: Versions;
 }
 
-export interface SessionGate {
+export interface SessionAuthenticator {
   /** UNAUTHENTICATED if the header contains no token of an active session. */
   check(authorization: string | undefined): Promise<SignedIn>;
   /**
    * Whether the rights are unchanged since `check`. Writes call it before their first mutating statement. `versions`:
    * the current versions, if the storage already returned them.
    */
-  holds(signedIn: SignedIn, versions?: Versions): Promise<boolean>;
+  isCurrent(signedIn: SignedIn, versions?: Versions): Promise<boolean>;
   /** The WWW-Authenticate value of a 401 (RFC 6750 section 3). */
   challenge(authorization: string | undefined): string;
 }
 
-export interface SessionGateParts {
+export interface SessionAuthenticatorParts {
   readonly store: Pick<Store, 'agentSessions' | 'permissions' | 'versions'>;
   readonly tokens: SessionTokens;
   readonly clock: Pick<Clock, 'now'>;
@@ -48,17 +48,17 @@ const testingOrigin = 'testing';
 
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 
-export function createSessionGate({ store, tokens, clock }: SessionGateParts): SessionGate {
-  const remembered = new LRUCache<string, SignedIn>({ max: 10_000 });
+export function createSessionAuthenticator({ store, tokens, clock }: SessionAuthenticatorParts): SessionAuthenticator {
+  const cache = new LRUCache<string, SignedIn>({ max: 10_000 });
 
   return {
     async check(authorization) {
       const token = readSessionToken(authorization);
       const key = hashToken(token);
       const versions = await store.versions();
-      const known = remembered.get(key);
-      if (known && known.expiresAt > clock.now() && sameRights(known.versions, versions)) return known;
-      remembered.delete(key);
+      const cached = cache.get(key);
+      if (cached && cached.expiresAt > clock.now() && sameRights(cached.versions, versions)) return cached;
+      cache.delete(key);
       const { userId, sessionId, expiresAt: tokenEndsAt } = await tokens.read(token);
       const session =
         sessionId === null
@@ -69,11 +69,11 @@ export function createSessionGate({ store, tokens, clock }: SessionGateParts): S
       const access = (await store.permissions.accessOf(userId)) ?? refuse('The account is disabled or gone.');
       const { origin, expiresAt } = session;
       const signedIn = { access, userId, sessionId, origin, expiresAt, versions };
-      remembered.set(key, signedIn);
+      cache.set(key, signedIn);
       return signedIn;
     },
-    async holds({ versions }, now) {
-      return sameRights(versions, now ?? (await store.versions()));
+    async isCurrent({ versions }, currentVersions) {
+      return sameRights(versions, currentVersions ?? (await store.versions()));
     },
     challenge: (authorization) => `Bearer realm="agent"${authorization === undefined ? '' : ', error="invalid_token"'}`,
   };
@@ -81,11 +81,11 @@ export function createSessionGate({ store, tokens, clock }: SessionGateParts): S
 
 /** RFC 6750 section 2.1: the token is read only from the Authorization header. Its format shows its kind. */
 function readSessionToken(authorization: string | undefined): string {
-  if (!authorization) return refuse('A session token is needed, as `Authorization: Bearer <token>`.');
+  if (!authorization) return refuse('A session token is required, as `Authorization: Bearer <token>`.');
   const token = /^Bearer +([A-Za-z0-9\-._~+/]{1,4096}=*)$/i.exec(authorization)?.[1];
   if (token === undefined) return refuse('The Authorization header must be `Bearer <token>`.');
   // RFC 9700 section 2.3: a token is valid for one entrance.
-  if (isApplicationToken(token)) return refuse('Application tokens open the public API or /mcp, and nothing here.');
-  if (token.split('.').length !== 3) return refuse('This is no session token. Tokens for /mcp open nothing here.');
+  if (isApplicationToken(token)) return refuse('Application tokens work only with the public API and /mcp.');
+  if (token.split('.').length !== 3) return refuse('This is not a session token. Tokens for /mcp do not work here.');
   return token;
 }

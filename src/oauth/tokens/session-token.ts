@@ -15,7 +15,7 @@ export interface SessionClaims {
 }
 
 export interface SessionTokens {
-  make(claims: SessionClaims & { readonly sessionId: string }): Promise<string>;
+  create(claims: SessionClaims & { readonly sessionId: string }): Promise<string>;
   /** UNAUTHENTICATED if the token is not a session token of ours, or has expired. */
   read(token: string): Promise<SessionClaims>;
 }
@@ -34,10 +34,10 @@ export const sessionTokenType = 'portico-session+jwt';
 export const testingTokenType = 'portico-testing+jwt';
 
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
-const another = "Sign in through POST authentication under this API's prefix.";
+const signInHint = "Sign in through POST authentication under this API's prefix.";
 
 /** The operator may use the same secret to sign other things, so a separate key is derived for this purpose. */
-const keyOf = (secret: string): Uint8Array => Buffer.from(sign('portico session token', secret), 'base64url');
+const signingKeyOf = (secret: string): Uint8Array => Buffer.from(sign('portico session token', secret), 'base64url');
 
 /** Not a URL: a test may reach the agent under any host name. */
 const testingAudience = 'portico sandbox';
@@ -47,7 +47,7 @@ const testingKeyOf = (secret: string): Uint8Array => Buffer.from(sign('portico t
  * Creates a token of the testing client. It names a user of a sandbox and works only with an agent on a sandbox
  * platform.
  */
-export async function makeTestingToken(options: {
+export async function createTestingToken(options: {
   readonly authSecret: string;
   readonly userId: number;
   readonly seconds: number;
@@ -78,14 +78,15 @@ async function readTestingToken(token: string, secret: string, clock: Pick<Clock
     });
     return { userId: Number(payload.sub), sessionId: null, expiresAt: payload.exp! * 1000 };
   } catch (error) {
-    if (error instanceof errors.JOSEError) return refuse('This is no testing token of this authSecret, or an old one.');
+    if (error instanceof errors.JOSEError)
+      return refuse('This testing token has expired or is not signed with this authSecret.');
     throw error;
   }
 }
 
 export function createSessionTokens({ secrets, address, testingSecret, clock }: SessionTokenParts): SessionTokens {
   return {
-    async make({ userId, sessionId, expiresAt }) {
+    async create({ userId, sessionId, expiresAt }) {
       const [{ SignJWT }, [secret]] = await Promise.all([import('jose'), secrets()]);
       return new SignJWT({ sid: sessionId })
         .setProtectedHeader({ alg: 'HS256', typ: sessionTokenType })
@@ -94,21 +95,21 @@ export function createSessionTokens({ secrets, address, testingSecret, clock }: 
         .setSubject(`${userId}`)
         .setIssuedAt(Math.floor(clock.now() / 1000))
         .setExpirationTime(Math.floor(expiresAt / 1000))
-        .sign(keyOf(secret!));
+        .sign(signingKeyOf(secret!));
     },
     async read(token) {
       const [{ decodeProtectedHeader, errors, jwtVerify }, all] = await Promise.all([import('jose'), secrets()]);
-      const typ = typeOf(() => decodeProtectedHeader(token).typ);
+      const typ = tryRead(() => decodeProtectedHeader(token).typ);
       if (typ === testingTokenType) {
         // A production platform never accepts testing tokens.
-        if (testingSecret === undefined) return refuse('Tokens of the testing client are for a sandbox alone.');
+        if (testingSecret === undefined) return refuse('Tokens of the testing client work only in a sandbox.');
         return readTestingToken(token, testingSecret, clock);
       }
       for (const secret of all) {
         try {
           // RFC 8725 sections 3.1, 3.8, 3.9 and 3.11: the algorithm is fixed, not read from the token; type, issuer and
           // audience must be ours.
-          const { payload } = await jwtVerify(token, keyOf(secret), {
+          const { payload } = await jwtVerify(token, signingKeyOf(secret), {
             algorithms: ['HS256'],
             typ: sessionTokenType,
             issuer: address,
@@ -118,16 +119,16 @@ export function createSessionTokens({ secrets, address, testingSecret, clock }: 
           });
           return { userId: Number(payload.sub), sessionId: `${payload.sid}`, expiresAt: payload.exp! * 1000 };
         } catch (error) {
-          if (error instanceof errors.JWTExpired) return refuse(`The session has expired. ${another}`);
+          if (error instanceof errors.JWTExpired) return refuse(`The session has expired. ${signInHint}`);
           if (!(error instanceof errors.JOSEError)) throw error;
         }
       }
-      return refuse(`This is no session token of this API. ${another}`);
+      return refuse(`This is not a session token of this API. ${signInHint}`);
     },
   };
 }
 
-function typeOf(read: () => unknown): unknown {
+function tryRead(read: () => unknown): unknown {
   try {
     return read();
   } catch {

@@ -1,5 +1,5 @@
 // Types of the token checks.
-import type { Narrowing } from '../../core/caller/restrictions.ts';
+import type { Restrictions } from '../../core/caller/restrictions.ts';
 import type { Access } from '../../core/caller.ts';
 import type { Versions } from '../../store/version-types.ts';
 
@@ -19,7 +19,7 @@ export interface Authenticated {
   /** The versions for which these facts were checked. */
   readonly versions: Versions;
   /** Restrictions of this request (query parameters of the URL), already applied to `access`. */
-  readonly narrowing?: Narrowing;
+  readonly restrictions?: Restrictions;
 }
 
 /** A verified token: its holder, key and expiry. */

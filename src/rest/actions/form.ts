@@ -1,5 +1,5 @@
 // Converts the engine's action forms to the names and types that clients of the HTTP API read.
-import type { AnsweredField, AnsweredLayout, FormAnswer } from '../../agent/actions/answer.ts';
+import type { FieldAnswer, FormAnswer, LayoutAnswer } from '../../agent/actions/answer.ts';
 import type { FormFile } from '../../agent/actions/definitions.ts';
 import type { Option, WidgetName } from '../../agent/actions/elements.ts';
 import { packId } from '../../agent/encode/record-id.ts';
@@ -44,8 +44,8 @@ export type WireLayout =
 /** Returns the key columns of a collection, for fields that refer to one of its records. */
 export type KeyOf = (collection: string) => readonly { readonly name: string; readonly type: string }[];
 
-export function wireForm({ fields, layout = [] }: Pick<FormAnswer, 'fields' | 'layout'>, keyOf: KeyOf): WireForm {
-  return { fields: fields.map((field) => wireField(field, keyOf)), layout: layout.map(wireLayout) };
+export function toWireForm({ fields, layout = [] }: Pick<FormAnswer, 'fields' | 'layout'>, keyOf: KeyOf): WireForm {
+  return { fields: fields.map((field) => toWireField(field, keyOf)), layout: layout.map(toWireLayout) };
 }
 
 const listTypes: Readonly<Record<string, string>> = {
@@ -55,9 +55,9 @@ const listTypes: Readonly<Record<string, string>> = {
   FileList: 'File',
 };
 
-function wireField(field: AnsweredField, keyOf: KeyOf): WireField {
+function toWireField(field: FieldAnswer, keyOf: KeyOf): WireField {
   const { id, label, description, isRequired, isReadOnly, type, enumValues, isWatched, collectionName } = field;
-  const widgetEdit = field.widget && wireWidget(field.widget, field);
+  const widgetEdit = field.widget && toWireWidget(field.widget, field);
   const key = collectionName === undefined ? [] : keyOf(collectionName);
   const item = listTypes[type];
   return {
@@ -66,29 +66,29 @@ function wireField(field: AnsweredField, keyOf: KeyOf): WireField {
     ...(description !== undefined && { description }),
     isRequired,
     isReadOnly,
-    type: item ? [item] : type === 'Collection' ? typeOfKey(key) : type,
+    type: item ? [item] : type === 'Collection' ? keyType(key) : type,
     ...(enumValues && { enums: enumValues }),
     ...(key[0] && { reference: `${collectionName}.${key[0].name}` }),
     ...(isWatched && { hook: 'changeHook' as const }),
-    value: wireValue(type, field.value),
+    value: toWireValue(type, field.value),
     ...(widgetEdit && { widgetEdit }),
   };
 }
 
 /** An id of several columns is packed into a string. */
-function typeOfKey(key: ReturnType<KeyOf>): string {
+function keyType(key: ReturnType<KeyOf>): string {
   return key.length === 1 ? key[0]!.type : 'String';
 }
 
-function wireValue(type: AnsweredField['type'], value: unknown): unknown {
+function toWireValue(type: FieldAnswer['type'], value: unknown): unknown {
   if (value === null || value === undefined) return null;
-  if (type === 'File') return dataUri(value as FormFile);
-  if (type === 'FileList') return (value as readonly FormFile[]).map(dataUri);
+  if (type === 'File') return toDataUri(value as FormFile);
+  if (type === 'FileList') return (value as readonly FormFile[]).map(toDataUri);
   if (type === 'Collection') return packId(value as readonly unknown[]);
   return value;
 }
 
-function dataUri({ name, mimeType, content }: FormFile): string {
+function toDataUri({ name, mimeType, content }: FormFile): string {
   return `data:${mimeType};name=${encodeURIComponent(name)};base64,${content.toString('base64')}`;
 }
 
@@ -113,7 +113,7 @@ const widgetNames: Readonly<Record<WidgetName, string>> = {
   JsonEditor: 'json code editor',
 };
 
-function wireWidget(widget: WidgetName, { options, search, settings = {} }: AnsweredField) {
+function toWireWidget(widget: WidgetName, { options, search, settings = {} }: FieldAnswer) {
   const { placeholder = null, ...more } = settings;
   const isDropdown = widget === 'Dropdown';
   return {
@@ -125,13 +125,13 @@ function wireWidget(widget: WidgetName, { options, search, settings = {} }: Answ
       }),
       ...((isDropdown || placeholder !== null) && { placeholder }),
       ...more,
-      ...(options && { static: { options: options.map(wireOption) } }),
+      ...(options && { static: { options: options.map(toWireOption) } }),
     },
   };
 }
 
 /** An option is its plain value if the label only repeats that value. */
-function wireOption({ value, label }: Option): unknown {
+function toWireOption({ value, label }: Option): unknown {
   return value !== null && label === String(value) ? value : { value, label };
 }
 
@@ -140,7 +140,7 @@ export function withOptions(form: FormAnswer, id: string, options: readonly Opti
   return { ...form, fields: form.fields.map((field) => (field.id === id ? { ...field, options } : field)) };
 }
 
-function wireLayout(element: AnsweredLayout): WireLayout {
+function toWireLayout(element: LayoutAnswer): WireLayout {
   switch (element.component) {
     case 'Input':
       return { component: 'input', fieldId: element.fieldId };
@@ -149,10 +149,10 @@ function wireLayout(element: AnsweredLayout): WireLayout {
     case 'HtmlBlock':
       return { component: 'htmlBlock', content: element.content };
     case 'Row':
-      return { component: 'row', fields: element.fields.map(wireLayout) };
+      return { component: 'row', fields: element.fields.map(toWireLayout) };
     case 'Page': {
       const { component: _, elements, ...labels } = element;
-      return { component: 'page', elements: elements.map(wireLayout), ...labels };
+      return { component: 'page', elements: elements.map(toWireLayout), ...labels };
     }
   }
 }

@@ -3,17 +3,17 @@
 import type { ActionResult, FileResult } from '../../agent/actions/results.ts';
 import type { WriteEffect } from '../../agent/write/effects.ts';
 import type { Access } from '../../core/caller.ts';
-import { attachmentNamed } from '../../http/reply.ts';
+import { attachmentHeader } from '../../http/reply.ts';
 import { exposedHeaders } from '../cors.ts';
-import { type Answer, metaOf } from '../route.ts';
+import { type Answer, toMeta } from '../route.ts';
 
 /** Adds `effects` to the body, except for a file. */
-export function answerAction(result: ActionResult, access: Access, effects: readonly WriteEffect[]): Answer {
-  const meta = metaOf({ effects });
-  const headers = own(result.responseHeaders);
+export function toActionResponse(result: ActionResult, access: Access, effects: readonly WriteEffect[]): Answer {
+  const meta = toMeta({ effects });
+  const headers = withoutReservedHeaders(result.responseHeaders);
   const names = Object.keys(headers);
-  const exposed = names.length > 0 && { 'Access-Control-Expose-Headers': [...exposedHeaders, ...names].join(', ') };
-  const shared = { status: 200, headers: { ...headers, ...exposed } };
+  const exposedPart = names.length > 0 && { 'Access-Control-Expose-Headers': [...exposedHeaders, ...names].join(', ') };
+  const shared = { status: 200, headers: { ...headers, ...exposedPart } };
   switch (result.type) {
     case 'success': {
       const { message: success, html, invalidated } = result;
@@ -27,30 +27,32 @@ export function answerAction(result: ActionResult, access: Access, effects: read
         ...shared,
         status: 400,
         body: { error, ...(html !== undefined && { html }), ...meta },
-        refused: 'ACTION_REFUSED',
+        errorCode: 'ACTION_REFUSED',
       };
     }
     case 'webhook': {
-      const { url, method, headers: sent, body } = result;
-      return { ...shared, body: { webhook: { url, method, headers: sent, body }, ...meta } };
+      const { url, method, headers: requestHeaders, body } = result;
+      return { ...shared, body: { webhook: { url, method, headers: requestHeaders, body }, ...meta } };
     }
     case 'redirect':
       return { ...shared, body: { redirectTo: result.path, ...meta } };
     case 'file':
-      return { ...shared, headers: { ...shared.headers, ...fileHeaders(result) }, stream: streamOf(result) };
+      return { ...shared, headers: { ...shared.headers, ...fileHeaders(result) }, stream: toStream(result) };
   }
 }
 
 function fileHeaders({ filename, responseHeaders }: FileResult): Record<string, string> {
   return {
-    'Content-Disposition': attachmentNamed(filename),
-    'Access-Control-Expose-Headers': [...exposedHeaders, ...Object.keys(own(responseHeaders))].join(', '),
+    'Content-Disposition': attachmentHeader(filename),
+    'Access-Control-Expose-Headers': [...exposedHeaders, ...Object.keys(withoutReservedHeaders(responseHeaders))].join(
+      ', ',
+    ),
     // The sandbox blocks scripts if a browser opens the file. Otherwise the page would run with our origin (CWE-79).
     'Content-Security-Policy': "sandbox; default-src 'none'",
   };
 }
 
-function streamOf({ mimeType, stream }: FileResult): NonNullable<Answer['stream']> {
+function toStream({ mimeType, stream }: FileResult): NonNullable<Answer['stream']> {
   return { type: mimeType, parts: stream };
 }
 
@@ -59,7 +61,7 @@ function streamOf({ mimeType, stream }: FileResult): NonNullable<Answer['stream'
  * 9110 section 7.6.1; CWE-444), browser caching, scripts and redirects, cookies of our origin, and who may read the
  * response. `setHeader` has already refused line breaks in names and values (CWE-113).
  */
-const reserved = [
+const reservedHeaders = [
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|date|server|via|host)$/,
   /^content-(type|length|encoding|disposition|range|security-policy.*)$/,
   /^(set-cookie2?|www-authenticate|authorization|clear-site-data|strict-transport-security|alt-svc|location|refresh)$/,
@@ -69,7 +71,9 @@ const reserved = [
   /^(document-policy|speculation-rules|supports-loading-mode|x-dns-prefetch-control|x-permitted-.*)$/,
 ];
 
-function own(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const free = Object.entries(headers).filter(([name]) => !reserved.some((each) => each.test(name.toLowerCase())));
-  return Object.fromEntries(free);
+function withoutReservedHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const allowed = Object.entries(headers).filter(
+    ([name]) => !reservedHeaders.some((each) => each.test(name.toLowerCase())),
+  );
+  return Object.fromEntries(allowed);
 }

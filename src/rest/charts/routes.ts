@@ -1,7 +1,7 @@
 // Charts defined in code: for the whole agent, or for one record that the caller may read. GET returns the bare value.
 // POST returns it as a statistic document. Clients use both.
 import { randomId } from '../../core/secret.ts';
-import { isObject, readId, readParameter, refuseArgument } from '../records/body.ts';
+import { failArgument, isObject, readId, readParameter } from '../records/body.ts';
 import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from '../route.ts';
 
 interface ChartCall {
@@ -13,10 +13,10 @@ interface ChartCall {
 
 /** Reads `record_id` and `timezone` from the query string or the body. */
 function parseChart({ params, query, body = {} }: DataRequest): ChartCall {
-  if (!isObject(body)) return refuseArgument('body', 'expected an object such as {"record_id": "1"}.');
+  if (!isObject(body)) return failArgument('body', 'expected an object such as {"record_id": "1"}.');
   const id = body.record_id ?? readParameter(query, 'record_id') ?? undefined;
   const timezone = body.timezone ?? readParameter(query, 'timezone') ?? undefined;
-  if (timezone !== undefined && typeof timezone !== 'string') return refuseArgument('timezone', 'expected a text.');
+  if (timezone !== undefined && typeof timezone !== 'string') return failArgument('timezone', 'expected a string.');
   return {
     chart: params.chart!,
     ...(params.collection !== undefined && { collection: params.collection }),
@@ -30,26 +30,26 @@ const subject = ({ collection, id }: ChartCall) => ({
   ...(id !== undefined && { recordIds: [id] }),
 });
 
-async function drawValue({ id, ...chart }: ChartCall, { access, engine, signal }: DataCall): Promise<unknown> {
+async function renderValue({ id, ...chart }: ChartCall, { access, engine, signal }: DataCall): Promise<unknown> {
   if (chart.collection !== undefined && id === undefined)
-    return refuseArgument('record_id', `this chart is about one record of '${chart.collection}': send its id.`);
+    return failArgument('record_id', `this chart is for one record of '${chart.collection}': send its id.`);
   return engine.charts.render(access, { ...chart, ...(id !== undefined && { id }) }, { signal });
 }
 
 /** Returns a JSON:API document of type `stats`. */
-export function statistic(value: unknown): Answer {
+export function toStatistic(value: unknown): Answer {
   return { status: 200, body: { data: { id: randomId(), type: 'stats', attributes: { value } } } };
 }
 
 const chartsAt = (path: string): readonly Route[] => {
   const row = { path, action: 'getChart', writes: false, parse: parseChart, subject } as const;
-  const bare = async (asked: ChartCall, call: DataCall): Promise<Answer> => ({
+  const runBare = async (args: ChartCall, call: DataCall): Promise<Answer> => ({
     status: 200,
-    body: (await drawValue(asked, call)) as NonNullable<Answer['body']>,
+    body: (await renderValue(args, call)) as NonNullable<Answer['body']>,
   });
   return [
-    dataRoute({ ...row, method: 'GET', run: bare }),
-    dataRoute({ ...row, method: 'POST', run: async (asked, call) => statistic(await drawValue(asked, call)) }),
+    dataRoute({ ...row, method: 'GET', run: runBare }),
+    dataRoute({ ...row, method: 'POST', run: async (args, call) => toStatistic(await renderValue(args, call)) }),
   ];
 };
 

@@ -18,15 +18,15 @@ import {
   quantified,
   readQuantified,
 } from '../../core/filter.ts';
-import { isCalled } from '../../core/suggestions.ts';
+import { hasName } from '../../core/suggestions.ts';
 import { fillScope, findVariableProblems } from '../../store/permissions/scopes.ts';
-import { castValues, readFilters, readTree } from '../filters.ts';
-import { type Given, isObject, readParameter, readText, refuseArgument } from '../records/body.ts';
+import { castValues, parseFilterText, parseFilterTree } from '../filters.ts';
+import { failArgument, isObject, type JsonObject, readParameter, readText } from '../records/body.ts';
 import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from '../route.ts';
 import { describe, describeRelated, typeAt } from '../visible-schema.ts';
-import { statistic } from './routes.ts';
+import { toStatistic } from './routes.ts';
 
-interface Wish {
+interface ChartRequest {
   readonly collection: string;
   readonly type: ChartType;
   readonly operation: Operation;
@@ -41,26 +41,26 @@ interface Wish {
   readonly limit?: number;
 }
 
-const LEADERS = 10;
-const most = (call: DataCall): number => call.config.pageSizeLimit;
+const DEFAULT_LEADERS = 10;
+const maxGroups = (call: DataCall): number => call.config.pageSizeLimit;
 
-function parseWish({ params, query, body }: DataRequest): Wish {
+function parseChartRequest({ params, query, body }: DataRequest): ChartRequest {
   if (!isObject(body))
-    return refuseArgument('body', 'expected an object such as {"type": "Value", "aggregator": "Count"}.');
+    return failArgument('body', 'expected an object such as {"type": "Value", "aggregator": "Count"}.');
   const texts = ['aggregateFieldName', 'groupByFieldName', 'relationshipFieldName', 'labelFieldName'] as const;
   const [field, groupBy, relation, label] = texts.map((name) => readText(body, name));
   const timezone = readText(body, 'timezone') ?? readParameter(query, 'timezone');
-  const timeRange = readWord(body, 'timeRange', bucketUnits);
-  const filter = readFilter(body.filter);
+  const timeRange = parseChoice(body, 'timeRange', bucketUnits);
+  const filter = parseFilter(body.filter);
   const limit = body.limit ?? undefined;
   if (limit !== undefined && !(Number.isInteger(limit) && (limit as number) > 0))
-    return refuseArgument('limit', 'expected a whole number, 1 or more.');
-  const operation = readWord(body, 'aggregator', operations) ?? refuseWord('aggregator', operations);
+    return failArgument('limit', 'expected a whole number, 1 or more.');
+  const operation = parseChoice(body, 'aggregator', operations) ?? failChoice('aggregator', operations);
   if (operation !== 'Count' && field === undefined)
-    return refuseArgument('aggregateFieldName', `expected the field of which the ${operation.toLowerCase()} is taken.`);
+    return failArgument('aggregateFieldName', `expected the field for the ${operation.toLowerCase()}.`);
   return {
     collection: params.collection!,
-    type: readWord(body, 'type', chartTypes) ?? refuseWord('type', chartTypes),
+    type: parseChoice(body, 'type', chartTypes) ?? failChoice('type', chartTypes),
     operation,
     ...(field !== undefined && { field: pathOf(field) }),
     ...(filter && { filter }),
@@ -76,19 +76,19 @@ function parseWish({ params, query, body }: DataRequest): Wish {
 /** Clients write `customer.name`. The engine writes `customer:name`. */
 const pathOf = (name: string): string => (name.includes(':') ? name : name.replaceAll('.', ':'));
 
-function readWord<W extends string>(given: Given, name: string, words: readonly W[]): W | undefined {
-  const text = readText(given, name);
+function parseChoice<W extends string>(input: JsonObject, name: string, words: readonly W[]): W | undefined {
+  const text = readText(input, name);
   if (text === undefined) return undefined;
-  return words.find((word) => word.toLowerCase() === text.toLowerCase()) ?? refuseWord(name, words);
+  return words.find((word) => word.toLowerCase() === text.toLowerCase()) ?? failChoice(name, words);
 }
 
-function refuseWord(name: string, words: readonly string[]): never {
-  return refuseArgument(name, `expected one of ${words.join(', ')}.`);
+function failChoice(name: string, words: readonly string[]): never {
+  return failArgument(name, `expected one of ${words.join(', ')}.`);
 }
 
-function readFilter(given: unknown): PlainFilter | undefined {
-  if (given === undefined || given === null) return undefined;
-  const filter = typeof given === 'string' ? readFilters(given) : readTree(given, 'filter');
+function parseFilter(input: unknown): PlainFilter | undefined {
+  if (input === undefined || input === null) return undefined;
+  const filter = typeof input === 'string' ? parseFilterText(input) : parseFilterTree(input, 'filter');
   if (filter) checkVariables(filter);
   return filter;
 }
@@ -98,121 +98,127 @@ function checkVariables(filter: PlainFilter): void {
   mapLeaves(filter, (leaf) => {
     for (const text of [leaf.value].flat()) {
       const [problem] = typeof text === 'string' && text.includes('{{') ? findVariableProblems(text) : [];
-      if (problem !== undefined) refuseArgument('filter', problem);
+      if (problem !== undefined) failArgument('filter', problem);
     }
     return leaf;
   });
 }
 
-type Draw = (wish: Wish, call: DataCall) => Promise<unknown>;
+type RenderChart = (chart: ChartRequest, call: DataCall) => Promise<unknown>;
 
 /** The request's time zone, or the caller's. UTC if the name is invalid. */
-function zoneOf({ timezone }: Wish, { access }: DataCall): string {
+function timezoneOf({ timezone }: ChartRequest, { access }: DataCall): string {
   const zone = timezone ?? access.caller.timezone;
   return isZone(zone) ? zone : 'UTC';
 }
 
-function filterOf({ collection, filter }: Wish, call: DataCall): { readonly filter?: PlainFilter } {
+function filterOf({ collection, filter }: ChartRequest, call: DataCall): { readonly filter?: PlainFilter } {
   if (!filter) return {};
   const description = describe(call, collection);
   const cast = castValues(filter, (field) => typeAt(call, description, field));
   return { filter: fillScope(cast, call.access.caller) };
 }
 
-type Asked = Pick<AggregateRequest, 'limit' | 'order' | 'filter'> & {
+type AggregateOptions = Pick<AggregateRequest, 'limit' | 'order' | 'filter'> & {
   readonly groups?: readonly PlainGroup[];
   /** Set if it differs from the chart's collection. */
   readonly collection?: string;
   readonly field?: string;
 };
 
-async function aggregate(wish: Wish, call: DataCall, asked: Asked) {
+async function aggregate(chart: ChartRequest, call: DataCall, options: AggregateOptions) {
   const { access, engine, signal } = call;
-  const { collection, operation, field, timezone } = wish;
+  const { collection, operation, field, timezone } = chart;
   const request = {
     ...{ collection, operation },
     ...(field !== undefined && { field }),
     ...(timezone !== undefined && { timezone }),
-    ...asked,
+    ...options,
   };
   const { rows, hasMore } = await engine.aggregate(access, request, { signal });
   return { rows, hasMore };
 }
 
 /** 0 if no record matches. */
-async function measure(wish: Wish, call: DataCall, filter: PlainFilter | undefined): Promise<ChartNumber> {
-  const { rows } = await aggregate(wish, call, { limit: 1, ...(filter && { filter }) });
+async function measure(chart: ChartRequest, call: DataCall, filter: PlainFilter | undefined): Promise<ChartNumber> {
+  const { rows } = await aggregate(chart, call, { limit: 1, ...(filter && { filter }) });
   return (rows[0]?.at(-1) ?? 0) as ChartNumber;
 }
 
-const drawValue: Draw = async (wish, call) => {
-  const { filter } = filterOf(wish, call);
-  const description = describe(call, wish.collection);
+const renderValue: RenderChart = async (chart, call) => {
+  const { filter } = filterOf(chart, call);
+  const description = describe(call, chart.collection);
   const isDay = (field: string) => typeAt(call, description, field) === 'Dateonly';
-  const period = { now: call.clock.now(), timezone: zoneOf(wish, call), isDay };
-  // A period becomes two conditions. Across a relation to many, `keepMeaning` makes both match the same record.
-  const clear = filter && call.engine.storedFilters.keepMeaning(call.access, wish.collection, filter);
-  const before = clear && previousPeriod(clear, period);
+  const period = { now: call.clock.now(), timezone: timezoneOf(chart, call), isDay };
+  // A period becomes two conditions. Across a relation to many, `disambiguate` makes both match the same record.
+  const disambiguated = filter && call.engine.storedFilters.disambiguate(call.access, chart.collection, filter);
+  const previousFilter = disambiguated && previousPeriod(disambiguated, period);
   const [countCurrent, countPrevious] = await Promise.all([
-    measure(wish, call, filter),
-    before ? measure(wish, call, before) : undefined,
+    measure(chart, call, filter),
+    previousFilter ? measure(chart, call, previousFilter) : undefined,
   ]);
   return { countCurrent, ...(countPrevious !== undefined && { countPrevious }) };
 };
 
-const drawObjective: Draw = async (wish, call) => ({ value: await measure(wish, call, filterOf(wish, call).filter) });
+const renderObjective: RenderChart = async (chart, call) => ({
+  value: await measure(chart, call, filterOf(chart, call).filter),
+});
 
-const needGroup = ({ groupBy }: Wish): string =>
-  groupBy ?? refuseArgument('groupByFieldName', 'expected the field that the records are grouped by.');
+const requireGroup = ({ groupBy }: ChartRequest): string =>
+  groupBy ?? failArgument('groupByFieldName', 'expected the field to group the records by.');
 
-const drawPie: Draw = async (wish, call) => {
-  const groups = [{ field: needGroup(wish) }];
-  const { rows, hasMore } = await aggregate(wish, call, { groups, limit: most(call), ...filterOf(wish, call) });
+const renderPie: RenderChart = async (chart, call) => {
+  const groups = [{ field: requireGroup(chart) }];
+  const { rows, hasMore } = await aggregate(chart, call, { groups, limit: maxGroups(call), ...filterOf(chart, call) });
   if (hasMore)
-    return refuseArgument(
+    return failArgument(
       'groupByFieldName',
-      `gives more than ${most(call)} groups: take another, or narrow the filter.`,
+      `has more than ${maxGroups(call)} groups: choose another field, or narrow the filter.`,
     );
   return rows.map(([key, value]) => ({ key, value: value ?? 0 }));
 };
 
-const drawLine: Draw = async (wish, call) => {
-  const unit = wish.timeRange ?? refuseWord('timeRange', bucketUnits);
-  const groups = [{ field: needGroup(wish), bucket: unit }];
-  const asked = { groups, order: 'groups', limit: most(call), ...filterOf(wish, call) } as const;
-  const { rows, hasMore } = await aggregate(wish, call, asked);
+const renderLine: RenderChart = async (chart, call) => {
+  const unit = chart.timeRange ?? failChoice('timeRange', bucketUnits);
+  const groups = [{ field: requireGroup(chart), bucket: unit }];
+  const options = { groups, order: 'groups', limit: maxGroups(call), ...filterOf(chart, call) } as const;
+  const { rows, hasMore } = await aggregate(chart, call, options);
   if (hasMore)
-    return refuseArgument(
+    return failArgument(
       'timeRange',
-      `gives more than ${most(call)} periods: take a longer one, or narrow the filter.`,
+      `has more than ${maxGroups(call)} periods: choose a longer one, or narrow the filter.`,
     );
   const points = rows.flatMap(([date, value]) =>
     date === null ? [] : [{ date: date as ChartDate, value: (value ?? 0) as ChartNumber }],
   );
-  return createChartBuilder(zoneOf(wish, call)).timeBased(unit, points);
+  return createChartBuilder(timezoneOf(chart, call)).timeBased(unit, points);
 };
 
 /** Ranks records of the collection by an aggregate over a relation to many. */
-const drawLeaderboard: Draw = async (wish, call) => {
-  const { relation, label, field, limit = LEADERS } = wish;
+const renderLeaderboard: RenderChart = async (chart, call) => {
+  const { relation, label, field, limit = DEFAULT_LEADERS } = chart;
   if (relation === undefined || label === undefined)
-    return refuseArgument(
+    return failArgument(
       'relationshipFieldName, labelFieldName',
-      'expected a relation to many, and what its records are shown by.',
+      'expected a to-many relation, and the field that labels the records.',
     );
-  if (limit > most(call)) return refuseArgument('limit', `at most ${most(call)}.`);
-  describeRelated(call, describe(call, wish.collection), relation);
+  if (limit > maxGroups(call)) return failArgument('limit', `at most ${maxGroups(call)}.`);
+  describeRelated(call, describe(call, chart.collection), relation);
   const { access, engine } = call;
-  const { collection, home, foreign } = engine.wayBack(access, { collection: wish.collection, relation });
-  const { key } = describe(call, wish.collection);
+  const { collection, home, foreign } = engine.inverseOf(access, { collection: chart.collection, relation });
+  const { key } = describe(call, chart.collection);
   // The key separates records that share a label. `Present` excludes rows that belong to records the caller cannot see.
-  const shown = (name: string): PlainFilter[] => {
-    const at = describe(call, collection).relations.find((each) => isCalled(each, name))!.to;
-    return describe(call, at).key.map((column) => ({ field: `${name}:${column}`, operator: 'Present' }));
+  const presentConditions = (name: string): PlainFilter[] => {
+    const target = describe(call, collection).relations.find((each) => hasName(each, name))!.to;
+    return describe(call, target).key.map((column) => ({ field: `${name}:${column}`, operator: 'Present' }));
   };
-  const { filter } = filterOf(wish, call);
-  const conditions = [...shown(home), ...(foreign ? shown(foreign) : []), ...(filter ? [beneath(filter, home)] : [])];
-  const { rows } = await aggregate(wish, call, {
+  const { filter } = filterOf(chart, call);
+  const conditions = [
+    ...presentConditions(home),
+    ...(foreign ? presentConditions(foreign) : []),
+    ...(filter ? [prefixFilter(filter, home)] : []),
+  ];
+  const { rows } = await aggregate(chart, call, {
     collection,
     ...(field !== undefined && { field: foreign ? `${foreign}:${field}` : field }),
     groups: [...key.filter((column) => column !== label), label].map((column) => ({ field: `${home}:${column}` })),
@@ -223,23 +229,23 @@ const drawLeaderboard: Draw = async (wish, call) => {
 };
 
 /** Moves a filter to the other end of a relation, by prefixing its field paths. */
-function beneath(filter: PlainFilter, relation: string): PlainFilter {
+function prefixFilter(filter: PlainFilter, relation: string): PlainFilter {
   if (isBranch(filter))
-    return { ...filter, conditions: filter.conditions.map((condition) => beneath(condition, relation)) };
+    return { ...filter, conditions: filter.conditions.map((condition) => prefixFilter(condition, relation)) };
   if (!isQuantified(filter)) return { ...filter, field: joinPaths(relation, filter.field) };
   const parts = readQuantified(filter);
   return quantified({ ...parts, path: joinPaths(relation, parts.path) });
 }
 
-const draws = {
-  Value: drawValue,
-  Objective: drawObjective,
-  Pie: drawPie,
-  Line: drawLine,
-  Leaderboard: drawLeaderboard,
-} satisfies Readonly<Record<string, Draw>>;
-type ChartType = keyof typeof draws;
-const chartTypes = Object.keys(draws) as readonly ChartType[];
+const renderers = {
+  Value: renderValue,
+  Objective: renderObjective,
+  Pie: renderPie,
+  Line: renderLine,
+  Leaderboard: renderLeaderboard,
+} satisfies Readonly<Record<string, RenderChart>>;
+type ChartType = keyof typeof renderers;
+const chartTypes = Object.keys(renderers) as readonly ChartType[];
 
 export const statisticRoutes: readonly Route[] = [
   dataRoute({
@@ -247,9 +253,9 @@ export const statisticRoutes: readonly Route[] = [
     path: '/stats/:collection',
     action: 'aggregate',
     writes: false,
-    parse: parseWish,
+    parse: parseChartRequest,
     subject: ({ collection }) => ({ collection }),
-    run: async (wish, call): Promise<Answer> => statistic(await draws[wish.type](wish, call)),
+    run: async (chart, call): Promise<Answer> => toStatistic(await renderers[chart.type](chart, call)),
   }),
   dataRoute({
     method: 'POST',
@@ -259,6 +265,6 @@ export const statisticRoutes: readonly Route[] = [
     parse: () => ({}),
     subject: () => ({}),
     run: async (): Promise<Answer> =>
-      fail('REFUSED', { problem: 'Charts written in SQL are not offered here. Add a chart in code, with addChart.' }),
+      fail('REFUSED', { problem: 'Charts written in SQL are not supported. Add a chart in code, with addChart.' }),
   }),
 ];

@@ -2,54 +2,54 @@
 // INVALID_ARGUMENT with its name. Unknown members are ignored, since clients send some that this API does not need.
 import { fail } from '../../core/errors.ts';
 
-export type Given = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
-export function isObject(value: unknown): value is Given {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function refuseArgument(argument: string, problem: string): never {
+export function failArgument(argument: string, problem: string): never {
   return fail('INVALID_ARGUMENT', { argument, problem });
 }
 
 /** Returns the single resource of a document. */
-export function readData(body: unknown, example = '{"data": {"attributes": {}}}'): Given {
+export function readData(body: unknown, example = '{"data": {"attributes": {}}}'): JsonObject {
   const data = isObject(body) ? body.data : undefined;
-  return isObject(data) ? data : refuseArgument('body', `expected a document such as ${example}.`);
+  return isObject(data) ? data : failArgument('body', `expected a document such as ${example}.`);
 }
 
-export function readAttributes(body: unknown): Given {
+export function readAttributes(body: unknown): JsonObject {
   return readMember(readData(body), 'attributes', 'data.attributes');
 }
 
 /** Returns an object member, or {} if it is absent. */
-export function readMember(given: Given, name: string, argument: string): Given {
-  const value = given[name] ?? {};
-  return isObject(value) ? value : refuseArgument(argument, 'expected an object.');
+export function readMember(input: JsonObject, name: string, argument: string): JsonObject {
+  const value = input[name] ?? {};
+  return isObject(value) ? value : failArgument(argument, 'expected an object.');
 }
 
 /** Returns a record id. A number becomes a string. */
 export function readId(value: unknown, argument: string): string {
   if (typeof value === 'string' && value !== '') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-  return refuseArgument(argument, 'expected the id of a record, as a text.');
+  return failArgument(argument, 'expected the id of a record, as a string.');
 }
 
 /** Returns the ids without duplicates. */
 export function readIds(value: unknown, argument: string): readonly string[] {
-  if (!Array.isArray(value)) return refuseArgument(argument, 'expected a list of ids.');
+  if (!Array.isArray(value)) return failArgument(argument, 'expected a list of ids.');
   return [...new Set(value.map((one) => readId(one, argument)))];
 }
 
 /** Returns a string member, or undefined. */
-export function readText(given: Given, name: string): string | undefined {
-  const value = given[name] ?? undefined;
-  return value === undefined || typeof value === 'string' ? value : refuseArgument(name, 'expected a text.');
+export function readText(input: JsonObject, name: string): string | undefined {
+  const value = input[name] ?? undefined;
+  return value === undefined || typeof value === 'string' ? value : failArgument(name, 'expected a string.');
 }
 
 /** Returns a query parameter that may occur at most once. */
 export function readParameter(query: URLSearchParams, name: string): string | undefined {
   const [value, ...more] = query.getAll(name);
-  if (more.length > 0) return refuseArgument(name, 'it was sent more than once.');
+  if (more.length > 0) return failArgument(name, 'sent more than once.');
   return value === '' ? undefined : value;
 }

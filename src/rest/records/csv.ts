@@ -1,8 +1,8 @@
 // Writes tables as CSV (RFC 4180) for spreadsheets. `quoteCell` prevents formulas. The file starts with a byte order
 // mark, which spreadsheets need to detect UTF-8.
-import { printJson } from '../../agent/sources/lossless-json.ts';
+import { stringifyJson } from '../../agent/sources/lossless-json.ts';
 import { quoteCell } from '../../http/csv-cell.ts';
-import { attachmentNamed } from '../../http/reply.ts';
+import { attachmentHeader } from '../../http/reply.ts';
 
 export const csvType = 'text/csv; charset=utf-8; header=present';
 
@@ -19,14 +19,14 @@ export function csvLines(rows: readonly (readonly unknown[])[], numeric: readonl
   return text;
 }
 
-const PART_CHARACTERS = 64_000;
+const CHARACTERS_PER_PART = 64_000;
 
 /** The same in parts of about 64,000 characters. A part ends after a complete row. */
 export function* csvParts(rows: readonly (readonly unknown[])[], numeric: readonly boolean[]): Generator<string> {
   let part = '';
   for (const row of rows) {
     part += csvLines([row], numeric);
-    if (part.length < PART_CHARACTERS) continue;
+    if (part.length < CHARACTERS_PER_PART) continue;
     yield part;
     part = '';
   }
@@ -49,12 +49,12 @@ function cellText(value: unknown, isNumeric: boolean): string {
     case 'boolean':
       return String(value);
     default:
-      return value === null || value === undefined ? '' : quoteCell(printJson(value));
+      return value === null || value === undefined ? '' : quoteCell(stringifyJson(value));
   }
 }
 
 /** Returns a Content-Disposition value with a safe filename that ends in `.csv`. */
-export function attachmentOf(filename: string): string {
+export function csvAttachment(filename: string): string {
   const safe = [...filename.replace(/[\p{Cc}\p{Cf}\\/"]/gu, '_')].slice(0, 200).join('');
-  return attachmentNamed(/\.csv$/i.test(safe) ? safe : `${safe}.csv`);
+  return attachmentHeader(/\.csv$/i.test(safe) ? safe : `${safe}.csv`);
 }

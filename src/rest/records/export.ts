@@ -8,33 +8,33 @@ import { byteOrderMark } from '../../http/csv-cell.ts';
 import { type Listing, readExtra, readListing, splitNames } from '../parameters.ts';
 import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from '../route.ts';
 import { describe, typeAt } from '../visible-schema.ts';
-import { attachmentOf, csvHeader, csvParts, csvType } from './csv.ts';
-import { conditionsOf, type ListConditions, type ListDoor } from './listing.ts';
+import { csvAttachment, csvHeader, csvParts, csvType } from './csv.ts';
+import { type ListConditions, type ListRecords, toListConditions } from './listing.ts';
 import { project } from './projection.ts';
-import { findRelated, needMany, readPlace, relationPath, subjectOf } from './related.ts';
+import { findRelated, parseRelationReference, relationPath, requireToMany, subjectOf } from './related.ts';
 
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 
-type PageDoor = (access: Access, ...asked: Parameters<ListDoor>) => ReturnType<ListDoor>;
+type ReadPage = (access: Access, ...args: Parameters<ListRecords>) => ReturnType<ListRecords>;
 
-interface Export extends Listing {
+interface ExportRequest extends Listing {
   /** Column labels. Default to the field paths. */
   readonly labels: readonly string[] | undefined;
   readonly filename: string | undefined;
 }
 
-function readExport(request: DataRequest): Export {
+function parseExport(request: DataRequest): ExportRequest {
   const listing = readListing(request, ['header', 'filename']);
   const header = readExtra(request, 'header');
   return {
     ...listing,
-    labels: header === undefined ? undefined : readLabels(header),
+    labels: header === undefined ? undefined : parseLabels(header),
     filename: readExtra(request, 'filename'),
   };
 }
 
 /** Accepts comma-separated names or a JSON list. */
-function readLabels(text: string): readonly string[] {
+function parseLabels(text: string): readonly string[] {
   if (!text.trimStart().startsWith('[')) return splitNames(text);
   try {
     const list: unknown = JSON.parse(text);
@@ -42,7 +42,10 @@ function readLabels(text: string): readonly string[] {
   } catch {
     // The error below reports this.
   }
-  return fail('INVALID_ARGUMENT', { argument: 'header', problem: 'expected names between commas, or a JSON list.' });
+  return fail('INVALID_ARGUMENT', {
+    argument: 'header',
+    problem: 'expected names separated by commas, or a JSON list.',
+  });
 }
 
 export const exportRoutes: readonly Route[] = [
@@ -51,11 +54,11 @@ export const exportRoutes: readonly Route[] = [
     path: '/:collection.csv',
     action: 'export',
     writes: false,
-    parse: (request) => ({ collection: request.params.collection!, wish: readExport(request) }),
+    parse: (request) => ({ collection: request.params.collection!, wish: parseExport(request) }),
     subject: ({ collection }) => ({ collection }),
     run({ collection, wish }, call) {
       const name = collection;
-      return answerFile(describe(call, collection), { ...wish, name, rights: name }, call, (access, request, options) =>
+      return exportFile(describe(call, collection), { ...wish, name, rights: name }, call, (access, request, options) =>
         call.engine.list(access, { collection, ...request }, options),
       );
     },
@@ -65,35 +68,35 @@ export const exportRoutes: readonly Route[] = [
     path: `${relationPath}.csv`,
     action: 'exportRelated',
     writes: false,
-    parse: (request) => ({ ...readPlace(request), wish: readExport(request) }),
+    parse: (request) => ({ ...parseRelationReference(request), wish: parseExport(request) }),
     subject: (args) => subjectOf(args),
-    run({ wish, ...place }, call) {
-      const related = findRelated(call, place);
-      const file = { ...wish, name: place.relation, rights: related.rights };
-      return answerFile(needMany(related, place), file, call, (access, request, options) =>
-        call.engine.listRelated(access, { ...place, ...request }, options),
+    run({ wish, ...reference }, call) {
+      const related = findRelated(call, reference);
+      const file = { ...wish, name: reference.relation, rights: related.rights };
+      return exportFile(requireToMany(related, reference), file, call, (access, request, options) =>
+        call.engine.listRelated(access, { ...reference, ...request }, options),
       );
     },
   }),
 ];
 
-async function answerFile(
+async function exportFile(
   description: CollectionDescription,
-  wish: Export & { readonly name: string; readonly rights: string },
+  file: ExportRequest & { readonly name: string; readonly rights: string },
   call: DataCall,
-  list: PageDoor,
+  list: ReadPage,
 ): Promise<Answer> {
-  needExport(call.access, wish.rights);
-  const { wished } = project(call, description, wish.shown);
-  const { labels = wished, filename = wish.name } = wish;
-  if (labels.length !== wished.length)
+  requireExport(call.access, file.rights);
+  const { requestedFields } = project(call, description, file.selection);
+  const { labels = requestedFields, filename = file.name } = file;
+  if (labels.length !== requestedFields.length)
     fail('INVALID_ARGUMENT', {
       argument: 'header',
-      problem: `expected ${wished.length} labels, one for each of ${wished.join(', ')}; got ${labels.length}.`,
+      problem: `expected ${requestedFields.length} labels, one for each of ${requestedFields.join(', ')}; got ${labels.length}.`,
     });
   const request = {
-    ...conditionsOf(description, wish, call, { fields: wished }),
-    limit: Math.min(PAGE, call.config.pageSizeLimit),
+    ...toListConditions(description, file, call, { fields: requestedFields }),
+    limit: Math.min(PAGE_SIZE, call.config.pageSizeLimit),
   };
   const options = { signal: call.signal, cutsPages: true };
   const first = await list(call.access, request, options);
@@ -101,36 +104,42 @@ async function answerFile(
   if (first.hasMore && first.cursorAfter(first.rows.length - 1) === undefined)
     fail('INVALID_ARGUMENT', {
       argument: 'collection',
-      problem: `'${description.name}' has no key that you see, so that no more than ${request.limit} records can be exported. Narrow the filters.`,
+      problem: `'${description.name}' has no key that you may see, and without one at most ${request.limit} records can be exported. Narrow the filters.`,
     });
-  const listNow: ListDoor = async (request, options) => {
-    const access = await call.accessNow();
-    needExport(access, wish.rights);
+  const listWithCurrentRights: ListRecords = async (request, options) => {
+    const access = await call.currentAccess();
+    requireExport(access, file.rights);
     return list(access, request, options);
   };
-  const numeric = wished.map((path) => typeAt(call, description, path) === 'Number');
+  const numeric = requestedFields.map((path) => typeAt(call, description, path) === 'Number');
   const head = byteOrderMark + csvHeader(labels);
   return {
     status: 200,
-    headers: { 'Content-Disposition': attachmentOf(filename) },
-    stream: { type: csvType, parts: pages(first, { request, options, list: listNow, numeric, head }) },
+    headers: { 'Content-Disposition': csvAttachment(filename) },
+    stream: {
+      type: csvType,
+      parts: streamPages(first, { request, options, list: listWithCurrentRights, numeric, head }),
+    },
   };
 }
 
 /** CWE-862: an export needs its own right, besides the right to list. It is checked again for each page. */
-function needExport(access: Access, collection: string): void {
+function requireExport(access: Access, collection: string): void {
   if (!access.can('export', collection)) fail('FORBIDDEN', { verb: 'export', collection });
 }
 
-interface Reading {
+interface PageStream {
   readonly request: ListConditions;
   readonly options: CallOptions;
-  readonly list: ListDoor;
+  readonly list: ListRecords;
   readonly numeric: readonly boolean[];
   readonly head: string;
 }
 
-async function* pages(first: ListAnswer, { request, options, list, numeric, head }: Reading): AsyncGenerator<string> {
+async function* streamPages(
+  first: ListAnswer,
+  { request, options, list, numeric, head }: PageStream,
+): AsyncGenerator<string> {
   let page = first;
   yield head;
   yield* csvParts(page.rows, numeric);

@@ -1,10 +1,10 @@
 // Endpoints that list records, count them and return one.
 
-import { readListing, readShown } from '../parameters.ts';
+import { readFieldSelection, readListing } from '../parameters.ts';
 import { dataRoute, type Route } from '../route.ts';
 import { describe } from '../visible-schema.ts';
 import { writerOf } from './document.ts';
-import { answerCount, answerList } from './listing.ts';
+import { runCount, runList } from './listing.ts';
 import { project } from './projection.ts';
 
 export const listRoutes: readonly Route[] = [
@@ -17,7 +17,7 @@ export const listRoutes: readonly Route[] = [
     subject: ({ collection }) => ({ collection }),
     run({ collection, listing }, call) {
       const { access, engine } = call;
-      return answerList(describe(call, collection), listing, call, (request, options) =>
+      return runList(describe(call, collection), listing, call, (request, options) =>
         engine.list(access, { collection, ...request }, options),
       );
     },
@@ -31,7 +31,7 @@ export const listRoutes: readonly Route[] = [
     subject: ({ collection }) => ({ collection }),
     run({ collection, listing }, call) {
       const { access, engine } = call;
-      return answerCount(describe(call, collection), listing, call, (request, options) =>
+      return runCount(describe(call, collection), listing, call, (request, options) =>
         engine.count(access, { collection, ...request }, options),
       );
     },
@@ -41,9 +41,13 @@ export const listRoutes: readonly Route[] = [
     path: '/:collection/:id',
     action: 'get',
     writes: false,
-    parse: (request) => ({ collection: request.params.collection!, id: request.params.id!, ...readShown(request) }),
+    parse: (request) => ({
+      collection: request.params.collection!,
+      id: request.params.id!,
+      ...readFieldSelection(request),
+    }),
     subject: ({ collection, id }) => ({ collection, recordIds: [id] }),
-    async run({ collection, id, shown, timezone }, call) {
+    async run({ collection, id, selection: shown, timezone }, call) {
       const { access, engine, signal, prefix } = call;
       const projection = project(call, describe(call, collection), shown);
       const zone = timezone === undefined ? {} : { timezone };

@@ -6,11 +6,11 @@ import { type Listing, readListing } from '../parameters.ts';
 import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from '../route.ts';
 import { describe, describeRelated, type Related } from '../visible-schema.ts';
 import { writerOf } from './document.ts';
-import { answerCount, answerList } from './listing.ts';
+import { runCount, runList } from './listing.ts';
 import { project } from './projection.ts';
 
 /** A record and one of its relations. */
-export interface Place {
+export interface RelationReference {
   readonly collection: string;
   readonly id: string;
   readonly relation: string;
@@ -18,19 +18,19 @@ export interface Place {
 
 export const relationPath = '/:collection/:id/relationships/:relation';
 
-export function readPlace({ params }: Pick<DataRequest, 'params'>): Place {
+export function parseRelationReference({ params }: Pick<DataRequest, 'params'>): RelationReference {
   return { collection: params.collection!, id: params.id!, relation: params.relation! };
 }
 
-export const subjectOf = ({ collection, id }: Place) => ({ collection, recordIds: [id] });
+export const subjectOf = ({ collection, id }: RelationReference) => ({ collection, recordIds: [id] });
 
 /** Throws UNKNOWN_COLLECTION or UNKNOWN_RELATION. */
-export function findRelated(call: DataCall, { collection, relation }: Place): Related {
+export function findRelated(call: DataCall, { collection, relation }: RelationReference): Related {
   return describeRelated(call, describe(call, collection), relation);
 }
 
 /** Throws INVALID_ARGUMENT for a relation to one. */
-export function needMany({ kind, description }: Related, { relation }: Place): CollectionDescription {
+export function requireToMany({ kind, description }: Related, { relation }: RelationReference): CollectionDescription {
   if (kind === 'many') return description;
   return fail('INVALID_ARGUMENT', {
     argument: 'relation',
@@ -44,14 +44,14 @@ export const relatedRoutes: readonly Route[] = [
     path: relationPath,
     action: 'listRelated',
     writes: false,
-    parse: (request) => ({ ...readPlace(request), listing: readListing(request) }),
+    parse: (request) => ({ ...parseRelationReference(request), listing: readListing(request) }),
     subject: (args) => subjectOf(args),
-    run({ listing, ...place }, call) {
-      const related = findRelated(call, place);
-      if (related.kind === 'one') return answerOne(place, listing, related.description, call);
+    run({ listing, ...reference }, call) {
+      const related = findRelated(call, reference);
+      if (related.kind === 'one') return readToOne(reference, listing, related.description, call);
       const { access, engine } = call;
-      return answerList(related.description, listing, call, (request, options) =>
-        engine.listRelated(access, { ...place, ...request }, options),
+      return runList(related.description, listing, call, (request, options) =>
+        engine.listRelated(access, { ...reference, ...request }, options),
       );
     },
   }),
@@ -60,36 +60,36 @@ export const relatedRoutes: readonly Route[] = [
     path: `${relationPath}/count`,
     action: 'countRelated',
     writes: false,
-    parse: (request) => ({ ...readPlace(request), listing: readListing(request) }),
+    parse: (request) => ({ ...parseRelationReference(request), listing: readListing(request) }),
     subject: (args) => subjectOf(args),
-    run({ listing, ...place }, call) {
+    run({ listing, ...reference }, call) {
       const { access, engine } = call;
-      return answerCount(needMany(findRelated(call, place), place), listing, call, (request, options) =>
-        engine.countRelated(access, { ...place, ...request }, options),
+      return runCount(requireToMany(findRelated(call, reference), reference), listing, call, (request, options) =>
+        engine.countRelated(access, { ...reference, ...request }, options),
       );
     },
   }),
 ];
 
 /** Returns the record of a relation to one. List parameters such as filters are ignored. */
-async function answerOne(
-  { collection, id, relation }: Place,
-  { shown, asked }: Listing,
+async function readToOne(
+  { collection, id, relation }: RelationReference,
+  { selection, conditions }: Listing,
   description: CollectionDescription,
   { access, engine, signal, prefix }: DataCall,
 ): Promise<Answer> {
-  const projection = project({ access, engine }, description, shown);
+  const projection = project({ access, engine }, description, selection);
   const { root } = projection;
   if (root.key.length === 0)
     fail('INVALID_ARGUMENT', {
       argument: 'relation',
-      problem: `'${relation}' leads to '${description.name}', whose key you do not see.`,
+      problem: `'${relation}' leads to '${description.name}', and you may not see its key.`,
     });
   const fields = projection.fields.map((field) => `${relation}:${field}`);
-  const zone = asked.timezone === undefined ? {} : { timezone: asked.timezone };
+  const zone = conditions.timezone === undefined ? {} : { timezone: conditions.timezone };
   const { rows } = await engine.get(access, { collection, id, fields, ...zone }, { signal });
   const [row] = rows;
   // The key of a record is never null.
-  const isThere = row !== undefined && row[root.key[0]!] !== null;
-  return { status: 200, text: writerOf(projection, prefix).one(isThere ? row : undefined) };
+  const exists = row !== undefined && row[root.key[0]!] !== null;
+  return { status: 200, text: writerOf(projection, prefix).one(exists ? row : undefined) };
 }

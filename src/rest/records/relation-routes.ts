@@ -4,40 +4,40 @@
 
 import type { RelationDescription } from '../../agent/requests.ts';
 import { fail } from '../../core/errors.ts';
-import { isCalled } from '../../core/suggestions.ts';
-import { checkPolicy, unapproved } from '../approval.ts';
+import { hasName } from '../../core/suggestions.ts';
+import { checkPolicy, withApprovalCheck } from '../approval.ts';
 import {
   type Answer,
-  answerDone,
   type DataCall,
   type DataRequest,
   dataRoute,
-  optionsOf,
   type Route,
+  respondDone,
+  toCallOptions,
 } from '../route.ts';
 import { describe, describeRelated } from '../visible-schema.ts';
-import { isObject, readAttributes, readParameter, refuseArgument } from './body.ts';
-import { type Place, readPlace, relationPath, subjectOf } from './related.ts';
-import { checkType, type Identifier, readLinkage } from './resource.ts';
-import { DELETE_LIMIT } from './routes.ts';
-import { readSelection, type Selection, selectIds } from './selection.ts';
+import { failArgument, isObject, readAttributes, readParameter } from './body.ts';
+import { parseRelationReference, type RelationReference, relationPath, subjectOf } from './related.ts';
+import { checkType, type Identifier, parseLinkage } from './resource.ts';
+import { MAX_DELETED_RECORDS } from './routes.ts';
+import { parseSelection, type Selection, selectIds } from './selection.ts';
 
 /** Throws UNKNOWN_COLLECTION or UNKNOWN_RELATION. */
-function findRelation(place: Place, call: DataCall): RelationDescription {
-  const home = describe(call, place.collection);
-  describeRelated(call, home, place.relation);
-  return home.relations.find((each) => isCalled(each, place.relation))!;
+function findRelation(reference: RelationReference, call: DataCall): RelationDescription {
+  const source = describe(call, reference.collection);
+  describeRelated(call, source, reference.relation);
+  return source.relations.find((each) => hasName(each, reference.relation))!;
 }
 
-function findToMany(place: Place, call: DataCall): RelationDescription {
-  const found = findRelation(place, call);
+function findToMany(reference: RelationReference, call: DataCall): RelationDescription {
+  const found = findRelation(reference, call);
   if (found.kind === 'many') return found;
-  return refuseArgument('relation', `'${found.name}' leads to one record: PUT {"data": {"id": "..."}}, or null.`);
+  return failArgument('relation', `'${found.name}' leads to one record: PUT {"data": {"id": "..."}}, or null.`);
 }
 
-function readIdentifiers(data: unknown): readonly Identifier[] {
-  const linkage = readLinkage(data ?? null, 'data');
-  if (linkage === null) return refuseArgument('data', 'expected a list such as [{"type": "tags", "id": "1"}].');
+function parseIdentifiers(data: unknown): readonly Identifier[] {
+  const linkage = parseLinkage(data ?? null, 'data');
+  if (linkage === null) return failArgument('data', 'expected a list such as [{"type": "tags", "id": "1"}].');
   return Array.isArray(linkage) ? linkage : [linkage as Identifier];
 }
 
@@ -46,86 +46,92 @@ function checkTypes(data: readonly Identifier[], { to }: RelationDescription): v
 }
 
 /** Returns a relation to many with stored records. Throws READ_ONLY if code computes them. */
-function findWritable(place: Place, call: DataCall): RelationDescription {
-  const relation = findToMany(place, call);
-  if (relation.fields) fail('READ_ONLY', { collection: place.collection, why: `'${relation.name}' is given by code.` });
+function findWritable(reference: RelationReference, call: DataCall): RelationDescription {
+  const relation = findToMany(reference, call);
+  if (relation.fields)
+    fail('READ_ONLY', { collection: reference.collection, why: `the records of '${relation.name}' come from code.` });
   return relation;
 }
 
-interface LinkCall extends Place {
+interface LinkCall extends RelationReference {
   readonly data: readonly Identifier[];
 }
 
-async function associate({ data, ...place }: LinkCall, call: DataCall): Promise<Answer> {
-  checkTypes(data, findWritable(place, call));
-  checkPolicy(call.access, 'edit', place.collection);
+async function associate({ data, ...reference }: LinkCall, call: DataCall): Promise<Answer> {
+  checkTypes(data, findWritable(reference, call));
+  checkPolicy(call.access, 'edit', reference.collection);
   const ids = data.map(({ id }) => id);
-  return answerDone(await call.engine.associate(unapproved(call.access), { ...place, ids }, optionsOf(call)));
+  return respondDone(
+    await call.engine.associate(withApprovalCheck(call.access), { ...reference, ids }, toCallOptions(call)),
+  );
 }
 
-interface UnlinkCall extends Place {
+interface UnlinkCall extends RelationReference {
   /** Resource identifiers, or a selection. */
   readonly data: readonly Identifier[];
   readonly selection: Selection;
-  readonly deletes: boolean;
+  readonly deletesRecords: boolean;
 }
 
 function parseUnlink(request: DataRequest): UnlinkCall {
   const { body, query } = request;
   const word = readParameter(query, 'delete') ?? (query.has('delete') ? '' : 'false');
   if (word !== 'true' && word !== 'false')
-    return refuseArgument('delete', 'expected true, which deletes the records, or false, which keeps them.');
+    return failArgument('delete', 'expected true to delete the records, or false to keep them.');
   const isList = isObject(body) && Array.isArray(body.data);
-  const data = isList ? readIdentifiers(body.data) : [];
-  const selection = isList ? { ids: data.map(({ id }) => id) } : readSelection(readAttributes(body));
-  return { ...readPlace(request), data, selection, deletes: word === 'true' };
+  const data = isList ? parseIdentifiers(body.data) : [];
+  const selection = isList ? { ids: data.map(({ id }) => id) } : parseSelection(readAttributes(body));
+  return { ...parseRelationReference(request), data, selection, deletesRecords: word === 'true' };
 }
 
-async function dissociate({ data, selection, deletes, ...place }: UnlinkCall, call: DataCall): Promise<Answer> {
-  const relation = findWritable(place, call);
+async function dissociate(
+  { data, selection, deletesRecords, ...reference }: UnlinkCall,
+  call: DataCall,
+): Promise<Answer> {
+  const relation = findWritable(reference, call);
   const { engine } = call;
   const { to } = relation;
   checkTypes(data, relation);
-  const access = unapproved(call.access);
-  if (!deletes) checkPolicy(call.access, 'edit', place.collection);
+  const access = withApprovalCheck(call.access);
+  if (!deletesRecords) checkPolicy(call.access, 'edit', reference.collection);
   // Checks the right before it looks up any record.
   else if (!access.can('delete', to)) fail('FORBIDDEN', { verb: 'delete from', collection: to });
   // `dissociate` looks up explicit ids itself.
-  const named = !selection.all && !deletes;
-  const ids = named
+  const hasExplicitIds = !selection.all && !deletesRecords;
+  const ids = hasExplicitIds
     ? selection.ids
-    : await selectIds({ ...selection, parent: place }, { collection: to, most: DELETE_LIMIT }, call);
-  return answerDone(
-    deletes
-      ? await engine.delete(access, { collection: to, ids }, optionsOf(call))
-      : await engine.dissociate(access, { ...place, ids }, optionsOf(call)),
+    : await selectIds({ ...selection, parent: reference }, { collection: to, maxRecords: MAX_DELETED_RECORDS }, call);
+  return respondDone(
+    deletesRecords
+      ? await engine.delete(access, { collection: to, ids }, toCallOptions(call))
+      : await engine.dissociate(access, { ...reference, ids }, toCallOptions(call)),
   );
 }
 
-interface PointCall extends Place {
+interface SetRelationCall extends RelationReference {
   readonly to: Identifier | null;
 }
 
-function parsePoint(request: DataRequest): PointCall {
+function parseSetRelation(request: DataRequest): SetRelationCall {
   const { body } = request;
   const data = isObject(body) ? body.data : undefined;
-  const linkage = data === undefined ? [] : readLinkage(data, 'data');
+  const linkage = data === undefined ? [] : parseLinkage(data, 'data');
   if (Array.isArray(linkage))
-    return refuseArgument('data', 'expected one record such as {"type": "customers", "id": "1"}, or null.');
-  return { ...readPlace(request), to: linkage as Identifier | null };
+    return failArgument('data', 'expected one record such as {"type": "customers", "id": "1"}, or null.');
+  return { ...parseRelationReference(request), to: linkage as Identifier | null };
 }
 
-async function point({ to, ...place }: PointCall, call: DataCall): Promise<Answer> {
-  const relation = findRelation(place, call);
+async function setRelation({ to, ...reference }: SetRelationCall, call: DataCall): Promise<Answer> {
+  const relation = findRelation(reference, call);
   if (to) checkType(to, relation.to, 'data.type');
   if (relation.kind === 'many')
-    return refuseArgument(
+    return failArgument(
       'relation',
-      `'${relation.name}' leads to many records: POST those to link, DELETE those not to.`,
+      `'${relation.name}' leads to many records: POST records to link them, DELETE records to unlink them.`,
     );
-  checkPolicy(call.access, 'edit', place.collection);
-  const request = { ...place, to: to?.id ?? null };
-  return answerDone(await call.engine.point(unapproved(call.access), request, optionsOf(call)));
+  checkPolicy(call.access, 'edit', reference.collection);
+  const request = { ...reference, to: to?.id ?? null };
+  return respondDone(await call.engine.setRelation(withApprovalCheck(call.access), request, toCallOptions(call)));
 }
 
 export const relationRoutes: readonly Route[] = [
@@ -133,7 +139,7 @@ export const relationRoutes: readonly Route[] = [
     ...{ method: 'POST', path: relationPath, action: 'associate', writes: true, subject: subjectOf },
     parse(request: DataRequest): LinkCall {
       const { body } = request;
-      return { ...readPlace(request), data: readIdentifiers(isObject(body) ? body.data : undefined) };
+      return { ...parseRelationReference(request), data: parseIdentifiers(isObject(body) ? body.data : undefined) };
     },
     run: associate,
   }),
@@ -144,7 +150,7 @@ export const relationRoutes: readonly Route[] = [
   }),
   dataRoute({
     ...{ method: 'PUT', path: relationPath, action: 'update', writes: true, subject: subjectOf },
-    parse: parsePoint,
-    run: point,
+    parse: parseSetRelation,
+    run: setRelation,
   }),
 ];

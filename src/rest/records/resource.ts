@@ -1,10 +1,10 @@
 // Reads a record as a JSON:API 1.0 resource. A relation to one becomes the values of the record's foreign key columns.
 // If the key is in the other record, link the records with the relation's own endpoint.
 import { fail } from '../../core/errors.ts';
-import { isCalled, nearNames } from '../../core/suggestions.ts';
+import { hasName, suggestNames } from '../../core/suggestions.ts';
 import type { DataCall } from '../route.ts';
 import { describe } from '../visible-schema.ts';
-import { type Given, isObject, readData, readId, readMember, refuseArgument } from './body.ts';
+import { failArgument, isObject, type JsonObject, readData, readId, readMember } from './body.ts';
 
 /** A resource identifier. */
 export interface Identifier {
@@ -14,7 +14,7 @@ export interface Identifier {
 }
 
 export interface Resource {
-  readonly attributes: Given;
+  readonly attributes: JsonObject;
   /** Linkage by relation. Relations without `data` are omitted. */
   readonly relationships: ReadonlyMap<string, Identifier | null | readonly Identifier[]>;
 }
@@ -22,74 +22,74 @@ export interface Resource {
 const example = '{"data": {"type": "orders", "attributes": {"total": 5}}}';
 
 /** `id`: the record that the URL names. */
-export function readResource(body: unknown, collection: string, id?: string): Resource {
+export function parseResource(body: unknown, collection: string, id?: string): Resource {
   const data = readData(body, example);
   if (data.type !== undefined && data.type !== collection)
-    refuseArgument('data.type', `the address is of '${collection}'.`);
-  const sent = data.id ?? undefined;
-  if (id !== undefined && sent !== undefined && readId(sent, 'data.id') !== id)
-    refuseArgument('data.id', 'the address is of another record. Send the same, or leave it out.');
+    failArgument('data.type', `expected '${collection}', as in the URL.`);
+  const bodyId = data.id ?? undefined;
+  if (id !== undefined && bodyId !== undefined && readId(bodyId, 'data.id') !== id)
+    failArgument('data.id', 'the URL has another id. Send the same id, or leave it out.');
   const relationships = Object.entries(readMember(data, 'relationships', 'data.relationships')).flatMap(
     ([name, value]) => {
       const at = `data.relationships.${name}`;
-      if (!isObject(value)) return refuseArgument(at, 'expected an object such as {"data": {"id": "1"}}.');
-      return value.data === undefined ? [] : [[name, readLinkage(value.data, `${at}.data`)] as const];
+      if (!isObject(value)) return failArgument(at, 'expected an object such as {"data": {"id": "1"}}.');
+      return value.data === undefined ? [] : [[name, parseLinkage(value.data, `${at}.data`)] as const];
     },
   );
   return { attributes: readMember(data, 'attributes', 'data.attributes'), relationships: new Map(relationships) };
 }
 
 /** Reads the linkage of a relation. */
-export function readLinkage(data: unknown, at: string): Identifier | null | readonly Identifier[] {
+export function parseLinkage(data: unknown, at: string): Identifier | null | readonly Identifier[] {
   if (data === null) return null;
   return Array.isArray(data)
-    ? data.map((one, index) => readIdentifier(one, `${at}[${index}]`))
-    : readIdentifier(data, at);
+    ? data.map((one, index) => parseIdentifier(one, `${at}[${index}]`))
+    : parseIdentifier(data, at);
 }
 
-function readIdentifier(value: unknown, at: string): Identifier {
-  if (!isObject(value)) return refuseArgument(at, 'expected an object such as {"type": "orders", "id": "1"}.');
+function parseIdentifier(value: unknown, at: string): Identifier {
+  if (!isObject(value)) return failArgument(at, 'expected an object such as {"type": "orders", "id": "1"}.');
   const { type } = value;
-  if (type !== undefined && typeof type !== 'string') return refuseArgument(`${at}.type`, 'expected a text.');
+  if (type !== undefined && typeof type !== 'string') return failArgument(`${at}.type`, 'expected a string.');
   return { id: readId(value.id, `${at}.id`), ...(type !== undefined && { type }) };
 }
 
 /** Throws INVALID_ARGUMENT if the record's type is not the relation's collection. */
 export function checkType({ type }: Identifier, to: string, at: string): void {
-  if (type !== undefined && type !== to) refuseArgument(at, `it leads to '${to}', not to '${type}'.`);
+  if (type !== undefined && type !== to) failArgument(at, `it leads to '${to}', not to '${type}'.`);
 }
 
 /** Returns the values by field, as the engine writes them. */
-export async function valuesOf(
+export async function toValues(
   { attributes, relationships }: Resource,
   collection: string,
   call: DataCall,
-): Promise<Given> {
+): Promise<JsonObject> {
   const values: Record<string, unknown> = { ...attributes };
   const { relations } = describe(call, collection);
   for (const [name, linkage] of relationships) {
-    const relation = relations.find((one) => isCalled(one, name));
+    const relation = relations.find((one) => hasName(one, name));
     if (!relation) {
       const names = relations.map((one) => one.name);
-      return fail('UNKNOWN_RELATION', { collection, relation: name, near: nearNames(name, names) });
+      return fail('UNKNOWN_RELATION', { collection, relation: name, near: suggestNames(name, names) });
     }
     const at = `data.relationships.${name}`;
     if (relation.kind === 'many') {
       if (Array.isArray(linkage) && linkage.length === 0) continue;
-      return refuseArgument(at, `write the record, then link others at .../relationships/${name}.`);
+      return failArgument(at, `write the record first, then link others at .../relationships/${name}.`);
     }
-    if (Array.isArray(linkage)) return refuseArgument(at, 'leads to one record: send one, or null.');
+    if (Array.isArray(linkage)) return failArgument(at, 'leads to one record: send one, or null.');
     const one = linkage as Identifier | null;
     if (one) checkType(one, relation.to, at);
     const { access, engine, signal } = call;
-    const held = await engine.pointers(
+    const foreignKeys = await engine.foreignKeyValues(
       access,
       { collection, relation: relation.name, to: one?.id ?? null },
       { signal },
     );
-    for (const [field, value] of Object.entries(held)) {
+    for (const [field, value] of Object.entries(foreignKeys)) {
       if (field in attributes && `${attributes[field]}` !== `${value}`)
-        return refuseArgument(at, `'${field}' among the attributes says otherwise. Send one of the two.`);
+        return failArgument(at, `the attribute '${field}' has another value. Send only one of the two.`);
       values[field] = value;
     }
   }

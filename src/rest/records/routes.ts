@@ -1,66 +1,66 @@
 // Endpoints that write records. The response describes the written record. A record that is missing or not visible is
 // an error, never a silent success. A delete of several records is atomic.
 import type { WriteAnswer } from '../../agent/requests.ts';
-import { printJson } from '../../agent/sources/lossless-json.ts';
+import { stringifyJson } from '../../agent/sources/lossless-json.ts';
 import type { WriteVerb } from '../../core/caller.ts';
 import { fail, isAppError } from '../../core/errors.ts';
-import { checkPolicy, phrases, unapproved } from '../approval.ts';
-import { readShown } from '../parameters.ts';
+import { checkPolicy, verbPhrases, withApprovalCheck } from '../approval.ts';
+import { readFieldSelection } from '../parameters.ts';
 import {
   type Answer,
-  answerDone,
   type DataCall,
   type DataRequest,
   dataRoute,
-  metaOf,
-  optionsOf,
   type Route,
+  respondDone,
+  toCallOptions,
+  toMeta,
 } from '../route.ts';
 import { describe } from '../visible-schema.ts';
 import { readAttributes } from './body.ts';
 import { writerOf } from './document.ts';
 import { project } from './projection.ts';
-import { type Resource, readResource, valuesOf } from './resource.ts';
-import { readSelection, type Selection, selectIds } from './selection.ts';
+import { parseResource, type Resource, toValues } from './resource.ts';
+import { parseSelection, type Selection, selectIds } from './selection.ts';
 
 /** The maximum number of records in one delete. */
-export const DELETE_LIMIT = 500;
+export const MAX_DELETED_RECORDS = 500;
 
-type Told = ReturnType<typeof readShown> & { readonly collection: string };
+type ResponseFields = ReturnType<typeof readFieldSelection> & { readonly collection: string };
 
 /**
  * Reads the written record again for the response. If that fails, the write is already done, and the response contains
  * the written values.
  */
-async function answerWritten(
+async function respondWritten(
   written: WriteAnswer,
-  { collection, shown, timezone }: Told,
+  { collection, selection, timezone }: ResponseFields,
   call: DataCall,
 ): Promise<Answer> {
   const { access, engine, signal, prefix } = call;
   const { ids, records } = written;
   const [id] = ids;
   const answer = { status: 200, recordIds: ids };
-  const meta = metaOf(written);
-  const plain = () => {
+  const meta = toMeta(written);
+  const withoutReading = () => {
     const data = { type: collection, id: id ?? null, attributes: records[0] ?? {} };
     return { ...answer, body: { jsonapi: { version: '1.0' }, data, ...meta } };
   };
-  if (id === undefined || !access.can('read', collection)) return plain();
+  if (id === undefined || !access.can('read', collection)) return withoutReading();
   try {
-    const projection = project(call, describe(call, collection), shown);
+    const projection = project(call, describe(call, collection), selection);
     const zone = timezone === undefined ? {} : { timezone };
     const { rows } = await engine.get(access, { collection, id, fields: projection.fields, ...zone }, { signal });
     const text = writerOf(projection, prefix).one(rows[0]);
     // JSON:API allows `meta` after the other members.
-    return { ...answer, text: meta.meta ? `${text.slice(0, -1)},${printJson(meta).slice(1)}` : text };
+    return { ...answer, text: meta.meta ? `${text.slice(0, -1)},${stringifyJson(meta).slice(1)}` : text };
   } catch (error) {
-    if (isAppError(error)) return plain();
+    if (isAppError(error)) return withoutReading();
     throw error;
   }
 }
 
-interface WriteCall extends Told {
+interface WriteCall extends ResponseFields {
   readonly resource: Resource;
 }
 
@@ -69,37 +69,37 @@ interface UpdateCall extends WriteCall {
 }
 
 /** Checks the right before any lookup, and the requested fields before any write. */
-function checkWrite(verb: WriteVerb, { collection, shown }: Told, call: DataCall): void {
+function checkWrite(verb: WriteVerb, { collection, selection }: ResponseFields, call: DataCall): void {
   const description = describe(call, collection);
-  needRight(verb, collection, call);
-  project(call, description, shown);
+  requireRight(verb, collection, call);
+  project(call, description, selection);
 }
 
 /** Throws UNKNOWN_COLLECTION, FORBIDDEN or NEEDS_APPROVAL. */
-function needRight(verb: WriteVerb, collection: string, call: DataCall): void {
+function requireRight(verb: WriteVerb, collection: string, call: DataCall): void {
   describe(call, collection);
-  if (!call.access.can(verb, collection)) fail('FORBIDDEN', { verb: phrases[verb], collection });
+  if (!call.access.can(verb, collection)) fail('FORBIDDEN', { verb: verbPhrases[verb], collection });
   checkPolicy(call.access, verb, collection);
 }
 
-async function create(asked: WriteCall, call: DataCall): Promise<Answer> {
-  const { collection, resource, timezone } = asked;
-  checkWrite('add', asked, call);
-  const access = unapproved(call.access);
-  const record = await valuesOf(resource, collection, call);
+async function create(args: WriteCall, call: DataCall): Promise<Answer> {
+  const { collection, resource, timezone } = args;
+  checkWrite('add', args, call);
+  const access = withApprovalCheck(call.access);
+  const record = await toValues(resource, collection, call);
   const request = { collection, records: [record], ...(timezone !== undefined && { timezone }) };
-  const answer = await call.engine.create(access, request, optionsOf(call));
-  return answerWritten(answer, asked, call);
+  const answer = await call.engine.create(access, request, toCallOptions(call));
+  return respondWritten(answer, args, call);
 }
 
-async function update(asked: UpdateCall, call: DataCall): Promise<Answer> {
-  const { collection, id, resource, timezone } = asked;
-  checkWrite('edit', asked, call);
-  const access = unapproved(call.access);
-  const values = await valuesOf(resource, collection, call);
+async function update(args: UpdateCall, call: DataCall): Promise<Answer> {
+  const { collection, id, resource, timezone } = args;
+  checkWrite('edit', args, call);
+  const access = withApprovalCheck(call.access);
+  const values = await toValues(resource, collection, call);
   const request = { collection, ids: [id], values, ...(timezone !== undefined && { timezone }) };
-  const answer = await call.engine.update(access, request, optionsOf(call));
-  return answerWritten(answer, asked, call);
+  const answer = await call.engine.update(access, request, toCallOptions(call));
+  return respondWritten(answer, args, call);
 }
 
 const updateAt = (method: 'PUT' | 'PATCH'): Route =>
@@ -110,7 +110,7 @@ const updateAt = (method: 'PUT' | 'PATCH'): Route =>
     writes: true,
     parse(request: DataRequest): UpdateCall {
       const { collection, id } = request.params as Readonly<Record<'collection' | 'id', string>>;
-      return { collection, id, resource: readResource(request.body, collection, id), ...readShown(request) };
+      return { collection, id, resource: parseResource(request.body, collection, id), ...readFieldSelection(request) };
     },
     subject: ({ collection, id }) => ({ collection, recordIds: [id] }),
     run: update,
@@ -122,11 +122,11 @@ interface DeleteCall {
 }
 
 async function remove({ collection, selection }: DeleteCall, call: DataCall): Promise<Answer> {
-  const access = unapproved(call.access);
-  needRight('delete', collection, call);
-  const ids = await selectIds(selection, { collection, most: DELETE_LIMIT }, call);
-  const answer = await call.engine.delete(access, { collection, ids }, optionsOf(call));
-  return { ...answerDone(answer), recordIds: ids };
+  const access = withApprovalCheck(call.access);
+  requireRight('delete', collection, call);
+  const ids = await selectIds(selection, { collection, maxRecords: MAX_DELETED_RECORDS }, call);
+  const answer = await call.engine.delete(access, { collection, ids }, toCallOptions(call));
+  return { ...respondDone(answer), recordIds: ids };
 }
 
 export const recordRoutes: readonly Route[] = [
@@ -137,7 +137,7 @@ export const recordRoutes: readonly Route[] = [
     writes: true,
     parse(request: DataRequest): WriteCall {
       const collection = request.params.collection!;
-      return { collection, resource: readResource(request.body, collection), ...readShown(request) };
+      return { collection, resource: parseResource(request.body, collection), ...readFieldSelection(request) };
     },
     subject: ({ collection }) => ({ collection }),
     run: create,
@@ -160,7 +160,7 @@ export const recordRoutes: readonly Route[] = [
     writes: true,
     parse: ({ params, body }): DeleteCall => ({
       collection: params.collection!,
-      selection: readSelection(readAttributes(body)),
+      selection: parseSelection(readAttributes(body)),
     }),
     subject: ({ collection, selection: { ids } }) => ({ collection, ...(ids.length > 0 && { recordIds: ids }) }),
     run: remove,

@@ -2,13 +2,13 @@
 // leave out. The defaults differ from those of the command line.
 import type { EngineParts } from '../../agent/agent.ts';
 import { systemClock } from '../../core/clock.ts';
-import { narrow } from '../../core/config/layers.ts';
+import { intersect } from '../../core/config/layers.ts';
 import {
   type Config,
   type ConfigInput,
-  type GivenSettings,
   loadConfig,
   processEnvironment,
+  type SettingValues,
 } from '../../core/config.ts';
 import { createFunctionListener, createLogListener, type Observe } from '../../core/observe.ts';
 import { selectTools } from '../../mcp/tools.ts';
@@ -31,9 +31,9 @@ export function createAgentConfig({ code: options }: CheckedOptions, { mcp, stan
   const { enabledTools = options.enabledTools, basePath = options.basePath } = mcp ?? {};
   const allowed =
     enabledTools && options.enabledTools
-      ? narrow(enabledTools, options.enabledTools, "The setting 'enabledTools'")
+      ? intersect(enabledTools, options.enabledTools, "The setting 'enabledTools'")
       : enabledTools;
-  const code: GivenSettings = {
+  const code: SettingValues = {
     ...options,
     ...standalone,
     ...(allowed && { enabledTools: allowed }),
@@ -46,7 +46,7 @@ export function createAgentConfig({ code: options }: CheckedOptions, { mcp, stan
 }
 
 /** In a host application, every default path starts with the prefix. */
-function defaultsBelow(prefix: string): GivenSettings {
+function defaultsBelow(prefix: string): SettingValues {
   return {
     logLevel: 'Info',
     prefix,
@@ -65,9 +65,9 @@ export function createAgentLog({ logLevel }: Config, { logger }: CheckedOptions)
 }
 
 /** Warns once per start about variables that are set but overridden by code. */
-export function warnOfUnused({ unused }: Config, observe: Observe): void {
+export function warnAboutUnused({ unused }: Config, observe: Observe): void {
   for (const name of unused)
-    observe({ type: 'warning', message: `${name} is not used: code says otherwise, and what code says stands.` });
+    observe({ type: 'warning', message: `${name} is ignored: code sets another value, which takes precedence.` });
 }
 
 export function createEngineParts(config: Config, options: CheckedOptions): EngineParts {

@@ -1,16 +1,16 @@
-// The agent of a host application (spec 4.1): the description of its data (a Blueprint), the engine built from it, and
-// the server. The engine can be rebuilt while it is in use. A restart swaps one pointer, and a failed restart changes
-// nothing.
+// The agent of a host application (behaviour 4.1): the description of its data (`AgentBuilder`), the engine built from it,
+// and the server. The engine can be rebuilt while it is in use. A restart swaps one pointer, and a failed restart
+// changes nothing.
 
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { resolve } from 'node:path';
-import { Blueprint, closeSources, type EngineParts } from '../../agent/agent.ts';
+import { AgentBuilder, closeSources, type EngineParts, type OpenedEngine } from '../../agent/agent.ts';
 import { callSite } from '../../agent/customize/call-site.ts';
 import type { AnySchema } from '../../agent/customize/typed-schema.ts';
 import type { Engine } from '../../agent/engine.ts';
 import type { Config } from '../../core/config.ts';
-import { failedCode } from '../../core/errors/code-failure.ts';
+import { listCodeFailures } from '../../core/errors/code-failure.ts';
 import { fail } from '../../core/errors.ts';
 import { reportFailure } from '../../core/observe/failures.ts';
 import { type ExpressHost, expressKind } from '../../frameworks/express.ts';
@@ -23,9 +23,9 @@ import type { Store } from '../../store/store.ts';
 import { createCodeReader } from '../../workflows/definition/code.ts';
 import { type App, createApp, type Started } from '../create-server.ts';
 import { refuse } from '../http-server.ts';
-import { openPlatform, tellSchema } from '../remote-store.ts';
+import { openPlatform, sendSchema } from '../remote-store.ts';
 import { type Route, routeBeforeStart } from '../route.ts';
-import { createAgentConfig, createAgentLog, createEngineParts, type StandaloneAt, warnOfUnused } from './config.ts';
+import { createAgentConfig, createAgentLog, createEngineParts, type StandaloneAt, warnAboutUnused } from './config.ts';
 import { AgentEngine, type Running } from './engine.ts';
 import { findSchemaDifferences, type SchemaFileOptions, writeSchema, writeTypings } from './files.ts';
 import {
@@ -52,7 +52,7 @@ export interface AgentStarted {
 type State = 'new' | 'starting' | 'started' | 'stopping';
 
 /** An agent in a host application, made by `createAgent`. Describe the data, mount the agent, then call `start`. */
-export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
+export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> {
   readonly #options: CheckedOptions;
   #state: State = 'new';
   #mcp: McpOptions | undefined;
@@ -78,24 +78,34 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
 
   /**
    * Serves MCP and its authorization server from `start` on, in addition to the HTTP API, wherever the agent is
-   * mounted.
+   * mounted. CONFIGURATION for a second call, and for a tool that does not exist.
+   *
+   * @example
+   * agent.mountAiMcpServer({ enabledTools: ['describeCollection', 'list'], basePath: '/data' });
    */
   mountAiMcpServer(options: McpOptions = {}): this {
     const at = this.check(callSite(this.mountAiMcpServer));
-    if (this.#mcp) fail('CONFIGURATION', { problem: `mountAiMcpServer was called before. (${at})` });
+    if (this.#mcp) fail('CONFIGURATION', { problem: `mountAiMcpServer was already called. (${at})` });
     this.#mcp = { ...checkMcpOptions(options, at) };
     this.#away = undefined;
     return this;
   }
 
   /**
-   * `port` defaults to MCP_SERVER_PORT, else 3931; 0 picks a free port. `host` defaults to SERVICE_HOST, else
-   * 127.0.0.1.
+   * Serves on a server of its own. `port` defaults to MCP_SERVER_PORT, else 3931; 0 picks a free port. `host` defaults
+   * to SERVICE_HOST, else 127.0.0.1. CONFIGURATION for a second call, and at the start if the port is in use.
+   *
+   * @example
+   * agent.mountOnStandaloneServer(0);
+   * await agent.start();
+   * console.log(agent.standaloneServerPort);
    */
   mountOnStandaloneServer(port?: number, host?: string): this {
     const at = this.check(callSite(this.mountOnStandaloneServer));
     if (this.#standalone)
-      fail('CONFIGURATION', { problem: `mountOnStandaloneServer was called before: an agent has one server. (${at})` });
+      fail('CONFIGURATION', {
+        problem: `mountOnStandaloneServer was already called: an agent has only one server. (${at})`,
+      });
     if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
       fail('CONFIGURATION', { problem: `mountOnStandaloneServer: the port must be a number from 0 to 65535. (${at})` });
     if (host !== undefined && (typeof host !== 'string' || host === ''))
@@ -108,6 +118,14 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
    * Serves through an Express application, version 4 or 5. The agent runs before all middleware of the application,
    * including middleware added later. It answers its own paths and passes every other request on. SERVICE_PUBLIC_URL
    * must be the address that clients use. To run at another position among the middleware, use `requestHandler`.
+   *
+   * @example
+   * import express from 'express';
+   *
+   * const app = express();
+   * agent.mountOnExpress(app);
+   * await agent.start();
+   * app.listen(3000, '127.0.0.1');
    */
   mountOnExpress(app: ExpressHost): this {
     return this.#mountOn(expressKind, app, callSite(this.mountOnExpress));
@@ -116,17 +134,46 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
   /**
    * Like `mountOnExpress`, for Fastify 4 or 5. Call it before Fastify is ready, because a ready instance accepts no
    * more hooks.
+   *
+   * @example
+   * import Fastify from 'fastify';
+   *
+   * const app = Fastify();
+   * agent.mountOnFastify(app);
+   * await agent.start();
+   * await app.listen({ port: 3000 });
    */
   mountOnFastify(app: FastifyHost): this {
     return this.#mountOn(fastifyKind, app, callSite(this.mountOnFastify));
   }
 
-  /** Like `mountOnExpress`, for Koa 2 or 3. */
+  /**
+   * Like `mountOnExpress`, for Koa 2 or 3.
+   *
+   * @example
+   * import Koa from 'koa';
+   *
+   * const app = new Koa();
+   * agent.mountOnKoa(app);
+   * await agent.start();
+   * app.listen(3000, '127.0.0.1');
+   */
   mountOnKoa(app: KoaHost): this {
     return this.#mountOn(koaKind, app, callSite(this.mountOnKoa));
   }
 
-  /** Like `mountOnExpress`, for NestJS on Express or Fastify. */
+  /**
+   * Like `mountOnExpress`, for NestJS on Express or Fastify.
+   *
+   * @example
+   * import { NestFactory } from '@nestjs/core';
+   *
+   * class AppModule {}
+   * const app = await NestFactory.create(AppModule);
+   * agent.mountOnNestJs(app);
+   * await agent.start();
+   * await app.listen(3000);
+   */
   mountOnNestJs(app: NestHost): this {
     return this.#mountOn(nestKind, app, callSite(this.mountOnNestJs));
   }
@@ -135,6 +182,11 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
    * A Node request handler for any other host, or for another position in one. It answers the paths of the agent, with
    * 503 while the agent is not started, and calls `next` for other requests. It accepts a body that earlier middleware
    * has already parsed.
+   *
+   * @example
+   * import { createServer } from 'node:http';
+   *
+   * createServer(agent.requestHandler).listen(3000, '127.0.0.1');
    */
   get requestHandler(): (req: IncomingMessage, res: ServerResponse, next?: Next) => void {
     this.#isHandlerTaken = true;
@@ -142,12 +194,18 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
   }
 
   readonly #handle = (req: IncomingMessage, res: ServerResponse, next?: Next): void => {
-    const goOn = next ?? (() => refuse(res, 'NOT_FOUND', { path: req.url ?? '/' }));
-    if (this.#app) this.#app.handle(req, res, goOn);
-    else this.#whileAway(req, res, goOn);
+    const continueRequest = next ?? (() => refuse(res, 'NOT_FOUND', { path: req.url ?? '/' }));
+    if (this.#app) this.#app.handle(req, res, continueRequest);
+    else this.#whileAway(req, res, continueRequest);
   };
 
-  /** The port of the standalone server while it listens; undefined otherwise. */
+  /**
+   * The port of the standalone server while it listens; undefined otherwise.
+   *
+   * @example
+   * await agent.mountOnStandaloneServer(0).start();
+   * console.log(`Listening on port ${agent.standaloneServerPort}`);
+   */
   get standaloneServerPort(): number | undefined {
     return this.#address === undefined ? undefined : Number(new URL(this.#address).port);
   }
@@ -156,14 +214,18 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
    * Opens the data sources, builds the engine and serves on every mount. Also writes the schema file and typings; in
    * production, it reads the schema file instead. On failure, it closes everything and throws CONFIGURATION or
    * SOURCE_UNAVAILABLE.
+   *
+   * @example
+   * const { engine, server } = await agent.start();
+   * console.log(server?.mcpUrl, engine.workflows.length);
    */
   async start(): Promise<AgentStarted> {
     if (this.#state !== 'new')
       fail('CONFIGURATION', {
-        problem: `The agent has been started: this is a second start. (${callSite(this.start)})`,
+        problem: `The agent is already started. (${callSite(this.start)})`,
       });
     this.#checkMounts();
-    this.closeBlueprint();
+    this.closeBuilder();
     this.#state = 'starting';
     try {
       const server = this.#isMounted ? await this.#serve() : null;
@@ -175,19 +237,27 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
       this.#state = 'started';
       return { engine: live.engine, server };
     } catch (error) {
-      if (failedCode(error).length > 0)
+      if (listCodeFailures(error).length > 0)
         reportFailure(createAgentLog(this.#createConfig(), this.#options), 'start', error);
       this.#state = 'new';
       this.#engine.forget();
-      this.reopenBlueprint();
+      this.reopenBuilder();
       throw error;
     }
   }
 
-  /** Waits up to SERVICE_SHUTDOWN_SECONDS for running calls, then closes every connection. */
+  /**
+   * Waits up to SERVICE_SHUTDOWN_SECONDS for running calls, then closes every connection. CONFIGURATION while the agent
+   * is starting.
+   *
+   * @example
+   * process.once('SIGTERM', () => void agent.stop());
+   */
   async stop(): Promise<void> {
     if (this.#state === 'starting')
-      fail('CONFIGURATION', { problem: `The agent is being started: stop it after that. (${callSite(this.stop)})` });
+      fail('CONFIGURATION', {
+        problem: `The agent is starting. Wait for the start before you stop it. (${callSite(this.stop)})`,
+      });
     const [app, running] = [this.#app, this.#engine.running];
     this.#state = 'stopping';
     await this.#restarting;
@@ -198,7 +268,7 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
       if (app) await app.stop('stop');
       else await running?.live.engine.close();
     } finally {
-      await this.#engine.closeKept();
+      await this.#engine.closePending();
       this.#state = 'new';
     }
   }
@@ -206,7 +276,10 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
   /**
    * Rebuilds the engine: runs your callbacks again over the current structure of the sources. Running calls finish on
    * the old engine. On failure, the old engine stays in use and the promise rejects. Concurrent restarts run one after
-   * the other.
+   * the other. CONFIGURATION if the agent is not started.
+   *
+   * @example
+   * setInterval(() => void agent.restart().catch(console.error), 3_600_000);
    */
   restart(): Promise<void> {
     const at = callSite(this.restart);
@@ -219,11 +292,15 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
    * Writes the schema to `schemaPath`, and typings to `typingsPath` if it is set, also in production. It starts no
    * server and does not contact the platform. Connections to the data sources stay open until `stop`. (In the agent
    * package that has this interface, the method exists since version 1.83.0.)
+   *
+   * @example
+   * await agent.generateSchemaOnly();
+   * await agent.stop();
    */
   async generateSchemaOnly(): Promise<void> {
     const parts = this.#createParts();
     const opened = await this.openEngine(parts);
-    this.#engine.keep(opened.sources);
+    this.#engine.closeLater(opened.sources);
     const { observe } = parts;
     writeSchema(opened, this.#fileOptions());
     const { typingsPath, typingsMaxDepth } = this.#options;
@@ -234,14 +311,13 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
    * Returns the differences between the schema file and the served schema, one line each; an empty list if they agree.
    * Made for CI: it starts no server, writes no file, does not contact the platform and closes every connection. Throws
    * CONFIGURATION if the file is missing or invalid.
+   *
+   * @example
+   * const differences = await agent.checkSchema();
+   * if (differences.length > 0) throw new Error(differences.join('\n'));
    */
   async checkSchema(): Promise<readonly string[]> {
-    const opened = await this.openEngine(this.#createParts());
-    try {
-      return findSchemaDifferences(opened, this.#fileOptions());
-    } finally {
-      await closeSources(opened.sources);
-    }
+    return this.#lookAt((opened) => findSchemaDifferences(opened, this.#fileOptions()));
   }
 
   /**
@@ -249,38 +325,42 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
    * no server, writes no file and does not contact the platform.
    * @internal
    */
-  async lookAtEngine<T>(look: (engine: Engine) => T | Promise<T>): Promise<T> {
-    const { engine, sources } = await this.openEngine(this.#createParts());
-    try {
-      return await look(engine);
-    } finally {
-      await closeSources(sources);
-    }
+  async withEngine<T>(run: (engine: Engine) => T | Promise<T>): Promise<T> {
+    return this.#lookAt(({ engine }) => run(engine));
   }
 
-  /** Writes only the typings, from the running engine or from one built for this call. */
+  /**
+   * Writes only the typings, from the running engine or from one built for this call. CONFIGURATION for a path or a
+   * depth that is not valid.
+   *
+   * @example
+   * await agent.updateTypesOnFileSystem('typings.ts', 3);
+   */
   async updateTypesOnFileSystem(typingsPath: string, typingsMaxDepth: number): Promise<void> {
     checkTypingsOptions(typingsPath, typingsMaxDepth, callSite(this.updateTypesOnFileSystem));
     const options = { typingsPath: resolve(typingsPath), typingsMaxDepth };
     const { running } = this.#engine;
-    if (running) {
-      writeTypings(running.opened.model, options, running.parts.observe);
-      return;
-    }
+    const write = ({ model }: OpenedEngine, { observe }: EngineParts) => writeTypings(model, options, observe);
+    if (running) write(running.opened, running.parts);
+    else await this.#lookAt(write);
+  }
+
+  /** Builds an engine for `look` and closes its connections afterwards. */
+  async #lookAt<T>(look: (opened: OpenedEngine, parts: EngineParts) => T | Promise<T>): Promise<T> {
     const parts = this.#createParts();
-    const { model, sources } = await this.openEngine(parts);
+    const opened = await this.openEngine(parts);
     try {
-      writeTypings(model, options, parts.observe);
+      return await look(opened, parts);
     } finally {
-      await closeSources(sources);
+      await closeSources(opened.sources);
     }
   }
 
-  #mountOn(kind: HostKind, host: unknown, site: string): this {
-    const at = this.check(site);
-    const tell = (problem: string) => fail('CONFIGURATION', { problem: `${kind.call}: ${problem} (${at})` });
-    if (this.#hosts.has(host)) tell('the agent is mounted on this application already.');
-    this.#hosts.set(host, mountOn(kind, host, this.#handle, tell));
+  #mountOn(kind: HostKind, host: unknown, callSiteText: string): this {
+    const at = this.check(callSiteText);
+    const refuseMount = (problem: string) => fail('CONFIGURATION', { problem: `${kind.call}: ${problem} (${at})` });
+    if (this.#hosts.has(host)) refuseMount('the agent is already mounted on this application.');
+    this.#hosts.set(host, mountOn(kind, host, this.#handle, refuseMount));
     return this;
   }
 
@@ -292,7 +372,7 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
     if (this.#mcp && !this.#isMounted)
       fail('CONFIGURATION', {
         problem:
-          'mountAiMcpServer: no server is there to mount it on. Call mountOnStandaloneServer(port?, host?), or mountOnExpress(app) or its like for your application, or use requestHandler, as well.',
+          'mountAiMcpServer: there is no server to mount it on. Also call mountOnStandaloneServer(port?, host?), or mountOnExpress(app) or the equivalent for your framework, or use requestHandler.',
       });
   }
 
@@ -309,7 +389,7 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
     if (config.prefix === '' && (this.#hosts.size > 0 || this.#isHandlerTaken))
       fail('CONFIGURATION', {
         problem:
-          "prefix: at the root, the HTTP API would take every path of your application. Give it a path such as '/service'.",
+          "prefix: at the root, the HTTP API would handle every path of your application. Set a path such as '/service'.",
       });
     const { authSecret, envSecret, useUnsafeActionEndpoint, hostSignIn } = this.#options;
     const log = createAgentLog(config, this.#options);
@@ -323,7 +403,7 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
       listens: this.#standalone !== undefined,
       servesMcp: this.#mcp !== undefined,
     });
-    warnOfUnused(config, log);
+    warnAboutUnused(config, log);
     const { address, mcpUrl, apiUrl, consoleUrl, metricsUrl, store } = await app.start();
     this.#app = app;
     this.#platform = store;
@@ -332,7 +412,7 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
     if (hidden.length > 0)
       log({
         type: 'warning',
-        message: `Routes of the host application that are ours now and cannot be reached: ${hidden.join(', ')}. ${this.#mcp ? 'A basePath leaves them to it, or another prefix where they lie below that' : 'Another prefix leaves them to it'}.`,
+        message: `Routes of the host application that the agent now handles: ${hidden.join(', ')}. ${this.#mcp ? 'To keep them in the application, set a basePath, or another prefix if they are below the prefix' : 'To keep them in the application, set another prefix'}.`,
       });
     return { address, mcpUrl, apiUrl, consoleUrl, ...(metricsUrl !== undefined && { metricsUrl }) };
   }
@@ -352,13 +432,13 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
   async #rebuild(at: string): Promise<void> {
     const { running } = this.#engine;
     if (!running || this.#state !== 'started')
-      fail('CONFIGURATION', { problem: `There is nothing to restart: the agent is not started. (${at})` });
+      fail('CONFIGURATION', { problem: `Cannot restart: the agent is not started. (${at})` });
     await this.#engine.rebuild(running);
-    this.#app?.tellOfChange();
+    this.#app?.notifyChange();
     try {
       await this.#tellPlatform(running);
     } catch (cause) {
-      const message = 'The platform could not be told of the new schema: it is told at the next start or restart.';
+      const message = 'Failed to send the new schema to the platform. The next start or restart sends it.';
       running.parts.observe({ type: 'warning', message, cause });
     }
   }
@@ -370,20 +450,20 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
     } catch (error) {
       const app = this.#app;
       this.#app = this.#address = this.#platform = undefined;
-      await (app ? app.stop('the platform could not be told of the schema') : running.live.engine.close());
+      await (app ? app.stop('failed to send the schema to the platform') : running.live.engine.close());
       throw error;
     }
   }
 
   /** Reports the served schema to the platform. Without a server, it opens a connection only for this. */
   async #tellPlatform({ schema, parts }: Running): Promise<void> {
-    if (this.#platform) return tellSchema(this.#platform, schema);
+    if (this.#platform) return sendSchema(this.#platform, schema);
     const config = this.#createConfig();
     if (config.serverUrl === null) return;
     const { observe, clock } = parts;
     const platform = await openPlatform({ config, envSecret: this.#options.envSecret, observe, clock });
     try {
-      await tellSchema(platform, schema);
+      await sendSchema(platform, schema);
     } finally {
       await platform.close();
     }
@@ -395,8 +475,17 @@ export class Agent<in out S extends object = AnySchema> extends Blueprint<S> {
 }
 
 /**
- * `S` is the interface from generated typings, if you have them. Throws CONFIGURATION, with your line of code, for
- * options that are missing, unknown or invalid.
+ * Creates the agent of an application. `S` is the interface from generated typings, if you have them. Throws
+ * CONFIGURATION, with your line of code, for options that are missing, unknown or invalid.
+ *
+ * @example
+ * const { AUTH_SECRET = '', ENV_SECRET = '', DATABASE_URL = '' } = process.env;
+ *
+ * const shop = createAgent({ authSecret: AUTH_SECRET, envSecret: ENV_SECRET })
+ *   .addDataSource(createSqlDataSource(DATABASE_URL))
+ *   .mountAiMcpServer()
+ *   .mountOnStandaloneServer();
+ * const { server } = await shop.start();
  */
 export function createAgent<S extends object = AnySchema>(options: AgentOptions): Agent<S> {
   return new Agent<S>(checkAgentOptions(options, callSite(createAgent)));

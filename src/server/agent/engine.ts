@@ -1,21 +1,24 @@
 // The engine of an agent over its lifetime: built at the start, rebuilt while in use, with the connections that each
 // build left open. A restart swaps one pointer, and a failed restart changes nothing.
-import { closeSources, type EngineParts, type Opened } from '../../agent/agent.ts';
-import { createLiveEngine, type LiveEngine } from '../../agent/engine-handle.ts';
+import { closeSources, type EngineParts, type OpenedEngine } from '../../agent/agent.ts';
+import { createEngineHandle, type EngineHandle } from '../../agent/engine-handle.ts';
 import type { Source } from '../../agent/sources/source.ts';
-import { keepSchemaFiles, type SchemaFileOptions } from './files.ts';
+import { type SchemaFileOptions, syncSchemaFiles } from './files.ts';
 
 export interface Running {
-  readonly live: LiveEngine;
+  readonly live: EngineHandle;
   readonly parts: EngineParts;
-  opened: Opened;
+  opened: OpenedEngine;
   /** Text of the schema file, as served. */
   schema: string;
 }
 
 export interface AgentEngineParts {
   /** `abandon` closes the sources that a failed build has opened. Default: close all of them. */
-  readonly build: (parts: EngineParts, abandon?: (sources: readonly Source[]) => Promise<unknown>) => Promise<Opened>;
+  readonly build: (
+    parts: EngineParts,
+    abandon?: (sources: readonly Source[]) => Promise<unknown>,
+  ) => Promise<OpenedEngine>;
   readonly files: () => SchemaFileOptions;
 }
 
@@ -39,8 +42,8 @@ export class AgentEngine {
   async open(parts: EngineParts): Promise<Running> {
     const opened = await this.#build(parts);
     try {
-      const schema = keepSchemaFiles(opened, this.#files(), parts.observe);
-      this.#running = { live: createLiveEngine(opened.engine), parts, opened, schema };
+      const schema = syncSchemaFiles(opened, this.#files(), parts.observe);
+      this.#running = { live: createEngineHandle(opened.engine), parts, opened, schema };
       return this.#running;
     } catch (error) {
       await closeSources(opened.sources);
@@ -50,27 +53,27 @@ export class AgentEngine {
 
   /** Logs and rethrows a failure. The running engine stays in use. */
   async rebuild(running: Running): Promise<void> {
-    const { parts, opened: before } = running;
-    const unlike = (sources: readonly Source[], others: readonly Source[]) =>
+    const { parts, opened: previous } = running;
+    const sourcesMissingIn = (sources: readonly Source[], others: readonly Source[]) =>
       sources.filter((source) => !others.includes(source));
-    const abandon = (sources: readonly Source[]) => closeSources(unlike(sources, before.sources));
-    let next: Opened;
+    const abandon = (sources: readonly Source[]) => closeSources(sourcesMissingIn(sources, previous.sources));
+    let next: OpenedEngine;
     let schema: string;
     try {
       next = await this.#build(parts, abandon);
       try {
-        schema = keepSchemaFiles(next, this.#files(), parts.observe);
+        schema = syncSchemaFiles(next, this.#files(), parts.observe);
       } catch (error) {
         await abandon(next.sources);
         throw error;
       }
     } catch (cause) {
-      parts.observe({ type: 'warning', message: 'The restart failed; the agent goes on as it was', cause });
+      parts.observe({ type: 'warning', message: 'The restart failed; the agent continues unchanged', cause });
       throw cause;
     }
     running.opened = next;
     running.schema = schema;
-    const unused = unlike(before.sources, next.sources);
+    const unused = sourcesMissingIn(previous.sources, next.sources);
     this.#kept.add(unused);
     // Not awaited, because it takes as long as the longest running call.
     void running.live.swap(next.engine, async () => {
@@ -78,15 +81,15 @@ export class AgentEngine {
     });
   }
 
-  /** `closeKept` closes them at the latest. */
-  keep(sources: readonly Source[]): void {
+  /** `closePending` closes them at the latest. */
+  closeLater(sources: readonly Source[]): void {
     this.#kept.add(sources);
   }
 
-  async closeKept(): Promise<void> {
-    const kept = [...this.#kept];
+  async closePending(): Promise<void> {
+    const pending = [...this.#kept];
     this.#kept.clear();
-    await Promise.all(kept.map(closeSources));
+    await Promise.all(pending.map(closeSources));
   }
 
   /** The caller must close the engine. */

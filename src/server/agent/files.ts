@@ -3,7 +3,7 @@
 import { lstatSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ActionDescription } from '../../agent/actions/catalogue.ts';
-import type { Opened } from '../../agent/agent.ts';
+import type { OpenedEngine } from '../../agent/agent.ts';
 import { compareSchemas } from '../../agent/artifacts/schema-diff.ts';
 import { createSchema, printSchema, type SchemaAction, type SchemaFile } from '../../agent/artifacts/schema-file.ts';
 import { createTypings } from '../../agent/artifacts/typings.ts';
@@ -12,7 +12,7 @@ import { type Caller, fullAccess } from '../../core/caller.ts';
 import { AppError, fail } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
 import { randomId } from '../../core/secret.ts';
-import { type KeyOf, wireForm } from '../../rest/actions/form.ts';
+import { type KeyOf, toWireForm } from '../../rest/actions/form.ts';
 import { findJsonFault } from './json-fault.ts';
 import type { CheckedOptions } from './options.ts';
 
@@ -26,7 +26,7 @@ export type SchemaFileOptions = Pick<
  * Runs at a start and writes both files. In production, it only reads the schema file and warns if it differs from the
  * served schema. Returns the text of the served schema.
  */
-export function keepSchemaFiles(opened: Opened, options: SchemaFileOptions, observe: Observe): string {
+export function syncSchemaFiles(opened: OpenedEngine, options: SchemaFileOptions, observe: Observe): string {
   const text = printSchema(schemaOf(opened, options));
   if (options.isProduction) {
     compareSchema(text, options, observe);
@@ -38,7 +38,7 @@ export function keepSchemaFiles(opened: Opened, options: SchemaFileOptions, obse
   return text;
 }
 
-export function writeSchema(opened: Opened, options: SchemaFileOptions): void {
+export function writeSchema(opened: OpenedEngine, options: SchemaFileOptions): void {
   replaceFile('schemaPath', options.schemaPath, printSchema(schemaOf(opened, options)));
 }
 
@@ -47,26 +47,26 @@ export function writeTypings(model: Model, { typingsPath, typingsMaxDepth }: Typ
   for (const [collection, depth] of cut)
     observe({
       type: 'warning',
-      message: `Typings: paths of '${collection}' follow ${depth} relation${depth === 1 ? '' : 's'} instead of ${typingsMaxDepth}, since there would be too many.`,
+      message: `Typings: paths of '${collection}' follow ${depth} relation${depth === 1 ? '' : 's'} instead of ${typingsMaxDepth}, to limit their number.`,
     });
   replaceFile('typingsPath', typingsPath, text);
 }
 
 // The schema lists every collection regardless of permissions. Only code that prints the schema uses this access.
-const everything = fullAccess({} as Caller);
+const fullRights = fullAccess({} as Caller);
 
-function schemaOf({ engine, model }: Opened, { prefix, version }: SchemaFileOptions): SchemaFile {
+function schemaOf({ engine, model }: OpenedEngine, { prefix, version }: SchemaFileOptions): SchemaFile {
   const keyOf: KeyOf = (name) =>
     model.collections.get(name)?.key.map((column) => ({ name: column.name, type: String(column.type) })) ?? [];
   const actionsOf = (collection: string) =>
-    engine.actions.describe(everything, collection).map((action) => schemaAction(action, keyOf));
+    engine.actions.describe(fullRights, collection).map((action) => schemaAction(action, keyOf));
   return createSchema(model, { prefix, version, engineVersion: process.versions.node, actionsOf });
 }
 
 /** The schema file includes forms that never change, with their values as defaults. Clients load the other forms. */
 function schemaAction({ fields, layout, ...action }: ActionDescription, keyOf: KeyOf): SchemaAction {
   if (!fields) return action;
-  const form = wireForm({ fields, ...(layout && { layout }) }, keyOf);
+  const form = toWireForm({ fields, ...(layout && { layout }) }, keyOf);
   return {
     ...action,
     fields: form.fields.map(({ value, ...field }) => ({ ...field, defaultValue: value })),
@@ -78,7 +78,7 @@ function schemaAction({ fields, layout, ...action }: ActionDescription, keyOf: K
  * Differences between the schema file and the served schema, one line each. Throws CONFIGURATION if the file is missing
  * or not a schema file.
  */
-export function findSchemaDifferences(opened: Opened, options: SchemaFileOptions): readonly string[] {
+export function findSchemaDifferences(opened: OpenedEngine, options: SchemaFileOptions): readonly string[] {
   const now = JSON.parse(printSchema(schemaOf(opened, options))) as SchemaFile;
   return compareSchemas(readSchema(options.schemaPath, ''), now).map(({ line }) => line);
 }
@@ -91,19 +91,19 @@ function compareSchema(text: string, options: SchemaFileOptions, observe: Observ
   const shown = different.slice(0, 5).join(', ') + (different.length > 5 ? ` and ${different.length - 5} more` : '');
   observe({
     type: 'warning',
-    message: `The schema file ${options.schemaPath} is not what is served, in: ${shown}. Write it anew with generateSchemaOnly, or with a start that is not in production.`,
+    message: `The schema file ${options.schemaPath} differs from the served schema in: ${shown}. Update it with generateSchemaOnly, or with a start outside production.`,
   });
 }
 
 /** `what`: prefix of the error message that names the option. */
 function readSchema(path: string, what: string): SchemaFile {
-  const cure = 'write it with generateSchemaOnly, or with a start that is not in production, and deploy it';
+  const remedy = 'write it with generateSchemaOnly, or with a start outside production, and deploy it';
   let text: string;
   try {
-    if (!statSync(path).isFile()) throw new Error('It is no file.');
+    if (!statSync(path).isFile()) throw new Error('It is not a file.');
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    const problem = `${what}the schema file ${path} cannot be read; ${cure}.`;
+    const problem = `${what}the schema file ${path} cannot be read; ${remedy}.`;
     throw new AppError('CONFIGURATION', { problem }, cause);
   }
   let schema: SchemaFile;
@@ -111,14 +111,14 @@ function readSchema(path: string, what: string): SchemaFile {
     schema = JSON.parse(text) as SchemaFile;
   } catch (cause) {
     const { line, column } = findJsonFault(text);
-    const problem = `${what}the schema file ${path} is no JSON, from line ${line}, column ${column} on; ${cure}.`;
+    const problem = `${what}the schema file ${path} is not valid JSON at line ${line}, column ${column}; ${remedy}.`;
     throw new AppError('CONFIGURATION', { problem }, cause);
   }
   const isOurs =
     Array.isArray(schema?.collections) &&
     schema.collections.every((each) => typeof each?.name === 'string' && Array.isArray(each.fields));
   if (isOurs) return schema;
-  return fail('CONFIGURATION', { problem: `${what}the file ${path} is no schema file; ${cure}.` });
+  return fail('CONFIGURATION', { problem: `${what}the file ${path} is not a schema file; ${remedy}.` });
 }
 
 /**
@@ -129,9 +129,9 @@ function readSchema(path: string, what: string): SchemaFile {
 function replaceFile(option: string, path: string, text: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found && !found.isFile() && !found.isCharacterDevice())
-    fail('CONFIGURATION', { problem: `${option}: ${path} is no file. Choose the path of a file.` });
+    fail('CONFIGURATION', { problem: `${option}: ${path} is not a file. Set the path of a file.` });
   if (found?.isFile() && textOf(path) === text) return;
-  let beside: string | undefined;
+  let temporaryFile: string | undefined;
   try {
     // A dangling link is resolved by the write itself.
     const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
@@ -140,12 +140,12 @@ function replaceFile(option: string, path: string, text: string): void {
       return;
     }
     const target = found ? realpathSync(path) : path;
-    beside = join(dirname(target), `.${randomId()}.tmp`);
-    writeFileSync(beside, text);
-    renameSync(beside, target);
+    temporaryFile = join(dirname(target), `.${randomId()}.tmp`);
+    writeFileSync(temporaryFile, text);
+    renameSync(temporaryFile, target);
   } catch (cause) {
-    if (beside !== undefined) rmSync(beside, { force: true });
-    const problem = `${option}: ${path} cannot be written. Choose another path, or change who may write there.`;
+    if (temporaryFile !== undefined) rmSync(temporaryFile, { force: true });
+    const problem = `${option}: ${path} cannot be written. Set another path, or change its write permissions.`;
     throw new AppError('CONFIGURATION', { problem }, cause);
   }
 }

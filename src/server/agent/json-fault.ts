@@ -3,7 +3,7 @@
 const tokens =
   /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.]))/uy;
 
-type Wanted = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end';
+type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end';
 
 /**
  * Returns `line` and `column`, from 1, of the first token that is not allowed, or of the end of the text if it is
@@ -16,7 +16,7 @@ export function findJsonFault(text: string): { readonly line: number; readonly c
 
 function findOffset(text: string): number {
   const open: ('{' | '[')[] = [];
-  let wanted: Wanted = 'value';
+  let expected: Expected = 'value';
   tokens.lastIndex = 0;
   for (;;) {
     const from = tokens.lastIndex;
@@ -24,26 +24,26 @@ function findOffset(text: string): number {
     const start = from + /^[ \t\r\n]*/.exec(text.slice(from))![0].length;
     if (!match) return start;
     const [, sign, string] = match;
-    const next = follow(wanted, sign ?? (string === undefined ? 'other' : 'string'), open);
+    const next = nextExpected(expected, sign ?? (string === undefined ? 'other' : 'string'), open);
     if (!next) return start;
-    wanted = next;
+    expected = next;
   }
 }
 
 /** Returns what may follow the token, or undefined if the token is not allowed. Updates `open`. */
-function follow(wanted: Wanted, token: string, open: ('{' | '[')[]): Wanted | undefined {
+function nextExpected(expected: Expected, token: string, open: ('{' | '[')[]): Expected | undefined {
   const isValue = token === 'string' || token === 'other';
-  if (wanted === ':') return token === ':' ? 'value' : undefined;
-  if (wanted.startsWith('key')) {
+  if (expected === ':') return token === ':' ? 'value' : undefined;
+  if (expected.startsWith('key')) {
     if (token === 'string') return ':';
-    if (token !== '}' || wanted === 'key') return undefined;
-  } else if (wanted.startsWith('value')) {
+    if (token !== '}' || expected === 'key') return undefined;
+  } else if (expected.startsWith('value')) {
     if (isValue) return ', or end';
     if (token === '{' || token === '[') {
       open.push(token);
       return token === '{' ? 'key or }' : 'value or ]';
     }
-    if (token !== ']' || wanted === 'value') return undefined;
+    if (token !== ']' || expected === 'value') return undefined;
   } else if (token === ',' && open.length > 0) return open.at(-1) === '{' ? 'key' : 'value';
   const opened = token === '}' ? '{' : token === ']' ? '[' : undefined;
   return opened !== undefined && open.pop() === opened ? ', or end' : undefined;

@@ -2,20 +2,20 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import {
-  checkRows,
+  checkOptions,
   isText,
-  type OptionRow,
-  type OptionRows,
+  type OptionRule,
+  type OptionRules,
   refuseOption,
 } from '../../agent/customize/option-checks.ts';
-import { readGiven } from '../../core/config/given.ts';
-import { type Config, type GivenSettings, loadConfig, type SettingName, settings } from '../../core/config.ts';
+import { parseSettings } from '../../core/config/given.ts';
+import { type Config, loadConfig, type SettingName, type SettingValues, settings } from '../../core/config.ts';
 import { isAppError } from '../../core/errors.ts';
 import { type LogFunction, type LogLevel, logLevels } from '../../core/observe.ts';
 import { selectTools, toolNames } from '../../mcp/tools.ts';
 import type { Authenticate, HostSignInOptions } from '../../oauth/login/host-sign-in.ts';
 
-/** Options of `createAgent` (spec 2.1), plus `settings`. */
+/** Options of `createAgent` (behaviour 2.1), plus `settings`. */
 export interface AgentOptions {
   /** The authentication secret of the environment. It signs the sessions of the HTTP API. */
   readonly authSecret: string;
@@ -28,7 +28,7 @@ export interface AgentOptions {
   readonly serverUrl?: string;
   /** If true, the agent reads the schema file and writes neither it nor the typings. Default false. */
   readonly isProduction?: boolean;
-  /** Replaces the JSON lines on standard error. */
+  /** Receives each log line. Default: JSON lines on standard error. */
   readonly logger?: LogFunction;
   /** Default: SERVICE_LOG_LEVEL, else `Info`. */
   readonly loggerLevel?: LogLevel;
@@ -42,15 +42,19 @@ export interface AgentOptions {
   readonly schemaPath?: string;
   /** File for the typings, written at the start. Default: no typings. */
   readonly typingsPath?: string;
-  /** How many relations a path in the typings may follow, 1 to 10. Default 5. */
+  /** The number of relations that a path in the typings may follow, 1 to 10. Default 5. */
   readonly typingsMaxDepth?: number;
   /** Leaves the position of the action out of action URLs. Default false. */
   readonly useUnsafeActionEndpoint?: boolean;
-  /** Returns the signed-in user of the application for a request. Called only on the sign-in pages of Portico. */
+  /**
+   * Returns the signed-in user of the application for a request. Called only on the sign-in pages of Portico. Default:
+   * users sign in at Portico.
+   */
   readonly authenticate?: Authenticate;
   /**
    * With `authenticate`: the sign-in page of the application, as a path or an http(s) URL. `{returnTo}` in it is
-   * replaced by the URL to return to. Without the placeholder, a `returnTo` parameter is added.
+   * replaced by the URL to return to. Without the placeholder, a `returnTo` parameter is added. Default: the sign-in
+   * page of Portico.
    */
   readonly signInUrl?: string;
   /**
@@ -60,7 +64,7 @@ export interface AgentOptions {
   readonly passwordSignIn?: boolean;
   /**
    * The settings of docs/configuration.md by their names in code, such as `dataDir`. They win over the environment;
-   * lists of allowed or denied names are combined with it.
+   * lists of allowed or denied names are combined with it. Default: the environment, else the defaults of the settings.
    */
   readonly settings?: AgentSettings;
 }
@@ -82,14 +86,14 @@ export interface CheckedOptions
   readonly logger: LogFunction | null;
   readonly typingsPath: string | null;
   /** The settings from the options. */
-  readonly code: GivenSettings;
+  readonly code: SettingValues;
 }
 
 /** Options of `mountAiMcpServer`. */
 export interface McpOptions {
-  /** Serve exactly these tools. Default: all. */
+  /** Serve exactly these tools. Default: `SERVICE_MCP_ENABLED_TOOLS`, else all. */
   readonly enabledTools?: readonly string[];
-  /** Path before /mcp and /oauth. */
+  /** Path before /mcp and /oauth. Default: `SERVICE_MCP_BASE_PATH`, else the root. */
   readonly basePath?: string;
 }
 
@@ -99,96 +103,96 @@ const isPageAddress = (value: unknown): boolean => {
   return /^\/(?!\/)/.test(value) || (/^https?:\/\//.test(value) && URL.canParse(value.replaceAll('{returnTo}', '')));
 };
 const isFlag = (value: unknown): boolean => typeof value === 'boolean';
-const secret: OptionRow = { required: true, expected: 'a text that is not empty', takes: isText };
-const flag: OptionRow = { expected: 'true or false', takes: isFlag };
-const filePath: OptionRow = {
-  expected: 'the path of a file in a folder that is there',
-  takes: (value) => isText(value) && existsSync(dirname(resolve(value))),
+const secret: OptionRule = { required: true, expected: 'a string that is not empty', accepts: isText };
+const flag: OptionRule = { expected: 'true or false', accepts: isFlag };
+const filePath: OptionRule = {
+  expected: 'the path of a file in an existing folder',
+  accepts: (value) => isText(value) && existsSync(dirname(resolve(value))),
 };
 
-const agentRows: OptionRows<AgentOptions> = {
+const agentRows: OptionRules<AgentOptions> = {
   authSecret: secret,
   envSecret: secret,
   serverUrl: {
     expected: "an address such as 'https://platform.example.com'",
-    takes: (value) => isText(value) && /^https?:\/\//.test(value) && URL.canParse(value),
+    accepts: (value) => isText(value) && /^https?:\/\//.test(value) && URL.canParse(value),
   },
   isProduction: flag,
-  logger: { expected: 'a function (level, message, error?)', takes: (value) => typeof value === 'function' },
+  logger: { expected: 'a function (level, message, error?)', accepts: (value) => typeof value === 'function' },
   loggerLevel: {
     expected: `one of ${logLevels.join(', ')}`,
-    takes: (value) => (logLevels as readonly unknown[]).includes(value),
+    accepts: (value) => (logLevels as readonly unknown[]).includes(value),
   },
   prefix: {
     expected: "a path such as '/service', of letters, digits, '-', '_' and '~'",
-    takes: (value) => typeof value === 'string' && /^\/*[-~\w]+(\/+[-~\w]+)*\/*$|^\/*$/.test(value),
+    accepts: (value) => typeof value === 'string' && /^\/*[-~\w]+(\/+[-~\w]+)*\/*$|^\/*$/.test(value),
   },
   consolePath: {
     expected: "a path such as '/console', of letters, digits, '-', '_' and '~'",
-    takes: (value) => typeof value === 'string' && /^\/*[-~\w]+(\/+[-~\w]+)*\/*$/.test(value),
+    accepts: (value) => typeof value === 'string' && /^\/*[-~\w]+(\/+[-~\w]+)*\/*$/.test(value),
   },
   apiPath: {
     expected: "a path such as '/api', of letters, digits, '-', '_' and '~'",
-    takes: (value) => typeof value === 'string' && /^\/*[-~\w]+(\/+[-~\w]+)*\/*$|^\/*$/.test(value),
+    accepts: (value) => typeof value === 'string' && /^\/*[-~\w]+(\/+[-~\w]+)*\/*$|^\/*$/.test(value),
   },
   schemaPath: filePath,
   typingsPath: filePath,
   typingsMaxDepth: {
     expected: 'a whole number from 1 to 10',
-    takes: (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 10,
+    accepts: (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 10,
   },
   useUnsafeActionEndpoint: flag,
-  authenticate: { expected: 'a function (req) => caller or null', takes: (value) => typeof value === 'function' },
+  authenticate: { expected: 'a function (req) => caller or null', accepts: (value) => typeof value === 'function' },
   signInUrl: {
     expected: "a path such as '/login', or an address that begins with https:// or http://",
-    takes: isPageAddress,
+    accepts: isPageAddress,
   },
   passwordSignIn: flag,
-  settings: { expected: 'an object', takes: (value) => typeof value === 'object' && !Array.isArray(value) },
+  settings: { expected: 'an object', accepts: (value) => typeof value === 'object' && !Array.isArray(value) },
 };
 
 const isList = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 
-const mcpRows: OptionRows<McpOptions> = {
-  enabledTools: { expected: `a list of tools, of ${toolNames.join(', ')}`, takes: isList },
-  basePath: { expected: 'a path', takes: (value) => typeof value === 'string' },
+const mcpRows: OptionRules<McpOptions> = {
+  enabledTools: { expected: `a list of tools, from ${toolNames.join(', ')}`, accepts: isList },
+  basePath: { expected: 'a path', accepts: (value) => typeof value === 'string' },
 };
 
 /** Throws CONFIGURATION, with similar names, for options that are missing, unknown or invalid. Never shows secrets. */
-export function checkAgentOptions(given: AgentOptions, at: string): CheckedOptions {
-  checkRows('createAgent', given, agentRows, at);
-  const { schemaPath = '.service-schema.json' } = given;
-  const { loggerLevel: logLevel, serverUrl, prefix, consolePath, apiPath } = given;
-  const said = { logLevel, serverUrl, prefix, consolePath, apiPath };
+export function checkAgentOptions(options: AgentOptions, at: string): CheckedOptions {
+  checkOptions('createAgent', options, agentRows, at);
+  const { schemaPath = '.service-schema.json' } = options;
+  const { loggerLevel: logLevel, serverUrl, prefix, consolePath, apiPath } = options;
+  const settingOptions = { logLevel, serverUrl, prefix, consolePath, apiPath };
   return {
-    authSecret: given.authSecret,
-    envSecret: given.envSecret,
-    isProduction: given.isProduction ?? false,
-    logger: given.logger ?? null,
+    authSecret: options.authSecret,
+    envSecret: options.envSecret,
+    isProduction: options.isProduction ?? false,
+    logger: options.logger ?? null,
     schemaPath: resolve(schemaPath),
-    typingsPath: given.typingsPath === undefined ? null : resolve(given.typingsPath),
-    typingsMaxDepth: given.typingsMaxDepth ?? 5,
-    useUnsafeActionEndpoint: given.useUnsafeActionEndpoint ?? false,
-    hostSignIn: checkHostSignIn(given, at),
-    code: { ...checkSettings(given.settings ?? {}, at), ...withoutUndefined(said) },
+    typingsPath: options.typingsPath === undefined ? null : resolve(options.typingsPath),
+    typingsMaxDepth: options.typingsMaxDepth ?? 5,
+    useUnsafeActionEndpoint: options.useUnsafeActionEndpoint ?? false,
+    hostSignIn: checkHostSignIn(options, at),
+    code: { ...checkSettings(options.settings ?? {}, at), ...withoutUndefined(settingOptions) },
   };
 }
 
-function checkHostSignIn(given: AgentOptions, at: string): HostSignInOptions | undefined {
-  const { authenticate, signInUrl = null, passwordSignIn } = given;
+function checkHostSignIn(options: AgentOptions, at: string): HostSignInOptions | undefined {
+  const { authenticate, signInUrl = null, passwordSignIn } = options;
   if (authenticate) return { authenticate, signInUrl, passwords: passwordSignIn ?? signInUrl === null };
-  const lonely = (['signInUrl', 'passwordSignIn'] as const).find((name) => given[name] !== undefined);
-  if (lonely)
-    refuseOption(`createAgent: '${lonely}' is for a sign-in of the application: give 'authenticate' as well`, at);
+  const dependentOption = (['signInUrl', 'passwordSignIn'] as const).find((name) => options[name] !== undefined);
+  if (dependentOption)
+    refuseOption(`createAgent: '${dependentOption}' requires 'authenticate', the sign-in of the application`, at);
   return undefined;
 }
 
-const withoutUndefined = <T extends object>(given: T): { readonly [K in keyof T]?: NonNullable<T[K]> } =>
-  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
+const withoutUndefined = <T extends object>(input: T): { readonly [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T;
 
-export function checkMcpOptions(given: McpOptions, at: string): McpOptions {
-  checkRows('mountAiMcpServer', given, mcpRows, at);
-  const { basePath = '', enabledTools = null } = given;
+export function checkMcpOptions(options: McpOptions, at: string): McpOptions {
+  checkOptions('mountAiMcpServer', options, mcpRows, at);
+  const { basePath = '', enabledTools = null } = options;
   try {
     loadConfig({ file: { basePath } });
     selectTools(enabledTools, () => undefined);
@@ -197,12 +201,12 @@ export function checkMcpOptions(given: McpOptions, at: string): McpOptions {
     if (isAppError(error, 'CONFIGURATION')) refuseOption(error.message.replace(/\.$/, ''), at);
     throw error;
   }
-  return given;
+  return options;
 }
 
 export function checkTypingsOptions(typingsPath: unknown, typingsMaxDepth: unknown, at: string): void {
   const { typingsPath: path, typingsMaxDepth: depth } = agentRows;
-  checkRows(
+  checkOptions(
     'updateTypesOnFileSystem',
     { typingsPath, typingsMaxDepth },
     { typingsPath: { ...path, required: true }, typingsMaxDepth: { ...depth, required: true } },
@@ -210,12 +214,13 @@ export function checkTypingsOptions(typingsPath: unknown, typingsMaxDepth: unkno
   );
 }
 
-function checkSettings(given: AgentSettings, at: string): GivenSettings {
+function checkSettings(settingValues: AgentSettings, at: string): SettingValues {
   const { database: _database, envSecret: _envSecret, serverUrl: _serverUrl, ...rows } = settings;
   const own: readonly string[] = ['envSecret', 'serverUrl'] satisfies readonly OptionSetting[];
-  for (const name of Object.keys(given)) {
-    if (name === 'database') refuseOption("settings: the served data is what addDataSource names, not 'database'", at);
+  for (const name of Object.keys(settingValues)) {
+    if (name === 'database')
+      refuseOption("settings: 'database' is not allowed here: add the served data with addDataSource", at);
     if (own.includes(name)) refuseOption(`settings: '${name}' is an option of createAgent itself`, at);
   }
-  return readGiven(rows, given, (problem) => refuseOption(problem, at));
+  return parseSettings(rows, settingValues, (problem) => refuseOption(problem, at));
 }

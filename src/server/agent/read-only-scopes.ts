@@ -6,7 +6,7 @@ import type { Observe } from '../../core/observe.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Warns about row scopes that block every write although a role allows it. */
-export async function warnOfReadOnlyScopes(
+export async function warnAboutReadOnlyScopes(
   store: Pick<Store, 'rights' | 'identity'>,
   engine: Engine,
   observe: Observe,

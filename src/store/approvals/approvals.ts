@@ -13,11 +13,11 @@ import type { Tables } from '../migrations/first-tables.ts';
 import { addColumns } from '../migrations/indexes.ts';
 import type { Approval, ApprovalCall, ApprovalContent, ApprovalRequest, ApprovalResult, Approvals } from './types.ts';
 
-const KEPT_MS = 24 * 3600_000;
+const RESULT_MS = 24 * 3600_000;
 const SWEEP_MS = 600_000;
 /** Per user: repeated calls of a model must not bury the requests of other users. */
-const MOST_PENDING = 50;
-const MOST_LISTED = 100;
+const MAX_PENDING = 50;
+const MAX_LISTED = 100;
 
 export const approvalTables: Tables = {
   approvals(table) {
@@ -87,9 +87,9 @@ export function createApprovals(
   const openKeyOf = ({ userId, clientId, grantId, tokenId, tool, args }: ApprovalCall) =>
     sign(JSON.stringify(['call', userId, clientId, grantId ?? tokenId ?? null, tool, args]), secret());
   const foundHashOf = ({ found }: ApprovalCall) => sign(JSON.stringify(['found', found]), secret());
-  const oldest = () => clock.now() - KEPT_MS;
+  const oldest = () => clock.now() - RESULT_MS;
   /** Decided requests are stored for 24 hours after the decision, like their results. */
-  const isKept = (either: Knex.QueryBuilder) =>
+  const isNotExpired = (either: Knex.QueryBuilder) =>
     either.where('created_at', '>', oldest()).orWhere('decided_at', '>', oldest());
   let sweepAt = 0;
 
@@ -102,8 +102,9 @@ export function createApprovals(
   }
 
   async function sweep(): Promise<void> {
-    const isOld = (either: Knex.QueryBuilder) => either.whereNull('decided_at').orWhere('decided_at', '<=', oldest());
-    await database.retry(() => table().where('created_at', '<=', oldest()).where(isOld).delete());
+    const isExpired = (either: Knex.QueryBuilder) =>
+      either.whereNull('decided_at').orWhere('decided_at', '<=', oldest());
+    await database.retry(() => table().where('created_at', '<=', oldest()).where(isExpired).delete());
   }
 
   function toRow(request: ApprovalRequest, now: number): Row {
@@ -157,7 +158,7 @@ export function createApprovals(
   }
 
   /** Releases the key of an expired request for a new one of the same call. The row remains as expired. */
-  async function makeRoom(open_key: string, now: number): Promise<void> {
+  async function expireOpen(open_key: string, now: number): Promise<void> {
     await database.retry(() =>
       table()
         .where({ open_key })
@@ -185,42 +186,42 @@ export function createApprovals(
       const now = clock.now();
       const row = toRow(request, now);
       const open_key = row.open_key!;
-      await makeRoom(open_key, now);
-      const known = await openRow(open_key);
-      if (known) return fromRow(known);
+      await expireOpen(open_key, now);
+      const existing = await openRow(open_key);
+      if (existing) return fromRow(existing);
       const [waiting] = await table()
         .where({ user_id: request.userId, state: 'pending' })
         .where('expires_at', '>', now)
         .count<{ count: number | string }[]>({ count: '*' });
-      if (Number(waiting?.count ?? 0) >= MOST_PENDING) return 'full';
+      if (Number(waiting?.count ?? 0) >= MAX_PENDING) return 'full';
       await database.retry(() => table().insert(row).onConflict('open_key').ignore());
-      const made = await openRow(open_key);
+      const inserted = await openRow(open_key);
       // Another process has just decided and used it, or overtaken it.
-      return made ? fromRow(made) : approvals.ask(request);
+      return inserted ? fromRow(inserted) : approvals.ask(request);
     },
     async openOf(call) {
       const row = await openRow(openKeyOf(call));
       return row && { approval: fromRow(row), unchanged: row.found_hash === foundHashOf(call) };
     },
     async find(id) {
-      const row = (await table().where({ id }).where(isKept).first()) as Row | undefined;
+      const row = (await table().where({ id }).where(isNotExpired).first()) as Row | undefined;
       return row && fromRow(row);
     },
     async list(which, limit, from = 0) {
       const newest = table()
-        .where(isKept)
+        .where(isNotExpired)
         .orderBy([
           { column: 'created_at', order: 'desc' },
           { column: 'id', order: 'desc' },
         ]);
-      const most = Math.min(Math.max(1, limit), MOST_LISTED);
+      const pageLimit = Math.min(Math.max(1, limit), MAX_LISTED);
       if (which === 'settled') {
         newest.where((either) => either.whereNot({ state: 'pending' }).orWhere('expires_at', '<=', clock.now()));
-        return ((await newest.offset(from).limit(most)) as Row[]).map(fromRow);
+        return ((await newest.offset(from).limit(pageLimit)) as Row[]).map(fromRow);
       }
       newest.where({ state: 'pending' }).where('expires_at', '>', clock.now());
       const waiting = (await newest.select('id', 'user_id')) as Pick<Row, 'id' | 'user_id'>[];
-      const ids = inTurns(waiting).slice(from, from + most);
+      const ids = roundRobin(waiting).slice(from, from + pageLimit);
       const rows = new Map(((await table().whereIn('id', ids)) as Row[]).map((row) => [row.id, row]));
       return ids.flatMap((id) => rows.get(id) ?? []).map(fromRow);
     },
@@ -241,11 +242,11 @@ export function createApprovals(
       );
     },
     take: (id, call) => use(id, call, { state: 'used', open_key: null }),
-    begin: (id, call) => use(id, call, { state: 'running', expires_at: clock.now() + KEPT_MS }),
+    begin: (id, call) => use(id, call, { state: 'running', expires_at: clock.now() + RESULT_MS }),
     async settle(id, result) {
       const state: Approval['state'] = 'text' in result ? 'used' : 'failed';
-      const kept = { state, result: encrypt(JSON.stringify(result), secret()), expires_at: clock.now() + KEPT_MS };
-      await database.retry(() => table().where({ id }).whereIn('state', ['approved', 'running']).update(kept));
+      const values = { state, result: encrypt(JSON.stringify(result), secret()), expires_at: clock.now() + RESULT_MS };
+      await database.retry(() => table().where({ id }).whereIn('state', ['approved', 'running']).update(values));
     },
     async close(id) {
       await database.retry(() =>
@@ -272,8 +273,8 @@ export function createApprovals(
         found_hash: marker,
       };
       await database.retry(() => table().insert(row).onConflict('id').ignore());
-      const made = (await table().where({ id }).first('found_hash')) as Pick<Row, 'found_hash'> | undefined;
-      return made?.found_hash === marker;
+      const inserted = (await table().where({ id }).first('found_hash')) as Pick<Row, 'found_hash'> | undefined;
+      return inserted?.found_hash === marker;
     },
     sweep,
   };
@@ -281,12 +282,12 @@ export function createApprovals(
 }
 
 /** Ids in turns: the first of each user, then the second of each. `rows` keep their order. */
-function inTurns(rows: readonly Pick<Row, 'id' | 'user_id'>[]): readonly string[] {
+function roundRobin(rows: readonly Pick<Row, 'id' | 'user_id'>[]): readonly string[] {
   const turns: string[][] = [];
-  const had = new Map<number, number>();
+  const countByUser = new Map<number, number>();
   for (const { id, user_id: userId } of rows) {
-    const turn = had.get(userId) ?? 0;
-    had.set(userId, turn + 1);
+    const turn = countByUser.get(userId) ?? 0;
+    countByUser.set(userId, turn + 1);
     turns[turn] ??= [];
     turns[turn].push(id);
   }

@@ -7,7 +7,7 @@ import { decrypt, encrypt, randomToken, sign } from '../../core/secret.ts';
 import type { Database } from '../database/database.ts';
 import type { IdempotencyClaim, IdempotencyKeys } from './types.ts';
 
-const KEPT_MS = 24 * 3600_000;
+const OUTCOME_MS = 24 * 3600_000;
 /** A call counts as dead when its row was not refreshed for this long. */
 const ALIVE_MS = 60_000;
 const SWEEP_MS = 600_000;
@@ -45,7 +45,7 @@ export interface IdempotencyRows {
 
 /** Refreshes the row of each running call while this process lives. */
 export function createIdempotencyKeys(rows: IdempotencyRows, clock: Clock): IdempotencyKeys {
-  function hold(ticket: Ticket): Extract<IdempotencyClaim, { state: 'mine' }> {
+  function createClaim(ticket: Ticket): Extract<IdempotencyClaim, { state: 'mine' }> {
     let cancel = clock.after(ALIVE_MS / 3, stayAlive);
     let isOver = false;
     function stayAlive(): void {
@@ -73,7 +73,7 @@ export function createIdempotencyKeys(rows: IdempotencyRows, clock: Clock): Idem
   return {
     async claim(call) {
       const claimed = await rows.claim(call);
-      return claimed.state === 'mine' ? hold(claimed.ticket) : claimed;
+      return claimed.state === 'mine' ? createClaim(claimed.ticket) : claimed;
     },
   };
 }
@@ -83,7 +83,7 @@ export function createIdempotencyRows(database: Database, clock: Clock, getSecre
   const table = () => knex('idempotency_keys');
   // A separate key: data encrypted with it cannot be confused with other encrypted data.
   const secretOf = () => sign('idempotency', getSecret());
-  const mine = ({ key_hash, attempt }: Ticket) => table().where({ key_hash, attempt });
+  const rowOf = ({ key_hash, attempt }: Ticket) => table().where({ key_hash, attempt });
   let sweepAt = 0;
 
   /** At most every ten minutes. Expired rows count as absent before they are swept. */
@@ -95,16 +95,16 @@ export function createIdempotencyRows(database: Database, clock: Clock, getSecre
 
   return {
     async stayAlive(ticket) {
-      await mine(ticket).update({ alive_until: clock.now() + ALIVE_MS });
+      await rowOf(ticket).update({ alive_until: clock.now() + ALIVE_MS });
     },
     async settle(ticket, answer) {
-      await database.retry(() => mine(ticket).update({ sealed: encrypt(answer, secretOf()) }));
+      await database.retry(() => rowOf(ticket).update({ sealed: encrypt(answer, secretOf()) }));
     },
     async release(ticket) {
-      await database.retry(() => mine(ticket).delete());
+      await database.retry(() => rowOf(ticket).delete());
     },
     async doubt(ticket) {
-      await database.retry(() => mine(ticket).update({ alive_until: 0 }));
+      await database.retry(() => rowOf(ticket).update({ alive_until: 0 }));
     },
     async claim({ userId, clientId, tool, key, args, rights }) {
       const now = clock.now();
@@ -123,18 +123,18 @@ export function createIdempotencyRows(database: Database, clock: Clock, getSecre
       await database.retry(() => table().where({ key_hash }).where('expires_at', '<=', now).delete());
       await database.retry(() =>
         table()
-          .insert({ ...row, created_at: now, expires_at: now + KEPT_MS })
+          .insert({ ...row, created_at: now, expires_at: now + OUTCOME_MS })
           .onConflict('key_hash')
           .ignore(),
       );
-      const found = await table().where({ key_hash }).first<KeyRow | undefined>();
+      const existing = await table().where({ key_hash }).first<KeyRow | undefined>();
       // Another call has just released it.
-      if (!found) return { state: 'running' };
-      if (found.attempt === row.attempt) return { state: 'mine', ticket: { key_hash, attempt: row.attempt } };
-      if (found.arguments_hash !== row.arguments_hash) return { state: 'other' };
-      if (found.sealed === null) return { state: Number(found.alive_until) > now ? 'running' : 'unknown' };
-      if (found.rights_hash !== row.rights_hash) return { state: 'withheld' };
-      return { state: 'done', answer: decrypt(found.sealed, secret) };
+      if (!existing) return { state: 'running' };
+      if (existing.attempt === row.attempt) return { state: 'mine', ticket: { key_hash, attempt: row.attempt } };
+      if (existing.arguments_hash !== row.arguments_hash) return { state: 'other' };
+      if (existing.sealed === null) return { state: Number(existing.alive_until) > now ? 'running' : 'unknown' };
+      if (existing.rights_hash !== row.rights_hash) return { state: 'withheld' };
+      return { state: 'done', answer: decrypt(existing.sealed, secret) };
     },
   };
 }

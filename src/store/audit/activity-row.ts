@@ -1,9 +1,10 @@
-// Converts activity log entries to rows and back.
+// Converts activity log entries to rows and back. Values that are too long to index have search keys.
 
+import type { Knex } from 'knex';
+import { hashToken } from '../../core/secret.ts';
+import type { Tables } from '../migrations/first-tables.ts';
 import type { EntryWorkflow } from '../workflows/types.ts';
-import type { EntryDetails } from './activity-details.ts';
-import { clientKeyOf } from './activity-keys.ts';
-import type { ActivityEntry } from './activity-types.ts';
+import type { ActivityEntry, LoggedEffect } from './activity-types.ts';
 
 export const TABLE = 'activity_logs';
 /** The records of each entry, to find entries by record. */
@@ -124,4 +125,98 @@ export function fromRow(
     ...(workflow && { workflow }),
     ...details,
   };
+}
+
+const MAX_KEY_LENGTH = 100;
+
+/** The key in `activity_records`: the id, or its hash when it is long or contains NUL. */
+export function recordKeyOf(recordId: string): string {
+  // PostgreSQL text cannot contain NUL.
+  const asIs = recordId.length <= MAX_KEY_LENGTH && !recordId.includes('\0');
+  return asIs ? recordId : `sha256:${hashToken(recordId)}`;
+}
+
+export function recordKeysOf(recordIds: readonly string[] | undefined): readonly string[] {
+  if (!recordIds || recordIds.length === 0) return [];
+  return recordIds.length === 1 ? [recordKeyOf(recordIds[0]!)] : [...new Set(recordIds.map(recordKeyOf))];
+}
+
+/** Cached: there are few clients, and each calls often. */
+const keyCache = new Map<string, number>();
+const MAX_CACHED = 1000;
+
+/** A 52-bit hash of a client name, ignoring case and surrounding spaces; never 0. */
+export function clientKeyOf(name: string): number {
+  const cached = keyCache.get(name);
+  if (cached !== undefined) return cached;
+  const folded = name.trim().normalize('NFC').toLowerCase();
+  const key = Number.parseInt(Buffer.from(hashToken(folded), 'base64url').toString('hex').slice(0, 13), 16) || 1;
+  if (keyCache.size >= MAX_CACHED) keyCache.clear();
+  keyCache.set(name, key);
+  return key;
+}
+
+/**
+ * Details that only few entries have: additional written records, and the approval of a write. They have their own
+ * table and add no cost to other calls.
+ */
+export const DETAILS = 'activity_details';
+
+export type EntryDetails = Pick<ActivityEntry, 'effects' | 'approvalId' | 'dryRun'>;
+
+export const detailTables: Tables = {
+  activity_details(table) {
+    table.bigInteger('log_id').primary();
+    table.string('approval_id', 43);
+    table.text('effects', 'mediumtext');
+    table.smallint('dry_run');
+    table.index(['approval_id']);
+  },
+};
+
+interface DetailRow {
+  readonly log_id: number;
+  readonly approval_id: string | null;
+  readonly effects: string | null;
+  /** 1 for a dry run. */
+  readonly dry_run: number | null;
+}
+
+export const detailColumns = ['log_id', 'approval_id', 'effects', 'dry_run'] as const;
+
+/** Maximum number of ids per effect; `count` has the total. */
+const MAX_IDS = 500;
+
+export const hasDetails = ({ effects, approvalId, dryRun }: EntryDetails): boolean =>
+  dryRun === true || approvalId !== undefined || (effects !== undefined && effects.length > 0);
+
+export function toDetailRow(log_id: number, { effects, approvalId, dryRun }: EntryDetails): DetailRow {
+  const short = effects?.map(({ ids, ...effect }) => ({ ...effect, ...(ids && { ids: ids.slice(0, MAX_IDS) }) }));
+  return {
+    ...{ log_id, approval_id: approvalId ?? null },
+    effects: short && short.length > 0 ? JSON.stringify(short) : null,
+    dry_run: dryRun ? 1 : null,
+  };
+}
+
+export function fromDetailRow({ approval_id, effects, dry_run }: Omit<DetailRow, 'log_id'>): EntryDetails {
+  return {
+    ...(approval_id !== null && { approvalId: approval_id }),
+    ...(dry_run !== null && { dryRun: Boolean(dry_run) }),
+    ...(effects !== null && { effects: JSON.parse(effects) as LoggedEffect[] }),
+  };
+}
+
+/** Keeps stored values that are absent in the new row: the mark has the approval, the outcome has the effects. */
+export async function insertDetails(trx: Knex.Transaction, rows: readonly DetailRow[]): Promise<void> {
+  for (const row of rows) {
+    const definedValues = Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+    await trx(DETAILS).insert(row).onConflict('log_id').merge(definedValues);
+  }
+}
+
+/** Details by entry id, for the entries that have some. */
+export async function readDetails(on: Knex, ids: readonly number[]): Promise<ReadonlyMap<number, EntryDetails>> {
+  const rows = await on(DETAILS).whereIn('log_id', ids).select<DetailRow[]>();
+  return new Map(rows.map((row) => [Number(row.log_id), fromDetailRow(row)]));
 }

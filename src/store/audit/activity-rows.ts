@@ -1,23 +1,30 @@
 // Writes entries of the activity log. Every call writes one: on SQLite it uses statements that are prepared once,
 // because knex would build, queue and prepare each one at a higher cost. The driver is synchronous, and a statement
-// outside a transaction is a transaction of its own. During a transaction, and on servers, the writes use knex.
+// outside a transaction is a transaction of its own. During a transaction, and on servers, the writes use knex. The
+// file also tracks whether the log can be written. Writes require it, and the readiness check reports it.
 
 import type { Knex } from 'knex';
+import { AppError } from '../../core/errors.ts';
 import type { SqliteConnection } from '../../core/sqlite.ts';
 import type { Database } from '../database/database.ts';
 import type { Versions } from '../version-types.ts';
 import { versionsOf } from '../versions.ts';
 import type { EntryWorkflow } from '../workflows/types.ts';
-import { type EntryDetails, hasDetails, putDetails, readDetails, toDetailRow } from './activity-details.ts';
-import { recordKeysOf } from './activity-keys.ts';
 import {
+  columns,
+  type EntryDetails,
   fromRow,
   fromWorkflowRow,
+  hasDetails,
+  insertDetails,
   RECORDS,
   type Row,
+  readDetails,
   recordColumns,
+  recordKeysOf,
   type StoredEntry,
   TABLE,
+  toDetailRow,
   toRow,
   toWorkflowRow,
   WORKFLOWS,
@@ -29,7 +36,7 @@ import type { ActivityEntry, ActivityLog } from './activity-types.ts';
 
 export interface ActivityRows {
   /** Returns the id of the new row, and the current versions when they cost no extra query. */
-  insert(entry: ActivityEntry): Promise<Mark>;
+  insert(entry: ActivityEntry): Promise<LogMark>;
   /** Writes all entries or no entries. */
   insertAll(entries: readonly ActivityEntry[]): Promise<void>;
   complete(id: number, result: Completed): Promise<void>;
@@ -38,7 +45,7 @@ export interface ActivityRows {
   readonly list: ActivityLog['list'];
 }
 
-export interface Mark {
+export interface LogMark {
   readonly id: number;
   readonly versions?: Versions;
 }
@@ -48,27 +55,27 @@ export interface Mark {
  * each statement costs a round trip, and larger batches are better.
  */
 const ROWS_A_STATEMENT = { sqlite: 50, mysql: 500, postgres: 500 } as const;
-const PAGE_MOST = 1000;
+const MAX_PAGE = 1000;
 /** Number of values that every database accepts in one statement. */
 const IDS_A_STATEMENT = 500;
 
 export function createActivityRows(
   database: Database,
-  getPlace: () => Promise<{ readonly environmentId: number }>,
+  getEnvironment: () => Promise<{ readonly environmentId: number }>,
 ): ActivityRows {
   const { knex, dialect } = database;
-  const together = ROWS_A_STATEMENT[dialect];
+  const rowsPerStatement = ROWS_A_STATEMENT[dialect];
   const statements = new WeakMap<SqliteConnection, Statements>();
-  const atOnce = <T>(run: (ready: Statements) => T) =>
-    database.sqlite?.atOnce((connection) => {
-      const made = statements.get(connection) ?? prepare(connection);
-      statements.set(connection, made);
-      return run(made);
+  const runPrepared = <T>(run: (ready: Statements) => T) =>
+    database.sqlite?.runSync((connection) => {
+      const prepared = statements.get(connection) ?? prepare(connection);
+      statements.set(connection, prepared);
+      return run(prepared);
     });
   /** Cached, because a process serves one environment. */
   let environment: number | undefined;
   const findEnvironment = async (): Promise<number> => {
-    environment = (await getPlace()).environmentId;
+    environment = (await getEnvironment()).environmentId;
     return environment;
   };
 
@@ -90,16 +97,16 @@ export function createActivityRows(
       await database.write(async (trx) => {
         if ((await trx(TABLE).where(where).update(row)) === 0) return;
         const marked = await trx(TABLE).where({ id }).first<RecordRow>('environment_id', 'started_at');
-        await insertKeys(trx, together, keysOf({ ...marked, log_id: id }, recordIds));
+        await insertKeys(trx, rowsPerStatement, keysOf({ ...marked, log_id: id }, recordIds));
         if (workflow) await insertWorkflows(trx, [toWorkflowRow(id, workflow)]);
-        if (effects) await putDetails(trx, [toDetailRow(id, { effects })]);
+        if (effects) await insertDetails(trx, [toDetailRow(id, { effects })]);
       });
   };
 
   return {
-    async insert(entry): Promise<Mark> {
+    async insert(entry): Promise<LogMark> {
       const row = toRow(entry, environment ?? (await findEnvironment()));
-      const done = atOnce((ready) => ready.mark(row, recordKeysOf(entry.recordIds), entry));
+      const done = runPrepared((ready) => ready.mark(row, recordKeysOf(entry.recordIds), entry));
       if (done) {
         const [id, ...numbers] = done.answer;
         return { id: id!, versions: versionsOf(numbers) };
@@ -107,47 +114,50 @@ export function createActivityRows(
       if (!hasMore(entry)) return { id: await database.insert(knex, TABLE, { ...row }) };
       return database.write(async (trx) => {
         const id = await database.insert(trx, TABLE, { ...row });
-        await insertKeys(trx, together, keysOf({ ...row, log_id: id }, entry.recordIds));
+        await insertKeys(trx, rowsPerStatement, keysOf({ ...row, log_id: id }, entry.recordIds));
         if (entry.workflow) await insertWorkflows(trx, [toWorkflowRow(id, entry.workflow)]);
-        if (hasDetails(entry)) await putDetails(trx, [toDetailRow(id, entry)]);
+        if (hasDetails(entry)) await insertDetails(trx, [toDetailRow(id, entry)]);
         return { id };
       });
     },
     async insertAll(entries) {
       const of = environment ?? (await findEnvironment());
       const rows = entries.map((entry) => toRow(entry, of));
-      if (!atOnce((ready) => ready.insertAll(rows, entries)))
+      if (!runPrepared((ready) => ready.insertAll(rows, entries)))
         await database.write(async (trx) => {
-          for (let at = 0; at < rows.length; at += together) {
-            const [some, told] = [rows.slice(at, at + together), entries.slice(at, at + together)];
-            const ids = await insertRows(database, trx, some, told.some(hasMore));
+          for (let at = 0; at < rows.length; at += rowsPerStatement) {
+            const [batchRows, batch] = [
+              rows.slice(at, at + rowsPerStatement),
+              entries.slice(at, at + rowsPerStatement),
+            ];
+            const ids = await insertRows(database, trx, batchRows, batch.some(hasMore));
             await insertKeys(
               trx,
-              together,
-              ids.flatMap((id, n) => keysOf({ ...some[n]!, log_id: id }, told[n]!.recordIds)),
+              rowsPerStatement,
+              ids.flatMap((id, n) => keysOf({ ...batchRows[n]!, log_id: id }, batch[n]!.recordIds)),
             );
             await insertWorkflows(
               trx,
-              ids.flatMap((id, n) => (told[n]!.workflow ? [toWorkflowRow(id, told[n]!.workflow)] : [])),
+              ids.flatMap((id, n) => (batch[n]!.workflow ? [toWorkflowRow(id, batch[n]!.workflow)] : [])),
             );
-            await putDetails(
+            await insertDetails(
               trx,
-              ids.flatMap((id, n) => (hasDetails(told[n]!) ? [toDetailRow(id, told[n]!)] : [])),
+              ids.flatMap((id, n) => (hasDetails(batch[n]!) ? [toDetailRow(id, batch[n]!)] : [])),
             );
           }
         });
     },
     async complete(id, completed) {
-      if (!atOnce((ready) => ready.complete(id, completed))) await update(id, completed);
+      if (!runPrepared((ready) => ready.complete(id, completed))) await update(id, completed);
     },
     completeMark: (id, completed) => update(id, completed, 'unknown'),
     async list({ limit, before }) {
       const query = knex(TABLE)
         .orderBy('id', 'desc')
-        .limit(Math.min(Math.max(1, limit), PAGE_MOST));
+        .limit(Math.min(Math.max(1, limit), MAX_PAGE));
       if (before !== undefined) query.where('id', '<', before);
       const rows = (await query) as StoredEntry[];
-      const { workflows, details } = await readBeside(knex, rows);
+      const { workflows, details } = await readRelatedRows(knex, rows);
       return rows.map((row) => fromRow(row, workflows.get(Number(row.id)), details.get(Number(row.id))));
     },
   };
@@ -157,13 +167,13 @@ export function createActivityRows(
 const hasMore = (entry: ActivityEntry): boolean =>
   entry.workflow !== undefined || hasDetails(entry) || (entry.recordIds !== undefined && entry.recordIds.length > 0);
 
-interface Beside {
+interface RelatedRows {
   readonly workflows: ReadonlyMap<number, EntryWorkflow>;
   readonly details: ReadonlyMap<number, EntryDetails>;
 }
 
 /** Values that only few entries have, by entry id. They are stored in separate tables. */
-export async function readBeside(on: Knex, entries: readonly Pick<StoredEntry, 'id'>[]): Promise<Beside> {
+export async function readRelatedRows(on: Knex, entries: readonly Pick<StoredEntry, 'id'>[]): Promise<RelatedRows> {
   const workflows = new Map<number, EntryWorkflow>();
   const details = new Map<number, EntryDetails>();
   for (let at = 0; at < entries.length; at += IDS_A_STATEMENT) {
@@ -180,19 +190,19 @@ async function insertRows(
   { dialect }: Database,
   trx: Knex.Transaction,
   rows: readonly Row[],
-  wantsIds: boolean,
+  needsIds: boolean,
 ): Promise<readonly number[]> {
-  if (!wantsIds) {
+  if (!needsIds) {
     await trx(TABLE).insert(rows);
     return [];
   }
   if (dialect === 'postgres')
     return (await trx(TABLE).insert(rows).returning<{ id: number }[]>('id')).map(({ id }) => id);
-  const [told] = (await trx(TABLE).insert(rows)) as [number];
+  const [firstId] = (await trx(TABLE).insert(rows)) as [number];
   // The ids of one statement are consecutive. MySQL returns the first id, and its increment may exceed 1 in a cluster.
-  if (dialect === 'sqlite') return rows.map((_, n) => told - rows.length + 1 + n);
+  if (dialect === 'sqlite') return rows.map((_, n) => firstId - rows.length + 1 + n);
   const [[{ step }]] = (await trx.raw('select @@auto_increment_increment as step')) as [[{ step: number }]];
-  return rows.map((_, n) => told + n * step);
+  return rows.map((_, n) => firstId + n * step);
 }
 
 interface RecordRow {
@@ -210,12 +220,12 @@ function keysOf(
 /** Ignores existing rows: a record may be in the mark and in the outcome. */
 async function insertKeys(
   trx: Knex.Transaction,
-  together: number,
+  rowsPerStatement: number,
   keys: readonly ReturnType<typeof keysOf>[number][],
 ): Promise<void> {
-  for (let at = 0; at < keys.length; at += together) {
+  for (let at = 0; at < keys.length; at += rowsPerStatement) {
     await trx(RECORDS)
-      .insert(keys.slice(at, at + together))
+      .insert(keys.slice(at, at + rowsPerStatement))
       .onConflict([...recordColumns])
       .ignore();
   }
@@ -223,4 +233,55 @@ async function insertKeys(
 
 async function insertWorkflows(trx: Knex.Transaction, rows: readonly WorkflowRow[]): Promise<void> {
   if (rows.length > 0) await trx(WORKFLOWS).insert(rows).onConflict('log_id').merge();
+}
+
+export interface WatchedRows {
+  readonly rows: ActivityRows;
+  /** SOURCE_UNAVAILABLE after a failed write to the log, until a write succeeds again. */
+  requireWritable(): Promise<void>;
+}
+
+/** Inserts a copy of the last entry, which writes all indexes, and deletes it in the same transaction. */
+const probe = ({ write, insert }: Database): Promise<void> =>
+  write(async (trx) => {
+    const last = await trx(TABLE)
+      .orderBy('id', 'desc')
+      .first<Row | undefined>(...columns);
+    if (!last) return;
+    const id = await insert(trx, TABLE, { ...last });
+    await trx(TABLE).where({ id }).delete();
+  });
+
+export function watchWriting(rows: ActivityRows, database: Database): WatchedRows {
+  let hasFailed = false;
+  const watched =
+    <A extends unknown[], R>(write: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      try {
+        const answer = await write(...args);
+        hasFailed = false;
+        return answer;
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    };
+  return {
+    rows: {
+      insert: watched(rows.insert),
+      insertAll: watched(rows.insertAll),
+      complete: watched(rows.complete),
+      completeMark: watched(rows.completeMark),
+      list: rows.list,
+    },
+    async requireWritable() {
+      if (!hasFailed) return;
+      try {
+        await probe(database);
+        hasFailed = false;
+      } catch (cause) {
+        throw new AppError('SOURCE_UNAVAILABLE', {}, cause);
+      }
+    },
+  };
 }

@@ -3,14 +3,18 @@
 import type { SqliteConnection } from '../../core/sqlite.ts';
 import { versionNumbers } from '../versions.ts';
 import type { EntryWorkflow } from '../workflows/types.ts';
-import { DETAILS, detailColumns, type EntryDetails, hasDetails, toDetailRow } from './activity-details.ts';
-import { recordKeysOf } from './activity-keys.ts';
 import {
   columns,
+  DETAILS,
+  detailColumns,
+  type EntryDetails,
+  hasDetails,
   RECORDS,
   type Row,
   recordColumns,
+  recordKeysOf,
   TABLE,
+  toDetailRow,
   toWorkflowRow,
   valuesOf,
   WORKFLOWS,
@@ -19,7 +23,7 @@ import {
 import type { ActivityEntry, Intent } from './activity-types.ts';
 
 /** Rows per prepared INSERT: a row then costs half of a separate INSERT. */
-const ROWS_TOGETHER = 20;
+const ROWS_PER_STATEMENT = 20;
 
 /** Values that only few entries have. */
 type More = EntryDetails & Pick<ActivityEntry, 'workflow'>;
@@ -32,14 +36,14 @@ export interface Statements {
 }
 
 export function prepare(connection: SqliteConnection): Statements {
-  const places = `(${columns.map(() => '?').join(', ')})`;
+  const placeholders = `(${columns.map(() => '?').join(', ')})`;
   const insertSome = (rows: number) => {
-    const all = new Array<string>(rows).fill(places);
+    const all = new Array<string>(rows).fill(placeholders);
     return connection.prepare(`insert into ${TABLE} (${columns.join(', ')}) values ${all.join(', ')}`);
   };
   const insert = insertSome(1);
   const mark = connection.prepare(`${insert.source} returning id, ${versionNumbers}`).raw();
-  const insertTogether = insertSome(ROWS_TOGETHER);
+  const insertBatch = insertSome(ROWS_PER_STATEMENT);
   const intoRecords = `insert or ignore into ${RECORDS} (${recordColumns.join(', ')})`;
   const insertKey = connection.prepare(`${intoRecords} values (?, ?, ?, ?)`);
   const insertKeyOf = connection.prepare(
@@ -62,12 +66,12 @@ export function prepare(connection: SqliteConnection): Statements {
   const insertKeys = ({ environment_id, started_at }: Row, id: number, keys: readonly string[]): void => {
     for (const key of keys) insertKey.run(environment_id, key, started_at, id);
   };
-  const putWorkflow = (id: number, workflow: EntryWorkflow): void => {
+  const insertWorkflowOf = (id: number, workflow: EntryWorkflow): void => {
     const row = toWorkflowRow(id, workflow);
     insertWorkflow.run(workflowColumns.map((column) => row[column]));
   };
-  const putMore = (id: number, more: More): void => {
-    if (more.workflow) putWorkflow(id, more.workflow);
+  const insertMore = (id: number, more: More): void => {
+    if (more.workflow) insertWorkflowOf(id, more.workflow);
     if (!hasDetails(more)) return;
     const row = toDetailRow(id, more);
     insertDetails.run(detailColumns.map((column) => row[column]));
@@ -78,7 +82,7 @@ export function prepare(connection: SqliteConnection): Statements {
   const markWithMore = connection.transaction((row: Row, keys: readonly string[], more: More) => {
     const marked = markOne(row);
     insertKeys(row, marked[0], keys);
-    putMore(marked[0], more);
+    insertMore(marked[0], more);
     return marked;
   });
   const insertEach = connection.transaction((rows: readonly Row[], entries: readonly ActivityEntry[]) => {
@@ -89,20 +93,20 @@ export function prepare(connection: SqliteConnection): Statements {
       some.forEach((row, n) => {
         const entry = entries[at + n]!;
         if (row.record_ids !== null) insertKeys(row, first + n, recordKeysOf(entry.recordIds));
-        putMore(first + n, entry);
+        insertMore(first + n, entry);
       });
       at += some.length;
     };
-    while (at + ROWS_TOGETHER <= rows.length) {
-      const some = rows.slice(at, at + ROWS_TOGETHER);
-      put(some, insertTogether.run(some.flatMap(valuesOf)));
+    while (at + ROWS_PER_STATEMENT <= rows.length) {
+      const some = rows.slice(at, at + ROWS_PER_STATEMENT);
+      put(some, insertBatch.run(some.flatMap(valuesOf)));
     }
     for (const row of rows.slice(at)) put([row], insert.run(valuesOf(row)));
   });
   const completeWithMore = connection.transaction((id: number, completed: Completed) => {
     completeOne(id, completed);
     for (const key of recordKeysOf(completed.recordIds)) insertKeyOf.run(key, id);
-    putMore(id, completed);
+    insertMore(id, completed);
   });
   return {
     mark: (row, keys, more) =>

@@ -1,9 +1,9 @@
 // Entries of the activity log, and the interface that writes them.
 
-import type { Fate } from '../../core/errors/lost-commit.ts';
+import type { CommitOutcome } from '../../core/errors/lost-commit.ts';
 import type { Versions } from '../version-types.ts';
 import type { EntryWorkflow } from '../workflows/types.ts';
-import type { LoggedUser, LogTimes, SearchOf, WalkOf, WalkStep } from './log-types.ts';
+import type { LoggedUser, LogTimes, ScanOf, ScanStep, SearchOf } from './log-types.ts';
 
 export interface ActivityEntry {
   readonly userId: number;
@@ -55,7 +55,7 @@ export interface Intent {
    */
   complete(
     result: Pick<ActivityEntry, 'outcome' | 'code' | 'recordIds' | 'workflow' | 'effects'>,
-    fate?: Promise<Fate | undefined>,
+    outcome?: Promise<CommitOutcome | undefined>,
   ): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ export interface ActivitySearches {
   search(search: ActivitySearch): Promise<readonly LoggedActivity[]>;
   /** With `userId`, returns the entry only when it belongs to that user. */
   find(id: number, userId?: number): Promise<LoggedActivity | undefined>;
-  walk(walk: WalkOf<ActivityFilter>): Promise<WalkStep<LoggedActivity>>;
+  walk(walk: ScanOf<ActivityFilter>): Promise<ScanStep<LoggedActivity>>;
   /**
    * Id of the last entry that a walk may end at: all entries with smaller ids are committed. On a database server,
    * entries of the last seconds are excluded, because an earlier id may be committed later.

@@ -1,7 +1,7 @@
 // The activity log. Entries of reads are frequent: they are buffered for a moment and written in batches. A write
 // stores a mark before its mutating statement, and a crash therefore leaves an `unknown` entry.
 import type { Clock } from '../../core/clock.ts';
-import { isAway } from '../../core/errors/away.ts';
+import { isUnavailable } from '../../core/errors/away.ts';
 import { type ErrorCode, isAppError } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { ActivityRows } from './activity-rows.ts';
@@ -13,10 +13,10 @@ import type { ActivityEntry, ActivityLog } from './activity-types.ts';
  */
 const WAIT_MS = 50;
 /** Delay between attempts while the storage is unavailable. */
-const AWAY_MS = 1000;
-const KEPT_MOST = 10_000;
+const RETRY_MS = 1000;
+const MAX_WAITING = 10_000;
 /** Code of a write that lost its connection and was rolled back. */
-const LOST: ErrorCode = 'SOURCE_UNAVAILABLE';
+const LOST_CODE: ErrorCode = 'SOURCE_UNAVAILABLE';
 
 export function createActivityLog(
   rows: Omit<ActivityRows, 'completeMark'>,
@@ -25,12 +25,12 @@ export function createActivityLog(
 ): ActivityLog {
   let waiting: ActivityEntry[] = [];
   /** A batch that failed once. It is retried with the next batch, then dropped. */
-  let again: ActivityEntry[] = [];
+  let retries: ActivityEntry[] = [];
   let dropped = 0;
   let cancelTimer: (() => void) | undefined;
   /** Outcomes that are not stored yet, by the id of the mark. */
-  const unended = new Map<number, Completed>();
-  let underWay: Promise<void> = Promise.resolve();
+  const pendingOutcomes = new Map<number, Completed>();
+  let currentFlush: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
 
   function schedule(ms = WAIT_MS): void {
@@ -40,21 +40,21 @@ export function createActivityLog(
   function flush(): Promise<void> {
     cancelTimer?.();
     cancelTimer = undefined;
-    next ??= underWay.then(() => {
+    next ??= currentFlush.then(() => {
       next = undefined;
-      underWay = writeWaiting();
-      return underWay;
+      currentFlush = writeWaiting();
+      return currentFlush;
     });
     return next;
   }
 
   async function writeEnds(): Promise<void> {
-    for (const [id, completed] of unended) {
+    for (const [id, completed] of pendingOutcomes) {
       try {
         await rows.complete(id, completed);
-        if (unended.get(id) === completed) unended.delete(id);
+        if (pendingOutcomes.get(id) === completed) pendingOutcomes.delete(id);
       } catch {
-        return schedule(AWAY_MS);
+        return schedule(RETRY_MS);
       }
     }
   }
@@ -62,59 +62,53 @@ export function createActivityLog(
   async function end(id: number, completed: Completed): Promise<void> {
     try {
       await rows.complete(id, completed);
-      unended.delete(id);
+      pendingOutcomes.delete(id);
     } catch (cause) {
-      const message = `The activity log cannot be written: an entry of a write stays unknown until it can.`;
+      const message = `Failed to write the activity log. Entries of writes stay unknown until it works again.`;
       observe({ type: 'warning', message, cause });
-      unended.set(id, completed);
-      if (unended.size > KEPT_MOST) unended.delete(unended.keys().next().value as number);
-      schedule(AWAY_MS);
+      pendingOutcomes.set(id, completed);
+      if (pendingOutcomes.size > MAX_WAITING) pendingOutcomes.delete(pendingOutcomes.keys().next().value as number);
+      schedule(RETRY_MS);
     }
   }
 
   async function writeWaiting(): Promise<void> {
     await writeEnds();
-    const [second, first] = [again, waiting];
-    again = [];
+    const [second, first] = [retries, waiting];
+    retries = [];
     waiting = [];
     if (dropped > 0) {
       observe({
         type: 'warning',
-        message: `${dropped} activity entries were dropped: the storage is too slow or away.`,
+        message: `${dropped} activity entries were dropped: the storage is too slow or unavailable.`,
       });
       dropped = 0;
     }
-    const lost = await insertOr(second);
-    if (lost && isStorageAway(lost.cause)) {
+    const lostEntries = await insertOr(rows, second);
+    if (lostEntries && isStorageUnavailable(lostEntries.cause)) {
       // The batch is not the cause: all entries wait, up to the limit.
-      again = [...second, ...first];
-      return schedule(AWAY_MS);
+      retries = [...second, ...first];
+      return schedule(RETRY_MS);
     }
-    if (lost) observe({ type: 'warning', message: `${second.length} activity entries were lost.`, cause: lost.cause });
-    const late = await insertOr(first);
+    if (lostEntries)
+      observe({ type: 'warning', message: `${second.length} activity entries were lost.`, cause: lostEntries.cause });
+    const late = await insertOr(rows, first);
     if (!late) return;
-    again = first;
-    if (isStorageAway(late.cause)) return schedule(AWAY_MS);
-    observe({ type: 'warning', message: `${first.length} activity entries are tried again.`, cause: late.cause });
+    retries = first;
+    if (isStorageUnavailable(late.cause)) return schedule(RETRY_MS);
+    observe({
+      type: 'warning',
+      message: `Failed to write ${first.length} activity entries; trying again.`,
+      cause: late.cause,
+    });
     schedule();
-  }
-
-  async function insertOr(entries: readonly ActivityEntry[]): Promise<{ readonly cause: unknown } | undefined> {
-    if (entries.length === 0) return undefined;
-    try {
-      // All rows or no rows: a retry must not duplicate entries.
-      await rows.insertAll(entries);
-      return undefined;
-    } catch (cause) {
-      return { cause };
-    }
   }
 
   return {
     record(entry) {
       waiting.push(entry);
-      if (waiting.length + again.length > KEPT_MOST) {
-        (again.length > 0 ? again : waiting).shift();
+      if (waiting.length + retries.length > MAX_WAITING) {
+        (retries.length > 0 ? retries : waiting).shift();
         dropped++;
       }
       schedule();
@@ -124,13 +118,13 @@ export function createActivityLog(
       const { id, versions } = await rows.insert({ ...entry, outcome: 'unknown', durationMs: 0 });
       return {
         ...(versions && { versions }),
-        async complete(result, fate) {
+        async complete(result, commitOutcome) {
           const completed = { ...result, durationMs: clock.monotonic() - started };
           await end(id, completed);
-          fate?.then((found) => {
+          commitOutcome?.then((found) => {
             const { code: _, ...ended } = completed;
             if (found === 'committed') return end(id, { ...ended, outcome: 'completed' });
-            if (found === 'rolled back') return end(id, { ...ended, outcome: 'failed', code: LOST });
+            if (found === 'rolled back') return end(id, { ...ended, outcome: 'failed', code: LOST_CODE });
           });
         },
       };
@@ -138,21 +132,58 @@ export function createActivityLog(
     async flush() {
       await flush();
       // Entries of the last failed batch have one attempt left.
-      if (again.length > 0) await flush();
-      if (again.length > 0)
+      if (retries.length > 0) await flush();
+      if (retries.length > 0)
         observe({
           type: 'warning',
-          message: `${again.length} activity entries are not written yet: the storage is away.`,
+          message: `${retries.length} activity entries are not written yet: the storage is unavailable.`,
         });
-      if (unended.size > 0) observe({ type: 'warning', message: `${unended.size} activity entries stay unknown.` });
+      if (pendingOutcomes.size > 0)
+        observe({ type: 'warning', message: `${pendingOutcomes.size} activity entries stay unknown.` });
     },
     list: rows.list,
   };
 }
 
+async function insertOr(
+  { insertAll }: Pick<ActivityRows, 'insertAll'>,
+  entries: readonly ActivityEntry[],
+): Promise<{ readonly cause: unknown } | undefined> {
+  if (entries.length === 0) return undefined;
+  try {
+    // All rows or no rows: a retry must not duplicate entries.
+    await insertAll(entries);
+    return undefined;
+  } catch (cause) {
+    return { cause };
+  }
+}
+
+/** The caller lacks the right, or approval is missing or denied. Errors in the call itself count as failures. */
+const denials: ReadonlySet<ErrorCode> = new Set([
+  'FORBIDDEN',
+  'DENIED',
+  'UNAUTHENTICATED',
+  'INSUFFICIENT_SCOPE',
+  'NOT_APPROVED',
+  'NEEDS_APPROVAL',
+  'STEP_DECLINED',
+  'REMOTE_TOOL_NOT_ALLOWED',
+]);
+
+/** `code`: the error code, if the call failed. */
+export function outcomeOfCode(code: ErrorCode | undefined): {
+  readonly outcome: ActivityEntry['outcome'];
+  readonly code?: ErrorCode;
+} {
+  if (code === undefined) return { outcome: 'completed' };
+  if (code === 'OUTCOME_UNKNOWN') return { outcome: 'unknown', code };
+  return { outcome: denials.has(code) ? 'denied' : 'failed', code };
+}
+
 /** The entries are not the cause: the storage is unreachable, full, or locked. */
-const isStorageAway = (cause: unknown): boolean =>
-  isAway(cause) || isAppError(cause, 'PLATFORM_UNAVAILABLE') || unwritable.test(codeOf(cause));
+const isStorageUnavailable = (cause: unknown): boolean =>
+  isUnavailable(cause) || isAppError(cause, 'PLATFORM_UNAVAILABLE') || unwritable.test(codeOf(cause));
 
 /** SQLite; classes 53 and 58 of PostgreSQL; MariaDB and MySQL. */
 const unwritable =

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../database/database.ts';
-import { filterTimes, given, orderNewest, PAGE_MOST, readUsers, settledBefore, walkIds } from './log-order.ts';
+import { filterTimes, MAX_PAGE, orderNewest, readUsers, scanIds, stableBefore, withoutUndefined } from './log-order.ts';
 import type {
   AdminChangeType,
   AdminLog,
@@ -33,7 +33,7 @@ export function createAdminLog(database: Database, clock: Pick<Clock, 'now'>): A
   const { knex, dialect } = database;
 
   const select = ({ userId, type, initiator, resource, times }: AdminLogFilter): Knex.QueryBuilder => {
-    const query = knex(TABLE).where(given<string | number>({ user_id: userId, type, initiator, resource }));
+    const query = knex(TABLE).where(withoutUndefined<string | number>({ user_id: userId, type, initiator, resource }));
     filterTimes(query, 'at', times);
     return query;
   };
@@ -46,23 +46,23 @@ export function createAdminLog(database: Database, clock: Pick<Clock, 'now'>): A
   };
 
   return {
-    async search({ limit, after, ...wanted }) {
-      const query = select(wanted).limit(Math.min(Math.max(1, limit), PAGE_MOST));
+    async search({ limit, after, ...filters }) {
+      const query = select(filters).limit(Math.min(Math.max(1, limit), MAX_PAGE));
       orderNewest(query, { at: 'at', id: 'id' }, after);
       return name(await query);
     },
     async find(id) {
       return (await name(await knex(TABLE).where({ id })))[0];
     },
-    walk: ({ since: from, until, ...wanted }) =>
-      walkIds({
+    walk: ({ since: from, until, ...filters }) =>
+      scanIds({
         ...{ from, until, table: knex(TABLE) },
-        read: async (first, last) => name(await select(wanted).whereBetween('id', [first, last]).orderBy('id')),
+        read: async (first, last) => name(await select(filters).whereBetween('id', [first, last]).orderBy('id')),
       }),
     async newestId() {
-      const settled = settledBefore(dialect, clock.now());
+      const stableUntil = stableBefore(dialect, clock.now());
       const newest = await knex(TABLE).max<{ id: number | null }[]>({ id: 'id' });
-      const fresh = await knex(TABLE).where('at', '>', settled).min<{ id: number | null }[]>({ id: 'id' });
+      const fresh = await knex(TABLE).where('at', '>', stableUntil).min<{ id: number | null }[]>({ id: 'id' });
       return fresh[0]?.id == null ? Number(newest[0]?.id ?? 0) : Number(fresh[0].id) - 1;
     },
   };
@@ -70,9 +70,9 @@ export function createAdminLog(database: Database, clock: Pick<Clock, 'now'>): A
 
 function toChange(row: StoredChange, users: ReadonlyMap<number, LoggedUser>): LoggedChange {
   const { action, subject, type, resource, initiator } = row;
-  const told = { new: readValue(row.new_value), previous: readValue(row.previous_value) };
+  const values = { new: readValue(row.new_value), previous: readValue(row.previous_value) };
   // Without other values, the subject and its details serve as the added or removed value.
-  const plain = told.new || told.previous || resource === 'user-project' ? undefined : toValue(row);
+  const plain = values.new || values.previous || resource === 'user-project' ? undefined : toValue(row);
   return {
     id: Number(row.id),
     at: Number(row.at),
@@ -82,8 +82,8 @@ function toChange(row: StoredChange, users: ReadonlyMap<number, LoggedUser>): Lo
     action,
     subject,
     user: row.user_id === null ? undefined : users.get(row.user_id),
-    newValue: told.new ?? (type === 'remove' ? undefined : plain),
-    previousValue: told.previous ?? (type === 'remove' ? plain : undefined),
+    newValue: values.new ?? (type === 'remove' ? undefined : plain),
+    previousValue: values.previous ?? (type === 'remove' ? plain : undefined),
   };
 }
 

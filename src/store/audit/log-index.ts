@@ -3,7 +3,7 @@
 // a match. This choice takes the index that covers most of the filter. PostgreSQL and SQLite choose well without help.
 import type { ActivityFilter } from './activity-types.ts';
 
-type Asked = Readonly<
+type FilterFields = Readonly<
   Record<'user' | 'team' | 'collection' | 'action' | 'client' | 'type' | 'outcome' | 'bad', boolean>
 >;
 
@@ -11,7 +11,7 @@ type Asked = Readonly<
  * The first entry with all its `needs` in the filter applies. `team` is a single rendering; `bad` is any outcome except
  * `completed`.
  */
-const indexes: readonly (readonly [needs: readonly (keyof Asked)[], index: string])[] = [
+const indexes: readonly (readonly [needs: readonly (keyof FilterFields)[], index: string])[] = [
   [['user'], 'user_id'],
   [['bad'], 'outcome'],
   [['collection', 'action'], 'collection_action'],
@@ -31,20 +31,20 @@ const indexes: readonly (readonly [needs: readonly (keyof Asked)[], index: strin
 
 /** The name of the index and its first column. */
 export function indexFor(
-  wanted: ActivityFilter,
+  filters: ActivityFilter,
   renderings: readonly number[],
 ): { readonly name: string; readonly lead: 'environment_id' | 'rendering_id' } {
-  const asked: Asked = {
-    user: wanted.userId !== undefined,
+  const present: FilterFields = {
+    user: filters.userId !== undefined,
     team: renderings.length === 1,
-    collection: wanted.collection !== undefined,
-    action: wanted.action !== undefined,
-    client: wanted.clientName !== undefined,
-    type: wanted.type !== undefined,
-    outcome: wanted.outcome !== undefined,
-    bad: wanted.outcome !== undefined && wanted.outcome !== 'completed',
+    collection: filters.collection !== undefined,
+    action: filters.action !== undefined,
+    client: filters.clientName !== undefined,
+    type: filters.type !== undefined,
+    outcome: filters.outcome !== undefined,
+    bad: filters.outcome !== undefined && filters.outcome !== 'completed',
   };
-  const [, index] = indexes.find(([needs]) => needs.every((need) => asked[need]))!;
+  const [, index] = indexes.find(([required]) => required.every((field) => present[field]))!;
   const lead = index.startsWith('rendering_id') ? 'rendering_id' : 'environment_id';
   return { name: `activity_logs_${index}_index`, lead };
 }

@@ -8,9 +8,7 @@ import type { Config } from '../../core/config.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { Database } from '../database/database.ts';
 import { logChange } from '../permissions/roles.ts';
-import { DETAILS } from './activity-details.ts';
-import { recordKeysOf } from './activity-keys.ts';
-import { RECORDS, TABLE } from './activity-row.ts';
+import { DETAILS, RECORDS, recordKeysOf, TABLE } from './activity-row.ts';
 
 export interface LogRetention {
   /** Sweeps now and then every hour. */
@@ -27,7 +25,7 @@ export interface LogRetention {
 type Log = 'activity' | 'admin';
 
 /** Entries that this sweep has deleted from a log, all before that time. */
-interface Gone {
+interface DeletedRange {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly before: number;
@@ -40,7 +38,7 @@ interface Claim {
   readonly heldUntil: number;
   /** The settings of the sweep. A change of the settings allows a new sweep at once. */
   readonly days: string;
-  readonly gone: Gone | null;
+  readonly gone: DeletedRange | null;
 }
 
 type RetentionSettings = Pick<Config, 'activityDays' | 'adminLogDays'>;
@@ -49,14 +47,14 @@ const KEY = 'log-retention';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Slightly less than an hour, because the timers of the processes differ. */
-const RECENT_MS = HOUR_MS - 300_000;
+const MIN_INTERVAL_MS = HOUR_MS - 300_000;
 /** Much longer than one transaction takes. */
-const HELD_MS = 120_000;
+const LEASE_MS = 120_000;
 const PAUSE_MS = 20;
 /** Entries per transaction and per statement. */
 const ENTRIES = 500;
 /** Limit of deleted `activity_records` rows per transaction, unless a single entry exceeds it. */
-const RECORDS_MOST = 2000;
+const MAX_RECORDS = 2000;
 const RECORDS_A_STATEMENT = 50;
 
 export function createLogRetention(
@@ -68,7 +66,7 @@ export function createLogRetention(
   const { knex } = database;
   const days = `${activityDays ?? '-'}/${adminLogDays ?? '-'}`;
   let isStopped = false;
-  let underWay: Promise<void> = Promise.resolve();
+  let currentSweep: Promise<void> = Promise.resolve();
   let cancelTimer: (() => void) | undefined;
 
   const claimRow = (on: Knex) => on('settings').where({ key: KEY });
@@ -82,71 +80,75 @@ export function createLogRetention(
   async function claim(now: number): Promise<string | undefined> {
     await database.retry(() => knex('settings').insert({ key: KEY, value: '{}' }).onConflict('key').ignore());
     const { value: found } = await claimRow(knex).first<{ value: string }>('value');
-    const { begun = 0, heldUntil = 0, days: before, gone = null } = JSON.parse(found) as Partial<Claim>;
+    const {
+      begun = 0,
+      heldUntil: leaseEndsAt = 0,
+      days: before,
+      gone: deleted = null,
+    } = JSON.parse(found) as Partial<Claim>;
     // A time too far in the future came from a wrong clock.
-    const isHeld = heldUntil > now && heldUntil <= now + HELD_MS;
-    const isRecent = begun <= now && begun > now - RECENT_MS && heldUntil === 0 && before === days;
-    if (isHeld || isRecent) return undefined;
+    const isLeased = leaseEndsAt > now && leaseEndsAt <= now + LEASE_MS;
+    const isRecent = begun <= now && begun > now - MIN_INTERVAL_MS && leaseEndsAt === 0 && before === days;
+    if (isLeased || isRecent) return undefined;
     return database.write(async (trx) => {
-      const mine = await replace(trx, found, { begun: now, heldUntil: now + HELD_MS, days, gone: null });
-      if (mine !== undefined && gone) await tell(trx, gone);
-      return mine;
+      const replaced = await replace(trx, found, { begun: now, heldUntil: now + LEASE_MS, days, gone: null });
+      if (replaced !== undefined && deleted) await tell(trx, clock, deleted);
+      return replaced;
     });
-  }
-
-  async function tell(trx: Knex.Transaction, { log, entries, before }: Gone): Promise<void> {
-    const detail = { entries, before: new Date(before).toISOString() };
-    await logChange(trx, { at: clock.now(), action: 'log.sweep', subject: log, detail });
   }
 
   async function sweepAll(): Promise<void> {
     const now = clock.now();
-    let mine = await claim(now);
-    if (mine === undefined) return;
+    let ownClaim = await claim(now);
+    if (ownClaim === undefined) return;
     let total = 0;
 
     /** Runs one transaction and returns the number of deleted entries. */
-    const step = (gone: Gone | null, take: (trx: Knex.Transaction) => Promise<number>, end: Partial<Claim> = {}) =>
+    const step = (
+      deleted: DeletedRange | null,
+      take: (trx: Knex.Transaction) => Promise<number>,
+      end: Partial<Claim> = {},
+    ) =>
       database.write(async (trx) => {
         const entries = await take(trx);
-        const left = gone && { ...gone, entries: gone.entries + entries };
-        const to = { begun: now, heldUntil: clock.now() + HELD_MS, days, gone: left, ...end };
-        const next = await replace(trx, mine!, to);
+        const left = deleted && { ...deleted, entries: deleted.entries + entries };
+        const to = { begun: now, heldUntil: clock.now() + LEASE_MS, days, gone: left, ...end };
+        const next = await replace(trx, ownClaim!, to);
         // Another process has claimed it, because this one was suspended too long.
         if (next === undefined) throw new LostClaim();
         return { entries, next };
       });
     const nothing = async () => 0;
-    const sweepLog = async (log: Log, before: number, takers: readonly Taker[]): Promise<void> => {
-      let gone: Gone = { log, before, entries: 0 };
+    const sweepLog = async (log: Log, before: number, takers: readonly DeleteBatch[]): Promise<void> => {
+      let deleted: DeletedRange = { log, before, entries: 0 };
       for (const take of takers) {
         for (;;) {
           if (isStopped) {
             // Lets the next process start at once.
-            await step(gone, nothing, { begun: 0, heldUntil: 0 });
+            await step(deleted, nothing, { begun: 0, heldUntil: 0 });
             throw new LostClaim();
           }
-          const { entries, next } = await step(gone, (trx) => take(trx, before));
-          mine = next;
+          const { entries, next } = await step(deleted, (trx) => take(trx, before));
+          ownClaim = next;
           if (entries === 0) break;
-          gone = { ...gone, entries: gone.entries + entries };
+          deleted = { ...deleted, entries: deleted.entries + entries };
           await clock.sleep(PAUSE_MS);
         }
       }
-      if (gone.entries === 0) return;
-      total += gone.entries;
+      if (deleted.entries === 0) return;
+      total += deleted.entries;
       const { next } = await step(null, async (trx) => {
-        await tell(trx, gone);
+        await tell(trx, clock, deleted);
         return 0;
       });
-      mine = next;
+      ownClaim = next;
     };
 
     if (activityDays !== null) {
       const environments = await readEnvironments(knex);
-      await sweepLog('activity', now - activityDays * DAY_MS, environments.map(takeActivity));
+      await sweepLog('activity', now - activityDays * DAY_MS, environments.map(deleteActivityBatch));
     }
-    if (adminLogDays !== null) await sweepLog('admin', now - adminLogDays * DAY_MS, [takeChanges]);
+    if (adminLogDays !== null) await sweepLog('admin', now - adminLogDays * DAY_MS, [deleteChangesBatch]);
     await step(null, nothing, { heldUntil: 0 });
     if (total > 0) observe({ type: 'store.swept', rows: total });
   }
@@ -161,8 +163,8 @@ export function createLogRetention(
   }
 
   function run(): void {
-    underWay = sweep()
-      .catch((cause: unknown) => observe({ type: 'warning', message: 'old entries of the logs stay', cause }))
+    currentSweep = sweep()
+      .catch((cause: unknown) => observe({ type: 'warning', message: 'Failed to delete old log entries', cause }))
       .finally(() => {
         if (!isStopped) cancelTimer = clock.after(HOUR_MS, run);
       });
@@ -176,16 +178,21 @@ export function createLogRetention(
     async stop() {
       isStopped = true;
       cancelTimer?.();
-      await underWay;
+      await currentSweep;
     },
   };
+}
+
+async function tell(trx: Knex.Transaction, clock: Clock, { log, entries, before }: DeletedRange): Promise<void> {
+  const detail = { entries, before: new Date(before).toISOString() };
+  await logChange(trx, { at: clock.now(), action: 'log.sweep', subject: log, detail });
 }
 
 /** The claim was lost or released. Its next owner does the remaining work. */
 class LostClaim extends Error {}
 
 /** Deletes some entries before that time and returns how many. */
-type Taker = (trx: Knex.Transaction, before: number) => Promise<number>;
+type DeleteBatch = (trx: Knex.Transaction, before: number) => Promise<number>;
 
 /**
  * Includes deleted environments, because their entries remain. Each is swept separately, since the index begins with
@@ -205,8 +212,8 @@ interface Old {
   readonly record_ids: string | null;
 }
 
-const takeActivity =
-  (environment_id: number): Taker =>
+const deleteActivityBatch =
+  (environment_id: number): DeleteBatch =>
   async (trx, before) => {
     const found: Old[] = await trx(TABLE)
       .where({ environment_id })
@@ -228,7 +235,7 @@ const takeActivity =
     // Always takes the first entry; otherwise a large entry would block the sweep.
     const some = old.filter(({ keys }, at) => {
       records += keys.length;
-      return at === 0 || records <= RECORDS_MOST;
+      return at === 0 || records <= MAX_RECORDS;
     });
     const ids = some.map(({ id }) => id);
     const keys = some.flatMap(({ keys }) => keys);
@@ -248,7 +255,7 @@ const takeActivity =
     return ids.length;
   };
 
-const takeChanges: Taker = async (trx, before) => {
+const deleteChangesBatch: DeleteBatch = async (trx, before) => {
   const ids = await trx('admin_logs')
     .where('at', '<', before)
     .orderBy('at')

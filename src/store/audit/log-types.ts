@@ -5,7 +5,7 @@ export interface LogTimes {
 }
 
 /** Position of an entry in a list: its time, then its id. */
-export interface LogPlace {
+export interface LogPosition {
   readonly at: number;
   readonly id: number;
 }
@@ -20,11 +20,11 @@ export interface AdminLogFilter {
 }
 
 /** Newest first: by time, then by id. `after`: returns the entries after that position. */
-export type SearchOf<F> = F & { readonly limit: number; readonly after?: LogPlace | undefined };
+export type SearchOf<F> = F & { readonly limit: number; readonly after?: LogPosition | undefined };
 export type AdminLogSearch = SearchOf<AdminLogFilter>;
 
 /** In the order of insertion. */
-export type WalkOf<F> = F & {
+export type ScanOf<F> = F & {
   /** Id of the last entry of the previous step; 0 starts at the first entry. */
   readonly since: number;
   /** Id of the last entry to read, from `newestId`. */
@@ -32,7 +32,7 @@ export type WalkOf<F> = F & {
 };
 
 /** One step of a walk: the entries found, and the start of the next step. `next` is undefined at the end. */
-export interface WalkStep<E> {
+export interface ScanStep<E> {
   readonly entries: readonly E[];
   readonly next: number | undefined;
 }
@@ -84,6 +84,6 @@ export interface LoggedChange {
 export interface AdminLog {
   search(search: AdminLogSearch): Promise<readonly LoggedChange[]>;
   find(id: number): Promise<LoggedChange | undefined>;
-  walk(walk: WalkOf<AdminLogFilter>): Promise<WalkStep<LoggedChange>>;
+  walk(walk: ScanOf<AdminLogFilter>): Promise<ScanStep<LoggedChange>>;
   newestId(): Promise<number>;
 }

@@ -4,12 +4,12 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
 import { type AddressParameters, readParameters } from '../../core/config/address-parameters.ts';
-import type { ServerPlace } from '../../core/errors/connection.ts';
+import type { ServerLocation } from '../../core/errors/connection.ts';
 import { AppError, fail } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
 import { explainFile } from '../../core/sqlite/file.ts';
-import { loadSqliteDriver, type SqliteConnection, type SqliteKind, type SqliteWish } from '../../core/sqlite.ts';
-import { watchServer } from './connectivity.ts';
+import { loadSqliteDriver, type SqliteChoice, type SqliteConnection, type SqliteKind } from '../../core/sqlite.ts';
+import { watchConnectivity } from './connectivity.ts';
 import { BUSY_TURN_MS, createKnexClient, isBusy } from './sqlite-client.ts';
 
 export type StoreDialect = 'sqlite' | 'mysql' | 'postgres';
@@ -41,7 +41,7 @@ export interface SqliteParts {
    * the caller then uses knex, which waits. Never runs with the WebAssembly driver, because its statements must be
    * freed explicitly.
    */
-  atOnce<T>(run: (connection: SqliteConnection) => T): { readonly answer: T } | undefined;
+  runSync<T>(run: (connection: SqliteConnection) => T): { readonly answer: T } | undefined;
 }
 
 export interface DatabaseOptions {
@@ -51,7 +51,7 @@ export interface DatabaseOptions {
   readonly url: string | null;
   /** An absolute path. */
   readonly dataDir: string;
-  readonly sqlite: SqliteWish;
+  readonly sqlite: SqliteChoice;
   /** Receives the warnings of the connection, for example when a server becomes unavailable. */
   readonly observe?: Observe;
 }
@@ -87,11 +87,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     case 'postgresql':
       return openServer('postgres', parseServerUrl(url), postgresConfig, options);
     default:
-      return malformed();
+      return failMalformedUrl();
   }
 }
 
-function malformed(cause?: unknown): never {
+function failMalformedUrl(cause?: unknown): never {
   fail(
     'CONFIGURATION',
     {
@@ -102,13 +102,13 @@ function malformed(cause?: unknown): never {
 }
 
 function parseServerUrl(text: string): URL {
-  if (!URL.canParse(text)) malformed();
+  if (!URL.canParse(text)) failMalformedUrl();
   const url = new URL(text);
-  if (!url.hostname || url.pathname.length < 2) malformed();
+  if (!url.hostname || url.pathname.length < 2) failMalformedUrl();
   try {
     for (const part of [url.username, url.password, url.pathname]) decodeURIComponent(part);
   } catch (cause) {
-    malformed(cause);
+    failMalformedUrl(cause);
   }
   return url;
 }
@@ -116,7 +116,7 @@ function parseServerUrl(text: string): URL {
 function openSqlite(location: string, options: DatabaseOptions): Database {
   const { driver, kind } = loadSqliteDriver(options.sqlite);
   const path = filePart(location);
-  if (!path) malformed();
+  if (!path) failMalformedUrl();
   const inMemory = path === ':memory:';
   const file = inMemory ? path : resolve(path);
   const open = (timeout: number): SqliteConnection => {
@@ -150,7 +150,7 @@ function openSqlite(location: string, options: DatabaseOptions): Database {
       kind,
       inMemory,
       watch,
-      atOnce(run) {
+      runSync(run) {
         if (kind !== 'native' || !connection.open || connection.inTransaction) return undefined;
         try {
           return { answer: run(connection) };
@@ -182,8 +182,8 @@ function prepareFile(file: string, dataDir: string): void {
 
 function unusable(file: string, cause: unknown): string {
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
-  const made = existsSync(file) ? explainFile(file, cause) : `cannot be made (${code ?? 'unknown reason'})`;
-  return `${variable}: the storage '${file}' ${made}. Without SERVICE_STORAGE_URL it lies in SERVICE_DATA_DIR.`;
+  const reason = existsSync(file) ? explainFile(file, cause) : `cannot be created (${code ?? 'unknown reason'})`;
+  return `${variable}: the storage '${file}' ${reason}. Without SERVICE_STORAGE_URL it is in SERVICE_DATA_DIR.`;
 }
 
 function setPragmas(connection: SqliteConnection, kind: SqliteKind, inMemory: boolean): void {
@@ -220,8 +220,8 @@ function openServer(
   const database = knex({ ...common, ...toConfig(url, read) });
   for (const warning of read.warnings) observe({ type: 'warning', message: `${variable}: ${warning}` });
   if (dialect === 'mysql' && read.schemas)
-    observe({ type: 'warning', message: `${variable}: 'schema' of its address has no effect with MySQL and MariaDB.` });
-  watchServer(database, placeOf(dialect, url), observe);
+    observe({ type: 'warning', message: `${variable}: the parameter 'schema' has no effect with MySQL and MariaDB.` });
+  watchConnectivity(database, locationOf(dialect, url), observe);
   return {
     ...shared(dialect, database, `${url.protocol}//${url.host}${url.pathname}`),
     close: () => database.destroy(),
@@ -283,7 +283,7 @@ function postgresConfig(url: URL, read: AddressParameters): Knex.Config {
 }
 
 const CONNECT_MS = 10_000;
-const poolOf = ({ most = 10 }: AddressParameters) => ({ min: 0, max: most });
+const poolOf = ({ maxConnections = 10 }: AddressParameters) => ({ min: 0, max: maxConnections });
 
 /** `?sslmode=require` (or `ssl=true`) requires a verified TLS connection. */
 function tls({ tls: mode }: AddressParameters): { ssl?: { rejectUnauthorized: boolean } } {
@@ -291,7 +291,7 @@ function tls({ tls: mode }: AddressParameters): { ssl?: { rejectUnauthorized: bo
   return { ssl: { rejectUnauthorized: true } };
 }
 
-function placeOf(dialect: 'mysql' | 'postgres', url: URL): ServerPlace {
+function locationOf(dialect: 'mysql' | 'postgres', url: URL): ServerLocation {
   const { host, port, database } = parts(url);
   const system = dialect === 'mysql' ? 'MySQL or MariaDB' : 'PostgreSQL';
   return { system, host, port: port ?? (dialect === 'mysql' ? 3306 : 5432), database, setting: variable };
@@ -326,8 +326,8 @@ function shared(dialect: StoreDialect, database: Knex, shownAs: string) {
       retryDeadlocks(() => database.transaction(run)),
     async insert(on: Knex, table: string, row: Record<string, unknown>): Promise<number> {
       if (dialect !== 'postgres') return ((await on(table).insert(row)) as number[])[0]!;
-      const [made] = await on(table).insert(row).returning<{ id: number }[]>('id');
-      return made!.id;
+      const [inserted] = await on(table).insert(row).returning<{ id: number }[]>('id');
+      return inserted!.id;
     },
   };
 }

@@ -5,29 +5,29 @@ import type { Clock } from '../../core/clock.ts';
 /** Delay before collected times are written. */
 const WAIT_MS = 5000;
 
-export interface Uses<K> {
-  note(key: K): void;
+export interface LastUsed<K> {
+  touch(key: K): void;
   /** Writes the collected times. Call it before the storage is closed. */
   flush(): Promise<void>;
 }
 
-export function createUses<K>(clock: Clock, write: (key: K, at: number) => PromiseLike<unknown>): Uses<K> {
-  let noted = new Map<K, number>();
+export function createLastUsed<K>(clock: Clock, write: (key: K, at: number) => PromiseLike<unknown>): LastUsed<K> {
+  let timesByKey = new Map<K, number>();
   let cancelTimer: (() => void) | undefined;
 
   async function flush(): Promise<void> {
     cancelTimer?.();
     cancelTimer = undefined;
-    const uses = noted;
-    noted = new Map();
+    const pending = timesByKey;
+    timesByKey = new Map();
     // A failed write is dropped; the next use writes a newer time.
-    for (const [key, at] of uses) await write(key, at);
+    for (const [key, at] of pending) await write(key, at);
   }
   const flushQuietly = () => flush().catch(() => undefined);
 
   return {
-    note(key) {
-      noted.set(key, clock.now());
+    touch(key) {
+      timesByKey.set(key, clock.now());
       cancelTimer ??= clock.after(WAIT_MS, () => void flushQuietly());
     },
     flush: flushQuietly,

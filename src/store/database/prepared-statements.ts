@@ -12,7 +12,7 @@ export interface Statement {
   readonly values: readonly (string | number | null)[];
 }
 
-export interface Scripts {
+export interface PreparedStatements {
   /** Returns whether the first statement changed a row. Only then the others run; all of them commit together. */
   run(first: Statement, ...others: readonly Statement[]): Promise<boolean>;
   /** Returns the number of rows that each statement changed. All statements run and commit together. */
@@ -21,25 +21,25 @@ export interface Scripts {
 }
 
 /** Limit of the cache: statements with a varying number of values add up to many texts. */
-const KEPT_MOST = 200;
+const MAX_CACHED = 200;
 
-export function createScripts(database: Database): Scripts {
+export function createPreparedStatements(database: Database): PreparedStatements {
   const { knex, dialect } = database;
-  const made = new Map<string, ReturnType<SqliteConnection['prepare']>>();
+  const preparedBySql = new Map<string, ReturnType<SqliteConnection['prepare']>>();
   const prepare = (connection: SqliteConnection, sql: string) => {
-    const known = made.get(sql);
-    if (known && known.database === connection) return known;
-    if (made.size >= KEPT_MOST) made.clear();
+    const cached = preparedBySql.get(sql);
+    if (cached && cached.database === connection) return cached;
+    if (preparedBySql.size >= MAX_CACHED) preparedBySql.clear();
     const statement = connection.prepare(sql);
-    made.set(sql, statement);
+    preparedBySql.set(sql, statement);
     return statement;
   };
-  const touch = async (on: Knex, { sql, values }: Statement): Promise<number> =>
+  const execute = async (on: Knex, { sql, values }: Statement): Promise<number> =>
     touchedBy[dialect](await on.raw(sql, [...values]));
 
   return {
     async run(first, ...others) {
-      const done = database.sqlite?.atOnce((ready) => {
+      const done = database.sqlite?.runSync((ready) => {
         const all = () => {
           const { changes } = prepare(ready, first.sql).run(first.values);
           if (changes > 0) for (const { sql, values } of others) prepare(ready, sql).run(values);
@@ -48,28 +48,28 @@ export function createScripts(database: Database): Scripts {
         return others.length === 0 ? all() : ready.transaction(all).immediate();
       });
       if (done) return done.answer;
-      if (others.length === 0) return (await database.retry(() => touch(knex, first))) > 0;
+      if (others.length === 0) return (await database.retry(() => execute(knex, first))) > 0;
       return database.write(async (trx) => {
-        if ((await touch(trx, first)) === 0) return false;
-        for (const other of others) await touch(trx, other);
+        if ((await execute(trx, first)) === 0) return false;
+        for (const other of others) await execute(trx, other);
         return true;
       });
     },
     async runAll(statements) {
-      const done = database.sqlite?.atOnce((ready) => {
+      const done = database.sqlite?.runSync((ready) => {
         const each = () => statements.map(({ sql, values }) => prepare(ready, sql).run(values).changes);
         return statements.length === 1 ? each() : ready.transaction(each).immediate();
       });
       if (done) return done.answer;
-      if (statements.length === 1) return [await database.retry(() => touch(knex, statements[0]!))];
+      if (statements.length === 1) return [await database.retry(() => execute(knex, statements[0]!))];
       return database.write(async (trx) => {
         const touched: number[] = [];
-        for (const one of statements) touched.push(await touch(trx, one));
+        for (const one of statements) touched.push(await execute(trx, one));
         return touched;
       });
     },
     async read<T>({ sql, values }: Statement) {
-      const done = database.sqlite?.atOnce((ready) => prepare(ready, sql).all(values) as T[]);
+      const done = database.sqlite?.runSync((ready) => prepare(ready, sql).all(values) as T[]);
       if (done) return done.answer;
       return rowsOf[dialect](await database.retry(() => knex.raw(sql, [...values]))) as T[];
     },

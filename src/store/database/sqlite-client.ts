@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url);
 
 /** How long a lock of another process may block the event loop; after that the wait is asynchronous. */
 export const BUSY_TURN_MS = 20;
-const BUSY_MOST_MS = 10_000;
+const MAX_BUSY_MS = 10_000;
 const RETRY_MS = 25;
 
 /** Whether another connection or process holds the lock. The statement had no effect. */
@@ -46,10 +46,10 @@ export function createKnexClient(options: {
     }
     override async _query(connection: SqliteConnection | WasmDatabase, query: KnexQuery): Promise<unknown> {
       if (options.immediate && query.sql === 'BEGIN;') query.sql = 'BEGIN IMMEDIATE;';
-      const until = systemClock.monotonic() + BUSY_MOST_MS;
+      const until = systemClock.monotonic() + MAX_BUSY_MS;
       for (;;) {
         try {
-          return await this.askOnce(connection, query);
+          return await this.queryOnce(connection, query);
         } catch (error) {
           if (!isBusy(error) || systemClock.monotonic() > until) throw error;
         }
@@ -57,7 +57,7 @@ export function createKnexClient(options: {
       }
     }
     /** Not a `#` private method: knex runs transactions on objects that inherit from the client. */
-    async askOnce(connection: SqliteConnection | WasmDatabase, query: KnexQuery): Promise<unknown> {
+    async queryOnce(connection: SqliteConnection | WasmDatabase, query: KnexQuery): Promise<unknown> {
       if (!(connection instanceof WasmDatabase)) return super._query(connection, query);
       // Knex prepares each query again; statements of the WebAssembly driver must be freed explicitly.
       const prepared: WasmStatement[] = [];

@@ -8,7 +8,7 @@ import { decrypt, encrypt, hashToken, randomToken } from '../../core/secret.ts';
 import type { FileRow, FileRows } from './types.ts';
 
 /** Limit of simultaneous files per user. */
-export const MOST_FILES = 20;
+export const MAX_FILES = 20;
 const PART_BYTES = 262_144;
 
 /** The size in bytes, the number of parts, and the SHA-256 of the content (base64url). */
@@ -35,7 +35,7 @@ export function createSealedFiles(rows: FileRows, clock: Pick<Clock, 'now'>): Se
   return {
     async add({ about, seconds, ...file }) {
       await rows.sweep();
-      if ((await rows.countOf(file.userId)) >= MOST_FILES) fail('TOO_MANY_FILES', { limit: MOST_FILES });
+      if ((await rows.countOf(file.userId)) >= MAX_FILES) fail('TOO_MANY_FILES', { limit: MAX_FILES });
       const key = randomToken();
       const sealed = encrypt(JSON.stringify(about), key);
       const expiresAt = clock.now() + seconds * 1000;
@@ -88,15 +88,15 @@ const NAME_CHARACTERS = 128;
  * The base name, without folders and invisible characters (control, direction, zero width, lone surrogates). A long
  * name keeps its end. Undefined when the result is empty.
  */
-export function plainFileName(given: string): string | undefined {
-  const last = given.split(/[\\/]/).at(-1) ?? '';
+export function plainFileName(input: string): string | undefined {
+  const last = input.split(/[\\/]/).at(-1) ?? '';
   const plain = last.replace(/\p{C}/gu, '').trim().slice(-NAME_CHARACTERS);
   return plain !== '' && !/^\.+$/.test(plain) ? plain : undefined;
 }
 
 /** Undefined when the text is not a media type. */
-export function plainMediaType(given: string): string | undefined {
-  const type = given.toLowerCase();
+export function plainMediaType(input: string): string | undefined {
+  const type = input.toLowerCase();
   // RFC 6838 section 4.2: the characters of a type and a subtype.
   return /^[a-z0-9][\w!#$&^.+-]{0,126}\/[a-z0-9][\w!#$&^.+-]{0,126}$/.test(type) ? type : undefined;
 }

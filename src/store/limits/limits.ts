@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Counted, Windows } from '../../core/limit.ts';
 import { hashToken } from '../../core/secret.ts';
 import type { Database, StoreDialect } from '../database/database.ts';
-import { createScripts } from '../database/prepared-statements.ts';
+import { createPreparedStatements } from '../database/prepared-statements.ts';
 
 const SWEEP_MS = 600_000;
 
@@ -23,7 +23,7 @@ type Count = (attempt: Attempt) => Promise<Counted>;
 export function createWindows(database: Database, clock: Clock): Windows {
   const { knex } = database;
   const table = () => knex('attempt_windows');
-  const count = counting(database);
+  const count = createCounting(database);
   let sweepAt = 0;
 
   /** At most every ten minutes. Windows that are over count as absent before they are swept. */
@@ -40,8 +40,10 @@ export function createWindows(database: Database, clock: Clock): Windows {
       return count({ key_hash: hashToken(key), now, ends_at: now + ms, latest: now + 2 * ms });
     },
     async takeBack(key) {
-      const mine = table().where({ key_hash: hashToken(key) });
-      await database.retry(() => mine.where('count', '>', 0).where('ends_at', '>', clock.now()).decrement('count', 1));
+      const windowRow = table().where({ key_hash: hashToken(key) });
+      await database.retry(() =>
+        windowRow.where('count', '>', 0).where('ends_at', '>', clock.now()).decrement('count', 1),
+      );
     },
     async clear(key) {
       await database.retry(() =>
@@ -53,9 +55,9 @@ export function createWindows(database: Database, clock: Clock): Windows {
   };
 }
 
-function counting(database: Database): Count {
+function createCounting(database: Database): Count {
   const { knex, retry } = database;
-  const scripts = createScripts(database);
+  const statements = createPreparedStatements(database);
   const isOver = 'attempt_windows.ends_at <= ? OR attempt_windows.ends_at > ?';
   const upsert = `INSERT INTO attempt_windows (key_hash, count, ends_at) VALUES (?, 1, ?)
 ON CONFLICT (key_hash) DO UPDATE SET
@@ -68,7 +70,7 @@ RETURNING count, ends_at`;
   });
   const returning: Count = async ({ key_hash, now, ends_at, latest }) => {
     const values = [key_hash, ends_at, now, latest, now, latest];
-    const [row] = await scripts.read<{ count: number; ends_at: number | string }>({ sql: upsert, values });
+    const [row] = await statements.read<{ count: number; ends_at: number | string }>({ sql: upsert, values });
     return toCounted(row!);
   };
   const byDialect: Record<StoreDialect, Count> = {
@@ -85,10 +87,10 @@ ends_at = IF(ends_at <= :now OR ends_at > :latest, VALUES(ends_at), ends_at)`,
           { ...row },
         ),
       )) as [{ insertId: number }];
-      const kept = await knex('attempt_windows')
+      const latest = await knex('attempt_windows')
         .where({ key_hash: row.key_hash })
         .first<{ ends_at: number | string } | undefined>('ends_at');
-      return toCounted({ count: Math.max(1, insertId), ends_at: kept?.ends_at ?? row.ends_at });
+      return toCounted({ count: Math.max(1, insertId), ends_at: latest?.ends_at ?? row.ends_at });
     },
   };
   return byDialect[database.dialect];

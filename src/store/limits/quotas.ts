@@ -33,7 +33,7 @@ type Stored = Readonly<Record<string, number | string>>;
 
 export function createQuotas(database: Database, clock: Pick<Clock, 'now'>): Quotas {
   const { knex } = database;
-  const takeOf = taking(database);
+  const takeOf = createTake(database);
   let sweepAt = 0;
 
   /** At most every ten minutes. An hour window may have begun just before its day window ended. */
@@ -85,7 +85,7 @@ function toAnswer(stored: Stored, { now, limits }: Row): Quota {
   return toQuota(states, limits, Number(stored.refused) === 1, now);
 }
 
-function taking({ dialect, knex, retry }: Database): Take {
+function createTake({ dialect, knex, retry }: Database): Take {
   const byDialect: Record<StoreDialect, Take> = {
     async sqlite(row) {
       const [stored] = (await retry(() => knex.raw(upsert, bind(row)))) as Stored[];

@@ -13,9 +13,9 @@ export interface RedisQuotas extends Quotas {
 }
 
 /** A slow counter delays every call: after this time the storage is faster. */
-const PATIENCE_MS = 500;
+const TIMEOUT_MS = 500;
 /** Pause after a failure of Redis before the next attempt. */
-const REST_MS = 2000;
+const PAUSE_MS = 2000;
 const WARN_MS = 60_000;
 
 /** Times come from the process. A key expires when its longest window ends. */
@@ -56,7 +56,7 @@ export function createRedisQuotas(
   { observe, clock }: { readonly observe: Observe; readonly clock: Pick<Clock, 'now' | 'monotonic'> },
 ): RedisQuotas {
   let opened: Promise<Counting> | undefined;
-  let restUntil = 0;
+  let pausedUntil = 0;
   let warnAt = 0;
   let closed = false;
 
@@ -66,7 +66,7 @@ export function createRedisQuotas(
     warnAt = at + WARN_MS;
     observe({
       type: 'warning',
-      message: `SERVICE_REDIS_URL: Redis does not count. ${explainRedis(cause, url)} The storage counts the calls of the public API until it does.`,
+      message: `SERVICE_REDIS_URL: Redis cannot count the calls of the public API. ${explainRedis(cause, url)} Until it can, the storage counts them.`,
     });
   };
 
@@ -76,9 +76,9 @@ export function createRedisQuotas(
       lazyConnect: true,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
-      connectTimeout: PATIENCE_MS,
-      commandTimeout: PATIENCE_MS,
-      retryStrategy: (times) => Math.min(times * 200, REST_MS),
+      connectTimeout: TIMEOUT_MS,
+      commandTimeout: TIMEOUT_MS,
+      retryStrategy: (times) => Math.min(times * 200, PAUSE_MS),
     });
     redis.on('error', warn);
     redis.defineCommand('porticoTake', { numberOfKeys: 1, lua: script });
@@ -89,7 +89,7 @@ export function createRedisQuotas(
 
   return {
     async take(key, limits) {
-      if (clock.monotonic() < restUntil) return storage.take(key, limits);
+      if (clock.monotonic() < pausedUntil) return storage.take(key, limits);
       try {
         opened ??= open();
         const redis = await opened;
@@ -100,7 +100,7 @@ export function createRedisQuotas(
         return toQuota(states, limits, answer[6] === 1, now);
       } catch (cause) {
         warn(cause);
-        restUntil = clock.monotonic() + REST_MS;
+        pausedUntil = clock.monotonic() + PAUSE_MS;
         return storage.take(key, limits);
       }
     },
@@ -111,12 +111,12 @@ export function createRedisQuotas(
   };
 }
 
-const ASK_MS = 5000;
+const PING_MS = 5000;
 
 /** The reason why Redis cannot be used; undefined when it responds. */
-export async function askRedis(url: string): Promise<string | undefined> {
+export async function pingRedis(url: string): Promise<string | undefined> {
   const { Redis } = await import('ioredis');
-  const redis = new Redis(url, { lazyConnect: true, connectTimeout: ASK_MS, retryStrategy: () => null });
+  const redis = new Redis(url, { lazyConnect: true, connectTimeout: PING_MS, retryStrategy: () => null });
   let last: unknown;
   redis.on('error', (error) => {
     last = error;

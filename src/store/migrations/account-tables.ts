@@ -33,7 +33,7 @@ const accountTables: Tables = {
   },
 };
 
-export async function addAccounts({ dialect }: Database, on: Knex): Promise<void> {
+export async function addAccountColumns({ dialect }: Database, on: Knex): Promise<void> {
   await createTables(on, dialect, accountTables);
   await addColumn(on, 'users', 'sessions_from', (table) => table.bigInteger('sessions_from'));
   await addColumn(on, 'console_sessions', 'address', (table) => table.string('address', 64));

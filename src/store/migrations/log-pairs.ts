@@ -9,19 +9,19 @@ import { dropIndex, ensureIndex } from './indexes.ts';
 interface Pair {
   readonly by: readonly string[];
   /** Columns after the sort order, which the filter can check without reading the entry. */
-  readonly beside?: readonly string[];
+  readonly included?: readonly string[];
   readonly where?: string;
   /** The index that it replaces. */
   readonly instead?: string;
 }
 
-const beside = ['collection', 'action', 'type', 'rendering_id', 'client_key'];
+const includedColumns = ['collection', 'action', 'type', 'rendering_id', 'client_key'];
 
 const pairs: readonly Pair[] = [
-  { by: ['environment_id', 'user_id'], beside: [...beside, 'outcome'], instead: 'environment_id_user_id' },
+  { by: ['environment_id', 'user_id'], included: [...includedColumns, 'outcome'], instead: 'environment_id_user_id' },
   {
     by: ['environment_id', 'outcome'],
-    beside: [...beside, 'user_id'],
+    included: [...includedColumns, 'user_id'],
     where: "outcome <> 'completed'",
     instead: 'environment_id_outcome',
   },
@@ -35,10 +35,10 @@ const pairs: readonly Pair[] = [
 
 export async function addLogPairs({ dialect }: Database, on: Knex): Promise<void> {
   const usual = dialect === 'postgres' ? ['started_at', 'id'] : ['started_at'];
-  for (const { by, beside = [], where, instead } of pairs) {
+  for (const { by, included = [], where, instead } of pairs) {
     const name = `activity_logs_${by.filter((column) => column !== 'environment_id').join('_')}_index`;
     // Without further columns, the indexes of the other databases already end with the id.
-    const columns = beside.length > 0 ? [...by, 'started_at', 'id', ...beside] : [...by, ...usual];
+    const columns = included.length > 0 ? [...by, 'started_at', 'id', ...included] : [...by, ...usual];
     await ensureIndex(on, dialect, 'activity_logs', { name, columns, ...(where !== undefined && { where }) });
     if (instead === undefined) continue;
     await dropIndex(on, dialect, 'activity_logs', `activity_logs_${instead}_${usual.join('_')}_index`);

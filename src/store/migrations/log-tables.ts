@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import type { Database, StoreDialect } from '../database/database.ts';
 import { createTables, type Tables } from './first-tables.ts';
 import { addColumns, dropIndex, ensureIndex } from './indexes.ts';
-import { fillActivity, fillAdminLog, tellWhatIsThere } from './log-backfill.ts';
+import { backfillActivity, backfillAdminLog, logExistingStructure } from './log-backfill.ts';
 
 const tables: Tables = {
   // In the order of the list for one record, with the entry's own time.
@@ -62,14 +62,14 @@ export async function addLogSearch(database: Database, on: Knex, now: number): P
     new_value: (table) => table.text('new_value', 'mediumtext'),
     previous_value: (table) => table.text('previous_value', 'mediumtext'),
   });
-  await fillActivity(on);
-  await fillAdminLog(on);
+  await backfillActivity(on);
+  await backfillAdminLog(on);
   for (const index of activityIndexes) await ensureOrdered(on, dialect, 'activity_logs', 'started_at', index);
   for (const index of adminIndexes) await ensureOrdered(on, dialect, 'admin_logs', 'at', index);
   await dropIndex(on, dialect, 'activity_logs', 'activity_logs_started_at_index');
   await dropIndex(on, dialect, 'activity_logs', 'activity_logs_user_id_started_at_index');
   if (dialect === 'postgres') await dropIndex(on, dialect, 'admin_logs', 'admin_logs_at_index');
-  await tellWhatIsThere(on, now);
+  await logExistingStructure(on, now);
 }
 
 async function ensureOrdered(

@@ -6,7 +6,7 @@ import { ConnectionFailure } from '../../core/errors/connection.ts';
 import { AppError, fail, isAppError, toAppError } from '../../core/errors.ts';
 import { agentSchemaTables } from '../agent-schemas.ts';
 import { addApprovalResults, approvalTables } from '../approvals/approvals.ts';
-import { detailTables } from '../audit/activity-details.ts';
+import { detailTables } from '../audit/activity-row.ts';
 import type { Database } from '../database/database.ts';
 import { fileTables } from '../files/files.ts';
 import { quotaTables } from '../limits/quotas.ts';
@@ -18,7 +18,7 @@ import { addRemoteSettings, remoteTables } from '../remotes/remotes.ts';
 import { agentSessionTables } from '../sessions/agent-sessions.ts';
 import { sessionTables } from '../sessions/sessions.ts';
 import { addIdentities } from '../users/identities.ts';
-import { addAccounts } from './account-tables.ts';
+import { addAccountColumns } from './account-tables.ts';
 import {
   addActionPermissions,
   addIdempotencyKeys,
@@ -30,7 +30,7 @@ import {
 import { addLogPairs } from './log-pairs.ts';
 import { addLogSearch } from './log-tables.ts';
 import { addNotePairs } from './note-pairs.ts';
-import { addLostLeases, addRunCollections, workflowTables } from './workflow-tables.ts';
+import { addLostLeasesColumn, addRunCollections, workflowTables } from './workflow-tables.ts';
 
 interface Migration {
   readonly name: string;
@@ -48,7 +48,7 @@ const migrations: readonly Migration[] = [
   { name: '007-console-sessions', up: ({ dialect }, on) => createTables(on, dialect, sessionTables) },
   { name: '008-application-tokens', up: ({ dialect }, on) => createTables(on, dialect, tokenTables) },
   { name: '009-allowed-networks', up: ({ dialect }, on) => createTables(on, dialect, networkTables) },
-  { name: '010-accounts', up: addAccounts },
+  { name: '010-accounts', up: addAccountColumns },
   { name: '011-connections', up: addConnections },
   { name: '012-identities', up: (database, on) => addIdentities(database, on) },
   { name: '013-agent-sessions', up: ({ dialect }, on) => createTables(on, dialect, agentSessionTables) },
@@ -64,7 +64,7 @@ const migrations: readonly Migration[] = [
   { name: '023-activity-details', up: ({ dialect }, on) => createTables(on, dialect, detailTables) },
   { name: '024-approval-results', up: addApprovalResults },
   { name: '025-run-collections', up: addRunCollections },
-  { name: '026-lost-leases', up: addLostLeases },
+  { name: '026-lost-leases', up: addLostLeasesColumn },
 ];
 
 /** Also adds the version of the keys, which rotation raises. */
@@ -88,10 +88,10 @@ export async function migrate(database: Database, now: number): Promise<readonly
     return await underLock[database.dialect](database, (on) => runMissing(database, on, now));
   } catch (cause) {
     if (isAppError(cause)) throw cause;
-    const known = toAppError(cause, '').cause;
+    const appCause = toAppError(cause, '').cause;
     const problem =
-      known instanceof ConnectionFailure
-        ? known.message
+      appCause instanceof ConnectionFailure
+        ? appCause.message
         : `SERVICE_STORAGE_URL: ${database.shownAs} cannot be prepared (${reason(cause)}).`;
     throw new AppError('CONFIGURATION', { problem }, cause);
   }
@@ -111,11 +111,11 @@ function reason(cause: unknown): string {
 async function missing(on: Knex): Promise<readonly Migration[]> {
   if (!(await on.schema.hasTable('schema_migrations'))) return migrations;
   const done = new Set<string>(await on('schema_migrations').pluck('name'));
-  const known = new Set(migrations.map(({ name }) => name));
-  const newer = [...done].find((name) => !known.has(name));
+  const knownNames = new Set(migrations.map(({ name }) => name));
+  const newer = [...done].find((name) => !knownNames.has(name));
   if (newer !== undefined) {
     fail('CONFIGURATION', {
-      problem: `SERVICE_STORAGE_URL: the storage was made by a newer Portico (it has '${newer}'). Update Portico, or name another storage.`,
+      problem: `SERVICE_STORAGE_URL: the storage was created by a newer Portico (it has '${newer}'). Update Portico, or use another storage.`,
     });
   }
   return migrations.filter(({ name }) => !done.has(name));
@@ -158,7 +158,7 @@ const underLock: Record<Database['dialect'], UnderLock> = {
       const [rows] = (await trx.raw(`SELECT GET_LOCK(${name}, ${LOCK_SECONDS}) AS got`)) as [{ got: number | null }[]];
       if (rows[0]?.got !== 1) {
         fail('CONFIGURATION', {
-          problem: `SERVICE_STORAGE_URL: another process has been preparing ${database.shownAs} for over ${LOCK_SECONDS} s. Start again when it is done.`,
+          problem: `SERVICE_STORAGE_URL: another process has been preparing ${database.shownAs} for over ${LOCK_SECONDS} s. Start again when it has finished.`,
         });
       }
       try {

@@ -24,7 +24,7 @@ const pairs: readonly (readonly string[])[] = [
 
 /** Includes the columns of all other filters: the search reads only the index. */
 const ranges = ['updated_at', 'archived_at'];
-const beside = ['created_at', 'is_archived', 'user_id', 'team_id', 'collection'];
+const includedColumns = ['created_at', 'is_archived', 'user_id', 'team_id', 'collection'];
 
 export async function addNotePairs({ dialect }: Database, on: Knex): Promise<void> {
   await addColumns(on, dialect, 'notes', {
@@ -35,7 +35,7 @@ export async function addNotePairs({ dialect }: Database, on: Knex): Promise<voi
     await ensureIndex(on, dialect, 'notes', { name: `notes_${pair.join('_')}_index`, columns });
   }
   for (const range of ranges) {
-    const columns = ['environment_id', range, ...beside, ...ranges.filter((other) => other !== range)];
+    const columns = ['environment_id', range, ...includedColumns, ...ranges.filter((other) => other !== range)];
     await ensureIndex(on, dialect, 'notes', { name: `notes_${range}_index`, columns });
     await dropIndex(on, dialect, 'notes', `notes_environment_id_${range}_created_at_index`);
   }

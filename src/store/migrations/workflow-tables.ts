@@ -55,7 +55,7 @@ export const workflowTables: Tables = {
     table.integer('position').notNullable();
     table.string('code', 60);
     table.string('message', 500);
-    // Hash of workflow and record while the run is active: one run at a time (spec public-http-api 8, 'active runs').
+    // Hash of workflow and record while the run is active: one run at a time (behaviour api 8, 'active runs').
     table.string('active_key', 43).unique();
     table.string('request_key', 43).unique();
     table.string('request_hash', 43);
@@ -106,7 +106,7 @@ export const addRunCollections = ({ dialect }: Database, on: Knex): Promise<void
   addColumns(on, dialect, 'workflow_runs', { collections: (table) => table.text('collections') });
 
 /** Leases that expired without a release since the run last progressed. */
-export const addLostLeases = ({ dialect }: Database, on: Knex): Promise<void> =>
+export const addLostLeasesColumn = ({ dialect }: Database, on: Knex): Promise<void> =>
   addColumns(on, dialect, 'workflow_runs', {
     lost_leases: (table) => table.integer('lost_leases').notNullable().defaultTo(0),
   });

@@ -6,17 +6,17 @@ import type { Knex } from 'knex';
 import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../migrations/first-tables.ts';
-import { createEnvironmentReader, type PlaceReader } from '../permissions/roles.ts';
+import { createEnvironmentReader, type EnvironmentInfoReader } from '../permissions/roles.ts';
 import { type StoredMessage, type StoredNote, selectMessages, toMessage, toNote } from './rows.ts';
 import { readNotes } from './search.ts';
 import type { NewNote, Note, NoteMessage, Notes } from './types.ts';
 
 /** Limits of a thread: a page of the API carries the threads of up to 100 notes. */
-export const threadMost = { messages: 500, characters: 500_000 };
+export const threadLimits = { messages: 500, characters: 500_000 };
 
 const name = 191;
 /** Maximum length of a packed id: the space that every database has in an index beside the other columns. */
-export const recordIdMost = 400;
+export const MAX_RECORD_ID_LENGTH = 400;
 
 export const noteTables: Tables = {
   notes(table) {
@@ -27,7 +27,7 @@ export const noteTables: Tables = {
     table.string('team_name', name).notNullable();
     table.integer('user_id').unsigned().notNullable();
     table.string('collection', name);
-    table.string('record_id', recordIdMost).notNullable();
+    table.string('record_id', MAX_RECORD_ID_LENGTH).notNullable();
     table.string('title', 255).notNullable();
     table.integer('message_count').notNullable();
     table.integer('characters').notNullable();
@@ -53,9 +53,9 @@ export const noteTables: Tables = {
   },
 };
 
-export function createNotes(database: Database, getPlace: PlaceReader, clock: Clock): Notes {
+export function createNotes(database: Database, getEnvironment: EnvironmentInfoReader, clock: Clock): Notes {
   const { knex } = database;
-  const environment = createEnvironmentReader(knex, getPlace);
+  const environment = createEnvironmentReader(knex, getEnvironment);
 
   const messagesOf = async (ids: readonly number[]): Promise<ReadonlyMap<number, NoteMessage[]>> => {
     const threads = new Map(ids.map((id) => [id, [] as NoteMessage[]]));
@@ -91,12 +91,12 @@ export function createNotes(database: Database, getPlace: PlaceReader, clock: Cl
   const update = (trx: Knex.Transaction, { id }: Locked, values: object) => trx('notes').where({ id }).update(values);
 
   return {
-    async list(wish) {
+    async list(filter) {
       const environmentId = await environment();
-      const rows = await readNotes(database, environmentId, wish);
-      const page = rows.slice(0, wish.limit);
-      const last = rows.length > wish.limit ? page.at(-1) : undefined;
-      const notes = wish.withMessages === false ? page.map((row) => toNote(row, [])) : await withThreads(page);
+      const rows = await readNotes(database, environmentId, filter);
+      const page = rows.slice(0, filter.limit);
+      const last = rows.length > filter.limit ? page.at(-1) : undefined;
+      const notes = filter.withMessages === false ? page.map((row) => toNote(row, [])) : await withThreads(page);
       return { notes, ...(last && { next: Number(last.created_at) }) };
     },
     async find(id) {
@@ -122,7 +122,7 @@ export function createNotes(database: Database, getPlace: PlaceReader, clock: Cl
       write(noteId, async (trx, row) => {
         const message_count = row.message_count + 1;
         const characters = row.characters + content.length;
-        if (message_count > threadMost.messages || characters > threadMost.characters) return 'full';
+        if (message_count > threadLimits.messages || characters > threadLimits.characters) return 'full';
         const now = nextTime(row);
         const id = await insertMessage(database, trx, { noteId, userId, content, now });
         await update(trx, row, { message_count, characters, updated_at: now });
@@ -136,7 +136,7 @@ export function createNotes(database: Database, getPlace: PlaceReader, clock: Cl
         if (!message) return undefined;
         if (message.content === content) return true;
         const characters = row.characters + content.length - message.content.length;
-        if (characters > threadMost.characters) return 'full';
+        if (characters > threadLimits.characters) return 'full';
         const now = nextTime(row);
         await trx('note_messages').where({ id }).update({ content, edited_at: now });
         await update(trx, row, { characters, updated_at: now });
@@ -163,8 +163,8 @@ async function insertNote(
 ): Promise<number> {
   const { title, collection, recordId, userId, renderingId, content } = note;
   // Creations run one at a time: times increase with ids and become visible in that order.
-  const held = trx('environments').where({ id: environmentId }).first('id');
-  await (database.dialect === 'postgres' ? held.forNoKeyUpdate() : held.forUpdate());
+  const existingEnvironment = trx('environments').where({ id: environmentId }).first('id');
+  await (database.dialect === 'postgres' ? existingEnvironment.forNoKeyUpdate() : existingEnvironment.forUpdate());
   const newest = await trx('notes')
     .where({ environment_id: environmentId })
     .orderBy('created_at', 'desc')

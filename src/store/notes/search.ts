@@ -3,21 +3,21 @@
 // first checks whether such a range has few notes. If so, it sorts those; if not, it scans in order, because matches
 // are frequent.
 import type { Knex } from 'knex';
-import { leadBy } from '../audit/log-order.ts';
+import { indexPrefix } from '../audit/log-order.ts';
 import type { Database } from '../database/database.ts';
 import { fold } from '../users/identity.ts';
 import { person, type StoredNote } from './rows.ts';
-import type { NoteWish, TimeRange } from './types.ts';
+import type { NoteFilter, TimeRange } from './types.ts';
 
 /** An index-only scan of this many notes takes a few milliseconds. */
 const FEW = 6000;
 
 const columns = ['id', 'title', 'collection', 'record_id', 'message_count', 'created_at', 'updated_at', 'archived_at'];
 
-type Wanted = NoteWish & { readonly id?: number };
+type NoteSearch = NoteFilter & { readonly id?: number };
 
 /** Ids in place of names: the planner needs known values to choose the right index. */
-interface Sought extends Omit<Wanted, 'userEmail' | 'teamName'> {
+interface ResolvedSearch extends Omit<NoteSearch, 'userEmail' | 'teamName'> {
   readonly teamId?: number;
   /** All of them must match. */
   readonly userIds: readonly number[];
@@ -27,19 +27,23 @@ interface Sought extends Omit<Wanted, 'userEmail' | 'teamName'> {
 export async function readNotes(
   database: Database,
   environmentId: number,
-  wanted: Wanted,
+  search: NoteSearch,
   /** Largest number of notes in a range that counts as few. */
-  most = FEW,
+  maxRows = FEW,
 ): Promise<readonly StoredNote[]> {
-  const sought = await seek(database, environmentId, wanted);
-  if (!sought) return [];
-  const few = await findFew(database, environmentId, sought, most);
-  return showPage(database, few ? few() : walk(database, environmentId, sought), sought.limit + 1);
+  const resolved = await resolveSearch(database, environmentId, search);
+  if (!resolved) return [];
+  const few = await findFew(database, environmentId, resolved, maxRows);
+  return showPage(database, few ? few() : walk(database, environmentId, resolved), resolved.limit + 1);
 }
 
 /** Undefined when no note can match: an unknown user or team, or an archive time for open notes. */
-async function seek(database: Database, environmentId: number, wanted: Wanted): Promise<Sought | undefined> {
-  const { userEmail, teamName, ...rest } = wanted;
+async function resolveSearch(
+  database: Database,
+  environmentId: number,
+  search: NoteSearch,
+): Promise<ResolvedSearch | undefined> {
+  const { userEmail, teamName, ...rest } = search;
   if (rest.archived === false && rest.archivedAt) return undefined;
   const [user, team] = await Promise.all([
     userEmail === undefined
@@ -72,35 +76,35 @@ function selectTeam({ knex, dialect }: Database, environmentId: number, team: st
 async function findFew(
   database: Database,
   environmentId: number,
-  sought: Sought,
-  most: number,
+  search: ResolvedSearch,
+  maxRows: number,
 ): Promise<(() => Knex.QueryBuilder) | undefined> {
-  if (sought.recordId !== undefined) return undefined;
+  if (search.recordId !== undefined) return undefined;
   const { knex } = database;
-  const ranges = rangesOf(sought);
+  const ranges = rangesOf(search);
   for (const column of ['updated_at', 'archived_at'] as const) {
     const range = ranges[column];
     if (!range) continue;
     const within = (notes: Knex.QueryBuilder) =>
       between(notes.where('environment_id', environmentId), column, range).orderBy(column);
-    const [beyond] = await within(knex('notes')).offset(most).limit(1).pluck<number[]>('created_at');
+    const [beyond] = await within(knex('notes')).offset(maxRows).limit(1).pluck<number[]>('created_at');
     if (beyond !== undefined) continue;
     // Wrapped in a function: returning the query itself from an async function would execute it.
     return () => {
-      const some = restrict(within(knex('notes').select('environment_id', 'created_at')), database, sought);
+      const some = restrict(within(knex('notes').select('environment_id', 'created_at')), database, search);
       // The limit makes MariaDB evaluate the subquery separately. It is twice `most`, because rows may be added between
       // the two statements.
-      return knex(some.limit(2 * most).as('notes'));
+      return knex(some.limit(2 * maxRows).as('notes'));
     };
   }
   return undefined;
 }
 
 /** Scans in the sort order. */
-function walk(database: Database, environmentId: number, sought: Sought): Knex.QueryBuilder {
+function walk(database: Database, environmentId: number, search: ResolvedSearch): Knex.QueryBuilder {
   const found = database.knex('notes');
-  leadBy(found, database.dialect, 'environment_id', environmentId);
-  return restrict(found, database, sought);
+  indexPrefix(found, database.dialect, 'environment_id', environmentId);
+  return restrict(found, database, search);
 }
 
 /**
@@ -125,13 +129,13 @@ function showPage({ knex }: Database, found: Knex.QueryBuilder, limit: number): 
     .orderBy('notes.created_at', 'desc');
 }
 
-function restrict(found: Knex.QueryBuilder, { dialect }: Database, sought: Sought): Knex.QueryBuilder {
+function restrict(found: Knex.QueryBuilder, { dialect }: Database, search: ResolvedSearch): Knex.QueryBuilder {
   const same = (column: string, text: string) => {
     found.where(column, text);
     // MySQL and MariaDB ignore trailing spaces in comparisons.
     if (dialect === 'mysql') found.whereRaw('octet_length(??) = ?', [column, Buffer.byteLength(text)]);
   };
-  const { id, userIds, teamId, collection, collections, recordId, title, archived, archivedAt } = sought;
+  const { id, userIds, teamId, collection, collections, recordId, title, archived, archivedAt } = search;
   if (id !== undefined) found.where('id', id);
   for (const userId of userIds) found.where('user_id', userId);
   if (teamId !== undefined) found.where('team_id', teamId);
@@ -142,7 +146,7 @@ function restrict(found: Knex.QueryBuilder, { dialect }: Database, sought: Sough
     found.whereRaw(`lower(title) like lower(?) escape '!'`, [`%${title.replace(/[!%_]/g, '!$&')}%`]);
   }
   if (archived !== undefined || archivedAt) found.where('is_archived', archived === false ? 0 : 1);
-  for (const [column, range] of Object.entries(rangesOf(sought))) between(found, column, range);
+  for (const [column, range] of Object.entries(rangesOf(search))) between(found, column, range);
   return found;
 }
 
@@ -158,13 +162,13 @@ type Ranges = { readonly [column in 'created_at' | 'updated_at' | 'archived_at']
  * A note cannot be changed or archived before it is created. Upper bounds of those times therefore also bound
  * `created_at`, the order of the index.
  */
-function rangesOf({ createdAt, updatedAt, archivedAt, after }: Sought): Ranges {
+function rangesOf({ createdAt, updatedAt, archivedAt, after }: ResolvedSearch): Ranges {
   const ends = [createdAt?.to, updatedAt?.to, archivedAt?.to, after === undefined ? undefined : after - 1];
-  const known = ends.filter((end) => end !== undefined);
+  const definedEnds = ends.filter((end) => end !== undefined);
   return {
     created_at: {
       ...(createdAt?.from !== undefined && { from: createdAt.from }),
-      ...(known.length > 0 && { to: Math.min(...known) }),
+      ...(definedEnds.length > 0 && { to: Math.min(...definedEnds) }),
     },
     ...(updatedAt && { updated_at: updatedAt }),
     ...(archivedAt && { archived_at: archivedAt }),

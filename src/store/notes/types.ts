@@ -5,7 +5,7 @@ export interface Notes {
    * Newest first. Uses one statement for the notes and one for their messages. A named user or team adds one statement,
    * and so does a range of `updatedAt` or `archivedAt`.
    */
-  list(wish: NoteWish): Promise<NotePage>;
+  list(filter: NoteFilter): Promise<NotePage>;
   /** With its thread. Undefined for an unknown id, and for a note of another environment. */
   find(id: number): Promise<Note | undefined>;
   /** Returns the id. */
@@ -19,7 +19,7 @@ export interface Notes {
 }
 
 /** Filters of the list; absent properties do not filter. Names are compared byte by byte. */
-export interface NoteWish {
+export interface NoteFilter {
   readonly userEmail?: string;
   readonly userId?: number;
   readonly teamName?: string;

@@ -6,7 +6,7 @@ import type { Knex } from 'knex';
 import type { Clock } from '../../core/clock.ts';
 import { hashToken } from '../../core/secret.ts';
 import type { Database } from '../database/database.ts';
-import { createUses } from '../database/last-used.ts';
+import { createLastUsed } from '../database/last-used.ts';
 import type { Tables } from '../migrations/first-tables.ts';
 import { logChange } from '../permissions/roles.ts';
 import type { VersionRows } from '../versions.ts';
@@ -66,7 +66,7 @@ export function createConnections(database: Database, versions: VersionRows, clo
       .select<StoredGrant[]>(columns);
   const clientKey = (clientId: string) => ({ client_hash: hashToken(clientId) });
 
-  const uses = createUses(clock, (id: string, at) =>
+  const lastUsed = createLastUsed(clock, (id: string, at) =>
     database.retry(() =>
       grants()
         .where({ id_hash: hashToken(id) })
@@ -76,10 +76,10 @@ export function createConnections(database: Database, versions: VersionRows, clo
   );
 
   return {
-    async decide({ userId, clientId, clientName, asked, scopes, choice, endsAt, told }) {
+    async decide({ userId, clientId, clientName, asked: requestedScopes, scopes, choice, endsAt, told: logDetail }) {
       const row = {
         client_id: clientId,
-        asked: asked.join(' '),
+        asked: requestedScopes.join(' '),
         scopes: scopes.join(' '),
         choice: JSON.stringify(choice),
         decided_at: clock.now(),
@@ -91,7 +91,7 @@ export function createConnections(database: Database, versions: VersionRows, clo
           .onConflict(['user_id', 'client_hash'])
           .merge(Object.keys(row));
         const subject = `${await emailOf(trx, userId)}: ${clientName}`.slice(0, 400);
-        await logChange(trx, { at: clock.now(), by: userId, action: 'app.allow', subject, detail: told });
+        await logChange(trx, { at: clock.now(), by: userId, action: 'app.allow', subject, detail: logDetail });
       });
     },
     async decisionOf(userId, clientId) {
@@ -128,7 +128,7 @@ export function createConnections(database: Database, versions: VersionRows, clo
         return true;
       });
     },
-    noteUse: uses.note,
+    noteUse: lastUsed.touch,
     block({ clientId, by }) {
       return versions.change('grants', async (trx) => {
         const key = clientKey(clientId);
@@ -150,10 +150,10 @@ export function createConnections(database: Database, versions: VersionRows, clo
     },
     unblock({ clientId, by }) {
       return versions.change('grants', async (trx) => {
-        const gone = await trx('blocked_clients').where(clientKey(clientId)).delete();
-        if (gone > 0)
+        const deleted = await trx('blocked_clients').where(clientKey(clientId)).delete();
+        if (deleted > 0)
           await logChange(trx, { at: clock.now(), by, action: 'app.unblock', subject: clientId.slice(0, 400) });
-        return gone > 0;
+        return deleted > 0;
       });
     },
     async isBlocked(clientId) {
@@ -163,7 +163,7 @@ export function createConnections(database: Database, versions: VersionRows, clo
       const rows = await knex('blocked_clients').orderBy('created_at').select('client_id', 'created_at');
       return rows.map((row): BlockedClient => ({ clientId: row.client_id, since: Number(row.created_at) }));
     },
-    flush: uses.flush,
+    flush: lastUsed.flush,
   };
 }
 

@@ -65,11 +65,11 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
   const key = (model: string, id: string) => ({ model, id_hash: hashToken(id) });
   const statements = new WeakMap<SqliteConnection, Statements>();
   /** On SQLite the four statements of a sign-in are prepared once, because preparing costs more than running them. */
-  const atOnce = <T>(run: (ready: Statements) => T) =>
-    database.sqlite?.atOnce((connection) => {
-      const made = statements.get(connection) ?? prepare(connection);
-      statements.set(connection, made);
-      return run(made);
+  const runPrepared = <T>(run: (ready: Statements) => T) =>
+    database.sqlite?.runSync((connection) => {
+      const prepared = statements.get(connection) ?? prepare(connection);
+      statements.set(connection, prepared);
+      return run(prepared);
     });
   const alive = (query: ReturnType<typeof knex>) =>
     query.where((either) => either.whereNull('expires_at').orWhere('expires_at', '>', clock.now()));
@@ -77,7 +77,7 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
   return {
     async upsert(row) {
       const stored = toStored(row);
-      const done = atOnce((ready) => {
+      const done = runPrepared((ready) => {
         const statement = row.consumedAt === undefined ? ready.upsert : ready.upsertConsumed;
         statement.run({ ...key(row.model, row.id), ...stored, created_at: clock.now() });
       });
@@ -105,7 +105,9 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
       }
     },
     async find(model, id) {
-      const done = atOnce((ready) => ready.find.get({ ...key(model, id), now: clock.now() }) as StoredRow | undefined);
+      const done = runPrepared(
+        (ready) => ready.find.get({ ...key(model, id), now: clock.now() }) as StoredRow | undefined,
+      );
       const row = done
         ? done.answer
         : await alive(knex('oauth_store').where(key(model, id))).first<StoredRow | undefined>();
@@ -116,7 +118,7 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
       return row && fromStored(row);
     },
     async consume(model, id, at) {
-      const done = atOnce((ready) => ready.consume.run({ ...key(model, id), at }).changes === 1);
+      const done = runPrepared((ready) => ready.consume.run({ ...key(model, id), at }).changes === 1);
       if (done) return done.answer;
       const touched = await database.retry(() =>
         knex('oauth_store').where(key(model, id)).whereNull('consumed_at').update({ consumed_at: at }),
@@ -145,8 +147,8 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
         return;
       }
       await database.write(async (trx) => {
-        const gone = await trx('oauth_store').where(key(model, id)).delete();
-        if (gone > 0) await raiseVersion(trx, 'grants');
+        const deleted = await trx('oauth_store').where(key(model, id)).delete();
+        if (deleted > 0) await raiseVersion(trx, 'grants');
       });
     },
     revokeGrant(grantId) {
@@ -166,9 +168,9 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
       const [row] = await knex('oauth_store').where({ model: 'Client' }).count({ count: '*' });
       return Number(row?.count);
     },
-    async forgetUnused(most) {
+    async forgetUnused(maxClients) {
       const unused = () => knex('oauth_store').where({ model: 'Client' }).whereNull('used_at');
-      const hashes: string[] = await unused().orderBy('created_at').limit(most).pluck('id_hash');
+      const hashes: string[] = await unused().orderBy('created_at').limit(maxClients).pluck('id_hash');
       if (hashes.length === 0) return 0;
       // The DELETE repeats the condition: a client may have been used in between.
       return Number(await database.retry(() => unused().whereIn('id_hash', hashes).delete()));
@@ -197,8 +199,9 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
         )
         .distinct()
         .pluck('client_id');
-      const gone = clients.filter(({ id }) => !connected.includes(id)).map(({ id_hash }) => id_hash);
-      if (gone.length > 0) total += Number(await database.retry(() => idle().whereIn('id_hash', gone).delete()));
+      const disconnected = clients.filter(({ id }) => !connected.includes(id)).map(({ id_hash }) => id_hash);
+      if (disconnected.length > 0)
+        total += Number(await database.retry(() => idle().whereIn('id_hash', disconnected).delete()));
       if (clients.length < SWEEP_BATCH) return total;
       last = clients.at(-1)!.id_hash;
     }
@@ -209,9 +212,9 @@ export function createOAuthRows(database: Database, versions: VersionRows, clock
     for (let total = 0; ; ) {
       const hashes: string[] = await matching().limit(SWEEP_BATCH).pluck('id_hash');
       if (hashes.length === 0) return total;
-      const gone = Number(await database.retry(() => matching().whereIn('id_hash', hashes).delete()));
-      total += gone;
-      if (gone === 0 || hashes.length < SWEEP_BATCH) return total;
+      const deleted = Number(await database.retry(() => matching().whereIn('id_hash', hashes).delete()));
+      total += deleted;
+      if (deleted === 0 || hashes.length < SWEEP_BATCH) return total;
     }
   }
 }

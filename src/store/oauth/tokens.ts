@@ -7,7 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
 import { hashToken, randomToken } from '../../core/secret.ts';
 import type { Database } from '../database/database.ts';
-import { createUses } from '../database/last-used.ts';
+import { createLastUsed } from '../database/last-used.ts';
 import type { Tables } from '../migrations/first-tables.ts';
 import { getProjectId, logChange } from '../permissions/roles.ts';
 import type { Versions } from '../version-types.ts';
@@ -30,9 +30,9 @@ export const tokenTables: Tables = {
 };
 
 const PREFIX = 'svc_';
-const NAME_MOST = 100;
+const MAX_NAME_LENGTH = 100;
 
-/** The scopes of each endpoint. The scopes of the public API are from spec public-http-api 5. */
+/** The scopes of each endpoint. The scopes of the public API are from behaviour api 5. */
 export const tokenScopes: Readonly<Record<TokenEntrance, readonly string[]>> = {
   mcp: ['mcp:read', 'mcp:write', 'mcp:action'],
   api: ['activity_logs:read', 'admin_logs:read', 'notes:read', 'notes:write', 'workflows:trigger', 'all'],
@@ -48,11 +48,11 @@ export function isApplicationToken(text: string): boolean {
 
 /**
  * Reports tokens that are invalid under single sign-on (`sso`): only tokens created in a single sign-on session are
- * accepted (spec public-http-api 7.3). Every endpoint checks it.
+ * accepted (behaviour api 7.3). Every endpoint checks it.
  */
 export function findSsoProblem(token: Pick<ApplicationToken, 'sso'>, sso: boolean): string | undefined {
   if (!sso || token.sso) return undefined;
-  return 'Single sign-on is on here, and this token was made without it. Sign in through it and make another token.';
+  return 'Single sign-on is required, and this token was created without it. Sign in through it and create another token.';
 }
 
 interface StoredToken {
@@ -73,9 +73,9 @@ export interface TokenRows extends ApplicationTokens {
 }
 
 /** The last use is accurate to a few seconds, and raises no version. */
-const KNOWN_MS = 5000;
+const CACHE_MS = 5000;
 
-interface KnownToken {
+interface CachedToken {
   readonly versions: Versions;
   readonly readAt: number;
   readonly token: ApplicationToken;
@@ -84,13 +84,13 @@ interface KnownToken {
 export function createTokens(database: Database, versions: VersionRows, clock: Clock): TokenRows {
   const { knex } = database;
   /** Valid tokens by hash. A revocation raises the `grants` version, which every process compares. */
-  const known = new LRUCache<string, KnownToken>({ max: 10_000 });
+  const cache = new LRUCache<string, CachedToken>({ max: 10_000 });
   const select = () =>
     knex('application_tokens')
       .join('users', 'users.id', 'application_tokens.user_id')
       .select<StoredToken[]>('application_tokens.*', 'users.email');
 
-  const uses = createUses(clock, (id: number, at) =>
+  const lastUsed = createLastUsed(clock, (id: number, at) =>
     database.retry(() =>
       knex('application_tokens')
         .where({ id })
@@ -100,8 +100,8 @@ export function createTokens(database: Database, versions: VersionRows, clock: C
   );
 
   return {
-    async create(given, by) {
-      const token = check(given, clock.now());
+    async create(input, by) {
+      const token = check(input, clock.now());
       const secret = PREFIX + randomToken();
       const projectId = await getProjectId(knex);
       const id = await database.write(async (trx) => {
@@ -136,14 +136,14 @@ export function createTokens(database: Database, versions: VersionRows, clock: C
     async find(hash) {
       // Read before the row: after a revocation in between, the next call reads the token again.
       const now = await versions.current();
-      const found = known.get(hash);
+      const found = cache.get(hash);
       const at = clock.monotonic();
-      if (found && sameRights(found.versions, now) && at - found.readAt < KNOWN_MS) return found.token;
+      if (found && sameRights(found.versions, now) && at - found.readAt < CACHE_MS) return found.token;
       const projectId = await getProjectId(knex);
       const [row] = await select().where({ token_hash: hash, project_id: projectId });
       if (!row) return undefined;
       const token = Object.freeze(toToken(row));
-      known.set(hash, { versions: now, readAt: at, token });
+      cache.set(hash, { versions: now, readAt: at, token });
       return token;
     },
     async get(id) {
@@ -156,16 +156,16 @@ export function createTokens(database: Database, versions: VersionRows, clock: C
     async revoke(id, by) {
       const [row] = await select().where('application_tokens.id', id);
       if (!row) return undefined;
-      const gone = await versions.change('grants', async (trx) => {
+      const revoked = await versions.change('grants', async (trx) => {
         const rows = await trx('application_tokens').where({ id }).delete();
         const subject = `${row.email}: ${row.name}`;
         if (rows > 0) await logChange(trx, { at: clock.now(), by, action: 'token.revoke', subject });
         return rows;
       });
-      return gone > 0 ? toToken(row) : undefined;
+      return revoked > 0 ? toToken(row) : undefined;
     },
-    noteUse: uses.note,
-    flush: uses.flush,
+    noteUse: lastUsed.touch,
+    flush: lastUsed.flush,
   };
 }
 
@@ -187,22 +187,24 @@ function toToken(row: StoredToken): ApplicationToken {
 
 function entranceOf(scopes: readonly string[]): TokenEntrance | undefined {
   const entrances = Object.entries(tokenScopes) as [TokenEntrance, readonly string[]][];
-  return entrances.find(([, known]) => scopes.length > 0 && scopes.every((scope) => known.includes(scope)))?.[0];
+  return entrances.find(
+    ([, entranceScopes]) => scopes.length > 0 && scopes.every((scope) => entranceScopes.includes(scope)),
+  )?.[0];
 }
 
-function check(given: NewToken, now: number): Required<NewToken> {
-  const name = given.name.trim();
-  if (name === '' || name.length > NAME_MOST || /\p{C}/u.test(name)) {
-    fail('INVALID_ARGUMENT', { argument: 'name', problem: `expected 1 to ${NAME_MOST} printable characters.` });
+function check(input: NewToken, now: number): Required<NewToken> {
+  const name = input.name.trim();
+  if (name === '' || name.length > MAX_NAME_LENGTH || /\p{C}/u.test(name)) {
+    fail('INVALID_ARGUMENT', { argument: 'name', problem: `expected 1 to ${MAX_NAME_LENGTH} printable characters.` });
   }
-  const scopes = [...new Set(given.scopes)];
+  const scopes = [...new Set(input.scopes)];
   if (!entranceOf(scopes)) {
-    const problem = `expected some of ${tokenScopes.mcp.join(', ')} for /mcp, or some of ${tokenScopes.api.join(', ')} for the public API; a token has never both.`;
+    const problem = `expected some of ${tokenScopes.mcp.join(', ')} for /mcp, or some of ${tokenScopes.api.join(', ')} for the public API; a token cannot have both.`;
     fail('INVALID_ARGUMENT', { argument: 'scopes', problem });
   }
-  const expiresAt = given.expiresAt ?? null;
+  const expiresAt = input.expiresAt ?? null;
   if (expiresAt !== null && !(expiresAt > now)) {
-    fail('INVALID_ARGUMENT', { argument: 'expiresAt', problem: 'expected a time that is still to come.' });
+    fail('INVALID_ARGUMENT', { argument: 'expiresAt', problem: 'expected a time in the future.' });
   }
-  return { userId: given.userId, name, scopes, expiresAt, sso: given.sso ?? false };
+  return { userId: input.userId, name, scopes, expiresAt, sso: input.sso ?? false };
 }

@@ -26,7 +26,7 @@ export interface OAuthRows {
   touchClient(clientId: string, at: number): Promise<void>;
   countClients(): Promise<number>;
   /** Deletes the oldest clients that were never used, at most `most`. Returns how many it deleted. */
-  forgetUnused(most: number): Promise<number>;
+  forgetUnused(maxClients: number): Promise<number>;
   /**
    * Deletes expired rows, at most 1,000 per statement. Also deletes clients that were never used and are older than
    * `unusedSince`, and clients without connections that were last used before `idleSince`. Returns the number of

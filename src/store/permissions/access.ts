@@ -2,7 +2,7 @@
 // version changes. The facts are plain data: a process that fetches them from another one builds the same `Access`
 // (remote-store/remote-store.ts).
 import { LRUCache } from 'lru-cache';
-import { type Access, type Caller, type FieldAccess, freely, type Policy, type Verb } from '../../core/caller.ts';
+import { type Access, allowPolicy, type Caller, type FieldAccess, type Policy, type Verb } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { Versions } from '../version-types.ts';
@@ -31,10 +31,10 @@ export function createAccessReader(options: {
   readonly load: (userId: number) => Promise<FactsAt>;
   readonly observe: Observe;
 }): Pick<Permissions, 'accessOf' | 'cachedAccessOf' | 'caller'> {
-  const kept = new LRUCache<number, { readonly version: number; readonly access: Access }>({ max: 10_000 });
+  const cache = new LRUCache<number, { readonly version: number; readonly access: Access }>({ max: 10_000 });
 
   const cachedAccessOf = (userId: number, version: number): Access | undefined => {
-    const found = kept.get(userId);
+    const found = cache.get(userId);
     return found?.version === version ? found.access : undefined;
   };
 
@@ -45,9 +45,9 @@ export function createAccessReader(options: {
     const { version, facts } = await options.load(userId);
     if (!facts) return undefined;
     // Other caches use the `Access` object as their key: simultaneous callers must get the same object.
-    const made = cachedAccessOf(userId, version) ?? createAccess(facts, options.observe);
-    kept.set(userId, { version, access: made });
-    return made;
+    const access = cachedAccessOf(userId, version) ?? createAccess(facts, options.observe);
+    cache.set(userId, { version, access });
+    return access;
   };
 
   return { accessOf, cachedAccessOf, caller: async (userId) => (await accessOf(userId))?.caller };
@@ -61,19 +61,19 @@ export function createAccess(facts: AccessFacts, observe: Observe): Access {
   const filled = new Map<string, PlainFilter>();
   const grantOf = (collection: string): Grant => grants.get(collection) ?? grants.get('*') ?? noGrant;
 
-  function fill(collection: string, text: string): PlainFilter {
+  function fillStoredScope(collection: string, text: string): PlainFilter {
     const stored = parseScope(text);
     if (typeof stored !== 'string') return fillScope(stored, caller);
     observe({
       type: 'warning',
-      message: `The row scope of team '${caller.team}' on '${collection}' is not a filter (${stored}): it shows nothing. Set it again.`,
+      message: `The row scope of team '${caller.team}' on '${collection}' is not a filter (${stored}): it shows no records. Set it again.`,
     });
     return matchesNothing;
   }
 
   const hasPolicies = [...grants.values()].some(
     ({ policies, actions }) =>
-      Object.keys(policies).length > 0 || Object.values(actions).some(({ policy }) => policy !== freely),
+      Object.keys(policies).length > 0 || Object.values(actions).some(({ policy }) => policy !== allowPolicy),
   );
 
   return Object.freeze({
@@ -82,11 +82,13 @@ export function createAccess(facts: AccessFacts, observe: Observe): Access {
     collections: null,
     hasPolicies,
     mayCascade: (collection: string): boolean => grantOf(collection).cascades,
-    policy: (verb: Verb, collection: string): Policy => grantOf(collection).policies[verb] ?? freely,
+    policy: (verb: Verb, collection: string): Policy => grantOf(collection).policies[verb] ?? allowPolicy,
     actionPolicy(collection: string, action: string): Policy {
       const grant = grantOf(collection);
       // An action without its own entry follows the `edit` permission and its policy.
-      return Object.hasOwn(grant.actions, action) ? grant.actions[action]!.policy : (grant.policies.edit ?? freely);
+      return Object.hasOwn(grant.actions, action)
+        ? grant.actions[action]!.policy
+        : (grant.policies.edit ?? allowPolicy);
     },
     can: (verb: Verb, collection: string): boolean => grantOf(collection).verbs.has(verb),
     canTrigger(collection: string, action: string): boolean {
@@ -107,9 +109,9 @@ export function createAccess(facts: AccessFacts, observe: Observe): Access {
     scope(collection: string): PlainFilter | null {
       const text = scopes.get(collection) ?? scopes.get('*');
       if (text === undefined) return null;
-      const known = filled.get(collection);
-      if (known) return known;
-      const filter = fill(collection, text);
+      const filledScope = filled.get(collection);
+      if (filledScope) return filledScope;
+      const filter = fillStoredScope(collection, text);
       filled.set(collection, filter);
       return filter;
     },

@@ -45,7 +45,10 @@ export function toPermissionRow([collection, permission]: readonly [string, Coll
   for (const [field, access] of Object.entries(permission.fields ?? {})) {
     if (access !== 'read' && access !== 'hidden') {
       const argument = `${collection}.fields.${field}`;
-      fail('INVALID_ARGUMENT', { argument, problem: 'expected read or hidden; leave out what may be written.' });
+      fail('INVALID_ARGUMENT', {
+        argument,
+        problem: 'expected read or hidden; remove the field if it may be written.',
+      });
     }
   }
   for (const [action, rights] of Object.entries(permission.actions ?? {})) {
@@ -56,7 +59,7 @@ export function toPermissionRow([collection, permission]: readonly [string, Coll
   if (permission.cascades !== undefined && permission.cascades !== 'deny')
     fail('INVALID_ARGUMENT', {
       argument: `${collection}.cascades`,
-      problem: "expected 'deny'; leave it out where the database may extend a write.",
+      problem: "expected 'deny'; remove it if the database may extend a write.",
     });
   return {
     collection,
@@ -78,16 +81,16 @@ function findTriggerProblem(trigger: unknown): string | undefined {
 
 /** The permission in its original form. */
 export function toPermission(row: PermissionRow): CollectionPermission {
-  const held = new Set(row.verbs.split(','));
+  const storedVerbs = new Set(row.verbs.split(','));
   const rest = {
     fields: JSON.parse(row.fields) as object,
     actions: JSON.parse(row.actions ?? '{}') as object,
     approval: JSON.parse(row.approval ?? '{}') as object,
   };
   return {
-    ...(Object.fromEntries(verbs.map((verb) => [verb, held.has(verb)])) as Record<Verb, boolean>),
+    ...(Object.fromEntries(verbs.map((verb) => [verb, storedVerbs.has(verb)])) as Record<Verb, boolean>),
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => Object.keys(value).length > 0)),
-    ...(held.has(NO_CASCADES) && { cascades: 'deny' as const }),
+    ...(storedVerbs.has(NO_CASCADES) && { cascades: 'deny' as const }),
   };
 }
 

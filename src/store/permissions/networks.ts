@@ -31,7 +31,7 @@ export function readNetwork(text: string): { readonly network: string } | { read
     return { problem: `expected a number from 0 to ${widest} after the slash.` };
   }
   if (parsed.kind() === 'ipv6' && (parsed as ipaddr.IPv6).isIPv4MappedAddress()) {
-    return { problem: 'write the IPv4 network itself: addresses are compared as such.' };
+    return { problem: 'write the IPv4 network itself: addresses are compared as IPv4.' };
   }
   const width = Number(bits ?? widest);
   const first = firstOf(parsed, width);

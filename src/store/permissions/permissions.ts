@@ -4,13 +4,13 @@ import type { Caller, PermissionLevel } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import type { Database } from '../database/database.ts';
 import type { VersionRows } from '../versions.ts';
 import { type AccessFacts, createAccessReader, type FactsAt } from './access.ts';
 import { findFilterProblem } from './filters.ts';
 import { checkCollection, loadPermissionRows, toPermissionRow } from './grants.ts';
-import { ensureNamed, logChange, type Place, type PlaceReader } from './roles.ts';
+import { type EnvironmentInfo, type EnvironmentInfoReader, ensureNamed, logChange } from './roles.ts';
 import type { Permissions } from './types.ts';
 
 interface Member {
@@ -35,7 +35,7 @@ export interface PermissionRows extends Permissions {
 export function createPermissions(
   database: Database,
   versions: VersionRows,
-  getPlace: PlaceReader,
+  getEnvironment: EnvironmentInfoReader,
   observe: Observe,
   clock: Clock,
 ): PermissionRows {
@@ -50,14 +50,14 @@ export function createPermissions(
   }
 
   async function loadFacts(userId: number): Promise<AccessFacts | undefined> {
-    const place = await getPlace(knex);
+    const environment = await getEnvironment(knex);
     const member = await knex('users')
       .join('memberships', 'memberships.user_id', 'users.id')
       .join('teams', 'teams.id', 'memberships.team_id')
       .join('roles', 'roles.id', 'memberships.role_id')
       .join('renderings', 'renderings.team_id', 'teams.id')
-      .where({ 'users.id': userId, 'renderings.environment_id': place.environmentId })
-      .where('memberships.project_id', place.projectId)
+      .where({ 'users.id': userId, 'renderings.environment_id': environment.environmentId })
+      .where('memberships.project_id', environment.projectId)
       .whereNull('users.disabled_at')
       .first<Member | undefined>(
         'users.id',
@@ -74,7 +74,7 @@ export function createPermissions(
       );
     if (!member) return undefined;
     const [permissions, scopes] = await Promise.all([
-      loadPermissionRows(knex, member.role_id, place.environmentId),
+      loadPermissionRows(knex, member.role_id, environment.environmentId),
       loadScopes(knex, member.rendering_id),
     ]);
     return { caller: toCaller(member), permissions, scopes };
@@ -89,10 +89,10 @@ export function createPermissions(
       }
       const rows = Object.entries(collections).map(toPermissionRow);
       await versions.change('permissions', async (trx) => {
-        const place = await getPlace(trx);
+        const environment = await getEnvironment(trx);
         const key = {
-          role_id: await ensureNamed(trx, 'roles', place.projectId, role),
-          environment_id: place.environmentId,
+          role_id: await ensureNamed(trx, 'roles', environment.projectId, role),
+          environment_id: environment.environmentId,
         };
         await trx('role_permissions').where(key).delete();
         for (const row of rows) await trx('role_permissions').insert({ ...key, ...row });
@@ -104,7 +104,7 @@ export function createPermissions(
       if (problem) fail('INVALID_ARGUMENT', { argument: 'filter', problem });
       checkCollection(collection);
       await versions.change('permissions', async (trx) => {
-        const rendering_id = await getRendering(trx, await getPlace(trx), team);
+        const rendering_id = await getRendering(trx, await getEnvironment(trx), team);
         await trx('row_scopes').where({ rendering_id, collection }).delete();
         if (filter !== null) {
           await trx('row_scopes').insert({ rendering_id, collection, filter: JSON.stringify(filter) });
@@ -120,14 +120,14 @@ export function createPermissions(
  * An unknown team is an error and is not created: a scope on a misspelled name would leave the intended team without
  * one.
  */
-async function getRendering(on: Knex, place: Place, team: string): Promise<number> {
+async function getRendering(on: Knex, environment: EnvironmentInfo, team: string): Promise<number> {
   const rows = await on('renderings')
     .join('teams', 'teams.id', 'renderings.team_id')
-    .where({ 'renderings.environment_id': place.environmentId })
+    .where({ 'renderings.environment_id': environment.environmentId })
     .select<{ id: number; name: string }[]>('renderings.id', 'teams.name');
   const found = rows.find(({ name }) => name === team);
   if (found) return found.id;
-  const near = nearNames(
+  const near = suggestNames(
     team,
     rows.map(({ name }) => name),
   );

@@ -1,32 +1,32 @@
 // Writes the roles file. The order is fixed, which makes a diff of two files show only real changes. Comments in the
 // file explain what each section accepts.
 import { Document, isMap, isPair, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
-import { type PolicyWish, type Verb, verbs } from '../../core/caller.ts';
+import { type PolicyInput, type Verb, verbs } from '../../core/caller.ts';
 import type { ActionTrigger, CollectionPermission, Right, RightKind } from './types.ts';
 
-const head = ` Who may do what. Change it, then: portico roles push <this file>
- The push shows what would change and asks; it is felt by the next call, in every process.
- docs/permissions.md tells all of it.`;
+const head = ` Permissions. Edit this file, then run: portico roles push <this file>
+ The push shows the changes and asks for confirmation. They apply from the next call on, in every process.
+ The reference is docs/permissions.md.`;
 
 /** Comments above the sections of the file. */
 const teaching: Readonly<Record<string, string>> = {
-  environments: ' Each has permissions and row scopes of its own. A process serves one: SERVICE_ENVIRONMENT.',
-  allowList: ' The only networks from which the project may be reached. Without this section: from anywhere.',
-  teams: ` Who belongs to a team sees those records alone of a collection that satisfy its filter (* stands for every
- collection without a line of its own). Values may be of whoever asks: {{currentUser.id}}, .email, .team, .role,
- .timezone, .permissionLevel, or {{currentUser.tags.<key>}}. Without a value nothing is seen.`,
-  roles: ` By environment and collection; * stands for every collection without a line of its own.
-   may       of ${verbs.join(', ')}; or everything
-   fields    hidden or read; a field that is not named may be written
-   approval  of add, edit, delete: ask, ask-person, deny, or { policy: ask-person, secondPerson: true }
-   actions   always, never, or trigger: { when: a filter }, with an approval of its own. An action that is not
-             named is for those who may edit.
-   cascades  deny: no write that the database extends to other records, there or from there`,
+  environments: ' Each has its own permissions and row scopes. A process serves one: SERVICE_ENVIRONMENT.',
+  allowList: ' Only these networks can reach the project. Without this section, every address can.',
+  teams: ` Members of a team see only the records of a collection that match its filter (* means every
+ collection without its own line). Values can be user attributes: {{currentUser.id}}, .email, .team, .role,
+ .timezone, .permissionLevel, or {{currentUser.tags.<key>}}. Without a value no records match.`,
+  roles: ` By environment and collection; * means every collection without its own line.
+   may       any of ${verbs.join(', ')}; or everything
+   fields    hidden or read; a field that is not listed can be written
+   approval  for add, edit, delete: ask, ask-person, deny, or { policy: ask-person, secondPerson: true }
+   actions   always, never, or trigger: { when: a filter }, with its own approval. An action that is not
+             listed is for those who may edit.
+   cascades  deny: no write that the database extends to or from records of this collection`,
 };
 
-const noNetworks = ` The only networks from which the project may be reached, such as
+const noNetworks = ` Only these networks can reach the project, such as
    allowList: [203.0.113.0/24, "2001:db8::/32"]
- There are none: it may be reached from anywhere.`;
+ There are no networks: every address can reach it.`;
 
 export function writeRolesFile(rights: readonly Right[]): string {
   const of = (kind: RightKind) => rights.filter((right) => right.kind === kind);
@@ -88,9 +88,9 @@ function showPermission(permission: CollectionPermission): object {
   };
 }
 
-function showApproval(verb: Verb, approval: Readonly<Partial<Record<string, PolicyWish>>>): [string, PolicyWish][] {
-  const wish = approval[verb];
-  return wish === undefined ? [] : [[verb, wish]];
+function showApproval(verb: Verb, approval: Readonly<Partial<Record<string, PolicyInput>>>): [string, PolicyInput][] {
+  const policy = approval[verb];
+  return policy === undefined ? [] : [[verb, policy]];
 }
 
 function showAction({
@@ -98,7 +98,7 @@ function showAction({
   approval,
 }: {
   readonly trigger: ActionTrigger;
-  readonly approval?: PolicyWish;
+  readonly approval?: PolicyInput;
 }): unknown {
   const word = typeof trigger === 'object' ? trigger : trigger ? 'always' : 'never';
   if (approval !== undefined) return { trigger: word, approval };

@@ -4,7 +4,7 @@ import { isBranch, isQuantified, type PlainFilter, readQuantified } from '../../
 import { diffRights } from './rights.ts';
 import type { ActionTrigger, CollectionPermission, Right, RightChange } from './types.ts';
 
-export interface Sign {
+export interface SignedDescription {
   readonly sign: '+' | '-' | '~';
   readonly text: string;
   /** The change may grant new access. True when the description cannot rule it out. */
@@ -12,7 +12,7 @@ export interface Sign {
 }
 
 /** The description of one change. */
-type Told = Omit<Sign, 'sign'>;
+type Description = Omit<SignedDescription, 'sign'>;
 
 /** The `*` value before and after, which applies to a collection without its own line. */
 interface Rest<T> {
@@ -25,7 +25,7 @@ const noRest: RestOf = () => ({ before: undefined, after: undefined });
 /**
  * As {@link describeChanges}, but with the effective change: an added or removed line is compared with the line of `*`.
  */
-export function describeEffects(before: readonly Right[], after: readonly Right[]): readonly Sign[] {
+export function describeEffects(before: readonly Right[], after: readonly Right[]): readonly SignedDescription[] {
   const restIn = (rights: readonly Right[], { kind, path: [owner, environment] }: RightChange) =>
     rights.find(
       ({ kind: own, path }) => own === kind && path[0] === owner && path[1] === environment && path[2] === '*',
@@ -36,29 +36,33 @@ export function describeEffects(before: readonly Right[], after: readonly Right[
 }
 
 /** In the order of the changes. Changes that follow from a removed team, role or environment are left out. */
-export function describeChanges(changes: readonly RightChange[], restOf: RestOf = noRest): readonly Sign[] {
-  const gone = new Set(
+export function describeChanges(
+  changes: readonly RightChange[],
+  restOf: RestOf = noRest,
+): readonly SignedDescription[] {
+  const removedOwners = new Set(
     changes.filter(({ after }) => after === undefined).map(({ kind, path }) => `${kind} ${path[0]}`),
   );
   return changes.flatMap((change) => {
     const { kind, path } = change;
     const owner = kind === 'scope' ? 'team' : 'role';
-    const goesAlong = gone.has(`${owner} ${path[0]}`) || gone.has(`environment ${path[1]}`);
-    if ((kind === 'scope' || kind === 'permission') && change.after === undefined && goesAlong) return [];
+    const isImplied = removedOwners.has(`${owner} ${path[0]}`) || removedOwners.has(`environment ${path[1]}`);
+    if ((kind === 'scope' || kind === 'permission') && change.after === undefined && isImplied) return [];
     const sign = change.before === undefined ? '+' : change.after === undefined ? '-' : '~';
-    return describe(change, restOf(change)).map((told) => ({ sign, ...told }));
+    return describe(change, restOf(change)).map((description) => ({ sign, ...description }));
   });
 }
 
-const quietly = (text: string): readonly Told[] => [{ text, opens: false }];
+const quietly = (text: string): readonly Description[] => [{ text, opens: false }];
 
-function describe({ kind, path, before, after }: RightChange, rest: Rest<unknown>): readonly Told[] {
+function describe({ kind, path, before, after }: RightChange, rest: Rest<unknown>): readonly Description[] {
   switch (kind) {
     case 'organization':
     case 'project':
-      return quietly(`the ${kind} is called '${after}' (was: '${before}')`);
+      return quietly(`the ${kind} is renamed to '${after}' (was: '${before}')`);
     case 'environment':
-      if (before !== undefined && after !== undefined) return quietly(`environment '${before}' is called '${after}'`);
+      if (before !== undefined && after !== undefined)
+        return quietly(`environment '${before}' is renamed to '${after}'`);
       return quietly(
         after === undefined
           ? `environment '${path[0]}' is removed, with every permission and row scope in it`
@@ -70,7 +74,7 @@ function describe({ kind, path, before, after }: RightChange, rest: Rest<unknown
     case 'network':
       return [
         {
-          text: after === undefined ? `no longer reached from ${path[0]}` : `may be reached from ${path[0]}`,
+          text: after === undefined ? `no longer allowed: ${path[0]}` : `allowed: ${path[0]}`,
           opens: after !== undefined,
         },
       ];
@@ -109,7 +113,7 @@ export function describeFilter(filter: PlainFilter): string {
     return `${filter.field} ${filter.operator}${value}`;
   }
   const { aggregator, conditions } = filter;
-  if (conditions.length === 0) return aggregator === 'And' ? 'anything is so' : 'nothing is so';
+  if (conditions.length === 0) return aggregator === 'And' ? 'always true' : 'never true';
   const parts = conditions.map((each) =>
     isBranch(each) && conditions.length > 1 ? `(${describeFilter(each)})` : describeFilter(each),
   );
@@ -122,19 +126,19 @@ const nothing = Object.fromEntries(verbs.map((verb) => [verb, false])) as unknow
 function describePermission(
   { before, after }: Rest<CollectionPermission>,
   rest: Rest<CollectionPermission>,
-): readonly Told[] {
-  const gone = 'has no permissions of its own any more; what * says holds, else nothing';
-  if (after === undefined && rest.before === undefined && rest.after === undefined) return quietly(gone);
+): readonly Description[] {
+  const removedText = 'no longer has its own permissions; those of * apply, if any';
+  if (after === undefined && rest.before === undefined && rest.after === undefined) return quietly(removedText);
   const was = before ?? rest.before ?? nothing;
   const now = after ?? rest.after ?? nothing;
   const list = (some: readonly Verb[]) => some.join(', ');
-  const gained = verbs.filter((verb) => now[verb] && !was[verb]);
-  const lost = verbs.filter((verb) => !now[verb] && was[verb]);
-  const told = [
-    ...(after === undefined ? quietly(gone) : []),
-    ...(before === undefined && verbs.every((verb) => !now[verb]) ? quietly('may do nothing') : []),
-    ...(gained.length > 0 ? [{ text: `may ${list(gained)}`, opens: true }] : []),
-    ...(lost.length > 0 ? quietly(`may no longer ${list(lost)}`) : []),
+  const gainedVerbs = verbs.filter((verb) => now[verb] && !was[verb]);
+  const lostVerbs = verbs.filter((verb) => !now[verb] && was[verb]);
+  const descriptions = [
+    ...(after === undefined ? quietly(removedText) : []),
+    ...(before === undefined && verbs.every((verb) => !now[verb]) ? quietly('has no permissions') : []),
+    ...(gainedVerbs.length > 0 ? [{ text: `may ${list(gainedVerbs)}`, opens: true }] : []),
+    ...(lostVerbs.length > 0 ? quietly(`may no longer ${list(lostVerbs)}`) : []),
     ...compare<string>(was.fields, now.fields, (name, a = 'written', b = 'written') => ({
       text: `field ${name} is ${b} (was: ${a})`,
       opens: fieldRanks.indexOf(b) > fieldRanks.indexOf(a),
@@ -152,11 +156,11 @@ function describePermission(
           },
         ]),
     ...compare(was.actions, now.actions, (name, a, b) => ({
-      text: `action ${name} is triggered ${describeAction(b)} (was: ${describeAction(a)})`,
-      opens: opensAction(heldAction(was, a), heldAction(now, b)),
+      text: `action ${name} can be triggered ${describeAction(b)} (was: ${describeAction(a)})`,
+      opens: opensAction(actionRightsOf(was, a), actionRightsOf(now, b)),
     })),
   ];
-  return told.length > 0 ? told : quietly('is written in other words');
+  return descriptions.length > 0 ? descriptions : quietly('has a different spelling');
 }
 
 const fieldRanks: readonly string[] = ['hidden', 'read', 'written'];
@@ -168,19 +172,19 @@ function isWeaker(now: Policy, was: Policy): boolean {
 
 type Action = NonNullable<CollectionPermission['actions']>[string];
 
-interface HeldAction {
+interface ActionRights {
   readonly trigger: ActionTrigger;
   readonly policy: Policy;
 }
 
 /** An action without its own line follows the `edit` permission and its policy. */
-function heldAction({ edit, approval }: CollectionPermission, action: Action | undefined): HeldAction {
+function actionRightsOf({ edit, approval }: CollectionPermission, action: Action | undefined): ActionRights {
   if (!action) return { trigger: edit, policy: readPolicy(approval?.edit) };
   return { trigger: action.trigger, policy: readPolicy(action.approval) };
 }
 
-function opensAction(was: HeldAction, now: HeldAction): boolean {
-  const rank = ({ trigger, policy }: HeldAction) =>
+function opensAction(was: ActionRights, now: ActionRights): boolean {
+  const rank = ({ trigger, policy }: ActionRights) =>
     policy.policy === 'deny' || trigger === false ? 0 : trigger === true ? 2 : 1;
   if (rank(now) === 0) return false;
   if (rank(now) > rank(was) || isWeaker(now.policy, was.policy)) return true;
@@ -190,22 +194,22 @@ function opensAction(was: HeldAction, now: HeldAction): boolean {
 function compare<T>(
   before: Readonly<Record<string, T>> = {},
   after: Readonly<Record<string, T>> = {},
-  tell: (name: string, before: T | undefined, after: T | undefined) => Told,
-): Told[] {
+  describeEntry: (name: string, before: T | undefined, after: T | undefined) => Description,
+): Description[] {
   const ownOf = (from: Readonly<Record<string, T>>, name: string) =>
     Object.hasOwn(from, name) ? from[name] : undefined;
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].sort().flatMap((name) => {
     const [a, b] = [ownOf(before, name), ownOf(after, name)];
-    return JSON.stringify(a) === JSON.stringify(b) ? [] : [tell(name, a, b)];
+    return JSON.stringify(a) === JSON.stringify(b) ? [] : [describeEntry(name, a, b)];
   });
 }
 
 export function describePolicy({ policy, secondPerson }: Policy): string {
-  if (secondPerson) return 'another person must say yes';
+  if (secondPerson) return 'a second person approves';
   return {
-    allow: 'nobody is asked',
-    ask: 'the assistant asks',
-    'ask-person': 'a person must say yes in the console',
+    allow: 'no approval',
+    ask: 'the user confirms in the assistant',
+    'ask-person': 'a person approves in the console',
     deny: 'denied',
   }[policy];
 }

@@ -29,7 +29,7 @@ export function createRights(database: Database, versions: VersionRows, clock: C
         if (diffRights(before, await readRights(trx)).length > 0) {
           fail('INVALID_ARGUMENT', {
             argument: 'rights',
-            problem: 'somebody else has changed them meanwhile. Nothing was changed; look again.',
+            problem: 'another user has changed them in the meantime. No changes were made; review them again.',
           });
         }
         const changes = diffRights(before, after);
@@ -130,16 +130,16 @@ export function diffRights(before: readonly Right[], after: readonly Right[]): r
     ? [{ kind: 'environment', path: [renamed.to], before: renamed.from, after: renamed.to }]
     : [];
   for (const [key, { kind, path, value }] of to) {
-    const known = from.get(key);
-    if (!known) changes.push({ kind, path, after: value });
-    else if (canonical(known.value) !== canonical(value))
-      changes.push({ kind, path, before: known.value, after: value });
+    const previous = from.get(key);
+    if (!previous) changes.push({ kind, path, after: value });
+    else if (canonical(previous.value) !== canonical(value))
+      changes.push({ kind, path, before: previous.value, after: value });
   }
-  const gone = [...from]
+  const removed = [...from]
     .filter(([key]) => !to.has(key))
     .map(([, { kind, path, value }]) => ({ kind, path, before: value }));
   const rank = ({ kind }: RightChange) => order.indexOf(kind);
-  return [...changes.sort((a, b) => rank(a) - rank(b)), ...gone.sort((a, b) => rank(b) - rank(a))];
+  return [...changes.sort((a, b) => rank(a) - rank(b)), ...removed.sort((a, b) => rank(b) - rank(a))];
 }
 
 function findRenaming(before: readonly Right[], after: readonly Right[]): { from: string; to: string } | undefined {
@@ -171,19 +171,23 @@ export function canonical(value: unknown): string {
   );
 }
 
-interface Making {
+interface ApplyContext {
   readonly database: Database;
   readonly trx: Knex.Transaction;
   readonly projectId: number;
   readonly now: number;
 }
 
-type Make = (making: Making, change: RightChange) => Promise<void>;
+type ApplyChange = (context: ApplyContext, change: RightChange) => Promise<void>;
 
-async function applyChanges(making: Making, changes: readonly RightChange[], by: number | undefined): Promise<void> {
-  const { trx, now } = making;
+async function applyChanges(
+  context: ApplyContext,
+  changes: readonly RightChange[],
+  by: number | undefined,
+): Promise<void> {
+  const { trx, now } = context;
   for (const change of changes) {
-    await makers[change.kind](making, change);
+    await appliers[change.kind](context, change);
     const { kind, path, before, after } = change;
     const how = before === undefined ? 'add' : after === undefined ? 'remove' : 'change';
     const subject = path.join('/').slice(0, 400);
@@ -201,12 +205,12 @@ function toValue({ kind, path }: RightChange, value: unknown): LogValue | undefi
   return { name: path.join('/'), details: value as Readonly<Record<string, unknown>> };
 }
 
-const makers: Readonly<Record<RightKind, Make>> = {
+const appliers: Readonly<Record<RightKind, ApplyChange>> = {
   organization: ({ trx, projectId }, { after }) =>
     trx('projects').where({ id: projectId }).update({ organization: after }),
   project: ({ trx, projectId }, { after }) => trx('projects').where({ id: projectId }).update({ name: after }),
   async environment({ trx, projectId, now }, { before, after }) {
-    const known = { project_id: projectId, name: before };
+    const namedRow = { project_id: projectId, name: before };
     if (after === undefined) {
       const id = await idOf(trx, 'environments', projectId, `${before}`);
       await trx('role_permissions').where({ environment_id: id }).delete();
@@ -219,7 +223,7 @@ const makers: Readonly<Record<RightKind, Make>> = {
       await trx('environments').insert({ project_id: projectId, name: after, created_at: now });
       await addRenderings(trx, projectId);
     } else {
-      await trx('environments').where(known).update({ name: after });
+      await trx('environments').where(namedRow).update({ name: after });
     }
   },
   async team({ trx, projectId }, { before, after }) {
@@ -273,17 +277,17 @@ const makers: Readonly<Record<RightKind, Make>> = {
 
 async function idOf(on: Knex, table: string, projectId: number, name: string): Promise<number> {
   const row = await on(table).where({ project_id: projectId, name }).first<{ id: number } | undefined>('id');
-  return row?.id ?? fail('INVALID_ARGUMENT', { argument: table, problem: `there is none called '${name}'.` });
+  return row?.id ?? fail('INVALID_ARGUMENT', { argument: table, problem: `'${name}' does not exist.` });
 }
 
 async function removeRenderings(on: Knex, where: Readonly<Record<string, number>>): Promise<void> {
-  const gone = await on('renderings')
+  const deleted = await on('renderings')
     .join('teams', 'teams.id', 'renderings.team_id')
     .where(where)
     .select<{ id: number; environment_id: number; team: string }[]>('renderings.id', 'environment_id', 'name as team');
-  const ids = gone.map(({ id }) => id);
+  const ids = deleted.map(({ id }) => id);
   // Entries of the activity log still need the names of deleted teams.
-  if (gone.length > 0) await on('past_renderings').insert(gone).onConflict('id').ignore();
+  if (deleted.length > 0) await on('past_renderings').insert(deleted).onConflict('id').ignore();
   await on('row_scopes').whereIn('rendering_id', ids).delete();
   await on('renderings').whereIn('id', ids).delete();
 }
@@ -298,6 +302,6 @@ async function refuseWithMembers(on: Knex, where: Readonly<Record<string, number
   if (emails.length === 0) return;
   const shown = emails.slice(0, 5).join(', ');
   const more = emails.length > 5 ? ` and ${emails.length - 5} more` : '';
-  const problem = `${what} has members (${shown}${more}). Give them another first with 'portico user set', or keep it. Nothing was changed.`;
+  const problem = `${what} has members (${shown}${more}). Assign them another first with 'portico user set', or keep it. No changes were made.`;
   fail('INVALID_ARGUMENT', { argument: what.split(' ')[0]!, problem });
 }

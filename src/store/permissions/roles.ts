@@ -5,7 +5,7 @@ import { fail } from '../../core/errors.ts';
 import { describeAction } from '../audit/admin-kinds.ts';
 import type { Initiator, LogValue } from '../audit/log-types.ts';
 
-export interface Place {
+export interface EnvironmentInfo {
   readonly projectId: number;
   readonly environmentId: number;
   readonly organization: string;
@@ -18,9 +18,9 @@ export interface Place {
  * storage lacks the configured name, or has several environments and no name is configured. A guess could grant the
  * rights of another environment.
  */
-export type PlaceReader = (on: Knex) => Promise<Place>;
+export type EnvironmentInfoReader = (on: Knex) => Promise<EnvironmentInfo>;
 
-interface Named {
+interface NamedRow {
   readonly id: number;
   readonly name: string;
 }
@@ -29,47 +29,49 @@ interface Named {
  * A process serves one environment: the configured one, or the only one. The first call determines it. The choice is
  * permanent, even when environments are added or it is renamed.
  */
-export function createPlaceReader(wanted: string | null): PlaceReader {
-  let served: Named | undefined;
+export function createEnvironmentInfoReader(requestedName: string | null): EnvironmentInfoReader {
+  let served: NamedRow | undefined;
   return async (on) => {
-    served ??= await chooseEnvironment(on, wanted);
-    return (await findPlace(on, served.id)) ?? gone(served.name);
+    served ??= await chooseEnvironment(on, requestedName);
+    return (await findEnvironmentInfo(on, served.id)) ?? failDeleted(served.name);
   };
 }
 
 /** Reads only the id, once: the environment of a process never changes. */
-export function createEnvironmentReader(on: Knex, getPlace: PlaceReader): () => Promise<number> {
+export function createEnvironmentReader(on: Knex, getEnvironment: EnvironmentInfoReader): () => Promise<number> {
   let served: number | undefined;
   return async () => {
-    served ??= (await getPlace(on)).environmentId;
+    served ??= (await getEnvironment(on)).environmentId;
     return served;
   };
 }
 
-async function chooseEnvironment(on: Knex, wanted: string | null): Promise<Named> {
-  const all = await on('environments').orderBy('id').select<Named[]>('id', 'name');
+async function chooseEnvironment(on: Knex, requestedName: string | null): Promise<NamedRow> {
+  const all = await on('environments').orderBy('id').select<NamedRow[]>('id', 'name');
   const names = all.map(({ name }) => name);
-  const found = wanted === null ? (all.length === 1 ? all[0] : undefined) : all.find(({ name }) => name === wanted);
-  return found ?? fail('CONFIGURATION', { problem: `SERVICE_ENVIRONMENT: ${describeChoice(wanted, names)}` });
+  const found =
+    requestedName === null ? (all.length === 1 ? all[0] : undefined) : all.find(({ name }) => name === requestedName);
+  return found ?? fail('CONFIGURATION', { problem: `SERVICE_ENVIRONMENT: ${describeChoice(requestedName, names)}` });
 }
 
-function describeChoice(wanted: string | null, names: readonly string[]): string {
+function describeChoice(requestedName: string | null, names: readonly string[]): string {
   const choice = `one of ${names.map((name) => `'${name}'`).join(', ')}`;
-  if (wanted === null) return `the storage holds several environments, and a process serves one. Set it to ${choice}.`;
-  return `the storage has no environment '${wanted}'. Set it to ${choice}.`;
+  if (requestedName === null)
+    return `the storage has several environments, and a process serves one. Set it to ${choice}.`;
+  return `the storage has no environment '${requestedName}'. Set it to ${choice}.`;
 }
 
-function gone(name: string): never {
+function failDeleted(name: string): never {
   fail('CONFIGURATION', {
-    problem: `The environment '${name}' is no longer in the storage. Start the process anew, with another SERVICE_ENVIRONMENT.`,
+    problem: `The environment '${name}' is no longer in the storage. Restart the process with another SERVICE_ENVIRONMENT.`,
   });
 }
 
-function findPlace(on: Knex, environmentId: number): Promise<Place | undefined> {
+function findEnvironmentInfo(on: Knex, environmentId: number): Promise<EnvironmentInfo | undefined> {
   return on('environments')
     .join('projects', 'projects.id', 'environments.project_id')
     .where('environments.id', environmentId)
-    .first<Place | undefined>(
+    .first<EnvironmentInfo | undefined>(
       'projects.id as projectId',
       'environments.id as environmentId',
       'projects.organization',
@@ -81,7 +83,7 @@ function findPlace(on: Knex, environmentId: number): Promise<Place | undefined> 
 /** The one project of the storage. */
 export async function getProjectId(on: Knex): Promise<number> {
   const row = await on('projects').orderBy('id').first<{ id: number } | undefined>('id');
-  if (!row) throw new Error('the storage holds no project');
+  if (!row) throw new Error('the storage has no project');
   return row.id;
 }
 

@@ -10,7 +10,7 @@ import {
   quantified,
   readQuantified,
 } from '../../core/filter.ts';
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 
 /** An `Or` without conditions. */
 export const matchesNothing: PlainFilter = Object.freeze({ aggregator: 'Or', conditions: Object.freeze([]) });
@@ -86,16 +86,14 @@ export function findVariableProblems(text: string): readonly string[] {
     const attribute = name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
     if (attribute !== undefined && Object.hasOwn(attributes, attribute)) return [];
     if (attribute?.startsWith(tagPrefix) && attribute.length > tagPrefix.length) return [];
-    const known = [...Object.keys(attributes), 'tags.<key>'].map((each) => prefix + each);
-    const near = nearNames(name, known, 3);
+    const knownVariables = [...Object.keys(attributes), 'tags.<key>'].map((each) => prefix + each);
+    const near = suggestNames(name, knownVariables, 3);
     return [
-      `there is no variable ${whole}. ${near.length > 0 ? `Near: ${near.join(', ')}.` : `There are ${known.join(', ')}.`}`,
+      `there is no variable ${whole}. ${near.length > 0 ? `Near: ${near.join(', ')}.` : `There are ${knownVariables.join(', ')}.`}`,
     ];
   });
   const rest = text.replace(variable, '');
-  return rest.includes('{{') || rest.includes('}}')
-    ? [...problems, 'braces that are not those of a variable.']
-    : problems;
+  return rest.includes('{{') || rest.includes('}}') ? [...problems, 'the braces do not contain a variable.'] : problems;
 }
 
 function getVariable(name: string, caller: Caller, leaf: PlainLeaf): string | number | typeof missing {

@@ -1,5 +1,5 @@
 // Permissions of roles, and all rights of a project.
-import type { Access, Caller, PolicyWish, WriteVerb } from '../../core/caller.ts';
+import type { Access, Caller, PolicyInput, WriteVerb } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 
 /** Permissions of a role on one collection. `*` applies to every collection without a row of its own. */
@@ -13,9 +13,9 @@ export interface CollectionPermission {
   /** Absent fields are `write`. */
   readonly fields?: Readonly<Record<string, 'read' | 'hidden'>>;
   /** By name. Users who may edit may trigger an action that is absent. */
-  readonly actions?: Readonly<Record<string, { readonly trigger: ActionTrigger; readonly approval?: PolicyWish }>>;
+  readonly actions?: Readonly<Record<string, { readonly trigger: ActionTrigger; readonly approval?: PolicyInput }>>;
   /** Writes that need approval. An absent verb needs no approval. */
-  readonly approval?: Readonly<Partial<Record<WriteVerb, PolicyWish>>>;
+  readonly approval?: Readonly<Partial<Record<WriteVerb, PolicyInput>>>;
   /**
    * With `deny`, the database may not extend a write to records of the collection, or from them to others (`ON DELETE
    * CASCADE`, `SET NULL`). Such a write is refused. When absent, callers with the necessary rights may cascade.

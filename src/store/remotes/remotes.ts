@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/duplicates.ts';
 import type { Tables } from '../migrations/first-tables.ts';
 import { addColumns } from '../migrations/indexes.ts';
-import { createEnvironmentReader, logChange, type PlaceReader } from '../permissions/roles.ts';
+import { createEnvironmentReader, type EnvironmentInfoReader, logChange } from '../permissions/roles.ts';
 import type {
   RemoteAccountState,
   RemoteGrant,
@@ -108,7 +108,7 @@ interface StoredSignIn {
 
 export function createRemotes(
   database: Database,
-  getPlace: PlaceReader,
+  getEnvironment: EnvironmentInfoReader,
   clock: Clock,
   getSecret: () => string,
 ): Remotes {
@@ -116,7 +116,7 @@ export function createRemotes(
   const secret = () => sign('remote servers', getSecret());
   const seal = (value: unknown): string => encrypt(JSON.stringify(value), secret());
   const open = (sealed: string): unknown => JSON.parse(decrypt(sealed, secret()));
-  const environment = createEnvironmentReader(knex, getPlace);
+  const environment = createEnvironmentReader(knex, getEnvironment);
   const servers = async () => knex('remote_servers').where({ environment_id: await environment() });
   const findServer = async (where: Readonly<Record<string, string>>): Promise<StoredServer | undefined> =>
     knex('remote_servers')
@@ -158,12 +158,12 @@ export function createRemotes(
       try {
         await database.write(async (trx) => {
           await trx('remote_servers').insert({ ...row, sealed, environment_id: environmentId, updated_at: now });
-          const detail = { url: placeOf(url), signIn };
+          const detail = { url: addressOf(url), signIn };
           await logChange(trx, { at: now, by: addedBy, action: 'remote-server.add', subject: name, detail });
         });
       } catch (error) {
         if (!isDuplicate(error)) throw error;
-        fail('INVALID_ARGUMENT', { argument: 'name', problem: `there is a server '${name}' already.` }, error);
+        fail('INVALID_ARGUMENT', { argument: 'name', problem: `the server '${name}' already exists.` }, error);
       }
       return toServer({ ...row, ...none, sealed });
     },
@@ -171,13 +171,13 @@ export function createRemotes(
       const row = await findServer({ id });
       if (!row) return false;
       return database.write(async (trx) => {
-        const gone = await trx('remote_servers').where({ id }).delete();
+        const deleted = await trx('remote_servers').where({ id }).delete();
         await trx('remote_credentials').where({ server_id: id }).delete();
         await trx('remote_sign_ins').where({ server_id: id }).delete();
-        if (gone > 0) {
+        if (deleted > 0) {
           await logChange(trx, { at: clock.now(), by, action: 'remote-server.remove', subject: row.name });
         }
-        return gone > 0;
+        return deleted > 0;
       });
     },
     async list() {
@@ -204,14 +204,14 @@ export function createRemotes(
     },
     setTools: (id, tools, by) => change(id, {}, { tools: tools && JSON.stringify(tools) }, { by, detail: { tools } }),
 
-    async beginSignIn({ serverId, userId, state, sessionId, held, expiresAt }) {
+    async beginSignIn({ serverId, userId, state, sessionId, held: payload, expiresAt }) {
       await database.retry(() => knex('remote_sign_ins').where('expires_at', '<=', clock.now()).delete());
       await knex('remote_sign_ins').insert({
         state_hash: hashToken(state),
         server_id: serverId,
         user_id: userId,
         session_hash: hashToken(sessionId),
-        sealed: seal(held),
+        sealed: seal(payload),
         expires_at: expiresAt,
       });
     },
@@ -228,14 +228,14 @@ export function createRemotes(
       });
     },
 
-    connect({ serverId, userId, held, expiresAt }) {
+    connect({ serverId, userId, held: payload, expiresAt }) {
       const now = clock.now();
       return database.write(async (trx) => {
         const subject = await nameOf(trx, { serverId, userId });
         if (subject === undefined) return false;
         const values = {
           state: 'connected',
-          sealed: seal(held),
+          sealed: seal(payload),
           expires_at: expiresAt,
           refreshing_until: null,
           updated_at: now,
@@ -253,11 +253,11 @@ export function createRemotes(
     disconnect: (key, by) =>
       database.write(async (trx) => {
         const subject = await nameOf(trx, key);
-        const gone = await account(trx, key).delete();
-        if (gone > 0 && subject !== undefined) {
+        const deleted = await account(trx, key).delete();
+        if (deleted > 0 && subject !== undefined) {
           await logChange(trx, { at: clock.now(), by, action: 'remote-account.revoke', subject });
         }
-        return gone > 0;
+        return deleted > 0;
       }),
     async accountsOf(userId) {
       const rows = await knex('remote_credentials').where({ user_id: userId }).select<StoredAccount[]>();
@@ -278,22 +278,22 @@ export function createRemotes(
 
     async claimRefresh(key, generation, leaseMs) {
       const now = clock.now();
-      const held = { generation, state: 'connected' };
+      const connected = { generation, state: 'connected' };
       const claimed = await database.retry(() =>
         account(knex, key)
-          .where(held)
+          .where(connected)
           .whereNull('refreshing_until')
           .update({ refreshing_until: now + leaseMs }),
       );
       if (claimed > 0) return 'claimed';
-      const lost = await database.retry(() =>
+      const expired = await database.retry(() =>
         account(knex, key)
-          .where(held)
+          .where(connected)
           .where('refreshing_until', '<=', now)
           .update({ state: 'reconnect', refreshing_until: null, updated_at: now }),
       );
-      if (lost > 0) return 'lost';
-      return (await account(knex, key).where(held).first('user_id')) ? 'busy' : 'stale';
+      if (expired > 0) return 'lost';
+      return (await account(knex, key).where(connected).first('user_id')) ? 'busy' : 'stale';
     },
     async settleRefresh(key, generation, fresh) {
       const values = fresh && {
@@ -302,13 +302,13 @@ export function createRemotes(
         generation: generation + 1,
         updated_at: clock.now(),
       };
-      const settled = await database.retry(() =>
+      const updated = await database.retry(() =>
         account(knex, key)
           .where({ generation, state: 'connected' })
           .whereNotNull('refreshing_until')
           .update({ ...values, refreshing_until: null }),
       );
-      return settled > 0;
+      return updated > 0;
     },
     async markReconnect(key, generation) {
       await database.retry(() =>
@@ -321,7 +321,7 @@ export function createRemotes(
 }
 
 /** Without the query, which may contain a secret. */
-const placeOf = (url: string): string => `${new URL(url).origin}${new URL(url).pathname}`;
+const addressOf = (url: string): string => `${new URL(url).origin}${new URL(url).pathname}`;
 
 const timeOf = (time: Time | null): number | null => (time === null ? null : Number(time));
 

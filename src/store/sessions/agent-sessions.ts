@@ -123,21 +123,21 @@ export function createAgentSessions(
       const now = clock.now();
       const id = randomToken();
       const session = { id_hash: hashToken(id), created_at: now, expires_at: now + config.agentSessionSeconds * 1000 };
-      const mine = { code_hash: hashToken(code) };
-      const made = await database.write(async (trx) => {
+      const codeRow = { code_hash: hashToken(code) };
+      const created = await database.write(async (trx) => {
         const taken = await signIns(state)
           .transacting(trx)
-          .where(mine)
+          .where(codeRow)
           .whereNull('session_hash')
           .update({ session_hash: session.id_hash });
         if (taken === 0) return false;
-        const row = await signIns(state).transacting(trx).where(mine).first<StoredSignIn>();
+        const row = await signIns(state).transacting(trx).where(codeRow).first<StoredSignIn>();
         await trx('agent_sessions').insert({ ...session, user_id: row.user_id, origin: row.origin });
         return true;
       });
-      if (made) return { id, expiresAt: session.expires_at };
+      if (created) return { id, expiresAt: session.expires_at };
       // RFC 6749 section 4.1.2: a code used twice may be stolen, and the session that it created ends.
-      const used = await signIns(state).where(mine).first<StoredSignIn | undefined>();
+      const used = await signIns(state).where(codeRow).first<StoredSignIn | undefined>();
       if (used?.session_hash) await endByHash(used.session_hash);
       return undefined;
     },

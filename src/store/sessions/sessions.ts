@@ -35,10 +35,10 @@ interface StoredSession {
 }
 
 /** Uses are stored at most this often, because most page views should remain reads. */
-const SEEN_MS = 60_000;
+const TOUCH_MS = 60_000;
 const SWEEP_MS = 600_000;
-const BROWSER_MOST = 200;
-const ADDRESS_MOST = 64;
+const MAX_BROWSER_LENGTH = 200;
+const MAX_ADDRESS_LENGTH = 64;
 
 export function createSessions(
   database: Database,
@@ -69,9 +69,9 @@ export function createSessions(
       const row: StoredSession = {
         id_hash: hashToken(id),
         user_id: userId,
-        browser: browser.replace(/[\p{C}]/gu, '').slice(0, BROWSER_MOST),
+        browser: browser.replace(/[\p{C}]/gu, '').slice(0, MAX_BROWSER_LENGTH),
         issuer,
-        address: address?.slice(0, ADDRESS_MOST) ?? null,
+        address: address?.slice(0, MAX_ADDRESS_LENGTH) ?? null,
         created_at: since,
         seen_at: now,
         expires_at: expiryOf(now, now),
@@ -81,7 +81,7 @@ export function createSessions(
     },
     async find(id) {
       const now = clock.now();
-      const mine = () => table().where({ id_hash: hashToken(id) });
+      const sessionRow = () => table().where({ id_hash: hashToken(id) });
       const row = await alive(now)
         .where({ id_hash: hashToken(id) })
         .first<StoredSession | undefined>();
@@ -89,8 +89,8 @@ export function createSessions(
       const createdAt = Number(row.created_at);
       // Checks both limits again: a shorter setting also applies to existing sessions.
       if (expiryOf(createdAt, Number(row.seen_at)) <= now) return undefined;
-      if (now - Number(row.seen_at) >= SEEN_MS) {
-        await database.retry(() => mine().update({ seen_at: now, expires_at: expiryOf(createdAt, now) }));
+      if (now - Number(row.seen_at) >= TOUCH_MS) {
+        await database.retry(() => sessionRow().update({ seen_at: now, expires_at: expiryOf(createdAt, now) }));
       }
       const { user_id: userId, browser, issuer } = row;
       return { userId, browser, issuer, createdAt, seenAt: Number(row.seen_at) };
@@ -98,7 +98,7 @@ export function createSessions(
     async list(userId, current) {
       const now = clock.now();
       const rows: StoredSession[] = await alive(now).where({ user_id: userId }).orderBy('seen_at', 'desc');
-      const mine = current === undefined ? undefined : hashToken(current);
+      const currentHash = current === undefined ? undefined : hashToken(current);
       return rows
         .map((row) => ({
           // A hash of 256 random bits; it does not reveal the id.
@@ -108,7 +108,7 @@ export function createSessions(
           address: row.address,
           createdAt: Number(row.created_at),
           seenAt: Number(row.seen_at),
-          current: row.id_hash === mine,
+          current: row.id_hash === currentHash,
         }))
         .filter(({ createdAt, seenAt }) => expiryOf(createdAt, seenAt) > now);
     },
@@ -121,9 +121,9 @@ export function createSessions(
     },
     endListed: (userId, name, by) =>
       database.write(async (trx) => {
-        const gone = await trx('console_sessions').where({ id_hash: name, user_id: userId }).delete();
-        if (gone > 0) await tell(trx, userId, 'user.end-session', by);
-        return gone > 0;
+        const deleted = await trx('console_sessions').where({ id_hash: name, user_id: userId }).delete();
+        if (deleted > 0) await logSessionChange(trx, userId, 'user.end-session', by);
+        return deleted > 0;
       }),
     endAll: (userId, { grants, by }) =>
       versions.change('grants', async (trx) => {
@@ -132,7 +132,7 @@ export function createSessions(
           await trx('oauth_store')
             .where({ account_id: `${userId}` })
             .delete();
-        await tell(trx, userId, 'user.sign-out', by, { assistants: grants });
+        await logSessionChange(trx, userId, 'user.sign-out', by, { assistants: grants });
       }),
   };
 
@@ -147,7 +147,13 @@ export function createSessions(
       .select('console_sessions.*');
   }
 
-  async function tell(trx: Knex.Transaction, userId: number, action: string, by?: number, detail?: unknown) {
+  async function logSessionChange(
+    trx: Knex.Transaction,
+    userId: number,
+    action: string,
+    by?: number,
+    detail?: unknown,
+  ) {
     const { email } = await trx('users').where({ id: userId }).first<{ email: string }>('email');
     await logChange(trx, { at: clock.now(), by, action, subject: email, detail });
   }

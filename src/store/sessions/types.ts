@@ -51,7 +51,7 @@ export interface Session {
  */
 export interface AgentSessions {
   /** Returns the state: 256 random bits. */
-  beginSignIn(asked: AgentSignIn): Promise<string>;
+  beginSignIn(signIn: AgentSignIn): Promise<string>;
   /** Undefined when it has expired, has been answered, or is unknown. */
   findSignIn(state: string): Promise<AgentSignIn | undefined>;
   /** Returns the code: 256 random bits, valid for SERVICE_AUTHORIZATION_CODE_SECONDS. Undefined as in `findSignIn`. */
@@ -131,7 +131,11 @@ export interface SecondFactors {
    * Returns a secret (Base32, 160 random bits) and the URI that the app scans. They are not stored until `switchOn`.
    * `kept` is a previously proposed secret.
    */
-  propose(email: string, issuer: string, kept?: string): Promise<{ readonly secret: string; readonly uri: string }>;
+  propose(
+    email: string,
+    issuer: string,
+    existingSecret?: string,
+  ): Promise<{ readonly secret: string; readonly uri: string }>;
   /**
    * Consumes the code and returns ten recovery codes, which are stored as keyed hashes. Undefined when the code does
    * not match the secret.

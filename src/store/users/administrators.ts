@@ -18,7 +18,7 @@ export async function checkAdministrator(trx: Knex.Transaction, by: number | und
     .where({ 'users.id': by, level: 'admin' })
     .whereNull('users.disabled_at')
     .first<{ id: number } | undefined>('users.id');
-  if (!found) fail('DENIED', { problem: 'You are not an administrator any more. Nothing was changed.' });
+  if (!found) fail('DENIED', { problem: 'You are no longer an administrator. No changes were made.' });
 }
 
 /** Refuses changes that administrators must not make to their own account: no one might be left to undo them. */

@@ -84,82 +84,7 @@ export function createIdentities(
 ): Identities {
   const { knex } = database;
 
-  const findUserId = async (on: Knex, issuer: string, subject: string): Promise<number | undefined> => {
-    const row = await on('identities')
-      .where({ key_hash: keyOf(issuer, subject) })
-      .first<{ user_id: number } | undefined>('user_id');
-    return row?.user_id;
-  };
-
-  async function plan(on: Knex, given: ExternalIdentity, link: boolean): Promise<Planned> {
-    const projectId = await getProjectId(on);
-    const members = () =>
-      on('users')
-        .join('memberships', 'memberships.user_id', 'users.id')
-        .where('memberships.project_id', projectId)
-        .select<MemberRow[]>('users.*', 'level', 'tags', 'team_id', 'role_id');
-    const email = fold(given.email);
-    const known = await findUserId(on, given.issuer, given.subject);
-    const [sameAddress] = await members().where('users.email', email);
-    let user = sameAddress;
-    if (known !== undefined) {
-      [user] = await members().where('users.id', known);
-      if (!user) return refused('the user is gone');
-      // Row scopes may use the address: it must be current, and no two users may share it.
-      if (sameAddress && sameAddress.id !== user.id)
-        return refused(`another user has the address of user ${user.id} now`);
-    } else if (sameAddress) {
-      // OpenID Connect Core section 5.7: an address does not prove identity, unless the operator allows linking by it.
-      if (!link) return refused(`user ${sameAddress.id} has this address, and users are not linked by it`);
-      if (!given.emailVerified) return refused(`user ${sameAddress.id} has this address, and it is not verified`);
-      const others = await on('identities').where({ user_id: sameAddress.id }).select('issuer');
-      if (others.some(({ issuer }: { issuer: string }) => issuer === given.issuer)) {
-        return refused(`user ${sameAddress.id} has this address, and is another account of the issuer`);
-      }
-    }
-    if (user?.disabled_at) return refused(`user ${user.id} is disabled`);
-
-    const { rights } = given;
-    const team_id = await choose(
-      on,
-      'teams',
-      projectId,
-      rights.team ?? (user ? undefined : DEFAULT_TEAM),
-      user?.team_id,
-    );
-    const role_id = await choose(
-      on,
-      'roles',
-      projectId,
-      rights.role ?? (user ? undefined : DEFAULT_ROLE),
-      user?.role_id,
-    );
-    const level = rights.level === undefined ? (user?.level ?? 'user') : rights.level;
-    if (team_id === undefined) return refused(`no team for it (asked for: ${rights.team ?? DEFAULT_TEAM})`);
-    if (role_id === undefined) return refused(`no role for it (asked for: ${rights.role ?? DEFAULT_ROLE})`);
-    if (level === null) return refused('no permission level for it');
-
-    const before = JSON.parse(user?.tags ?? '{}') as Record<string, string>;
-    const kept = rights.tags && rights.onlyTheseTags ? {} : before;
-    const tags = Object.entries({ ...kept, ...rights.tags }).filter(([, value]) => value !== null);
-    const profile = {
-      email,
-      first_name: given.firstName ?? user?.first_name ?? '',
-      last_name: given.lastName ?? user?.last_name ?? '',
-      timezone: given.timezone && isTimezone(given.timezone) ? given.timezone : (user?.timezone ?? 'UTC'),
-    };
-    const membership = { level, team_id, role_id, tags: JSON.stringify(Object.fromEntries(tags)) };
-    return {
-      projectId,
-      email,
-      user,
-      isKnown: known !== undefined,
-      profile: unlike(profile, user),
-      membership: unlike(membership, user && { ...user, tags: JSON.stringify(before) }),
-    };
-  }
-
-  async function carryOut(trx: Knex.Transaction, planned: Plan, given: ExternalIdentity): Promise<number> {
+  async function applyPlan(trx: Knex.Transaction, planned: Plan, identity: ExternalIdentity): Promise<number> {
     const { projectId, user, email, profile, membership } = planned;
     const at = clock.now();
     const log = (action: string, detail: unknown, values: Pick<AdminEntry, 'before' | 'after'> = {}) =>
@@ -174,12 +99,12 @@ export function createIdentities(
         created_at: at,
       });
       await trx('memberships').insert({ ...membership, user_id: userId, project_id: projectId });
-      const detail = { issuer: given.issuer, ...(await named(trx, membership)) };
+      const detail = { issuer: identity.issuer, ...(await named(trx, membership)) };
       await log('user.add', detail, { after: await readMember(trx, userId) });
     } else {
       if (Object.keys(profile).length > 0) {
         await trx('users').where({ id: userId }).update(profile);
-        if ('email' in profile) await log('user.address', { issuer: given.issuer, before: user!.email });
+        if ('email' in profile) await log('user.address', { issuer: identity.issuer, before: user!.email });
       }
       if (Object.keys(membership).length > 0) {
         const was = await readMember(trx, userId);
@@ -187,11 +112,11 @@ export function createIdentities(
         const before = Object.fromEntries(Object.keys(membership).map((key) => [key, user![key as keyof MemberRow]]));
         const detail = { before: await named(trx, before), after: await named(trx, membership) };
         const values = { before: was, after: await readMember(trx, userId) };
-        await log('user.claims', { issuer: given.issuer, ...detail }, values);
+        await log('user.claims', { issuer: identity.issuer, ...detail }, values);
       }
     }
     if (!planned.isKnown) {
-      const { issuer, subject } = given;
+      const { issuer, subject } = identity;
       const key_hash = keyOf(issuer, subject);
       await trx('identities').insert({ key_hash, issuer, subject, user_id: userId, created_at: at });
       if (user) await log('user.link', { issuer, subject });
@@ -200,18 +125,18 @@ export function createIdentities(
   }
 
   return {
-    async admit(given, { link }) {
+    async admit(identity, { link }) {
       for (let attempt = 1; ; attempt++) {
         try {
-          const planned = await plan(knex, given, link);
+          const planned = await plan(knex, identity, link);
           if ('state' in planned) return planned;
           const changes = Object.keys(planned.profile).length + Object.keys(planned.membership).length;
-          const settled = planned.isKnown && changes === 0;
-          const userId = settled
+          const isUnchanged = planned.isKnown && changes === 0;
+          const userId = isUnchanged
             ? planned.user!.id
             : await versions.change('permissions', async (trx) => {
-                const again = await plan(trx, given, link);
-                return 'state' in again ? again : carryOut(trx, again, given);
+                const replanned = await plan(trx, identity, link);
+                return 'state' in replanned ? replanned : applyPlan(trx, replanned, identity);
               });
           if (typeof userId !== 'number') return userId;
           const user = await findUser(userId);
@@ -232,8 +157,83 @@ export function createIdentities(
   };
 }
 
+async function findUserId(on: Knex, issuer: string, subject: string): Promise<number | undefined> {
+  const row = await on('identities')
+    .where({ key_hash: keyOf(issuer, subject) })
+    .first<{ user_id: number } | undefined>('user_id');
+  return row?.user_id;
+}
+
+async function plan(on: Knex, given: ExternalIdentity, link: boolean): Promise<Planned> {
+  const projectId = await getProjectId(on);
+  const members = () =>
+    on('users')
+      .join('memberships', 'memberships.user_id', 'users.id')
+      .where('memberships.project_id', projectId)
+      .select<MemberRow[]>('users.*', 'level', 'tags', 'team_id', 'role_id');
+  const email = fold(given.email);
+  const known = await findUserId(on, given.issuer, given.subject);
+  const [sameAddress] = await members().where('users.email', email);
+  let user = sameAddress;
+  if (known !== undefined) {
+    [user] = await members().where('users.id', known);
+    if (!user) return refused('the user was removed');
+    // Row scopes may use the address: it must be current, and no two users may share it.
+    if (sameAddress && sameAddress.id !== user.id)
+      return refused(`another user now has the address of user ${user.id}`);
+  } else if (sameAddress) {
+    // OpenID Connect Core section 5.7: an address does not prove identity, unless the operator allows linking by it.
+    if (!link) return refused(`user ${sameAddress.id} has this address, and linking users by address is off`);
+    if (!given.emailVerified) return refused(`user ${sameAddress.id} has this address, and it is not verified`);
+    const others = await on('identities').where({ user_id: sameAddress.id }).select('issuer');
+    if (others.some(({ issuer }: { issuer: string }) => issuer === given.issuer)) {
+      return refused(`user ${sameAddress.id} has this address, and is another account of the issuer`);
+    }
+  }
+  if (user?.disabled_at) return refused(`user ${user.id} is disabled`);
+
+  const { rights } = given;
+  const team_id = await chooseId(
+    on,
+    'teams',
+    projectId,
+    rights.team ?? (user ? undefined : DEFAULT_TEAM),
+    user?.team_id,
+  );
+  const role_id = await chooseId(
+    on,
+    'roles',
+    projectId,
+    rights.role ?? (user ? undefined : DEFAULT_ROLE),
+    user?.role_id,
+  );
+  const level = rights.level === undefined ? (user?.level ?? 'user') : rights.level;
+  if (team_id === undefined) return refused(`the team does not exist (requested: ${rights.team ?? DEFAULT_TEAM})`);
+  if (role_id === undefined) return refused(`the role does not exist (requested: ${rights.role ?? DEFAULT_ROLE})`);
+  if (level === null) return refused('there is no valid permission level');
+
+  const before = JSON.parse(user?.tags ?? '{}') as Record<string, string>;
+  const kept = rights.tags && rights.onlyTheseTags ? {} : before;
+  const tags = Object.entries({ ...kept, ...rights.tags }).filter(([, value]) => value !== null);
+  const profile = {
+    email,
+    first_name: given.firstName ?? user?.first_name ?? '',
+    last_name: given.lastName ?? user?.last_name ?? '',
+    timezone: given.timezone && isTimezone(given.timezone) ? given.timezone : (user?.timezone ?? 'UTC'),
+  };
+  const membership = { level, team_id, role_id, tags: JSON.stringify(Object.fromEntries(tags)) };
+  return {
+    projectId,
+    email,
+    user,
+    isKnown: known !== undefined,
+    profile: changedValues(profile, user),
+    membership: changedValues(membership, user && { ...user, tags: JSON.stringify(before) }),
+  };
+}
+
 /** The id of the first name that exists; `otherwise` when the issuer reports no names. */
-async function choose(
+async function chooseId(
   on: Knex,
   table: 'teams' | 'roles',
   projectId: number,
@@ -250,9 +250,12 @@ async function choose(
 }
 
 /** The entries of `wanted` that differ from `have`. */
-function unlike<T extends string | number>(wanted: Readonly<Record<string, T>>, have: object | undefined) {
-  const now = (have ?? {}) as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(Object.entries(wanted).filter(([name, value]) => now[name] !== value)) as Record<string, T>;
+function changedValues<T extends string | number>(desired: Readonly<Record<string, T>>, current: object | undefined) {
+  const now = (current ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(desired).filter(([name, value]) => now[name] !== value)) as Record<
+    string,
+    T
+  >;
 }
 
 /** For the log: names in place of the ids of team and role. */

@@ -6,13 +6,13 @@ import { fail } from '../../core/errors.ts';
 import { hashPassword, verifyPassword } from '../../core/secret.ts';
 import type { LogValue } from '../audit/log-types.ts';
 import type { Database } from '../database/database.ts';
-import { ensureNamed, ensureTeam, getProjectId, logChange, type PlaceReader } from '../permissions/roles.ts';
+import { type EnvironmentInfoReader, ensureNamed, ensureTeam, getProjectId, logChange } from '../permissions/roles.ts';
 import { endSessionsOf } from '../sessions/sessions.ts';
 import type { VersionRows } from '../versions.ts';
 import { checkAdministrator, refuseSelf } from './administrators.ts';
 import { readMember } from './member-value.ts';
 import { checkLevel, checkName, checkTimezone } from './members.ts';
-import { checkPassword, PASSWORD_MOST, writePassword } from './passwords.ts';
+import { checkPassword, MAX_PASSWORD_LENGTH, writePassword } from './passwords.ts';
 import type { Identity, NewUser, User } from './types.ts';
 
 interface UserRow {
@@ -35,20 +35,20 @@ interface UserRow {
 export function createIdentity(
   database: Database,
   versions: VersionRows,
-  getPlace: PlaceReader,
+  getEnvironment: EnvironmentInfoReader,
   clock: Clock,
 ): Identity {
   const { knex } = database;
 
   return {
-    async addUser(given, by) {
-      const user = check(given);
+    async addUser(input, by) {
+      const user = check(input);
       // An empty hash means no password; a link lets the user set one.
-      const password_hash = given.password === undefined ? '' : await hashPassword(given.password);
+      const password_hash = input.password === undefined ? '' : await hashPassword(input.password);
       try {
         return await versions.change('permissions', (trx) => insertUser(trx, user, password_hash, by));
       } catch (error) {
-        if (await knex('users').where({ email: user.email }).first('id')) taken(user.email);
+        if (await knex('users').where({ email: user.email }).first('id')) failTaken(user.email);
         throw error;
       }
     },
@@ -66,23 +66,26 @@ export function createIdentity(
       const row = await findRow(knex, { 'users.email': fold(email) });
       // OWASP ASVS 2.2: response time must not reveal whether a user exists or is disabled. The password is therefore
       // always stretched, before the row is checked.
-      const right = await verifyPassword(password.slice(0, PASSWORD_MOST), row?.password_hash ?? null);
-      return right && row && row.disabled_at === null && password.length <= PASSWORD_MOST ? toUser(row) : undefined;
+      const right = await verifyPassword(password.slice(0, MAX_PASSWORD_LENGTH), row?.password_hash ?? null);
+      return right && row && row.disabled_at === null && password.length <= MAX_PASSWORD_LENGTH
+        ? toUser(row)
+        : undefined;
     },
     async setPassword(userId, password, by) {
       const user = await knex('users').where({ id: userId }).first<{ id: number; email: string } | undefined>();
-      if (!user) unknown(userId);
+      if (!user) failUnknownUser(userId);
       checkPassword(password, user.email);
       const password_hash = await hashPassword(password);
       await versions.change('permissions', (trx) =>
         writePassword(trx, clock, user, { password_hash, ...(by && { by }) }),
       );
     },
-    async setProfile(userId, given) {
-      const profile = checkProfile(given);
+    async setProfile(userId, input) {
+      const profile = checkProfile(input);
       await versions.change('permissions', (trx) =>
         updateUser(
           trx,
+          clock,
           userId,
           'user.profile',
           { first_name: profile.firstName, last_name: profile.lastName, timezone: profile.timezone },
@@ -95,12 +98,12 @@ export function createIdentity(
       if (disabled) refuseSelf(userId, by, 'disable');
       await versions.change('permissions', async (trx) => {
         await checkAdministrator(trx, by);
-        await updateUser(trx, userId, disabled ? 'user.disable' : 'user.enable', { disabled_at }, by);
+        await updateUser(trx, clock, userId, disabled ? 'user.disable' : 'user.enable', { disabled_at }, by);
         if (disabled) await endSessionsOf(trx, userId, clock.now());
       });
     },
     async place() {
-      const { organization, project, environment, environmentId } = await getPlace(knex);
+      const { organization, project, environment, environmentId } = await getEnvironment(knex);
       return { organization, project, environment, environmentId };
     },
   };
@@ -112,7 +115,7 @@ export function createIdentity(
     by: number | undefined,
   ): Promise<User> {
     await checkAdministrator(trx, by);
-    if (await trx('users').where({ email: user.email }).first('id')) taken(user.email);
+    if (await trx('users').where({ email: user.email }).first('id')) failTaken(user.email);
     const project_id = await getProjectId(trx);
     const team_id = await ensureTeam(trx, project_id, user.team);
     const role_id = await ensureNamed(trx, 'roles', project_id, user.role);
@@ -138,23 +141,24 @@ export function createIdentity(
     });
     return toUser((await findRow(trx, { 'users.id': user_id }))!);
   }
+}
 
-  async function updateUser(
-    trx: Knex.Transaction,
-    userId: number,
-    action: string,
-    change: Record<string, unknown>,
-    by?: number,
-  ) {
-    const user = await trx('users').where({ id: userId }).first<UserRow | undefined>();
-    if (!user) unknown(userId);
-    await trx('users').where({ id: userId }).update(change);
-    const was = Object.fromEntries(Object.keys(change).map((name) => [name, user[name as keyof UserRow]]));
-    await logChange(trx, {
-      ...{ at: clock.now(), by, action, subject: user.email },
-      ...{ before: toAccount(user.email, was), after: toAccount(user.email, change) },
-    });
-  }
+async function updateUser(
+  trx: Knex.Transaction,
+  clock: Clock,
+  userId: number,
+  action: string,
+  change: Record<string, unknown>,
+  by?: number,
+) {
+  const user = await trx('users').where({ id: userId }).first<UserRow | undefined>();
+  if (!user) failUnknownUser(userId);
+  await trx('users').where({ id: userId }).update(change);
+  const was = Object.fromEntries(Object.keys(change).map((name) => [name, user[name as keyof UserRow]]));
+  await logChange(trx, {
+    ...{ at: clock.now(), by, action, subject: user.email },
+    ...{ before: toAccount(user.email, was), after: toAccount(user.email, change) },
+  });
 }
 
 /** Form of the values in the admin log. */
@@ -233,10 +237,10 @@ function checkProfile({ firstName = '', lastName = '', timezone = 'UTC' }: Omit<
   };
 }
 
-function unknown(userId: number): never {
+function failUnknownUser(userId: number): never {
   fail('INVALID_ARGUMENT', { argument: 'userId', problem: `there is no user ${userId}.` });
 }
 
-function taken(email: string): never {
+function failTaken(email: string): never {
   fail('INVALID_ARGUMENT', { argument: 'email', problem: `'${email}' is taken.` });
 }

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { type PermissionLevel, permissionLevels } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
-import { nearNames } from '../../core/suggestions.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import { getProjectId, logChange } from '../permissions/roles.ts';
 import type { VersionRows } from '../versions.ts';
 import { checkAdministrator, refuseSelf } from './administrators.ts';
@@ -24,12 +24,12 @@ interface MemberRow {
 export function createMembers(versions: VersionRows, clock: Clock): Members {
   return {
     async change(userId, change, by) {
-      const wanted = check(change);
+      const checked = check(change);
       return versions.change('permissions', async (trx) => {
         await checkAdministrator(trx, by);
         const project_id = await getProjectId(trx);
         const member = await findMember(trx, project_id, userId);
-        const changes = differences(member, wanted);
+        const changes = findDifferences(member, checked);
         if (Object.keys(changes).length === 0) return changes;
         const before = await readMember(trx, userId);
         const after = Object.fromEntries(Object.entries(changes).map(([name, { after }]) => [name, after]));
@@ -65,17 +65,17 @@ async function findMember(on: Knex, projectId: number, userId: number): Promise<
 
 type Differences = Record<string, { readonly before: unknown; readonly after: unknown }>;
 
-function differences(member: MemberRow, { tags = {}, ...wanted }: UserChange): Differences {
+function findDifferences(member: MemberRow, { tags = {}, ...fields }: UserChange): Differences {
   const { first_name: firstName, last_name: lastName, timezone, level, team, role } = member;
-  const known: Readonly<Record<string, unknown>> = { firstName, lastName, timezone, level, team, role };
+  const current: Readonly<Record<string, unknown>> = { firstName, lastName, timezone, level, team, role };
   const changes: Differences = {};
-  for (const [name, after] of Object.entries(wanted)) {
-    if (after !== undefined && known[name] !== after) changes[name] = { before: known[name], after };
+  for (const [name, after] of Object.entries(fields)) {
+    if (after !== undefined && current[name] !== after) changes[name] = { before: current[name], after };
   }
   const before = JSON.parse(member.tags) as Record<string, string>;
-  const kept = Object.entries(before).filter(([key]) => !Object.hasOwn(tags, key));
+  const unchangedTags = Object.entries(before).filter(([key]) => !Object.hasOwn(tags, key));
   const set = Object.entries(tags).filter(([, value]) => value !== null);
-  const after = Object.fromEntries([...kept, ...set].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const after = Object.fromEntries([...unchangedTags, ...set].sort(([a], [b]) => (a < b ? -1 : 1)));
   const text = (some: Readonly<Record<string, unknown>>) =>
     JSON.stringify(Object.entries(some).sort(([a], [b]) => (a < b ? -1 : 1)));
   if (text(before) !== text(after)) changes.tags = { before, after };
@@ -83,8 +83,8 @@ function differences(member: MemberRow, { tags = {}, ...wanted }: UserChange): D
 }
 
 async function update(row: Knex.QueryBuilder, columns: Readonly<Record<string, unknown>>): Promise<void> {
-  const given = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
-  if (Object.keys(given).length > 0) await row.update(given);
+  const definedColumns = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+  if (Object.keys(definedColumns).length > 0) await row.update(definedColumns);
 }
 
 /** Finds an existing team or role. A typo must not create a team, because no row scope would apply to it. */
@@ -94,7 +94,7 @@ async function findNamed(on: Knex, kind: 'team' | 'role', projectId: number, nam
     .select<{ id: number; name: string }[]>('id', 'name');
   const found = rows.find((row) => row.name === name);
   if (found) return found.id;
-  const near = nearNames(
+  const near = suggestNames(
     name,
     rows.map((row) => row.name),
   );

@@ -19,7 +19,7 @@ interface LinkRow {
 }
 
 /** How long an expired link is distinguished from an unknown one. */
-const REMEMBERED_MS = 30 * 86_400_000;
+const EXPIRED_LINK_MS = 30 * 86_400_000;
 
 export function createLinks(
   database: Database,
@@ -56,8 +56,8 @@ export function createLinks(
         if (user.disabled) {
           fail('INVALID_ARGUMENT', { argument: 'email', problem: `${user.email} is disabled. Enable the user first.` });
         }
-        const old = trx('one_time_links').where('expires_at', '<=', now - REMEMBERED_MS);
-        await old.orWhere((his) => his.where({ user_id: userId }).whereNull('used_at')).delete();
+        const old = trx('one_time_links').where('expires_at', '<=', now - EXPIRED_LINK_MS);
+        await old.orWhere((ofUser) => ofUser.where({ user_id: userId }).whereNull('used_at')).delete();
         await trx('one_time_links').insert({
           token_hash: hashToken(token),
           user_id: userId,
@@ -83,7 +83,7 @@ export function createLinks(
       checkPassword(password, found.user.email);
       const password_hash = await hashPassword(password);
       const { id } = found.user;
-      const isMine = await versions.change('permissions', async (trx) => {
+      const isUsed = await versions.change('permissions', async (trx) => {
         const now = clock.now();
         // OWASP forgot-password: a link works once. The conditional update admits one of two simultaneous calls.
         const used = await trx('one_time_links')
@@ -95,7 +95,7 @@ export function createLinks(
         await writePassword(trx, clock, found.user, { password_hash, by: id });
         return true;
       });
-      if (isMine) return { state: 'used-now', user: found.user };
+      if (isUsed) return { state: 'used-now', user: found.user };
       const now = await find(token);
       return now.state === 'open' ? { state: 'unknown' } : now;
     },

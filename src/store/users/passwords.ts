@@ -6,9 +6,9 @@ import { fail } from '../../core/errors.ts';
 import { logChange } from '../permissions/roles.ts';
 import { endSessionsOf } from '../sessions/sessions.ts';
 
-const LEAST = 10;
+const MIN_PASSWORD_LENGTH = 10;
 /** Key stretching costs time for every byte, which this limit bounds. */
-export const PASSWORD_MOST = 1024;
+export const MAX_PASSWORD_LENGTH = 1024;
 
 /** Compared without the usual decoration: case, spaces, punctuation, and trailing digits. */
 const tooCommon: ReadonlySet<string> = new Set(
@@ -29,16 +29,16 @@ export function checkPassword(password: string, email: string): void {
 }
 
 function findPasswordProblem(password: string, email: string): string | undefined {
-  if ([...password].length < LEAST || password.length > PASSWORD_MOST) {
-    return `expected ${LEAST} to ${PASSWORD_MOST} characters.`;
+  if ([...password].length < MIN_PASSWORD_LENGTH || password.length > MAX_PASSWORD_LENGTH) {
+    return `expected ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`;
   }
   const plain = simplify(password);
   const word = plain.replace(/\d+$/, '');
   const [name = ''] = email.split('@');
   const own = [email, name].map(simplify);
-  if (own.includes(plain) || own.includes(word)) return 'expected something other than the e-mail address.';
+  if (own.includes(plain) || own.includes(word)) return 'expected a password other than the e-mail address.';
   if (isRun(plain) || tooCommon.has(plain) || tooCommon.has(word)) {
-    return 'this one is among those that are tried first. Take a few words that do not belong together.';
+    return 'this password is too common. Use a few unrelated words.';
   }
   return undefined;
 }

@@ -42,7 +42,7 @@ export function createSecondFactors(database: Database, clock: Clock, getSecret:
     return codes;
   }
 
-  async function tell(trx: Knex.Transaction, userId: number, action: string, by?: number): Promise<void> {
+  async function logFactorChange(trx: Knex.Transaction, userId: number, action: string, by?: number): Promise<void> {
     const { email } = await trx('users').where({ id: userId }).first<{ email: string }>('email');
     await logChange(trx, { at: clock.now(), by, action, subject: email });
   }
@@ -54,10 +54,11 @@ export function createSecondFactors(database: Database, clock: Clock, getSecret:
       const left = await knex('recovery_codes').where({ user_id: userId }).pluck('code_hash');
       return { since: Number(row.created_at), recoveryCodes: left.length };
     },
-    async propose(email, issuer, kept) {
+    async propose(email, issuer, existingSecret) {
       const { Secret, TOTP } = await loadPackage();
       const bytes = new Uint8Array(Buffer.from(randomToken(160), 'base64url'));
-      const secret = kept === undefined ? new Secret({ buffer: bytes.buffer }) : Secret.fromBase32(kept);
+      const secret =
+        existingSecret === undefined ? new Secret({ buffer: bytes.buffer }) : Secret.fromBase32(existingSecret);
       return { secret: secret.base32, uri: new TOTP({ issuer, label: email, secret }).toString() };
     },
     async switchOn(userId, secret, code) {
@@ -67,23 +68,23 @@ export function createSecondFactors(database: Database, clock: Clock, getSecret:
         await trx('second_factors').where({ user_id: userId }).delete();
         const row = { user_id: userId, sealed: encrypt(secret, key()), last_step: step, created_at: clock.now() };
         await trx('second_factors').insert(row);
-        await tell(trx, userId, 'user.totp-on', userId);
+        await logFactorChange(trx, userId, 'user.totp-on', userId);
         return writeRecoveryCodes(trx, userId);
       });
     },
     renewRecoveryCodes: (userId) =>
       database.write(async (trx) => {
-        await tell(trx, userId, 'user.recovery-codes', userId);
+        await logFactorChange(trx, userId, 'user.recovery-codes', userId);
         return writeRecoveryCodes(trx, userId);
       }),
-    async check(userId, given) {
-      const code = simplify(given);
+    async check(userId, input) {
+      const code = simplify(input);
       const row = await knex('second_factors').where({ user_id: userId }).first<Row | undefined>();
       if (!row) return undefined;
       if (!/^\d{6}$/.test(code)) {
-        const mine = { user_id: userId, code_hash: hashOf(userId, code) };
-        const gone = await database.retry(() => knex('recovery_codes').where(mine).delete());
-        return gone === 1 ? 'recovery' : undefined;
+        const codeRow = { user_id: userId, code_hash: hashOf(userId, code) };
+        const deleted = await database.retry(() => knex('recovery_codes').where(codeRow).delete());
+        return deleted === 1 ? 'recovery' : undefined;
       }
       const step = await findStep(decrypt(row.sealed, key()), code);
       if (step === null) return undefined;
@@ -96,9 +97,9 @@ export function createSecondFactors(database: Database, clock: Clock, getSecret:
     switchOff: (userId, by) =>
       database.write(async (trx) => {
         await trx('recovery_codes').where({ user_id: userId }).delete();
-        const gone = await trx('second_factors').where({ user_id: userId }).delete();
-        if (gone > 0) await tell(trx, userId, 'user.totp-off', by);
-        return gone > 0;
+        const deleted = await trx('second_factors').where({ user_id: userId }).delete();
+        if (deleted > 0) await logFactorChange(trx, userId, 'user.totp-off', by);
+        return deleted > 0;
       }),
   };
 }

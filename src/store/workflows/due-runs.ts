@@ -1,7 +1,7 @@
 // Finds runs that could be claimed now, for the service that distributes them to other processes. It takes no locks:
 // another process may claim a run first, and the claim checks the limit of the workflow again.
-import type { Scripts, Statement } from '../database/prepared-statements.ts';
-import type { DueRun, DueWish, RunState } from './types.ts';
+import type { PreparedStatements, Statement } from '../database/prepared-statements.ts';
+import type { DueRequest, DueRun, RunState } from './types.ts';
 
 interface DueRow {
   readonly id: string;
@@ -27,21 +27,21 @@ WHERE r.environment_id = ? AND r.due_at <= ?${among} AND (w.concurrency IS NULL 
 }
 
 export async function findDueRuns(
-  scripts: Scripts,
+  statements: PreparedStatements,
   environmentId: number,
   now: number,
-  { limit, ids }: DueWish,
+  { limit, ids }: DueRequest,
 ): Promise<readonly DueRun[]> {
   const from = dueFrom(environmentId, now, ids);
   const counted = `CASE WHEN w.concurrency IS NULL THEN 0 ELSE ${working} END`;
   const sql = `SELECT r.id, r.fence, r.state, r.workflow_id, w.concurrency, ${counted} AS working ${from.sql} ORDER BY r.due_at LIMIT ?`;
-  const rows = await scripts.read<DueRow>({ sql, values: [...from.values, limit] });
-  const room = new Map<string, number>();
+  const rows = await statements.read<DueRow>({ sql, values: [...from.values, limit] });
+  const capacity = new Map<string, number>();
   return rows
     .filter(({ state, workflow_id, concurrency, working: at }) => {
       if (concurrency === null || state === 'running') return true;
-      const left = room.get(workflow_id) ?? concurrency - Number(at);
-      room.set(workflow_id, left - 1);
+      const left = capacity.get(workflow_id) ?? concurrency - Number(at);
+      capacity.set(workflow_id, left - 1);
       return left > 0;
     })
     .map(({ id, fence }) => ({ id, fence }));

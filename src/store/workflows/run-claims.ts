@@ -2,8 +2,8 @@
 // of several processes succeeds. For workflows with a limit, one process at a time counts the active runs.
 import type { Knex } from 'knex';
 import type { Clock } from '../../core/clock.ts';
-import type { Database } from '../database/database.ts';
-import type { Scripts, Statement } from '../database/prepared-statements.ts';
+import type { Database, StoreDialect } from '../database/database.ts';
+import type { PreparedStatements, Statement } from '../database/prepared-statements.ts';
 import { dueFrom } from './due-runs.ts';
 import { type StoredRun, selectRuns, storedColumns, toRun } from './run-rows.ts';
 import type { Claim, RunStep, Runs } from './types.ts';
@@ -11,64 +11,70 @@ import type { Claim, RunStep, Runs } from './types.ts';
 /**
  * Delay before a run that its workflow's limit holds back is due again. Until then it does not hide the runs after it.
  */
-const HELD_BACK_MS = 1000;
+const LIMITED_DELAY_MS = 1000;
 /** Attempts when other processes claimed all runs that were found. */
-const LOOKS = 3;
+const MAX_ATTEMPTS = 3;
 
 export interface ClaimParts {
   readonly database: Database;
-  readonly scripts: Scripts;
+  readonly statements: PreparedStatements;
   readonly clock: Clock;
   readonly environment: () => Promise<number>;
   readonly stepsOf: (on: Knex, ids: readonly string[]) => Promise<ReadonlyMap<string, RunStep[]>>;
 }
 
 /** For a claimed run. Set before the state, because MySQL assigns from left to right. */
-const lostLeases = "CASE WHEN state = 'running' THEN lost_leases + 1 ELSE 0 END";
+const nextLostLeases = "CASE WHEN state = 'running' THEN lost_leases + 1 ELSE 0 END";
 
-type Wish = Parameters<Runs['claim']>[0];
+type ClaimRequest = Parameters<Runs['claim']>[0];
 type Found = StoredRun & { readonly concurrency: number | null };
 
 export function createClaims(parts: ClaimParts): Runs['claim'] {
-  const { database, scripts, clock, environment, stepsOf } = parts;
+  const { database, statements, clock, environment, stepsOf } = parts;
   const { knex, dialect } = database;
 
-  const find = ({ limit, ids }: Wish, environmentId: number): Promise<readonly Found[]> => {
+  const find = ({ limit, ids }: ClaimRequest, environmentId: number): Promise<readonly Found[]> => {
     const from = dueFrom(environmentId, clock.now(), ids);
     const columns = [...storedColumns.map((column) => `r.${column}`), 'w.name', 'w.collection', 'w.concurrency'];
     const sql = `SELECT ${columns.join(', ')} ${from.sql} ORDER BY r.due_at LIMIT ?`;
-    return scripts.read<Found>({ sql, values: [...from.values, limit] });
+    return statements.read<Found>({ sql, values: [...from.values, limit] });
   };
 
   /** Matches each run in the state that was read: any change by another process alters one of these columns. */
-  const take = async (found: readonly Found[], { owner, leaseMs }: Wish): Promise<Claim[]> => {
+  const take = async (found: readonly Found[], { owner, leaseMs }: ClaimRequest): Promise<Claim[]> => {
     // In a fixed order, to avoid a deadlock between two processes.
     const rows = [...found].sort((a, b) => (a.id < b.id ? -1 : 1));
     const now = clock.now();
-    const touched = await scripts.runAll(
+    const touched = await statements.runAll(
       rows.map(({ id, fence, state, position, step_id, updated_at }): Statement => {
-        const sql = `UPDATE workflow_runs SET lost_leases = ${lostLeases}, state = 'running', owner = ?, fence = fence + 1, due_at = ?, started_at = COALESCE(started_at, ?), updated_at = ?
+        const sql = `UPDATE workflow_runs SET lost_leases = ${nextLostLeases}, state = 'running', owner = ?, fence = fence + 1, due_at = ?, started_at = COALESCE(started_at, ?), updated_at = ?
 WHERE id = ? AND due_at <= ? AND fence = ? AND state = ? AND position = ? AND COALESCE(step_id, '') = ? AND updated_at = ?`;
         const as = [id, now, fence, state, position, step_id ?? '', updated_at];
         return { sql, values: [owner, now + leaseMs, now, now, ...as] };
       }),
     );
-    const mine = new Map(rows.filter((_, at) => touched[at] === 1).map((row) => [row.id, row]));
-    const begun = [...mine.values()].filter(({ position }) => position > 0).map(({ id }) => id);
+    const claimed = new Map(rows.filter((_, at) => touched[at] === 1).map((row) => [row.id, row]));
+    const begun = [...claimed.values()].filter(({ position }) => position > 0).map(({ id }) => id);
     const steps = begun.length > 0 ? await stepsOf(knex, begun) : new Map<string, RunStep[]>();
     return found.flatMap(({ id }): Claim[] => {
-      const row = mine.get(id);
+      const row = claimed.get(id);
       if (!row) return [];
-      const lost_leases = row.state === 'running' ? row.lost_leases + 1 : 0;
-      const run = toRun({ ...row, state: 'running', lost_leases, started_at: row.started_at ?? now, updated_at: now });
+      const lostLeases = row.state === 'running' ? row.lost_leases + 1 : 0;
+      const run = toRun({
+        ...row,
+        state: 'running',
+        lost_leases: lostLeases,
+        started_at: row.started_at ?? now,
+        updated_at: now,
+      });
       return [{ run, steps: steps.get(id) ?? [], owner, fence: row.fence + 1, isLimited: false }];
     });
   };
 
   /** For workflows with a limit. */
-  const takeLimited = (wish: Wish, ids: readonly string[], environmentId: number): Promise<Claim[]> =>
+  const takeWithinLimits = (request: ClaimRequest, ids: readonly string[], environmentId: number): Promise<Claim[]> =>
     database.write(async (trx) => {
-      const { owner, leaseMs } = wish;
+      const { owner, leaseMs } = request;
       const now = clock.now();
       const query = trx('workflow_runs')
         .where({ environment_id: environmentId })
@@ -80,12 +86,12 @@ WHERE id = ? AND due_at <= ? AND fence = ? AND state = ? AND position = ? AND CO
       if (dialect !== 'sqlite') query.forUpdate().skipLocked();
       const found = await query;
       if (found.length === 0) return [];
-      const { allowed, limited } = await withinLimits(trx, found, now);
+      const { allowed, limited } = await withinLimits(trx, dialect, found, now);
       if (allowed.length === 0) return [];
       await trx('workflow_runs')
         .whereIn('id', allowed)
         .update({
-          lost_leases: trx.raw(lostLeases),
+          lost_leases: trx.raw(nextLostLeases),
           state: 'running',
           owner,
           fence: trx.raw('fence + 1'),
@@ -101,58 +107,59 @@ WHERE id = ? AND due_at <= ? AND fence = ? AND state = ? AND position = ? AND CO
       });
     });
 
-  return async (wish) => {
+  return async (request) => {
     const environmentId = await environment();
-    for (let look = 1; ; look++) {
-      const found = await find(wish, environmentId);
+    for (let attempt = 1; ; attempt++) {
+      const found = await find(request, environmentId);
       const limited = found.filter(({ concurrency }) => concurrency !== null);
       const free = limited.length === 0 ? found : found.filter(({ concurrency }) => concurrency === null);
-      const taken = free.length === 0 ? [] : await take(free, wish);
+      const taken = free.length === 0 ? [] : await take(free, request);
       if (limited.length > 0) {
         const ids = limited.map(({ id }) => id);
-        taken.push(...(await takeLimited(wish, ids, environmentId)));
+        taken.push(...(await takeWithinLimits(request, ids, environmentId)));
       }
       // Other processes claimed all of them: look for further runs now.
-      if (taken.length > 0 || free.length === 0 || wish.ids || look === LOOKS) return taken;
+      if (taken.length > 0 || free.length === 0 || request.ids || attempt === MAX_ATTEMPTS) return taken;
     }
   };
+}
 
-  /** The runs that may start within the limit of their workflow. */
-  async function withinLimits(
-    trx: Knex,
-    found: readonly { readonly id: string; readonly workflow_id: string }[],
-    now: number,
-  ): Promise<{ readonly allowed: readonly string[]; readonly limited: ReadonlyMap<string, number> }> {
-    const limits = trx('workflows')
-      .whereIn('id', [...new Set(found.map((run) => run.workflow_id))])
-      .whereNotNull('concurrency')
-      .orderBy('id')
-      .select<{ id: string; concurrency: number }[]>('id', 'concurrency');
-    // Other processes that count runs of the workflow wait for this claim.
-    if (dialect !== 'sqlite') limits.forUpdate();
-    const room = new Map<string, number>();
-    for (const { id, concurrency } of await limits) {
-      const [working] = await trx('workflow_runs')
-        .where({ workflow_id: id, state: 'running' })
-        .whereNotIn(
-          'id',
-          found.map((run) => run.id),
-        )
-        .count<{ count: number | string }[]>({ count: '*' });
-      room.set(id, concurrency - Number(working?.count ?? 0));
-    }
-    const allowed: string[] = [];
-    const back: string[] = [];
-    for (const { id, workflow_id } of found) {
-      const left = room.get(workflow_id);
-      if (left !== undefined && left <= 0) back.push(id);
-      else allowed.push(id);
-      if (left !== undefined) room.set(workflow_id, left - 1);
-    }
-    if (back.length > 0)
-      await trx('workflow_runs')
-        .whereIn('id', back)
-        .update({ due_at: now + HELD_BACK_MS });
-    return { allowed, limited: room };
+/** The runs that may start within the limit of their workflow. */
+async function withinLimits(
+  trx: Knex,
+  dialect: StoreDialect,
+  found: readonly { readonly id: string; readonly workflow_id: string }[],
+  now: number,
+): Promise<{ readonly allowed: readonly string[]; readonly limited: ReadonlyMap<string, number> }> {
+  const limits = trx('workflows')
+    .whereIn('id', [...new Set(found.map((run) => run.workflow_id))])
+    .whereNotNull('concurrency')
+    .orderBy('id')
+    .select<{ id: string; concurrency: number }[]>('id', 'concurrency');
+  // Other processes that count runs of the workflow wait for this claim.
+  if (dialect !== 'sqlite') limits.forUpdate();
+  const room = new Map<string, number>();
+  for (const { id, concurrency } of await limits) {
+    const [working] = await trx('workflow_runs')
+      .where({ workflow_id: id, state: 'running' })
+      .whereNotIn(
+        'id',
+        found.map((run) => run.id),
+      )
+      .count<{ count: number | string }[]>({ count: '*' });
+    room.set(id, concurrency - Number(working?.count ?? 0));
   }
+  const allowed: string[] = [];
+  const back: string[] = [];
+  for (const { id, workflow_id } of found) {
+    const left = room.get(workflow_id);
+    if (left !== undefined && left <= 0) back.push(id);
+    else allowed.push(id);
+    if (left !== undefined) room.set(workflow_id, left - 1);
+  }
+  if (back.length > 0)
+    await trx('workflow_runs')
+      .whereIn('id', back)
+      .update({ due_at: now + LIMITED_DELAY_MS });
+  return { allowed, limited: room };
 }

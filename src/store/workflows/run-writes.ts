@@ -2,8 +2,8 @@
 // a run without a cancellation request. Only if it matches no row, a second one checks whether the run was cancelled or
 // lost. Steps that only read are stored with the next write (`passed`), which saves them a transaction.
 import type { Clock } from '../../core/clock.ts';
-import type { Scripts, Statement } from '../database/prepared-statements.ts';
-import type { Claim, Hold, PassedStep, Runs } from './types.ts';
+import type { PreparedStatements, Statement } from '../database/prepared-statements.ts';
+import type { Claim, LeaseState, PassedStep, Runs } from './types.ts';
 
 type Value = string | number | null;
 /** An SQL expression with its values, in place of a value. */
@@ -12,7 +12,7 @@ type Values = Readonly<Record<string, Value | Raw>>;
 type Mark = Pick<Claim, 'run' | 'owner' | 'fence'>;
 
 export interface RunWriteParts {
-  readonly scripts: Scripts;
+  readonly statements: PreparedStatements;
   readonly clock: Clock;
   readonly seal: (value: unknown) => string | null;
 }
@@ -58,14 +58,14 @@ interface StepRow {
 /** Inserts consecutive steps. The last one gets the new position of the run. */
 function insertSteps(runId: string, rows: readonly StepRow[]): readonly Statement[] {
   if (rows.length === 0) return [];
-  const places = rows.map(
+  const placeholders = rows.map(
     (_, at) => `(?, (SELECT position FROM workflow_runs WHERE id = ?) - ${rows.length - 1 - at}, ?, ?, ?, ?, ?, ?)`,
   );
   const values = rows.flatMap(({ stepId, state, startedAt, finishedAt, outcome, sealed }) => [
     ...[runId, runId, stepId, state, startedAt, finishedAt],
     ...[JSON.stringify(outcome), sealed],
   ]);
-  const sql = `INSERT INTO workflow_run_steps (${stepColumns.join(', ')}) VALUES ${places.join(', ')}`;
+  const sql = `INSERT INTO workflow_run_steps (${stepColumns.join(', ')}) VALUES ${placeholders.join(', ')}`;
   return [{ sql, values }];
 }
 
@@ -75,7 +75,7 @@ function updateStep(runId: string, position: number, values: Values): Statement 
   return { sql, values: [...set.values, runId, position] };
 }
 
-export function createRunWrites({ scripts, clock, seal }: RunWriteParts): RunWrites {
+export function createRunWrites({ statements, clock, seal }: RunWriteParts): RunWrites {
   const rowsOf = (passed: readonly PassedStep[]): StepRow[] =>
     passed.map(({ stepId, state, outcome, data, at }) => {
       return { stepId, state, outcome, sealed: seal(data), startedAt: at, finishedAt: at };
@@ -92,15 +92,17 @@ export function createRunWrites({ scripts, clock, seal }: RunWriteParts): RunWri
     as: 'held' | 'cancel' | 'either' = 'either',
   ): Promise<boolean> => {
     const set = setsOf({ ...values, updated_at: clock.now() });
-    const asked = { held: ' AND cancelled_by IS NULL', cancel: ' AND cancelled_by IS NOT NULL', either: '' }[as];
-    const sql = `UPDATE workflow_runs SET ${set.sql} WHERE id = ? AND owner = ? AND fence = ? AND state = 'running'${asked}`;
-    return scripts.run({ sql, values: [...set.values, run.id, owner, fence] }, ...rest);
+    const cancelCondition = { held: ' AND cancelled_by IS NULL', cancel: ' AND cancelled_by IS NOT NULL', either: '' }[
+      as
+    ];
+    const sql = `UPDATE workflow_runs SET ${set.sql} WHERE id = ? AND owner = ? AND fence = ? AND state = 'running'${cancelCondition}`;
+    return statements.run({ sql, values: [...set.values, run.id, owner, fence] }, ...rest);
   };
   const moved = (by: number): Values => (by === 0 ? {} : { position: { sql: `position + ${by}`, values: [] } });
 
-  type Write = (mark: Mark, values: Values, rest: readonly Statement[]) => Promise<Hold>;
+  type Write = (mark: Mark, values: Values, rest: readonly Statement[]) => Promise<LeaseState>;
   /** Writes even when cancellation was requested. */
-  const settle: Write = async (mark, values, rest) => {
+  const writeStep: Write = async (mark, values, rest) => {
     if (await write(mark, values, rest, 'held')) return 'held';
     return (await write(mark, values, rest, 'cancel')) ? 'cancel' : 'lost';
   };
@@ -111,7 +113,7 @@ export function createRunWrites({ scripts, clock, seal }: RunWriteParts): RunWri
   };
 
   return {
-    renew: (claim, leaseMs) => settle(claim, { due_at: clock.now() + leaseMs }, []),
+    renew: (claim, leaseMs) => writeStep(claim, { due_at: clock.now() + leaseMs }, []),
     async begin(claim, stepId, position, passed = []) {
       const { id } = claim.run;
       const rows = rowsOf(passed);
@@ -123,24 +125,24 @@ export function createRunWrites({ scripts, clock, seal }: RunWriteParts): RunWri
       const values = { ...moved(rows.length + (isNew ? 1 : 0)), step_id: stepId, lost_leases: 0 };
       // Read before the mark: if the read fails, no step has started. Only the holder changes the position.
       const at = position ?? (await positionOf(id)) + rows.length + 1;
-      const hold = await proceed(claim, values, steps);
-      return hold === 'held' ? at : hold;
+      const leaseState = await proceed(claim, values, steps);
+      return leaseState === 'held' ? at : leaseState;
     },
     finish(claim, { state, outcome, data, next, stepId, position, passed = [] }) {
       const now = clock.now();
       const run = next === null ? { ...ending(now), state: 'succeeded' } : { step_id: next };
       const sealed = seal(data);
       const step = { state, outcome: JSON.stringify(outcome), sealed, finished_at: now };
-      const told = { stepId, position, step, state, outcome, sealed, finishedAt: now };
-      return settle(claim, ...stepWrite(claim, run, passed, told));
+      const settledStep = { stepId, position, step, state, outcome, sealed, finishedAt: now };
+      return writeStep(claim, ...stepWrite(claim, run, passed, settledStep));
     },
     wait(claim, { reason, outcome, data, until, stepId, position, passed = [] }) {
       const run = { state: 'awaiting-input', reason, step_id: stepId, owner: null, due_at: until, answer_by: until };
       const sealed = seal(data);
       const state = 'waiting';
       const step = { state, outcome: JSON.stringify(outcome), sealed, answered_by: null, answer: null };
-      const told = { stepId, position, step, state, outcome, sealed, finishedAt: null };
-      return proceed(claim, ...stepWrite(claim, run, passed, told));
+      const settledStep = { stepId, position, step, state, outcome, sealed, finishedAt: null };
+      return proceed(claim, ...stepWrite(claim, run, passed, settledStep));
     },
     fail(claim, { position, code, message, data, passed = [] }) {
       const now = clock.now();
@@ -191,6 +193,6 @@ export function createRunWrites({ scripts, clock, seal }: RunWriteParts): RunWri
 
   async function positionOf(id: string): Promise<number> {
     const sql = 'SELECT position FROM workflow_runs WHERE id = ?';
-    return (await scripts.read<{ position: number }>({ sql, values: [id] }))[0]?.position ?? 0;
+    return (await statements.read<{ position: number }>({ sql, values: [id] }))[0]?.position ?? 0;
   }
 }

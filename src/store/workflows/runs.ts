@@ -4,29 +4,33 @@
 // Values of records and people's answers are encrypted; names, ids and counts are not.
 import type { Knex } from 'knex';
 import type { Clock } from '../../core/clock.ts';
-import { decrypt, encrypt, sign } from '../../core/secret.ts';
+import { decrypt, encrypt, hashToken, randomId, sign } from '../../core/secret.ts';
 import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/duplicates.ts';
-import { createScripts, type Statement } from '../database/prepared-statements.ts';
-import { createEnvironmentReader, type PlaceReader } from '../permissions/roles.ts';
+import { createPreparedStatements, type Statement } from '../database/prepared-statements.ts';
+import { createEnvironmentReader, type EnvironmentInfoReader } from '../permissions/roles.ts';
 import { findDueRuns } from './due-runs.ts';
 import { createClaims } from './run-claims.ts';
-import { findKnown, newRow } from './run-making.ts';
 import { type StoredRun, type StoredStep, selectRuns, toRun, toStep } from './run-rows.ts';
 import { createRunWrites, ending, setsOf } from './run-writes.ts';
-import type { RunStep, Runs } from './types.ts';
+import type { CreatedRun, NewRun, RunStep, Runs } from './types.ts';
 
 /** How long an idempotency key of a trigger is valid. */
 const KEY_MS = 24 * 3600_000;
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 
-export function createRuns(database: Database, getPlace: PlaceReader, clock: Clock, getSecret: () => string): Runs {
+export function createRuns(
+  database: Database,
+  getEnvironment: EnvironmentInfoReader,
+  clock: Clock,
+  getSecret: () => string,
+): Runs {
   const { knex, dialect } = database;
   const secret = () => sign('workflow runs', getSecret());
   const seal = (value: unknown): string | null =>
     value === undefined ? null : encrypt(JSON.stringify(value), secret());
   const open = (sealed: string): unknown => JSON.parse(decrypt(sealed, secret()));
-  const environment = createEnvironmentReader(knex, getPlace);
+  const environment = createEnvironmentReader(knex, getEnvironment);
 
   const stepsOf = async (on: Knex, ids: readonly string[]): Promise<ReadonlyMap<string, RunStep[]>> => {
     const found = new Map(ids.map((id) => [id, [] as RunStep[]]));
@@ -36,8 +40,8 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
     return found;
   };
 
-  const scripts = createScripts(database);
-  const claimRuns = createClaims({ database, scripts, clock, environment, stepsOf });
+  const statements = createPreparedStatements(database);
+  const claimRuns = createClaims({ database, statements, clock, environment, stepsOf });
 
   const runs: Runs = {
     async create(run) {
@@ -45,14 +49,14 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
       for (let attempt = 1; ; attempt++) {
         const row = newRow(run, environmentId, clock.now());
         try {
-          await scripts.run(insertOf(row));
+          await statements.run(insertOf(row));
           return { state: 'created', runId: row.id };
         } catch (error) {
           if (!isDuplicate(error) || attempt === 5) throw error;
         }
-        const known = await findKnown(knex, row);
+        const existing = await findExistingRun(knex, row);
         // The blocking run has just ended.
-        if (known) return known;
+        if (existing) return existing;
       }
     },
     async find(id) {
@@ -70,28 +74,28 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
           { column: 'r.created_at', order: 'desc' },
           { column: 'r.id', order: 'desc' },
         ])
-        .limit(Math.min(Math.max(1, limit), MOST_LISTED + 1));
+        .limit(Math.min(Math.max(1, limit), MAX_LISTED + 1));
       if (renderingId !== undefined) query.where('r.rendering_id', renderingId);
       if (workflowId !== undefined) query.where('r.workflow_id', workflowId);
       if (recordId !== undefined) query.where('r.record_id', recordId);
       if (userId !== undefined) query.where('r.user_id', userId);
       if (state !== undefined) query.where('r.state', state);
       if (after !== undefined) {
-        const place = () => knex('workflow_runs').where({ id: after });
+        const afterRow = () => knex('workflow_runs').where({ id: after });
         query.where((older) =>
           older
-            .where('r.created_at', '<', place().select('created_at'))
-            .orWhere((same) => same.where('r.created_at', place().select('created_at')).where('r.id', '<', after)),
+            .where('r.created_at', '<', afterRow().select('created_at'))
+            .orWhere((same) => same.where('r.created_at', afterRow().select('created_at')).where('r.id', '<', after)),
         );
       }
       return ((await query) as StoredRun[]).map(toRun);
     },
 
-    async due(wish) {
-      return findDueRuns(scripts, await environment(), clock.now(), wish);
+    async due(request) {
+      return findDueRuns(statements, await environment(), clock.now(), request);
     },
     claim: claimRuns,
-    ...createRunWrites({ scripts, clock, seal }),
+    ...createRunWrites({ statements, clock, seal }),
     async wake(workflowId) {
       const waiting = { workflow_id: workflowId, state: 'queued' };
       const now = clock.now();
@@ -132,15 +136,15 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
       const environmentId = await environment();
       const now = clock.now();
       // The first user to cancel is recorded, even if the request is repeated.
-      const asked = { cancelled_by: { sql: 'COALESCE(cancelled_by, ?)', values: [by] }, updated_at: now };
+      const cancelled = { cancelled_by: { sql: 'COALESCE(cancelled_by, ?)', values: [by] }, updated_at: now };
       const update = (values: Parameters<typeof setsOf>[0], states: string): Promise<boolean> => {
-        const set = setsOf({ ...values, ...asked });
+        const set = setsOf({ ...values, ...cancelled });
         const sql = `UPDATE workflow_runs SET ${set.sql} WHERE id = ? AND environment_id = ? AND state IN (${states})`;
-        return scripts.run({ sql, values: [...set.values, id, environmentId] });
+        return statements.run({ sql, values: [...set.values, id, environmentId] });
       };
-      const atOnce = () => update({ ...ending(now), state: 'cancelled' }, "'queued', 'awaiting-input'");
+      const cancelWaiting = () => update({ ...ending(now), state: 'cancelled' }, "'queued', 'awaiting-input'");
       // A run that was released between the two updates is cancelled by the third.
-      return (await atOnce()) || (await update({}, "'running'")) || (await atOnce());
+      return (await cancelWaiting()) || (await update({}, "'running'")) || (await cancelWaiting());
     },
 
     async takeCallbacks(limit, untilMs) {
@@ -161,19 +165,20 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
         const rows = (await selectRuns(trx, environmentId)
           .whereIn('r.id', ids)
           .select('w.callback_url')) as (StoredRun & { callback_url: string | null; callback_attempts: number })[];
-        const told = rows.flatMap((row) =>
+        const callbacks = rows.flatMap((row) =>
           row.callback_url === null
             ? []
             : [{ run: toRun(row), url: row.callback_url, attempts: row.callback_attempts }],
         );
         // These callbacks are no longer configured.
-        const unasked = rows.filter(({ callback_url }) => callback_url === null).map(({ id }) => id);
-        if (unasked.length > 0) await trx('workflow_runs').whereIn('id', unasked).update({ callback_at: null });
-        return told;
+        const withoutCallback = rows.filter(({ callback_url }) => callback_url === null).map(({ id }) => id);
+        if (withoutCallback.length > 0)
+          await trx('workflow_runs').whereIn('id', withoutCallback).update({ callback_at: null });
+        return callbacks;
       });
     },
-    async settleCallback(runId, again) {
-      const callback_at = again === null ? null : clock.now() + again;
+    async settleCallback(runId, retryAt) {
+      const callback_at = retryAt === null ? null : clock.now() + retryAt;
       await database.retry(() => knex('workflow_runs').where({ id: runId }).update({ callback_at }));
     },
     async sweep() {
@@ -189,6 +194,51 @@ export function createRuns(database: Database, getPlace: PlaceReader, clock: Clo
     },
   };
   return runs;
+}
+
+interface NewRow {
+  readonly id: string;
+  readonly active_key: string;
+  readonly request_key: string | null;
+  readonly request_hash: string | null;
+}
+
+function newRow(run: NewRun, environmentId: number, now: number): NewRow & Readonly<Record<string, unknown>> {
+  const { workflow, recordId, userId, idempotencyKey, idempotencyOf } = run;
+  return {
+    id: randomId(),
+    environment_id: environmentId,
+    workflow_id: workflow.id,
+    version: workflow.version,
+    rendering_id: workflow.renderingId,
+    record_id: recordId,
+    user_id: userId,
+    origin: run.origin,
+    origin_name: run.originName.slice(0, 191),
+    state: 'queued',
+    position: 0,
+    collections: run.collections ? JSON.stringify(run.collections) : null,
+    active_key: hashToken(JSON.stringify([workflow.id, recordId])),
+    request_key: idempotencyKey === undefined ? null : hashToken(JSON.stringify([workflow.id, userId, idempotencyKey])),
+    request_hash: idempotencyKey === undefined ? null : hashToken(idempotencyOf ?? recordId),
+    due_at: now,
+    fence: 0,
+    callback_attempts: 0,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+async function findExistingRun(on: Knex, row: NewRow): Promise<CreatedRun | undefined> {
+  const { request_key, request_hash, active_key } = row;
+  if (request_key !== null) {
+    const same = await on('workflow_runs')
+      .where({ request_key })
+      .first<{ id: string; request_hash: string } | undefined>('id', 'request_hash');
+    if (same) return same.request_hash === request_hash ? { state: 'repeated', runId: same.id } : { state: 'mismatch' };
+  }
+  const active = await on('workflow_runs').where({ active_key }).first<{ id: string } | undefined>('id');
+  return active && { state: 'ongoing', runId: active.id };
 }
 
 function insertOf(row: ReturnType<typeof newRow>): Statement {

@@ -7,7 +7,7 @@ export interface Workflows {
    * the name is in use in the rendering, when `of` is deleted or defined in code, or when its newest version is not
    * `since`.
    */
-  publish(wish: PublishWish): Promise<Workflow>;
+  publish(request: PublishRequest): Promise<Workflow>;
   /**
    * Stores the workflows that are defined in code. Each is stored in the renderings of its teams, or in all renderings
    * without teams. A new version is added only when the definition has changed. Workflows that code no longer defines
@@ -15,7 +15,7 @@ export interface Workflows {
    */
   publishCode(definitions: readonly CodeWorkflow[]): Promise<void>;
   /** Sorted by name. */
-  list(wish: { readonly renderingId?: number; readonly collection?: string }): Promise<readonly Workflow[]>;
+  list(filter: { readonly renderingId?: number; readonly collection?: string }): Promise<readonly Workflow[]>;
   /** Searches this environment only. */
   find(id: string): Promise<Workflow | undefined>;
   /** Newest first, without the definitions. */
@@ -35,7 +35,7 @@ export interface Workflows {
   signingSecret(id: string, make?: boolean): Promise<string | undefined>;
 }
 
-export interface PublishWish {
+export interface PublishRequest {
   readonly renderingId: number;
   readonly name: string;
   readonly collection: string;
@@ -48,7 +48,7 @@ export interface PublishWish {
   readonly of?: { readonly id: string; readonly since: number };
 }
 
-export interface CodeWorkflow extends Pick<PublishWish, 'name' | 'collection' | 'definition' | 'concurrency'> {
+export interface CodeWorkflow extends Pick<PublishRequest, 'name' | 'collection' | 'definition' | 'concurrency'> {
   /** Names of teams; absent for all teams. */
   readonly teams?: readonly string[];
 }
@@ -204,7 +204,7 @@ export interface RunStep {
   readonly answer: unknown;
 }
 
-export interface RunWish {
+export interface RunFilter {
   readonly renderingId?: number;
   readonly workflowId?: string;
   readonly recordId?: string;
@@ -226,7 +226,7 @@ export interface Claim {
   readonly isLimited: boolean;
 }
 
-export interface DueWish {
+export interface DueRequest {
   readonly limit: number;
   /** Considers only these runs. */
   readonly ids?: readonly string[];
@@ -239,7 +239,7 @@ export interface DueRun {
 }
 
 /** Whether the writer still holds the run. `cancel`: it does, and cancellation was requested. */
-export type Hold = 'held' | 'cancel' | 'lost';
+export type LeaseState = 'held' | 'cancel' | 'lost';
 
 /** A completed step without changes to data. It is stored with the next write of the run. */
 export interface PassedStep {
@@ -285,14 +285,14 @@ export interface Runs {
   /** Searches this environment only. */
   find(id: string): Promise<Run | undefined>;
   steps(id: string): Promise<readonly RunStep[]>;
-  list(wish: RunWish): Promise<readonly Run[]>;
+  list(filter: RunFilter): Promise<readonly Run[]>;
 
   /**
    * Claims runs that are due: queued runs, runs with an expired lease, runs past their deadline, and waiting runs with
    * a cancellation request. At most `limit`, the oldest first, within the limit of each workflow. `ids`: considers only
    * these.
    */
-  claim(wish: {
+  claim(request: {
     readonly owner: string;
     readonly leaseMs: number;
     readonly limit: number;
@@ -302,8 +302,8 @@ export interface Runs {
    * Runs that could be claimed now, oldest first, within the limit of each workflow. For the service that distributes
    * runs to other processes.
    */
-  due(wish: DueWish): Promise<readonly DueRun[]>;
-  renew(claim: Claim, leaseMs: number): Promise<Hold>;
+  due(request: DueRequest): Promise<readonly DueRun[]>;
+  renew(claim: Claim, leaseMs: number): Promise<LeaseState>;
   /**
    * Writes the mark of a step before the step runs, and returns its position. For a step that has waited at `position`,
    * that is its own position. Writes only when the claim still holds the run.
@@ -313,17 +313,17 @@ export interface Runs {
     stepId: string,
     position?: number,
     passed?: readonly PassedStep[],
-  ): Promise<number | Exclude<Hold, 'held'>>;
+  ): Promise<number | Exclude<LeaseState, 'held'>>;
   /**
    * `finish` and `wait` have no effect when the claim no longer holds the run. `finish` stores the result even when
    * cancellation was requested.
    */
-  finish(claim: Claim, done: StepDone): Promise<Hold>;
+  finish(claim: Claim, done: StepDone): Promise<LeaseState>;
   /**
    * Deletes the previous answer at that position and waits for a new one. Has no effect when cancellation was
    * requested.
    */
-  wait(claim: Claim, waits: StepWaits): Promise<Hold>;
+  wait(claim: Claim, waits: StepWaits): Promise<LeaseState>;
   /**
    * Ends the run as failed. The step at `position` becomes failed, with `data` when present. This method,
    * `endCancelled` and `release` return false when the claim no longer holds the run.
@@ -355,7 +355,7 @@ export interface Runs {
   /** Outcomes to deliver to callbacks that are due. One process takes each of them until `untilMs` from now. */
   takeCallbacks(limit: number, untilMs: number): Promise<readonly Callback[]>;
   /** `again`: milliseconds until the next attempt; null when it was delivered or given up. */
-  settleCallback(runId: string, again: number | null): Promise<void>;
+  settleCallback(runId: string, retryAt: number | null): Promise<void>;
   /** Deletes idempotency keys that are older than a day. */
   sweep(): Promise<void>;
 }

@@ -7,9 +7,9 @@ import { fail } from '../../core/errors.ts';
 import { decrypt, encrypt, randomBase64, randomId, sign } from '../../core/secret.ts';
 import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/duplicates.ts';
-import { createScripts } from '../database/prepared-statements.ts';
-import { createEnvironmentReader, logChange, type PlaceReader } from '../permissions/roles.ts';
-import type { CodeWorkflow, PublishWish, TriggerChange, Workflow, Workflows, WorkflowVersion } from './types.ts';
+import { createPreparedStatements } from '../database/prepared-statements.ts';
+import { createEnvironmentReader, type EnvironmentInfoReader, logChange } from '../permissions/roles.ts';
+import type { CodeWorkflow, PublishRequest, TriggerChange, Workflow, Workflows, WorkflowVersion } from './types.ts';
 
 /** Standard Webhooks: 24 to 64 random bytes. */
 const SIGNING_BYTES = 32;
@@ -43,14 +43,14 @@ type Lock = Pick<Row, 'id' | 'name' | 'source' | 'version' | 'trigger_enabled' |
 
 export function createWorkflows(
   database: Database,
-  getPlace: PlaceReader,
+  getEnvironment: EnvironmentInfoReader,
   clock: Clock,
   getSecret: () => string,
 ): Workflows {
   const { knex, dialect } = database;
-  const scripts = createScripts(database);
+  const statements = createPreparedStatements(database);
   const secret = () => sign('workflow signing', getSecret());
-  const environment = createEnvironmentReader(knex, getPlace);
+  const environment = createEnvironmentReader(knex, getEnvironment);
 
   const select = (on: Knex, environmentId: number) =>
     on('workflows as w')
@@ -95,18 +95,18 @@ export function createWorkflows(
 
   const newRow = (
     environmentId: number,
-    wish: Pick<PublishWish, 'renderingId' | 'name' | 'collection' | 'concurrency'>,
+    request: Pick<PublishRequest, 'renderingId' | 'name' | 'collection' | 'concurrency'>,
   ) => {
     const now = clock.now();
     return {
       id: randomId(),
       environment_id: environmentId,
-      rendering_id: wish.renderingId,
-      name: wish.name,
-      collection: wish.collection,
+      rendering_id: request.renderingId,
+      name: request.name,
+      collection: request.collection,
       active: true,
       version: 1,
-      concurrency: wish.concurrency,
+      concurrency: request.concurrency,
       trigger_enabled: false,
       trigger_version: 0,
       needs_signature: false,
@@ -118,72 +118,76 @@ export function createWorkflows(
   /** Publishes in one rendering. */
   const publishOne = async (trx: Knex.Transaction, renderingId: number, code: CodeWorkflow): Promise<string> => {
     const environmentId = await environment();
-    const known = await lock(trx, { rendering_id: renderingId, name: code.name });
-    if (!known) {
+    const existing = await lock(trx, { rendering_id: renderingId, name: code.name });
+    if (!existing) {
       const row = newRow(environmentId, { ...code, renderingId });
       await trx('workflows').insert({ ...row, source: 'code' });
       await addVersion(trx, row.id, 1, { definition: code.definition, by: null });
       return row.id;
     }
-    if (known.source !== 'code') {
-      const problem = `The workflow '${code.name}' is defined in code, and a team has one of that name that was made in the console. Give one of them another name.`;
+    if (existing.source !== 'code') {
+      const problem = `The workflow '${code.name}' is defined in code, and a team has one with the same name from the console. Rename one of them.`;
       return fail('CONFIGURATION', { problem });
     }
     const { definition } = await trx('workflow_versions')
-      .where({ workflow_id: known.id, version: known.version })
+      .where({ workflow_id: existing.id, version: existing.version })
       .first<{ definition: string }>('definition');
-    const version = definition === code.definition ? known.version : known.version + 1;
+    const version = definition === code.definition ? existing.version : existing.version + 1;
     const { collection, concurrency } = code;
-    if (version !== known.version) {
-      await addVersion(trx, known.id, version, { definition: code.definition, by: null });
+    if (version !== existing.version) {
+      await addVersion(trx, existing.id, version, { definition: code.definition, by: null });
     }
     await trx('workflows')
-      .where({ id: known.id })
+      .where({ id: existing.id })
       .update({
         collection,
         concurrency,
         active: true,
         version,
-        ...(version !== known.version && { updated_at: clock.now() }),
+        ...(version !== existing.version && { updated_at: clock.now() }),
       });
-    return known.id;
+    return existing.id;
   };
 
   return {
-    async publish(wish) {
+    async publish(request) {
       const environmentId = await environment();
-      const { name, collection, concurrency, definition, by, of } = wish;
+      const { name, collection, concurrency, definition, by, of } = request;
       try {
         return await database.write(async (trx) => {
           const log = (id: string, action: string, version: number) =>
             logChange(trx, { at: clock.now(), by, action, subject: name, detail: { workflow: id, version } });
           if (!of) {
-            const row = newRow(environmentId, wish);
+            const row = newRow(environmentId, request);
             await trx('workflows').insert({ ...row, source: 'console' });
             await addVersion(trx, row.id, 1, { definition, by });
             await log(row.id, 'workflow.add', 1);
             return (await find(trx, environmentId, row.id))!;
           }
-          const known = await lock(trx, { id: of.id, environment_id: environmentId, rendering_id: wish.renderingId });
-          if (!known) return fail('INVALID_ARGUMENT', { argument: 'id', problem: 'there is no such workflow.' });
-          needConsole(known);
-          if (known.version !== of.since) {
-            const problem = `version ${known.version} was saved meanwhile; yours began with ${of.since}. Look at it, and save yours again.`;
+          const existing = await lock(trx, {
+            id: of.id,
+            environment_id: environmentId,
+            rendering_id: request.renderingId,
+          });
+          if (!existing) return fail('INVALID_ARGUMENT', { argument: 'id', problem: 'the workflow does not exist.' });
+          requireConsoleSource(existing);
+          if (existing.version !== of.since) {
+            const problem = `version ${existing.version} was saved in the meantime; yours is based on ${of.since}. Check it, then save yours again.`;
             return fail('INVALID_ARGUMENT', { argument: 'version', problem });
           }
-          const version = known.version + 1;
-          await addVersion(trx, known.id, version, { definition, by });
+          const version = existing.version + 1;
+          await addVersion(trx, existing.id, version, { definition, by });
           await trx('workflows')
-            .where({ id: known.id })
+            .where({ id: existing.id })
             .update({ name, collection, concurrency, version, active: true, updated_at: clock.now() });
-          await log(known.id, 'workflow.update', version);
-          return (await find(trx, environmentId, known.id))!;
+          await log(existing.id, 'workflow.update', version);
+          return (await find(trx, environmentId, existing.id))!;
         });
       } catch (error) {
         if (!isDuplicate(error)) throw error;
         return fail(
           'INVALID_ARGUMENT',
-          { argument: 'name', problem: `the team has a workflow '${name}' already.` },
+          { argument: 'name', problem: `the team already has a workflow '${name}'.` },
           error,
         );
       }
@@ -195,10 +199,10 @@ export function createWorkflows(
         .where('renderings.environment_id', environmentId)
         .select<{ id: number; team: string }[]>('renderings.id', 'teams.name as team');
       // Usually the stored workflows are already current, at a start as at a sweep: one query is enough.
-      const standing = await knex('workflows as w')
+      const published = await knex('workflows as w')
         .join('workflow_versions as v', (on) => on.on('v.workflow_id', 'w.id').andOn('v.version', 'w.version'))
         .where({ 'w.environment_id': environmentId, 'w.source': 'code' })
-        .select<Standing[]>(
+        .select<PublishedWorkflow[]>(
           'w.id',
           'w.rendering_id',
           'w.name',
@@ -207,19 +211,21 @@ export function createWorkflows(
           'w.active',
           'v.definition',
         );
-      const kept = new Set<string>();
+      const publishedIds = new Set<string>();
       for (const code of definitions) {
         for (const { id, team } of renderings) {
           if (code.teams && !code.teams.includes(team)) continue;
-          const same = standing.find((row) => row.rendering_id === id && stands(row, code));
-          kept.add(same ? same.id : await again(() => database.write((trx) => publishOne(trx, id, code))));
+          const same = published.find((row) => row.rendering_id === id && isUnchanged(row, code));
+          publishedIds.add(
+            same ? same.id : await retryDuplicate(() => database.write((trx) => publishOne(trx, id, code))),
+          );
         }
       }
-      if (standing.every((row) => kept.has(row.id) || !row.active)) return;
+      if (published.every((row) => publishedIds.has(row.id) || !row.active)) return;
       await database.retry(() =>
         knex('workflows')
           .where({ environment_id: environmentId, source: 'code', active: true })
-          .whereNotIn('id', [...kept])
+          .whereNotIn('id', [...publishedIds])
           .update({ active: false, updated_at: clock.now() }),
       );
     },
@@ -233,7 +239,7 @@ export function createWorkflows(
       const sql = `SELECT ${rowColumns.map((column) => `w.${column}`).join(', ')}, teams.name AS team FROM workflows w
 JOIN renderings ON renderings.id = w.rendering_id JOIN teams ON teams.id = renderings.team_id
 WHERE w.environment_id = ? AND w.id = ?`;
-      const [row] = await scripts.read<Row>({ sql, values: [await environment(), id] });
+      const [row] = await statements.read<Row>({ sql, values: [await environment(), id] });
       return row && toWorkflow(row);
     },
     async versions(id) {
@@ -263,44 +269,48 @@ WHERE w.environment_id = ? AND w.id = ?`;
     },
     setActive: (id, isActive, by) =>
       change(id, async (trx, row) => {
-        needConsole(row);
+        requireConsoleSource(row);
         await trx('workflows').where({ id }).update({ active: isActive, updated_at: clock.now() });
         const action = isActive ? 'workflow.resume' : 'workflow.pause';
         await logChange(trx, { at: clock.now(), by, action, subject: row.name, detail: { workflow: id } });
       }),
-    changeTrigger: (id, wish, by) =>
+    changeTrigger: (id, triggerChange, by) =>
       change(id, async (trx, row) => {
-        const values = triggerValues(row, wish);
+        const values = triggerValues(row, triggerChange);
         await trx('workflows')
           .where({ id })
           .update({ ...values, updated_at: clock.now() });
-        const detail = { workflow: id, ...wish, ...(wish.callbackUrl && { callbackUrl: hostOf(wish.callbackUrl) }) };
+        const detail = {
+          workflow: id,
+          ...triggerChange,
+          ...(triggerChange.callbackUrl && { callbackUrl: hostOf(triggerChange.callbackUrl) }),
+        };
         await logChange(trx, { at: clock.now(), by, action: 'trigger.update', subject: row.name, detail });
       }),
     async signingSecret(id, make) {
-      const known = async () => {
+      const readStored = async () => {
         const row = await knex('workflows')
           .where({ id, environment_id: await environment() })
           .first<{ signing_secret: string | null } | undefined>('signing_secret');
         return row?.signing_secret ? decrypt(row.signing_secret, secret()) : undefined;
       };
-      const found = await known();
+      const found = await readStored();
       if (found !== undefined || !make) return found;
       const sealed = encrypt(`whsec_${randomBase64(SIGNING_BYTES)}`, secret());
       await database.retry(() =>
         knex('workflows').where({ id }).whereNull('signing_secret').update({ signing_secret: sealed }),
       );
-      return known();
+      return readStored();
     },
   };
 }
 
-interface Standing extends Pick<Row, 'id' | 'rendering_id' | 'name' | 'collection' | 'active'> {
+interface PublishedWorkflow extends Pick<Row, 'id' | 'rendering_id' | 'name' | 'collection' | 'active'> {
   readonly concurrency: number | null;
   readonly definition: string;
 }
 
-const stands = (row: Standing, { name, collection, concurrency, definition }: CodeWorkflow): boolean =>
+const isUnchanged = (row: PublishedWorkflow, { name, collection, concurrency, definition }: CodeWorkflow): boolean =>
   Boolean(row.active) &&
   row.name === name &&
   row.collection === collection &&
@@ -308,7 +318,7 @@ const stands = (row: Standing, { name, collection, concurrency, definition }: Co
   row.definition === definition;
 
 /** Repeats once: if two processes start simultaneously, the second attempt finds the row of the other. */
-async function again<T>(run: () => Promise<T>): Promise<T> {
+async function retryDuplicate<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
@@ -317,13 +327,13 @@ async function again<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-function needConsole({ name, source }: Pick<Lock, 'name' | 'source'>): void {
+function requireConsoleSource({ name, source }: Pick<Lock, 'name' | 'source'>): void {
   if (source === 'console') return;
   fail('INVALID_ARGUMENT', { argument: 'id', problem: `'${name}' is defined in code. Change it there.` });
 }
 
-function triggerValues(row: Lock, wish: TriggerChange) {
-  const { isEnabled, regenerate, keyId, needsSignature, callbackUrl } = wish;
+function triggerValues(row: Lock, change: TriggerChange) {
+  const { isEnabled, regenerate, keyId, needsSignature, callbackUrl } = change;
   const isFirst = isEnabled === true && row.trigger_version === 0;
   const isNew = regenerate === true || isFirst;
   return {

@@ -5,8 +5,8 @@ import type { Engine } from '../../agent/engine.ts';
 import type { Access } from '../../core/caller.ts';
 import { AppError, fail, isAppError } from '../../core/errors.ts';
 import { isBranch, isQuantified, type PlainFilter, readQuantified } from '../../core/filter.ts';
-import { nearNames } from '../../core/suggestions.ts';
-import { forPeople } from '../runs/failure.ts';
+import { suggestNames } from '../../core/suggestions.ts';
+import { withoutToolAdvice } from '../runs/failure.ts';
 import { stepOf, type WorkflowDefinition, type WorkflowStep } from './definition.ts';
 import { referencesOf } from './template.ts';
 
@@ -17,14 +17,15 @@ export function checkAgainstModel(
   engine: Engine,
   { isSaved = false }: { readonly isSaved?: boolean } = {},
 ): void {
-  const model = modelOf(access, engine, isSaved);
-  const at: At = (argument, check) => telling(argument, check, (error) => sayWhatThereIs(error, access, engine));
-  at('collection', () => model.collection(definition.collection));
+  const model = createModelCheck(access, engine, isSaved);
+  const checkAt: CheckAt = (argument, check) =>
+    withPosition(argument, check, (error) => describeWithKnownNames(error, access, engine));
+  checkAt('collection', () => model.collection(definition.collection));
   definition.steps.forEach((step, index) => {
     const where = `steps.${index}`;
-    const collection = at(where, () => collectionOf(definition, step, model));
-    checkStep(step, collection, (member, check) => at(`${where}.${member}`, check), model);
-    at(where, () => {
+    const collection = checkAt(where, () => collectionOf(definition, step, model));
+    checkStep(step, collection, (member, check) => checkAt(`${where}.${member}`, check), model);
+    checkAt(where, () => {
       for (const { root, name } of referencesOf(step, where)) {
         if (root === 'record') model.field(definition.collection, name);
       }
@@ -32,33 +33,33 @@ export function checkAgainstModel(
   });
 }
 
-interface Model {
+interface ModelCheck {
   collection(name: string): void;
   /** A field or a path `relation:field`. */
   field(collection: string, path: string): void;
   writable(collection: string, field: string): void;
   /** Checks that the whole filter is unambiguous. */
-  meaning(collection: string, filter: PlainFilter): void;
+  requireUnambiguous(collection: string, filter: PlainFilter): void;
   /** Returns the target collection. */
   relation(collection: string, name: string): string;
   action(collection: string, name: string): void;
 }
 
-function modelOf(access: Access, engine: Engine, isSaved: boolean): Model {
-  const near = (name: string, known: readonly { readonly name: string }[]) =>
-    nearNames(
+function createModelCheck(access: Access, engine: Engine, isSaved: boolean): ModelCheck {
+  const suggest = (name: string, known: readonly { readonly name: string }[]) =>
+    suggestNames(
       name,
       known.map((each) => each.name),
     );
   const field = (collection: string, name: string) => {
     const { fields } = engine.describe(access, collection);
     const found = fields.find((each) => each.name === name);
-    return found ?? fail('UNKNOWN_FIELD', { collection, field: name, near: near(name, fields) });
+    return found ?? fail('UNKNOWN_FIELD', { collection, field: name, near: suggest(name, fields) });
   };
   const relation = (collection: string, name: string): string => {
     const { relations } = engine.describe(access, collection);
     const found = relations.find((each) => each.name === name);
-    return (found ?? fail('UNKNOWN_RELATION', { collection, relation: name, near: near(name, relations) })).to;
+    return (found ?? fail('UNKNOWN_RELATION', { collection, relation: name, near: suggest(name, relations) })).to;
   };
   return {
     collection: (name) => void engine.describe(access, name),
@@ -71,65 +72,65 @@ function modelOf(access: Access, engine: Engine, isSaved: boolean): Model {
       if (field(collection, name).readOnly) fail('READ_ONLY', { collection, why: `'${name}' cannot be written.` });
     },
     relation,
-    meaning(collection, filter) {
+    requireUnambiguous(collection, filter) {
       const [first] = isSaved ? engine.storedFilters.findAmbiguities(access, collection, filter) : [];
       if (first) fail('AMBIGUOUS_FILTER', first);
     },
     action(collection, name) {
       const known = engine.actions.describe(access, collection);
       if (known.some((each) => each.name === name)) return;
-      fail('UNKNOWN_ACTION', { collection, action: name, near: near(name, known) });
+      fail('UNKNOWN_ACTION', { collection, action: name, near: suggest(name, known) });
     },
   };
 }
 
 /** The collection of the record that a step uses. */
-function collectionOf(definition: WorkflowDefinition, step: WorkflowStep, model: Model): string {
-  const seen = new Set<string>();
-  const of = (one: WorkflowStep): string => {
-    const from = 'record' in one && one.record !== undefined ? stepOf(definition, one.record) : undefined;
+function collectionOf(definition: WorkflowDefinition, step: WorkflowStep, model: ModelCheck): string {
+  const visited = new Set<string>();
+  const resolve = (current: WorkflowStep): string => {
+    const from = 'record' in current && current.record !== undefined ? stepOf(definition, current.record) : undefined;
     if (from?.type !== 'load-related-record') return definition.collection;
-    if (seen.has(from.id)) {
-      const problem = `'${from.id}' takes its record by way of itself.`;
+    if (visited.has(from.id)) {
+      const problem = `the record of '${from.id}' depends on itself.`;
       return fail('INVALID_ARGUMENT', { argument: 'record', problem });
     }
-    seen.add(from.id);
-    return model.relation(of(from), from.relation);
+    visited.add(from.id);
+    return model.relation(resolve(from), from.relation);
   };
-  return of(step);
+  return resolve(step);
 }
 
-function checkStep(step: WorkflowStep, collection: string, at: At, model: Model): void {
+function checkStep(step: WorkflowStep, collection: string, checkAt: CheckAt, model: ModelCheck): void {
   switch (step.type) {
     case 'condition':
       for (const [index, { when }] of step.options.entries()) {
-        at(`options.${index}.when`, () => checkWhole(when, collection, model));
+        checkAt(`options.${index}.when`, () => checkWholeFilter(when, collection, model));
       }
       return;
     case 'read-record':
-      for (const field of step.fields) at('fields', () => model.field(collection, field));
+      for (const field of step.fields) checkAt('fields', () => model.field(collection, field));
       return;
     case 'update-record':
-      for (const field of Object.keys(step.values)) at('values', () => model.writable(collection, field));
+      for (const field of Object.keys(step.values)) checkAt('values', () => model.writable(collection, field));
       return;
     case 'trigger-action':
-      at('action', () => model.action(collection, step.action));
+      checkAt('action', () => model.action(collection, step.action));
       return;
     case 'load-related-record': {
-      const to = at('relation', () => model.relation(collection, step.relation));
-      at('filter', () => checkWhole(step.filter, to, model));
-      for (const { field } of step.sort ?? []) at('sort', () => model.field(to, field));
+      const to = checkAt('relation', () => model.relation(collection, step.relation));
+      checkAt('filter', () => checkWholeFilter(step.filter, to, model));
+      for (const { field } of step.sort ?? []) checkAt('sort', () => model.field(to, field));
       return;
     }
   }
 }
 
-function checkWhole(filter: PlainFilter | undefined, collection: string, model: Model): void {
+function checkWholeFilter(filter: PlainFilter | undefined, collection: string, model: ModelCheck): void {
   checkFilter(filter, collection, model);
-  if (filter) model.meaning(collection, filter);
+  if (filter) model.requireUnambiguous(collection, filter);
 }
 
-function checkFilter(filter: PlainFilter | undefined, collection: string, model: Model): void {
+function checkFilter(filter: PlainFilter | undefined, collection: string, model: ModelCheck): void {
   if (!filter) return;
   if (isBranch(filter)) for (const each of filter.conditions) checkFilter(each, collection, model);
   else if (!isQuantified(filter)) model.field(collection, filter.field);
@@ -140,36 +141,36 @@ function checkFilter(filter: PlainFilter | undefined, collection: string, model:
 }
 
 /** Adds the position in the definition to errors thrown by `check`. */
-type At = <T>(argument: string, check: () => T) => T;
+type CheckAt = <T>(argument: string, check: () => T) => T;
 
-function telling<T>(argument: string, check: () => T, say: (error: AppError) => string): T {
+function withPosition<T>(argument: string, check: () => T, describe: (error: AppError) => string): T {
   try {
     return check();
   } catch (error) {
     if (!(error instanceof AppError) || error.code === 'INVALID_ARGUMENT') throw error;
-    return fail('INVALID_ARGUMENT', { argument, problem: say(error) }, error);
+    return fail('INVALID_ARGUMENT', { argument, problem: describe(error) }, error);
   }
 }
 
-const NAMED = 40;
+const MAX_LISTED_NAMES = 40;
 
 /** Lists the known names, because authors of definitions have no tool to look them up. */
-function sayWhatThereIs(error: AppError, access: Access, engine: Engine): string {
-  const said = forPeople(error);
+function describeWithKnownNames(error: AppError, access: Access, engine: Engine): string {
+  const message = withoutToolAdvice(error);
   const names = (all: readonly { readonly name: string }[]): string => {
-    const more = all.length > NAMED ? `, and ${all.length - NAMED} more` : '';
-    const shown = all.slice(0, NAMED).map(({ name }) => name);
-    return `${shown.join(', ') || 'nothing'}${more}.`;
+    const more = all.length > MAX_LISTED_NAMES ? `, and ${all.length - MAX_LISTED_NAMES} more` : '';
+    const listed = all.slice(0, MAX_LISTED_NAMES).map(({ name }) => name);
+    return `${listed.join(', ') || 'nothing'}${more}.`;
   };
-  if (isAppError(error, 'UNKNOWN_COLLECTION')) return `${said} There are: ${names(engine.index(access))}`;
+  if (isAppError(error, 'UNKNOWN_COLLECTION')) return `${message} Known: ${names(engine.index(access))}`;
   if (isAppError(error, 'UNKNOWN_FIELD')) {
-    return `${said} It has: ${names(engine.describe(access, error.details.collection).fields)}`;
+    return `${message} It has: ${names(engine.describe(access, error.details.collection).fields)}`;
   }
   if (isAppError(error, 'UNKNOWN_RELATION')) {
-    return `${said} It has: ${names(engine.describe(access, error.details.collection).relations)}`;
+    return `${message} It has: ${names(engine.describe(access, error.details.collection).relations)}`;
   }
   if (isAppError(error, 'UNKNOWN_ACTION')) {
-    return `${said} It has: ${names(engine.actions.describe(access, error.details.collection))}`;
+    return `${message} It has: ${names(engine.actions.describe(access, error.details.collection))}`;
   }
-  return said;
+  return message;
 }

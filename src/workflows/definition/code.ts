@@ -7,34 +7,38 @@ import { type Access, fullAccess } from '../../core/caller.ts';
 import { fail, isAppError } from '../../core/errors.ts';
 import type { CodeWorkflow } from '../../store/workflows/types.ts';
 import { checkAgainstModel } from './check-model.ts';
-import { readDefinition } from './definition.ts';
+import { parseDefinition } from './definition.ts';
 
 /** Throws CONFIGURATION for an invalid workflow, with the line that adds it. */
 export function createCodeReader(engine: Engine): () => readonly CodeWorkflow[] {
   let build: object | undefined;
-  let known: readonly CodeWorkflow[] = [];
+  let cached: readonly CodeWorkflow[] = [];
   return () => {
-    if (build === engine.build) return known;
-    known = engine.workflows.map((entry) => read(entry, engine));
+    if (build === engine.build) return cached;
+    cached = engine.workflows.map((entry) => parseEntry(entry, engine));
     build = engine.build;
-    return known;
+    return cached;
   };
 }
 
-function read({ definition: given, teams, at }: WorkflowEntry, engine: Engine): CodeWorkflow {
+function parseEntry({ definition: rawDefinition, teams, at: location }: WorkflowEntry, engine: Engine): CodeWorkflow {
   try {
-    const definition = readDefinition(given);
-    checkAgainstModel(definition, everything, engine);
+    const definition = parseDefinition(rawDefinition);
+    checkAgainstModel(definition, fullRights, engine);
     const { name, collection, concurrency = null } = definition;
     return { name, collection, concurrency, definition: JSON.stringify(definition), ...(teams && { teams }) };
   } catch (error) {
     if (!isAppError(error)) throw error;
-    return fail('CONFIGURATION', { problem: `The workflow '${given.name}': ${error.message} (${at})` }, error);
+    return fail(
+      'CONFIGURATION',
+      { problem: `The workflow '${rawDefinition.name}': ${error.message} (${location})` },
+      error,
+    );
   }
 }
 
 /** The operator owns the code, so the check has full access. */
-const everything: Access = fullAccess({
+const fullRights: Access = fullAccess({
   id: 0,
   email: '',
   firstName: '',

@@ -13,14 +13,17 @@ export const modes = ['manual', 'confirm', 'automatic'] as const;
 export type StepMode = (typeof modes)[number];
 
 /** Maximum number of steps in a definition. */
-export const STEPS_MOST = 100;
+export const MAX_STEPS = 100;
 
 const idSchema = z
   .string()
-  .regex(/^[a-z][a-z0-9-]{0,39}$/, 'expected small letters, digits and hyphens, beginning with a letter, at most 40')
-  .describe('What other steps call it: small letters, digits, hyphens.');
+  .regex(
+    /^[a-z][a-z0-9-]{0,39}$/,
+    'expected lowercase letters, digits and hyphens, starting with a letter, at most 40 characters',
+  )
+  .describe('The id that other steps use: lowercase letters, digits and hyphens.');
 const nameSchema = z.string().min(1).max(191);
-const nextSchema = idSchema.nullable().describe('The step that follows; null, or nothing: the run ends well.');
+const nextSchema = idSchema.nullable().describe('The next step; null or absent: the run completes.');
 
 const leafSchema = z.strictObject({
   field: nameSchema,
@@ -65,33 +68,35 @@ const sortSchema = z
 const valuesSchema = z.record(nameSchema, z.json());
 
 /** Default for `waitSeconds`. */
-const WAIT_SECONDS = 7 * 86_400;
+const DEFAULT_WAIT_SECONDS = 7 * 86_400;
 
-const common = {
+const commonOptions = {
   id: idSchema,
-  title: nameSchema.optional().describe('What people see; the id when absent.'),
+  title: nameSchema.optional().describe('The title that people see; default: the id.'),
   next: nextSchema.optional(),
 };
 /** Options of steps that may wait for a person. */
-const waiting = {
+const waitOptions = {
   waitSeconds: z
     .int()
     .min(60)
     .max(30 * 86_400)
     .optional()
-    .describe('How long a person has to answer before the run fails; seven days when absent.'),
+    .describe('How long a person has to answer before the run fails; default: seven days.'),
 };
 /** Options of steps that use a record. */
-const about = {
-  record: idSchema.optional().describe('A load-related-record step; the record of the run when absent.'),
+const recordOptions = {
+  record: idSchema.optional().describe('A load-related-record step; default: the record of the run.'),
 };
-const modeOf = <const M extends readonly [StepMode, ...StepMode[]]>(some: M) =>
-  z.enum(some).optional().describe(`Who does it; ${some[0]} when absent.`);
+const modeSchema = <const M extends readonly [StepMode, ...StepMode[]]>(allowed: M) =>
+  z.enum(allowed).optional().describe(`How much of the step a person does; default: ${allowed[0]}.`);
 
 const optionSchema = z.strictObject({
   id: idSchema,
   label: nameSchema.optional(),
-  when: filterSchema.optional().describe('What the record must satisfy, for the automatic form; absent: always.'),
+  when: filterSchema
+    .optional()
+    .describe('The filter that the record must satisfy in automatic mode; absent: always satisfied.'),
   next: nextSchema.optional(),
 });
 
@@ -106,7 +111,7 @@ const answerSchema = z.discriminatedUnion('type', [
 const inputSchema = z.strictObject({
   name: idSchema,
   label: nameSchema.optional(),
-  required: z.boolean().optional().describe('Default true.'),
+  required: z.boolean().optional().describe('Default: true.'),
   answer: answerSchema,
 });
 
@@ -114,96 +119,92 @@ const stepSchema = z.discriminatedUnion('type', [
   z
     .strictObject({
       type: z.literal('condition'),
-      ...common,
-      ...waiting,
-      ...about,
-      mode: modeOf(['automatic', 'confirm', 'manual']),
-      question: z.string().max(2000).optional().describe('What a person, or a model, is asked.'),
+      ...commonOptions,
+      ...waitOptions,
+      ...recordOptions,
+      mode: modeSchema(['automatic', 'confirm', 'manual']),
+      question: z.string().max(2000).optional().describe('The question for a person or a model.'),
       options: z.array(optionSchema).min(2).max(20),
     })
     .describe(
-      'Takes one of several ways: the first whose filter the record satisfies, what a model says, or a person.',
+      'Chooses one of several options: the first with a filter that the record satisfies, or the choice of a model or a person.',
     ),
   z
     .strictObject({
       type: z.literal('read-record'),
-      ...common,
-      ...about,
+      ...commonOptions,
+      ...recordOptions,
       fields: z.array(nameSchema).min(1).max(50).describe('Fields, or relation:field; later steps use them.'),
     })
     .describe('Reads fields of the record, as the user of the run.'),
   z
     .strictObject({
       type: z.literal('update-record'),
-      ...common,
-      ...waiting,
-      ...about,
-      mode: modeOf(['confirm', 'automatic', 'manual']),
-      values: valuesSchema.describe('Values by field. In manual mode what a person finds filled in.'),
+      ...commonOptions,
+      ...waitOptions,
+      ...recordOptions,
+      mode: modeSchema(['confirm', 'automatic', 'manual']),
+      values: valuesSchema.describe('Values by field. In manual mode, they prefill the form of the person.'),
     })
     .describe('Changes fields of the record.'),
   z
     .strictObject({
       type: z.literal('trigger-action'),
-      ...common,
-      ...waiting,
-      ...about,
-      mode: modeOf(['confirm', 'automatic', 'manual']),
+      ...commonOptions,
+      ...waitOptions,
+      ...recordOptions,
+      mode: modeSchema(['confirm', 'automatic', 'manual']),
       action: nameSchema,
-      values: valuesSchema.optional().describe('Values of its form; a person is asked for what is missing.'),
+      values: valuesSchema.optional().describe('Values of its form; a person enters the missing ones.'),
     })
     .describe('Executes an action of the collection on the record.'),
   z
     .strictObject({
       type: z.literal('load-related-record'),
-      ...common,
-      ...waiting,
-      ...about,
-      mode: modeOf(['automatic', 'confirm', 'manual']),
+      ...commonOptions,
+      ...waitOptions,
+      ...recordOptions,
+      mode: modeSchema(['automatic', 'confirm', 'manual']),
       relation: nameSchema,
       filter: filterSchema.optional(),
-      sort: sortSchema.optional().describe('The first record in this order is taken; that of the key when absent.'),
-      otherwise: nextSchema.optional().describe('Where to go when there is none; next when absent.'),
+      sort: sortSchema.optional().describe('The order of the records; the step loads the first. Default: by key.'),
+      otherwise: nextSchema.optional().describe('The next step if there is no such record; default: next.'),
     })
-    .describe('Takes one record that a relation leads to; later steps can be about it.'),
+    .describe('Loads one record of a relation; later steps can use it.'),
   z
     .strictObject({
       type: z.literal('mcp'),
-      ...common,
-      ...waiting,
-      mode: modeOf(['confirm', 'automatic']),
+      ...commonOptions,
+      ...waitOptions,
+      mode: modeSchema(['confirm', 'automatic']),
       server: nameSchema.describe('A remote MCP server that was connected in the console.'),
       tool: nameSchema,
       arguments: valuesSchema.optional(),
-      onError: nextSchema
-        .optional()
-        .describe('Where to go when the tool answers with an error; absent: the run fails.'),
+      onError: nextSchema.optional().describe('The next step if the tool returns an error; absent: the run fails.'),
       allowChanges: z
         .boolean()
         .optional()
-        .describe(
-          'In automatic mode: call it also where the server does not say that it only reads, or destroys nothing.',
-        ),
+        .describe('In automatic mode: also call a tool that the server does not declare read-only or non-destructive.'),
     })
     .describe('Calls a tool of a remote MCP server.'),
   z
     .strictObject({
       type: z.literal('guidance'),
-      ...common,
-      ...waiting,
-      text: z.string().min(1).max(10_000).describe('What the person is to do; may hold {{...}}.'),
+      ...commonOptions,
+      ...waitOptions,
+      text: z.string().min(1).max(10_000).describe('The task for the person; may contain {{...}}.'),
       inputs: z.array(inputSchema).max(20).optional(),
     })
-    .describe('Waits until a person has read and done it, and told what is asked.'),
+    .describe('Waits until a person has completed the task and entered the inputs.'),
   z
     .strictObject({
       type: z.literal('ai'),
-      ...common,
-      ...waiting,
-      mode: modeOf(['automatic', 'confirm', 'manual']),
-      prompt: z.string().min(1).max(10_000).describe('May hold {{...}}.'),
+      ...commonOptions,
+      ...waitOptions,
+      mode: modeSchema(['automatic', 'confirm', 'manual']),
+      prompt: z.string().min(1).max(10_000).describe('May contain {{...}}.'),
       answer: answerSchema,
-      otherwise: z.json().optional().describe('The answer where there is no model; a person is asked when absent.'),
+      otherwise: z.json().optional().describe('The answer if there is no model; absent: a person answers.'),
     })
     .describe('Asks the language model a question with a typed answer; {{steps.<id>.answer}} later.'),
 ]);
@@ -212,9 +213,14 @@ export const definitionSchema = z.strictObject({
   name: z.string().min(1).max(100),
   collection: nameSchema,
   description: z.string().max(1000).optional(),
-  start: idSchema.optional().describe('The first step that is executed; the first of the list when absent.'),
-  concurrency: z.int().min(1).max(1000).optional().describe('The most runs that work at once; no limit when absent.'),
-  steps: z.array(stepSchema).min(1).max(STEPS_MOST),
+  start: idSchema.optional().describe('The step to start with; default: the first of the list.'),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe('The maximum number of runs at the same time; default: no limit.'),
+  steps: z.array(stepSchema).min(1).max(MAX_STEPS),
 });
 
 /** A workflow as written in code or in the console. */
@@ -222,22 +228,22 @@ export type WorkflowDefinition = z.infer<typeof definitionSchema>;
 /** One step of a workflow, of any type. */
 export type WorkflowStep = WorkflowDefinition['steps'][number];
 export type StepOf<T extends WorkflowStep['type']> = Extract<WorkflowStep, { type: T }>;
-export type TypedAnswer = z.infer<typeof answerSchema>;
+export type AnswerType = z.infer<typeof answerSchema>;
 export type StepInput = z.infer<typeof inputSchema>;
 
 /** JSON Schema for the editor and for programs that write definitions. */
 export const definitionJsonSchema = (): object => z.toJSONSchema(definitionSchema, { io: 'input' });
 
 /** Step types that change data outside the run. The executor marks each one as begun before it runs. */
-export const mutating: ReadonlySet<WorkflowStep['type']> = new Set(['update-record', 'trigger-action', 'mcp']);
+export const mutatingSteps: ReadonlySet<WorkflowStep['type']> = new Set(['update-record', 'trigger-action', 'mcp']);
 
 /** Throws INVALID_ARGUMENT with the position of the problem and a correction. */
-export function readDefinition(given: unknown): WorkflowDefinition {
-  const { success, data, error } = definitionSchema.safeParse(given);
+export function parseDefinition(input: unknown): WorkflowDefinition {
+  const { success, data, error } = definitionSchema.safeParse(input);
   if (!success) {
     // An unrecognized key comes first: it is often a misspelling of the missing one.
     const { path, message } = error.issues.find(({ code }) => code === 'unrecognized_keys') ?? error.issues[0]!;
-    return wrong(path.length > 0 ? path.join('.') : 'definition', `${message}.`);
+    return failDefinition(path.length > 0 ? path.join('.') : 'definition', `${message}.`);
   }
   checkSteps(data);
   return data;
@@ -249,16 +255,16 @@ export const stepOf = ({ steps }: WorkflowDefinition, id: string): WorkflowStep 
   steps.find((step) => step.id === id);
 
 /** A transition of a step, drawn as an arrow. `label`: the option, or the exceptional case. */
-export interface Way {
+export interface Transition {
   readonly to: string | null;
   readonly label?: string;
 }
 
-export function waysOf(step: WorkflowStep): readonly Way[] {
+export function transitionsOf(step: WorkflowStep): readonly Transition[] {
   if (step.type === 'condition') {
     return step.options.map(({ id, label = id, next = step.next ?? null }) => ({ to: next, label }));
   }
-  const next: Way = { to: step.next ?? null };
+  const next: Transition = { to: step.next ?? null };
   if (step.type === 'load-related-record' && step.otherwise !== undefined) {
     return [next, { to: step.otherwise, label: 'none' }];
   }
@@ -270,35 +276,38 @@ function checkSteps(definition: WorkflowDefinition): void {
   const { steps, start } = definition;
   const ids = new Set<string>();
   steps.forEach(({ id }, at) => {
-    if (ids.has(id)) wrong(`steps.${at}.id`, `'${id}' is the id of two steps. Give each its own.`);
+    if (ids.has(id)) failDefinition(`steps.${at}.id`, `two steps have the id '${id}'. Use a different id for each.`);
     ids.add(id);
   });
-  const need = (where: string, id: string | null | undefined): void => {
-    if (id != null && !ids.has(id)) wrong(where, `there is no step '${id}'. The steps are ${[...ids].join(', ')}.`);
+  const requireStep = (where: string, id: string | null | undefined): void => {
+    if (id != null && !ids.has(id)) failDefinition(where, `unknown step '${id}'. Known: ${[...ids].join(', ')}.`);
   };
-  need('start', start);
+  requireStep('start', start);
   steps.forEach((step, at) => {
     const where = `steps.${at}`;
-    need(`${where}.next`, step.next);
-    if (step.type === 'condition') checkOptions(step, where, need);
-    if (step.type === 'load-related-record') need(`${where}.otherwise`, step.otherwise);
-    if (step.type === 'mcp') need(`${where}.onError`, step.onError);
+    requireStep(`${where}.next`, step.next);
+    if (step.type === 'condition') checkOptions(step, where, requireStep);
+    if (step.type === 'load-related-record') requireStep(`${where}.otherwise`, step.otherwise);
+    if (step.type === 'mcp') requireStep(`${where}.onError`, step.onError);
     if ('record' in step && step.record !== undefined) {
-      need(`${where}.record`, step.record);
+      requireStep(`${where}.record`, step.record);
       if (stepOf(definition, step.record)?.type !== 'load-related-record') {
-        wrong(`${where}.record`, `'${step.record}' loads no record. Name a load-related-record step, or leave it out.`);
+        failDefinition(
+          `${where}.record`,
+          `'${step.record}' does not load a record. Name a load-related-record step, or leave it out.`,
+        );
       }
     }
     for (const { root, name } of referencesOf(step, where)) {
-      if (root === 'steps') need(where, name);
+      if (root === 'steps') requireStep(where, name);
     }
   });
-  const reached = reachedFrom(definition);
-  const lost = steps.find(({ id }) => !reached.has(id));
-  if (lost) {
-    wrong(
-      `steps.${steps.indexOf(lost)}`,
-      `no way leads to '${lost.id}'. Make it the next of another step, or remove it.`,
+  const reached = findReachable(definition);
+  const unreachable = steps.find(({ id }) => !reached.has(id));
+  if (unreachable) {
+    failDefinition(
+      `steps.${steps.indexOf(unreachable)}`,
+      `no step leads to '${unreachable.id}'. Make it the next step of another one, or remove it.`,
     );
   }
 }
@@ -306,31 +315,32 @@ function checkSteps(definition: WorkflowDefinition): void {
 function checkOptions(
   { options }: StepOf<'condition'>,
   where: string,
-  need: (where: string, id: string | null | undefined) => void,
+  requireStep: (where: string, id: string | null | undefined) => void,
 ): void {
-  const seen = new Set<string>();
+  const optionIds = new Set<string>();
   options.forEach(({ id, next }, at) => {
-    if (seen.has(id)) wrong(`${where}.options.${at}.id`, `'${id}' is the id of two options. Give each its own.`);
-    seen.add(id);
-    need(`${where}.options.${at}.next`, next);
+    if (optionIds.has(id))
+      failDefinition(`${where}.options.${at}.id`, `two options have the id '${id}'. Use a different id for each.`);
+    optionIds.add(id);
+    requireStep(`${where}.options.${at}.next`, next);
   });
 }
 
-function reachedFrom(definition: WorkflowDefinition): ReadonlySet<string> {
+function findReachable(definition: WorkflowDefinition): ReadonlySet<string> {
   const reached = new Set<string>();
-  const open = [firstStep(definition)];
-  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+  const pending = [firstStep(definition)];
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
     if (reached.has(id)) continue;
     reached.add(id);
-    for (const { to } of waysOf(stepOf(definition, id)!)) if (to !== null) open.push(to);
+    for (const { to } of transitionsOf(stepOf(definition, id)!)) if (to !== null) pending.push(to);
   }
   return reached;
 }
 
 /** Seconds that a step waits for an answer. */
 export const waitSecondsOf = (step: WorkflowStep): number =>
-  ('waitSeconds' in step ? step.waitSeconds : undefined) ?? WAIT_SECONDS;
+  ('waitSeconds' in step ? step.waitSeconds : undefined) ?? DEFAULT_WAIT_SECONDS;
 
-function wrong(argument: string, problem: string): never {
+function failDefinition(argument: string, problem: string): never {
   return fail('INVALID_ARGUMENT', { argument, problem });
 }

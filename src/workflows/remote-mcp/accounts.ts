@@ -9,28 +9,28 @@ import { AppError, fail } from '../../core/errors.ts';
 import { randomToken } from '../../core/secret.ts';
 import type { RemoteGrant, RemoteKey, RemoteServer } from '../../store/remotes/types.ts';
 import type { Store } from '../../store/store.ts';
-import { type FetchAddress, type FetchForServer, limitAnswers } from './address.ts';
-import { type Bearer, refused, unavailable } from './client.ts';
-import { CONNECT_MS, within } from './limits.ts';
-import { explainSignIn, type KeptClient, openClient, type RemoteAddresses, signingInAs } from './registration.ts';
+import { type FetchAddress, type FetchForServer, limitResponses } from './address.ts';
+import { type Bearer, refusedError, unavailableError } from './client.ts';
+import { CONNECT_MS, withTimeout } from './limits.ts';
+import { explainSignIn, loadClient, type RemoteAddresses, type StoredClient, selectClient } from './registration.ts';
 
 /** Time that a user has to sign in at the server. */
 const SIGN_IN_MS = 15 * 60_000;
 /** A token that expires within this time is refreshed before use. */
-const EARLY_MS = 30_000;
+const REFRESH_BEFORE_MS = 30_000;
 /** Longer than a refresh may take, which `CONNECT_MS` limits. */
 const LEASE_MS = 30_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 /** The encrypted data of a connected account. */
-interface Held extends KeptClient {
+interface StoredAccount extends StoredClient {
   readonly tokens: StoredOAuthTokens;
   readonly discovery: OAuthDiscoveryState;
   readonly resource?: string;
 }
 
 /** The encrypted data of a pending sign-in. */
-interface Begun extends Omit<Held, 'tokens'> {
+interface PendingSignIn extends Omit<StoredAccount, 'tokens'> {
   readonly verifier: string;
 }
 
@@ -70,24 +70,24 @@ export function createRemoteAccounts({ store, fetch, clock, addresses }: RemoteA
   const { remotes } = store;
 
   /** Applies the time limit to each request, and to all of them together. */
-  const talk = <T>(
+  const withSdk = <T>(
     server: RemoteServer,
     run: (sdk: Sdk, fetchFn: FetchAddress) => Promise<T>,
     explain: (sdk: Sdk, thrown: unknown) => AppError | undefined = () => undefined,
   ): Promise<T> =>
-    within(clock, CONNECT_MS, undefined, async (stop) => {
+    withTimeout(clock, CONNECT_MS, undefined, async (stop) => {
       const sdk = await import('@modelcontextprotocol/client');
-      const limited = limitAnswers(fetch(server), () => undefined);
+      const limited = limitResponses(fetch(server), () => undefined);
       const fetchFn: FetchAddress = (url, init) => limited(url, { ...init, redirect: 'manual', signal: stop.real });
       try {
         return await run(sdk, fetchFn);
       } catch (thrown) {
         if (thrown instanceof AppError) throw thrown;
-        throw explain(sdk, thrown) ?? unavailable(server, 'its sign-in does not work as it should.', thrown);
+        throw explain(sdk, thrown) ?? unavailableError(server, 'its sign-in failed unexpectedly.', thrown);
       }
     }).catch((thrown: unknown) => {
       if (thrown instanceof AppError) throw thrown;
-      throw unavailable(server, `its sign-in did not answer within ${CONNECT_MS / 1000} seconds.`, thrown);
+      throw unavailableError(server, `its sign-in did not answer within ${CONNECT_MS / 1000} seconds.`, thrown);
     });
 
   const expiryOf = ({ expires_in }: StoredOAuthTokens): number | null =>
@@ -95,27 +95,27 @@ export function createRemoteAccounts({ store, fetch, clock, addresses }: RemoteA
 
   const refresh = async (server: RemoteServer, grant: RemoteGrant): Promise<RemoteGrant> => {
     const { generation } = grant;
-    const { tokens, discovery, resource, isEntered } = grant.held as Held;
+    const { tokens, discovery, resource, isEntered } = grant.held as StoredAccount;
     const reconnect = async (cause?: unknown): Promise<never> => {
       await remotes.markReconnect(grant, generation);
       return fail('REMOTE_RECONNECT', { server: server.name }, cause);
     };
     const { refresh_token: refreshToken } = tokens;
     if (refreshToken === undefined) return reconnect();
-    const client = await openClient(remotes, server.id, grant.held as Held);
+    const client = await loadClient(remotes, server.id, grant.held as StoredAccount);
     if (!client) return reconnect();
     // Only one process may refresh: a reused refresh token can revoke the whole grant (RFC 9700 section 4.14.2).
     const until = clock.monotonic() + LEASE_MS;
     for (let claim = await remotes.claimRefresh(grant, generation, LEASE_MS); claim !== 'claimed'; ) {
-      if (claim === 'stale') return current(server, grant);
+      if (claim === 'stale') return currentGrant(server, grant);
       if (claim === 'lost') return fail('REMOTE_RECONNECT', { server: server.name });
-      if (clock.monotonic() > until) throw unavailable(server, 'its account is being renewed elsewhere.');
-      await clock.sleep(LOOK_MS);
+      if (clock.monotonic() > until) throw unavailableError(server, 'another process is still refreshing its token.');
+      await clock.sleep(POLL_MS);
       claim = await remotes.claimRefresh(grant, generation, LEASE_MS);
     }
-    let fresh: StoredOAuthTokens;
+    let refreshed: StoredOAuthTokens;
     try {
-      fresh = await talk(
+      refreshed = await withSdk(
         server,
         async (sdk, fetchFn) =>
           sdk.refreshAuthorization(discovery.authorizationServerUrl, {
@@ -139,14 +139,14 @@ export function createRemoteAccounts({ store, fetch, clock, addresses }: RemoteA
       await remotes.settleRefresh(grant, generation, undefined);
       throw thrown;
     }
-    const held: Held = { ...(grant.held as Held), tokens: { ...tokens, ...fresh } };
-    const settled = await remotes.settleRefresh(grant, generation, { held, expiresAt: expiryOf(fresh) });
+    const stored: StoredAccount = { ...(grant.held as StoredAccount), tokens: { ...tokens, ...refreshed } };
+    const isStored = await remotes.settleRefresh(grant, generation, { held: stored, expiresAt: expiryOf(refreshed) });
     // The user has disconnected the account in the meantime.
-    if (!settled) return fail('REMOTE_RECONNECT', { server: server.name });
-    return current(server, grant);
+    if (!isStored) return fail('REMOTE_RECONNECT', { server: server.name });
+    return currentGrant(server, grant);
   };
 
-  const current = async (server: RemoteServer, key: RemoteKey): Promise<RemoteGrant> => {
+  const currentGrant = async (server: RemoteServer, key: RemoteKey): Promise<RemoteGrant> => {
     const grant = await remotes.grantOf({ serverId: key.serverId, userId: key.userId });
     if (grant?.state !== 'connected') return fail('REMOTE_RECONNECT', { server: server.name });
     return grant;
@@ -155,63 +155,64 @@ export function createRemoteAccounts({ store, fetch, clock, addresses }: RemoteA
   return {
     async begin(server, { userId, sessionId }) {
       const state = randomToken();
-      let begun: Partial<Begun> = {};
-      let leaveTo: URL | undefined;
-      let isAsked = false;
-      const known = () => {
-        isAsked = true;
-        return begun.client && { client: begun.client };
+      let pending: Partial<PendingSignIn> = {};
+      let authorizationUrl: URL | undefined;
+      let isClientRequested = false;
+      const pendingClient = () => {
+        isClientRequested = true;
+        return pending.client && { client: pending.client };
       };
-      const keep = (kept: Partial<Begun>): void => {
-        begun = { ...begun, ...kept };
+      const addPending = (additions: Partial<PendingSignIn>): void => {
+        pending = { ...pending, ...additions };
       };
       const provider: OAuthClientProvider = {
-        ...signingInAs(addresses, server, known, keep),
+        ...selectClient(addresses, server, pendingClient, addPending),
         state: () => state,
         tokens: () => undefined,
         saveTokens: () => undefined,
         redirectToAuthorization: (url) => {
-          leaveTo = url;
+          authorizationUrl = url;
         },
-        saveCodeVerifier: (verifier) => keep({ verifier }),
-        codeVerifier: () => `${begun.verifier}`,
-        saveDiscoveryState: (discovery) => keep({ discovery }),
-        discoveryState: () => begun.discovery,
-        saveResourceUrl: (resource) => keep({ resource }),
+        saveCodeVerifier: (verifier) => addPending({ verifier }),
+        codeVerifier: () => `${pending.verifier}`,
+        saveDiscoveryState: (discovery) => addPending({ discovery }),
+        discoveryState: () => pending.discovery,
+        saveResourceUrl: (resource) => addPending({ resource }),
       };
-      await talk(
+      await withSdk(
         server,
         async (sdk, fetchFn) => {
-          const challenge = await challengeOf(sdk, server, fetchFn);
+          const challenge = await readChallenge(sdk, server, fetchFn);
           await sdk.auth(provider, { serverUrl: server.url, fetchFn, ...challenge, forceReauthorization: true });
         },
-        (sdk, thrown) => explainSignIn(sdk, server, isAsked && !begun.client ? begun.discovery : undefined, thrown),
+        (sdk, thrown) =>
+          explainSignIn(sdk, server, isClientRequested && !pending.client ? pending.discovery : undefined, thrown),
       );
-      const address = leaveTo ?? failWithout(server);
+      const address = authorizationUrl ?? failUnsupported(server);
       // The browser opens this URL. Only web pages are allowed: other schemes could run code.
-      if (address.protocol !== 'https:' && address.protocol !== 'http:') failWithout(server);
+      if (address.protocol !== 'https:' && address.protocol !== 'http:') failUnsupported(server);
       const expiresAt = clock.now() + SIGN_IN_MS;
-      await remotes.beginSignIn({ serverId: server.id, userId, sessionId, state, held: begun, expiresAt });
+      await remotes.beginSignIn({ serverId: server.id, userId, sessionId, state, held: pending, expiresAt });
       return address;
     },
 
     async finish({ serverId, state, code, iss }, { userId, sessionId }) {
-      const taken = await remotes.takeSignIn({ state, userId, sessionId });
-      const server = taken && (await remotes.find(taken.serverId));
+      const attempt = await remotes.takeSignIn({ state, userId, sessionId });
+      const server = attempt && (await remotes.find(attempt.serverId));
       // A response at another server's redirect URL comes from another authorization server (RFC 9700 section 4.4.2.2).
       if (!server || server.id !== serverId) return undefined;
-      if (code === null) throw refused(server, 'it has not connected the account.');
-      const { verifier, ...begun } = taken.held as Begun;
-      const { discovery, resource } = begun;
+      if (code === null) throw refusedError(server, 'it did not connect the account.');
+      const { verifier, ...account } = attempt.held as PendingSignIn;
+      const { discovery, resource } = account;
       const metadata = discovery.authorizationServerMetadata;
       // RFC 9207 section 2.4. The official client checks this itself if there is metadata.
       if (!metadata && iss !== null && withoutSlash(iss) !== withoutSlash(discovery.authorizationServerUrl)) {
-        throw refused(server, 'the answer is of another authorization server than the one that was asked.');
+        throw refusedError(server, 'the response came from another authorization server.');
       }
-      const client = await openClient(remotes, server.id, begun);
-      if (!client) throw refused(server, 'its client id was changed meanwhile. Connect the account again.');
+      const client = await loadClient(remotes, server.id, account);
+      if (!client) throw refusedError(server, 'its client id has changed. Connect the account again.');
       const provider: OAuthClientProvider = {
-        ...signingInAs(
+        ...selectClient(
           addresses,
           server,
           () => ({ client }),
@@ -219,12 +220,12 @@ export function createRemoteAccounts({ store, fetch, clock, addresses }: RemoteA
         ),
         tokens: () => undefined,
         saveTokens: () => undefined,
-        redirectToAuthorization: () => failWithout(server),
+        redirectToAuthorization: () => failUnsupported(server),
         saveCodeVerifier: () => undefined,
         codeVerifier: () => verifier,
       };
       // `auth` would send a rejected code a second time, and would log the server's error text.
-      const tokens: StoredOAuthTokens = await talk(
+      const tokens: StoredOAuthTokens = await withSdk(
         server,
         (sdk, fetchFn) =>
           sdk.fetchToken(provider, discovery.authorizationServerUrl, {
@@ -237,42 +238,42 @@ export function createRemoteAccounts({ store, fetch, clock, addresses }: RemoteA
         (sdk, thrown) => explainSignIn(sdk, server, undefined, thrown),
       );
       // Tokens of an unknown type must not be used (RFC 6749 section 7.1).
-      if (tokens.token_type.toLowerCase() !== 'bearer') failWithout(server);
-      const held: Held = { ...begun, tokens };
+      if (tokens.token_type.toLowerCase() !== 'bearer') failUnsupported(server);
+      const stored: StoredAccount = { ...account, tokens };
       const key = { serverId: server.id, userId };
-      return (await remotes.connect({ ...key, held, expiresAt: expiryOf(tokens) })) ? server : undefined;
+      return (await remotes.connect({ ...key, held: stored, expiresAt: expiryOf(tokens) })) ? server : undefined;
     },
 
     issuerOf: (server) =>
-      talk(
+      withSdk(
         server,
         async (sdk, fetchFn) => {
-          const { resourceMetadataUrl } = await challengeOf(sdk, server, fetchFn);
+          const { resourceMetadataUrl } = await readChallenge(sdk, server, fetchFn);
           const options = { fetchFn, ...(resourceMetadataUrl && { resourceMetadataUrl }) };
-          const found = await sdk.discoverOAuthServerInfo(server.url, options);
-          return found.authorizationServerMetadata?.issuer ?? found.authorizationServerUrl;
+          const discovered = await sdk.discoverOAuthServerInfo(server.url, options);
+          return discovered.authorizationServerMetadata?.issuer ?? discovered.authorizationServerUrl;
         },
         (sdk, thrown) => explainSignIn(sdk, server, undefined, thrown),
       ),
 
     bearerOf(server, userId) {
       const key = { serverId: server.id, userId };
-      let used: RemoteGrant | undefined;
+      let usedGrant: RemoteGrant | undefined;
       return {
         async token() {
-          const grant = await current(server, key);
-          const ends = grant.expiresAt !== null && grant.expiresAt <= clock.now() + EARLY_MS;
-          used = ends ? await refresh(server, grant) : grant;
-          return (used.held as Held).tokens.access_token;
+          const grant = await currentGrant(server, key);
+          const isExpiring = grant.expiresAt !== null && grant.expiresAt <= clock.now() + REFRESH_BEFORE_MS;
+          usedGrant = isExpiring ? await refresh(server, grant) : grant;
+          return (usedGrant.held as StoredAccount).tokens.access_token;
         },
         async renew() {
-          const grant = await current(server, key);
+          const grant = await currentGrant(server, key);
           // Another process has refreshed it since.
-          if (used && grant.generation !== used.generation) return;
+          if (usedGrant && grant.generation !== usedGrant.generation) return;
           await refresh(server, grant);
         },
         async giveUp() {
-          if (used) await remotes.markReconnect(key, used.generation);
+          if (usedGrant) await remotes.markReconnect(key, usedGrant.generation);
         },
       };
     },
@@ -293,7 +294,7 @@ const withoutSlash = (address: string): string => address.replace(/\/$/, '');
  * Reads the server's challenge to a request without a token: its metadata URL and the required scopes (RFC 9728 section
  * 5.1).
  */
-async function challengeOf(sdk: Sdk, server: RemoteServer, fetchFn: FetchAddress) {
+async function readChallenge(sdk: Sdk, server: RemoteServer, fetchFn: FetchAddress) {
   const response = await fetchFn(server.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
@@ -304,6 +305,6 @@ async function challengeOf(sdk: Sdk, server: RemoteServer, fetchFn: FetchAddress
   return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) };
 }
 
-const failWithout = (server: RemoteServer): never => {
-  throw refused(server, 'its sign-in is none that we know.');
+const failUnsupported = (server: RemoteServer): never => {
+  throw refusedError(server, 'its sign-in method is not supported.');
 };

@@ -13,47 +13,50 @@ export type FetchAddress = (url: string | URL, init?: RequestInit) => Promise<Re
 export type FetchForServer = (server: Pick<RemoteServer, 'url' | 'client'>) => FetchAddress;
 
 /** Maximum size of a response from a remote server. */
-export const ANSWER_BYTES = 1024 * 1024;
-const ADDRESS_MOST = 2000;
+export const MAX_RESPONSE_BYTES = 1024 * 1024;
+const MAX_URL_LENGTH = 2000;
 
 /**
  * Returns the normalized URL of a server. Throws INVALID_ARGUMENT if it is invalid. `hosts` may have private addresses.
  */
-export function readServerAddress(text: string, hosts: readonly string[]): string {
-  const wrong = (problem: string): never => fail('INVALID_ARGUMENT', { argument: 'url', problem });
-  if (!URL.canParse(text) || text.length > ADDRESS_MOST) {
-    return wrong('expected the address of an MCP endpoint, such as https://tickets.example/mcp.');
+export function parseServerUrl(text: string, hosts: readonly string[]): string {
+  const failUrl = (problem: string): never => fail('INVALID_ARGUMENT', { argument: 'url', problem });
+  if (!URL.canParse(text) || text.length > MAX_URL_LENGTH) {
+    return failUrl('expected the URL of an MCP endpoint, such as https://tickets.example/mcp.');
   }
   const url = new URL(text);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isNamedHost(url, hosts))) {
-    return wrong('expected an address that begins with https://.');
+    return failUrl('expected a URL that begins with https://.');
   }
-  if (url.username || url.password) return wrong('leave the password out, and choose a secret as the sign-in.');
+  if (url.username || url.password)
+    return failUrl('leave the password out, and choose a shared secret for authentication.');
   url.hash = '';
   return url.href;
 }
 
-/** A response was larger than `ANSWER_BYTES`. */
-export class TooMuch extends Error {}
+/** A response was larger than `MAX_RESPONSE_BYTES`. */
+export class ResponseTooLarge extends Error {}
 
 /**
- * Wraps `fetch` to abort responses that exceed the limit. It also calls `onTooMuch`, since a stream reader may take the
+ * Wraps `fetch` to abort responses that exceed the limit. It also calls `onTooLarge`, since a stream reader may take the
  * abort for a closed connection.
  */
-export function limitAnswers(fetch: FetchAddress, onTooMuch: () => void): FetchAddress {
+export function limitResponses(fetch: FetchAddress, onTooLarge: () => void): FetchAddress {
   return async (url, init) => {
     const { body, status, statusText, headers } = await fetch(url, init);
     let bytes = 0;
     const counter = new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         bytes += chunk.byteLength;
-        if (bytes <= ANSWER_BYTES) return controller.enqueue(chunk);
-        onTooMuch();
-        controller.error(new TooMuch('the answer is too large'));
+        if (bytes <= MAX_RESPONSE_BYTES) return controller.enqueue(chunk);
+        onTooLarge();
+        controller.error(new ResponseTooLarge('the response is too large'));
       },
     });
     // The body is already decompressed.
-    const kept = new Headers([...headers].filter(([name]) => name !== 'content-encoding' && name !== 'content-length'));
-    return new Response(body?.pipeThrough(counter) ?? null, { status, statusText, headers: kept });
+    const forwardedHeaders = new Headers(
+      [...headers].filter(([name]) => name !== 'content-encoding' && name !== 'content-length'),
+    );
+    return new Response(body?.pipeThrough(counter) ?? null, { status, statusText, headers: forwardedHeaders });
   };
 }

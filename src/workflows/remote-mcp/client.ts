@@ -5,12 +5,12 @@ import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client'
 import type { StopSignal } from '../../core/clock/stop.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { AppError, fail, isAppError } from '../../core/errors.ts';
-import { entryOf } from '../../core/limit/entry.ts';
+import { resolveEntry } from '../../core/limit/entry.ts';
 import { createWorkers } from '../../core/limit/workers.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { RemoteServer } from '../../store/remotes/types.ts';
-import { ANSWER_BYTES, type FetchForServer, limitAnswers } from './address.ts';
-import { CALL_MS, CHECK_MS, CONNECT_MS, TooSlow, within } from './limits.ts';
+import { type FetchForServer, limitResponses, MAX_RESPONSE_BYTES } from './address.ts';
+import { CALL_MS, CHECK_MS, CONNECT_MS, RemoteTimeout, withTimeout } from './limits.ts';
 
 export type { CallToolResult, Tool };
 
@@ -46,9 +46,9 @@ export async function withRemote<T>(
   run: (client: RemoteClient) => Promise<T>,
 ): Promise<T> {
   const sdk = await import('@modelcontextprotocol/client');
-  const seen: Seen = {};
-  const fetchLimited = limitAnswers(fetch(server), () => {
-    seen.failure = unavailable(server, `its answer is larger than ${ANSWER_BYTES / 1024 / 1024} MB.`);
+  const observed: ObservedFailure = {};
+  const fetchLimited = limitResponses(fetch(server), () => {
+    observed.failure = unavailableError(server, `its response is larger than ${MAX_RESPONSE_BYTES / 1024 / 1024} MB.`);
     void client.close();
   });
   const client = new sdk.Client(
@@ -60,7 +60,7 @@ export async function withRemote<T>(
       // Blocks the GET stream. Without one, a server cannot send requests to this client.
       if ((init?.method ?? 'GET') === 'GET') return new Response(null, { status: 405 });
       const response = await fetchLimited(url, { ...init, redirect: 'manual' });
-      seen.status = response.status;
+      observed.status = response.status;
       return response;
     },
     requestInit: { redirect: 'manual' },
@@ -71,10 +71,10 @@ export async function withRemote<T>(
       maxReconnectionDelay: 1000,
       reconnectionDelayGrowFactor: 1,
     },
-    ...(bearer && { authProvider: guardedBearer(bearer, seen) }),
+    ...(bearer && { authProvider: guardedBearer(bearer, observed) }),
   });
-  const inTime = <R>(ms: number, work: (options: { signal: AbortSignal; timeout: number }) => Promise<R>) =>
-    within(clock, ms, signal, async (stop) => {
+  const runWithin = <R>(ms: number, work: (options: { signal: AbortSignal; timeout: number }) => Promise<R>) =>
+    withTimeout(clock, ms, signal, async (stop) => {
       try {
         return await work({ signal: stop.real, timeout: ms * 2 });
       } catch (thrown) {
@@ -82,8 +82,8 @@ export async function withRemote<T>(
       }
     }).catch(async (thrown: unknown) => {
       if (signal?.aborted) throw new AppError('CANCELLED', {}, thrown);
-      if (seen.status === 401 && !seen.failure) await bearer?.giveUp?.();
-      const failure = describe(sdk, server, seen, thrown);
+      if (observed.status === 401 && !observed.failure) await bearer?.giveUp?.();
+      const failure = toRemoteError(sdk, server, observed, thrown);
       if (failure.code === 'REMOTE_UNAVAILABLE') {
         observe({
           type: 'warning',
@@ -94,10 +94,10 @@ export async function withRemote<T>(
       throw failure;
     });
   try {
-    await inTime(CONNECT_MS, (options) => client.connect(transport, options));
+    await runWithin(CONNECT_MS, (options) => client.connect(transport, options));
     return await run({
-      tools: () => inTime(CONNECT_MS, async (options) => (await client.listTools(undefined, options)).tools),
-      call: (tool, values) => inTime(CALL_MS, (options) => callTool(client, tool, values, options)),
+      tools: () => runWithin(CONNECT_MS, async (options) => (await client.listTools(undefined, options)).tools),
+      call: (tool, values) => runWithin(CALL_MS, (options) => callTool(client, tool, values, options)),
     });
   } finally {
     await client.close().catch(() => undefined);
@@ -115,57 +115,64 @@ async function callTool(
   return client.callTool({ name: tool.name, arguments: values }, { ...options, toolDefinition });
 }
 
-interface Seen {
+interface ObservedFailure {
   /** A local error that the client may have reported as a connection error. */
   failure?: AppError;
   status?: number;
 }
 
-function guardedBearer(bearer: Bearer, seen: Seen) {
-  const kept = async <T>(run: () => Promise<T>): Promise<T> => {
+function guardedBearer(bearer: Bearer, observed: ObservedFailure) {
+  const capturing = async <T>(run: () => Promise<T>): Promise<T> => {
     try {
       return await run();
     } catch (thrown) {
-      if (thrown instanceof AppError) seen.failure = thrown;
+      if (thrown instanceof AppError) observed.failure = thrown;
       throw thrown;
     }
   };
   const { renew } = bearer;
   return {
-    token: () => kept(() => bearer.token()),
-    ...(renew && { onUnauthorized: () => kept(() => renew()) }),
+    token: () => capturing(() => bearer.token()),
+    ...(renew && { onUnauthorized: () => capturing(() => renew()) }),
   };
 }
 
-export const unavailable = ({ name }: RemoteServer, problem: string, cause?: unknown): AppError =>
+export const unavailableError = ({ name }: RemoteServer, problem: string, cause?: unknown): AppError =>
   new AppError('REMOTE_UNAVAILABLE', { server: name, problem }, cause);
-export const refused = ({ name }: RemoteServer, problem: string, cause?: unknown): AppError =>
+export const refusedError = ({ name }: RemoteServer, problem: string, cause?: unknown): AppError =>
   new AppError('REMOTE_REFUSED', { server: name, problem }, cause);
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 
-function describe(sdk: Sdk, server: RemoteServer, { failure, status = 0 }: Seen, thrown: unknown): AppError {
+function toRemoteError(
+  sdk: Sdk,
+  server: RemoteServer,
+  { failure, status = 0 }: ObservedFailure,
+  thrown: unknown,
+): AppError {
   if (failure) return failure;
   if (thrown instanceof AppError) return thrown;
-  if (thrown instanceof TooSlow) return unavailable(server, `it did not answer within ${thrown.ms / 1000} seconds.`);
+  if (thrown instanceof RemoteTimeout)
+    return unavailableError(server, `it did not answer within ${thrown.ms / 1000} seconds.`);
   if (status === 401 && server.signIn === 'oauth') return new AppError('REMOTE_RECONNECT', { server: server.name });
-  if (status === 401) return refused(server, server.signIn === 'none' ? unauthorized.none : unauthorized.bearer);
-  if (status === 403) return refused(server, 'it does not allow this.');
+  if (status === 401)
+    return refusedError(server, server.signIn === 'none' ? unauthorizedProblems.none : unauthorizedProblems.bearer);
+  if (status === 403) return refusedError(server, 'it does not allow this.');
   if (thrown instanceof sdk.ProtocolError) {
-    const problem = `it answered with the error ${thrown.code}.`;
-    return refusedCodes.has(thrown.code) ? refused(server, problem) : unavailable(server, problem);
+    const problem = `it returned the error ${thrown.code}.`;
+    return refusedCodes.has(thrown.code) ? refusedError(server, problem) : unavailableError(server, problem);
   }
   if (status >= 300) {
-    const problem = `it answered with the status ${status}.`;
-    return status < 500 ? refused(server, problem) : unavailable(server, problem);
+    const problem = `it returned the status ${status}.`;
+    return status < 500 ? refusedError(server, problem) : unavailableError(server, problem);
   }
   const isOwn = thrown instanceof sdk.SdkError || thrown instanceof SyntaxError;
-  return unavailable(server, 'it could not be reached, or its answer was not understood.', isOwn ? undefined : thrown);
+  return unavailableError(server, 'it could not be reached, or its response was invalid.', isOwn ? undefined : thrown);
 }
 
-const unauthorized = {
-  none: 'it asks for a sign-in. An administrator can remove it and add it with one.',
-  bearer: 'it does not take the secret any more. An administrator can remove it and add it with another.',
+const unauthorizedProblems = {
+  none: 'it requires authentication. An administrator can remove it and add it again with authentication.',
+  bearer: 'it no longer accepts the secret. An administrator can remove it and add it again with a new one.',
 };
 
 export interface SchemaCheck {
@@ -173,7 +180,7 @@ export interface SchemaCheck {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-const workers = createWorkers(entryOf(import.meta.url, './schema-worker'), 2);
+const workers = createWorkers(resolveEntry(import.meta.url, './schema-worker'), 2);
 
 /**
  * Throws INVALID_ARGUMENT if the values do not match the tool's schema. The message contains names and rules, never
@@ -189,9 +196,9 @@ export async function checkValues(
     .use((ask) => ask<string | null>(check), systemClock, { timeoutMs: CHECK_MS })
     .catch((cause: unknown) => {
       const isSlow = isAppError(cause, 'TIMED_OUT');
-      const said = isSlow ? `takes longer than ${CHECK_MS / 1000} seconds to check` : 'is not understood';
-      throw refused(server, `the schema of '${tool.name}' ${said}.`, cause);
+      const explanation = isSlow ? `takes longer than ${CHECK_MS / 1000} seconds to check` : 'is invalid';
+      throw refusedError(server, `the schema of '${tool.name}' ${explanation}.`, cause);
     });
   if (problem === null) return;
-  fail('INVALID_ARGUMENT', { argument: 'arguments', problem: `'${tool.name}' does not take them: ${problem}.` });
+  fail('INVALID_ARGUMENT', { argument: 'arguments', problem: `'${tool.name}' does not accept them: ${problem}.` });
 }

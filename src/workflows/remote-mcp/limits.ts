@@ -10,7 +10,7 @@ export const CHECK_MS = 5_000;
 export const CALL_MS = 60_000;
 
 /** The timeout has passed. */
-export class TooSlow extends Error {
+export class RemoteTimeout extends Error {
   readonly ms: number;
 
   constructor(ms: number) {
@@ -23,17 +23,17 @@ export class TooSlow extends Error {
  * Runs with a signal that aborts after `ms`, or when `outer` aborts. Rejects as soon as the signal aborts, even if
  * `run` continues.
  */
-export async function within<T>(
+export async function withTimeout<T>(
   clock: Pick<Clock, 'after'>,
   ms: number,
   outer: StopSignal | undefined,
   run: (stop: Stop) => Promise<T>,
 ): Promise<T> {
   const stop = new Stop();
-  const pass = () => stop.abort(outer?.reason);
-  if (outer?.aborted) pass();
-  outer?.addEventListener('abort', pass);
-  const cancel = clock.after(ms, () => stop.abort(new TooSlow(ms)));
+  const forwardAbort = () => stop.abort(outer?.reason);
+  if (outer?.aborted) forwardAbort();
+  outer?.addEventListener('abort', forwardAbort);
+  const cancel = clock.after(ms, () => stop.abort(new RemoteTimeout(ms)));
   const aborted = new Promise<never>((_, reject) => {
     if (stop.aborted) reject(stop.reason);
     stop.addEventListener('abort', () => reject(stop.reason));
@@ -45,6 +45,6 @@ export async function within<T>(
     return await Promise.race([running, aborted]);
   } finally {
     cancel();
-    outer?.removeEventListener('abort', pass);
+    outer?.removeEventListener('abort', forwardAbort);
   }
 }

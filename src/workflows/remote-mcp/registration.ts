@@ -13,7 +13,7 @@ import { isNamedHost } from '../../core/config/hosts.ts';
 import { type AppError, fail } from '../../core/errors.ts';
 import type { RemoteServer } from '../../store/remotes/types.ts';
 import type { Store } from '../../store/store.ts';
-import { refused } from './client.ts';
+import { refusedError } from './client.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 
@@ -26,7 +26,7 @@ export interface RemoteAddresses {
 }
 
 /** The client stored with a sign-in and its grant. The secret of an entered client is not stored with it. */
-export interface KeptClient {
+export interface StoredClient {
   readonly client: StoredOAuthClientInformation;
   /** An administrator entered the client. */
   readonly isEntered?: true;
@@ -50,11 +50,11 @@ export function clientDocument(addresses: RemoteAddresses, serverId: string): ob
 }
 
 /** Properties of the official client's provider that select the OAuth client. `keep` receives the selected one. */
-export function signingInAs(
+export function selectClient(
   addresses: RemoteAddresses,
   server: RemoteServer,
-  known: () => KeptClient | undefined,
-  keep: (kept: KeptClient) => void,
+  findClient: () => StoredClient | undefined,
+  saveClient: (selected: StoredClient) => void,
 ): Pick<
   OAuthClientProvider,
   'redirectUrl' | 'clientMetadata' | 'clientMetadataUrl' | 'clientInformation' | 'saveClientInformation'
@@ -62,11 +62,11 @@ export function signingInAs(
   const basics = {
     redirectUrl: addresses.callback(server.id),
     clientMetadata: describeClient(addresses, server.id),
-    clientInformation: () => known()?.client,
+    clientInformation: () => findClient()?.client,
   };
   if (server.client) {
     const { id, issuer } = server.client;
-    keep({ client: { client_id: id, issuer }, isEntered: true });
+    saveClient({ client: { client_id: id, issuer }, isEntered: true });
     // Without `saveClientInformation`, a changed issuer makes the sign-in fail instead of registering a new client
     // there.
     return basics;
@@ -74,7 +74,7 @@ export function signingInAs(
   const document = addresses.document(server.id);
   return {
     ...basics,
-    saveClientInformation: (client) => keep({ client }),
+    saveClientInformation: (client) => saveClient({ client }),
     ...(document !== undefined && { clientMetadataUrl: document }),
   };
 }
@@ -84,14 +84,14 @@ export function signingInAs(
  * old grant does not belong to the new client, and a secret is sent only to the issuer it was entered for (RFC 9700
  * section 4.4).
  */
-export async function openClient(
+export async function loadClient(
   remotes: Pick<Store['remotes'], 'find' | 'secretOf'>,
   serverId: string,
-  { client, isEntered }: KeptClient,
+  { client, isEntered }: StoredClient,
 ): Promise<StoredOAuthClientInformation | undefined> {
   if (!isEntered) return client;
-  const now = (await remotes.find(serverId))?.client;
-  if (!now || now.id !== client.client_id || now.issuer !== client.issuer) return undefined;
+  const current = (await remotes.find(serverId))?.client;
+  if (!current || current.id !== client.client_id || current.issuer !== client.issuer) return undefined;
   const secret = await remotes.secretOf(serverId);
   return { ...client, ...(secret !== undefined && { client_secret: secret }) };
 }
@@ -106,44 +106,44 @@ export function explainSignIn(
   unregistered: OAuthDiscoveryState | undefined,
   thrown: unknown,
 ): AppError | undefined {
-  const no = (problem: string): AppError => refused(server, problem, thrown);
-  const enter = `An administrator can register Portico there and enter the client id on the page of '${server.name}'.`;
+  const refuse = (problem: string): AppError => refusedError(server, problem, thrown);
+  const advice = `An administrator can register Portico there and enter the client id on the page of '${server.name}'.`;
   if (thrown instanceof sdk.AuthorizationServerMismatchError) {
-    return no(
-      `its client id is for ${server.client?.issuer ?? 'another authorization server'}, and people sign in elsewhere by now. An administrator can enter a client id of the other.`,
+    return refuse(
+      `its client id belongs to ${server.client?.issuer ?? 'another authorization server'}, but its authorization server has changed. An administrator can enter a client id of the new one.`,
     );
   }
   if (thrown instanceof sdk.IssuerMismatchError) {
-    return no(
+    return refuse(
       thrown.kind === 'metadata'
-        ? 'what its authorization server says of itself is said of another one.'
-        : 'the answer is of another authorization server than the one that was asked.',
+        ? 'the metadata of its authorization server belongs to another one.'
+        : 'the response came from another authorization server.',
     );
   }
   if (thrown instanceof sdk.RegistrationRejectedError) {
-    return no(`its authorization server did not register Portico (status ${thrown.status}). ${enter}`);
+    return refuse(`its authorization server did not register Portico (status ${thrown.status}). ${advice}`);
   }
   const metadata = unregistered?.authorizationServerMetadata;
   if (metadata && metadata.registration_endpoint === undefined && !(thrown instanceof sdk.OAuthError)) {
-    return no(`its authorization server registers no clients by itself. ${enter}`);
+    return refuse(`its authorization server does not support automatic client registration. ${advice}`);
   }
   if (!(thrown instanceof sdk.OAuthError)) return undefined;
   if (thrown.code === 'invalid_client' || thrown.code === 'unauthorized_client') {
-    return no(
+    return refuse(
       server.client
-        ? 'its authorization server does not take the client id, or its secret. An administrator can enter them anew.'
-        : 'its authorization server does not know the client any more. Connect the account again.',
+        ? 'its authorization server does not accept the client id or the client secret. An administrator can enter them again.'
+        : 'its authorization server no longer knows the client. Connect the account again.',
     );
   }
-  return thrown.code === 'invalid_grant' ? no('it does not take this sign-in any more. Connect it again.') : undefined;
+  return thrown.code === 'invalid_grant' ? refuse('it no longer accepts this sign-in. Connect it again.') : undefined;
 }
 
 /** Characters allowed in client ids and secrets (RFC 6749 appendix A). */
-const visible = /^[\x20-\x7e]+$/;
-const ID_MOST = 2000;
-const SECRET_MOST = 4000;
+const visibleCharacters = /^[\x20-\x7e]+$/;
+const MAX_ID_LENGTH = 2000;
+const MAX_SECRET_LENGTH = 4000;
 
-export interface EnteredClient {
+export interface ManualClient {
   readonly id: string;
   /** '' for a client without a secret. */
   readonly secret: string;
@@ -152,17 +152,18 @@ export interface EnteredClient {
 }
 
 /** Throws INVALID_ARGUMENT. `hosts` may have private addresses. */
-export function checkEntered({ id, secret, issuer }: EnteredClient, hosts: readonly string[]): void {
-  const wrong = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
-  if (!visible.test(id) || id.length > ID_MOST) wrong('clientId', 'expected the client id that was given there.');
-  if (secret !== '' && (!visible.test(secret) || secret.length > SECRET_MOST)) {
-    wrong('clientSecret', 'expected the secret that was given there.');
+export function checkManualClient({ id, secret, issuer }: ManualClient, hosts: readonly string[]): void {
+  const failArgument = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
+  if (!visibleCharacters.test(id) || id.length > MAX_ID_LENGTH)
+    failArgument('clientId', 'expected the client id that the authorization server issued.');
+  if (secret !== '' && (!visibleCharacters.test(secret) || secret.length > MAX_SECRET_LENGTH)) {
+    failArgument('clientSecret', 'expected the secret that the authorization server issued.');
   }
   if (issuer === '') return;
-  const url = URL.canParse(issuer) && issuer.length <= ID_MOST ? new URL(issuer) : undefined;
-  const isKnown = url && (url.protocol === 'https:' || (url.protocol === 'http:' && isNamedHost(url, hosts)));
+  const url = URL.canParse(issuer) && issuer.length <= MAX_ID_LENGTH ? new URL(issuer) : undefined;
+  const isAllowed = url && (url.protocol === 'https:' || (url.protocol === 'http:' && isNamedHost(url, hosts)));
   // An issuer has no query and no fragment (RFC 8414 section 2).
-  if (!isKnown || /[?#]/.test(issuer) || url.username || url.password) {
-    wrong('issuer', 'expected the address of the authorization server, such as https://login.example.');
+  if (!isAllowed || /[?#]/.test(issuer) || url.username || url.password) {
+    failArgument('issuer', 'expected the URL of the authorization server, such as https://login.example.');
   }
 }

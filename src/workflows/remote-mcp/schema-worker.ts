@@ -10,11 +10,11 @@ import type { SchemaCheck } from './client.ts';
 lowerPriority();
 
 parentPort?.on('message', ({ schema, values }: SchemaCheck) => {
-  let told: WorkerAnswer;
+  let result: WorkerAnswer;
   try {
-    told = { answer: new AjvJsonSchemaValidator().getValidator(schema as never)(values).errorMessage ?? null };
+    result = { answer: new AjvJsonSchemaValidator().getValidator(schema as never)(values).errorMessage ?? null };
   } catch (error) {
-    told = { error: (error as Error).message };
+    result = { error: (error as Error).message };
   }
-  parentPort?.postMessage(told);
+  parentPort?.postMessage(result);
 });

@@ -5,31 +5,31 @@ import { fail } from '../../core/errors.ts';
 import type { RemoteServer, RemoteToolRule, RemoteTools } from '../../store/remotes/types.ts';
 import type { Tool } from './client.ts';
 
-const LINES_MOST = 200;
-const rest = '*';
+const MAX_LINES = 200;
+const ANY_OTHER_TOOL = '*';
 
 /**
  * One tool per line, followed by `ask` if a person must confirm every call. `*` covers all other tools. Null: no list.
  * Throws INVALID_ARGUMENT.
  */
-export function readTools(text: string): RemoteTools | null {
+export function parseToolRules(text: string): RemoteTools | null {
   const lines = text
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean);
-  const wrong = (problem: string): never => fail('INVALID_ARGUMENT', { argument: 'tools', problem });
-  if (lines.length > LINES_MOST) wrong(`expected ${LINES_MOST} lines at most.`);
+  const failTools = (problem: string): never => fail('INVALID_ARGUMENT', { argument: 'tools', problem });
+  if (lines.length > MAX_LINES) failTools(`expected at most ${MAX_LINES} lines.`);
   const rules = lines.map((line): readonly [string, RemoteToolRule] => {
     const [, name = '', ask] =
       /^(\S{1,200})(?:\s+(ask))?$/.exec(line) ??
-      wrong(`'${line.slice(0, 100)}' is none: expected the name of a tool, or the name and ask.`);
+      failTools(`'${line.slice(0, 100)}' is not valid: expected the name of a tool, or the name and ask.`);
     return [name, ask ? 'ask' : 'allow'];
   });
   return rules.length === 0 ? null : Object.fromEntries(rules);
 }
 
-/** The format that `readTools` parses. */
-export const writeTools = (tools: RemoteTools | null): string =>
+/** The format that `parseToolRules` parses. */
+export const formatToolRules = (tools: RemoteTools | null): string =>
   Object.entries(tools ?? {})
     .map(([name, rule]) => (rule === 'ask' ? `${name} ask` : name))
     .join('\n');
@@ -37,12 +37,11 @@ export const writeTools = (tools: RemoteTools | null): string =>
 /** Throws REMOTE_TOOL_NOT_ALLOWED. */
 export function ruleOf({ name, tools }: Pick<RemoteServer, 'name' | 'tools'>, tool: string): RemoteToolRule {
   if (!tools) return 'allow';
-  const found = [tool, rest].find((one) => Object.hasOwn(tools, one));
-  const why =
-    'it is not among the tools that workflows may call. An administrator allows it on the page of the server in the console.';
-  return found === undefined ? fail('REMOTE_TOOL_NOT_ALLOWED', { server: name, tool, why }) : tools[found]!;
+  const matched = [tool, ANY_OTHER_TOOL].find((toolName) => Object.hasOwn(tools, toolName));
+  const reason = 'workflows may not call it. An administrator can allow it on the page of the server in the console.';
+  return matched === undefined ? fail('REMOTE_TOOL_NOT_ALLOWED', { server: name, tool, why: reason }) : tools[matched]!;
 }
 
 /** A tool may be destructive unless its annotations say otherwise (MCP schema, ToolAnnotations). */
-export const mayHarm = ({ annotations }: Pick<Tool, 'annotations'>): boolean =>
+export const canHarm = ({ annotations }: Pick<Tool, 'annotations'>): boolean =>
   annotations?.readOnlyHint !== true && annotations?.destructiveHint !== false;

@@ -3,30 +3,30 @@
 import type { Runs } from '../../store/workflows/types.ts';
 
 /** `over` must not throw. */
-export function tellingOfEnds(runs: Runs, over: () => void): Runs {
-  const mayBeTold = ({ run }: Parameters<Runs['endCancelled']>[0]) => run.origin === 'webhook';
+export function notifyOnEnd(runs: Runs, onEnd: () => void): Runs {
+  const hasCallback = ({ run }: Parameters<Runs['endCancelled']>[0]) => run.origin === 'webhook';
   return {
     ...runs,
     async finish(claim, done) {
-      const hold = await runs.finish(claim, done);
-      if (done.next === null && hold !== 'lost' && mayBeTold(claim)) over();
-      return hold;
+      const leaseState = await runs.finish(claim, done);
+      if (done.next === null && leaseState !== 'lost' && hasCallback(claim)) onEnd();
+      return leaseState;
     },
     async fail(claim, failure) {
       const isHeld = await runs.fail(claim, failure);
-      if (isHeld && mayBeTold(claim)) over();
+      if (isHeld && hasCallback(claim)) onEnd();
       return isHeld;
     },
-    async endCancelled(claim, passed) {
-      const isHeld = await runs.endCancelled(claim, passed);
-      if (isHeld && mayBeTold(claim)) over();
+    async endCancelled(claim, passedSteps) {
+      const isHeld = await runs.endCancelled(claim, passedSteps);
+      if (isHeld && hasCallback(claim)) onEnd();
       return isHeld;
     },
     async cancel(id, by) {
-      const isAsked = await runs.cancel(id, by);
+      const isRequested = await runs.cancel(id, by);
       // A run that is still executing ends later; its executor notifies then.
-      if (isAsked) over();
-      return isAsked;
+      if (isRequested) onEnd();
+      return isRequested;
     },
   };
 }

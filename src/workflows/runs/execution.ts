@@ -6,44 +6,59 @@
 import { LRUCache } from 'lru-cache';
 import type { SendWebhook } from '../../agent/actions/results.ts';
 import type { Engine } from '../../agent/engine.ts';
-import { loggedBeside, type Written } from '../../agent/write/effects.ts';
-import { createNarrowing, narrowAccess } from '../../core/caller/restrictions.ts';
+import { logOtherEffects, type Written } from '../../agent/write/effects.ts';
+import { createRestrictions, restrictAccess } from '../../core/caller/restrictions.ts';
 import type { Access } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AppError, toAppError } from '../../core/errors.ts';
 import { reportFailure } from '../../core/observe/failures.ts';
 import type { Observe } from '../../core/observe.ts';
 import { randomId } from '../../core/secret.ts';
-import { outcomeOfCode } from '../../store/audit/activity-outcome.ts';
+import { outcomeOfCode } from '../../store/audit/activity.ts';
 import type { Store } from '../../store/store.ts';
 import type { Claim, PassedStep, Run, RunStep } from '../../store/workflows/types.ts';
 import {
   firstStep,
-  readDefinition,
+  parseDefinition,
   stepOf,
   type WorkflowDefinition,
   type WorkflowStep,
   waitSecondsOf,
 } from '../definition/definition.ts';
-import type { Answer, Answered, Asked } from '../steps/input-request.ts';
-import type { Changes, Done, StepCall, StepHandler, StepHandlers, StepResult, Waits } from '../steps/step.ts';
-import { failureOf, isPassing, isUncertain } from './failure.ts';
+import type { Answer, AnsweredRequest, InputRequestData } from '../steps/input-request.ts';
+import type {
+  ChangeResult,
+  DoneResult,
+  StepCall,
+  StepHandler,
+  StepHandlers,
+  StepResult,
+  WaitResult,
+} from '../steps/step.ts';
+import { isTemporary, isUncertain, toRunFailure } from './failure.ts';
 import { createRunFiles } from './files.ts';
 import { createRunLog } from './log.ts';
-import type { Holding } from './retry.ts';
-import { AWAY_MS, AWAY_TRIES, deciding, Failure, insist, PAUSES_MS } from './retry.ts';
+import type { Lease } from './retry.ts';
+import {
+  OUTAGE_PAUSE_MS,
+  OUTAGE_RETRIES,
+  RETRY_PAUSES_MS,
+  retryTransient,
+  StepFailure,
+  withStepFailure,
+} from './retry.ts';
 
 /** Maximum number of steps per run, since a workflow may loop. */
-export const STEPS_OF_A_RUN = 200;
+export const MAX_STEPS_PER_RUN = 200;
 /** How often a step restarts because permissions changed while it ran. */
-const ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 /** After this many processes were lost at the same step, a person is asked. */
-const LOST_LEASES_MOST = 3;
+const MAX_LOST_LEASES = 3;
 /** Interval for checking whether the run is still held during a pause. */
-const NOTICE_MS = 500;
+const LEASE_CHECK_MS = 500;
 /** Steps that only read are written in batches, limited in number and time. */
-const PASSED_MOST = 20;
-const PASSED_MS = 1000;
+const MAX_PASSED_STEPS = 20;
+const MAX_PASSED_MS = 1000;
 
 export interface ExecutionParts {
   readonly store: Pick<Store, 'workflows' | 'runs' | 'permissions' | 'activity' | 'files'>;
@@ -55,20 +70,20 @@ export interface ExecutionParts {
 }
 
 /** Returns 'left' if another process should continue the run. Never rejects. */
-export type ExecuteRun = (claim: Claim, holding: Holding) => Promise<'left' | 'settled'>;
+export type ExecuteRun = (claim: Claim, lease: Lease) => Promise<'left' | 'settled'>;
 
-interface Working {
+interface ExecutionContext {
   readonly claim: Claim;
   readonly run: Run;
   readonly definition: WorkflowDefinition;
-  readonly holding: Holding;
+  readonly lease: Lease;
   readonly steps: RunStep[];
   /** Finished steps that only read. They are stored with the next write. */
   passed: readonly PassedStep[];
 }
 
 /** The next step, or 'left' if this process has no more work on the run. */
-type Next = { readonly to: string } | 'left';
+type NextStep = { readonly to: string } | 'left';
 
 export function createExecution(parts: ExecutionParts): ExecuteRun {
   const { store, engine, clock, observe } = parts;
@@ -78,181 +93,188 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
 
   /** Throws FORBIDDEN if the user may no longer continue the run. */
   const accessOf = async (run: Run): Promise<Access> => {
-    const whole = await store.permissions.accessOf(run.userId);
+    const unrestricted = await store.permissions.accessOf(run.userId);
     // A run started by an app cannot access collections that the user excluded for the app (RFC 6749 section 1.5).
-    const narrowing = createNarrowing(false, run.collections);
-    const access = whole && narrowing ? narrowAccess(whole, narrowing) : whole;
-    const isSame = access?.caller.renderingId === run.renderingId && access.can('browse', run.collection);
-    if (access && isSame) return access;
-    const why = 'the user of the run is disabled, is of another team now, or no longer sees the collection.';
-    throw new Failure(new AppError('FORBIDDEN', { verb: 'run workflows on', collection: run.collection, why }));
+    const restrictions = createRestrictions(false, run.collections);
+    const access = unrestricted && restrictions ? restrictAccess(unrestricted, restrictions) : unrestricted;
+    const isStillAllowed = access?.caller.renderingId === run.renderingId && access.can('browse', run.collection);
+    if (access && isStillAllowed) return access;
+    const reason = 'the user of the run is disabled, has changed teams, or may no longer see the collection.';
+    throw new StepFailure(
+      new AppError('FORBIDDEN', { verb: 'run workflows on', collection: run.collection, why: reason }),
+    );
   };
 
   /** Versions are immutable, so the most recently used ones are cached. */
   const definitions = new LRUCache<string, WorkflowDefinition>({ max: 100 });
   const definitionOf = async ({ workflowId, version, name }: Run): Promise<WorkflowDefinition> => {
     const key = `${workflowId} ${version}`;
-    const known = definitions.get(key);
-    if (known) return known;
+    const cached = definitions.get(key);
+    if (cached) return cached;
     const text = await store.workflows.definition(workflowId, version);
-    const gone = new AppError('STEP_FAILED', { step: name, problem: 'the definition of the workflow is gone.' });
-    if (text === undefined) throw new Failure(gone);
-    const definition = await deciding(undefined, () => readDefinition(JSON.parse(text)));
+    const missing = new AppError('STEP_FAILED', {
+      step: name,
+      problem: 'the definition of the workflow no longer exists.',
+    });
+    if (text === undefined) throw new StepFailure(missing);
+    const definition = await withStepFailure(undefined, () => parseDefinition(JSON.parse(text)));
     definitions.set(key, definition);
     return definition;
   };
 
   /** Passed steps, to add to a write. They are logged after it commits. */
-  const passedOf = ({ passed }: Working) => (passed.length > 0 ? { passed } : {});
-  const tellPassed = (working: Working): void => {
-    for (const { stepId } of working.passed) log.tell(working.run, 'completeWorkflowStep', { step: stepId });
-    working.passed = [];
+  const passedOf = ({ passed }: ExecutionContext) => (passed.length > 0 ? { passed } : {});
+  const logPassedSteps = (context: ExecutionContext): void => {
+    for (const { stepId } of context.passed) log.logEvent(context.run, 'completeWorkflowStep', { step: stepId });
+    context.passed = [];
   };
 
-  const endCancelled = async (working: Working): Promise<'left'> => {
-    const { claim, run, passed } = working;
+  const endCancelled = async (context: ExecutionContext): Promise<'left'> => {
+    const { claim, run, passed } = context;
     if (await runs.endCancelled(claim, passed)) {
-      tellPassed(working);
-      log.tell(run, 'abortWorkflow');
-      await files.drop(run.id, claim.steps.at(-1));
+      logPassedSteps(context);
+      log.logEvent(run, 'abortWorkflow');
+      await files.remove(run.id, claim.steps.at(-1));
     }
     return 'left';
   };
 
-  const wait = async (
-    working: Working,
+  const awaitInput = async (
+    context: ExecutionContext,
     step: WorkflowStep,
-    { reason, asked }: Pick<Waits, 'reason' | 'asked'>,
+    { reason, asked: requestData }: Pick<WaitResult, 'reason' | 'asked'>,
     position: number | undefined,
-  ): Promise<Next> => {
-    const hold = await runs.wait(working.claim, {
+  ): Promise<NextStep> => {
+    const leaseState = await runs.wait(context.claim, {
       ...(position !== undefined && { position }),
-      ...passedOf(working),
+      ...passedOf(context),
       stepId: step.id,
       reason,
       outcome: { type: step.type },
-      data: asked,
+      data: requestData,
       until: clock.now() + waitSecondsOf(step) * 1000,
     });
     // The run was cancelled before the step asked its question.
-    if (hold === 'cancel') return endCancelled(working);
-    if (hold === 'held') tellPassed(working);
+    if (leaseState === 'cancel') return endCancelled(context);
+    if (leaseState === 'held') logPassedSteps(context);
     return 'left';
   };
 
-  const finish = async (
-    working: Working,
+  const finishStep = async (
+    context: ExecutionContext,
     step: WorkflowStep,
-    done: Done,
+    done: DoneResult,
     position: number | undefined,
-  ): Promise<Next> => {
-    const { claim, run, holding, steps } = working;
+  ): Promise<NextStep> => {
+    const { claim, run, lease, steps } = context;
     const next = done.next !== undefined ? done.next : (step.next ?? null);
     const state = done.isSkipped ? 'skipped' : 'done';
     const outcome = { type: step.type, ...done.outcome };
     const { data } = done;
     const now = clock.now();
     const last = steps.at(-1)?.position ?? 0;
-    if (position === undefined && maySettleLater(working, step, next)) {
+    if (position === undefined && canDeferWrite(context, step, next)) {
       const passed = { stepId: step.id, state, outcome, ...(data !== undefined && { data }), at: now } as const;
-      working.passed = [...working.passed, passed];
+      context.passed = [...context.passed, passed];
       const unanswered = { answeredBy: null, answer: undefined, startedAt: now, finishedAt: now };
       steps.push({ ...unanswered, position: last + 1, stepId: step.id, state, outcome, data });
       return { to: next! };
     }
-    const told = { stepId: step.id, state, outcome, ...(data !== undefined && { data }), next } as const;
-    const hold =
+    const stepResult = { stepId: step.id, state, outcome, ...(data !== undefined && { data }), next } as const;
+    const leaseState =
       position === undefined
-        ? await runs.finish(claim, { ...told, ...passedOf(working) })
+        ? await runs.finish(claim, { ...stepResult, ...passedOf(context) })
         : // A write with a position is idempotent, so it is retried until the completed change is stored.
-          await insist(clock, holding, () => runs.finish(claim, { ...told, position }));
-    if (hold === 'lost') return 'left';
-    tellPassed(working);
-    log.tell(run, 'completeWorkflowStep', { step: step.id });
-    const open = steps.findIndex((each) => each.position === position);
-    const known = steps[open] ?? { startedAt: now, answeredBy: null, answer: undefined };
+          await retryTransient(clock, lease, () => runs.finish(claim, { ...stepResult, position }));
+    if (leaseState === 'lost') return 'left';
+    logPassedSteps(context);
+    log.logEvent(run, 'completeWorkflowStep', { step: step.id });
+    const openIndex = steps.findIndex((each) => each.position === position);
+    const existing = steps[openIndex] ?? { startedAt: now, answeredBy: null, answer: undefined };
     const at = position ?? last + 1;
-    const kept: RunStep = { ...known, position: at, stepId: step.id, state, finishedAt: now, outcome, data };
-    steps.splice(open < 0 ? steps.length : open, open < 0 ? 0 : 1, kept);
+    const finishedStep: RunStep = { ...existing, position: at, stepId: step.id, state, finishedAt: now, outcome, data };
+    steps.splice(openIndex < 0 ? steps.length : openIndex, openIndex < 0 ? 0 : 1, finishedStep);
     if (next === null) {
-      log.tell(run, 'completeWorkflow');
+      log.logEvent(run, 'completeWorkflow');
       return 'left';
     }
     // The run was cancelled while the step was running.
-    if (hold === 'cancel') return endCancelled(working);
+    if (leaseState === 'cancel') return endCancelled(context);
     return { to: next };
   };
 
   /** Marks the step as begun, checks the permissions again, and then makes the change. */
-  const change = async (
-    working: Working,
+  const makeChange = async (
+    context: ExecutionContext,
     step: WorkflowStep,
-    { make, ...subject }: Changes,
+    { execute: make, ...subject }: ChangeResult,
     at: { readonly access: Access; readonly position: number | undefined },
-  ): Promise<Next | { readonly again: number }> => {
-    const { claim, run, holding, steps } = working;
-    const position = await runs.begin(claim, step.id, at.position, working.passed);
+  ): Promise<NextStep | { readonly retryPosition: number }> => {
+    const { claim, run, lease, steps } = context;
+    const position = await runs.begin(claim, step.id, at.position, context.passed);
     if (position === 'lost') return 'left';
-    if (position === 'cancel') return endCancelled(working);
-    tellPassed(working);
+    if (position === 'cancel') return endCancelled(context);
+    logPassedSteps(context);
     const intent = await log.begin(run, step.id, subject);
-    const now = await deciding(position, () => accessOf(run)).catch(async (refused: unknown) => {
+    const currentAccess = await withStepFailure(position, () => accessOf(run)).catch(async (failure: unknown) => {
       // The change was not made. Without this entry, its outcome would be recorded as unknown.
-      if (refused instanceof Failure) await intent.complete(outcomeOfCode(refused.failure.code));
-      throw refused;
+      if (failure instanceof StepFailure) await intent.complete(outcomeOfCode(failure.failure.code));
+      throw failure;
     });
-    if (now !== at.access) {
+    if (currentAccess !== at.access) {
       await intent.complete(outcomeOfCode('APPROVAL_OVERTAKEN'));
-      return { again: position };
+      return { retryPosition: position };
     }
-    let done: Done;
+    let done: DoneResult;
     const written: Written[] = [];
-    const besides = () =>
-      loggedBeside(written, subject.collection ?? run.collection, subject.recordIds ?? [run.recordId]);
+    const describeOtherEffects = () =>
+      logOtherEffects(written, subject.collection ?? run.collection, subject.recordIds ?? [run.recordId]);
     try {
-      done = await make({ signal: holding.signal, written });
+      done = await make({ signal: lease.signal, written });
     } catch (thrown) {
       const failure = toAppError(thrown, randomId());
-      const unsure = isUncertain(failure);
-      if (!unsure) await intent.complete({ ...outcomeOfCode(failure.code), ...besides() });
+      const isUnsure = isUncertain(failure);
+      if (!isUnsure) await intent.complete({ ...outcomeOfCode(failure.code), ...describeOtherEffects() });
       // The process that takes over the run finds the step begun.
-      if (holding.signal.aborted) return 'left';
-      if (!unsure) throw new Failure(failure, position);
+      if (lease.signal.aborted) return 'left';
+      if (!isUnsure) throw new StepFailure(failure, position);
       // Writes through Portico are known, even when other effects are not.
-      await intent.complete({ outcome: 'unknown', code: failure.code, ...besides() });
+      await intent.complete({ outcome: 'unknown', code: failure.code, ...describeOtherEffects() });
       reportFailure(observe, `workflow ${run.name}`, failure);
       observe({
         type: 'warning',
-        message: `A step of the workflow '${run.name}' may be done or not (${failure.code}).`,
+        message: `The outcome of a step of the workflow '${run.name}' is unknown (${failure.code}).`,
       });
       const before = steps.find((each) => each.position === position);
-      return wait(working, step, { reason: 'uncertain', asked: uncertainOf(before) }, position);
+      return awaitInput(context, step, { reason: 'uncertain', asked: toUncertainRequest(before) }, position);
     }
     const { fails, data } = done;
     if (fails) reportFailure(observe, `workflow ${run.name}`, fails);
-    await insist(clock, holding, () => intent.complete({ ...outcomeOfCode(fails?.code), ...besides() }));
-    if (fails && done.next === undefined) throw new Failure(fails, position, data);
-    return finish(working, step, done, position);
+    await retryTransient(clock, lease, () =>
+      intent.complete({ ...outcomeOfCode(fails?.code), ...describeOtherEffects() }),
+    );
+    if (fails && done.next === undefined) throw new StepFailure(fails, position, data);
+    return finishStep(context, step, done, position);
   };
 
   /** Handles a person's decision about an interrupted change. */
-  const settle = async (
-    working: Working,
+  const resolveUncertain = async (
+    context: ExecutionContext,
     step: WorkflowStep,
     { position }: RunStep,
     { decision }: Answer,
-  ): Promise<Next | 'again'> => {
+  ): Promise<NextStep | 'again'> => {
     if (decision === 'again') return 'again';
-    if (decision === 'end') throw new Failure(new AppError('STEP_UNCERTAIN', { step: step.id }), position);
-    return finish(working, step, { kind: 'done', outcome: { doneBy: 'person' } }, position);
+    if (decision === 'end') throw new StepFailure(new AppError('STEP_UNCERTAIN', { step: step.id }), position);
+    return finishStep(context, step, { kind: 'done', outcome: { doneBy: 'person' } }, position);
   };
 
   /**
    * Calls the handler of the step. Retries temporary failures, unless this process should no longer continue the run.
    */
-  const handle = async (
+  const callHandler = async (
     call: StepCall,
-    holding: Holding,
+    lease: Lease,
     position: number | undefined,
   ): Promise<StepResult | 'not held'> => {
     const handler = parts.handlers[call.step.type] as StepHandler;
@@ -261,114 +283,130 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
         return await handler(call);
       } catch (thrown) {
         const failure = toAppError(thrown, randomId());
-        const isAway = failure.code === 'SOURCE_UNAVAILABLE' && attempt < PAUSES_MS.length + AWAY_TRIES;
-        const pause = PAUSES_MS[attempt] ?? (isAway ? AWAY_MS : undefined);
-        if (pause === undefined || !isPassing(failure) || call.signal.aborted) throw new Failure(failure, position);
-        for (let left = pause; left > 0 && holding.state === 'held'; left -= NOTICE_MS) {
-          await clock.sleep(Math.min(left, NOTICE_MS), call.signal).catch(() => undefined);
+        const isUnavailable =
+          failure.code === 'SOURCE_UNAVAILABLE' && attempt < RETRY_PAUSES_MS.length + OUTAGE_RETRIES;
+        const pauseMs = RETRY_PAUSES_MS[attempt] ?? (isUnavailable ? OUTAGE_PAUSE_MS : undefined);
+        if (pauseMs === undefined || !isTemporary(failure) || call.signal.aborted)
+          throw new StepFailure(failure, position);
+        for (let remainingMs = pauseMs; remainingMs > 0 && lease.state === 'held'; remainingMs -= LEASE_CHECK_MS) {
+          await clock.sleep(Math.min(remainingMs, LEASE_CHECK_MS), call.signal).catch(() => undefined);
         }
-        if (holding.state !== 'held') return 'not held';
+        if (lease.state !== 'held') return 'not held';
       }
     }
   };
 
-  const executeStep = async (working: Working, step: WorkflowStep): Promise<Next> => {
-    const { run, steps, holding, definition } = working;
-    const { signal } = holding;
-    const open = openOf(steps, step.id);
-    let position = open?.position;
-    let answered: Answered | undefined;
+  const executeStep = async (context: ExecutionContext, step: WorkflowStep): Promise<NextStep> => {
+    const { run, steps, lease, definition } = context;
+    const { signal } = lease;
+    const openStep = findOpenStep(steps, step.id);
+    let position = openStep?.position;
+    let answered: AnsweredRequest | undefined;
     // Stops a step that crashes its process from crashing more of them.
-    if (open?.state === 'begun' || run.lostLeases >= LOST_LEASES_MOST) {
-      return wait(working, step, { reason: 'uncertain', asked: uncertainOf(open) }, position);
+    if (openStep?.state === 'begun' || run.lostLeases >= MAX_LOST_LEASES) {
+      return awaitInput(context, step, { reason: 'uncertain', asked: toUncertainRequest(openStep) }, position);
     }
-    if (open) {
-      if (open.answeredBy === null) throw new Failure(new AppError('ANSWER_TIMED_OUT', { step: step.id }), position);
-      answered = { asked: open.data as Asked, answer: open.answer as Answer, by: open.answeredBy };
+    if (openStep) {
+      if (openStep.answeredBy === null)
+        throw new StepFailure(new AppError('ANSWER_TIMED_OUT', { step: step.id }), position);
+      answered = {
+        asked: openStep.data as InputRequestData,
+        answer: openStep.answer as Answer,
+        by: openStep.answeredBy,
+      };
       const { asked, answer } = answered;
       if (asked.ask === 'uncertain') {
-        const settled = await settle(working, step, open, answer);
-        if (settled !== 'again') return settled;
+        const resolved = await resolveUncertain(context, step, openStep, answer);
+        if (resolved !== 'again') return resolved;
         answered = asked.before;
       } else if (answer.decision === 'decline') {
-        throw new Failure(new AppError('STEP_DECLINED', { step: step.id }), position);
+        throw new StepFailure(new AppError('STEP_DECLINED', { step: step.id }), position);
       }
     }
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const access = await deciding(position, () => accessOf(run));
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const access = await withStepFailure(position, () => accessOf(run));
       const { sendWebhook } = parts;
       const call = { step, definition, run, access, engine, clock, signal, steps, answered, sendWebhook, files };
-      const result = await handle(call, holding, position);
+      const result = await callHandler(call, lease, position);
       if (signal.aborted) return 'left';
       if (result === 'not held') return { to: step.id };
-      if (result.kind === 'wait') return wait(working, step, result, position);
+      if (result.kind === 'wait') return awaitInput(context, step, result, position);
       if (result.kind === 'done') {
-        if (result.read) log.read(run, step.id, result.read);
-        return finish(working, step, result, position);
+        if (result.read) log.logRead(run, step.id, result.read);
+        return finishStep(context, step, result, position);
       }
-      const changed = await change(working, step, result, { access, position });
-      if (changed === 'left' || 'to' in changed) return changed;
-      position = changed.again;
+      const outcome = await makeChange(context, step, result, { access, position });
+      if (outcome === 'left' || 'to' in outcome) return outcome;
+      position = outcome.retryPosition;
     }
-    throw new Failure(new AppError('NOT_READY', {}), position);
+    throw new StepFailure(new AppError('NOT_READY', {}), position);
   };
 
   /**
    * Whether a step that only read is stored with the next write. Steps before a slow step are stored at once, to show
    * progress to viewers of the run.
    */
-  const maySettleLater = ({ passed, definition }: Working, step: WorkflowStep, next: string | null): boolean => {
-    const following = next === null ? undefined : stepOf(definition, next);
-    if (!following || isSlow(step) || isSlow(following) || passed.length >= PASSED_MOST) return false;
-    return passed.length === 0 || clock.now() - passed[0]!.at < PASSED_MS;
+  const canDeferWrite = (
+    { passed, definition }: ExecutionContext,
+    step: WorkflowStep,
+    next: string | null,
+  ): boolean => {
+    const nextStep = next === null ? undefined : stepOf(definition, next);
+    if (!nextStep || isSlow(step) || isSlow(nextStep) || passed.length >= MAX_PASSED_STEPS) return false;
+    return passed.length === 0 || clock.now() - passed[0]!.at < MAX_PASSED_MS;
   };
 
-  const go = async (working: Working): Promise<void> => {
-    const { claim, run, definition, holding, steps } = working;
-    for (let next: Next = { to: run.stepId ?? firstStep(definition) }; next !== 'left'; ) {
-      if (holding.state === 'lost') return;
+  const executeSteps = async (context: ExecutionContext): Promise<void> => {
+    const { claim, run, definition, lease, steps } = context;
+    for (let next: NextStep = { to: run.stepId ?? firstStep(definition) }; next !== 'left'; ) {
+      if (lease.state === 'lost') return;
       // `run.cancelAsked` covers a cancellation before the previous owner released the run.
-      if (holding.state === 'cancel' || run.cancelAsked) return void (await endCancelled(working));
-      if (holding.state === 'leaving') {
-        if (await runs.release(claim, next.to, working.passed)) tellPassed(working);
+      if (lease.state === 'cancel' || run.cancelAsked) return void (await endCancelled(context));
+      if (lease.state === 'leaving') {
+        if (await runs.release(claim, next.to, context.passed)) logPassedSteps(context);
         return;
       }
       const step = stepOf(definition, next.to);
-      if (!step) throw new Failure(new AppError('STEP_FAILED', { step: next.to, problem: 'there is no such step.' }));
-      if (!openOf(steps, step.id) && steps.length >= STEPS_OF_A_RUN) {
-        throw new Failure(new AppError('TOO_MANY_STEPS', { limit: STEPS_OF_A_RUN }));
+      if (!step)
+        throw new StepFailure(new AppError('STEP_FAILED', { step: next.to, problem: 'there is no such step.' }));
+      if (!findOpenStep(steps, step.id) && steps.length >= MAX_STEPS_PER_RUN) {
+        throw new StepFailure(new AppError('TOO_MANY_STEPS', { limit: MAX_STEPS_PER_RUN }));
       }
-      next = await executeStep(working, step);
+      next = await executeStep(context, step);
     }
   };
 
-  const end = async (claim: Claim, working: Working | undefined, thrown: Failure): Promise<void> => {
+  const failRun = async (claim: Claim, context: ExecutionContext | undefined, thrown: StepFailure): Promise<void> => {
     const { failure, position, data } = thrown;
     const { run } = claim;
     reportFailure(observe, `workflow ${run.name}`, failure);
     const at = position === undefined ? {} : { position, ...(data !== undefined && { data }) };
-    const told = await runs.fail(claim, { ...failureOf(failure), ...at, ...(working && passedOf(working)) });
-    if (!told) return;
-    if (working) tellPassed(working);
-    log.tell(run, 'abortWorkflow', { code: failure.code });
-    await files.drop(run.id, claim.steps.at(-1));
+    const isStored = await runs.fail(claim, { ...toRunFailure(failure), ...at, ...(context && passedOf(context)) });
+    if (!isStored) return;
+    if (context) logPassedSteps(context);
+    log.logEvent(run, 'abortWorkflow', { code: failure.code });
+    await files.remove(run.id, claim.steps.at(-1));
   };
 
-  return async (claim, holding) => {
-    let working: Working | undefined;
+  return async (claim, lease) => {
+    let working: ExecutionContext | undefined;
     try {
       try {
         const { run, steps } = claim;
         const definition = await definitionOf(run);
-        working = { claim, run, definition, holding, steps: [...steps], passed: [] };
-        await go(working);
+        working = { claim, run, definition, lease, steps: [...steps], passed: [] };
+        await executeSteps(working);
       } catch (thrown) {
-        if (!(thrown instanceof Failure)) throw thrown;
-        if (!holding.signal.aborted) await end(claim, working, thrown);
+        if (!(thrown instanceof StepFailure)) throw thrown;
+        if (!lease.signal.aborted) await failRun(claim, working, thrown);
       }
       return 'settled';
     } catch (cause) {
-      observe({ type: 'warning', message: `A run of '${claim.run.name}' is left to whoever takes it over.`, cause });
+      observe({
+        type: 'warning',
+        message: `Releasing a run of '${claim.run.name}' for another process to resume.`,
+        cause,
+      });
       return 'left';
     }
   };
@@ -379,14 +417,17 @@ const isSlow = (step: WorkflowStep): boolean =>
   step.type === 'ai' || step.type === 'mcp' || (step.type === 'condition' && step.question !== undefined);
 
 /** The current step of a run, if it was begun or waits. */
-function openOf(steps: readonly RunStep[], id: string): RunStep | undefined {
+function findOpenStep(steps: readonly RunStep[], id: string): RunStep | undefined {
   const last = steps.at(-1);
   return last?.stepId === id && (last.state === 'begun' || last.state === 'waiting') ? last : undefined;
 }
 
-function uncertainOf(open: RunStep | undefined): Asked {
-  const asked = open?.data as Asked | undefined;
-  if (!asked || open?.answeredBy == null) return { ask: 'uncertain' };
-  if (asked.ask === 'uncertain') return asked;
-  return { ask: 'uncertain', before: { asked, answer: open.answer as Answer, by: open.answeredBy } };
+function toUncertainRequest(openStep: RunStep | undefined): InputRequestData {
+  const requestData = openStep?.data as InputRequestData | undefined;
+  if (!requestData || openStep?.answeredBy == null) return { ask: 'uncertain' };
+  if (requestData.ask === 'uncertain') return requestData;
+  return {
+    ask: 'uncertain',
+    before: { asked: requestData, answer: openStep.answer as Answer, by: openStep.answeredBy },
+  };
 }

@@ -7,27 +7,27 @@ import { randomId } from '../../core/secret.ts';
 import type { Store } from '../../store/store.ts';
 import type { Claim, CodeWorkflow } from '../../store/workflows/types.ts';
 import { createExecution, type ExecutionParts } from './execution.ts';
-import type { Holding } from './retry.ts';
+import type { Lease } from './retry.ts';
 
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 const SWEEP_MS = 30_000;
 /** In units of SWEEP_MS: one hour. Idempotency keys expire after a day. */
-const SWEEPS_BETWEEN = 120;
+const SWEEPS_PER_CLEANUP = 120;
 /** Additional time for aborted runs to stop. */
-const LETTING_GO_MS = 200;
+const ABORT_GRACE_MS = 200;
 
 export interface ExecutorParts extends ExecutionParts {
   readonly store: Pick<Store, 'workflows' | 'runs' | 'permissions' | 'activity' | 'files'>;
   /** Maximum number of concurrent runs in this process. */
-  readonly atOnce: number;
+  readonly maxConcurrent: number;
   /** Workflows defined in code. They are published at the start, and again for teams created later. */
-  readonly code: () => readonly CodeWorkflow[];
+  readonly readCodeWorkflows: () => readonly CodeWorkflow[];
   /** While it returns false, the executor does not poll; runs arrive through `take` or `execute`. Default: it polls. */
-  readonly looks?: () => boolean;
+  readonly shouldPoll?: () => boolean;
   /** Called with a run that a concurrency limit delayed and that is now due, for distribution to other processes. */
-  readonly due?: (runId: string) => void;
+  readonly onDue?: (runId: string) => void;
 }
 
 export interface Executor {
@@ -48,31 +48,31 @@ export interface Executor {
   stop(limitMs: number): Promise<void>;
 }
 
-class Held implements Holding {
-  state: Holding['state'] = 'held';
+class RunLease implements Lease {
+  state: Lease['state'] = 'held';
   readonly signal = new Stop();
 }
 
 export function createExecutor(parts: ExecutorParts): Executor {
-  const { store, clock, observe, atOnce, code } = parts;
+  const { store, clock, observe, maxConcurrent, readCodeWorkflows } = parts;
   const { runs, workflows } = store;
   const owner = randomId();
   const executeRun = createExecution(parts);
-  const working = new Map<Held, Promise<void>>();
+  const running = new Map<RunLease, Promise<void>>();
   /** Claims that failed because of the storage. They are released once it responds, before their lease expires. */
-  const left = new Set<Claim>();
+  const abandoned = new Set<Claim>();
   // Jitter: processes that start together should not poll together.
-  const lookMs = LOOK_MS + (Number.parseInt(owner.slice(0, 2), 16) || 0);
+  const pollMs = POLL_MS + (Number.parseInt(owner.slice(0, 2), 16) || 0);
   let isStopping = false;
-  let looking: Promise<void> | undefined;
-  let again = false;
-  let forget: readonly (() => void)[] = [];
+  let polling: Promise<void> | undefined;
+  let pollAgain = false;
+  let stopTimers: readonly (() => void)[] = [];
   let sweeps = 0;
-  let isTold = false;
+  let isReported = false;
 
   const warn = (message: string, cause: unknown): void => observe({ type: 'warning', message, cause });
 
-  const every = (ms: number, run: () => Promise<void>): (() => void) => {
+  const repeat = (ms: number, run: () => Promise<void>): (() => void) => {
     let cancel = (): void => undefined;
     let isOver = false;
     const next = (): void => {
@@ -89,94 +89,98 @@ export function createExecutor(parts: ExecutorParts): Executor {
   /**
    * Renews the lease until the returned function is called. The run is also lost if renewal fails for the whole lease.
    */
-  const beat = (claim: Claim, held: Held): (() => void) => {
+  const renewLease = (claim: Claim, lease: RunLease): (() => void) => {
     let until = clock.monotonic() + LEASE_MS;
-    const lose = (): void => {
-      held.state = 'lost';
-      held.signal.abort();
+    const markLost = (): void => {
+      lease.state = 'lost';
+      lease.signal.abort();
     };
-    return every(RENEW_MS, async () => {
+    return repeat(RENEW_MS, async () => {
       const from = clock.monotonic();
       try {
-        const hold = await runs.renew(claim, LEASE_MS);
+        const leaseState = await runs.renew(claim, LEASE_MS);
         until = from + LEASE_MS;
-        if (hold === 'lost') lose();
-        else if (hold === 'cancel' && held.state === 'held') held.state = 'cancel';
+        if (leaseState === 'lost') markLost();
+        else if (leaseState === 'cancel' && lease.state === 'held') lease.state = 'cancel';
       } catch (cause) {
-        if (clock.monotonic() > until - RENEW_MS) lose();
-        warn('The lease of a run could not be renewed', cause);
+        if (clock.monotonic() > until - RENEW_MS) markLost();
+        warn('Failed to renew the lease of a run', cause);
       }
     });
   };
 
   /** A run of the workflow has ended. Wakes the run that has waited longest for the concurrency limit. */
-  const makeRoom = async (workflowId: string): Promise<void> => {
+  const wakeWaiting = async (workflowId: string): Promise<void> => {
     // If this fails, regular polling finds the run within a second.
     const id = await runs.wake(workflowId).catch(() => undefined);
-    if (id !== undefined) parts.due?.(id);
+    if (id !== undefined) parts.onDue?.(id);
   };
 
   const execute = (claim: Claim): Promise<void> => {
-    const held = new Held();
-    if (isStopping) held.state = 'leaving';
-    const still = beat(claim, held);
-    const work = executeRun(claim, held).then(async (end) => {
-      still();
-      if (end === 'left' && held.state !== 'lost') left.add(claim);
-      if (claim.isLimited) await makeRoom(claim.run.workflowId);
-      working.delete(held);
+    const lease = new RunLease();
+    if (isStopping) lease.state = 'leaving';
+    const stopRenewal = renewLease(claim, lease);
+    const work = executeRun(claim, lease).then(async (end) => {
+      stopRenewal();
+      if (end === 'left' && lease.state !== 'lost') abandoned.add(claim);
+      if (claim.isLimited) await wakeWaiting(claim.run.workflowId);
+      running.delete(lease);
       nudge();
     });
-    working.set(held, work);
+    running.set(lease, work);
     return work;
   };
 
   const claim = (limit: number, ids?: readonly string[]) =>
     runs.claim({ owner, leaseMs: LEASE_MS, limit, ...(ids && { ids }) });
 
-  interface Asked {
+  interface ClaimBatch {
     readonly ids: Set<string>;
     readonly claims: Promise<readonly Claim[]>;
   }
-  let asked: Asked | undefined;
+  let batch: ClaimBatch | undefined;
   let claiming: Promise<unknown> = Promise.resolve();
 
   /** Batches requests that arrive during a claim into the next one. Each caller receives its own claims. */
-  const claimTogether = async (ids: readonly string[]): Promise<readonly Claim[]> => {
-    if (!asked) {
+  const claimBatched = async (ids: readonly string[]): Promise<readonly Claim[]> => {
+    if (!batch) {
       const all = new Set<string>();
-      const send = (): Promise<readonly Claim[]> => {
-        asked = undefined;
+      const claimBatch = (): Promise<readonly Claim[]> => {
+        batch = undefined;
         return isStopping ? Promise.resolve([]) : claim(all.size, [...all]);
       };
-      asked = { ids: all, claims: claiming.then(send, send) };
-      claiming = asked.claims;
+      batch = { ids: all, claims: claiming.then(claimBatch, claimBatch) };
+      claiming = batch.claims;
     }
-    const mine = asked;
-    const own = ids.filter((id) => !mine.ids.has(id));
-    for (const id of own) mine.ids.add(id);
-    return (await mine.claims).filter(({ run }) => own.includes(run.id));
+    const joined = batch;
+    const added = ids.filter((id) => !joined.ids.has(id));
+    for (const id of added) joined.ids.add(id);
+    return (await joined.claims).filter(({ run }) => added.includes(run.id));
   };
 
   /** Claims runs up to the free capacity, until no run is due. */
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     do {
-      again = false;
-      for (let free = atOnce - working.size; free > 0 && !isStopping; free = atOnce - working.size) {
-        const claims = await claim(free);
+      pollAgain = false;
+      for (
+        let capacity = maxConcurrent - running.size;
+        capacity > 0 && !isStopping;
+        capacity = maxConcurrent - running.size
+      ) {
+        const claims = await claim(capacity);
         for (const one of claims) void execute(one);
         // Other processes were faster, or a workflow's concurrency limit holds back due runs.
-        if (claims.length < free) break;
+        if (claims.length < capacity) break;
       }
-    } while (again && !isStopping);
+    } while (pollAgain && !isStopping);
   };
 
   /** Releases these claims, to let any process take them. */
-  const giveBack = async (): Promise<void> => {
+  const releaseAbandoned = async (): Promise<void> => {
     try {
-      for (const claim of left) {
+      for (const claim of abandoned) {
         await runs.renew(claim, 0);
-        left.delete(claim);
+        abandoned.delete(claim);
       }
     } catch {
       // The storage still fails. This was already reported.
@@ -184,76 +188,76 @@ export function createExecutor(parts: ExecutorParts): Executor {
   };
 
   function nudge(): void {
-    if (isStopping || parts.looks?.() === false || forget.length === 0) return;
-    if (looking) {
-      again = true;
+    if (isStopping || parts.shouldPoll?.() === false || stopTimers.length === 0) return;
+    if (polling) {
+      pollAgain = true;
       return;
     }
-    looking = look()
+    polling = poll()
       .then(() => {
-        isTold = false;
+        isReported = false;
       })
       .catch((cause: unknown) => {
-        if (!isTold) warn('Runs of workflows could not be looked for. It is tried again every second.', cause);
-        isTold = true;
+        if (!isReported) warn('Failed to look for workflow runs. Retrying every second.', cause);
+        isReported = true;
       })
       .finally(() => {
-        looking = undefined;
-        if (again) nudge();
+        polling = undefined;
+        if (pollAgain) nudge();
       });
   }
 
   const sweep = async (): Promise<void> => {
     try {
-      const defined = code();
+      const defined = readCodeWorkflows();
       if (defined.length > 0) await workflows.publishCode(defined);
-      if (sweeps++ % SWEEPS_BETWEEN === 0) await runs.sweep();
+      if (sweeps++ % SWEEPS_PER_CLEANUP === 0) await runs.sweep();
     } catch (cause) {
-      warn('Workflows could not be swept', cause);
+      warn('Failed to clean up workflows', cause);
     }
   };
 
   /** Waits for the work, up to `ms`. */
-  const within = async (ms: number, work: Promise<void>): Promise<void> => {
+  const waitUpTo = async (ms: number, work: Promise<void>): Promise<void> => {
     let cancel = (): void => undefined;
-    const late = new Promise<void>((resolve) => {
+    const timeout = new Promise<void>((resolve) => {
       cancel = clock.after(ms, resolve);
     });
-    await Promise.race([work, late]);
+    await Promise.race([work, timeout]);
     cancel();
   };
 
   return {
     owner,
     async start() {
-      await workflows.publishCode(code());
-      const looks = async (): Promise<void> => {
-        await giveBack();
+      await workflows.publishCode(readCodeWorkflows());
+      const tick = async (): Promise<void> => {
+        await releaseAbandoned();
         nudge();
       };
-      forget = [every(SWEEP_MS, sweep), every(lookMs, looks)];
+      stopTimers = [repeat(SWEEP_MS, sweep), repeat(pollMs, tick)];
       nudge();
     },
     nudge,
     async take(ids) {
       if (isStopping) return 0;
-      const claims = await claimTogether(ids);
+      const claims = await claimBatched(ids);
       await Promise.all(claims.map(execute));
       return claims.length;
     },
     execute,
     async stop(limitMs) {
       isStopping = true;
-      for (const one of forget) one();
-      const ended = async (): Promise<void> => {
-        await looking;
-        await Promise.all(working.values());
+      for (const one of stopTimers) one();
+      const whenEnded = async (): Promise<void> => {
+        await polling;
+        await Promise.all(running.values());
       };
-      for (const held of working.keys()) if (held.state === 'held') held.state = 'leaving';
-      await within(limitMs, ended());
+      for (const lease of running.keys()) if (lease.state === 'held') lease.state = 'leaving';
+      await waitUpTo(limitMs, whenEnded());
       // Aborts steps that are still running. The process that takes over finds them begun.
-      for (const held of working.keys()) held.signal.abort();
-      await within(LETTING_GO_MS, ended());
+      for (const lease of running.keys()) lease.signal.abort();
+      await waitUpTo(ABORT_GRACE_MS, whenEnded());
     },
   };
 }

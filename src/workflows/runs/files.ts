@@ -12,14 +12,14 @@ import type { FileRows } from '../../store/files/types.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /** The reference that replaces a file among the values. */
-export interface KeptFile {
+export interface StoredFile {
   readonly $fileOfRun: string;
   readonly name: string;
   readonly mimeType: string;
   readonly bytes: number;
 }
 
-export interface Sender {
+export interface FileOwner {
   readonly runId: string;
   readonly userId: number;
   /** Maximum lifetime of the files. */
@@ -31,36 +31,40 @@ export interface RunFiles {
    * Stores the files and returns the values with references. Throws BODY_TOO_LARGE or TOO_MANY_FILES, and then stores
    * no file.
    */
-  keep(by: Sender, values: Values, limitBytes: number): Promise<Values>;
+  save(owner: FileOwner, values: Values, limitBytes: number): Promise<Values>;
   /**
    * Returns the values with their files. `gone`: names of values with a file that has expired or belongs to another
    * run. These values are omitted.
    */
-  open(runId: string, values: Values): Promise<{ readonly values: Values; readonly gone: readonly string[] }>;
+  open(runId: string, values: Values): Promise<{ readonly values: Values; readonly expired: readonly string[] }>;
   /** Removes the run's files found anywhere in `held`. A file that could not be removed expires later. */
-  drop(runId: string, held: unknown): Promise<void>;
+  remove(runId: string, data: unknown): Promise<void>;
 }
 
 export function createRunFiles(rows: FileRows, clock: Pick<Clock, 'now'>): RunFiles {
   const sealed = createSealedFiles(rows, clock);
 
-  const keepOne = async (by: Sender, { name, mimeType, content }: FormFile, limitBytes: number): Promise<KeptFile> => {
-    const { runId, userId, seconds } = by;
+  const saveOne = async (
+    owner: FileOwner,
+    { name, mimeType, content }: FormFile,
+    limitBytes: number,
+  ): Promise<StoredFile> => {
+    const { runId, userId, seconds } = owner;
     const about = { name, mimeType, runId };
     const key = await sealed.add({ kind: 'run', userId, state: 'arriving', about, seconds });
-    const kept = { $fileOfRun: key, name, mimeType, bytes: content.length };
+    const stored = { $fileOfRun: key, name, mimeType, bytes: content.length };
     try {
-      const { bytes, parts } = await sealed.write(key, oneOf(content), limitBytes);
+      const { bytes, parts } = await sealed.write(key, singleChunk(content), limitBytes);
       await rows.finish(hashToken(key), { bytes, parts });
     } catch (error) {
-      await dropOne(kept);
+      await removeOne(stored);
       throw error;
     }
-    return kept;
+    return stored;
   };
-  const dropOne = ({ $fileOfRun }: KeptFile) => rows.remove(hashToken($fileOfRun));
+  const removeOne = ({ $fileOfRun }: StoredFile) => rows.remove(hashToken($fileOfRun));
 
-  const findOne = async (runId: string, { $fileOfRun: key }: KeptFile) => {
+  const findOne = async (runId: string, { $fileOfRun: key }: StoredFile) => {
     const row = await rows.find(hashToken(key));
     if (row?.kind !== 'run') return undefined;
     const about = sealed.aboutOf<Omit<FormFile, 'content'> & { runId: string }>(key, row);
@@ -68,12 +72,12 @@ export function createRunFiles(rows: FileRows, clock: Pick<Clock, 'now'>): RunFi
     return about.runId === runId ? { row, about } : undefined;
   };
 
-  const openOne = async (runId: string, kept: KeptFile): Promise<FormFile | undefined> => {
-    const found = await findOne(runId, kept);
+  const openOne = async (runId: string, stored: StoredFile): Promise<FormFile | undefined> => {
+    const found = await findOne(runId, stored);
     if (found?.row.state !== 'ready') return undefined;
     const { name, mimeType } = found.about;
     const parts: Buffer[] = [];
-    for await (const part of sealed.read(kept.$fileOfRun, found.row)) {
+    for await (const part of sealed.read(stored.$fileOfRun, found.row)) {
       if (part === undefined) return undefined;
       parts.push(part);
     }
@@ -81,66 +85,66 @@ export function createRunFiles(rows: FileRows, clock: Pick<Clock, 'now'>): RunFi
   };
 
   return {
-    async keep(by, values, limitBytes) {
-      const made: KeptFile[] = [];
+    async save(owner, values, limitBytes) {
+      const saved: StoredFile[] = [];
       try {
         return await replaceEach(values, isFormFile, async (file) => {
-          const kept = await keepOne(by, file, limitBytes);
-          made.push(kept);
+          const kept = await saveOne(owner, file, limitBytes);
+          saved.push(kept);
           return kept;
         });
       } catch (error) {
-        for (const each of made) await dropOne(each);
+        for (const each of saved) await removeOne(each);
         throw error;
       }
     },
     async open(runId, values) {
-      const gone: string[] = [];
-      const opened = await replaceEach(values, isKept, async (kept, name) => {
+      const expired: string[] = [];
+      const opened = await replaceEach(values, isStoredFile, async (kept, name) => {
         const file = await openOne(runId, kept);
-        if (!file) gone.push(name);
+        if (!file) expired.push(name);
         return file;
       });
-      const there = Object.entries(opened).filter(([name]) => !gone.includes(name));
-      return { values: Object.fromEntries(there), gone };
+      const available = Object.entries(opened).filter(([name]) => !expired.includes(name));
+      return { values: Object.fromEntries(available), expired };
     },
-    async drop(runId, held) {
-      for (const kept of keptIn(held)) {
+    async remove(runId, data) {
+      for (const kept of findStoredFiles(data)) {
         const found = await findOne(runId, kept).catch(() => undefined);
-        if (found) await dropOne(kept).catch(() => undefined);
+        if (found) await removeOne(kept).catch(() => undefined);
       }
     },
   };
 }
 
-async function* oneOf(content: Buffer): AsyncIterable<Buffer> {
+async function* singleChunk(content: Buffer): AsyncIterable<Buffer> {
   yield content;
 }
 
-export function isKept(value: unknown): value is KeptFile {
-  const key = (value as Partial<KeptFile> | null | undefined)?.$fileOfRun;
+export function isStoredFile(value: unknown): value is StoredFile {
+  const key = (value as Partial<StoredFile> | null | undefined)?.$fileOfRun;
   return typeof key === 'string' && /^[\w-]{43}$/.test(key);
 }
 
-function keptIn(held: unknown): readonly KeptFile[] {
-  if (isKept(held)) return [held];
-  return typeof held === 'object' && held !== null ? Object.values(held).flatMap(keptIn) : [];
+function findStoredFiles(data: unknown): readonly StoredFile[] {
+  if (isStoredFile(data)) return [data];
+  return typeof data === 'object' && data !== null ? Object.values(data).flatMap(findStoredFiles) : [];
 }
 
 /** Replaces matching values, also in lists. Sequential, since each may be large. */
 async function replaceEach<T>(
   values: Values,
-  suits: (value: unknown) => value is T,
+  matches: (value: unknown) => value is T,
   replace: (value: T, name: string) => Promise<unknown>,
 ): Promise<Values> {
   const entries: [string, unknown][] = [];
   for (const [name, value] of Object.entries(values)) {
     if (!Array.isArray(value)) {
-      entries.push([name, suits(value) ? await replace(value, name) : value]);
+      entries.push([name, matches(value) ? await replace(value, name) : value]);
       continue;
     }
     const items: unknown[] = [];
-    for (const item of value as readonly unknown[]) items.push(suits(item) ? await replace(item, name) : item);
+    for (const item of value as readonly unknown[]) items.push(matches(item) ? await replace(item, name) : item);
     entries.push([name, items]);
   }
   return Object.fromEntries(entries);

@@ -2,7 +2,7 @@
 // step.
 import type { Clock } from '../../core/clock.ts';
 import type { ErrorCode } from '../../core/errors.ts';
-import { outcomeOfCode } from '../../store/audit/activity-outcome.ts';
+import { outcomeOfCode } from '../../store/audit/activity.ts';
 import type { ActivityEntry, ActivityLog, Intent } from '../../store/audit/activity-types.ts';
 import type { Run } from '../../store/workflows/types.ts';
 
@@ -22,13 +22,13 @@ export interface StepSubject {
 
 export interface RunLog {
   /** Logs an event that changes no data. The write is deferred. */
-  tell(
+  logEvent(
     run: Run,
     action: RunAction,
     more?: { readonly step?: string; readonly option?: string; readonly userId?: number; readonly code?: ErrorCode },
   ): void;
   /** Logs a read of a step. */
-  read(run: Run, step: string, subject: StepSubject): void;
+  logRead(run: Run, step: string, subject: StepSubject): void;
   /** Logs a change of a step. The entry is committed with an unknown outcome before the change. */
   begin(run: Run, step: string, subject: StepSubject): Promise<Intent>;
 }
@@ -68,8 +68,9 @@ export function createRunLog(activity: Pick<ActivityLog, 'record' | 'begin'>, cl
       durationMs: 0,
     });
   return {
-    tell: (run, action, { code, userId, ...at } = {}) => record(entryOf(run, { action }, at), 'write', code, userId),
-    read: (run, step, subject) => record(entryOf(run, subject, { step }), 'read', undefined),
+    logEvent: (run, action, { code, userId, ...at } = {}) =>
+      record(entryOf(run, { action }, at), 'write', code, userId),
+    logRead: (run, step, subject) => record(entryOf(run, subject, { step }), 'read', undefined),
     begin: (run, step, subject) => activity.begin({ ...entryOf(run, subject, { step }), type: 'write' }),
   };
 }

@@ -6,18 +6,18 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../../core/clock.ts';
 import type { DueRun } from '../../store/workflows/types.ts';
 
-export interface CarryParts {
+export interface RedisQueueParts {
   readonly url: string;
   readonly name: string;
   readonly clock: Clock;
-  readonly atOnce: number;
+  readonly maxConcurrent: number;
   /** Never rejects because of Redis. Null: this process only adds jobs. */
   readonly handle: ((runId: string) => Promise<void>) | null;
   /** A connection ended unexpectedly. May be called more than once. */
   readonly onEnd: (cause: unknown) => void;
 }
 
-export interface CarriedRuns {
+export interface RedisQueue {
   /** Adds one job per claim of a run; adding it again has no effect. */
   add(runs: readonly DueRun[]): Promise<void>;
   /** Stops fetching jobs. */
@@ -27,46 +27,53 @@ export interface CarriedRuns {
 }
 
 /** After this time, polling the storage is faster. */
-const PATIENCE_MS = 5000;
+const TIMEOUT_MS = 5000;
 /**
  * Redis hands out the job of a dead process again after this time. The sweep is faster: it adds a job for the next
  * claim.
  */
 const LOCK_MS = 30_000;
 
-const settings = {
+const redisOptions = {
   lazyConnect: true,
   // BullMQ requires null, since its blocking call for jobs has no timeout.
   maxRetriesPerRequest: null,
-  connectTimeout: PATIENCE_MS,
+  connectTimeout: TIMEOUT_MS,
   retryStrategy: () => null,
 };
 
 /** Rejects when Redis is unreachable. */
-export async function carryRuns({ url, name, clock, atOnce, handle, onEnd }: CarryParts): Promise<CarriedRuns> {
+export async function openRedisQueue({
+  url,
+  name,
+  clock,
+  maxConcurrent,
+  handle,
+  onEnd,
+}: RedisQueueParts): Promise<RedisQueue> {
   const [{ Redis }, bullmq] = await Promise.all([import('ioredis'), import('bullmq')]);
-  let ended = false;
-  let last: unknown;
-  const end = (cause: unknown): void => {
-    if (!ended) onEnd(last ?? cause);
+  let isEnded = false;
+  let lastError: unknown;
+  const reportEnd = (cause: unknown): void => {
+    if (!isEnded) onEnd(lastError ?? cause);
   };
   const clients: Redis[] = [];
-  const open = async (more: { readonly commandTimeout?: number }): Promise<Redis> => {
-    const client = new Redis(url, { ...settings, ...more });
+  const connect = async (extra: { readonly commandTimeout?: number }): Promise<Redis> => {
+    const client = new Redis(url, { ...redisOptions, ...extra });
     clients.push(client);
     client.on('error', (error) => {
-      last = error;
+      lastError = error;
     });
     try {
       await client.connect();
     } catch (cause) {
-      throw last ?? cause;
+      throw lastError ?? cause;
     }
-    client.on('end', end);
+    client.on('end', reportEnd);
     return client;
   };
-  const letGo = (): void => {
-    ended = true;
+  const disconnectAll = (): void => {
+    isEnded = true;
     for (const client of clients) client.disconnect();
   };
 
@@ -74,9 +81,9 @@ export async function carryRuns({ url, name, clock, atOnce, handle, onEnd }: Car
   let worker: Worker | undefined;
   try {
     const prefix = `portico-${name}`;
-    const adding = await open({ commandTimeout: PATIENCE_MS });
+    const connection = await connect({ commandTimeout: TIMEOUT_MS });
     queue = new bullmq.Queue('runs', {
-      connection: adding,
+      connection,
       prefix,
       skipMetasUpdate: true,
       streams: { events: { maxLen: 100 } },
@@ -85,9 +92,9 @@ export async function carryRuns({ url, name, clock, atOnce, handle, onEnd }: Car
     queue.on('error', () => undefined);
     if (handle) {
       worker = new bullmq.Worker<{ id: string }>('runs', ({ data }) => handle(data.id), {
-        connection: await open({}),
+        connection: await connect({}),
         prefix,
-        concurrency: atOnce,
+        concurrency: maxConcurrent,
         lockDuration: LOCK_MS,
         runRetryDelay: 1000,
       });
@@ -96,7 +103,7 @@ export async function carryRuns({ url, name, clock, atOnce, handle, onEnd }: Car
       await worker.waitUntilReady();
     }
   } catch (cause) {
-    letGo();
+    disconnectAll();
     throw cause;
   }
   return {
@@ -109,16 +116,16 @@ export async function carryRuns({ url, name, clock, atOnce, handle, onEnd }: Car
       worker?.pause(true).catch(() => undefined);
     },
     async end(limitMs) {
-      ended = true;
-      if (worker) await within(clock, limitMs, worker.close(limitMs === 0));
-      letGo();
+      isEnded = true;
+      if (worker) await waitUpTo(clock, limitMs, worker.close(limitMs === 0));
+      disconnectAll();
       await queue.close().catch(() => undefined);
     },
   };
 }
 
 /** Waits up to `limitMs`. Errors are ignored, since the connections are closed anyway. */
-function within(clock: Clock, limitMs: number, done: Promise<unknown>): Promise<void> {
+function waitUpTo(clock: Clock, limitMs: number, done: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const stop = clock.after(limitMs, resolve);
     const end = (): void => {

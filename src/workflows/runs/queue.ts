@@ -1,12 +1,12 @@
 // Distributes runs with Redis. BullMQ assigns each due run to one process immediately; polling the storage takes up to
 // a second. A job is only a hint: the worker claims the run in the storage first. Duplicate, late or lost jobs are
-// therefore harmless. A periodic sweep adds jobs that are missing in Redis. While Redis is unavailable, `carries`
+// therefore harmless. A periodic sweep adds jobs that are missing in Redis. While Redis is unavailable, `isConnected`
 // returns false and the executor polls the storage. One warning is logged per outage.
 import type { Clock } from '../../core/clock.ts';
 import { explainRedis } from '../../core/errors/connection.ts';
 import type { Observe } from '../../core/observe.ts';
-import type { DueWish, Runs } from '../../store/workflows/types.ts';
-import { type CarriedRuns, carryRuns } from './queue-redis.ts';
+import type { DueRequest, Runs } from '../../store/workflows/types.ts';
+import { openRedisQueue, type RedisQueue } from './queue-redis.ts';
 
 export interface RunQueueParts {
   /** URL of Redis. */
@@ -17,14 +17,14 @@ export interface RunQueueParts {
   readonly clock: Clock;
   readonly observe: Observe;
   /** Maximum number of concurrent jobs in this process. */
-  readonly atOnce: number;
+  readonly maxConcurrent: number;
   /** Claims a run and executes it until it ends, waits or is released. Null: this process executes no runs. */
-  readonly work: ((runId: string) => Promise<void>) | null;
+  readonly execute: ((runId: string) => Promise<void>) | null;
 }
 
 export interface RunQueue {
   /** Whether Redis distributes the runs. If not, executors poll the storage. */
-  carries(): boolean;
+  isConnected(): boolean;
   /** Starts connecting. */
   start(): void;
   /** Adds a job for a run that is due. */
@@ -40,20 +40,20 @@ const SWEEP_MS = 5000;
  * Delay before the sweep after a run. The end of a run may allow another one of a workflow with a concurrency limit.
  * Equal to the time that the storage delays such a run.
  */
-const SOON_MS = 1000;
-const SWEPT_AT_ONCE = 500;
+const SWEEP_DELAY_MS = 1000;
+const SWEEP_LIMIT = 500;
 /** Delay before reconnecting to Redis. */
-const REST_MS = 2000;
+const RECONNECT_MS = 2000;
 
 export function createRunQueue(parts: RunQueueParts): RunQueue {
-  const { runs, clock, observe, work } = parts;
-  let carried: CarriedRuns | undefined;
+  const { clock, observe, execute } = parts;
+  let connection: RedisQueue | undefined;
   let connecting: Promise<void> | undefined;
   let state: 'open' | 'paused' | 'closed' = 'open';
-  let isTold = false;
-  let isSoon = false;
-  let nudged = new Set<string>();
-  let telling: Promise<void> | undefined;
+  let isReported = false;
+  let isSweepScheduled = false;
+  let pendingIds = new Set<string>();
+  let flushing: Promise<void> | undefined;
   let stopTimer = (): void => undefined;
 
   const after = (ms: number, run: () => Promise<void>): void => {
@@ -61,112 +61,117 @@ export function createRunQueue(parts: RunQueueParts): RunQueue {
     if (state !== 'closed') stopTimer = clock.after(ms, () => void run());
   };
 
-  const leave = (gone: CarriedRuns | undefined, cause: unknown): void => {
+  const disconnect = (failed: RedisQueue | undefined, cause: unknown): void => {
     // Several connections and commands may fail in one outage, which is handled once.
-    if (state === 'closed' || gone !== carried) return;
-    carried = undefined;
-    void gone?.end(0);
-    if (!isTold) {
-      const message = `SERVICE_REDIS_URL: Redis does not carry the runs of workflows. ${explainRedis(cause, parts.url)} They are looked for in the storage until it does.`;
+    if (state === 'closed' || failed !== connection) return;
+    connection = undefined;
+    void failed?.end(0);
+    if (!isReported) {
+      const message = `SERVICE_REDIS_URL: Redis cannot queue workflow runs. ${explainRedis(cause, parts.url)} Until it can, the storage is polled for runs.`;
       observe({ type: 'warning', message });
     }
-    isTold = true;
-    after(REST_MS, connect);
+    isReported = true;
+    after(RECONNECT_MS, connect);
   };
 
   const handle = async (id: string): Promise<void> => {
     // A job skipped during shutdown is found by another process's sweep.
     if (state !== 'open') return;
-    await work?.(id);
-    soon();
+    await execute?.(id);
+    scheduleSweep();
   };
 
   const connect = async (): Promise<void> => {
     connecting ??= (async () => {
       try {
         const name = await parts.name();
-        const opened = await carryRuns({
+        const opened = await openRedisQueue({
           ...parts,
           name,
-          handle: work && handle,
-          onEnd: (cause) => leave(opened, cause),
+          handle: execute && handle,
+          onEnd: (cause) => disconnect(opened, cause),
         });
         if (state !== 'open') return await opened.end(0);
-        carried = opened;
-        isTold = false;
+        connection = opened;
+        isReported = false;
       } catch (cause) {
-        leave(carried, cause);
+        disconnect(connection, cause);
       }
     })().finally(() => {
       connecting = undefined;
     });
     await connecting;
-    if (carried) await sweep();
+    if (connection) await sweep();
   };
 
   /** Returns true when the limit was reached. */
-  const put = async (to: CarriedRuns, wish: DueWish): Promise<boolean> => {
-    let due: Awaited<ReturnType<Runs['due']>>;
+  const addDue = async (target: RedisQueue, request: DueRequest): Promise<boolean> => {
+    const due = await findDue(parts, request);
+    if (!due) return false;
     try {
-      due = await runs.due(wish);
+      if (due.length > 0) await target.add(due);
     } catch (cause) {
-      observe({ type: 'warning', message: 'The storage could not be asked which runs of workflows are due', cause });
-      return false;
+      disconnect(target, cause);
     }
-    try {
-      if (due.length > 0) await to.add(due);
-    } catch (cause) {
-      leave(to, cause);
-    }
-    return due.length === wish.limit;
+    return due.length === request.limit;
   };
 
   const sweep = async (): Promise<void> => {
-    const to = carried;
-    if (!to) return;
-    isSoon = false;
-    const isFull = await put(to, { limit: SWEPT_AT_ONCE });
-    if (to !== carried || isSoon) return;
-    if (isFull) soon();
+    const target = connection;
+    if (!target) return;
+    isSweepScheduled = false;
+    const isLimitReached = await addDue(target, { limit: SWEEP_LIMIT });
+    if (target !== connection || isSweepScheduled) return;
+    if (isLimitReached) scheduleSweep();
     else after(SWEEP_MS, sweep);
   };
 
-  const soon = (): void => {
-    if (isSoon || !carried) return;
-    isSoon = true;
-    after(SOON_MS, sweep);
+  const scheduleSweep = (): void => {
+    if (isSweepScheduled || !connection) return;
+    isSweepScheduled = true;
+    after(SWEEP_DELAY_MS, sweep);
   };
 
   /** Runs nudged during the query are batched into the next one. */
-  const tell = async (to: CarriedRuns): Promise<void> => {
-    while (nudged.size > 0 && to === carried) {
-      const ids = [...nudged];
-      nudged = new Set();
-      await put(to, { limit: ids.length, ids });
+  const flush = async (target: RedisQueue): Promise<void> => {
+    while (pendingIds.size > 0 && target === connection) {
+      const ids = [...pendingIds];
+      pendingIds = new Set();
+      await addDue(target, { limit: ids.length, ids });
     }
   };
 
   return {
-    carries: () => carried !== undefined && state === 'open',
+    isConnected: () => connection !== undefined && state === 'open',
     start: () => void connect(),
     nudge(runId) {
-      if (!carried || state === 'closed') return;
-      nudged.add(runId);
-      telling ??= tell(carried).finally(() => {
-        telling = undefined;
+      if (!connection || state === 'closed') return;
+      pendingIds.add(runId);
+      flushing ??= flush(connection).finally(() => {
+        flushing = undefined;
       });
     },
     pause() {
       if (state === 'open') state = 'paused';
-      carried?.pause();
+      connection?.pause();
     },
     async close(limitMs) {
-      await telling;
+      await flushing;
       state = 'closed';
       stopTimer();
       await connecting;
-      await carried?.end(limitMs);
-      carried = undefined;
+      await connection?.end(limitMs);
+      connection = undefined;
     },
   };
+}
+
+/** Undefined, with a warning, if the storage fails. */
+async function findDue({ runs, observe }: RunQueueParts, wish: DueRequest) {
+  try {
+    return await runs.due(wish);
+  } catch (cause) {
+    observe({ type: 'warning', message: 'Failed to read the due workflow runs from the storage', cause });
+    return undefined;
+  }
 }

@@ -1,8 +1,8 @@
 import { AppError } from '../../core/errors.ts';
 import type { StepOf } from '../definition/definition.ts';
 import { askModel } from './model-answer.ts';
-import { both, isRecord, keyOf } from './record-filter.ts';
-import { type Done, fill, placeOf, readFields, type StepCall, type StepHandler } from './step.ts';
+import { andFilter, recordFilter, requireKey } from './record-filter.ts';
+import { type DoneResult, fillStepTemplates, readFields, recordOf, type StepCall, type StepHandler } from './step.ts';
 
 type Condition = StepOf<'condition'>;
 
@@ -13,45 +13,48 @@ type Condition = StepOf<'condition'>;
 export const condition: StepHandler<Condition> = async (call) => {
   const { step, answered } = call;
   const { mode = 'automatic' } = step;
-  if (answered) return take(step, String(answered.answer.values.option));
-  const found = mode === 'manual' ? undefined : await choose(call);
-  if (mode === 'automatic' && found !== undefined) return take(step, found);
-  const asked = { ask: 'option', ...(found !== undefined && { proposed: found }) } as const;
-  return { kind: 'wait', reason: 'choice', asked };
+  if (answered) return selectOption(step, String(answered.answer.values.option));
+  const proposed = mode === 'manual' ? undefined : await chooseOption(call);
+  if (mode === 'automatic' && proposed !== undefined) return selectOption(step, proposed);
+  const requestData = { ask: 'option', ...(proposed !== undefined && { proposed }) } as const;
+  return { kind: 'wait', reason: 'choice', asked: requestData };
 };
 
-function take(step: Condition, id: string): Done {
+function selectOption(step: Condition, id: string): DoneResult {
   const option = step.options.find((each) => each.id === id);
   if (!option) throw new AppError('STEP_FAILED', { step: step.id, problem: `there is no option '${id}'.` });
   const { label = id, next = step.next ?? null } = option;
   return { kind: 'done', outcome: { option: id, label }, data: { option: id }, next };
 }
 
-async function choose(call: StepCall<Condition>): Promise<string | undefined> {
+async function chooseOption(call: StepCall<Condition>): Promise<string | undefined> {
   const { step } = call;
   if (step.options.every(({ when }) => when === undefined) && step.question !== undefined) {
     const options = step.options.map(({ id, label = id }) => `${id}: ${label}`).join('\n');
-    const question = `${await fill(call, step.question)}\n\nThe possible answers:\n${options}`;
+    const question = `${await fillStepTemplates(call, step.question)}\n\nThe possible answers:\n${options}`;
     const ids = step.options.map(({ id }) => id);
     return (await askModel(call, question, { type: 'enum', options: ids })) as string | undefined;
   }
-  const place = placeOf(call);
-  const key = keyOf(call, place.collection);
+  const record = recordOf(call);
+  const key = requireKey(call, record.collection);
   for (const { id, when } of step.options) {
-    if (when === undefined || (await satisfies(call, await fill(call, when)))) return id;
+    if (when === undefined || (await satisfies(call, await fillStepTemplates(call, when)))) return id;
   }
   // Throws RECORD_NOT_FOUND if the record is missing, which differs from matching no filter.
-  await readFields(call, place, key);
-  throw new AppError('STEP_FAILED', { step: step.id, problem: 'the record satisfies the filter of no option.' });
+  await readFields(call, record, key);
+  throw new AppError('STEP_FAILED', {
+    step: step.id,
+    problem: 'the record does not satisfy the filter of any option.',
+  });
 }
 
 async function satisfies(call: StepCall<Condition>, when: NonNullable<Condition['options'][number]['when']>) {
   const { engine, access, signal } = call;
-  const place = placeOf(call);
-  const { collection } = place;
-  const condition = engine.storedFilters.keepMeaning(access, collection, when);
-  const filter = both(isRecord(call, place), condition);
-  const request = { collection, fields: keyOf(call, collection), filter, limit: 1 };
+  const record = recordOf(call);
+  const { collection } = record;
+  const condition = engine.storedFilters.disambiguate(access, collection, when);
+  const filter = andFilter(recordFilter(call, record), condition);
+  const request = { collection, fields: requireKey(call, collection), filter, limit: 1 };
   const { rows } = await engine.list(access, request, { signal });
   return rows.length > 0;
 }

@@ -4,13 +4,13 @@
 
 import type { RecordChange, WriteEffect } from '../../agent/write/effects.ts';
 
-interface Decides {
+interface SecondPersonRule {
   /** Users who may not confirm, because a second person is required. */
   readonly notBy?: readonly number[];
 }
 
 /** Values to write to a record, and the changes they would make now. */
-export interface AskedChange extends RecordPlace, Decides {
+export interface ChangeRequestData extends RecordReference, SecondPersonRule {
   readonly ask: 'change';
   readonly values: Readonly<Record<string, unknown>>;
   readonly changes: Readonly<RecordChange['fields']>;
@@ -21,42 +21,42 @@ export interface AskedChange extends RecordPlace, Decides {
 }
 
 /** An action to execute on a record. */
-export interface AskedAction extends RecordPlace, Decides {
+export interface ActionRequestData extends RecordReference, SecondPersonRule {
   readonly ask: 'action';
   readonly action: string;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
 /** A call of a tool on a remote MCP server. */
-export interface AskedCall extends Decides {
+export interface CallRequestData extends SecondPersonRule {
   readonly ask: 'call';
   readonly server: string;
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-export type Asked =
+export type InputRequestData =
   | { readonly ask: 'inputs'; readonly text: string }
   | { readonly ask: 'option'; readonly proposed?: string }
-  | (RecordPlace & { readonly ask: 'values'; readonly values: Readonly<Record<string, unknown>> })
-  | AskedChange
-  | (RecordPlace & {
+  | (RecordReference & { readonly ask: 'values'; readonly values: Readonly<Record<string, unknown>> })
+  | ChangeRequestData
+  | (RecordReference & {
       readonly ask: 'form';
       readonly action: string;
       readonly values: Readonly<Record<string, unknown>>;
     })
-  | AskedAction
-  | AskedCall
+  | ActionRequestData
+  | CallRequestData
   /** The choice of one related record. */
-  | (RecordPlace & { readonly ask: 'record'; readonly relation: string; readonly proposed?: string })
+  | (RecordReference & { readonly ask: 'record'; readonly relation: string; readonly proposed?: string })
   | { readonly ask: 'answer'; readonly prompt: string; readonly proposed?: unknown }
   /** The user must connect the server again. */
   | { readonly ask: 'reconnect'; readonly server: string }
   /** A change was begun and its outcome is unknown. `before`: the previous question and answer. */
-  | { readonly ask: 'uncertain'; readonly before?: Answered };
+  | { readonly ask: 'uncertain'; readonly before?: AnsweredRequest };
 
-export interface Answered {
-  readonly asked: Asked;
+export interface AnsweredRequest {
+  readonly asked: InputRequestData;
   readonly answer: Answer;
   /** User id. */
   readonly by: number;
@@ -68,7 +68,7 @@ export interface Answer {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-export interface RecordPlace {
+export interface RecordReference {
   readonly collection: string;
   /** Packed. */
   readonly id: string;

@@ -2,23 +2,23 @@
 // confirmed call uses the arguments that were shown, even if the record has changed since.
 import { AppError, fail, isAppError } from '../../core/errors.ts';
 import type { StepOf } from '../definition/definition.ts';
-import type { RemoteRoom } from '../remote-mcp/remote-servers.ts';
-import type { AskedCall } from './input-request.ts';
-import { type Done, fill, type StepHandler } from './step.ts';
+import type { RemoteServers } from '../remote-mcp/remote-servers.ts';
+import type { CallRequestData } from './input-request.ts';
+import { type DoneResult, fillStepTemplates, type StepHandler } from './step.ts';
 
-const why =
-  "it may change something, and nobody would be asked. Set the step's mode to confirm, or its allowChanges to true.";
+const DENIED_REASON =
+  "it may change data without confirmation. Set the step's mode to confirm, or its allowChanges to true.";
 
 /** Maximum length of a tool's error text, in characters. Only the user of the run can read it. */
-const SAID_MOST = 2000;
+const MAX_ERROR_LENGTH = 2000;
 
-export function createMcpStep(remotes: Pick<RemoteRoom, 'prepare'>): StepHandler<StepOf<'mcp'>> {
+export function createMcpStep(remotes: Pick<RemoteServers, 'prepare'>): StepHandler<StepOf<'mcp'>> {
   return async (call) => {
     const { step, run, answered, signal } = call;
     const { server, tool } = step;
     const confirmed = answered?.asked.ask === 'call' ? answered.asked : undefined;
-    const values = confirmed?.arguments ?? (await fill(call, step.arguments ?? {}));
-    let prepared: Awaited<ReturnType<RemoteRoom['prepare']>>;
+    const values = confirmed?.arguments ?? (await fillStepTemplates(call, step.arguments ?? {}));
+    let prepared: Awaited<ReturnType<RemoteServers['prepare']>>;
     try {
       prepared = await remotes.prepare({ server, tool, values, userId: run.userId }, signal);
     } catch (thrown) {
@@ -26,25 +26,26 @@ export function createMcpStep(remotes: Pick<RemoteRoom, 'prepare'>): StepHandler
       return { kind: 'wait', reason: 'reconnect', asked: { ask: 'reconnect', server } };
     }
     if (!confirmed) {
-      const asked: AskedCall = { ask: 'call', server, tool, arguments: values };
-      if ((step.mode ?? 'confirm') === 'confirm') return { kind: 'wait', reason: 'confirmation', asked };
-      if (prepared.asksPerson) return { kind: 'wait', reason: 'approval', asked };
-      if (prepared.mayHarm && step.allowChanges !== true) fail('REMOTE_TOOL_NOT_ALLOWED', { server, tool, why });
+      const requestData: CallRequestData = { ask: 'call', server, tool, arguments: values };
+      if ((step.mode ?? 'confirm') === 'confirm') return { kind: 'wait', reason: 'confirmation', asked: requestData };
+      if (prepared.needsConfirmation) return { kind: 'wait', reason: 'approval', asked: requestData };
+      if (prepared.canHarm && step.allowChanges !== true)
+        fail('REMOTE_TOOL_NOT_ALLOWED', { server, tool, why: DENIED_REASON });
     }
     return {
       kind: 'change',
       action: 'callRemoteTool',
-      async make({ signal: stop }) {
-        const { text, result, isError } = await prepared.make(stop);
+      async execute({ signal: stop }) {
+        const { text, result, isError } = await prepared.execute(stop);
         const outcome = { server, tool, isError, characters: text.length, values: Object.keys(result).length };
         // Later steps use `{{steps.<id>.text}}`, and properties of the structured content such as
         // `{{steps.<id>.amount}}`.
-        const done: Done = { kind: 'done', outcome, data: { ...result, text, result } };
+        const done: DoneResult = { kind: 'done', outcome, data: { ...result, text, result } };
         if (!isError) return done;
         const fails = new AppError('REMOTE_TOOL_FAILED', { server, tool });
         if (step.onError !== undefined) return { ...done, fails, next: step.onError };
-        const said = text.length > SAID_MOST ? `${text.slice(0, SAID_MOST)}…` : text;
-        return { ...done, fails, data: { text: said } };
+        const message = text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH)}…` : text;
+        return { ...done, fails, data: { text: message } };
       },
     };
   };

@@ -1,5 +1,5 @@
 import type { StepOf } from '../definition/definition.ts';
-import { placeOf, readFields, type StepHandler } from './step.ts';
+import { readFields, recordOf, type StepHandler } from './step.ts';
 
 /**
  * Reads fields of a record. Later steps use `{{steps.<id>.<field>}}`. Throws RECORD_NOT_FOUND, also when the record is
@@ -7,8 +7,8 @@ import { placeOf, readFields, type StepHandler } from './step.ts';
  */
 export const readRecord: StepHandler<StepOf<'read-record'>> = async (call) => {
   const { fields } = call.step;
-  const place = placeOf(call);
-  const data = await readFields(call, place, fields);
-  const read = { action: 'read', collection: place.collection, recordIds: [place.id] };
+  const record = recordOf(call);
+  const data = await readFields(call, record, fields);
+  const read = { action: 'read', collection: record.collection, recordIds: [record.id] };
   return { kind: 'done', outcome: { fields: fields.length }, data, read };
 };

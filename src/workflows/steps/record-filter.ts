@@ -5,21 +5,21 @@ import type { Engine } from '../../agent/engine.ts';
 import type { Access } from '../../core/caller.ts';
 import { AppError } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
-import type { RecordPlace } from './input-request.ts';
+import type { RecordReference } from './input-request.ts';
 
-type Asker = { readonly engine: Engine; readonly access: Access; readonly step: { readonly id: string } };
+type RecordReader = { readonly engine: Engine; readonly access: Access; readonly step: { readonly id: string } };
 
 /** Names of the key fields. Throws STEP_FAILED when they are not visible to the user. */
-export function keyOf({ engine, access, step }: Asker, collection: string): readonly string[] {
+export function requireKey({ engine, access, step }: RecordReader, collection: string): readonly string[] {
   const { key } = engine.describe(access, collection);
   if (key.length > 0) return key;
-  const problem = `the key of '${collection}' cannot be read, so that none of its records can be named.`;
+  const problem = `the key of '${collection}' cannot be read, and a record needs it as its id.`;
   throw new AppError('STEP_FAILED', { step: step.id, problem });
 }
 
-export function isRecord(asker: Asker, { collection, id }: RecordPlace): PlainFilter {
-  const { engine, access } = asker;
-  const key = keyOf(asker, collection);
+export function recordFilter(reader: RecordReader, { collection, id }: RecordReference): PlainFilter {
+  const { engine, access } = reader;
+  const key = requireKey(reader, collection);
   const { fields } = engine.describe(access, collection);
   const values = key.length === 1 ? [id] : splitId(id);
   if (values.length !== key.length) throw new AppError('RECORD_NOT_FOUND', { collection, id });
@@ -31,8 +31,8 @@ export function isRecord(asker: Asker, { collection, id }: RecordPlace): PlainFi
   return { aggregator: 'And', conditions };
 }
 
-export const both = (one: PlainFilter, other: PlainFilter | undefined): PlainFilter =>
+export const andFilter = (one: PlainFilter, other: PlainFilter | undefined): PlainFilter =>
   other === undefined ? one : { aggregator: 'And', conditions: [one, other] };
 
 /** Packed ids of rows that consist of the key columns. */
-export const idsOf = (rows: readonly (readonly unknown[])[]): readonly string[] => rows.map((row) => packId(row));
+export const packIds = (rows: readonly (readonly unknown[])[]): readonly string[] => rows.map((row) => packId(row));

@@ -14,7 +14,7 @@ import type { StepOf, WorkflowDefinition, WorkflowStep } from '../definition/def
 import { fillTemplates, type Reference, referencesOf } from '../definition/template.ts';
 import type { RunFiles } from '../runs/files.ts';
 import type { StepSubject } from '../runs/log.ts';
-import type { Answered, Asked, RecordPlace } from './input-request.ts';
+import type { AnsweredRequest, InputRequestData, RecordReference } from './input-request.ts';
 
 export interface StepCall<S extends WorkflowStep = WorkflowStep> {
   readonly step: S;
@@ -29,14 +29,14 @@ export interface StepCall<S extends WorkflowStep = WorkflowStep> {
   /** Steps begun so far, oldest first. */
   readonly steps: readonly RunStep[];
   /** The answer to this step's question, if it has waited. */
-  readonly answered: Answered | undefined;
+  readonly answered: AnsweredRequest | undefined;
   /** Sends webhooks from the server, since a run has no browser to do it. */
   readonly sendWebhook: SendWebhook;
   readonly files: RunFiles;
 }
 
 /** `outcome`: names and counts. `data`: values for later steps. `next`: overrides the step's own `next`. */
-export interface Done {
+export interface DoneResult {
   readonly kind: 'done';
   readonly outcome: Readonly<Record<string, unknown>>;
   readonly data?: unknown;
@@ -50,49 +50,51 @@ export interface Done {
   readonly read?: StepSubject;
 }
 
-export interface Waits {
+export interface WaitResult {
   readonly kind: 'wait';
   readonly reason: AwaitReason;
-  readonly asked: Asked;
+  readonly asked: InputRequestData;
 }
 
 /** A change to make. `action` and the inherited properties are for the activity log. */
-export interface Changes extends StepSubject {
+export interface ChangeResult extends StepSubject {
   readonly kind: 'change';
   /** The engine adds every record that it writes to `written`. */
-  make(options: { readonly signal: StopSignal; readonly written: Written[] }): Promise<Done>;
+  execute(options: { readonly signal: StopSignal; readonly written: Written[] }): Promise<DoneResult>;
 }
 
-export type StepResult = Done | Waits | Changes;
+export type StepResult = DoneResult | WaitResult | ChangeResult;
 export type StepHandler<S extends WorkflowStep = WorkflowStep> = (call: StepCall<S>) => Promise<StepResult>;
 
 /** The handlers by step type. */
 export type StepHandlers = { readonly [T in WorkflowStep['type']]: StepHandler<StepOf<T>> };
 
 /** The data that a load-related-record step stores for later steps. */
-export type Loaded = RecordPlace;
+export type LoadedRecord = RecordReference;
 
-type Known = Pick<StepCall, 'run' | 'steps'>;
+type RunProgress = Pick<StepCall, 'run' | 'steps'>;
 
 /**
  * The record that a step uses: the record of the run, or one loaded by an earlier step. Throws STEP_FAILED if that step
  * has loaded no record.
  */
-export function placeOf({ step, run, steps }: Known & { readonly step: WorkflowStep }): RecordPlace {
-  const from = 'record' in step ? step.record : undefined;
-  if (from === undefined) return { collection: run.collection, id: run.recordId };
-  const loaded = lastOf(steps, from)?.data as Loaded | undefined;
-  return loaded ?? fail('STEP_FAILED', { step: step.id, problem: `the step '${from}' has taken no record.` });
+export function recordOf({ step, run, steps }: RunProgress & { readonly step: WorkflowStep }): RecordReference {
+  const loadingStep = 'record' in step ? step.record : undefined;
+  if (loadingStep === undefined) return { collection: run.collection, id: run.recordId };
+  const loaded = findLastCompleted(steps, loadingStep)?.data as LoadedRecord | undefined;
+  return (
+    loaded ?? fail('STEP_FAILED', { step: step.id, problem: `the step '${loadingStep}' has not loaded a record.` })
+  );
 }
 
 /** The most recent completed execution of a step, since a workflow may loop. */
-export const lastOf = (steps: readonly RunStep[], id: string): RunStep | undefined =>
+export const findLastCompleted = (steps: readonly RunStep[], id: string): RunStep | undefined =>
   steps.findLast((each) => each.stepId === id && each.state === 'done');
 
 /** Reads fields of one record. Throws RECORD_NOT_FOUND, also when the record is not visible to the user. */
 export async function readFields(
   { engine, access, signal }: Pick<StepCall, 'engine' | 'access'> & Partial<Pick<StepCall, 'signal'>>,
-  { collection, id }: RecordPlace,
+  { collection, id }: RecordReference,
   fields: readonly string[],
 ): Promise<Readonly<Record<string, unknown>>> {
   const { columns, rows } = await engine.get(access, { collection, id, fields }, { ...(signal && { signal }) });
@@ -103,20 +105,20 @@ export async function readFields(
  * Returns `value` with its templates filled. All referenced fields of the run's record are read in one request, as the
  * user of the run.
  */
-export async function fill<T>(call: StepCall, value: T): Promise<T> {
+export async function fillStepTemplates<T>(call: StepCall, value: T): Promise<T> {
   const { run, steps, access, step } = call;
   const references = referencesOf(value, step.id);
   const fields = [...new Set(references.filter(({ root }) => root === 'record').map(({ name }) => name))];
   const record =
     fields.length > 0 ? await readFields(call, { collection: run.collection, id: run.recordId }, fields) : {};
-  const look = ({ root, name, member }: Reference): unknown => {
+  const resolve = ({ root, name, member }: Reference): unknown => {
     if (root === 'record') return record[name] ?? null;
     if (root === 'user') return userValues(access)[name] ?? null;
     if (root === 'run') return { id: run.id, record: run.recordId, workflow: run.name }[name] ?? null;
-    const values = lastOf(steps, name)?.data as Readonly<Record<string, unknown>> | undefined;
+    const values = findLastCompleted(steps, name)?.data as Readonly<Record<string, unknown>> | undefined;
     return (values && Object.hasOwn(values, member!) ? values[member!] : undefined) ?? null;
   };
-  return fillTemplates(value, look);
+  return fillTemplates(value, resolve);
 }
 
 function userValues({ caller }: Pick<Access, 'caller'>): Readonly<Record<string, unknown>> {
@@ -125,7 +127,7 @@ function userValues({ caller }: Pick<Access, 'caller'>): Readonly<Record<string,
 }
 
 /** The required approval; undefined if no approval is needed. Throws FORBIDDEN if the policy denies the operation. */
-export function approvalOf(policy: Policy, verb: string, collection: string): Policy | undefined {
+export function requiredApproval(policy: Policy, verb: string, collection: string): Policy | undefined {
   if (policy.policy === 'deny') fail('FORBIDDEN', { verb, collection });
   return policy.policy === 'allow' ? undefined : policy;
 }

@@ -18,15 +18,15 @@ export function stepHandlers(mcp?: StepHandler<StepOf<'mcp'>>): StepHandlers {
     'update-record': updateRecord,
     'trigger-action': triggerAction,
     'load-related-record': loadRelatedRecord,
-    mcp: mcp ?? notHere,
+    mcp: mcp ?? failUnsupported,
     guidance,
     ai,
   };
 }
 
-async function notHere<S extends WorkflowStep>({ step }: { readonly step: S }): Promise<never> {
+async function failUnsupported<S extends WorkflowStep>({ step }: { readonly step: S }): Promise<never> {
   throw new AppError('STEP_FAILED', {
     step: step.id,
-    problem: `steps of the type ${step.type} are not executed here.`,
+    problem: `steps of the type ${step.type} are not supported here.`,
   });
 }

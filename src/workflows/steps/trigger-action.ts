@@ -1,13 +1,20 @@
 import type { FormAnswer } from '../../agent/actions/answer.ts';
 import type { ActionResult } from '../../agent/actions/results.ts';
 import type { Engine } from '../../agent/engine.ts';
-import { type Access, freely, type Policy, strictestOf } from '../../core/caller.ts';
+import { type Access, allowPolicy, type Policy, strictestPolicy } from '../../core/caller.ts';
 import type { StopSignal } from '../../core/clock/stop.ts';
 import { AppError } from '../../core/errors.ts';
 import type { StepOf } from '../definition/definition.ts';
-import { consentOf } from './consent.ts';
-import type { RecordPlace } from './input-request.ts';
-import { approvalOf, type Done, fill, placeOf, type StepCall, type StepHandler } from './step.ts';
+import { requiredConfirmation } from './consent.ts';
+import type { RecordReference } from './input-request.ts';
+import {
+  type DoneResult,
+  fillStepTemplates,
+  recordOf,
+  requiredApproval,
+  type StepCall,
+  type StepHandler,
+} from './step.ts';
 
 type TriggerAction = StepOf<'trigger-action'>;
 type Values = Readonly<Record<string, unknown>>;
@@ -16,30 +23,34 @@ type Values = Readonly<Record<string, unknown>>;
 export const triggerAction: StepHandler<TriggerAction> = async (call) => {
   const { step, answered, access, run, engine, signal, files } = call;
   const { mode = 'confirm', action } = step;
-  const place = placeOf(call);
-  const { collection, id } = place;
-  const asked = answered?.asked;
-  const known = asked?.ask === 'form' || asked?.ask === 'action' ? asked.values : await fill(call, step.values ?? {});
-  const given: Values = asked?.ask === 'form' ? { ...known, ...answered!.answer.values } : known;
-  const { values: filled, gone } = await files.open(run.id, given);
-  const form = await loadForm({ engine, access, signal }, place, action, filled);
-  const policy = approvalOf(policyOf(engine, access, collection, action), `trigger '${action}' of`, collection);
-  const values = Object.fromEntries(Object.entries(given).filter(([name]) => !gone.includes(name)));
+  const record = recordOf(call);
+  const { collection, id } = record;
+  const requestData = answered?.asked;
+  const initialValues =
+    requestData?.ask === 'form' || requestData?.ask === 'action'
+      ? requestData.values
+      : await fillStepTemplates(call, step.values ?? {});
+  const submitted: Values =
+    requestData?.ask === 'form' ? { ...initialValues, ...answered!.answer.values } : initialValues;
+  const { values: withFiles, expired } = await files.open(run.id, submitted);
+  const form = await loadForm({ engine, access, signal }, record, action, withFiles);
+  const policy = requiredApproval(policyOf(engine, access, collection, action), `trigger '${action}' of`, collection);
+  const values = Object.fromEntries(Object.entries(submitted).filter(([name]) => !expired.includes(name)));
   // If a chosen file has expired, the person must choose it again; the action never runs without it.
-  if ((mode === 'manual' && !answered) || !form.canExecute || gone.length > 0) {
-    return { kind: 'wait', reason: 'form', asked: { ask: 'form', ...place, action, values } };
+  if ((mode === 'manual' && !answered) || !form.canExecute || expired.length > 0) {
+    return { kind: 'wait', reason: 'form', asked: { ask: 'form', ...record, action, values } };
   }
-  const { reason, notBy } = consentOf(policy, mode, run, answered);
-  if (reason) return { kind: 'wait', reason, asked: { ask: 'action', ...place, action, values, notBy } };
+  const { reason, notBy } = requiredConfirmation(policy, mode, run, answered);
+  if (reason) return { kind: 'wait', reason, asked: { ask: 'action', ...record, action, values, notBy } };
   return {
     kind: 'change',
     action: 'action',
     collection,
     recordIds: [id],
-    async make(options) {
-      const request = { collection, action, recordIds: [id], values: filled };
+    async execute(options) {
+      const request = { collection, action, recordIds: [id], values: withFiles };
       const result = await engine.actions.execute(access, request, options);
-      await files.drop(run.id, values);
+      await files.remove(run.id, values);
       return toDone(call, result, options.signal);
     },
   };
@@ -47,13 +58,13 @@ export const triggerAction: StepHandler<TriggerAction> = async (call) => {
 
 /** The stricter of the policies of the role and of the action. */
 function policyOf(engine: Engine, access: Access, collection: string, action: string): Policy {
-  const known = engine.actions.describe(access, collection).find(({ name }) => name === action);
-  return strictestOf(access.actionPolicy(collection, action), known?.policy ?? freely);
+  const described = engine.actions.describe(access, collection).find(({ name }) => name === action);
+  return strictestPolicy(access.actionPolicy(collection, action), described?.policy ?? allowPolicy);
 }
 
 export function loadForm(
   { engine, access, signal }: Pick<StepCall, 'engine' | 'access'> & Partial<Pick<StepCall, 'signal'>>,
-  { collection, id }: RecordPlace,
+  { collection, id }: RecordReference,
   action: string,
   values: Values,
 ): Promise<FormAnswer> {
@@ -65,9 +76,13 @@ export function loadForm(
 }
 
 /** Only the type of the result is stored unencrypted. Its content is encrypted with the values. */
-async function toDone(call: StepCall<TriggerAction>, result: ActionResult, signal: StopSignal): Promise<Done> {
+async function toDone(call: StepCall<TriggerAction>, result: ActionResult, signal: StopSignal): Promise<DoneResult> {
   const { type } = result;
-  const done = (data: Values, more: Values = {}): Done => ({ kind: 'done', outcome: { result: type, ...more }, data });
+  const done = (data: Values, more: Values = {}): DoneResult => ({
+    kind: 'done',
+    outcome: { result: type, ...more },
+    data,
+  });
   switch (type) {
     case 'success':
       return done({ message: result.message, html: result.html ?? null });

@@ -1,11 +1,11 @@
 import type { RecordChange, WriteEffect } from '../../agent/write/effects.ts';
 import { watchPolicies } from '../../core/caller/watch.ts';
-import { type Policy, strictestOf } from '../../core/caller.ts';
+import { type Policy, strictestPolicy } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { StepOf } from '../definition/definition.ts';
-import { consentOf } from './consent.ts';
-import type { RecordPlace } from './input-request.ts';
-import { approvalOf, fill, placeOf, type StepCall, type StepHandler } from './step.ts';
+import { requiredConfirmation } from './consent.ts';
+import type { RecordReference } from './input-request.ts';
+import { fillStepTemplates, recordOf, requiredApproval, type StepCall, type StepHandler } from './step.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -16,40 +16,50 @@ type Values = Readonly<Record<string, unknown>>;
 export const updateRecord: StepHandler<StepOf<'update-record'>> = async (call) => {
   const { step, answered, access, run } = call;
   const { mode = 'confirm' } = step;
-  const place = placeOf(call);
-  approvalOf(access.policy('edit', place.collection), 'edit', place.collection);
-  const asked = answered?.asked;
-  const isFilled = asked?.ask === 'values';
+  const record = recordOf(call);
+  requiredApproval(access.policy('edit', record.collection), 'edit', record.collection);
+  const requestData = answered?.asked;
+  const isFilled = requestData?.ask === 'values';
   const values: Values =
-    asked?.ask === 'change' ? asked.values : isFilled ? answered!.answer.values : await fill(call, step.values);
+    requestData?.ask === 'change'
+      ? requestData.values
+      : isFilled
+        ? answered!.answer.values
+        : await fillStepTemplates(call, step.values);
   if (mode === 'manual' && !answered)
-    return { kind: 'wait', reason: 'form', asked: { ask: 'values', ...place, values } };
-  const { changes, effects, unseen, policy: met, bound } = await previewChange(call, place, values);
-  const policy = approvalOf(met, 'edit', place.collection);
-  const { reason, notBy } = consentOf(policy, mode, run, answered);
-  const shown = { changes, ...(effects.length > 0 && { effects }), ...(unseen.length > 0 && { unseen }) };
-  const isSame =
-    asked?.ask !== 'change' ||
-    (JSON.stringify(asked.changes) === JSON.stringify(changes) &&
-      JSON.stringify(asked.effects ?? []) === JSON.stringify(effects));
-  if (reason || !isSame) {
-    const again = reason ?? (policy ? 'approval' : 'confirmation');
-    return { kind: 'wait', reason: again, asked: { ask: 'change', ...place, values, ...shown, notBy } };
+    return { kind: 'wait', reason: 'form', asked: { ask: 'values', ...record, values } };
+  const {
+    changes,
+    effects,
+    unseen,
+    policy: requiredPolicy,
+    approvedEffects,
+  } = await previewChange(call, record, values);
+  const policy = requiredApproval(requiredPolicy, 'edit', record.collection);
+  const { reason, notBy } = requiredConfirmation(policy, mode, run, answered);
+  const preview = { changes, ...(effects.length > 0 && { effects }), ...(unseen.length > 0 && { unseen }) };
+  const isUnchanged =
+    requestData?.ask !== 'change' ||
+    (JSON.stringify(requestData.changes) === JSON.stringify(changes) &&
+      JSON.stringify(requestData.effects ?? []) === JSON.stringify(effects));
+  if (reason || !isUnchanged) {
+    const repeatReason = reason ?? (policy ? 'approval' : 'confirmation');
+    return { kind: 'wait', reason: repeatReason, asked: { ask: 'change', ...record, values, ...preview, notBy } };
   }
   return {
     kind: 'change',
     action: 'update',
-    collection: place.collection,
-    recordIds: [place.id],
-    async make(options) {
-      const request = { collection: place.collection, ids: [place.id], values };
-      const approved = (now: unknown): void => {
-        if (answered && JSON.stringify(now) !== JSON.stringify(bound))
-          fail('WRITE_CONFLICT', { collection: place.collection });
+    collection: record.collection,
+    recordIds: [record.id],
+    async execute(options) {
+      const request = { collection: record.collection, ids: [record.id], values };
+      const checkEffects = (effects: unknown): void => {
+        if (answered && JSON.stringify(effects) !== JSON.stringify(approvedEffects))
+          fail('WRITE_CONFLICT', { collection: record.collection });
       };
-      const { records } = await call.engine.update(access, request, { ...options, approved });
-      const now = records[0] ?? {};
-      const data = Object.fromEntries(Object.keys(values).map((field) => [field, now[field] ?? null]));
+      const { records } = await call.engine.update(access, request, { ...options, approved: checkEffects });
+      const updated = records[0] ?? {};
+      const data = Object.fromEntries(Object.keys(values).map((field) => [field, updated[field] ?? null]));
       return { kind: 'done', outcome: { fields: Object.keys(changes) }, data };
     },
   };
@@ -63,7 +73,7 @@ export interface PreviewedChange {
   /** The strictest policy of all collections that would be written. */
   readonly policy: Policy;
   /** The effects that the update compares with the preview. */
-  readonly bound: unknown;
+  readonly approvedEffects: unknown;
 }
 
 /**
@@ -71,17 +81,17 @@ export interface PreviewedChange {
  */
 export async function previewChange(
   { engine, access, signal }: Pick<StepCall, 'engine' | 'access'> & Partial<Pick<StepCall, 'signal'>>,
-  { collection, id }: RecordPlace,
+  { collection, id }: RecordReference,
   values: Values,
 ): Promise<PreviewedChange> {
   const request = { collection, ids: [id], values };
   const policies: Policy[] = [];
-  const watched = watchPolicies(access, (policy) => policies.push(policy));
+  const watchedAccess = watchPolicies(access, (policy) => policies.push(policy));
   const options = { preview: true, found: true, ...(signal && { signal }) };
-  const { changes, effects, unseen, found } = await engine.update(watched, request, options);
+  const { changes, effects, unseen, found } = await engine.update(watchedAccess, request, options);
   return {
     changes: changes?.[0]?.fields ?? {},
     effects: effects.filter(({ cause }) => cause !== 'call'),
-    ...{ unseen, policy: strictestOf(...policies), bound: found?.effects },
+    ...{ unseen, policy: strictestPolicy(...policies), approvedEffects: found?.effects },
   };
 }

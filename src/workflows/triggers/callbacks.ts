@@ -15,7 +15,7 @@ export interface Callbacks {
   /** Signals the end of a run. Due callbacks are sent shortly after. */
   nudge(): void;
   /** Sends due callbacks. Also runs by itself every few seconds. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
 }
 
 /**
@@ -36,78 +36,78 @@ export interface CallbackParts {
 }
 
 /** Finds callbacks after a crash, retries, and runs that ended in a process without callbacks. */
-const LOOK_MS = 5000;
+const POLL_MS = 5000;
 /** Minimum interval between checks, regardless of how many runs end. */
-const SOON_MS = 50;
-const AT_ONCE = 10;
+const NOTIFY_DELAY_MS = 50;
+const BATCH_SIZE = 10;
 /** Lease of a callback. Longer than a request may take. */
-const HELD_MS = 60_000;
-const minute = 60_000;
+const LEASE_MS = 60_000;
+const MINUTE_MS = 60_000;
 /** Delays after failed attempts, in milliseconds. After the last one, the callback is given up. */
-const waits = [5000, 5 * minute, 30 * minute, 120 * minute, 300 * minute] as const;
+const retryDelays = [5000, 5 * MINUTE_MS, 30 * MINUTE_MS, 120 * MINUTE_MS, 300 * MINUTE_MS] as const;
 
 export function createCallbacks({ store, post, clock, observe }: CallbackParts): Callbacks {
   let cancel: (() => void) | undefined;
-  let cancelSoon: (() => void) | undefined;
+  let cancelNotified: (() => void) | undefined;
   let isStopped = true;
-  let underWay: Promise<void> = Promise.resolve();
+  let running: Promise<void> = Promise.resolve();
 
-  const tell = async ({ run, url, attempts }: Callback): Promise<void> => {
+  const sendCallback = async ({ run, url, attempts }: Callback): Promise<void> => {
     const secret = await store.workflows.signingSecret(run.workflowId, true);
     if (secret === undefined) return store.runs.settleCallback(run.id, null);
     const body = bodyOf(run);
     const headers = { 'content-type': 'application/json', ...signWebhook(secret, run.id, clock.now(), body) };
     const status = await post(url, headers, body);
     if (status !== undefined && status >= 200 && status < 300) return store.runs.settleCallback(run.id, null);
-    const again = waits[attempts - 1] ?? null;
-    if (again === null) {
-      const message = `The callback of run ${run.id} to ${new URL(url).host} was given up after ${attempts} attempts.`;
+    const retryDelay = retryDelays[attempts - 1] ?? null;
+    if (retryDelay === null) {
+      const message = `The callback of run ${run.id} to ${new URL(url).host} failed after ${attempts} attempts and is not retried again.`;
       observe({ type: 'warning', message });
     }
-    return store.runs.settleCallback(run.id, again);
+    return store.runs.settleCallback(run.id, retryDelay);
   };
 
-  const lookOnce = async (): Promise<void> => {
+  const pollOnce = async (): Promise<void> => {
     for (;;) {
-      const due = await store.runs.takeCallbacks(AT_ONCE, HELD_MS);
-      await Promise.all(due.map(tell));
-      if (due.length < AT_ONCE || isStopped) return;
+      const due = await store.runs.takeCallbacks(BATCH_SIZE, LEASE_MS);
+      await Promise.all(due.map(sendCallback));
+      if (due.length < BATCH_SIZE || isStopped) return;
     }
   };
 
-  const look = (): Promise<void> => {
-    underWay = underWay.then(lookOnce).catch((cause: unknown) => {
-      observe({ type: 'warning', message: 'Callbacks of runs could not be told; they are tried again.', cause });
+  const poll = (): Promise<void> => {
+    running = running.then(pollOnce).catch((cause: unknown) => {
+      observe({ type: 'warning', message: 'Failed to send callbacks of runs. Retrying.', cause });
     });
-    return underWay;
+    return running;
   };
 
   const schedule = (): void => {
-    cancel = clock.after(LOOK_MS, () => {
-      void look().then(() => {
+    cancel = clock.after(POLL_MS, () => {
+      void poll().then(() => {
         if (!isStopped) schedule();
       });
     });
   };
 
   return {
-    look,
+    poll,
     start() {
       isStopped = false;
       schedule();
     },
     nudge() {
       if (isStopped) return;
-      cancelSoon ??= clock.after(SOON_MS, () => {
-        cancelSoon = undefined;
-        void look();
+      cancelNotified ??= clock.after(NOTIFY_DELAY_MS, () => {
+        cancelNotified = undefined;
+        void poll();
       });
     },
     async stop() {
       isStopped = true;
       cancel?.();
-      cancelSoon?.();
-      await underWay;
+      cancelNotified?.();
+      await running;
     },
   };
 }

@@ -5,16 +5,16 @@
 // old key still verifies its URLs until it is retired. A URL therefore changes only when it is regenerated.
 import { createAddressLimiter } from '../../core/limit/addresses.ts';
 import { createLimiter } from '../../core/limit.ts';
-import { randomToken, sameText, sign } from '../../core/secret.ts';
+import { randomToken, sign, timingSafeEqualText } from '../../core/secret.ts';
 import type { Store } from '../../store/store.ts';
 import type { Workflow } from '../../store/workflows/types.ts';
 
 const PURPOSE = 'workflow-addresses';
 /** Path below the base URL of the API. */
-export const WEBHOOKS = '/v1/webhooks/workflows/';
+export const WEBHOOK_PATH = '/v1/webhooks/workflows/';
 
 /** The payload of a valid URL. */
-export interface Addressed {
+export interface TriggerReference {
   readonly workflowId: string;
   readonly renderingId: number;
   readonly version: number;
@@ -25,14 +25,14 @@ export interface TriggerAddresses {
   /** Id of the key that currently signs, for `workflows.changeTrigger`. */
   newestKey(): Promise<string>;
   /** Returns the URL. Undefined if it was never enabled, or if its key was retired and it must be regenerated. */
-  of(workflow: Pick<Workflow, 'id' | 'renderingId' | 'trigger'>): Promise<string | undefined>;
+  urlOf(workflow: Pick<Workflow, 'id' | 'renderingId' | 'trigger'>): Promise<string | undefined>;
   /**
    * Returns undefined if the URL is invalid. `client`: the address of the caller. An unknown key id, as after a start
    * or a rotation in another process, costs one read of the keys. These reads are rate-limited by client.
    */
-  read(signed: string, client: string): Promise<Addressed | undefined>;
+  verify(signed: string, client: string): Promise<TriggerReference | undefined>;
   /** Whether the key is still valid, considering rotations and retirements since the keys were read. */
-  stillCounts(addressed: Addressed): Promise<boolean>;
+  isKeyValid(reference: TriggerReference): Promise<boolean>;
 }
 
 export interface TriggerAddressParts {
@@ -42,32 +42,32 @@ export interface TriggerAddressParts {
 }
 
 /** Rate limit of key reads for unknown key ids, by client address. */
-const looks = { points: 5, seconds: 60 } as const;
+const KEY_READ_LIMIT = { points: 5, seconds: 60 } as const;
 
 export function createTriggerAddresses({ store, address }: TriggerAddressParts): TriggerAddresses {
-  const limiter = createAddressLimiter(createLimiter, 'webhook-keys', looks);
+  const limiter = createAddressLimiter(createLimiter, 'webhook-keys', KEY_READ_LIMIT);
   let keys: ReadonlyMap<string, string> = new Map();
   let newest: string | undefined;
   let version = -1;
   let environmentId = 0;
-  let looking: Promise<void> | undefined;
+  let loading: Promise<void> | undefined;
 
-  const load = async (make: () => string = none): Promise<void> => {
+  const load = async (createKey: () => string = failNoKey): Promise<void> => {
     // Reads the version first: if keys change between the two reads, they are loaded again.
-    const at = (await store.versions()).keys;
+    const keysVersion = (await store.versions()).keys;
     environmentId = (await store.identity.place()).environmentId;
-    const all = await store.keys.of(PURPOSE, make).catch((error: unknown) => {
+    const all = await store.keys.of(PURPOSE, createKey).catch((error: unknown) => {
       if (error === noKey) return [];
       throw error;
     });
     keys = new Map(all.map(({ id, value }) => [id, value]));
     newest = all[0]?.id;
-    version = at;
+    version = keysVersion;
   };
   const refresh = async (): Promise<void> => {
     if ((await store.versions()).keys !== version) await load();
   };
-  const lookFor = async (client: string): Promise<void> => {
+  const loadKeys = async (client: string): Promise<void> => {
     try {
       await limiter.consume(client);
     } catch {
@@ -88,35 +88,36 @@ export function createTriggerAddresses({ store, address }: TriggerAddressParts):
       if (newest === undefined) await load(randomToken);
       return newest!;
     },
-    async of({ id, renderingId, trigger }) {
+    async urlOf({ id, renderingId, trigger }) {
       const { keyId } = trigger;
       if (keyId === null) return undefined;
       await refresh();
       const key = keys.get(keyId);
       if (key === undefined) return undefined;
-      const named = nameOf(keyId, [id, renderingId, environmentId, trigger.version]);
-      return `${address}${WEBHOOKS.slice('/v1'.length)}${named}.${sign(named, key)}`;
+      const unsigned = encodePayload(keyId, [id, renderingId, environmentId, trigger.version]);
+      return `${address}${WEBHOOK_PATH.slice('/v1'.length)}${unsigned}.${sign(unsigned, key)}`;
     },
-    async read(signed, client) {
-      const [, named, keyId, told, signature] = form.exec(signed) ?? [];
-      if (named === undefined || keyId === undefined || told === undefined || signature === undefined) return undefined;
+    async verify(signed, client) {
+      const [, unsigned, keyId, payload, signature] = urlPattern.exec(signed) ?? [];
+      if (unsigned === undefined || keyId === undefined || payload === undefined || signature === undefined)
+        return undefined;
       // Concurrent calls share one read. A call that joined another call's read may start one of its own.
-      for (let hasLooked = false; !keys.has(keyId) && !hasLooked; ) {
-        hasLooked = looking === undefined;
-        looking ??= lookFor(client).finally(() => {
-          looking = undefined;
+      for (let hasLoaded = false; !keys.has(keyId) && !hasLoaded; ) {
+        hasLoaded = loading === undefined;
+        loading ??= loadKeys(client).finally(() => {
+          loading = undefined;
         });
-        await looking;
+        await loading;
       }
       const key = keys.get(keyId);
-      // Constant-time comparison (CWE-208), before the payload is used (spec public-http-api 4.2).
-      if (key === undefined || !sameText(signature, sign(named, key))) return undefined;
+      // Constant-time comparison (CWE-208), before the payload is used (behaviour api 4.2).
+      if (key === undefined || !timingSafeEqualText(signature, sign(unsigned, key))) return undefined;
       const [workflowId, renderingId, environment, version] = JSON.parse(
-        Buffer.from(told, 'base64url').toString(),
-      ) as Told;
+        Buffer.from(payload, 'base64url').toString(),
+      ) as TriggerPayload;
       return environment === environmentId ? { workflowId, renderingId, version, keyId } : undefined;
     },
-    async stillCounts({ keyId }) {
+    async isKeyValid({ keyId }) {
       await refresh();
       return keys.has(keyId);
     },
@@ -124,13 +125,13 @@ export function createTriggerAddresses({ store, address }: TriggerAddressParts):
 }
 
 const noKey = Symbol('no key');
-const none = (): never => {
+const failNoKey = (): never => {
   throw noKey;
 };
 
-type Told = readonly [workflowId: string, renderingId: number, environmentId: number, version: number];
+type TriggerPayload = readonly [workflowId: string, renderingId: number, environmentId: number, version: number];
 
-const form = /^(([\w-]{16})\.([\w-]{20,400}))\.([\w-]{43})$/;
+const urlPattern = /^(([\w-]{16})\.([\w-]{20,400}))\.([\w-]{43})$/;
 
-const nameOf = (keyId: string, told: Told): string =>
-  `${keyId}.${Buffer.from(JSON.stringify(told)).toString('base64url')}`;
+const encodePayload = (keyId: string, payload: TriggerPayload): string =>
+  `${keyId}.${Buffer.from(JSON.stringify(payload)).toString('base64url')}`;

@@ -3,13 +3,13 @@ import { createRequire } from 'node:module';
 import type * as standardWebhooks from 'standardwebhooks';
 
 /** Loaded on first use. */
-const load = () => createRequire(import.meta.url)('standardwebhooks') as typeof standardWebhooks;
+const loadPackage = () => createRequire(import.meta.url)('standardwebhooks') as typeof standardWebhooks;
 
 export const signatureHeaders = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /** `id`: the same for all attempts. `now`: milliseconds since the epoch. */
 export function signWebhook(secret: string, id: string, now: number, body: string): Readonly<Record<string, string>> {
-  const { Webhook } = load();
+  const { Webhook } = loadPackage();
   return {
     'webhook-id': id,
     'webhook-timestamp': `${Math.floor(now / 1000)}`,
@@ -21,8 +21,8 @@ export function signWebhook(secret: string, id: string, now: number, body: strin
  * Whether the three headers are present, dated within five minutes of now, and match the body. Compared in constant
  * time.
  */
-export function isSigned(secret: string, headers: Readonly<Record<string, string>>, body: Buffer): boolean {
-  const { Webhook, WebhookVerificationError } = load();
+export function hasValidSignature(secret: string, headers: Readonly<Record<string, string>>, body: Buffer): boolean {
+  const { Webhook, WebhookVerificationError } = loadPackage();
   try {
     new Webhook(secret).verify(body, headers, { jsonParse: false });
     return true;

@@ -13,7 +13,7 @@ const under = (condition: PlainFilter, rights: Rights = {}) =>
   accessOf({ ...rights, conditions: { 'orders.Act': condition } });
 const refused = (ids: string) => ({
   code: 'FORBIDDEN',
-  message: `You may not run 'Act' on 'orders': your role may do so under a condition, which does not hold for ${ids}. Nothing was done; leave those out.`,
+  message: `You may not run 'Act' on 'orders': your role allows this only under a condition, not met by ${ids}. The action did not run; leave those records out.`,
 });
 
 describe.each(sellers)('on $name', (seller) => {
@@ -52,7 +52,7 @@ describe.each(sellers)('on $name', (seller) => {
       () => counter.openForm({ recordIds: [1] }),
       () => counter.search('A', '', { recordIds: [1] }),
       () => counter.actions.check(access, request),
-      () => counter.actions.foresee(access, request),
+      () => counter.actions.preview(access, request),
     ];
     for (const call of calls) await expect(call()).rejects.toMatchObject(refused("'1'"));
     expect((await counter.load({ recordIds: [2] })).fields[0]).toMatchObject({ value: '1' });
@@ -110,6 +110,6 @@ test('of many that do not meet it, the first twenty are named', async () => {
   const counter = await openCounter(lines, { access, actions: [add(lines, 'Act', 'order_lines')] });
   const request = { collection: 'order_lines', action: 'Act', filter: { field: 'line', operator: 'Present' } as const };
   await expect(counter.actions.execute(access, request)).rejects.toMatchObject({
-    message: expect.stringContaining("does not hold for '1|1', '1|2', '2|1', '3|1', '4|1'."),
+    message: expect.stringContaining("not met by '1|1', '1|2', '2|1', '3|1', '4|1'."),
   });
 });

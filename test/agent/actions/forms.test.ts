@@ -142,7 +142,7 @@ describe('dependency tracking', () => {
     ]);
     await expect(form.load()).rejects.toMatchObject({
       code: 'ACTION_FAILED',
-      cause: { message: expect.stringContaining('the values of A, B never come to rest') },
+      cause: { message: expect.stringContaining('the values of A, B keep changing') },
     });
   });
 });
@@ -199,7 +199,7 @@ describe('hidden fields', () => {
         { component: 'Input', fieldId: 'More' },
         { component: 'Row', fields: [{ component: 'Input', fieldId: 'A' }] },
       ],
-      { A: 'is not asked for: leave it out' },
+      { A: 'is not shown: leave it out' },
     ]);
   });
 });
@@ -244,7 +244,7 @@ describe('checking', () => {
       code: 'INVALID_FORM',
       status: 400,
       message:
-        "Nothing was done: the form of 'Act' has 3 problems. 'nmae': there is no such field: send Name. 'How many': send a number up to 9. 'Name': is required: send a text.",
+        "Nothing was done: the form of 'Act' has 3 problems. 'nmae': there is no such field: send Name. 'How many': send a number up to 9. 'Name': is required: send a string.",
     });
   });
 

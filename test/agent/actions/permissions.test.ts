@@ -41,7 +41,7 @@ test('ActionError is told to the user; what else is thrown is not, and the log l
   });
   await expect(counter.execute()).rejects.toMatchObject({ code: 'ACTION_REFUSED', message: 'Paid out already.' });
   await expect(counter.execute()).rejects.toMatchObject({
-    message: "The code of the action 'Act' of 'orders' failed (execute). Tell the operator; the log says more.",
+    message: "The code of the action 'Act' of 'orders' failed (execute). Tell the operator; the log has the cause.",
     cause: { message: "Action 'Act' of 'orders' (defined at shop.ts:7), execute: secret" },
   });
 });

@@ -37,18 +37,15 @@ test.each<[problem: string, FormElement[]]>([
     "field 'A': a dynamic search needs 'options' to be a function of the context and the search",
     [field({ widget: 'Dropdown', search: 'dynamic', options: [] })],
   ],
-  [
-    "two fields are called 'A': give one of them another id",
-    [field({}), layout({ component: 'Row', fields: [field({})] })],
-  ],
-  ["two fields are called 'A': give one of them another id", [field({ label: 'B', id: 'A' }), field({})]],
+  ["two fields have the id 'A': change one of them", [field({}), layout({ component: 'Row', fields: [field({})] })]],
+  ["two fields have the id 'A': change one of them", [field({ label: 'B', id: 'A' }), field({})]],
   ["element 1: component: no 'Rwo' (near: Row)", [layout({ component: 'Rwo', fields: [] })]],
   [
-    'element 1 (Row), element 1: a Row holds fields only',
+    'element 1 (Row), element 1: a Row can contain only fields',
     [layout({ component: 'Row', fields: [layout({ component: 'Separator' })] })],
   ],
   [
-    'a form that has pages has nothing beside them at its root: move the rest into a page',
+    'a form with pages can have only pages at its root: move the other elements into a page',
     [layout({ component: 'Page', elements: [] }), field({})],
   ],
 ])('%s', async (problem, form) => {
@@ -70,7 +67,7 @@ test.each<[problem: string, definition: object, name?: string, collection?: stri
 describe('addresses', () => {
   const two = [add(plain, 'Mark as paid!'), { ...add(plain, 'mark as  PAID?'), at: 'shop.ts:9' }];
 
-  test('spec 2.1 | useUnsafeActionEndpoint | the route is /_actions/{collection}/{slug} instead of .../{index}/{slug}', async () => {
+  test('behaviour 2.1 | useUnsafeActionEndpoint | the route is /_actions/{collection}/{slug} instead of .../{index}/{slug}', async () => {
     const actions = [add(plain, 'Mark as paid!'), add(plain, 'Close')];
     const endpoints = async (useUnsafeActionEndpoint: boolean) => {
       const counter = await openCounter(plain, { actions, useUnsafeActionEndpoint });
@@ -82,11 +79,11 @@ describe('addresses', () => {
     ]);
   });
 
-  test('spec 7 | useUnsafeActionEndpoint enabled and two actions of one collection share a slug | the agent refuses to start', async () => {
+  test('behaviour 7 | useUnsafeActionEndpoint enabled and two actions of one collection share a slug | the agent refuses to start', async () => {
     await expect(memory.open({ actions: two, useUnsafeActionEndpoint: true })).rejects.toMatchObject({
       code: 'CONFIGURATION',
       message:
-        "Action 'mark as  PAID?' of 'orders' (added at shop.ts:9): it has the address 'mark-as-paid-', as 'Mark as paid!' added at shop.ts:7 has; rename one of them, or set useUnsafeActionEndpoint to false.",
+        "Action 'mark as  PAID?' of 'orders' (added at shop.ts:9): its URL name 'mark-as-paid-' is also that of 'Mark as paid!', added at shop.ts:7; rename one of them, or set useUnsafeActionEndpoint to false.",
     });
   });
 
@@ -102,7 +99,7 @@ describe('addresses', () => {
 
   test('two actions of one name are refused', async () => {
     await expect(memory.open({ actions: [add(plain), add(plain)] })).rejects.toThrow(
-      "Action 'Act' of 'orders' (added at shop.ts:7): there is another of this name, added at shop.ts:7.",
+      "Action 'Act' of 'orders' (added at shop.ts:7): another action has this name, added at shop.ts:7.",
     );
   });
 });

@@ -38,7 +38,7 @@ test.each<[FormElement, taken: unknown[], refused: [unknown, string][]]>([
     [['a', 'b']],
     [
       [['a', 'a'], 'send each value once'],
-      [['a', ''], 'send no empty texts'],
+      [['a', ''], 'send no empty strings'],
     ],
   ],
   [field({ ...texts, allowEmptyValues: true, allowDuplicates: true }), [['', '']], []],
@@ -72,14 +72,14 @@ test.each<[FormElement, taken: unknown[], refused: [unknown, string][]]>([
     field({ type: 'Dateonly', widget: 'DatePicker', min: '2025-01-02', max: '2025-02-01' }),
     ['2025-01-02'],
     [
-      ['2025-01-01', 'send a day from 2025-01-02 on'],
-      ['2025-02-02', 'send a day up to 2025-02-01'],
+      ['2025-01-01', 'send a date from 2025-01-02 on'],
+      ['2025-02-02', 'send a date up to 2025-02-01'],
     ],
   ],
   [
     field({ type: 'Date', widget: 'DatePicker', min: '2025-01-02T00:00:00+02:00' }),
     ['2025-01-01T22:00:00.000Z'],
-    [['2025-01-01T21:59:59Z', 'send an instant from 2025-01-01T22:00:00.000Z on']],
+    [['2025-01-01T21:59:59Z', 'send a timestamp from 2025-01-01T22:00:00.000Z on']],
   ],
   [field({ type: 'Time', widget: 'TimePicker' }), ['10:00:00'], [['x', "send a time such as '14:30:00'"]]],
   [field({ type: 'String', widget: 'RadioGroup', options: ['a', 'b'] }), ['a'], [['c', 'send one of a, b']]],
@@ -89,11 +89,15 @@ test.each<[FormElement, taken: unknown[], refused: [unknown, string][]]>([
     [[[1, 4], 'send one of 1, 2, 3']],
   ],
   [field({ type: 'Boolean', widget: 'Checkbox' }), [true], [['on', 'send true or false']]],
-  [field({ type: 'String', widget: 'TextArea', rows: 4 }), ['a\nb'], [[[], 'send a text']]],
-  [field({ type: 'String', widget: 'RichText' }), ['<p>a</p>'], [[{}, 'send a text']]],
-  [field({ type: 'String', widget: 'AddressAutocomplete' }), ['1 Main St'], [[{}, 'send a text']]],
-  [field({ type: 'StringList', widget: 'UserDropdown' }), [['ada@example.com']], [[[{}], 'value 1: send a text']]],
-  [field({ type: 'Json', widget: 'JsonEditor' }), [{ a: 1 }], [['{', 'send JSON: an object, a list, or their text']]],
+  [field({ type: 'String', widget: 'TextArea', rows: 4 }), ['a\nb'], [[[], 'send a string']]],
+  [field({ type: 'String', widget: 'RichText' }), ['<p>a</p>'], [[{}, 'send a string']]],
+  [field({ type: 'String', widget: 'AddressAutocomplete' }), ['1 Main St'], [[{}, 'send a string']]],
+  [field({ type: 'StringList', widget: 'UserDropdown' }), [['ada@example.com']], [[[{}], 'value 1: send a string']]],
+  [
+    field({ type: 'Json', widget: 'JsonEditor' }),
+    [{ a: 1 }],
+    [['{', 'send JSON: an object, a list, or a JSON string']],
+  ],
 ])('$widget of $type: %j', async (element, taken, refused) => {
   const form = await openForm([element]);
   const outcomes: unknown[] = [];
@@ -116,7 +120,7 @@ test('FilePicker: extensions, size and number of files', async () => {
     outcomes.push(((await form.submit({ A: files })) as { A: unknown }).A);
   expect(outcomes).toEqual([
     [{ name: 'a.csv', mimeType: 'text/plain', content: Buffer.alloc(1000) }],
-    'send a file whose name ends in .csv, .txt',
+    'send a file with one of these extensions: .csv, .txt',
     'send a file of at most 0.001 MB',
     'send at most 2 values',
   ]);

@@ -1,6 +1,6 @@
 // Regression tests for defects of customizations and forms seen elsewhere. Numbers refer to the list of defects.
 import { afterEach, describe, expect, test } from 'vitest';
-import type { EngineAgent } from '../../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../../src/agent/customize/customizer.ts';
 import type { Select } from '../../../src/agent/sources/statement.ts';
 import { closeAll, openForm } from '../actions/counter.ts';
@@ -16,10 +16,10 @@ afterEach(async () => {
 
 const on =
   (name: string, say: (collection: CollectionCustomizer) => unknown) =>
-  (agent: EngineAgent): unknown =>
+  (agent: HeadlessAgent): unknown =>
     agent.customizeCollection(name, (collection) => void say(collection));
 
-async function open(customize: (agent: EngineAgent) => unknown, options: ShopOptions = {}): Promise<Opened> {
+async function open(customize: (agent: HeadlessAgent) => unknown, options: ShopOptions = {}): Promise<Opened> {
   const shop = await openOn(sellers[0]!, customize, options);
   opened.push(shop);
   return shop;
@@ -257,7 +257,7 @@ describe('3.5', () => {
   test('3.5: two fields of one id are refused, in nested layouts and in forms made by a function too', async () => {
     const field = { label: 'Note', type: 'String' } as const;
     const nested = [field, { type: 'Layout', component: 'Row', fields: [field] }] as const;
-    const refused = /two fields are called 'Note'/;
+    const refused = /two fields have the id 'Note'/;
     await expect(openForm(nested)).rejects.toThrow(refused);
     const made = await openForm((() => nested) as never);
     await expect(made.load()).rejects.toMatchObject({

@@ -1,5 +1,5 @@
 // The small shop on one seller, customized, with short query helpers. The caller closes it.
-import type { EngineAgent } from '../../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../../src/agent/agent.ts';
 import type { ListRequest } from '../../../src/agent/requests.ts';
 import { accessOf, type Rights, type Seller, type Shop, type ShopOptions } from '../shop.ts';
 
@@ -12,7 +12,7 @@ export interface Opened extends Shop {
 
 export async function openOn(
   seller: Seller,
-  customize: (agent: EngineAgent) => unknown = () => {},
+  customize: (agent: HeadlessAgent) => unknown = () => {},
   options: ShopOptions = {},
 ): Promise<Opened> {
   const shop = await seller.open({ customize: (agent) => void customize(agent), ...options });

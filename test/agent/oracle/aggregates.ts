@@ -1,6 +1,6 @@
 // Runs the same random aggregates on every source and compares the results with their meaning.
 import { expect } from 'vitest';
-import { createEngineAgent } from '../../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../../src/agent/agent.ts';
 import type { Engine } from '../../../src/agent/engine.ts';
 import type { AggregateRequest } from '../../../src/agent/requests.ts';
 import type { Source } from '../../../src/agent/sources/source.ts';
@@ -174,7 +174,7 @@ async function subject(
       },
     }),
   };
-  const agent = createEngineAgent().addDataSource(() => counted);
+  const agent = createHeadlessAgent().addDataSource(() => counted);
   if (other) agent.addDataSource(() => other.source);
   customizeWorld(world, agent, other?.tables);
   const limits = { pageSizeLimit: 1000, queryTimeoutMs: 20_000 };

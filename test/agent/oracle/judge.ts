@@ -1,9 +1,9 @@
 // Runs the same random questions on every source and compares the results with their meaning.
 import { expect } from 'vitest';
-import { createEngineAgent } from '../../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../../src/agent/agent.ts';
 import type { Engine } from '../../../src/agent/engine.ts';
 import type { Source } from '../../../src/agent/sources/source.ts';
-import { type Access, freely } from '../../../src/core/caller.ts';
+import { type Access, allowPolicy } from '../../../src/core/caller.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';
 import type { TestServer } from '../../databases.ts';
@@ -221,7 +221,7 @@ export async function subject(
     ...(source.writing && { writing: source.writing }),
     close: () => source.close(),
   };
-  const agent = createEngineAgent().addDataSource(() => counted);
+  const agent = createHeadlessAgent().addDataSource(() => counted);
   if (other) agent.addDataSource(() => other.source);
   customizeWorld(world, agent, other?.tables);
   customizeWrites(world, agent);
@@ -252,8 +252,8 @@ export function accessWith(scopes: Readonly<Record<string, Filter>>, timezone: s
     triggerCondition: () => null,
     hasPolicies: false,
     mayCascade: () => true,
-    policy: () => freely,
-    actionPolicy: () => freely,
+    policy: () => allowPolicy,
+    actionPolicy: () => allowPolicy,
     field: () => 'write',
     scope: (collection) => (scopes[collection] as PlainFilter | undefined) ?? null,
   };

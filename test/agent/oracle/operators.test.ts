@@ -1,7 +1,7 @@
 // Each operator on each type and database, with edge values. The questions are always the same, so a mistake on one
 // database is found every time. Operators that are not tested must be refused.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEngineAgent } from '../../../src/agent/agent.ts';
+import { createHeadlessAgent } from '../../../src/agent/agent.ts';
 import type { Engine } from '../../../src/agent/engine.ts';
 import { createSqlSource } from '../../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../../src/core/clock.ts';
@@ -43,7 +43,7 @@ describe.each(servers)('on $dialect', ({ dialect, create }) => {
     database = await create();
     await createMatrix(database, columns);
     const clock = { ...systemClock, now: () => Date.parse(now) };
-    const agent = createEngineAgent().addDataSource(() =>
+    const agent = createHeadlessAgent().addDataSource(() =>
       createSqlSource(database.url, {
         clock,
         observe: () => {},

@@ -1,5 +1,5 @@
 // Random customizations of a world, and the calls that apply them to an agent.
-import type { EngineAgent } from '../../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../../src/agent/agent.ts';
 import type { CodeRecord } from '../../../src/agent/customize/context.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';
 import { createQuantified, namesOfCode } from './quantifiers.ts';
@@ -50,7 +50,7 @@ export function twistWorld(world: World, random: Random): void {
 }
 
 /** Applies the customizations to the agent. */
-export function customizeWorld({ tables }: World, agent: EngineAgent, away: ReadonlySet<string> = new Set()): void {
+export function customizeWorld({ tables }: World, agent: HeadlessAgent, away: ReadonlySet<string> = new Set()): void {
   declarePolymorphic(tables, agent);
   declareAcross(tables, away, agent);
   declareRelations(tables, away, agent);
@@ -100,7 +100,7 @@ export function customizeWorld({ tables }: World, agent: EngineAgent, away: Read
     });
 }
 
-function declarePolymorphic(tables: readonly WorldTable[], agent: EngineAgent): void {
+function declarePolymorphic(tables: readonly WorldTable[], agent: HeadlessAgent): void {
   for (const { name: table, relations } of tables) {
     const [first, ...more] = relations.filter(({ only }) => only);
     if (!first?.only) continue;
@@ -113,7 +113,7 @@ function declarePolymorphic(tables: readonly WorldTable[], agent: EngineAgent): 
 }
 
 /** Relations to one that no database can declare: across sources, or to a key that several records may hold. */
-export function declareAcross(tables: readonly WorldTable[], away: ReadonlySet<string>, agent: EngineAgent): void {
+export function declareAcross(tables: readonly WorldTable[], away: ReadonlySet<string>, agent: HeadlessAgent): void {
   for (const { name: table, relations } of tables)
     agent.customizeCollection(table, (collection) => {
       for (const { name, to, from, target, inverse, only, isFirst } of relations) {
@@ -129,7 +129,7 @@ export function declareAcross(tables: readonly WorldTable[], away: ReadonlySet<s
 }
 
 /** Relations to many that keep their names of the world. Names of the others come from the database. */
-export function declareRelations(tables: readonly WorldTable[], away: ReadonlySet<string>, agent: EngineAgent): void {
+export function declareRelations(tables: readonly WorldTable[], away: ReadonlySet<string>, agent: HeadlessAgent): void {
   for (const { name: table, many } of tables)
     agent.customizeCollection(table, (collection) => {
       for (const { name, to, target, through, only } of many)

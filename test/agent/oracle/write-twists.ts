@@ -1,6 +1,6 @@
 // Write customizations of a world: rules, a field that is copied into another, and a write-only field for a column at
 // the end of a relation.
-import type { EngineAgent } from '../../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../../src/agent/agent.ts';
 import type { Operator } from '../../../src/core/filter.ts';
 import type { Random } from './random.ts';
 import { createValueOf, isApart, type Kind, type World, type WorldTable } from './world.ts';
@@ -82,7 +82,7 @@ function createLimit(operator: Operator, kind: Kind, random: Random, now: number
 }
 
 /** Applies the write customizations to the agent. */
-export function customizeWrites({ tables, writing }: World, agent: EngineAgent): void {
+export function customizeWrites({ tables, writing }: World, agent: HeadlessAgent): void {
   for (const { name, columns } of tables)
     agent.customizeCollection(name, (collection) => {
       const { rules, copy, far } = writing?.get(name) ?? { rules: [] };

@@ -1,7 +1,7 @@
 // Callers other than the tools of an assistant: the HTTP API and workflow steps.
 import type { LoggedActivity } from '../../../src/store/audit/activity-types.ts';
 import type { RunStep } from '../../../src/store/workflows/types.ts';
-import type { Asked } from '../../../src/workflows/steps/input-request.ts';
+import type { InputRequestData } from '../../../src/workflows/steps/input-request.ts';
 import { type Browser, createBrowser } from '../../oauth/flow.ts';
 import type { Http } from '../callers.ts';
 import type { Music } from '../music.ts';
@@ -164,7 +164,7 @@ export async function openSteps({ store, call, consoleUrl, clerk }: Music, perso
 
 /** For an action, only the values: the writes of its code are not known in advance. */
 function shownBy({ data }: RunStep): Answer | undefined {
-  const asked = data as Asked;
+  const asked = data as InputRequestData;
   if (asked.ask === 'action') return undefined;
   if (asked.ask !== 'change') throw new Error(`the step asks ${asked.ask}`);
   const { id, changes, effects, unseen } = asked;

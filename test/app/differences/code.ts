@@ -1,10 +1,10 @@
 // Writes of customer code: hooks after a write, and actions.
-import type { EngineAgent } from '../../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../../src/agent/agent.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';
 import type { Table, World } from './tables.ts';
 
 /** Action code writes by a filter, hook code writes one record. */
-export function customizeWith({ hook, tables, removed }: World): (agent: EngineAgent) => void {
+export function customizeWith({ hook, tables, removed }: World): (agent: HeadlessAgent) => void {
   let last = 0;
   return (agent) => {
     for (const table of tables)
@@ -31,7 +31,7 @@ export const nestedOf = ({ foreignKeys }: Table, removed: string | null) =>
     columns.length === 1 && target !== removed ? [{ name: `up_${columns[0]}`, target, column: columns[0]! }] : [],
   );
 
-type Customized = Parameters<Parameters<EngineAgent['customizeCollection']>[1]>[0];
+type Customized = Parameters<Parameters<HeadlessAgent['customizeCollection']>[1]>[0];
 
 function addActions(collection: Customized): void {
   const form = [

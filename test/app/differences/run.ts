@@ -191,7 +191,7 @@ async function judgeCall(
       !isStep &&
       typeof answer === 'string' &&
       kept.length > 0 &&
-      !/kept: |alsoWritten/.test(answer)
+      !/not rolled back: |alsoWritten/.test(answer)
     )
       wrong.push('the error does not say what was written before it');
     need('the refused call wrote', before, after, kept);

@@ -89,8 +89,8 @@ export const approvalAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/store/approvals/approvals.ts',
-        text: 'return made?.found_hash === marker;',
-        into: 'return made !== undefined;',
+        text: 'return inserted?.found_hash === marker;',
+        into: 'return inserted !== undefined;',
       },
     ],
   },
@@ -116,8 +116,8 @@ export const approvalAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/store/approvals/approvals.ts',
-        text: 'return made?.found_hash === marker;',
-        into: 'return made !== undefined;',
+        text: 'return inserted?.found_hash === marker;',
+        into: 'return inserted !== undefined;',
       },
     ],
   },
@@ -134,7 +134,7 @@ export const approvalAttacks: readonly Attack[] = [
       const { text } = await round(target, attacker, 'update', change(id, 11), saying(requestState!));
       return verdict((await total()) !== '50', { total: await total(), text });
     },
-    protection: [{ file: door, text: "if (came.answer === 'accept' && !unchanged) {", into: 'if (!came) {' }],
+    protection: [{ file: door, text: "if (returned.answer === 'accept' && !unchanged) {", into: 'if (!returned) {' }],
   },
   {
     id: 'held-approval-of-another',
@@ -238,8 +238,8 @@ export const approvalAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/agent/sources/sql/transaction.ts',
-        text: "if (discard) await speaker.say('rollback');",
-        into: "if (discard) await speaker.say('commit');",
+        text: "if (discard) await connection.runSql('rollback');",
+        into: "if (discard) await connection.runSql('commit');",
       },
     ],
   },
@@ -257,7 +257,7 @@ export const approvalAttacks: readonly Attack[] = [
       return verdict(!String(answers.at(-1)).startsWith('TOO_MANY_APPROVALS'), answers.at(-1));
     },
     protection: [
-      { file: 'src/store/approvals/approvals.ts', text: 'const MOST_PENDING = 50;', into: 'const MOST_PENDING = 1e9;' },
+      { file: 'src/store/approvals/approvals.ts', text: 'const MAX_PENDING = 50;', into: 'const MAX_PENDING = 1e9;' },
     ],
   },
 ];

@@ -45,7 +45,7 @@ const loseCommit = (fate: Fate, title: string): Attack => ({
     {
       file: 'src/agent/sources/sql/transaction.ts',
       text: '    if (!asked) throw error;\n',
-      into: '    if (asked || !asked) throw error;\n',
+      into: '    if (pendingCommit || !pendingCommit) throw error;\n',
     },
   ],
 });
@@ -104,7 +104,7 @@ export const commitAttacks: readonly Attack[] = [
       limitFiles(target, 'unlimited');
       return verdict(status === 200, { status });
     },
-    protection: [{ file: 'src/store/open.ts', text: '      await needWriting();\n', into: '' }],
+    protection: [{ file: 'src/store/open.ts', text: '      await requireWritable();\n', into: '' }],
   },
   {
     id: 'data-low-locked-storage',

@@ -13,8 +13,8 @@ const on = ['mariadb'] as const;
 const protection = [
   {
     file: 'src/agent/sources/sql/mysql/introspect.ts',
-    text: "if (engine !== null && transactions !== 'YES') found.set(",
-    into: "if (engine === 'none') found.set(",
+    text: "if (engine !== null && transactions !== 'YES')\n      found.set(",
+    into: "if (engine === 'none')\n      found.set(",
   },
 ] as const;
 

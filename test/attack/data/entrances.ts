@@ -120,8 +120,8 @@ export const entranceAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/console/pages/approvals/review.ts',
-        text: "if (!foreseen) return isOwn ? { approval, may: 'no', ...nothing } : undefined;",
-        into: "if (!foreseen) return { approval, may: 'no', ...nothing };",
+        text: "if (!callPreview) return isOwn ? { approval, may: 'no', ...emptyReview } : undefined;",
+        into: "if (!callPreview) return { approval, may: 'no', ...emptyReview };",
       },
     ],
   },
@@ -206,7 +206,7 @@ export const entranceAttacks: readonly Attack[] = [
       {
         file: 'src/agent/sources/pattern.ts',
         text: 'test: (text) => compiled.test(text)',
-        into: 'test: (text) => new RegExp(given).test(text)',
+        into: 'test: (text) => new RegExp(source).test(text)',
       },
     ],
   },
@@ -224,8 +224,8 @@ export const entranceAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/agent/resolve/names.ts',
-        text: 'export const HOPS_LIMIT = 8;',
-        into: 'export const HOPS_LIMIT = 1e9;',
+        text: 'export const MAX_PATH_SEGMENTS = 8;',
+        into: 'export const MAX_PATH_SEGMENTS = 1e9;',
       },
     ],
   },

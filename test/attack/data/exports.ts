@@ -43,7 +43,7 @@ export const exportAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/rest/records/export.ts',
-        text: 'const access = await call.accessNow();',
+        text: 'const access = await call.currentAccess();',
         into: 'const access = call.access;',
       },
     ],
@@ -102,6 +102,8 @@ export const exportAttacks: readonly Attack[] = [
       const { text } = await attacker.http('GET', `/orders.csv?fields[orders]=id,label&filters=${filters}`);
       return verdict(/(^|[,\n"])=HYPERLINK/.test(text), { text });
     },
-    protection: [{ file: 'src/http/csv-cell.ts', text: 'return quote(disarm(text));', into: 'return quote(text);' }],
+    protection: [
+      { file: 'src/http/csv-cell.ts', text: 'return quote(neutralizeFormula(text));', into: 'return quote(text);' },
+    ],
   },
 ];

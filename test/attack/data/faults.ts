@@ -55,8 +55,8 @@ export const faultAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/mcp/tool-call.ts',
-        text: 'intent = await begin(parts, entryOf({ tool, type, subject, auth, startedAt, approvalId }));',
-        into: 'intent = { complete: async () => undefined };',
+        text: 'intent = await beginEntry(parts, entryOf({ tool, type, subject, auth, startedAt, approvalId }));',
+        into: 'intent = { completeEntry: async () => undefined };',
       },
     ],
   },
@@ -78,8 +78,8 @@ export const faultAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/agent/sources/sql/transaction.ts',
-        text: "await speaker.say('rollback').catch((second",
-        into: "await speaker.say('commit').catch((second",
+        text: "await connection.runSql('rollback').catch((second",
+        into: "await connection.runSql('commit').catch((second",
       },
     ],
   },
@@ -111,7 +111,7 @@ export const faultAttacks: readonly Attack[] = [
       {
         file: 'src/agent/sources/sql/transaction.ts',
         text: "    if (fate === 'rolled back') throw error;\n    throw new AppError('OUTCOME_UNKNOWN', { of: 'write' }, new LostCommit(error, inquiry?.later));",
-        into: '    return asked.answer;',
+        into: '    return pendingCommit.answer;',
       },
     ],
   },

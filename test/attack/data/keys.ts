@@ -35,7 +35,11 @@ export const keyAttacks: readonly Attack[] = [
       return verdict(there !== missing || linked === '8', { there, missing, linked });
     },
     protection: [
-      { file: 'src/agent/write/foreign-checks.ts', text: '  needNoneUnseen(writer.view, drafts);\n', into: '' },
+      {
+        file: 'src/agent/write/foreign-checks.ts',
+        text: '  refuseHiddenForeignKeys(writer.view, drafts);\n',
+        into: '',
+      },
     ],
   },
   {
@@ -54,7 +58,11 @@ export const keyAttacks: readonly Attack[] = [
       return verdict(there !== missing, { there, missing });
     },
     protection: [
-      { file: 'src/agent/write/foreign-checks.ts', text: '  needNoneUnseen(writer.view, drafts);\n', into: '' },
+      {
+        file: 'src/agent/write/foreign-checks.ts',
+        text: '  refuseHiddenForeignKeys(writer.view, drafts);\n',
+        into: '',
+      },
     ],
   },
   {

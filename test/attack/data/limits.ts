@@ -68,7 +68,7 @@ export const limitAttacks: readonly Attack[] = [
     'held-700-conditions',
     'more conditions stand in one filter than a database is asked',
     ['list', { ...one, filters: { aggregator: 'Or', conditions: times(700, (at) => leaf('id', 'Equal', at)) } }],
-    [{ file: 'src/core/filter.ts', text: 'CONDITIONS_MOST = 500;', into: 'CONDITIONS_MOST = 1e9;' }],
+    [{ file: 'src/core/filter.ts', text: 'MAX_CONDITIONS = 500;', into: 'MAX_CONDITIONS = 1e9;' }],
   ),
   refused(
     'held-100000-values',

@@ -46,8 +46,8 @@ export const noteAttacks: readonly Attack[] = [
     protection: [
       {
         file: visible,
-        text: 'return open.filter((note) => seen.get(note.collection!)?.has(note.recordId));',
-        into: 'return open.filter((note) => seen.has(note.collection!));',
+        text: 'return open.filter((note) => visibleByCollection.get(note.collection!)?.has(note.recordId));',
+        into: 'return open.filter((note) => visibleByCollection.has(note.collection!));',
       },
     ],
   },

@@ -3,7 +3,7 @@ import { type Attack, verdict } from '../attack.ts';
 import { fresh, shop } from './shop.ts';
 
 /** Switches off the check in the HTTP endpoints, before JSON is parsed. */
-const exactNumbers = { file: 'src/http/body.ts', text: '  needExactNumbers(bytes);\n', into: '' } as const;
+const exactNumbers = { file: 'src/http/body.ts', text: '  requireExactNumbers(bytes);\n', into: '' } as const;
 
 /** Switches off the check of a value against its column. */
 const roundedIntegers = {

@@ -96,7 +96,7 @@ export const processAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/store/versions.ts',
-        text: 'if (versions && now === seen) return versions;',
+        text: 'if (versions && now === lastDataVersion) return versions;',
         into: 'if (versions) return versions;',
       },
     ],
@@ -120,8 +120,8 @@ export const processAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/store/approvals/idempotency.ts',
-        text: "if (found.attempt === row.attempt) return { state: 'mine'",
-        into: "if (found.attempt) return { state: 'mine'",
+        text: "if (existing.attempt === row.attempt) return { state: 'mine'",
+        into: "if (existing.attempt) return { state: 'mine'",
       },
     ],
   },
@@ -165,7 +165,7 @@ export const processAttacks: readonly Attack[] = [
     },
     protection: [
       {
-        file: 'src/store/audit/activity-outcome.ts',
+        file: 'src/store/audit/activity.ts',
         text: "if (code === undefined) return { outcome: 'completed' };",
         into: "if (code === undefined || code === 'SOURCE_UNAVAILABLE') return { outcome: 'completed' };",
       },

@@ -41,8 +41,8 @@ export const repeatAttacks: readonly Attack[] = [
     protection: [
       {
         file: keys,
-        text: "if (found.attempt === row.attempt) return { state: 'mine'",
-        into: "if (found.attempt) return { state: 'mine'",
+        text: "if (existing.attempt === row.attempt) return { state: 'mine'",
+        into: "if (existing.attempt) return { state: 'mine'",
       },
     ],
   },
@@ -81,7 +81,11 @@ export const repeatAttacks: readonly Attack[] = [
       return verdict(typeof answer !== 'string', answer);
     },
     protection: [
-      { file: keys, text: 'if (found.arguments_hash !== row.arguments_hash)', into: 'if (!found.arguments_hash)' },
+      {
+        file: keys,
+        text: 'if (existing.arguments_hash !== row.arguments_hash)',
+        into: 'if (!existing.arguments_hash)',
+      },
     ],
   },
   {
@@ -98,7 +102,9 @@ export const repeatAttacks: readonly Attack[] = [
       const answer = await attacker.call('create', call);
       return verdict(JSON.stringify(answer).includes('SECRET'), answer);
     },
-    protection: [{ file: keys, text: 'if (found.rights_hash !== row.rights_hash)', into: 'if (!found.rights_hash)' }],
+    protection: [
+      { file: keys, text: 'if (existing.rights_hash !== row.rights_hash)', into: 'if (!existing.rights_hash)' },
+    ],
   },
   {
     id: 'held-upload-of-another',

@@ -11,8 +11,8 @@ export const unscoped = {
 } as const;
 const allVisible = {
   file: 'src/agent/resolve/visibility.ts',
-  text: "collection.isGiven === true || access.field(collection.name, name) !== 'hidden';",
-  into: 'collection.isGiven === true || access !== undefined || name;',
+  text: "collection.isExternal === true || access.field(collection.name, name) !== 'hidden';",
+  into: 'collection.isExternal === true || access !== undefined || name;',
 } as const;
 
 const allBrowsed = {

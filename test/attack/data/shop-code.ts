@@ -1,7 +1,7 @@
 // The customization of the shop.
-import type { EngineAgent } from '../../../src/agent/agent.ts';
+import type { HeadlessAgent } from '../../../src/agent/agent.ts';
 
-export function customize(agent: EngineAgent): void {
+export function customize(agent: HeadlessAgent): void {
   agent.customizeCollection('customers', (customers) =>
     customers
       .addField('display', {

@@ -46,7 +46,11 @@ const stall = (
 ): Attack => ({ id, place: texts, ...attack, attack: (target) => attackWith(target, shapeNamed(shape)) });
 
 const matchInWorkers = [
-  { file: 'src/agent/sources/decide.ts', text: 'const WORK_HERE = 10_000_000;', into: 'const WORK_HERE = Infinity;' },
+  {
+    file: 'src/agent/sources/decide.ts',
+    text: 'const MAX_WORK_IN_PROCESS = 10_000_000;',
+    into: 'const MAX_WORK_IN_PROCESS = Infinity;',
+  },
 ] as const;
 const sqliteInChildren = [
   {
@@ -104,8 +108,8 @@ const attacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/agent/sources/sql/answer-size.ts',
-        text: 'export const ANSWER_BYTES = 16_000_000;',
-        into: 'export const ANSWER_BYTES = 1e15;',
+        text: 'export const MAX_ANSWER_BYTES = 16_000_000;',
+        into: 'export const MAX_ANSWER_BYTES = 1e15;',
       },
     ],
   },
@@ -122,10 +126,10 @@ const attacks: readonly Attack[] = [
         ]),
       }),
     protection: [
-      { file: 'src/mcp/input/columns.ts', text: 'const FIELDS_MOST = 1000;', into: 'const FIELDS_MOST = 1e9;' },
+      { file: 'src/mcp/input/arguments.ts', text: 'const MAX_FIELDS = 1000;', into: 'const MAX_FIELDS = 1e9;' },
       {
-        file: 'src/mcp/input/columns.ts',
-        text: "[...new Set(value.filter((path) => path.trim() !== '').map((path) => toField(path, home)))]",
+        file: 'src/mcp/input/arguments.ts',
+        text: "[...new Set(value.filter((path) => path.trim() !== '').map((path) => resolveField(path, context)))]",
         into: 'value',
       },
       { file: 'src/agent/operations/list.ts', text: 'const FIELDS_LIMIT = 2000;', into: 'const FIELDS_LIMIT = 1e9;' },
@@ -143,7 +147,7 @@ const attacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/agent/sources/zones.ts',
-        text: 'let offsets = offsetsKept.get(zone);',
+        text: 'let offsets = cachedOffsets.get(zone);',
         into: 'let offsets: ZoneOffsets | undefined;',
       },
     ],

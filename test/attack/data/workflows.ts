@@ -53,7 +53,7 @@ export const workflowAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/workflows/steps/update-record.ts',
-        text: 'policy: strictestOf(...policies)',
+        text: 'policy: strictestPolicy(...policies)',
         into: "policy: access.policy('edit', collection)",
       },
     ],
@@ -74,8 +74,8 @@ export const workflowAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/workflows/runs/execution.ts',
-        text: 'whole && narrowing ? narrowAccess(whole, narrowing) : whole',
-        into: 'whole',
+        text: 'unrestricted && restrictions ? restrictAccess(unrestricted, restrictions) : unrestricted',
+        into: 'unrestricted',
       },
     ],
   },
@@ -119,7 +119,7 @@ export const workflowAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/workflows/workflows.ts',
-        text: "maySee(access, run) && (run.userId === access.caller.id || access.caller.permissionLevel !== 'user');",
+        text: "canSeeWorkflow(access, run) && (run.userId === access.caller.id || access.caller.permissionLevel !== 'user');",
         into: 'run !== undefined && access !== undefined;',
       },
     ],

@@ -41,7 +41,7 @@ export const clientAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/oauth/clients/visible-text.ts',
-        text: "    .replace(unseen, (found) => (/\\s/.test(found) ? ' ' : ''))\n",
+        text: "    .replace(invisible, (found) => (/\\s/.test(found) ? ' ' : ''))\n",
         into: '',
       },
     ],
@@ -87,7 +87,7 @@ export const clientAttacks: readonly Attack[] = [
       for (const uri of schemes) statuses.push((await registerRaw(target, { redirect_uris: [uri] })).status);
       return verdict(statuses.includes(201), statuses);
     },
-    protection: [{ file: 'src/oauth/clients/normalize.ts', text: ' && !isOfApp(url.protocol)', into: ' && false' }],
+    protection: [{ file: 'src/oauth/clients/normalize.ts', text: ' && !isAppScheme(url.protocol)', into: ' && false' }],
   },
   {
     id: 'web-held-redirect-with-credentials',

@@ -77,7 +77,7 @@ const withKeys = (keys: string) => ({
 const bomb = (object: object) => gzipSync(JSON.stringify(object) + ' '.repeat(30_000));
 
 const documents = 'src/oauth/clients/documents.ts';
-const namesAreJudged = { file: documents, text: 'if (hidden || !first)', into: 'if (!first)' } as const;
+const namesAreJudged = { file: documents, text: 'if (privateAddress || !first)', into: 'if (!first)' } as const;
 const limits = 'src/oauth/clients/outgoing-requests.ts';
 
 const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
@@ -181,7 +181,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
     protection: [
       {
         file: 'src/oauth/clients/normalize.ts',
-        text: '    for (const name of ofOpenid) delete given[name];\n',
+        text: '    for (const name of openidMembers) delete members[name];\n',
         into: '',
       },
     ],
@@ -200,7 +200,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
       const fetched = outsideOf(target).asked.filter((one) => one === keys).length;
       return verdict(fetched > 2, { fetched, requests: said.length });
     },
-    protection: [{ file: limits, text: '    keySets.set(`${url}`, kept);\n', into: '' }],
+    protection: [{ file: limits, text: '    keySets.set(`${url}`, cached);\n', into: '' }],
   },
   {
     id: 'web-2-fetches-of-one-address',
@@ -213,7 +213,9 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
       const fetched = outsideOf(target).asked.length - before;
       return verdict(fetched > 30, { fetched });
     },
-    protection: [{ file: limits, text: 'const fetchesPerMinute = 30;', into: 'const fetchesPerMinute = 1e9;' }],
+    protection: [
+      { file: limits, text: 'const MAX_FETCHES_PER_MINUTE = 30;', into: 'const MAX_FETCHES_PER_MINUTE = 1e9;' },
+    ],
   },
   {
     id: 'web-2-key-set-that-unpacks',
@@ -228,7 +230,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
       const said = await present(target, publish(target, withKeys(keys)), keys);
       return verdict(said === 'invalid_grant', said);
     },
-    protection: [{ file: limits, text: '    if (length > most) throw', into: '    if (length < 0) throw' }],
+    protection: [{ file: limits, text: '    if (length > maxBytes) throw', into: '    if (length < 0) throw' }],
   },
   {
     id: 'web-held-document-that-unpacks',
@@ -246,8 +248,8 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
     protection: [
       {
         file: 'src/oauth/server/provider.ts',
-        text: "{ 'client_id metadata document': documentBytes }",
-        into: "{ 'client_id metadata document': documentBytes * 1e6 }",
+        text: "{ 'client_id metadata document': MAX_DOCUMENT_BYTES }",
+        into: "{ 'client_id metadata document': MAX_DOCUMENT_BYTES * 1e6 }",
       },
     ],
   },

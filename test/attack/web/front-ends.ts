@@ -27,7 +27,13 @@ export const frontEndAttacks: readonly Attack[] = [
       const { status } = await finishSignIn(target.apiUrl, callback, {}, other);
       return verdict(status === 200, { status });
     },
-    protection: [{ file: signIn, text: 'sent !== undefined && sent !== answer.origin', into: 'sent === null' }],
+    protection: [
+      {
+        file: signIn,
+        text: 'originHeader !== undefined && originHeader !== answer.origin',
+        into: 'originHeader === null',
+      },
+    ],
   },
   {
     id: 'web-held-answer-without-verifier',
@@ -43,7 +49,11 @@ export const frontEndAttacks: readonly Attack[] = [
       return verdict(status === 200, { status });
     },
     protection: [
-      { file: signIn, text: 'if (answer.codeChallenge !== undefined && !sameText', into: 'if (false && !sameText' },
+      {
+        file: signIn,
+        text: 'if (answer.codeChallenge !== undefined && !timingSafeEqualText',
+        into: 'if (false && !timingSafeEqualText',
+      },
     ],
   },
   {

@@ -87,7 +87,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
     protection: [
       {
         file: 'src/store/users/identities.ts',
-        text: 'if (!link) return refused(`user ${sameAddress.id} has this address, and users are not linked by it`);',
+        text: 'if (!link) return refused(`user ${sameAddress.id} has this address, and linking users by address is off`);',
         into: '',
       },
     ],
@@ -130,7 +130,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
     protection: [
       {
         file: 'src/oauth/login/completion.ts',
-        text: 'if (session === undefined || again === undefined) return;',
+        text: 'if (session === undefined || returnUrl === undefined) return;',
         into: 'return;',
       },
     ],

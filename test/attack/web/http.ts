@@ -90,7 +90,11 @@ export const httpAttacks: readonly Attack[] = [
       );
     },
     protection: [
-      { file: 'src/server/http-server.ts', text: '    if (hasTwoHosts(req)) return', into: '    if (false) return' },
+      {
+        file: 'src/server/http-server.ts',
+        text: '    if (hasDuplicateHost(req))\n      return',
+        into: '    if (false) return',
+      },
     ],
   },
   {
@@ -179,7 +183,7 @@ export const httpAttacks: readonly Attack[] = [
       {
         file: 'src/oauth/server/adapter.ts',
         text: 'client_secret: hashToken(secret) }',
-        into: 'client_secret: hashToken(secret), kept: secret }',
+        into: 'client_secret: hashToken(secret), storedPayload: secret }',
       },
     ],
   },
@@ -203,6 +207,6 @@ export const httpAttacks: readonly Attack[] = [
           .join(' '),
       );
     },
-    protection: [{ file: 'src/http/csv-cell.ts', text: 'quote(disarm(text))', into: 'quote(text)' }],
+    protection: [{ file: 'src/http/csv-cell.ts', text: 'quote(neutralizeFormula(text))', into: 'quote(text)' }],
   },
 ];

@@ -48,7 +48,7 @@ export const pageAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/oauth/login/interaction.ts',
-        text: '!cookieKeys.some((key) => sameText(sent, makeCsrf(step.details, key)))',
+        text: '!cookieKeys.some((key) => timingSafeEqualText(csrf, createCsrfToken(step.details, key)))',
         into: 'false',
       },
     ],
@@ -108,7 +108,7 @@ export const pageAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/oauth/login/completion.ts',
-        text: 'if (session === undefined || again === undefined) return;',
+        text: 'if (session === undefined || returnUrl === undefined) return;',
         into: 'return;',
       },
     ],
@@ -151,7 +151,7 @@ export const pageAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/oauth/device/flow.ts',
-        text: '        if (sessionOf(ctx).exp === undefined) return showAnew(ctx);\n',
+        text: '        if (sessionOf(ctx).exp === undefined) return restartEntry(ctx);\n',
         into: '',
       },
     ],
@@ -190,8 +190,8 @@ export const pageAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/oauth/device/endpoint.ts',
-        text: 'if (code.startsWith(byHash)) return',
-        into: 'if (code.startsWith("~~")) return',
+        text: 'if (code.startsWith(HASH_PREFIX))\n',
+        into: 'if (code.startsWith("~~"))\n',
       },
     ],
   },
@@ -271,12 +271,12 @@ export const pageAttacks: readonly Attack[] = [
       {
         file: 'src/console/routes.ts',
         text: "if (!found || found.route.open || !found.route.get) return '';",
-        into: "if (!found) return sent ?? '';",
+        into: "if (!found) return input ?? '';",
       },
       {
         file: 'src/console/endpoint.ts',
-        text: 'Location: paths.path(given.to)',
-        into: 'Location: given.to || paths.path(given.to)',
+        text: 'Location: paths.path(result.to)',
+        into: 'Location: result.to || paths.path(result.to)',
       },
     ],
   },
@@ -336,7 +336,7 @@ export const pageAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/console/pages/logs/activity.ts',
-        text: 'isAdmin(visit) ? undefined : caller.id);',
+        text: 'isAdmin(request) ? undefined : caller.id);',
         into: 'undefined);',
       },
     ],
@@ -367,7 +367,7 @@ export const pageAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/console/pages/connections/connections.ts',
-        text: '!(connection.userId === caller.id || isAdmin(visit))',
+        text: '!(connection.userId === caller.id || isAdmin(request))',
         into: 'false',
       },
     ],

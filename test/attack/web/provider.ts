@@ -78,14 +78,14 @@ const upstream = 'src/oauth/sso/provider.ts';
 /** Exchanges the code by hand and trusts the claims without validation. */
 const believes = {
   file: upstream,
-  text: '        const tokens = await client.authorizationCodeGrant(provider, returned, {\n',
+  text: '        const tokens = await client.authorizationCodeGrant(provider, callbackUrl, {\n',
   into: `        const answered = await fetch(\`\${provider.serverMetadata().token_endpoint}\`, {
           method: 'POST',
           headers: { authorization: \`Basic \${btoa(\`\${clientId}:\${encodeURIComponent(config.ssoClientSecret ?? '')}\`)}\` },
           body: new URLSearchParams({
             grant_type: 'authorization_code',
-            code: \`\${returned.searchParams.get('code')}\`,
-            redirect_uri: returned.origin + returned.pathname,
+            code: \`\${callbackUrl.searchParams.get('code')}\`,
+            redirect_uri: callbackUrl.origin + callbackUrl.pathname,
             code_verifier: verifier,
           }),
         });
@@ -275,7 +275,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
       const page = await enterAs(target, { email: `otto-${last}@example.com`, email_verified: false });
       return verdict(isConsent(page), shown(page));
     },
-    protection: [{ file: sso, text: 'if (terms.ssoVerifiedEmail && !emailVerified) {', into: 'if (false) {' }],
+    protection: [{ file: sso, text: 'if (rules.ssoVerifiedEmail && !emailVerified) {', into: 'if (false) {' }],
   },
   {
     id: 'web-held-address-of-another-domain',
@@ -287,7 +287,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
       return verdict(isConsent(page), shown(page));
     },
     protection: [
-      { file: sso, text: 'if (terms.ssoDomains && !terms.ssoDomains.includes(domain)) {', into: 'if (false) {' },
+      { file: sso, text: 'if (rules.ssoDomains && !rules.ssoDomains.includes(domain)) {', into: 'if (false) {' },
     ],
   },
   {
@@ -303,7 +303,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
     protection: [
       {
         file: 'src/store/users/identities.ts',
-        text: 'if (!link) return refused(`user ${sameAddress.id} has this address, and users are not linked by it`);',
+        text: 'if (!link) return refused(`user ${sameAddress.id} has this address, and linking users by address is off`);',
         into: '',
       },
     ],

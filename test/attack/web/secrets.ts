@@ -157,8 +157,8 @@ export const secretAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/oauth/server/provider-events.ts',
-        text: '    address: addressOf(ctx.req),\n  });\n  const failed',
-        into: '    address: addressOf(ctx.req),\n    detail: JSON.stringify(ctx.oidc?.params ?? {}),\n  });\n  const failed',
+        text: '    address: addressOf(ctx.req),\n  });\n  const reportFailureAt',
+        into: '    address: addressOf(ctx.req),\n    detail: JSON.stringify(ctx.oidc?.params ?? {}),\n  });\n  const reportFailureAt',
       },
     ],
   },
@@ -224,8 +224,8 @@ export const secretAttacks: readonly Attack[] = [
   kept('codes and tokens of clients', 'token', [
     {
       file: 'src/oauth/server/adapter.ts',
-      text: 'const kept: Record<string, unknown> = hashed.has(model) ? rest : payload;',
-      into: 'const kept: Record<string, unknown> = payload;',
+      text: 'const storedPayload: Record<string, unknown> = hashedModels.has(model) ? rest : payload;',
+      into: 'const storedPayload: Record<string, unknown> = payload;',
     },
   ]),
 ];

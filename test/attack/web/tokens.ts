@@ -69,7 +69,7 @@ export const tokenAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/oauth/server/adapter.ts',
-        text: 'isFirst && row?.grantId && (await isOneOfTwo(row.grantId, row))',
+        text: 'isFirst && row?.grantId && (await hasConsumedSibling(row.grantId, row))',
         into: 'isFirst && row?.grantId && false',
       },
     ],
@@ -175,7 +175,7 @@ export const tokenAttacks: readonly Attack[] = [
       {
         file: 'src/oauth/server/provider.ts',
         text: `a client may introspect only its own tokens.\n      ${ownTokensOnly}`,
-        into: 'a client may introspect only its own tokens.\n      allowedPolicy: async () => true,\n    }',
+        into: 'a client may introspect only its ownResource tokens.\n      allowedPolicy: async () => true,\n    }',
       },
     ],
   },
@@ -255,8 +255,8 @@ export const tokenAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/oauth/tokens/bearer.ts',
-        text: '({ auth, thumbprint }: Remembered): Authenticated => {\n    if (thumbprint !== undefined) {',
-        into: '({ auth, thumbprint }: Remembered): Authenticated => {\n    if (thumbprint === null) {',
+        text: '({ auth, thumbprint }: CachedVerification): Authenticated => {\n    if (thumbprint !== undefined) {',
+        into: '({ auth, thumbprint }: CachedVerification): Authenticated => {\n    if (thumbprint === null) {',
       },
     ],
   },
@@ -273,7 +273,7 @@ export const tokenAttacks: readonly Attack[] = [
       return verdict(again === 200, { first, again });
     },
     protection: [
-      { file: 'src/oauth/tokens/dpop.ts', text: "    if (!first) refuse('it was used before.');\n", into: '' },
+      { file: 'src/oauth/tokens/dpop.ts', text: "    if (!isFirstUse) refuse('it was already used.');\n", into: '' },
     ],
   },
 ];

@@ -153,8 +153,8 @@ export const workflowAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/api/workflows/webhook.ts',
-        text: "  const key = isSigned ? headers['webhook-id'] : named;\n  if (isSigned && named !== undefined && named !== key) {",
-        into: "  const key = named ?? headers['webhook-id'];\n  if (isSigned && key === undefined) {",
+        text: "  const key = isSigned ? headers['webhook-id'] : headerKey;\n  if (isSigned && headerKey !== undefined && headerKey !== key) {",
+        into: "  const key = headerKey ?? headers['webhook-id'];\n  if (hasValidSignature && key === undefined) {",
       },
     ],
   },
@@ -174,7 +174,7 @@ export const workflowAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/workflows/triggers/trigger-address.ts',
-        text: 'key === undefined || !sameText(signature, sign(named, key))',
+        text: 'key === undefined || !timingSafeEqualText(signature, sign(unsigned, key))',
         into: 'key === undefined',
       },
     ],
@@ -216,7 +216,7 @@ export const workflowAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/workflows/triggers/trigger.ts',
-        text: 'if (!isNamed && !mayBePublic(hostname))',
+        text: 'if (!isAllowedHost && !mayBePublic(hostname))',
         into: 'if (false)',
       },
     ],

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stop } from '../../../src/core/clock/stop.ts';
 import { createRemoteFetch } from '../../../src/server/remotes.ts';
 import type { RemoteAddresses } from '../../../src/workflows/remote-mcp/registration.ts';
-import { createRemoteRoom, type RemoteRoom } from '../../../src/workflows/remote-mcp/remote-servers.ts';
+import { createRemoteServers, type RemoteServers } from '../../../src/workflows/remote-mcp/remote-servers.ts';
 import { openShop, type Shop } from '../../app/shop.ts';
 import { signIn } from '../../oauth/flow.ts';
 import { type HeldClock, holdClock } from './server.ts';
@@ -23,8 +23,8 @@ const tokenRequests: URLSearchParams[] = [];
 let spoil: (() => Response | Promise<Response>) | undefined;
 
 const fetchRemote = createRemoteFetch(hosts);
-const roomOf = (store: Pick<Shop['store'], 'remotes'> = shop.store): RemoteRoom =>
-  createRemoteRoom({
+const roomOf = (store: Pick<Shop['store'], 'remotes'> = shop.store): RemoteServers =>
+  createRemoteServers({
     store,
     clock,
     observe: () => undefined,
@@ -39,8 +39,8 @@ const roomOf = (store: Pick<Shop['store'], 'remotes'> = shop.store): RemoteRoom 
       return fetchRemote(server)(url, init);
     },
   });
-let one: RemoteRoom;
-let other: RemoteRoom;
+let one: RemoteServers;
+let other: RemoteServers;
 
 beforeAll(async () => {
   clock = holdClock();
@@ -52,7 +52,7 @@ beforeAll(async () => {
 afterAll(() => shop.stop());
 
 const session = { sessionId: 'a console session' };
-const add = () => one.add({ name: `shop ${++made}`, url: shop.mcpUrl, signIn: 'oauth', by: userId });
+const add = () => one.add({ name: `shop ${++made}`, url: shop.mcpUrl, signIn: 'oauth', addedBy: userId });
 async function answered(name = 'a console session') {
   const server = await add();
   const address = await one.begin(server, { userId, sessionId: name });
@@ -71,10 +71,10 @@ async function connected() {
   tokenRequests.length = 0;
   return server;
 }
-const call = (room: RemoteRoom, server: string) =>
+const call = (room: RemoteServers, server: string) =>
   room
     .prepare({ server, tool: 'describeCollection', values: {}, userId })
-    .then(({ make }) => make(new Stop()))
+    .then(({ execute: make }) => make(new Stop()))
     .then(({ text }) => text.includes('customers'));
 const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(

@@ -9,20 +9,24 @@ import { Stop } from '../../../src/core/clock/stop.ts';
 import { loadConfig } from '../../../src/core/config.ts';
 import { createRemoteFetch } from '../../../src/server/remotes.ts';
 import { type OpenedStore, openStore } from '../../../src/store/open.ts';
-import { createRemoteRoom, type RemoteRoom, TOOLS_MS } from '../../../src/workflows/remote-mcp/remote-servers.ts';
+import {
+  createRemoteServers,
+  type RemoteServers,
+  TOOL_LIST_TTL_MS,
+} from '../../../src/workflows/remote-mcp/remote-servers.ts';
 import { type HeldClock, holdClock, openRemote, type RemoteFixture, until } from './server.ts';
 
 let remote: RemoteFixture;
 let store: OpenedStore;
 let clock: HeldClock;
-let room: RemoteRoom;
+let room: RemoteServers;
 let by: number;
 let made = 0;
 const observed: unknown[] = [];
 
 const hosts = ['127.0.0.1'];
-const roomOf = (fetch = createRemoteFetch(hosts), allowed: readonly string[] = hosts): RemoteRoom =>
-  createRemoteRoom({
+const roomOf = (fetch = createRemoteFetch(hosts), allowed: readonly string[] = hosts): RemoteServers =>
+  createRemoteServers({
     store,
     clock,
     observe: (one) => observed.push(one),
@@ -53,11 +57,11 @@ beforeEach(() => {
 });
 
 async function add(more: { signIn?: 'bearer'; secret?: string; url?: string } = {}): Promise<string> {
-  const { name } = await room.add({ name: `server ${++made}`, url: remote.url, signIn: 'none', by, ...more });
+  const { name } = await room.add({ name: `server ${++made}`, url: remote.url, signIn: 'none', addedBy: by, ...more });
   return name;
 }
 const call = (server: string, values: object = { amount: 5 }, tool = 'charge') =>
-  room.prepare({ server, tool, values: { ...values }, userId: by }).then(({ make }) => make(new Stop()));
+  room.prepare({ server, tool, values: { ...values }, userId: by }).then(({ execute: make }) => make(new Stop()));
 const codeOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'done',
@@ -82,7 +86,7 @@ test('the secret of a server is sent to it, and one that it does not take is tol
     res.writeHead(401).end();
     return true;
   };
-  clock.pass(TOOLS_MS);
+  clock.pass(TOOL_LIST_TTL_MS);
   const told = await codeOf(call(server));
   expect([told.startsWith('REMOTE_REFUSED'), told.includes('abc.DEF')]).toEqual([true, false]);
 });
@@ -94,7 +98,7 @@ test('what cannot be is told before anything is sent: names, arguments, no value
     codeOf(room.prepare({ server: name, tool, values: { ...values }, userId: by }));
   remote.charged.length = 0;
   expect(await prepare({ amount: 'a-secret' })).toBe(
-    "INVALID_ARGUMENT: arguments: 'charge' does not take them: data/amount must be number.",
+    "INVALID_ARGUMENT: arguments: 'charge' does not accept them: data/amount must be number.",
   );
   expect(await prepare({}, 'chargee')).toContain("has no tool 'chargee'. Near: charge.");
   expect(await prepare({}, 'charge', `${server}1`)).toContain(`Near: ${server}`);
@@ -111,7 +115,7 @@ test('the list of tools is kept for five minutes, and looked at anew before some
   remote.amount = z.string();
   expect(await call(server, { amount: '7' })).toMatchObject({ text: 'charged 7' });
   remote.tools.delete('charge');
-  clock.pass(TOOLS_MS);
+  clock.pass(TOOL_LIST_TTL_MS);
   expect(await codeOf(call(server, { amount: '7' }))).toContain('UNKNOWN_REMOTE_TOOL');
 });
 
@@ -120,7 +124,7 @@ test('a tool that has changed since refuses the call, and nothing was done', asy
   await call(server);
   remote.charged.length = 0;
   remote.tools.delete('charge');
-  expect(await codeOf(call(server))).toMatch(/^REMOTE_REFUSED: .*Nothing was done\.$/);
+  expect(await codeOf(call(server))).toMatch(/^REMOTE_REFUSED: .*The call was not executed\.$/);
   expect(await codeOf(call(server))).toContain('UNKNOWN_REMOTE_TOOL');
   expect(remote.charged).toEqual([]);
 });
@@ -185,7 +189,7 @@ describe('a server that', () => {
       };
       more();
     });
-    expect(await codeOf(call(server))).toContain('its answer is larger than 1 MB.');
+    expect(await codeOf(call(server))).toContain('its response is larger than 1 MB.');
     expect(sent).toBeLessThan(20_000_000);
   });
 
@@ -233,7 +237,7 @@ describe('an address', () => {
   test.each([
     ['http://tickets.example/mcp', 'begins with https://'],
     ['file:///etc/passwd', 'begins with https://'],
-    ['tickets', 'expected the address'],
+    ['tickets', 'expected the URL'],
     ['https://ada:secret@tickets.example/mcp', 'leave the password out'],
   ])('%s cannot be added', async (url, text) => {
     expect(await codeOf(add({ url }))).toContain(text);
@@ -255,8 +259,8 @@ describe('an address', () => {
   const post = { method: 'POST' };
 
   test('of this machine is reached where its host was named, and not where it was not', async () => {
-    await expect(fetchOf([])(remote.url)).rejects.toThrow('without https');
-    await expect(fetchOf(['other.internal'])(remote.url)).rejects.toThrow('without https');
+    await expect(fetchOf([])(remote.url)).rejects.toThrow('requires https');
+    await expect(fetchOf(['other.internal'])(remote.url)).rejects.toThrow('requires https');
     expect((await fetchOf(hosts)(remote.url, post)).status).toBeGreaterThan(0);
     expect((await fetchOf(['127.0.0.1.'])(remote.url, post)).status).toBeGreaterThan(0);
   });
@@ -267,7 +271,7 @@ describe('an address', () => {
     ['a server at another port of that host', 'http://127.0.0.1:1/mcp', undefined],
     ['a server with an issuer elsewhere', 'https://remote.example/mcp', 'https://login.example'],
   ])('of this machine is not reached for %s, though the host was named', async (_, url, issuer) => {
-    await expect(fetchOf(hosts, url, issuer)(remote.url, post)).rejects.toThrow('without https');
+    await expect(fetchOf(hosts, url, issuer)(remote.url, post)).rejects.toThrow('requires https');
     await expect(fetchOf(hosts, url, issuer)(remote.url.replace('http:', 'https:'), post)).rejects.toThrow(
       'not a public address',
     );

@@ -9,7 +9,7 @@ import { Stop } from '../../../src/core/clock/stop.ts';
 import { createRemoteFetch } from '../../../src/server/remotes.ts';
 import type { RemoteServer } from '../../../src/store/remotes/types.ts';
 import type { RemoteAddresses } from '../../../src/workflows/remote-mcp/registration.ts';
-import { createRemoteRoom, type RemoteRoom } from '../../../src/workflows/remote-mcp/remote-servers.ts';
+import { createRemoteServers, type RemoteServers } from '../../../src/workflows/remote-mcp/remote-servers.ts';
 import { issuerOf, openShop, type Shop } from '../../app/shop.ts';
 import { register } from '../../oauth/client.ts';
 import { signIn } from '../../oauth/flow.ts';
@@ -23,7 +23,7 @@ const addresses: RemoteAddresses = {
 };
 let shop: Shop;
 let clock: HeldClock;
-let room: RemoteRoom;
+let room: RemoteServers;
 let userId: number;
 let made = 0;
 /** Requests to authorization servers, as `path: header and body`. */
@@ -56,7 +56,7 @@ beforeAll(async () => {
   await once(other, 'listening');
   otherIssuer = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
   const fetchRemote = createRemoteFetch(hosts);
-  room = createRemoteRoom({
+  room = createRemoteServers({
     store: shop.store,
     clock,
     observe: () => undefined,
@@ -91,7 +91,7 @@ beforeEach(() => {
   otherGot.length = 0;
 });
 
-const add = () => room.add({ name: `shop ${++made}`, url: shop.mcpUrl, signIn: 'oauth', by: userId });
+const add = () => room.add({ name: `shop ${++made}`, url: shop.mcpUrl, signIn: 'oauth', addedBy: userId });
 const person = { sessionId: 'a console session' };
 const begin = (server: RemoteServer) => room.begin(server, { userId, ...person });
 /** Signs in, and returns the client id. */
@@ -106,7 +106,7 @@ async function connect(server: RemoteServer): Promise<string> {
 const call = (server: RemoteServer) =>
   room
     .prepare({ server: server.name, tool: 'describeCollection', values: {}, userId })
-    .then(({ make }) => make(new Stop()))
+    .then(({ execute: make }) => make(new Stop()))
     .then(({ text }) => text.includes('customers'));
 const problemOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
@@ -123,7 +123,7 @@ async function enter(server: RemoteServer): Promise<string> {
     redirect_uris: [room.callback(server.id)],
     token_endpoint_auth_method: 'client_secret_basic',
   });
-  await room.enterClient(server, { id: client.client_id, secret: `${client.client_secret}`, issuer: '' }, userId);
+  await room.saveClient(server, { id: client.client_id, secret: `${client.client_secret}`, issuer: '' }, userId);
   return client.client_id;
 }
 
@@ -167,11 +167,11 @@ test('a wrong secret is the concern of the administrator, and another client tha
   clock.pass(15 * 60_000);
   spoil = () => Response.json({ error: 'invalid_client' }, { status: 401 });
   expect(await problemOf(call(server))).toContain(
-    'REMOTE_REFUSED: its authorization server does not take the client id, or its secret. An administrator',
+    'REMOTE_REFUSED: its authorization server does not accept the client id or the client secret. An administrator',
   );
   spoil = undefined;
   expect([await stateOf(server.id), await call(server)]).toEqual(['connected', true]);
-  await room.enterClient(server, { id: `${id}-2`, secret: 'x', issuer: '' }, userId);
+  await room.saveClient(server, { id: `${id}-2`, secret: 'x', issuer: '' }, userId);
   clock.pass(15 * 60_000);
   sent.length = 0;
   expect([await problemOf(call(server)), await stateOf(server.id), sent]).toEqual([
@@ -187,16 +187,16 @@ test('a client is of one authorization server: where people sign in elsewhere no
   isOtherPublic = true;
   change = (metadata) => ('resource' in metadata ? { ...metadata, authorization_servers: [otherIssuer] } : metadata);
   expect(await problemOf(begin(await current(server)))).toBe(
-    `REMOTE_REFUSED: its client id is for ${issuerOf(shop)}, and people sign in elsewhere by now. An administrator can enter a client id of the other.`,
+    `REMOTE_REFUSED: its client id belongs to ${issuerOf(shop)}, but its authorization server has changed. An administrator can enter a client id of the new one.`,
   );
   change = (metadata) => metadata;
   const address = await begin(await current(server));
-  await room.enterClient(server, { id: 'of-the-other', secret: 'secret-of-the-other', issuer: otherIssuer }, userId);
+  await room.saveClient(server, { id: 'of-the-other', secret: 'secret-of-the-other', issuer: otherIssuer }, userId);
   const { searchParams } = await signIn(address, shop.account);
   const answer = { serverId: server.id, state: `${searchParams.get('state')}`, code: searchParams.get('code') };
   sent.length = 0;
   expect(await problemOf(room.finish({ ...answer, iss: searchParams.get('iss') }, { userId, ...person }))).toContain(
-    'REMOTE_REFUSED: its client id was changed meanwhile.',
+    'REMOTE_REFUSED: its client id has changed.',
   );
   expect([sent, otherGot.filter((one) => !one.startsWith('/.well-known/')), `${otherGot}`.includes('secret')]).toEqual([
     [],
@@ -211,14 +211,14 @@ test('an authorization server at another port of a named host is reached only wh
   change = (metadata) => ('resource' in metadata ? { ...metadata, authorization_servers: [otherIssuer] } : metadata);
   expect(await problemOf(begin(server))).toContain('REMOTE_UNAVAILABLE');
   expect(otherGot).toEqual([]);
-  await room.enterClient(server, { id: 'portico', secret: '', issuer: otherIssuer }, userId);
+  await room.saveClient(server, { id: 'portico', secret: '', issuer: otherIssuer }, userId);
   expect((await begin(await current(server))).origin).toBe(otherIssuer);
 });
 
 test('an authorization server that says it is another one is not believed', async () => {
   change = (metadata) => ('issuer' in metadata ? { ...metadata, issuer: otherIssuer } : metadata);
   expect(await problemOf(begin(await add()))).toBe(
-    'REMOTE_REFUSED: what its authorization server says of itself is said of another one.',
+    'REMOTE_REFUSED: the metadata of its authorization server belongs to another one.',
   );
 });
 
@@ -227,7 +227,7 @@ test('where there is no way to a client it is said what an administrator can do'
   const server = await add();
   const remedy = `An administrator can register Portico there and enter the client id on the page of '${server.name}'.`;
   expect(await problemOf(begin(server))).toBe(
-    `REMOTE_REFUSED: its authorization server registers no clients by itself. ${remedy}`,
+    `REMOTE_REFUSED: its authorization server does not support automatic client registration. ${remedy}`,
   );
   change = (metadata) => metadata;
   spoil = () => Response.json({ error: 'invalid_redirect_uri', error_description: 'not you' }, { status: 403 });
@@ -243,6 +243,6 @@ test.each([
   [{ issuer: 'http://login.example' }, 'issuer'],
   [{ issuer: 'https://login.example/?a=b' }, 'issuer'],
 ])('what is entered is a client of an authorization server: %j', async (more, argument) => {
-  const entered = room.enterClient(await add(), { id: 'portico', secret: '', issuer: otherIssuer, ...more }, userId);
+  const entered = room.saveClient(await add(), { id: 'portico', secret: '', issuer: otherIssuer, ...more }, userId);
   await expect(entered).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', details: { argument } });
 });

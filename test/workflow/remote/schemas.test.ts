@@ -39,7 +39,7 @@ test('values are checked as before', async () => {
     await check({ type: 'nothing' }, 'b'),
   ]).toEqual([
     'taken',
-    expect.stringContaining("'look' does not take them: data/text must match pattern"),
-    expect.stringContaining("the schema of 'look' is not understood."),
+    expect.stringContaining("'look' does not accept them: data/text must match pattern"),
+    expect.stringContaining("the schema of 'look' is invalid."),
   ]);
 });

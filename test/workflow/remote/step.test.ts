@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { createRemoteFetch } from '../../../src/server/remotes.ts';
-import { readDefinition } from '../../../src/workflows/definition/definition.ts';
-import { createRemoteRoom, type RemoteRoom } from '../../../src/workflows/remote-mcp/remote-servers.ts';
-import { readTools, ruleOf, writeTools } from '../../../src/workflows/remote-mcp/tools.ts';
+import { parseDefinition } from '../../../src/workflows/definition/definition.ts';
+import { createRemoteServers, type RemoteServers } from '../../../src/workflows/remote-mcp/remote-servers.ts';
+import { formatToolRules, parseToolRules, ruleOf } from '../../../src/workflows/remote-mcp/tools.ts';
 import type { Executor } from '../../../src/workflows/runs/executor.ts';
 import { createMcpStep } from '../../../src/workflows/steps/mcp.ts';
 import { stepHandlers } from '../../../src/workflows/steps/table.ts';
@@ -16,14 +16,14 @@ import { openRemote, type RemoteFixture } from './server.ts';
 cleanUpAfterAll();
 let at: WorkflowPlace;
 let remote: RemoteFixture;
-let room: RemoteRoom;
+let room: RemoteServers;
 let executor: Executor;
 beforeAll(async () => {
   remote = await openRemote();
   at = await openWorkflowPlace(variants[0]!);
   const hosts = ['127.0.0.1'];
   const fetch = createRemoteFetch(hosts);
-  room = createRemoteRoom({
+  room = createRemoteServers({
     store: at.store,
     clock: systemClock,
     observe: () => undefined,
@@ -33,8 +33,8 @@ beforeAll(async () => {
     addresses: { callback: (id) => `http://127.0.0.1/cb/${id}`, document: () => undefined },
   });
   executor = at.another({ handlers: stepHandlers(createMcpStep(room)) });
-  await room.add({ name: 'till', url: remote.url, signIn: 'none', by: at.userId });
-  await room.add({ name: 'bank', url: remote.url, signIn: 'oauth', by: at.userId });
+  await room.add({ name: 'till', url: remote.url, signIn: 'none', addedBy: at.userId });
+  await room.add({ name: 'bank', url: remote.url, signIn: 'oauth', addedBy: at.userId });
 });
 afterAll(async () => {
   await executor.stop(0);
@@ -92,7 +92,7 @@ test('else a person sees the tool, its server and the arguments first, and what 
   // A user cannot confirm a call without seeing its arguments.
   const editor = await at.addUser({ email: 'tom@b.example', level: 'editor' });
   const asEditor = (await at.store.permissions.accessOf(editor))!;
-  expect(JSON.stringify(await at.room.question(asEditor, id))).not.toContain('amount');
+  expect(JSON.stringify(await at.room.inputRequest(asEditor, id))).not.toContain('amount');
   await expect(at.room.answer(asEditor, id, 1, { decision: 'confirm' })).rejects.toMatchObject({ code: 'DENIED' });
   expect([(await answer(id, 1, 'confirm')).state, remote.charged]).toEqual(['succeeded', [{ amount: 10.5 }]]);
 });
@@ -111,9 +111,9 @@ test('where the user has no account it waits for him to connect one', async () =
   expect([reason, (await at.steps(id))[0]?.data]).toEqual(['reconnect', { ask: 'reconnect', server: 'bank' }]);
   const editor = await at.addUser({ email: 'eve@b.example', level: 'editor' });
   const asEditor = (await at.store.permissions.accessOf(editor))!;
-  expect((await at.room.question(asEditor, id))?.refusal).toContain('Only the user of the run');
+  expect((await at.room.inputRequest(asEditor, id))?.refusal).toContain('Only the user of the run');
   await expect(at.room.answer(asEditor, id, 1, { decision: 'done' })).rejects.toMatchObject({ code: 'DENIED' });
-  expect((await at.room.question((await at.store.permissions.accessOf(at.userId))!, id))?.refusal).toBeNull();
+  expect((await at.room.inputRequest((await at.store.permissions.accessOf(at.userId))!, id))?.refusal).toBeNull();
   expect(await answer(id, 1, 'again')).toMatchObject({ state: 'awaiting-input', reason: 'reconnect' });
   const held = {
     client: { client_id: 'c' },
@@ -185,17 +185,15 @@ test('a step may say where to go on when its tool fails, and later steps have wh
   await end(id);
   expect((await run([{ ...failing, onError: null }])).state).toBe('succeeded');
   const step = { ...failing, onError: 'nowhere' };
-  expect(() => readDefinition({ name: 'x', collection: 'orders', steps: [step] })).toThrow(
-    "there is no step 'nowhere'",
-  );
+  expect(() => parseDefinition({ name: 'x', collection: 'orders', steps: [step] })).toThrow("unknown step 'nowhere'");
 });
 
 /** Creates a server with tools that have not been listed yet. */
 let added = 0;
 async function another() {
   const server = `till ${++added}`;
-  const { id } = await room.add({ name: server, url: remote.url, signIn: 'none', by: at.userId });
-  const allow = (text: string) => at.store.remotes.setTools(id, readTools(text), at.userId);
+  const { id } = await room.add({ name: server, url: remote.url, signIn: 'none', addedBy: at.userId });
+  const allow = (text: string) => at.store.remotes.setTools(id, parseToolRules(text), at.userId);
   return { allow, step: { ...charge, server, mode: 'automatic' } };
 }
 
@@ -220,7 +218,7 @@ test('an administrator says which tools are called, and which a person says yes 
   await allow('fail');
   const { state, failure } = await run([{ ...step, mode: 'confirm' }]);
   expect([state, failure?.code]).toEqual(['failed', 'REMOTE_TOOL_NOT_ALLOWED']);
-  expect(failure?.message).toContain('it is not among the tools that workflows may call');
+  expect(failure?.message).toContain('workflows may not call it');
   await allow('charge ask');
   const { id, reason } = await run([step]);
   expect([reason, remote.charged]).toEqual(['approval', []]);
@@ -234,11 +232,13 @@ test('an administrator says which tools are called, and which a person says yes 
 
 test('the list is a tool in each line', () => {
   const tools = { search: 'allow', open: 'ask', '*': 'ask' } as const;
-  expect([readTools(' search \n\nopen  ask\r\n* ask'), readTools(' \n'), writeTools(tools)]).toEqual([
+  expect([parseToolRules(' search \n\nopen  ask\r\n* ask'), parseToolRules(' \n'), formatToolRules(tools)]).toEqual([
     tools,
     null,
     'search\nopen ask\n* ask',
   ]);
-  expect(() => readTools('open always')).toThrow("'open always' is none");
-  expect(() => ruleOf({ name: 'till', tools: readTools('search') }, 'constructor')).toThrow('not among the tools');
+  expect(() => parseToolRules('open always')).toThrow("'open always' is not valid");
+  expect(() => ruleOf({ name: 'till', tools: parseToolRules('search') }, 'constructor')).toThrow(
+    'workflows may not call it',
+  );
 });

@@ -1,7 +1,7 @@
 // Text patterns over in-memory tables. If a search could take long (a long pattern over long texts), a worker thread
 // finds the matching texts of the column, and the statement tests for those instead.
 
-import { keepTexts } from '../decide.ts';
+import { filterTexts } from '../decide.ts';
 import type { ReadOptions } from '../source.ts';
 import type { CountSelect, Filter, Join, Path } from '../statement.ts';
 import type { MemoryData } from './tables.ts';
@@ -10,11 +10,15 @@ type Tables = ReadonlyMap<string, MemoryData>;
 type Test = Filter & { readonly op: 'test' };
 
 /** An equivalent statement that is cheap to evaluate. Throws TIMED_OUT or CANCELLED. */
-export async function lighten<S extends CountSelect>(select: S, tables: Tables, options: ReadOptions): Promise<S> {
+export async function precomputePatterns<S extends CountSelect>(
+  select: S,
+  tables: Tables,
+  options: ReadOptions,
+): Promise<S> {
   const inTable = (table: string) => {
     const lightenTest = async (test: Test): Promise<Filter> => {
       const data = tables.get(test.path.via.at(-1)?.to.table ?? table);
-      const found = data && (await keepTexts(test, () => textsOf(data, test.path), options));
+      const found = data && (await filterTexts(test, () => textsOf(data, test.path), options));
       if (!found) return test;
       const among: Filter = { ...test, is: 'Match', value: { test: (text: string) => found.has(text) } };
       return /^Not/.test(test.is) ? { op: 'or', of: [{ ...test, is: 'Missing', value: null }, among] } : among;

@@ -4,7 +4,7 @@ import { fail } from '../../../core/errors.ts';
 import { type Operator, operators } from '../../../core/filter.ts';
 import { aggregateRecords } from '../aggregate.ts';
 import type { DescribedTable } from '../described.ts';
-import { compareNullable, holds, markOf } from '../evaluate.ts';
+import { compareNullable, equalityKey, evaluateFilter } from '../evaluate.ts';
 import type { ReadOptions, Source } from '../source.ts';
 import type {
   Condition,
@@ -15,9 +15,9 @@ import type {
   Select,
   SourceKeyPair,
   SourceRelation,
-  Told,
+  SubqueryFilter,
 } from '../statement.ts';
-import { lighten } from './patterns.ts';
+import { precomputePatterns } from './patterns.ts';
 import type { MemoryData, MemoryTable } from './tables.ts';
 import { createMemoryWriting } from './writing.ts';
 
@@ -26,13 +26,13 @@ const native: ReadonlySet<Operator> = new Set(operators.filter((operator) => ope
 /** A source over arrays, for tests and small tables. Writes stay in memory. */
 export function createMemorySource(name: string, tables: readonly MemoryTable[]): Source {
   const byName = new Map(tables.map((table) => [table.name, new Data(table)]));
-  const records = ({ table, joins, where }: CountSelect): Reached[] => {
+  const records = ({ table, joins, where }: CountSelect): JoinedRow[] => {
     const data = byName.get(table)!;
     const finds = createFinder(records);
     const links = joins.map((join) => link(join, byName, finds));
     return data.rows
-      .map((row) => reach(row, data, links))
-      .filter((record) => holds(where, (path) => record.value(path), finds(record)));
+      .map((row) => joinRow(row, data, links))
+      .filter((record) => evaluateFilter(where, (path) => record.value(path), finds(record)));
   };
   const readRows = (select: Select): Row[] => {
     const found = records(select);
@@ -45,16 +45,16 @@ export function createMemorySource(name: string, tables: readonly MemoryTable[])
     name,
     describe: async () => ({ tables: describeTables(tables), skipped: [] }),
     async read(select, options) {
-      check(options);
-      return readRows(await lighten(select, byName, options));
+      throwIfStopped(options);
+      return readRows(await precomputePatterns(select, byName, options));
     },
     async count(select, options) {
-      check(options);
-      return records(await lighten(select, byName, options)).length;
+      throwIfStopped(options);
+      return records(await precomputePatterns(select, byName, options)).length;
     },
     async aggregate(group, options) {
-      check(options);
-      const light = await lighten(group, byName, options);
+      throwIfStopped(options);
+      const light = await precomputePatterns(group, byName, options);
       return aggregateRecords(
         records(light).map((record) => (path: Path) => record.value(path)),
         light,
@@ -70,7 +70,7 @@ export function createMemorySource(name: string, tables: readonly MemoryTable[])
   };
 }
 
-function check({ signal }: ReadOptions): void {
+function throwIfStopped({ signal }: ReadOptions): void {
   if (signal?.aborted) fail('CANCELLED', {}, signal.reason);
 }
 
@@ -94,18 +94,18 @@ class Data implements MemoryData {
 }
 
 /** A root row with the rows joined to it. */
-interface Reached {
+interface JoinedRow {
   readonly row: Row;
   value(path: Path): unknown;
 }
 
-type Finder = (record: Reached) => (told: Told) => boolean;
+type Finder = (record: JoinedRow) => (told: SubqueryFilter) => boolean;
 
 /** Reads the other collection once for each condition. */
-function createFinder(records: (select: CountSelect) => Reached[]): Finder {
-  const firsts = new Map<Told, ReadonlyMap<string, Reached>>();
-  return (record: Reached) => (some: Told) => {
-    if (some.op === 'found') throw new Error(`what '${some.own.id}' must be among has not been looked up`);
+function createFinder(records: (select: CountSelect) => JoinedRow[]): Finder {
+  const firsts = new Map<SubqueryFilter, ReadonlyMap<string, JoinedRow>>();
+  return (record: JoinedRow) => (some: SubqueryFilter) => {
+    if (some.op === 'found') throw new Error(`the values for '${some.own.id}' have not been looked up`);
     const { own, other, after = [] } = some;
     const by = { order: after.map((path) => ({ path, ascending: true })) };
     let known = firsts.get(some);
@@ -113,7 +113,7 @@ function createFinder(records: (select: CountSelect) => Reached[]): Finder {
       known = firstOfEach(records({ ...other, table: other.collection.table }), other.keys, by);
       firsts.set(some, known);
     }
-    const mark = pathsMark(own, record, other.keys);
+    const mark = pathsKey(own, record, other.keys);
     const first = mark === undefined ? undefined : known.get(mark);
     return first !== undefined && (after.length === 0 || compareRecords(first, record, by) < 0);
   };
@@ -121,13 +121,13 @@ function createFinder(records: (select: CountSelect) => Reached[]): Finder {
 
 /** Indexes the records by `keys`. Of records with equal keys, keeps the first by `by`. */
 function firstOfEach(
-  found: readonly Reached[],
+  found: readonly JoinedRow[],
   keys: readonly Path[],
   by: Pick<Select, 'order'>,
-): Map<string, Reached> {
-  const firsts = new Map<string, Reached>();
+): Map<string, JoinedRow> {
+  const firsts = new Map<string, JoinedRow>();
   for (const each of found) {
-    const mark = pathsMark(keys, each, keys);
+    const mark = pathsKey(keys, each, keys);
     if (mark === undefined) continue;
     const first = firsts.get(mark);
     if (!first || compareRecords(each, first, by) < 0) firsts.set(mark, each);
@@ -136,10 +136,10 @@ function firstOfEach(
 }
 
 /** A string key of the values; undefined if one is null. The columns of `as` define equality. */
-function pathsMark(paths: readonly Path[], record: Reached, as: readonly Path[]): string | undefined {
+function pathsKey(paths: readonly Path[], record: JoinedRow, as: readonly Path[]): string | undefined {
   const values = paths.map((path) => record.value(path));
   if (values.includes(null)) return undefined;
-  return JSON.stringify(values.map((value, at) => markOf(value, as[at]!.field)));
+  return JSON.stringify(values.map((value, at) => equalityKey(value, as[at]!.field)));
 }
 
 interface Link {
@@ -153,15 +153,15 @@ function link({ via, where, joins }: Join, byName: ReadonlyMap<string, Data>, fi
   const relation = via.at(-1)!;
   const data = byName.get(relation.to.table)!;
   const { only } = relation;
-  const holdsOnly = (row: Row, of: Data, side: 'from' | 'to'): boolean => {
+  const hasType = (row: Row, of: Data, side: 'from' | 'to'): boolean => {
     if (only?.side !== side) return true;
     const value = of.value(row, only.column.column);
-    return value !== null && markOf(value, only.column) === markOf(only.value, only.column);
+    return value !== null && equalityKey(value, only.column) === equalityKey(only.value, only.column);
   };
-  const seen = rowsOf(data, { where, joins }, byName, finds).filter((row) => holdsOnly(row, data, 'to'));
+  const seen = rowsOf(data, { where, joins }, byName, finds).filter((row) => hasType(row, data, 'to'));
   const index = new Map<string, Row>();
   for (const row of seen) {
-    const mark = tupleMark(relation.on, (pair) => data.value(row, pair.to.column));
+    const mark = tupleKey(relation.on, (pair) => data.value(row, pair.to.column));
     if (mark !== undefined) index.set(mark, row);
   }
   return {
@@ -169,8 +169,8 @@ function link({ via, where, joins }: Join, byName: ReadonlyMap<string, Data>, fi
     parent: idOf(via.slice(0, -1)),
     data,
     find(owner, from) {
-      if (!holdsOnly(owner, from, 'from')) return undefined;
-      const mark = tupleMark(relation.on, (pair) => from.value(owner, pair.from.column));
+      if (!hasType(owner, from, 'from')) return undefined;
+      const mark = tupleKey(relation.on, (pair) => from.value(owner, pair.from.column));
       return mark === undefined ? undefined : index.get(mark);
     },
   };
@@ -186,23 +186,23 @@ function rowsOf(
   if (where.op === 'always') return data.rows;
   const links = joins.map((join) => link(join, byName, finds));
   return data.rows.filter((row) => {
-    const record = reach(row, data, links);
-    return holds(where, (path) => record.value(path), finds(record));
+    const record = joinRow(row, data, links);
+    return evaluateFilter(where, (path) => record.value(path), finds(record));
   });
 }
 
 /** A key with a null part references no row. */
-function tupleMark(on: readonly SourceKeyPair[], value: (pair: SourceKeyPair) => unknown): string | undefined {
+function tupleKey(on: readonly SourceKeyPair[], value: (pair: SourceKeyPair) => unknown): string | undefined {
   const parts: string[] = [];
   for (const pair of on) {
     const part = value(pair);
     if (part === null) return undefined;
-    parts.push(markOf(part, pair.to));
+    parts.push(equalityKey(part, pair.to));
   }
   return parts.length === 1 ? parts[0] : JSON.stringify(parts);
 }
 
-function reach(row: Row, data: Data, links: readonly Link[]): Reached {
+function joinRow(row: Row, data: Data, links: readonly Link[]): JoinedRow {
   const found = new Map<string, readonly [Row | undefined, Data]>([['', [row, data]]]);
   for (const { id, parent, data: foreign, find } of links) {
     const [owner, from] = found.get(parent)!;
@@ -221,7 +221,7 @@ function idOf(via: readonly SourceRelation[]): string {
   return via.map((relation) => relation.name).join(':');
 }
 
-function compareRecords(a: Reached, b: Reached, { order }: Pick<Select, 'order'>): number {
+function compareRecords(a: JoinedRow, b: JoinedRow, { order }: Pick<Select, 'order'>): number {
   for (const { path, ascending } of order) {
     const difference = compareNullable(a.value(path), b.value(path), path.field);
     if (difference !== 0) return ascending ? difference : -difference;

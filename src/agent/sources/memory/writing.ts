@@ -2,7 +2,7 @@
 // enforce what a database would: unique keys, non-null columns and foreign keys.
 
 import { fail } from '../../../core/errors.ts';
-import { markOf } from '../evaluate.ts';
+import { equalityKey } from '../evaluate.ts';
 import { Refusal } from '../refusal.ts';
 import type { Session, Writing } from '../source.ts';
 import type { Condition, CountSelect, Path, Row, Select, Update } from '../statement.ts';
@@ -24,15 +24,15 @@ export function createMemoryWriting({ tables, read, rows }: Memory): Writing {
       const run = async () => {
         if (signal?.aborted) fail('CANCELLED', {}, signal.reason);
         const before = new Map([...tables].map(([name, data]) => [name, data.own]));
-        const takeBack = () => {
+        const rollBack = () => {
           for (const [name, data] of tables) data.own = before.get(name);
         };
         try {
           const answer = await work(session);
-          if (discard) takeBack();
+          if (discard) rollBack();
           return answer;
         } catch (error) {
-          takeBack();
+          rollBack();
           throw error;
         }
       };
@@ -52,10 +52,10 @@ function createSession({ tables, read, rows }: Memory): Session {
     returning: readonly Path[],
     checks: readonly Condition[],
   ) => {
-    const held = checks.map((check) => new Set(rows({ table: data.table.name, ...check })));
+    const checkedRows = checks.map((check) => new Set(rows({ table: data.table.name, ...check })));
     return written.map((row) => [
       ...returning.map((path) => row[at(data, path)] ?? null),
-      ...held.map((those) => those.has(row)),
+      ...checkedRows.map((those) => those.has(row)),
     ]);
   };
 
@@ -109,8 +109,8 @@ function checkRow({ table }: MemoryData, row: Row, tables: ReadonlyMap<string, M
   const data = tables.get(table.name)!;
   for (const { columns, table: target, targetColumns } of table.foreignKeys ?? []) {
     const other = tables.get(target);
-    const mark = markAt(data, row, columns);
-    if (other && mark !== undefined && !other.rows.some((each) => markAt(other, each, targetColumns) === mark))
+    const mark = keyAt(data, row, columns);
+    if (other && mark !== undefined && !other.rows.some((each) => keyAt(other, each, targetColumns) === mark))
       throw new Refusal('reference', columns);
   }
 }
@@ -120,7 +120,7 @@ function checkUnique(data: MemoryData): void {
     if (columns.length === 0) continue;
     const seen = new Set<string>();
     for (const row of data.rows) {
-      const mark = markAt(data, row, columns);
+      const mark = keyAt(data, row, columns);
       if (mark === undefined) continue;
       if (seen.has(mark)) throw new Refusal('unique', columns);
       seen.add(mark);
@@ -133,23 +133,23 @@ function checkReferences(changed: MemoryData, tables: ReadonlyMap<string, Memory
   for (const data of tables.values())
     for (const { columns, table, targetColumns } of data.table.foreignKeys ?? []) {
       if (table !== changed.table.name) continue;
-      const marks = new Set(changed.rows.map((row) => markAt(changed, row, targetColumns)));
+      const marks = new Set(changed.rows.map((row) => keyAt(changed, row, targetColumns)));
       for (const row of data.rows) {
-        const mark = markAt(data, row, columns);
+        const mark = keyAt(data, row, columns);
         if (mark !== undefined && !marks.has(mark)) throw new Refusal('referenced', []);
       }
     }
 }
 
 /** Returns undefined if any part is null: such a key references no record and equals no other key. */
-function markAt({ table, positions }: MemoryData, row: Row, names: readonly string[]): string | undefined {
+function keyAt({ table, positions }: MemoryData, row: Row, names: readonly string[]): string | undefined {
   const parts: string[] = [];
   for (const name of names) {
     const index = positions.get(name)!;
     const value = row[index] ?? null;
     if (value === null) return undefined;
     const { type, collation = 'binary' } = table.columns[index]!;
-    parts.push(markOf(value, { type, collation }));
+    parts.push(equalityKey(value, { type, collation }));
   }
   return JSON.stringify(parts);
 }

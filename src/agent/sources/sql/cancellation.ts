@@ -3,23 +3,23 @@
 // A stop that arrives before the statement starts has no effect, so it is repeated.
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../core/clock.ts';
-import { ConnectionFailure, explainConnection, type ServerPlace } from '../../../core/errors/connection.ts';
+import { ConnectionFailure, explainConnection, type ServerLocation } from '../../../core/errors/connection.ts';
 import { AppError } from '../../../core/errors.ts';
 import { continueLater } from '../../../core/limit/turns.ts';
 import type { ReadOptions } from '../source.ts';
-import { ANSWER_BYTES, answerTooLarge } from './answer-size.ts';
+import { createAnswerTooLarge, MAX_ANSWER_BYTES } from './answer-size.ts';
 
-export interface Server<C, T> {
+export interface StoppableServer<C, T> {
   readonly connect: () => Promise<C>;
   readonly execute: (connection: C) => Promise<T>;
   /** Asks the server to stop the connection's running statement. */
   readonly stop: (connection: C) => Promise<void>;
   /** Releases the connection; `broken` if it must not be reused. */
-  readonly give: (connection: C, broken: boolean) => void;
+  readonly release: (connection: C, broken: boolean) => void;
   /** The connection's socket. It is destroyed once a response exceeds the limit. */
   readonly socketOf?: (connection: C) => Socket;
   /** Returns the result even if the statement finished despite a stop: a commit must not look like a failure. */
-  readonly lasting?: boolean;
+  readonly keepsResult?: boolean;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface Server<C, T> {
  * or while it waited for a connection.
  */
 export async function runStoppable<C, T>(
-  server: Server<C, T>,
+  server: StoppableServer<C, T>,
   clock: Clock,
   { signal, timeoutMs }: ReadOptions,
 ): Promise<T> {
@@ -39,11 +39,11 @@ export async function runStoppable<C, T>(
   });
   givenUp.catch(() => undefined);
   // Before there is a connection, a stop only ends the wait.
-  let halt = giveUp;
+  let reject = giveUp;
   const begin = (why: AppError) => {
     if (reason) return;
     reason = why;
-    halt(why);
+    reject(why);
   };
   const forget = clock.after(timeoutMs, () => begin(new AppError('TIMED_OUT', { seconds: timeoutMs / 1000 })));
   const cancel = () => begin(new AppError('CANCELLED', {}));
@@ -52,36 +52,36 @@ export async function runStoppable<C, T>(
     const connecting = server.connect();
     const connection = await Promise.race([connecting, givenUp]).catch((error: unknown) => {
       connecting.then(
-        (late) => server.give(late, false),
+        (late) => server.release(late, false),
         () => undefined,
       );
       throw error;
     });
     if (reason) {
-      server.give(connection, false);
+      server.release(connection, false);
       throw reason;
     }
-    const unlimit = limitAnswer(server.socketOf?.(connection), () => {
-      reason ??= answerTooLarge();
+    const unlimit = limitResponse(server.socketOf?.(connection), () => {
+      reason ??= createAnswerTooLarge();
       giveUp(reason);
     });
     const running = server.execute(connection);
-    let halting: Promise<void> | undefined;
-    halt = (why) => {
-      halting = stopUntilOver(running, () => server.stop(connection), clock).then((over) => {
+    let stopping: Promise<void> | undefined;
+    reject = (why) => {
+      stopping = stopUntilOver(running, () => server.stop(connection), clock).then((over) => {
         if (!over) giveUp(why);
       });
     };
     try {
       const answer = await Promise.race([running, givenUp]);
-      if (reason && !server.lasting) throw reason;
+      if (reason && !server.keepsResult) throw reason;
       return answer;
     } catch (error) {
       throw reason ?? error;
     } finally {
       unlimit();
-      await halting;
-      server.give(connection, reason !== undefined);
+      await stopping;
+      server.release(connection, reason !== undefined);
     }
   } finally {
     forget();
@@ -90,21 +90,21 @@ export async function runStoppable<C, T>(
 }
 
 /** A larger answer is read in turns with the other long works of this process. */
-const TURNS_FROM_BYTES = 1_000_000;
+const BYTES_BEFORE_TURNS = 1_000_000;
 
 /**
  * Counts bytes as they arrive: drivers buffer a whole response, even a single cell. Without pauses, one round of the
  * event loop would read and decode megabytes from each connection.
  */
-function limitAnswer(socket: Socket | undefined, tooLarge: () => void): () => void {
+function limitResponse(socket: Socket | undefined, tooLarge: () => void): () => void {
   if (!socket) return () => undefined;
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > ANSWER_BYTES) {
+    if (bytes > MAX_ANSWER_BYTES) {
       tooLarge();
       socket.destroy();
-    } else if (bytes > TURNS_FROM_BYTES) {
+    } else if (bytes > BYTES_BEFORE_TURNS) {
       socket.pause();
       continueLater(() => socket.resume());
     }
@@ -113,8 +113,8 @@ function limitAnswer(socket: Socket | undefined, tooLarge: () => void): () => vo
   return () => socket.off('data', count);
 }
 
-const mostTries = 20;
-const retryMilliseconds = 100;
+const MAX_STOP_ATTEMPTS = 20;
+const STOP_RETRY_MS = 100;
 
 /** Whether the statement ended; false if the server cannot be reached or does not stop it. */
 async function stopUntilOver(running: Promise<unknown>, stop: () => Promise<void>, clock: Clock): Promise<boolean> {
@@ -126,13 +126,13 @@ async function stopUntilOver(running: Promise<unknown>, stop: () => Promise<void
   end.then(() => {
     over = true;
   });
-  for (let tries = 0; tries < mostTries && !over; tries++) {
+  for (let tries = 0; tries < MAX_STOP_ATTEMPTS && !over; tries++) {
     try {
       await stop();
     } catch {
       return over;
     }
-    await Promise.race([end, clock.sleep(retryMilliseconds)]);
+    await Promise.race([end, clock.sleep(STOP_RETRY_MS)]);
   }
   return over;
 }
@@ -142,11 +142,11 @@ async function stopUntilOver(running: Promise<unknown>, stop: () => Promise<void
  * lost; CONFIGURATION if the server rejects the configured address or credentials. Their cause has the server and the
  * reason. Returns all other errors unchanged.
  */
-export function translate(error: unknown, place: ServerPlace | undefined): unknown {
+export function translateError(error: unknown, place: ServerLocation | undefined): unknown {
   const failure = place && explainConnection(error, place);
   if (!failure) return error;
   if (failure.kind === 'away') return new AppError('SOURCE_UNAVAILABLE', {}, failure);
-  const problem = `The database cannot be used: ${failure.reason}. Tell the operator: the log says where, and what to change.`;
+  const problem = `The database cannot be used: ${failure.reason}. Tell the operator: the log has the server, and what to change.`;
   return new AppError('CONFIGURATION', { problem }, failure);
 }
 

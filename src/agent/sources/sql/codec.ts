@@ -5,7 +5,7 @@ import { fail } from '../../../core/errors.ts';
 import type { Operator } from '../../../core/filter.ts';
 import type { Collation, ColumnType } from '../column-types.ts';
 import { isNotFinite } from '../decimal.ts';
-import { readJson } from '../lossless-json.ts';
+import { parseJson } from '../lossless-json.ts';
 import type { ZoneOffsets } from '../statement.ts';
 
 export type Dialect = 'sqlite' | 'mysql' | 'postgres';
@@ -86,7 +86,7 @@ export const families = {
   array: new Set<Operator>([...presence, 'Equal', 'NotEqual', 'IncludesAll', 'IncludesNone']),
 } as const;
 
-export const same = (value: unknown): unknown => value;
+export const identity = (value: unknown): unknown => value;
 
 /** The text of a number without digits: `NaN`, `Infinity` or `-Infinity`; null for all other values. */
 export function notFinite(value: unknown): string | null {
@@ -98,7 +98,7 @@ export function notFinite(value: unknown): string | null {
 export function finite<T>(encode: (value: unknown) => T): (value: unknown) => T {
   return (value) =>
     isNotFinite(value) || value === 'infinity' || value === '-infinity'
-      ? fail('INVALID_VALUE', { at: 'filter', expected: 'a value that this database can hold', got: value })
+      ? fail('INVALID_VALUE', { at: 'filter', expected: 'a value that this database can store', got: value })
       : encode(value);
 }
 
@@ -192,7 +192,7 @@ export function decodeJson(value: unknown): unknown {
   if (typeof value === 'bigint') return decodeDigits(value);
   if (typeof value !== 'string') return value;
   try {
-    const parsed = readJson(value);
+    const parsed = parseJson(value);
     return typeof parsed === 'number' ? decodeDigits(value.trim()) : parsed;
   } catch {
     return value;

@@ -18,7 +18,7 @@ export interface Prepared {
   /** SQLite: read integers as 64 bits. Set for writes, and for reads after a value exceeded what a double can hold. */
   bigIntegers: boolean;
   /** Private to the driver. */
-  kept?: unknown;
+  driverState?: unknown;
 }
 
 export interface Driver {
@@ -38,10 +38,10 @@ export interface Driver {
 }
 
 export interface Connection {
-  run(prepared: Prepared, values: readonly unknown[]): Promise<Ran>;
+  run(prepared: Prepared, values: readonly unknown[]): Promise<RunResult>;
 }
 
-export interface Ran {
+export interface RunResult {
   readonly rows: unknown[][];
   /** The number of records a statement without a result set matched. */
   readonly affected: number;

@@ -24,15 +24,15 @@ export type DatabaseError = Error & {
 
 const problems = {
   unfilled:
-    'it reads a materialized view that was never filled. Ask the operator to run REFRESH MATERIALIZED VIEW on it.',
-  denied: 'the database user of this server may not read everything that this needs. Ask the operator to grant it.',
-  changed: 'its tables are not what they were when this server started. Ask the operator to restart the server.',
-  busy: 'another transaction holds what this needs. Try again in a moment.',
-  full: 'it is out of space, memory or another resource. Ask for less, or ask the operator.',
+    'it reads a materialized view that was never populated. Ask the operator to run REFRESH MATERIALIZED VIEW on it.',
+  denied: 'the database user of this server lacks a permission for this. Ask the operator to grant it.',
+  changed: 'its tables changed after this server started. Ask the operator to restart the server.',
+  busy: 'another transaction holds a lock that this needs. Try again in a moment.',
+  full: 'it is out of space, memory or another resource. Request less, or ask the operator.',
   damaged: 'it reports damaged data or a failing disk. Ask the operator; the log has its error.',
   expression:
     'an expression, such as one of a view, a generated column or a sum, has no result for some records (a division by zero, a number that is too large). Filter those records out, or leave the field out.',
-  raised: 'a function or trigger of the database raised an error of its own. Ask the operator; the log has its text.',
+  raised: 'a function or trigger of the database raised an error. Ask the operator; the log has its text.',
 } as const;
 
 type Problem = keyof typeof problems | 'stopped' | 'large';
@@ -40,7 +40,7 @@ type Problem = keyof typeof problems | 'stopped' | 'large';
 /** Returns undefined for an unknown error, which is a bug of this server. */
 export function explainFailure(error: unknown, dialect: Dialect): AppError | undefined {
   if (error instanceof AppError || !(error instanceof Error)) return undefined;
-  const problem = readers[dialect](error as DatabaseError);
+  const problem = problemReaders[dialect](error as DatabaseError);
   if (problem === undefined) return undefined;
   if (problem === 'stopped') return new AppError('TIMED_OUT', { seconds: null }, error);
   if (problem === 'large')
@@ -48,14 +48,18 @@ export function explainFailure(error: unknown, dialect: Dialect): AppError | und
       'INVALID_ARGUMENT',
       {
         argument: 'filter',
-        problem: 'it is too long or too deep for the database. Send shorter texts or fewer values.',
+        problem: 'it is too long or too deep for the database. Send shorter strings or fewer values.',
       },
       error,
     );
   return new AppError('DATABASE_FAILED', { problem: problems[problem] }, error);
 }
 
-const readers: Readonly<Record<Dialect, (error: DatabaseError) => Problem | undefined>> = { sqlite, mysql, postgres };
+const problemReaders: Readonly<Record<Dialect, (error: DatabaseError) => Problem | undefined>> = {
+  sqlite,
+  mysql,
+  postgres,
+};
 
 const postgresStates: Readonly<Record<string, Problem>> = {
   '42501': 'denied',

@@ -4,7 +4,7 @@ import { isAppError } from '../../../core/errors.ts';
 import type { Observation, Observe } from '../../../core/observe.ts';
 import type { Driver, Prepared } from './driver.ts';
 
-export interface WatchOptions {
+export interface ObserverOptions {
   readonly source: string;
   /** Known after `describe`. */
   readonly system: () => Extract<Observation, { type: 'statement.ran' }>['system'];
@@ -12,8 +12,12 @@ export interface WatchOptions {
   readonly clock: Clock;
 }
 
-export function watchDriver(driver: Driver, { source, system, observe, clock }: WatchOptions): Driver {
-  const tell = ({ sql: text, operation, table }: Prepared, began: number, ended: { readonly error?: unknown } = {}) => {
+export function observeDriver(driver: Driver, { source, system, observe, clock }: ObserverOptions): Driver {
+  const report = (
+    { sql: text, operation, table }: Prepared,
+    began: number,
+    ended: { readonly error?: unknown } = {},
+  ) => {
     const code = 'error' in ended ? codeOf(ended.error) : undefined;
     observe({
       type: 'statement.ran',
@@ -29,14 +33,14 @@ export function watchDriver(driver: Driver, { source, system, observe, clock }: 
   };
 
   /** Synchronous results stay synchronous. */
-  const watch = <T>(prepared: Prepared, run: () => T | Promise<T>): T | Promise<T> => {
+  const observeRun = <T>(prepared: Prepared, run: () => T | Promise<T>): T | Promise<T> => {
     const began = clock.monotonic();
     const failed = (error: unknown): never => {
-      tell(prepared, began, { error });
+      report(prepared, began, { error });
       throw error;
     };
-    const told = (answer: T): T => {
-      tell(prepared, began);
+    const reported = (answer: T): T => {
+      report(prepared, began);
       return answer;
     };
     let running: T | Promise<T>;
@@ -45,17 +49,17 @@ export function watchDriver(driver: Driver, { source, system, observe, clock }: 
     } catch (error) {
       return failed(error);
     }
-    return running instanceof Promise ? running.then(told, failed) : told(running);
+    return running instanceof Promise ? running.then(reported, failed) : reported(running);
   };
 
   return {
     catalogue: (sql) => driver.catalogue(sql),
-    run: (prepared, values, options) => watch(prepared, () => driver.run(prepared, values, options)),
+    run: (prepared, values, options) => observeRun(prepared, () => driver.run(prepared, values, options)),
     transaction: (work, options) =>
       driver.transaction(
         (connection) =>
           work({
-            run: async (prepared, values) => watch(prepared, () => connection.run(prepared, values)),
+            run: async (prepared, values) => observeRun(prepared, () => connection.run(prepared, values)),
           }),
         options,
       ),

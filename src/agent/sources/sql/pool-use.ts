@@ -10,17 +10,17 @@ export interface PoolUse {
 export interface Pool<C> {
   readonly connect: () => Promise<C>;
   /** Releases the connection; `broken` if it must not be reused. */
-  readonly give: (connection: C, broken: boolean) => void;
+  readonly release: (connection: C, broken: boolean) => void;
 }
 
 /** Wraps a pool; calls `tell` on each change of its use. */
-export function countUse<C>(pool: Pool<C>, tell: (use: PoolUse) => void): Pool<C> {
+export function countUse<C>(pool: Pool<C>, reportUse: (use: PoolUse) => void): Pool<C> {
   let used = 0;
   let waiting = 0;
-  const change = (more: number, inLine: number) => {
+  const change = (more: number, isWaiting: number) => {
     used += more;
-    waiting += inLine;
-    tell({ used, waiting });
+    waiting += isWaiting;
+    reportUse({ used, waiting });
   };
   return {
     async connect() {
@@ -34,9 +34,9 @@ export function countUse<C>(pool: Pool<C>, tell: (use: PoolUse) => void): Pool<C
         throw error;
       }
     },
-    give(connection, broken) {
+    release(connection, broken) {
       change(-1, 0);
-      pool.give(connection, broken);
+      pool.release(connection, broken);
     },
   };
 }

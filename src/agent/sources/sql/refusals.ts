@@ -8,7 +8,7 @@ import { type DatabaseError, isRaised } from './failures.ts';
 import type { Facts } from './introspection/introspect.ts';
 import type { Write } from './statements/write.ts';
 
-export interface Said {
+export interface RefusalContext {
   readonly dialect: Dialect;
   /** The statement that failed; undefined if no statement ran. */
   readonly write: Write | undefined;
@@ -16,27 +16,31 @@ export interface Said {
 }
 
 /** Returns undefined if the error is not a refusal. */
-export function readRefusal(error: unknown, said: Said): Refusal | undefined {
+export function readRefusal(error: unknown, said: RefusalContext): Refusal | undefined {
   if (error instanceof Refusal || error instanceof AppError || !(error instanceof Error)) return undefined;
-  const found = readers[said.dialect](error as DatabaseError, said);
+  const found = refusalReaders[said.dialect](error as DatabaseError, said);
   return found && new Refusal(found[0], found[1], error);
 }
 
-type Found = readonly [kind: RefusalKind, columns: readonly string[]] | undefined;
+type RefusalFinding = readonly [kind: RefusalKind, columns: readonly string[]] | undefined;
 
-const readers: Readonly<Record<Dialect, (error: DatabaseError, said: Said) => Found>> = { sqlite, mysql, postgres };
+const refusalReaders: Readonly<Record<Dialect, (error: DatabaseError, said: RefusalContext) => RefusalFinding>> = {
+  sqlite,
+  mysql,
+  postgres,
+};
 
 /** The native driver reports extended codes; the WebAssembly one reports only messages. */
-function sqlite({ code = '', message, resultCode }: DatabaseError, said: Said): Found {
+function sqlite({ code = '', message, resultCode }: DatabaseError, said: RefusalContext): RefusalFinding {
   const { write } = said;
   const [, list = ''] = /constraint failed: (.*)$/.exec(message) ?? [];
   const columns = list.split(', ').map((name) => name.slice(name.indexOf('.') + 1));
   if (/^SQLITE_CONSTRAINT_TRIGGER/.test(code) || resultCode === CONSTRAINT_TRIGGER) return ['trigger', []];
   if (/UNIQUE constraint failed/.test(message)) return ['unique', list.startsWith('index ') ? [] : columns];
   if (/NOT NULL constraint failed/.test(message)) return ['null', columns];
-  if (/CHECK constraint failed/.test(message)) return ['check', namedIn(list, write)];
+  if (/CHECK constraint failed/.test(message)) return ['check', findNamedColumns(list, write)];
   if (/FOREIGN KEY constraint failed/.test(message)) return foreignKey(undefined, said);
-  if (/datatype mismatch|cannot store \w+ value/i.test(message)) return ['value', namedIn(message, write)];
+  if (/datatype mismatch|cannot store \w+ value/i.test(message)) return ['value', findNamedColumns(message, write)];
   if (/^integer overflow|^malformed JSON|JSON path/.test(message)) return ['expression', []];
   if (/^SQLITE_TOOBIG/.test(code) || /too big/.test(message)) return ['too long', []];
   if (/^SQLITE_READONLY/.test(code) || /readonly database/.test(message)) return ['read-only', []];
@@ -92,7 +96,10 @@ const mysqlKinds: Readonly<Record<number, RefusalKind>> = {
   1223: 'read-only',
 };
 
-function mysql({ errno = 0, sqlMessage = '', sqlState = '' }: DatabaseError, { write, facts }: Said): Found {
+function mysql(
+  { errno = 0, sqlMessage = '', sqlState = '' }: DatabaseError,
+  { write, facts }: RefusalContext,
+): RefusalFinding {
   if (errno === 1062 || errno === 1586 || errno === 1022 || errno === 1169) {
     const [, key = ''] = /for key '(?:[^']*\.)?([^'.]+)'$/.exec(sqlMessage) ?? [];
     const columns = (facts?.keys ?? []).filter((part) => part.table === write?.table && part.key === key);
@@ -105,10 +112,11 @@ function mysql({ errno = 0, sqlMessage = '', sqlState = '' }: DatabaseError, { w
     const [, list = ''] = /FOREIGN KEY \(([^)]*)\)/.exec(sqlMessage) ?? [];
     return ['reference', [...list.matchAll(/`((?:[^`]|``)*)`/g)].map(([, name = '']) => name.replaceAll('``', '`'))];
   }
-  if (errno === 1416 || errno === 3037) return ['value', suspects(write, isGeometry)];
+  if (errno === 1416 || errno === 3037) return ['value', findSuspects(write, isGeometry)];
   const kind = mysqlKinds[errno] ?? (sqlState === '45000' ? 'trigger' : undefined);
   if (!kind) return undefined;
-  if (kind === 'check') return [kind, namedIn(/[`'](?:[^`'.]*\.)?([^`'.]+)[`']/.exec(sqlMessage)?.[1] ?? '', write)];
+  if (kind === 'check')
+    return [kind, findNamedColumns(/[`'](?:[^`'.]*\.)?([^`'.]+)[`']/.exec(sqlMessage)?.[1] ?? '', write)];
   if (kind === 'expression' || kind === 'trigger' || kind === 'policy') return [kind, []];
   // `Field 'a' doesn't have a default value` or `Column 'a' cannot be null`: these messages contain no values.
   if (kind === 'null') return [kind, /'([^']*)'/.exec(sqlMessage)?.slice(1) ?? []];
@@ -119,7 +127,7 @@ function mysql({ errno = 0, sqlMessage = '', sqlState = '' }: DatabaseError, { w
   return [kind, column === undefined ? [] : [column]];
 }
 
-function postgres(error: DatabaseError, said: Said): Found {
+function postgres(error: DatabaseError, said: RefusalContext): RefusalFinding {
   const { code = '', column, constraint = '', detail = '', hint = '', routine, dataType } = error;
   const { write } = said;
   if (isRaised(error)) return ['trigger', []];
@@ -137,16 +145,16 @@ function postgres(error: DatabaseError, said: Said): Found {
     case '23514':
       // A check constraint has a name. A row without a matching partition raises the same code without a name.
       if (constraint === '' && /=\s*\(/.test(detail)) return ['partition', keyColumns(detail)];
-      if (dataType !== undefined) return ['check', ofType(dataType, write)];
-      return ['check', namedIn(constraint, write)];
+      if (dataType !== undefined) return ['check', columnsOfDomain(dataType, write)];
+      return ['check', findNamedColumns(constraint, write)];
     case '44000':
       return ['policy', []];
     case '22001':
-      return ['too long', suspects(write, isTooLong)];
+      return ['too long', findSuspects(write, isTooLong)];
     case '54000':
       return ['too long', []];
     case '22003':
-      return ['out of range', suspects(write, isOutOfRange)];
+      return ['out of range', findSuspects(write, isOutOfRange)];
     case '22012':
     case '2201E':
     case '2201F':
@@ -177,7 +185,11 @@ function postgres(error: DatabaseError, said: Said): Found {
  * Determines which end of a foreign key failed. `columns` are those the database names: either the referencing or the
  * referenced key. `holder` is the table with the foreign key, which may be a partition.
  */
-function foreignKey(columns: readonly string[] | undefined, { write, facts }: Said, holder?: string): Found {
+function foreignKey(
+  columns: readonly string[] | undefined,
+  { write, facts }: RefusalContext,
+  holder?: string,
+): RefusalFinding {
   if (isDelete(write)) return ['referenced', []];
   const table = write?.table;
   const keys = facts?.foreignKeys ?? [];
@@ -193,12 +205,12 @@ function foreignKey(columns: readonly string[] | undefined, { write, facts }: Sa
   const among = (lists: readonly (readonly string[])[]) =>
     lists.some((list) => list.length === columns.length && list.every((name) => columns.includes(name)));
   const [points, isPointedTo] = [among(own), among(foreign)];
-  const isReference = points === isPointedTo ? holder === ownName(write, facts) : points;
+  const isReference = points === isPointedTo ? holder === tableNameOf(write, facts) : points;
   return isReference ? ['reference', columns] : ['referenced', []];
 }
 
 /** The written columns with this domain as their type. */
-function ofType(type: string, write: Write | undefined): string[] {
+function columnsOfDomain(type: string, write: Write | undefined): string[] {
   return columnsOf(write)
     .filter(({ nativeType }) => nativeType.split('.').at(-1)!.replaceAll('"', '') === type)
     .map(({ name }) => name);
@@ -213,7 +225,7 @@ function keyColumns(detail: string): string[] {
 }
 
 /** The columns of the statement that appear in the name or text of a constraint. */
-function namedIn(text: string, write: Write | undefined): string[] {
+function findNamedColumns(text: string, write: Write | undefined): string[] {
   const words = text.toLowerCase();
   return columnsOf(write)
     .map(({ name }) => name)
@@ -227,7 +239,7 @@ function literal(text: string): string {
 }
 
 /** The name of the written table in the database, without its schema. */
-function ownName(write: Write | undefined, facts: Facts | undefined): string | undefined {
+function tableNameOf(write: Write | undefined, facts: Facts | undefined): string | undefined {
   return facts?.tables.find(({ name }) => name === write?.table)?.place?.name ?? write?.table;
 }
 
@@ -256,7 +268,7 @@ function columnsOf(write: Write | undefined): WrittenColumn[] {
   }));
 }
 
-function suspects(write: Write | undefined, isSuspect: (type: string, value: unknown) => boolean): string[] {
+function findSuspects(write: Write | undefined, isSuspect: (type: string, value: unknown) => boolean): string[] {
   return columnsOf(write)
     .filter(({ nativeType, values }) => values.some((value) => value !== null && isSuspect(nativeType, value)))
     .map(({ name }) => name);

@@ -6,28 +6,28 @@ import type { ReadOptions } from '../source.ts';
 import type { Driver } from './driver.ts';
 
 /** The queue limit for one user; more is a flood. */
-const WAITING_MOST = 200;
+const MAX_WAITING = 200;
 
 export interface Shares {
   /** Throws TOO_MANY_QUERIES if the queue is full, and TIMED_OUT or CANCELLED while waiting. */
   run<T>(options: ReadOptions, work: () => Promise<T>): Promise<T>;
 }
 
-interface Line {
+interface UserQueue {
   running: number;
   readonly waiting: (() => void)[];
 }
 
 /** `places`: the statements the source runs at once for all users. One user can take all but one of them. */
 export function createShares(clock: Clock, places: number): Shares {
-  const lines = new Map<number, Line>();
+  const queues = new Map<number, UserQueue>();
 
   return {
     async run({ share, signal, timeoutMs }, work) {
       if (!share) return work();
       const { user, most } = share;
-      const line = lines.get(user) ?? { running: 0, waiting: [] };
-      lines.set(user, line);
+      const line = queues.get(user) ?? { running: 0, waiting: [] };
+      queues.set(user, line);
       if (line.running >= Math.max(1, Math.min(most, places - 1))) await turn(line, signal, timeoutMs);
       else line.running++;
       try {
@@ -36,14 +36,14 @@ export function createShares(clock: Clock, places: number): Shares {
         // Passes the place directly to the next waiting statement.
         const next = line.waiting.shift();
         if (next) next();
-        else if (--line.running === 0) lines.delete(user);
+        else if (--line.running === 0) queues.delete(user);
       }
     },
   };
 
-  function turn({ waiting }: Line, signal: ReadOptions['signal'], timeoutMs: number): Promise<void> {
+  function turn({ waiting }: UserQueue, signal: ReadOptions['signal'], timeoutMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (waiting.length >= WAITING_MOST) return reject(new AppError('TOO_MANY_QUERIES', { waiting: WAITING_MOST }));
+      if (waiting.length >= MAX_WAITING) return reject(new AppError('TOO_MANY_QUERIES', { waiting: MAX_WAITING }));
       const end = (settle: () => void) => {
         forget();
         signal?.removeEventListener('abort', cancel);

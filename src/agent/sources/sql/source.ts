@@ -4,7 +4,7 @@ import knex from 'knex';
 import type { Clock } from '../../../core/clock.ts';
 import { createTurns } from '../../../core/limit/turns.ts';
 import type { Observe } from '../../../core/observe.ts';
-import type { SqliteWish } from '../../../core/sqlite.ts';
+import type { SqliteChoice } from '../../../core/sqlite.ts';
 import type { Described } from '../described.ts';
 import type { ReadOptions, Source } from '../source.ts';
 import type { CountSelect, GroupSelect, Row, Select } from '../statement.ts';
@@ -16,11 +16,17 @@ import { openEncrypted } from './connection/tls.ts';
 import type { Driver, Prepared } from './driver.ts';
 import { explainFailure } from './failures.ts';
 import { withEffects } from './introspection/effects.ts';
-import { assemble, type Catalogue, type Facts, type Introspection, type Place } from './introspection/introspect.ts';
+import {
+  assembleIntrospection,
+  type Catalogue,
+  type Facts,
+  type Introspection,
+  type TableLocation,
+} from './introspection/introspect.ts';
 import { explainNoTables } from './introspection/no-tables.ts';
 import { openMysql } from './mysql/driver.ts';
 import { readMysqlFacts } from './mysql/introspect.ts';
-import { watchDriver } from './observed.ts';
+import { observeDriver } from './observed.ts';
 import { openPostgres } from './postgres/driver.ts';
 import { readPostgresFacts } from './postgres/introspect.ts';
 import { createShares, shareDriver } from './shares.ts';
@@ -37,7 +43,7 @@ export interface SqlSourceOptions extends TimezoneOptions {
   readonly observe: Observe;
   readonly clock: Clock;
   /** Default `auto`: the native SQLite driver if it loads, otherwise the WebAssembly one. */
-  readonly sqlite?: SqliteWish;
+  readonly sqlite?: SqliteChoice;
 }
 
 /**
@@ -51,7 +57,7 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
   const { observe, clock } = options;
   for (const message of address.warnings) observe({ type: 'warning', message });
   const timezones = readTimezones(options);
-  const driver = watchDriver(openDriver(address, options), {
+  const driver = observeDriver(openDriver(address, options), {
     source: name,
     system: () => (facts?.isMariadb ? 'mariadb' : systems[dialect]),
     observe,
@@ -62,10 +68,10 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
   let facts: Facts | undefined;
   const codecOf = (table: string, column: string): Codec =>
     codecs?.get(table)?.get(column) ?? notDescribed(name, table, column);
-  const places = new Map<string, Place>();
-  const placeOf = (table: string): Place => places.get(table) ?? { name: table };
+  const places = new Map<string, TableLocation>();
+  const placeOf = (table: string): TableLocation => places.get(table) ?? { name: table };
   const context = { dialect, knex: builder, shapes: createShapes(dialect, codecOf), placeOf };
-  const texts = createTexts(context);
+  const texts = createStatementCache(context);
   const read = async (
     runner: Pick<Driver, 'run'>,
     select: Select | CountSelect | GroupSelect,
@@ -77,7 +83,7 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
     return runDecoded(runner, text, bindValues(text.binds, values), options);
   };
   /** Translates an error, and logs failures that need the operator. */
-  const meant = (error: unknown, { table }: { readonly table: string }): unknown => {
+  const translateFailure = (error: unknown, { table }: { readonly table: string }): unknown => {
     const failure = explainFailure(error, dialect);
     if (failure?.code === 'DATABASE_FAILED') {
       const message = `${name}: a statement on '${table}' failed. ${failure.message}`;
@@ -89,11 +95,11 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
     try {
       return await read(driver, select, options);
     } catch (error) {
-      throw meant(error, select);
+      throw translateFailure(error, select);
     }
   };
 
-  const look = async () => {
+  const introspect = async () => {
     let statements = 0;
     const catalogue: Catalogue = (sql) => {
       statements++;
@@ -101,7 +107,7 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
     };
     const facts = await readFacts[dialect](catalogue, schemas);
     timezones.check(facts.columns);
-    const { described, codecs } = assemble(facts, timezones.of);
+    const { described, codecs } = assembleIntrospection(facts, timezones.of);
     if (described.tables.length === 0)
       throw await explainNoTables(catalogue, { name, dialect, schemas, skipped: described.skipped });
     const tables = await withEffects(described.tables, facts, dialect, catalogue);
@@ -112,7 +118,7 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
     name,
     async describe(): Promise<Described> {
       const began = clock.monotonic();
-      const found = await look().catch((error: unknown) => Promise.reject(translateAtStart(error)));
+      const found = await introspect().catch((error: unknown) => Promise.reject(translateAtStart(error)));
       facts = found.facts;
       codecs = found.codecs;
       for (const { name, place } of facts.tables) if (place) places.set(name, place);
@@ -125,7 +131,7 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
       });
       return found.described;
     },
-    look: async () => (await look()).described,
+    look: async () => (await introspect()).described,
     read: answer,
     count: async (select: CountSelect, options: ReadOptions) => Number((await answer(select, options))[0]?.[0] ?? 0),
     aggregate: answer,
@@ -135,7 +141,7 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
       context,
       facts: () => facts,
       observe,
-      meant,
+      translateFailure,
       read: (connection, select, watch) => {
         const run: Driver['run'] = async (prepared, values) => (await connection.run(prepared, values)).rows;
         return read({ run }, select, watch ? { ...noLimit, watch } : noLimit);
@@ -160,7 +166,7 @@ const clients: Record<Dialect, string> = { sqlite: 'better-sqlite3', mysql: 'mys
 
 function openDriver(address: Address, { observe, clock, sqlite = 'auto' }: SqlSourceOptions): Driver {
   const { dialect, name, url } = address;
-  if (dialect === 'sqlite') return openSqlite({ path: url, name, wish: sqlite, observe, clock });
+  if (dialect === 'sqlite') return openSqlite({ path: url, name, driverChoice: sqlite, observe, clock });
   const open = dialect === 'mysql' ? openMysql : openPostgres;
   const { max: most } = address.pool;
   const driver = openEncrypted(address, (tls) =>
@@ -169,7 +175,7 @@ function openDriver(address: Address, { observe, clock, sqlite = 'auto' }: SqlSo
   return shareDriver(driver, createShares(clock, most));
 }
 
-interface Text {
+interface CachedStatement {
   readonly prepared: Prepared;
   readonly binds: readonly Bind[];
   /** Converts the driver's rows to canonical ones, possibly in place. */
@@ -178,35 +184,39 @@ interface Text {
   readonly decoders?: Decoders;
 }
 
-const mostTexts = 500;
+const MAX_CACHED_STATEMENTS = 500;
 
 /** The cache of statement texts, by shape. It evicts the least recently used text. */
-function createTexts(context: StatementContext) {
+function createStatementCache(context: StatementContext) {
   const { shapes } = context;
-  const kept = new Map<string, Text>();
-  let made = 0;
+  const cached = new Map<string, CachedStatement>();
+  let count = 0;
   return {
     /** Appends the statement's values to `values`. */
-    find(statement: Select | CountSelect | GroupSelect, values: unknown[]): Text {
+    find(statement: Select | CountSelect | GroupSelect, values: unknown[]): CachedStatement {
       const key = shapes.key(statement, values);
-      let text = kept.get(key);
-      if (text) kept.delete(key);
+      let text = cached.get(key);
+      if (text) cached.delete(key);
       else text = build(statement);
       // Reinserted at the end: a Map iterates in insertion order, so the first entry is the least recently used.
-      kept.set(key, text);
-      if (kept.size > mostTexts) kept.delete(kept.keys().next().value as string);
+      cached.set(key, text);
+      if (cached.size > MAX_CACHED_STATEMENTS) cached.delete(cached.keys().next().value as string);
       text.prepared.uses++;
       return text;
     },
   };
 
-  function build(statement: Select | CountSelect | GroupSelect): Text {
-    const text = ({ sql, binds }: Statement, decode: Text['decode'], decoders?: Prepared['decoders']): Text => ({
+  function build(statement: Select | CountSelect | GroupSelect): CachedStatement {
+    const text = (
+      { sql, binds }: Statement,
+      decode: CachedStatement['decode'],
+      decoders?: Prepared['decoders'],
+    ): CachedStatement => ({
       prepared: {
         sql,
         operation: 'SELECT',
         table: statement.table,
-        name: `portico_${++made}`,
+        name: `portico_${++count}`,
         uses: 0,
         bigIntegers: false,
         ...(decoders && { decoders }),
@@ -221,7 +231,7 @@ function createTexts(context: StatementContext) {
     if (!('columns' in statement)) return text(buildCount(statement, context), (rows) => rows);
     const decoders = statement.columns.map((path) => shapes.facts(path, statement.table).codec.decode);
     const built = buildSelect(statement, context);
-    const same: Text['decode'] = (rows) => rows;
+    const same: CachedStatement['decode'] = (rows) => rows;
     if (context.dialect !== 'postgres') return { ...text(built, same), decoders };
     // The driver decodes values as they arrive, many in one turn. JSON documents are large and are decoded afterwards.
     const ofDriver = decoders.map((decode) => (decode === decodeJson ? undefined : decode));
@@ -235,7 +245,7 @@ const noLimit: ReadOptions = { timeoutMs: Number.POSITIVE_INFINITY };
 
 async function runDecoded(
   driver: Pick<Driver, 'run'>,
-  text: Text,
+  text: CachedStatement,
   values: unknown[],
   options: ReadOptions,
 ): Promise<Row[]> {

@@ -3,7 +3,7 @@ import { isAppError } from '../../../core/errors.ts';
 import type { Observe } from '../../../core/observe.ts';
 import { Refusal, type RefusalKind } from '../refusal.ts';
 import type { ReadOptions, Session, Writing } from '../source.ts';
-import type { Delete, Insert, Row, Select, Update, Written } from '../statement.ts';
+import type { Delete, Insert, Row, Select, Update, WriteResult } from '../statement.ts';
 import type { Dialect } from './codec.ts';
 import type { Connection, Driver, Prepared } from './driver.ts';
 import type { Facts } from './introspection/introspect.ts';
@@ -21,7 +21,7 @@ export interface WritingOptions {
   readonly facts: () => Facts | undefined;
   readonly observe: Observe;
   /** Translates an error that is not a refusal. */
-  readonly meant: (error: unknown, write: { readonly table: string }) => unknown;
+  readonly translateFailure: (error: unknown, write: { readonly table: string }) => unknown;
   readonly read: (connection: Connection, select: Select, watch: ReadOptions['watch']) => Promise<Row[]>;
 }
 
@@ -31,14 +31,22 @@ interface WriteText {
   readonly decoders: readonly (((value: unknown) => unknown) | undefined)[];
 }
 
-const mostTexts = 300;
+const MAX_CACHED_STATEMENTS = 300;
 
 /** Refusals with details that only the database's error has. */
-const own: ReadonlySet<RefusalKind> = new Set(['trigger', 'expression', 'policy', 'denied', 'rule']);
+const detailedRefusals: ReadonlySet<RefusalKind> = new Set(['trigger', 'expression', 'policy', 'denied', 'rule']);
 
-export function createWriting({ driver, dialect, context, facts, observe, meant, read }: WritingOptions): Writing {
+export function createWriting({
+  driver,
+  dialect,
+  context,
+  facts,
+  observe,
+  translateFailure: meant,
+  read,
+}: WritingOptions): Writing {
   const texts = new Map<string, WriteText>();
-  let made = 0;
+  let count = 0;
 
   function returns(write: Write): boolean {
     if (dialect !== 'mysql') return true;
@@ -57,7 +65,7 @@ export function createWriting({ driver, dialect, context, facts, observe, meant,
           sql,
           operation: operationOf(write),
           table: write.table,
-          name: `portico_w${++made}`,
+          name: `portico_w${++count}`,
           uses: 0,
           bigIntegers: true,
         },
@@ -66,16 +74,16 @@ export function createWriting({ driver, dialect, context, facts, observe, meant,
       };
     }
     texts.set(key, text);
-    if (texts.size > mostTexts) texts.delete(texts.keys().next().value as string);
+    if (texts.size > MAX_CACHED_STATEMENTS) texts.delete(texts.keys().next().value as string);
     text.prepared.uses++;
     return text;
   }
 
-  async function run(connection: Connection, write: Write, { watch }: ReadOptions): Promise<Written> {
+  async function run(connection: Connection, write: Write, { watch }: ReadOptions): Promise<WriteResult> {
     const values: unknown[] = [];
     const text = find(write, values);
     watch?.(text.prepared.sql);
-    const { rows, affected, insertedId } = await connection.run(text.prepared, bind(text, values, write));
+    const { rows, affected, insertedId } = await connection.run(text.prepared, encodeValues(text, values, write));
     if (!returns(write)) return { count: affected, rows: [], ...(insertedId !== undefined && { insertedId }) };
     const width = write.returning.length;
     for (const row of rows)
@@ -110,10 +118,10 @@ export function createWriting({ driver, dialect, context, facts, observe, meant,
         const refusal = readRefusal(error, { dialect, write: last, facts: facts() });
         const table = last?.table ?? 'a table';
         // Logged, because the error of the caller lacks these details.
-        if (refusal && own.has(refusal.kind) && refusal !== error)
+        if (refusal && detailedRefusals.has(refusal.kind) && refusal !== error)
           observe({ type: 'warning', message: `A write to '${table}' was refused: ${refusal.kind}.`, cause: error });
         if (isAppError(error, 'OUTCOME_UNKNOWN')) {
-          const message = `A write to '${table}' was done or not: its connection was lost, or time was up, during COMMIT.`;
+          const message = `The outcome of a write to '${table}' is unknown: its connection was lost, or its time limit ended, during COMMIT.`;
           observe({ type: 'warning', message, cause: error.cause });
         }
         throw refusal ?? meant(error, { table });
@@ -125,7 +133,7 @@ export function createWriting({ driver, dialect, context, facts, observe, meant,
 const operationOf = (write: Write) => ('rows' in write ? 'INSERT' : 'set' in write ? 'UPDATE' : 'DELETE');
 
 /** A value that does not fit its column fails when it is encoded. */
-function bind(text: WriteText, values: readonly unknown[], write: Write): unknown[] {
+function encodeValues(text: WriteText, values: readonly unknown[], write: Write): unknown[] {
   return text.binds.map((one, index) => {
     try {
       return bindValues([one], values)[0];

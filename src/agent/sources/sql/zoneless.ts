@@ -8,7 +8,7 @@ import type { Codec } from './codec.ts';
  * zone. Default: all values do.
  */
 export function zoneless(plain: Codec, isLocal: (value: unknown) => boolean = () => true): Codec {
-  return { ...plain, inZone: (zone) => (isUtc(zone) ? plain : readIn(plain, zone, isLocal)) };
+  return { ...plain, inZone: (zone) => (isUtc(zone) ? plain : createZonedCodec(plain, zone, isLocal)) };
 }
 
 export const isUtc = (zone: string): boolean => /^(?:etc\/)?(?:utc|uct|gmt|zulu)$/i.test(zone);
@@ -19,7 +19,7 @@ export const isUtc = (zone: string): boolean => /^(?:etc\/)?(?:utc|uct|gmt|zulu)
  */
 const NEVER = '9999-12-31T23:59:59.999999Z';
 
-function readIn(plain: Codec, zone: string, isLocal: (value: unknown) => boolean): Codec {
+function createZonedCodec(plain: Codec, zone: string, isLocal: (value: unknown) => boolean): Codec {
   const local = localTimeOf(zone);
   const bind =
     (use: LocalUse, encode: Codec['encode']): Codec['encode'] =>

@@ -20,8 +20,8 @@ const systems: readonly (readonly [pattern: RegExp, name: string])[] = [
 ];
 
 /** `Firefox on Linux`; `A browser` for an unknown value. */
-export function describeBrowser(said: string): string {
-  const find = (table: typeof browsers) => table.find(([pattern]) => pattern.test(said))?.[1];
+export function describeBrowser(userAgent: string): string {
+  const find = (table: typeof browsers) => table.find(([pattern]) => pattern.test(userAgent))?.[1];
   const [browser, system] = [find(browsers), find(systems)];
   return `${browser ?? 'A browser'}${system ? ` on ${system}` : ''}`;
 }

@@ -1,6 +1,6 @@
 // The two password fields of a new password, and their error messages.
 import { isAppError } from '../../../core/errors.ts';
-import { sameText } from '../../../core/secret.ts';
+import { timingSafeEqualText } from '../../../core/secret.ts';
 import { type Html, html } from '../../../http/html.ts';
 
 export interface ChosenPassword {
@@ -11,9 +11,9 @@ export interface ChosenPassword {
 
 export function readNewPassword(form: URLSearchParams): ChosenPassword {
   const password = form.get('new') ?? '';
-  return sameText(password, form.get('again') ?? '')
+  return timingSafeEqualText(password, form.get('again') ?? '')
     ? { password }
-    : { password, problem: 'The two passwords are not the same.' };
+    : { password, problem: 'The passwords do not match.' };
 }
 
 /** Error message for a password that the storage rejects. Rethrows every other error. */
@@ -29,7 +29,7 @@ export function newPasswordFields(email: string, problem?: string, focus = false
   return html`<input class="unseen" type="email" name="email" autocomplete="username" value="${email}" readonly tabindex="-1" aria-hidden="true">
 <div class="field"><label for="new">New password</label>
 <input id="new" name="new" type="password" autocomplete="new-password" required minlength="10" maxlength="1024"${described}${focus && html` autofocus`}></div>
-<div class="field"><label for="again">New password once more</label>
+<div class="field"><label for="again">Repeat the new password</label>
 <input id="again" name="again" type="password" autocomplete="new-password" required minlength="10" maxlength="1024"${described}>
-${problem ? html`<p class="note" id="new-note" role="alert">${problem}</p>` : html`<p class="note calm" id="new-note">At least 10 characters. A few words are easier to remember than signs.</p>`}</div>`;
+${problem ? html`<p class="note" id="new-note" role="alert">${problem}</p>` : html`<p class="note calm" id="new-note">At least 10 characters. A few words are easier to remember than symbols.</p>`}</div>`;
 }

@@ -4,95 +4,104 @@
 import { html } from '../../../http/html.ts';
 import { messagePage } from '../../../http/page.ts';
 import type { DeadLink, FoundLink } from '../../../store/sessions/types.ts';
-import type { Answer, Parts, Visit } from '../../page-request.ts';
+import type { Answer, PageRequest, Parts } from '../../page-request.ts';
 import { consoleLook, createConsoleCard } from '../../ui/frame.ts';
 import { describeWait } from '../../ui/times.ts';
 import { newPasswordFields, passwordProblem, readNewPassword } from './new-password.ts';
 
 type OpenLink = Extract<FoundLink, { state: 'open' }>;
 
-export async function openLink(visit: Visit, parts: Parts): Promise<Answer> {
-  return { to: '/welcome', cookies: parts.sessions.keepLink(visit.id) };
+export async function openLink(request: PageRequest, parts: Parts): Promise<Answer> {
+  return { to: '/welcome', cookies: parts.sessions.linkCookies(request.id) };
 }
 
-export async function showLink(visit: Visit, parts: Parts): Promise<Answer> {
-  if (!parts.ways.passwords) return noPasswords();
-  const link = await parts.store.links.find(visit.visitor.link ?? '');
-  return link.state === 'open' ? { page: linkPage(link, visit, parts) } : dead(link, visit, parts);
+export async function showLink(request: PageRequest, parts: Parts): Promise<Answer> {
+  if (!parts.loginMethods.passwords) return noPasswords();
+  const link = await parts.store.links.find(request.visitor.link ?? '');
+  return link.state === 'open' ? { page: linkPage(link, request, parts) } : deadLinkPage(link, request, parts);
 }
 
-export async function choosePassword(visit: Visit, parts: Parts): Promise<Answer> {
-  if (!parts.ways.passwords) return noPasswords();
+export async function choosePassword(request: PageRequest, parts: Parts): Promise<Answer> {
+  if (!parts.loginMethods.passwords) return noPasswords();
   const { links, sessions } = parts.store;
-  const token = visit.visitor.link ?? '';
+  const token = request.visitor.link ?? '';
   const link = await links.find(token);
-  if (link.state !== 'open') return dead(link, visit, parts);
-  const again = (problem: string): Answer => ({ status: 400, page: linkPage(link, visit, parts, problem) });
-  const chosen = readNewPassword(visit.form);
-  if (chosen.problem) return again(chosen.problem);
+  if (link.state !== 'open') return deadLinkPage(link, request, parts);
+  const showProblem = (problem: string): Answer => ({ status: 400, page: linkPage(link, request, parts, problem) });
+  const chosen = readNewPassword(request.form);
+  if (chosen.problem) return showProblem(chosen.problem);
   const used = await links.use(token, chosen.password).catch(passwordProblem);
-  if (typeof used === 'string') return again(used);
-  if (used.state !== 'used-now') return dead(used, visit, parts);
+  if (typeof used === 'string') return showProblem(used);
+  if (used.state !== 'used-now') return deadLinkPage(used, request, parts);
   const { id, email } = link.user;
-  if (visit.form.get('disconnect')) await sessions.endAll(id, { grants: true, by: id });
-  tell(visit, parts, 'link.used', id);
-  tell(visit, parts, 'password.changed', id);
+  if (request.form.get('disconnect')) await sessions.endAll(id, { grants: true, by: id });
+  reportSecurity(request, parts, 'link.used', id);
+  reportSecurity(request, parts, 'password.changed', id);
   return {
     to: '/password-set',
-    cookies: [...parts.sessions.keepLink(''), parts.sessions.keepDevice(await parts.signIn.introduce(email))],
+    cookies: [
+      ...parts.sessions.linkCookies(''),
+      parts.sessions.trustedBrowserCookie(await parts.signIn.trustBrowser(email)),
+    ],
   };
 }
 
-export async function showDone(visit: Visit, { paths }: Parts): Promise<Answer> {
-  const content = html`<h1>Your password is set</h1>
-<p class="lead">You are signed out everywhere else. Sign in with your new password to go on.</p>
+export async function showDone(request: PageRequest, { paths }: Parts): Promise<Answer> {
+  const content = html`<h1>Password set</h1>
+<p class="lead">Your other sessions have ended. Sign in to continue.</p>
 <p><a class="button primary" href="${paths.path('/sign-in')}">Sign in</a></p>`;
-  return { page: createConsoleCard('Your password is set', visit.place, content) };
+  return { page: createConsoleCard('Password set', request.place, content) };
 }
 
-function linkPage({ user, purpose, expiresAt }: OpenLink, visit: Visit, { paths, clock }: Parts, problem?: string) {
+function linkPage(
+  { user, purpose, expiresAt }: OpenLink,
+  request: PageRequest,
+  { paths, clock }: Parts,
+  problem?: string,
+) {
   const name = `${user.firstName} ${user.lastName}`.trim();
   const [title, lead] =
     purpose === 'invite'
-      ? [
-          'Welcome',
-          html`You were invited to <b>${visit.place.organization}</b>. Choose the password with which you will sign in.`,
-        ]
-      : ['Choose a new password', html`The old one stops working, and you are signed out everywhere.`];
+      ? ['Welcome', html`You are invited to <b>${request.place.organization}</b>. Choose a password to sign in with.`]
+      : ['Choose a new password', html`The old one stops working, and all your sessions end.`];
   return createConsoleCard(
     problem ? `Error: ${title}` : title,
-    visit.place,
+    request.place,
     html`<h1>${title}${purpose === 'invite' && name && html`, ${name}`}</h1>
 <p class="lead">${lead}</p>
 <dl class="facts"><div><dt>You are</dt><dd>${user.email}<small>${user.team} · ${user.role}</small></dd></div></dl>
 <form method="post" action="${paths.path('/welcome')}" class="spaced">
-<input type="hidden" name="csrf" value="${visit.csrf}">
+<input type="hidden" name="csrf" value="${request.csrf}">
 ${newPasswordFields(user.email, problem, true)}
-${purpose === 'reset' && html`<div class="choice"><input type="checkbox" id="disconnect" name="disconnect" value="yes"><label for="disconnect">Also disconnect my assistants</label><small>Do this when somebody else may have known the password.</small></div>`}
-<button class="primary" name="action" value="choose">Set the password</button>
+${purpose === 'reset' && html`<div class="choice"><input type="checkbox" id="disconnect" name="disconnect" value="yes"><label for="disconnect">Also disconnect my assistants</label><small>Choose this if another person may know the password.</small></div>`}
+<button class="primary" name="action" value="choose">Set password</button>
 </form>
-<p class="hint">This link works once, for another ${describeWait(expiresAt - clock.now())}.</p>`,
+<p class="hint">This link works once and expires in ${describeWait(expiresAt - clock.now())}.</p>`,
   );
 }
 
 const deadTexts: Readonly<Record<DeadLink, string>> = {
-  used: 'It was used already. If that was you, sign in; if it was not, tell your administrator now.',
-  expired: 'Its time is over. Ask your administrator for another.',
-  unknown: 'It is not whole, or another one took its place. Open the newest link that you were given.',
+  used: 'It was already used. If you used it, sign in. Otherwise contact your administrator now.',
+  expired: 'It has expired. Ask your administrator for a new one.',
+  unknown: 'The link is incomplete or was replaced. Open the newest link that you received.',
 };
 
-function dead({ state, userId }: { state: DeadLink; userId?: number }, visit: Visit, parts: Parts): Answer {
-  tell(visit, parts, state === 'used' ? 'link.replayed' : `link.${state}`, userId);
+function deadLinkPage(
+  { state, userId }: { state: DeadLink; userId?: number },
+  request: PageRequest,
+  parts: Parts,
+): Answer {
+  reportSecurity(request, parts, state === 'used' ? 'link.replayed' : `link.${state}`, userId);
   const text = deadTexts[state];
-  return { status: 410, page: messagePage({ title: 'This link does not work any more', text }, consoleLook) };
+  return { status: 410, page: messagePage({ title: 'This link no longer works', text }, consoleLook) };
 }
 
 /** Passwords have no use when users sign in by other methods only. */
 function noPasswords(): Answer {
-  const text = 'Here people sign in with the accounts that they have already. Open the console and sign in as it says.';
-  return { status: 404, page: messagePage({ title: 'There is no password to choose', text }, consoleLook) };
+  const text = 'People sign in here with an existing account. Open the console to sign in.';
+  return { status: 404, page: messagePage({ title: 'No password to set', text }, consoleLook) };
 }
 
-function tell({ address }: Visit, { observe }: Parts, event: string, userId?: number): void {
+function reportSecurity({ address }: PageRequest, { observe }: Parts, event: string, userId?: number): void {
   observe({ type: 'security', event, address, ...(userId !== undefined && { userId }) });
 }

@@ -11,15 +11,15 @@ export interface Called {
 /** Placeholder for the token, which the shell reads from its environment. */
 const token = '$PORTICO_TOKEN';
 
-export function curlOf({ server, method, path, operation }: Called): string {
+export function formatCurl({ server, method, path, operation }: Called): string {
   const parameters: readonly ParameterObject[] = operation.parameters ?? [];
   const examples = new Map(parameters.map(({ name, example }) => [name, `${example}`]));
-  const asked = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(examples.get(name) ?? name));
+  const examplePath = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(examples.get(name) ?? name));
   const shown = parameters.filter((one) => one.in === 'query' && one.name === 'limit');
   const query = shown.map(({ name, example }) => `${name}=${encodeURIComponent(`${example}`)}`).join('&');
   const body = operation.requestBody?.content['application/json'];
   const lines = [
-    `curl ${method === 'GET' ? '' : `-X ${method} `}${quote(`${server}${asked}${query && `?${query}`}`)}`,
+    `curl ${method === 'GET' ? '' : `-X ${method} `}${quote(`${server}${examplePath}${query && `?${query}`}`)}`,
     `-H "Authorization: Bearer ${token}"`,
     body && `-H 'Content-Type: application/json'`,
     body && `-d ${quote(JSON.stringify(body.example))}`,

@@ -6,23 +6,20 @@ import {
   type ParameterObject,
   type ResponseObject,
 } from '../../../api/openapi/document.ts';
-import { type Html, html, markup } from '../../../http/html.ts';
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import { type Html, html, trustedHtml } from '../../../http/html.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { facts, table } from '../../ui/data.ts';
-import { createFramed } from '../../ui/frame.ts';
+import { createFramedPage } from '../../ui/frame.ts';
 import { copyable } from '../../ui/notices.ts';
-import { curlOf } from './curl.ts';
+import { formatCurl } from './curl.ts';
 
-export async function showApi(visit: MemberVisit, parts: Parts): Promise<Answer> {
+export async function showApi(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const document = describeApi(parts.apiUrl, '');
   const content = html`<h1>The public API</h1>
-<p>Notes, logs and tokens of this project, for programs. A program brings a token with every call: <a href="${parts.paths.path('/tokens/new')}">make one</a>, and keep it where the program finds it.</p>
+<p>Notes, logs and tokens of this project, for programs. Every call needs a token: <a href="${parts.paths.path('/tokens/new')}">create one</a> and store it with the program.</p>
 ${facts([
   ['Address', html`<code>${parts.apiUrl}</code>`],
-  [
-    'For generators of clients',
-    html`<a href="${parts.apiUrl}/openapi.json">openapi.json</a>, OpenAPI ${document.openapi}`,
-  ],
+  ['For client generators', html`<a href="${parts.apiUrl}/openapi.json">openapi.json</a>, OpenAPI ${document.openapi}`],
 ])}
 ${paragraphsOf(document.info.description)}
 <nav aria-label="Operations" class="operations">${document.tags.map(({ name, description }) => {
@@ -33,7 +30,7 @@ ${paragraphsOf(document.info.description)}
     )}</ul></section>`;
   })}</nav>
 ${document.tags.map(({ name }) => operationsOf(document, name).map((one) => describe(document, one)))}`;
-  return { page: createFramed(visit, parts, { title: 'The public API', under: '/api', content, wide: true }) };
+  return { page: createFramedPage(request, parts, { title: 'The public API', under: '/api', content, wide: true }) };
 }
 
 interface Described {
@@ -53,22 +50,22 @@ function operationsOf(document: ApiDocument, tag: string): readonly Described[] 
 function describe(document: ApiDocument, { method, path, operation }: Described): Html {
   const { operationId, summary, description, parameters = [], requestBody, responses } = operation;
   const server = document.servers[0]!.url;
-  const sent = requestBody?.content['application/json'];
+  const requestContent = requestBody?.content['application/json'];
   return html`<section class="operation" aria-labelledby="${operationId}"><h2 class="plainly" id="${operationId}">${summary}</h2>
 <p class="address"><b class="method">${method}</b> <code>${path}</code></p>
 <p>${inline(description)}</p>
-${copyable(curlOf({ server, method, path, operation }), `a call of ${operationId}`)}
-${parameters.length > 0 && table({ caption: `Parameters of ${operationId}`, heads: ['Parameter', 'Where', 'What', 'Example'], rows: parameters.map(parameterRow) })}
-${sent && html`<details class="more"><summary>What is sent<span class="unseen"> with ${operationId}</span></summary>${sample(sent.example, `the body of ${operationId}`)}</details>`}
-<details class="more"><summary>Answers<span class="unseen"> of ${operationId}</span></summary>
-${table({ caption: `Answers of ${operationId}`, heads: ['Status', 'When'], rows: Object.entries(responses).map(([status, one]) => [status, inline(read(document, one).description)]) })}
+${copyable(formatCurl({ server, method, path, operation }), `a call of ${operationId}`)}
+${parameters.length > 0 && table({ caption: `Parameters of ${operationId}`, heads: ['Parameter', 'In', 'Description', 'Example'], rows: parameters.map(parameterRow) })}
+${requestContent && html`<details class="more"><summary>Request body<span class="unseen"> of ${operationId}</span></summary>${sample(requestContent.example, `the body of ${operationId}`)}</details>`}
+<details class="more"><summary>Responses<span class="unseen"> of ${operationId}</span></summary>
+${table({ caption: `Responses of ${operationId}`, heads: ['Status', 'Meaning'], rows: Object.entries(responses).map(([status, one]) => [status, inline(read(document, one).description)]) })}
 ${exampleOf(document, operation)}</details>
 </section>`;
 }
 
 const parameterRow = ({ name, in: where, description, schema, example }: ParameterObject) => [
   html`<code>${name}</code>`,
-  where === 'path' ? 'address' : where,
+  where,
   html`${inline(description)}<small>${typeOf(schema)}</small>`,
   html`<code>${`${example}`}</code>`,
 ];
@@ -77,8 +74,8 @@ function typeOf(schema: Readonly<Record<string, unknown>>): string {
   const { type, format, enum: values, minimum, maximum, default: standard } = schema;
   const range =
     type === 'integer' && maximum !== undefined && Number(maximum) < 2 ** 31 - 1 && `${minimum} to ${maximum}`;
-  const said = Array.isArray(values) ? `one of ${values.join(', ')}` : `${type ?? 'any'}`;
-  return [said, format, range, standard !== undefined && `${standard} when absent`].filter(Boolean).join(', ');
+  const typeText = Array.isArray(values) ? `one of ${values.join(', ')}` : `${type ?? 'any'}`;
+  return [typeText, format, range, standard !== undefined && `default ${standard}`].filter(Boolean).join(', ');
 }
 
 type Response = Exclude<ResponseObject, { readonly $ref: string }>;
@@ -91,7 +88,7 @@ function read({ components }: ApiDocument, response: ResponseObject): Response {
 function exampleOf(document: ApiDocument, { operationId, responses }: Operation): Html | false {
   const [status] = Object.keys(responses).filter((one) => one.startsWith('2'));
   const content = read(document, responses[status!]!).content?.['application/json'];
-  return content !== undefined && sample(content.example, `an answer of ${operationId}`);
+  return content !== undefined && sample(content.example, `a response of ${operationId}`);
 }
 
 /** The scrollable region is focusable by keyboard (WCAG 2.2, 2.1.1). */
@@ -102,7 +99,7 @@ const sample = (value: unknown, what: string): Html =>
 const linesOf = (value: unknown): Html[] =>
   JSON.stringify(value, null, 2)
     .split('\n')
-    .map((line) => html`${line}${markup('\n')}`);
+    .map((line) => html`${line}${trustedHtml('\n')}`);
 
 /** Renders the subset of Markdown that the document uses: paragraphs and {@link inline} markup. */
 const paragraphsOf = (text: string): Html[] => text.split('\n\n').map((part) => html`<p>${inline(part)}</p>`);

@@ -11,17 +11,17 @@ export function changeTables(tool: string, changes: Changes, isNamed = false): H
     const caption = captioned && html`<caption>${id === null ? 'A new record' : `Record ${id}`}</caption>`;
     // Side effects follow below (effectTables).
     if (rows.length === 0)
-      return html`<p class="quietly">${id === null ? 'The new record has no field that you may see.' : `Record ${id}: no field that you may see changes.`}</p>`;
+      return html`<p class="quietly">${id === null ? 'The new record has no fields that you can see.' : `Record ${id}: no field that you can see changes.`}</p>`;
     if (rows.every(([, { before }]) => before === null || before === undefined) && id === null)
-      return oneSided(
+      return valueTable(
         caption,
         'Value',
         rows.map(([name, { after }]) => [name, html`<ins>${shownValue(after)}</ins>`]),
       );
     if (tool === 'delete')
-      return oneSided(
+      return valueTable(
         caption,
-        'Is lost',
+        'Deleted value',
         rows.map(([name, { before }]) => [name, html`<del class="gone">${shownValue(before)}</del>`]),
       );
     return html`<table class="changes">${caption}<thead><tr><th scope="col">Field</th><th scope="col">Now</th><th scope="col">After</th></tr></thead><tbody>${rows.map(
@@ -42,7 +42,7 @@ const causeWords = {
 /** Side effects: records that the call would write in addition to those it names, in any collection. */
 export function effectTables(effects: readonly PreviewedEffect[], unseen: readonly string[]): Html | undefined {
   if (effects.length + unseen.length === 0) return undefined;
-  return html`<h2>Also written</h2>
+  return html`<h2>Other changes</h2>
 ${effects.map(({ collection, change, cause, count, ids = [], changes = [] }) => {
   const where = collection === null ? 'a collection that you may not see' : collection;
   const some = count === 1 ? '1 record' : `${count} records`;
@@ -55,7 +55,7 @@ ${unseen.map((sentence) => html`<p class="quietly">${sentence}</p>`)}`;
 }
 
 /** Table with one value per field. */
-export function oneSided(
+export function valueTable(
   caption: Html | false,
   heading: string,
   rows: readonly (readonly [name: string, value: Html])[],
@@ -71,7 +71,7 @@ const clipped = /…\[(\d+ of \d+ characters)(?:;[^\]]*)?\]$/;
 /** Shows a value as it is. Empty values get a label that cannot be mistaken for text. */
 export function shownValue(value: unknown): Html {
   if (value === null || value === undefined) return html`<i>nothing</i>`;
-  if (value === '') return html`<i>an empty text</i>`;
+  if (value === '') return html`<i>empty text</i>`;
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
   const part = clipped.exec(text);
   return part ? html`${text.slice(0, part.index)}… <i>(${part[1]})</i>` : html`${text}`;

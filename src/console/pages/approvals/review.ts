@@ -42,7 +42,7 @@ export interface Reviewer {
   review(approval: Approval, access: Access): Promise<Review | undefined>;
 }
 
-type Foreseen = Awaited<ReturnType<NonNullable<Tool['approval']>['foresee']>>;
+type CallPreview = Awaited<ReturnType<NonNullable<Tool['approval']>['preview']>>;
 
 export interface ReviewParts {
   /** All tools, including disabled ones. */
@@ -51,35 +51,35 @@ export interface ReviewParts {
 }
 
 export function createReviewer({ tools, callAs }: ReviewParts): Reviewer {
-  const foresee = async (approval: Approval, access: Access): Promise<Foreseen | undefined> => {
+  const previewCall = async (approval: Approval, access: Access): Promise<CallPreview | undefined> => {
     const tool = tools.find(({ name }) => name === approval.tool);
     // The requester uploaded the files of the call.
     const call = { ...callAs(access, new Stop()), uploaderId: approval.userId };
-    return tool?.approval?.foresee(tool.parse(approval.content.arguments), call);
+    return tool?.approval?.preview(tool.parse(approval.content.arguments), call);
   };
 
   return {
     async review(approval, access) {
       const isOwn = approval.userId === access.caller.id;
-      const foreseen = await foresee(approval, access).catch(refusedOr);
-      if (!foreseen) return isOwn ? { approval, may: 'no', ...nothing } : undefined;
-      const { preview: seen, files = nothing.files } = foreseen;
+      const callPreview = await previewCall(approval, access).catch(undefinedIfRefused);
+      if (!callPreview) return isOwn ? { approval, may: 'no', ...emptyReview } : undefined;
+      const { preview, files = emptyReview.files } = callPreview;
       return {
         approval,
         may: isOwn && approval.policy.secondPerson ? 'other' : 'decide',
-        count: seen.count,
-        changes: seen.changes,
-        effects: seen.effects ?? [],
-        unseen: seen.unseen ?? [],
-        values: seen.values ?? {},
+        count: preview.count,
+        changes: preview.changes,
+        effects: preview.effects ?? [],
+        unseen: preview.unseen ?? [],
+        values: preview.values ?? {},
         files,
-        hasChanged: hasChanged(approval.content.preview, seen),
+        hasChanged: hasChanged(approval.content.preview, preview),
       };
     },
   };
 }
 
-const nothing = {
+const emptyReview = {
   count: null,
   changes: [],
   effects: [],
@@ -90,28 +90,28 @@ const nothing = {
 } as const;
 
 /** An error below 500, except a write conflict, means that the viewer may not decide. Other errors are rethrown. */
-function refusedOr(error: unknown): undefined {
+function undefinedIfRefused(error: unknown): undefined {
   if (isAppError(error) && error.status < 500 && error.code !== 'WRITE_CONFLICT') return undefined;
   throw error;
 }
 
 /** Compares the parts that both previews contain. */
-function hasChanged(asked: ApprovalPreview, now: ApprovalPreview): boolean {
-  if (differ(asked.changes, now.changes)) return true;
+function hasChanged(requested: ApprovalPreview, now: ApprovalPreview): boolean {
+  if (differ(requested.changes, now.changes)) return true;
   const kindOf = ({ collection, change, cause }: PreviewedEffect) => JSON.stringify([collection, change, cause]);
-  const known = new Map(asked.effects?.map((effect) => [kindOf(effect), effect]));
+  const requestedEffects = new Map(requested.effects?.map((effect) => [kindOf(effect), effect]));
   return (now.effects ?? []).some((effect) => {
-    const was = known.get(kindOf(effect));
+    const was = requestedEffects.get(kindOf(effect));
     return was !== undefined && (was.count !== effect.count || differ(was.changes ?? [], effect.changes ?? []));
   });
 }
 
 /** Compares the previous values of the fields that both previews contain. */
-function differ(asked: Changes, now: Changes): boolean {
-  const known = new Map(asked.map(({ id, fields }) => [id, fields]));
+function differ(requested: Changes, now: Changes): boolean {
+  const requestedFields = new Map(requested.map(({ id, fields }) => [id, fields]));
   return now.some(({ id, fields }) =>
     Object.entries(fields).some(([name, { before }]) => {
-      const was = known.get(id)?.[name];
+      const was = requestedFields.get(id)?.[name];
       return was !== undefined && JSON.stringify(was.before) !== JSON.stringify(before);
     }),
   );

@@ -2,7 +2,7 @@
 import type { FormFile } from '../../../agent/actions/definitions.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ActivityEntry } from '../../../store/audit/activity-types.ts';
-import type { MemberVisit, Parts, Streamed } from '../../page-request.ts';
+import type { Parts, SignedInRequest, StreamAnswer } from '../../page-request.ts';
 
 /** One link per file. */
 export function fileLinks(files: readonly { readonly text: string; readonly address: string }[]): Html {
@@ -10,13 +10,13 @@ export function fileLinks(files: readonly { readonly text: string; readonly addr
 }
 
 /** The uploader chose the media type, so always send a download type that browsers do not render (CWE-79, CWE-434). */
-export function savedFile({ name, content }: FormFile): Streamed {
+export function savedFile({ name, content }: FormFile): StreamAnswer {
   return { stream: { type: 'application/octet-stream', filename: name, parts: partsOf(content) } };
 }
 
 /** Logs to the activity log that a user opened an attached file. */
 export function logFile(
-  { access }: MemberVisit,
+  { access }: SignedInRequest,
   { store, clock }: Parts,
   about: Pick<ActivityEntry, 'collection' | 'recordIds' | 'approvalId' | 'workflow'>,
 ): void {

@@ -1,13 +1,13 @@
 // Renders an approval request: a plain-language summary, the requester, and each field before and after.
 
-import { sayFile } from '../../../agent/actions/form-file.ts';
+import { formatFile } from '../../../agent/actions/form-file.ts';
 import { type Html, html } from '../../../http/html.ts';
-import { describeClient, shownClient } from '../../../oauth/clients/display-name.ts';
+import { describeClient, displayClient } from '../../../oauth/clients/display-name.ts';
 import type { Approval } from '../../../store/approvals/types.ts';
-import type { MemberVisit, Parts } from '../../page-request.ts';
+import type { Parts, SignedInRequest } from '../../page-request.ts';
 import { approvalPage } from '../../paths.ts';
 import { describeWait, showTime } from '../../ui/times.ts';
-import { changeTables, effectTables, oneSided, shownValue } from './changes-view.ts';
+import { changeTables, effectTables, shownValue, valueTable } from './changes-view.ts';
 import type { Review } from './review.ts';
 import { fileLinks } from './saved-file.ts';
 
@@ -27,7 +27,7 @@ export interface Names {
 const records = (count: number): string => (count === 1 ? '1 record' : `${count} records`);
 
 /** Description of each tool's effect; `some` is a phrase such as `2 records` or `record 17`. */
-const sayings: Readonly<Record<string, (some: string, collection: string) => string>> = {
+const summaries: Readonly<Record<string, (some: string, collection: string) => string>> = {
   create: (some, collection) => `Add ${some} to ${collection}`,
   update: (some, collection) => `Change ${some} of ${collection}`,
   delete: (some, collection) => `Delete ${some} of ${collection}`,
@@ -40,20 +40,20 @@ export function summarize({ tool, collection, action, recordIds, content }: Appr
   const count = recordIds?.length ?? content.preview.count;
   const some = recordIds?.length === 1 ? `record ${recordIds[0]}` : records(count ?? 1);
   if (action !== undefined) return `Run ‘${action}’ on ${count === null ? collection : `${some} of ${collection}`}`;
-  return sayings[tool]?.(some, collection) ?? `${tool} on ${collection}`;
+  return summaries[tool]?.(some, collection) ?? `${tool} on ${collection}`;
 }
 
-export function reviewContent(review: Review, names: Names, visit: MemberVisit, parts: Parts): Html {
+export function reviewContent(review: Review, names: Names, request: SignedInRequest, parts: Parts): Html {
   const { approval, may } = review;
   return html`<h1>${summarize(approval)}?</h1>
 ${may !== 'decide' && waiting(may)}
 ${review.hasChanged && changedSince}
-${facts(approval, names, visit, parts)}
+${facts(approval, names, request, parts)}
 ${changeTables(approval.tool, review.changes)}
-${review.changes.length > 0 && review.changes.length < (review.count ?? 0) && html`<p class="quietly">Shown: ${review.changes.length} of ${records(review.count ?? 0)}. All would be touched.</p>`}
+${review.changes.length > 0 && review.changes.length < (review.count ?? 0) && html`<p class="quietly">Shown: ${review.changes.length} of ${records(review.count ?? 0)}. The request affects all of them.</p>`}
 ${effectTables(review.effects, review.unseen)}
 ${formValues(review, parts)}
-${may === 'decide' && decision(review, visit, parts)}`;
+${may === 'decide' && decision(review, request, parts)}`;
 }
 
 const icons = {
@@ -74,33 +74,33 @@ function waiting(may: 'other' | 'no'): Html {
       'wait',
       icons.wait,
       'You cannot decide this',
-      'You may not do this yourself, so that somebody who may has to. Send them the address of this page.',
+      'Your permissions do not allow this change. Send the link to this page to a person who has permission.',
     );
   return stateBox(
     'wait',
     icons.wait,
     'Another person must decide',
-    'You asked for this, so that somebody else has to agree. Send them the address of this page.',
+    'You cannot approve your own request. Send the link to this page to another person.',
   );
 }
 
 const changedSince = stateBox(
   'wait',
   icons.wait,
-  'Changed since it was asked',
-  'A record is no longer as it was when the assistant asked. You see it as it is now; the assistant will have to ask again.',
+  'Changed since the request',
+  'A record has changed since the assistant asked. This page shows its current values. The assistant must ask again.',
 );
 
-function facts(approval: Approval, { asker }: Names, { access }: MemberVisit, { clock }: Parts): Html {
+function facts(approval: Approval, { asker }: Names, { access }: SignedInRequest, { clock }: Parts): Html {
   const { clientId, clientName, recordIds } = approval;
-  const client = shownClient(clientId, clientName);
+  const client = displayClient(clientId, clientName);
   const { timezone } = access.caller;
   const now = clock.now();
   return html`<dl class="facts">
-<div><dt>Who asks</dt><dd>${asker ? personText(asker) : 'Somebody who is no longer here'}</dd></div>
+<div><dt>Who asks</dt><dd>${asker ? personText(asker) : 'A former user'}</dd></div>
 <div><dt>Through</dt><dd>${describeClient(client, client.verifiedHost === undefined ? undefined : { kind: 'web', name: client.verifiedHost })}</dd></div>
 ${recordIds && recordIds.length > 0 && html`<div><dt>${recordIds.length === 1 ? 'Record' : 'Records'}</dt><dd>${shorten(recordIds)}</dd></div>`}
-<div><dt>Asked</dt><dd>${showTime(approval.createdAt, timezone)}<small>${describeWait(now - approval.createdAt)} ago${approval.state === 'pending' && html`; open for ${describeWait(approval.expiresAt - now)}`}</small></dd></div>
+<div><dt>Asked</dt><dd>${showTime(approval.createdAt, timezone)}<small>${describeWait(now - approval.createdAt)} ago${approval.state === 'pending' && html`; expires in ${describeWait(approval.expiresAt - now)}`}</small></dd></div>
 </dl>`;
 }
 
@@ -120,70 +120,75 @@ function formValues({ approval, values, files }: Review, { paths }: Parts): Html
   if (rows.length === 0) return undefined;
   let number = 0;
   const linksOf = (field: string): Html | undefined => {
-    const given = files.get(field)?.map((file) => {
+    const fileLinkList = files.get(field)?.map((file) => {
       const address = paths.path(`${approvalPage(approval.id)}/files/${++number}`);
-      return { text: sayFile(file), address };
+      return { text: formatFile(file), address };
     });
-    return given && fileLinks(given);
+    return fileLinkList && fileLinks(fileLinkList);
   };
-  return oneSided(
-    html`<caption>${approval.action === undefined ? 'What is sent to the code that writes' : 'What the form is filled with'}</caption>`,
+  return valueTable(
+    html`<caption>${approval.action === undefined ? 'Values for the customization code' : 'Form values'}</caption>`,
     'Value',
     rows.map(([name, value]) => [name, linksOf(name) ?? shownValue(value)]),
   );
 }
 
-function decision(review: Review, visit: MemberVisit, { paths, execution }: Parts): Html {
+function decision(review: Review, request: SignedInRequest, { paths, execution }: Parts): Html {
   const { approval } = review;
   const tone = approval.tool === 'delete' ? 'danger' : 'primary';
-  const who = execution ? 'When you approve, the server' : 'The assistant’s next try';
+  const who = execution ? 'When you approve, the server' : 'The assistant’s next call';
   return html`<form method="post" action="${paths.path(approvalPage(approval.id))}" class="decide">
-<input type="hidden" name="csrf" value="${visit.csrf}">
+<input type="hidden" name="csrf" value="${request.csrf}">
 <div class="pair"><button class="plain" name="action" value="deny">Deny</button><button class="${tone}" name="action" value="approve">Approve</button></div>
-<p class="quietly">${whatIsDone(review, who)} If a record of the call has changed by then, nothing is done.</p>
+<p class="quietly">${describeOutcome(review, who)} If a record changes first, the approval no longer counts.</p>
 </form>`;
 }
 
 /** `who`: the person or app that makes the call. */
-function whatIsDone({ approval, values, effects, unseen }: Review, who: string): string {
+function describeOutcome({ approval, values, effects, unseen }: Review, who: string): string {
   if (approval.action !== undefined)
-    return `${who} runs the action once, with what this page shows. What its code writes is not known before.`;
+    return `${who} runs the action once, with the values on this page. Its code can make changes that are not known in advance.`;
   if (Object.keys(values).length > 0)
-    return `${who} runs the code that writes once, with what this page shows. What it writes is not known before.`;
+    return `${who} runs the customization code once, with the values on this page. Its changes are not known in advance.`;
   const hasMore = unseen.length > 0 || effects.some(({ collection, cause }) => collection === null || cause === 'code');
-  return `${who} writes what this page shows, once.${hasMore ? ' Code or triggers can write more.' : ''}`;
+  return `${who} makes the changes on this page, once.${hasMore ? ' Code or triggers can make more.' : ''}`;
 }
 
 /** Settled approvals do not show their values, which may be out of date. */
-export function settledContent(
+export function decidedContent(
   approval: Approval,
   names: Names,
-  visit: MemberVisit,
+  request: SignedInRequest,
   parts: Parts,
   note: string | undefined,
 ): Html {
   return html`<h1>${summarize(approval)}</h1>
 ${note && html`<p class="warning" role="alert">${note}</p><br>`}
-${settledBox(approval, names, visit, parts)}
-${facts(approval, names, visit, parts)}
-<p class="quietly"><a href="${parts.paths.path('/approvals')}">What else waits for you</a></p>`;
+${decidedBox(approval, names, request, parts)}
+${facts(approval, names, request, parts)}
+<p class="quietly"><a href="${parts.paths.path('/approvals')}">All approvals</a></p>`;
 }
 
-function settledBox(approval: Approval, { decider }: Names, visit: MemberVisit, { clock }: Parts): Html {
-  const isMine = approval.decidedBy === visit.access.caller.id;
-  const by = isMine ? 'you' : decider?.name || decider?.email || 'somebody';
+function decidedBox(approval: Approval, { decider }: Names, request: SignedInRequest, { clock }: Parts): Html {
+  const isOwnDecision = approval.decidedBy === request.access.caller.id;
+  const by = isOwnDecision ? 'you' : decider?.name || decider?.email || 'a former user';
   switch (approval.state) {
     case 'running':
-      return stateBox('wait', icons.wait, `Approved by ${by}`, html`The server is doing it. <a href="">Look again</a>`);
+      return stateBox(
+        'wait',
+        icons.wait,
+        `Approved by ${by}`,
+        html`The server is processing the request. <a href="">Refresh</a>`,
+      );
     case 'failed':
-      return stateBox('bad', icons.bad, headlineOf(approval), html`Approved by ${by}. ${failureOf(approval, visit)}`);
+      return stateBox('bad', icons.bad, headlineOf(approval), html`Approved by ${by}. ${failureOf(approval, request)}`);
     case 'approved': {
       const left = describeWait(approval.expiresAt - clock.now());
       return stateBox(
         'good',
         icons.done,
         `Approved by ${by}`,
-        `Go back to your assistant and let it try again, within ${left}. Nothing has been done yet.`,
+        `Ask the assistant to try again within ${left}. No change has been made yet.`,
       );
     }
     case 'denied':
@@ -191,7 +196,7 @@ function settledBox(approval: Approval, { decider }: Names, visit: MemberVisit, 
         'bad',
         icons.bad,
         `Denied by ${by}`,
-        'Nothing was done. The assistant is told so when it tries again.',
+        'No change was made. The assistant learns of the denial when it tries again.',
       );
     case 'used':
       return stateBox(
@@ -199,15 +204,15 @@ function settledBox(approval: Approval, { decider }: Names, visit: MemberVisit, 
         icons.done,
         'Done',
         approval.result
-          ? `Approved by ${by}, and done by the server. The assistant is given the result when it calls again.`
-          : `Approved by ${by}, and used by the assistant. It cannot be used again.`,
+          ? `Approved by ${by} and completed by the server. The assistant gets the result when it calls again.`
+          : `Approved by ${by} and used by the assistant. The approval cannot be used again.`,
       );
     case 'overtaken':
       return stateBox(
         'over',
         icons.wait,
-        'Overtaken',
-        'A record changed before it was done, so that nothing was done. The assistant can ask again.',
+        'Outdated',
+        'A record changed first, so the approval no longer counts. The assistant can ask again.',
       );
     default:
       return stateBox(
@@ -215,8 +220,8 @@ function settledBox(approval: Approval, { decider }: Names, visit: MemberVisit, 
         icons.wait,
         'Expired',
         approval.decidedBy === undefined
-          ? 'Nobody decided in time. Nothing was done; the assistant can ask again.'
-          : `Approved by ${by}, but the assistant did not come back in time. Nothing was done.`,
+          ? 'The request expired without a decision. The assistant can ask again.'
+          : `Approved by ${by}, but the assistant did not try again in time. No change was made.`,
       );
   }
 }
@@ -225,13 +230,14 @@ const headlineOf = ({ result }: Approval): string =>
   result && 'code' in result && result.wroteNothing ? 'Not done' : 'Failed';
 
 /** Error texts may contain data that only the requester may see. Errors with an open code are safe to show. */
-function failureOf({ result, userId }: Approval, { access }: MemberVisit): string {
+function failureOf({ result, userId }: Approval, { access }: SignedInRequest): string {
   if (!result || !('code' in result)) return '';
   const isOpen = userId === access.caller.id || openCodes.has(result.code);
-  const reason = isOpen ? result.message : `The call failed (${result.code}). The assistant is given the reason.`;
-  if (result.wroteNothing) return `Nothing was done: ${reason}`;
-  if (result.kept !== undefined && isOpen) return `${reason} Written before that, and kept: ${result.kept}.`;
-  return `${reason} The call may have written something before it failed. Look at the records and at the activity log.`;
+  const reason = isOpen ? result.message : `The call failed (${result.code}). The assistant gets the reason.`;
+  if (result.wroteNothing) return `No change was made. ${reason}`;
+  if (result.kept !== undefined && isOpen)
+    return `${reason} Written before the error, and not rolled back: ${result.kept}.`;
+  return `${reason} The call may have changed data before it failed. Check the records and the activity log.`;
 }
 
 const openCodes: ReadonlySet<string> = new Set([

@@ -1,11 +1,15 @@
 // Renders one connection.
 
 import { type Html, html } from '../../../http/html.ts';
-import { describeClient, describeDestination, titleOf as titleOfClient } from '../../../oauth/clients/display-name.ts';
+import {
+  describeClient,
+  describeDestination,
+  clientTitle as titleOfClient,
+} from '../../../oauth/clients/display-name.ts';
 import type { Connection } from '../../../oauth/consent/connection.ts';
 import { isResourceScope, scopeTexts } from '../../../oauth/server/scopes.ts';
 import type { User } from '../../../store/users/types.ts';
-import type { MemberVisit, Parts } from '../../page-request.ts';
+import type { Parts, SignedInRequest } from '../../page-request.ts';
 import { describeWait, showTime } from '../../ui/times.ts';
 
 export interface Listed {
@@ -18,23 +22,28 @@ export interface Listed {
 /** Maximum number of names to show; the rest becomes a count. */
 const NAMED = 6;
 
-export function connectionRow(connection: Connection, visit: MemberVisit, parts: Parts, { page, user }: Listed): Html {
+export function connectionRow(
+  connection: Connection,
+  request: SignedInRequest,
+  parts: Parts,
+  { page, user }: Listed,
+): Html {
   const { clientName, verifiedHost, returnsTo, scopes, createdAt, lastUsedAt, limits } = connection;
-  const { timezone } = visit.access.caller;
+  const { timezone } = request.access.caller;
   const client = { name: clientName, ...(verifiedHost !== undefined && { verifiedHost }) };
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
     ['Person', user && html`${`${user.firstName} ${user.lastName}`.trim() || user.email}<small>${user.email}</small>`],
-    ['May', scopes.map(titleOf).join(', ')],
-    ['Limited', limitsText(connection, visit.access.caller.id)],
-    ['Answers go to', returnsTo && describeDestination(returnsTo)],
+    ['Permissions', scopes.map(titleOf).join(', ')],
+    ['Limits', limitsText(connection, request.access.caller.id)],
+    ['Returns to', returnsTo && describeDestination(returnsTo)],
     ['Since', showTime(createdAt, timezone)],
     ['Last used', lastUsedAt === null ? 'never' : `${describeWait(parts.clock.now() - lastUsedAt)} ago`],
-    ['Ends', limits.endsAt === null ? undefined : showTime(limits.endsAt, timezone)],
+    ['Expires', limits.endsAt === null ? undefined : showTime(limits.endsAt, timezone)],
   ];
   return html`<li><h2>${describeClient(client, returnsTo)}</h2>
 <dl>${facts.map(([name, text]) => text && html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
 <form method="post" action="${parts.paths.path(`/apps/${connection.id}`)}">
-<input type="hidden" name="csrf" value="${visit.csrf}"><input type="hidden" name="from" value="${page}">
+<input type="hidden" name="csrf" value="${request.csrf}"><input type="hidden" name="from" value="${page}">
 <button class="plain" name="action" value="disconnect" aria-label="Disconnect ${titleOfClient(client, returnsTo)} (${clientName})${user && ` of ${user.email}`}">Disconnect</button>
 </form></li>`;
 }
@@ -49,5 +58,5 @@ function limitsText({ limits, userId }: Connection, readerId: number): string | 
   const count = collections?.length ?? 0;
   const counted = `${count} ${count === 1 ? 'collection' : 'collections'}`;
   const names = userId === readerId && count <= NAMED ? `${counted} (${collections?.join(', ')})` : counted;
-  return [readOnly && 'only reads', collections && `only ${names}`].filter(Boolean).join('; ') || undefined;
+  return [readOnly && 'read-only', collections && `only ${names}`].filter(Boolean).join('; ') || undefined;
 }

@@ -1,19 +1,19 @@
 // The collections of the model that this process serves.
 import { html } from '../../../http/html.ts';
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { empty, table } from '../../ui/data.ts';
 import { field, filterForm } from '../../ui/form.ts';
-import { createFramed } from '../../ui/frame.ts';
+import { createFramedPage } from '../../ui/frame.ts';
 import { readModel } from '../rights/model.ts';
 import { collectionPage } from '../rights/places.ts';
 
 const under = '/collections';
 const PAGE = 100;
 
-export async function listCollections(visit: MemberVisit, parts: Parts): Promise<Answer> {
+export async function listCollections(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const { paths } = parts;
-  const model = readModel(parts.engine, visit.access.caller);
-  const text = (visit.query.get('find') ?? '').trim().slice(0, 191);
+  const model = readModel(parts.engine, request.access.caller);
+  const text = (request.query.get('find') ?? '').trim().slice(0, 191);
   const found = model.collections.filter((name) => name.toLowerCase().includes(text.toLowerCase()));
   const charts = model.charts();
   const rows = found.slice(0, PAGE).flatMap((name) => {
@@ -31,19 +31,19 @@ export async function listCollections(visit: MemberVisit, parts: Parts): Promise
     ];
   });
   const content = html`<h1>Collections</h1>
-<p class="lead">What ${visit.place.environment} holds, as assistants are told of it. Who may do what is said by <a href="${paths.path('/roles')}">roles</a> and <a href="${paths.path('/teams')}">teams</a>.</p>
-${(model.collections.length > 20 || text !== '') && filterForm(parts, under, [field({ id: 'find', label: 'Name', type: 'search', value: text, most: 191 })])}
+<p class="lead">Collections of ${request.place.environment}, as assistants see them. Permissions are set in <a href="${paths.path('/roles')}">Roles</a> and <a href="${paths.path('/teams')}">Teams</a>.</p>
+${(model.collections.length > 20 || text !== '') && filterForm(parts, under, [field({ id: 'find', label: 'Name', type: 'search', value: text, maxLength: 191 })])}
 ${
   rows.length === 0
     ? empty(
-        text === '' ? 'The database holds nothing that is shown' : 'No collection of that name',
+        text === '' ? 'No collections' : 'No results',
         text === ''
-          ? html`Look at the address in <code>SERVICE_DATABASE_URL</code>, and what <code>portico doctor</code> says.`
-          : html`<a href="${paths.path(under)}">Show all</a>`,
+          ? html`Check the address in <code>SERVICE_DATABASE_URL</code> and the output of <code>portico doctor</code>.`
+          : html`<a href="${paths.path(under)}">Clear the filter</a>`,
       )
     : table({ caption: 'Collections', heads: ['Collection', 'Fields', 'Relations', 'Actions', 'Charts'], rows })
 }
-${found.length > PAGE && html`<p class="quietly">${PAGE} of ${found.length}: look for a name to see others.</p>`}
-${charts.length > 0 && html`<p class="quietly">Charts of the whole: ${charts.join(', ')}.</p>`}`;
-  return { page: createFramed(visit, parts, { title: 'Collections', under, content }) };
+${found.length > PAGE && html`<p class="quietly">${PAGE} of ${found.length} shown. Search for a name to find others.</p>`}
+${charts.length > 0 && html`<p class="quietly">Global charts: ${charts.join(', ')}.</p>`}`;
+  return { page: createFramedPage(request, parts, { title: 'Collections', under, content }) };
 }

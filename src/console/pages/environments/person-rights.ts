@@ -12,10 +12,10 @@ export function describeRights(access: Access, name: string, collection: string,
   const may = verbs.filter((verb) => access.can(verb, collection));
   const scope = access.scope(collection);
   const fields = model.fields(collection);
-  const of = (wanted: 'read' | 'hidden') =>
-    fields.filter((field) => access.field(collection, field) === wanted).join(', ');
+  const of = (fieldAccess: 'read' | 'hidden') =>
+    fields.filter((field) => access.field(collection, field) === fieldAccess).join(', ');
   const sees = scope === null ? 'every record' : `records where ${describeFilter(scope)}`;
-  const asked = writes
+  const approvals = writes
     .filter((verb) => may.includes(verb) && access.policy(verb, collection).policy !== readPolicy(undefined).policy)
     .map((verb) => `to ${verb}: ${describePolicy(access.policy(verb, collection))}`);
   const actions = model
@@ -24,16 +24,16 @@ export function describeRights(access: Access, name: string, collection: string,
     .map((action) => {
       const condition = access.triggerCondition(collection, action.name);
       const policy = access.actionPolicy(collection, action.name);
-      const whose = policy.policy === 'allow' ? '' : ` (${describePolicy(policy)})`;
-      return `${action.name}${condition === null ? '' : ` where ${describeFilter(condition)}`}${whose}`;
+      const policyText = policy.policy === 'allow' ? '' : ` (${describePolicy(policy)})`;
+      return `${action.name}${condition === null ? '' : ` where ${describeFilter(condition)}`}${policyText}`;
     });
   return facts([
-    ['Is', html`${name}<small>${caller.team} · ${caller.role}</small>`],
-    ['May', may.length === 0 ? 'nothing' : may.join(', ')],
-    ['Sees', may.includes('browse') ? sees : 'no record'],
-    ['Only reads', may.length > 0 && of('read')],
-    ['Not shown', may.length > 0 && of('hidden')],
-    ['Needs a yes', asked.join('; ')],
+    ['Person', html`${name}<small>${caller.team} · ${caller.role}</small>`],
+    ['Permissions', may.length === 0 ? 'none' : may.join(', ')],
+    ['Visible records', may.includes('browse') ? sees : 'none'],
+    ['Read-only fields', may.length > 0 && of('read')],
+    ['Hidden fields', may.length > 0 && of('hidden')],
+    ['Approval required', approvals.join('; ')],
     ['Actions', actions.join('; ')],
   ]);
 }

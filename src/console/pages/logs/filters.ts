@@ -1,37 +1,41 @@
 // Filters of a log page, read from and written to its query.
-import type { LogPlace, LogTimes } from '../../../store/audit/log-types.ts';
-import type { MemberVisit, Parts } from '../../page-request.ts';
+import type { LogPosition, LogTimes } from '../../../store/audit/log-types.ts';
+import type { Parts, SignedInRequest } from '../../page-request.ts';
 import { endOfDay, startOfDay } from '../../ui/days.ts';
 
 /** Reads a query parameter, limited to the length of its field. */
-export function said({ query }: MemberVisit, name: string, most = 191): string {
-  return (query.get(name) ?? '').replaceAll('\0', '').trim().slice(0, most);
+export function readText({ query }: SignedInRequest, name: string, maxLength = 191): string {
+  return (query.get(name) ?? '').replaceAll('\0', '').trim().slice(0, maxLength);
 }
 
-export function chosen<T extends string>(visit: MemberVisit, name: string, values: readonly T[]): T | undefined {
-  return values.find((value) => value === said(visit, name));
+export function readChoice<T extends string>(
+  request: SignedInRequest,
+  name: string,
+  values: readonly T[],
+): T | undefined {
+  return values.find((value) => value === readText(request, name));
 }
 
-export function readTimes(visit: MemberVisit): LogTimes {
-  const { timezone } = visit.access.caller;
-  return { from: startOfDay(said(visit, 'from'), timezone), to: endOfDay(said(visit, 'to'), timezone) };
+export function readTimes(request: SignedInRequest): LogTimes {
+  const { timezone } = request.access.caller;
+  return { from: startOfDay(readText(request, 'from'), timezone), to: endOfDay(readText(request, 'to'), timezone) };
 }
 
-export function readAfter(visit: MemberVisit): LogPlace | undefined {
-  const [, at, id] = /^(\d{1,15})-(\d{1,15})$/.exec(said(visit, 'after')) ?? [];
+export function readAfter(request: SignedInRequest): LogPosition | undefined {
+  const [, at, id] = /^(\d{1,15})-(\d{1,15})$/.exec(readText(request, 'after')) ?? [];
   return at && id ? { at: Number(at), id: Number(id) } : undefined;
 }
 
 /** URL of a page with the current filters and additional parameters. */
 export function addressOf(
-  { query }: MemberVisit,
+  { query }: SignedInRequest,
   { paths }: Parts,
   page: string,
   more: Readonly<Record<string, string>> = {},
 ): string {
-  const kept = [...query].filter(([name, value]) => value !== '' && name !== 'after' && name !== 'format');
-  const sent = new URLSearchParams([...kept, ...Object.entries(more)]);
-  return `${paths.path(page)}${sent.size > 0 ? `?${sent}` : ''}`;
+  const filters = [...query].filter(([name, value]) => value !== '' && name !== 'after' && name !== 'format');
+  const search = new URLSearchParams([...filters, ...Object.entries(more)]);
+  return `${paths.path(page)}${search.size > 0 ? `?${search}` : ''}`;
 }
 
 /** Id of the user with that email address; `nobody` when no user has it; undefined for an empty address. */

@@ -11,13 +11,13 @@ const address = /https?:\/\/[^\s<>"]*[^\s<>".,;:!?)\]}']/g;
 
 function inline(line: string): string {
   let at = 0;
-  let made = '';
+  let markup = '';
   for (const found of line.matchAll(address)) {
     const link = escapeMarkup(found[0]);
-    made += `${escapeMarkup(line.slice(at, found.index))}<a href="${link}">${link}</a>`;
+    markup += `${escapeMarkup(line.slice(at, found.index))}<a href="${link}">${link}</a>`;
     at = found.index + found[0].length;
   }
-  return made + escapeMarkup(line.slice(at));
+  return markup + escapeMarkup(line.slice(at));
 }
 
 const isItem = (line: string): boolean => line.startsWith('- ');

@@ -1,11 +1,11 @@
 // One note: its thread and its actions. Visibility is checked to show the note, and again with current rights before
 // every write.
-import { addMessage, changeNote, editMessage, noteReading, type Writer } from '../../../api/notes/writing.ts';
+import { addMessage, changeNote, editMessage, logNoteRead, type Writer } from '../../../api/notes/writing.ts';
 import { fail, isAppError } from '../../../core/errors.ts';
 import { html } from '../../../http/html.ts';
 import type { Note } from '../../../store/notes/types.ts';
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
-import { createFramed } from '../../ui/frame.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
+import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { under } from './list.ts';
 import { toHtml } from './text.ts';
@@ -15,105 +15,114 @@ import { findVisible } from './visible.ts';
 const LARGEST = 2_147_483_647;
 
 const doneTexts: Readonly<Record<string, string>> = {
-  created: 'The note is there.',
-  message: 'Your message is there.',
-  edit: 'The message is saved.',
-  rename: 'The title is saved.',
-  archive: 'It is archived: the list shows it among the archived ones.',
-  unarchive: 'It is back among the open ones.',
+  created: 'Note created.',
+  message: 'Message sent.',
+  edit: 'Message saved.',
+  rename: 'Title saved.',
+  archive: 'Note archived. To find it, choose the state Archived in the list.',
+  unarchive: 'Note unarchived.',
 };
 
 /** A missing note and a note that the user may not see return the same page. */
-async function findNote({ id, access }: Pick<MemberVisit, 'id' | 'access'>, { store, engine }: Parts): Promise<Note> {
-  const wanted = /^[1-9]\d{0,9}$/.test(id) && Number(id) <= LARGEST ? Number(id) : undefined;
-  const note = wanted === undefined ? undefined : await store.notes.find(wanted);
-  const [seen] = note ? await findVisible(engine, access, [note]) : [];
-  return seen ?? fail('NOT_FOUND', { path: `${under}/${id}` });
+async function findNote(
+  { id, access }: Pick<SignedInRequest, 'id' | 'access'>,
+  { store, engine }: Parts,
+): Promise<Note> {
+  const noteId = /^[1-9]\d{0,9}$/.test(id) && Number(id) <= LARGEST ? Number(id) : undefined;
+  const note = noteId === undefined ? undefined : await store.notes.find(noteId);
+  const [visible] = note ? await findVisible(engine, access, [note]) : [];
+  return visible ?? fail('NOT_FOUND', { path: `${under}/${id}` });
 }
 
 const consoleWriter = { clientId: 'console', clientName: 'Console' } as const;
 
-export function writerOf(visit: MemberVisit, check: Writer['check'] = () => undefined): Writer {
-  return { access: visit.access, ...consoleWriter, check };
+export function writerOf(request: SignedInRequest, check: Writer['check'] = () => undefined): Writer {
+  return { access: request.access, ...consoleWriter, check };
 }
 
-function threadPage(note: Note, visit: MemberVisit, parts: Parts, problem?: NoteProblem): Answer {
-  const content = html`${!problem && flash(doneTexts, visit.query)}${threadContent(note, visit, parts, problem)}`;
+function threadPage(note: Note, request: SignedInRequest, parts: Parts, problem?: NoteProblem): Answer {
+  const content = html`${!problem && flash(doneTexts, request.query)}${threadContent(note, request, parts, problem)}`;
   const title = problem ? `Error: ${note.title}` : note.title;
-  return { page: createFramed(visit, parts, { title, under, content }), ...(problem && { status: 400 }) };
+  return { page: createFramedPage(request, parts, { title, under, content }), ...(problem && { status: 400 }) };
 }
 
-export async function showNote(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const note = await findNote(visit, parts);
-  noteReading(parts, writerOf(visit), note);
-  return threadPage(note, visit, parts);
+export async function showNote(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const note = await findNote(request, parts);
+  logNoteRead(parts, writerOf(request), note);
+  return threadPage(note, request, parts);
 }
 
-interface Doing {
+interface ActionContext {
   readonly note: Note;
-  readonly visit: MemberVisit;
+  readonly request: SignedInRequest;
   readonly parts: Parts;
   readonly writer: Writer;
 }
 
 /** One action of the page by button name, with the form that shows its error and the page to go to. */
-interface Deed {
+interface ThreadAction {
   readonly form: NoteProblem['form'];
   readonly field: 'content' | 'title';
-  readonly run: (doing: Doing) => Promise<unknown>;
+  readonly run: (context: ActionContext) => Promise<unknown>;
 }
 
-const said = ({ form }: MemberVisit, name: string): string => form.get(name) ?? '';
+const readField = ({ form }: SignedInRequest, name: string): string => form.get(name) ?? '';
 
-const archiving = (archived: boolean): Deed => ({
+const archiveAction = (archived: boolean): ThreadAction => ({
   form: 'archive',
   field: 'title',
   run: ({ note, parts, writer }) => changeNote(parts, writer, note, { archived }),
 });
 
-const deeds: Readonly<Record<string, Deed>> = {
+const threadActions: Readonly<Record<string, ThreadAction>> = {
   message: {
     form: 'message',
     field: 'content',
-    run: ({ note, visit, parts, writer }) => addMessage(parts, writer, note, toHtml(said(visit, 'content'))),
+    run: ({ note, request, parts, writer }) => addMessage(parts, writer, note, toHtml(readField(request, 'content'))),
   },
   edit: {
     form: 'edit',
     field: 'content',
-    run: async ({ note, visit, parts, writer }) => {
-      const sent = said(visit, 'content');
-      const content = said(visit, 'as') === 'html' ? sent : toHtml(sent);
-      const done = await editMessage(parts, writer, note, { id: Number(said(visit, 'message')), content });
-      return done ?? fail('NOT_FOUND', { path: `message ${said(visit, 'message')}` });
+    run: async ({ note, request, parts, writer }) => {
+      const input = readField(request, 'content');
+      const content = readField(request, 'as') === 'html' ? input : toHtml(input);
+      const done = await editMessage(parts, writer, note, { id: Number(readField(request, 'message')), content });
+      return done ?? fail('NOT_FOUND', { path: `message ${readField(request, 'message')}` });
     },
   },
   rename: {
     form: 'rename',
     field: 'title',
-    run: ({ note, visit, parts, writer }) => changeNote(parts, writer, note, { title: said(visit, 'title') }),
+    run: ({ note, request, parts, writer }) => changeNote(parts, writer, note, { title: readField(request, 'title') }),
   },
-  archive: archiving(true),
-  unarchive: archiving(false),
+  archive: archiveAction(true),
+  unarchive: archiveAction(false),
 };
 
-export async function changeThread(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const note = await findNote(visit, parts);
-  const action = said(visit, 'action');
-  const deed = Object.hasOwn(deeds, action) ? deeds[action] : undefined;
-  if (!deed) return fail('INVALID_ARGUMENT', { argument: 'action', problem: 'press one of the buttons of the page.' });
-  const writer = writerOf(visit, (access) => findNote({ id: visit.id, access }, parts));
+export async function changeThread(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const note = await findNote(request, parts);
+  const action = readField(request, 'action');
+  const threadAction = Object.hasOwn(threadActions, action) ? threadActions[action] : undefined;
+  if (!threadAction)
+    return fail('INVALID_ARGUMENT', { argument: 'action', problem: 'press one of the buttons on the page.' });
+  const writer = writerOf(request, (access) => findNote({ id: request.id, access }, parts));
   try {
-    await deed.run({ note, visit, parts, writer });
+    await threadAction.run({ note, request, parts, writer });
   } catch (error) {
     if (!isAppError(error, 'INVALID_ARGUMENT')) throw error;
-    const { form, field } = deed;
-    const messageId = Number(said(visit, 'message'));
-    return threadPage(note, visit, parts, { form, text: sentence(error), messageId, sent: said(visit, field) });
+    const { form, field } = threadAction;
+    const messageId = Number(readField(request, 'message'));
+    return threadPage(note, request, parts, {
+      form,
+      text: sentence(error),
+      messageId,
+      input: readField(request, field),
+    });
   }
   return { to: `${notePage(note.id)}?done=${action}` };
 }
 
-/** Capitalizes an error for display: `content: there is no text in it.` begins with a field name. */
+/** Capitalizes an error for display: `content: expected some text.` begins with a field name. */
 export function sentence({ details }: { readonly details: { readonly problem: string } }): string {
   return details.problem.charAt(0).toUpperCase() + details.problem.slice(1);
 }

@@ -9,14 +9,18 @@ import { isAppError } from '../../../core/errors.ts';
 import type { PlainFilter } from '../../../core/filter.ts';
 import type { Note } from '../../../store/notes/types.ts';
 
-type Asked = Pick<Engine, 'list' | 'get' | 'describe' | 'index'>;
+type EngineReads = Pick<Engine, 'list' | 'get' | 'describe' | 'index'>;
 
 /** Names of the collections with records that the user may read. */
-export function readableCollections(engine: Asked, access: Access): readonly string[] {
+export function readableCollections(engine: EngineReads, access: Access): readonly string[] {
   return engine.index(access).flatMap(({ name }) => (access.can('read', name) ? [name] : []));
 }
 
-export async function findVisible(engine: Asked, access: Access, notes: readonly Note[]): Promise<readonly Note[]> {
+export async function findVisible(
+  engine: EngineReads,
+  access: Access,
+  notes: readonly Note[],
+): Promise<readonly Note[]> {
   const { team, permissionLevel } = access.caller;
   const open = notes.filter(
     (note) =>
@@ -25,16 +29,16 @@ export async function findVisible(engine: Asked, access: Access, notes: readonly
       access.can('browse', note.collection) &&
       access.can('read', note.collection),
   );
-  const seen = new Map<string, ReadonlySet<string>>();
+  const visibleByCollection = new Map<string, ReadonlySet<string>>();
   for (const collection of new Set(open.map((note) => note.collection!))) {
     const ids = new Set(open.filter((note) => note.collection === collection).map(({ recordId }) => recordId));
-    seen.set(collection, await visibleIds(engine, access, collection, [...ids]));
+    visibleByCollection.set(collection, await visibleIds(engine, access, collection, [...ids]));
   }
-  return open.filter((note) => seen.get(note.collection!)?.has(note.recordId));
+  return open.filter((note) => visibleByCollection.get(note.collection!)?.has(note.recordId));
 }
 
 async function visibleIds(
-  engine: Asked,
+  engine: EngineReads,
   access: Access,
   collection: string,
   ids: readonly string[],
@@ -47,21 +51,21 @@ async function visibleIds(
     const { rows } = await engine.list(access, { collection, fields: key, filter, limit: ids.length });
     return new Set(rows.map((row) => packId(row)));
   } catch (error) {
-    if (isRefused(error)) return ids.length === 1 ? new Set() : eachOf(engine, access, collection, ids);
+    if (isRefused(error)) return ids.length === 1 ? new Set() : readEach(engine, access, collection, ids);
     throw error;
   }
 }
 
 /** Checks ids one by one, so an id that no longer fits the key cannot fail the others. */
-async function eachOf(
-  engine: Asked,
+async function readEach(
+  engine: EngineReads,
   access: Access,
   collection: string,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const seen = new Set<string>();
-  for (const id of ids) for (const one of await visibleIds(engine, access, collection, [id])) seen.add(one);
-  return seen;
+  const visibleKeys = new Set<string>();
+  for (const id of ids) for (const one of await visibleIds(engine, access, collection, [id])) visibleKeys.add(one);
+  return visibleKeys;
 }
 
 /** An error below 500 counts as an absent record. */

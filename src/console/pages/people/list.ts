@@ -2,10 +2,10 @@
 import { permissionLevels } from '../../../core/caller.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { User } from '../../../store/users/types.ts';
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { empty, table } from '../../ui/data.ts';
 import { field, filterForm, type Option, selectField } from '../../ui/form.ts';
-import { createFramed } from '../../ui/frame.ts';
+import { createFramedPage } from '../../ui/frame.ts';
 import { namesOf, personPage, rolePage, teamPage } from '../rights/places.ts';
 
 export const under = '/people';
@@ -14,9 +14,12 @@ const PAGE = 50;
 export type State = 'active' | 'invited' | 'disabled';
 
 /** Without password sign-in, missing passwords do not mean a pending invitation. */
-export function stateOf({ disabled, hasPassword, hasIdentity }: User, { ways }: Pick<Parts, 'ways'>): State {
+export function stateOf(
+  { disabled, hasPassword, hasIdentity }: User,
+  { loginMethods }: Pick<Parts, 'loginMethods'>,
+): State {
   if (disabled) return 'disabled';
-  return hasPassword || hasIdentity || !ways.passwords ? 'active' : 'invited';
+  return hasPassword || hasIdentity || !loginMethods.passwords ? 'active' : 'invited';
 }
 
 export const nameOf = ({ firstName, lastName, email }: User): string => `${firstName} ${lastName}`.trim() || email;
@@ -24,29 +27,29 @@ export const nameOf = ({ firstName, lastName, email }: User): string => `${first
 export const stateBadge = (state: State): Html =>
   html`<span class="badge${state === 'active' ? '' : state === 'invited' ? ' unsure' : ' off'}">${state}</span>`;
 
-const asked = ['find', 'team', 'role', 'level', 'state'] as const;
+const filterNames = ['find', 'team', 'role', 'level', 'state'] as const;
 
-export async function listPeople(visit: MemberVisit, parts: Parts): Promise<Answer> {
+export async function listPeople(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const { store, paths } = parts;
   const [users, rights] = await Promise.all([store.identity.listUsers(), store.rights.read()]);
-  const wanted = Object.fromEntries(
-    asked.map((name) => [name, (visit.query.get(name) ?? '').trim().slice(0, 254)]),
-  ) as Record<(typeof asked)[number], string>;
+  const filters = Object.fromEntries(
+    filterNames.map((name) => [name, (request.query.get(name) ?? '').trim().slice(0, 254)]),
+  ) as Record<(typeof filterNames)[number], string>;
   const found = users.filter(
     (user) =>
-      `${user.email} ${user.firstName} ${user.lastName}`.toLowerCase().includes(wanted.find.toLowerCase()) &&
-      (['team', 'role', 'level'] as const).every((key) => wanted[key] === '' || user[key] === wanted[key]) &&
-      (wanted.state === '' || stateOf(user, parts) === wanted.state),
+      `${user.email} ${user.firstName} ${user.lastName}`.toLowerCase().includes(filters.find.toLowerCase()) &&
+      (['team', 'role', 'level'] as const).every((key) => filters[key] === '' || user[key] === filters[key]) &&
+      (filters.state === '' || stateOf(user, parts) === filters.state),
   );
   const pages = Math.max(1, Math.ceil(found.length / PAGE));
-  const page = Math.min(pages, Math.max(1, Number.parseInt(visit.query.get('page') ?? '1', 10) || 1));
-  const href = (number: number) => `${paths.path(under)}?${new URLSearchParams({ ...wanted, page: `${number}` })}`;
+  const page = Math.min(pages, Math.max(1, Number.parseInt(request.query.get('page') ?? '1', 10) || 1));
+  const href = (number: number) => `${paths.path(under)}?${new URLSearchParams({ ...filters, page: `${number}` })}`;
   const choose = (id: 'team' | 'role' | 'level' | 'state', label: string, values: readonly string[]) =>
-    selectField({ id, label, value: wanted[id], options: [['', 'any'], ...values.map((one): Option => [one, one])] });
-  const content = html`<div class="headed"><h1>People</h1><a class="button primary" href="${paths.path('/people/new')}">Invite somebody</a></div>
-<p class="lead">${users.length === 1 ? 'One person belongs' : `${users.length} people belong`} to ${visit.place.project}.</p>
+    selectField({ id, label, value: filters[id], options: [['', 'any'], ...values.map((one): Option => [one, one])] });
+  const content = html`<div class="headed"><h1>People</h1><a class="button primary" href="${paths.path('/people/new')}">Invite a person</a></div>
+<p class="lead">${users.length === 1 ? 'One person belongs' : `${users.length} people belong`} to ${request.place.project}.</p>
 ${filterForm(parts, under, [
-  field({ id: 'find', label: 'Name or e-mail', type: 'search', value: wanted.find, most: 254 }),
+  field({ id: 'find', label: 'Name or e-mail', type: 'search', value: filters.find, maxLength: 254 }),
   choose('team', 'Team', namesOf(rights, 'team')),
   choose('role', 'Role', namesOf(rights, 'role')),
   choose('level', 'Level', permissionLevels),
@@ -54,7 +57,7 @@ ${filterForm(parts, under, [
 ])}
 ${
   found.length === 0
-    ? empty('Nobody fits', html`<a href="${paths.path(under)}">Show everybody</a>`)
+    ? empty('No results', html`<a href="${paths.path(under)}">Clear the filters</a>`)
     : table({
         caption: 'People',
         heads: ['Person', 'State', 'Team', 'Role', 'Level'],
@@ -69,6 +72,6 @@ ${
           ]),
       })
 }
-${pages > 1 && html`<nav class="pager" aria-label="Pages">${page > 1 && html`<a href="${href(page - 1)}" rel="prev">Before</a>`}<span>Page ${page} of ${pages}</span>${page < pages && html`<a href="${href(page + 1)}" rel="next">After</a>`}</nav>`}`;
-  return { page: createFramed(visit, parts, { title: 'People', under, content, wide: true }) };
+${pages > 1 && html`<nav class="pager" aria-label="Pages">${page > 1 && html`<a href="${href(page - 1)}" rel="prev">Previous</a>`}<span>Page ${page} of ${pages}</span>${page < pages && html`<a href="${href(page + 1)}" rel="next">Next</a>`}</nav>`}`;
+  return { page: createFramedPage(request, parts, { title: 'People', under, content, wide: true }) };
 }

@@ -3,8 +3,8 @@
 import { mayCustomize } from '../../../core/caller.ts';
 import type { Statement } from '../../../core/observe/statements.ts';
 import { type Html, html } from '../../../http/html.ts';
-import type { Played } from '../../../mcp/playground.ts';
-import type { MemberVisit, Parts } from '../../page-request.ts';
+import type { PlaygroundResult } from '../../../mcp/playground.ts';
+import type { Parts, SignedInRequest } from '../../page-request.ts';
 import { approvalPage } from '../../paths.ts';
 import { empty, facts } from '../../ui/data.ts';
 import { hiddenToken } from '../../ui/form.ts';
@@ -17,41 +17,41 @@ import type { Arguments } from './fields.ts';
 export interface AnswerView {
   readonly tool: string;
   readonly args: Arguments;
-  readonly played: Played;
+  readonly played: PlaygroundResult;
   /** URL of the page with this call filled in, if it fits. */
   readonly link: string | undefined;
   /** Values for an additional form; the arguments are added to it. */
   readonly form: { readonly action: string; readonly csrf: string };
 }
 
-export function answerContent(view: AnswerView, visit: MemberVisit, parts: Parts): Html {
+export function answerContent(view: AnswerView, request: SignedInRequest, parts: Parts): Html {
   const { played, tool, args, link } = view;
   const value = played.failure ? undefined : parse(played.text);
-  const seen = played.failure ? undefined : pretty(tool, value);
+  const formatted = played.failure ? undefined : pretty(tool, value);
   return html`<section id="answer" class="answer" aria-label="Answer">
 ${stateOf(played, value, parts)}
 ${figures(played)}
-${seen}
+${formatted}
 ${nextPage(view, value)}
-<details class="more"${!seen && html` open`}><summary>What the model is given, to the letter</summary><pre tabindex="0" aria-label="Text of the answer">${shownText(played.text)}</pre></details>
-<details class="more"><summary>The call, as an assistant makes it</summary><pre tabindex="0" aria-label="The call">${shownText(JSON.stringify({ name: tool, arguments: args }, null, 2))}</pre>${link !== undefined && html`<p class="quietly"><a href="${link}">Address of this call</a>, to keep or to send: it opens the form and runs nothing.</p>`}</details>
-${mayCustomize(visit.access.caller.permissionLevel) && plan(played)}
-<details class="more"><summary>In the activity log</summary>${logged(played, visit, parts)}</details>
+<details class="more"${!formatted && html` open`}><summary>Exact text sent to the model</summary><pre tabindex="0" aria-label="Text of the answer">${shownText(played.text)}</pre></details>
+<details class="more"><summary>The call as an assistant sends it</summary><pre tabindex="0" aria-label="The call">${shownText(JSON.stringify({ name: tool, arguments: args }, null, 2))}</pre>${link !== undefined && html`<p class="quietly"><a href="${link}">Link to this call</a>, to save or share. It opens the form and does not run the call.</p>`}</details>
+${mayCustomize(request.access.caller.permissionLevel) && plan(played)}
+<details class="more"><summary>In the activity log</summary>${logged(played, request, parts)}</details>
 </section>`;
 }
 
-function stateOf({ failure, entry, text }: Played, value: unknown, { paths }: Parts): Html {
+function stateOf({ failure, entry, text }: PlaygroundResult, value: unknown, { paths }: Parts): Html {
   if (failure) {
     const denied = entry.outcome === 'denied';
-    return html`<div class="state bad" role="status"><div><b>${denied ? 'Refused' : 'It failed'}: ${failure.code}</b><span>${shownText(text.slice(text.indexOf(' ') + 1))}</span></div></div>`;
+    return html`<div class="state bad" role="status"><div><b>${denied ? 'Refused' : 'Failed'}: ${failure.code}</b><span>${shownText(text.slice(text.indexOf(' ') + 1))}</span></div></div>`;
   }
   if (entry.code === 'APPROVAL_PENDING') {
     const { approve } = value as { readonly approve: string };
     const id = approve.slice(approve.lastIndexOf('/') + 1);
-    return html`<div class="state wait" role="status"><div><b>It waits for a yes</b><span>Nothing was done yet. Once <a href="${paths.path(approvalPage(id))}">this request</a> is approved, make the same call again.</span></div></div>`;
+    return html`<div class="state wait" role="status"><div><b>Approval pending</b><span>The call has not run yet. After <a href="${paths.path(approvalPage(id))}">this request</a> is approved, make the same call again.</span></div></div>`;
   }
-  if (isTrialAnswer(value)) return stateBox('Nothing was written', 'This is what it would do now.');
-  return entry.type === 'write' ? stateBox('Done', 'It was done for real.') : stateBox('Answered', '');
+  if (isTrialAnswer(value)) return stateBox('Dry run', 'No data was changed. The call would have this result now.');
+  return entry.type === 'write' ? stateBox('Done', 'The changes are saved.') : stateBox('Answered', '');
 }
 
 const stateBox = (headline: string, text: string): Html =>
@@ -60,11 +60,11 @@ const stateBox = (headline: string, text: string): Html =>
 const isTrialAnswer = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && (value as { readonly dryRun?: unknown }).dryRun === true;
 
-function figures({ tokens, text, entry, statements, moreStatements }: Played): Html {
-  const asked = statements.length + moreStatements;
+function figures({ tokens, text, entry, statements, moreStatements }: PlaygroundResult): Html {
+  const statementCount = statements.length + moreStatements;
   return html`<dl class="figures">
 <div><dt>Size</dt><dd>about ${tokens} tokens<small>an estimate; ${text.length} characters</small></dd></div>
-<div><dt>Took</dt><dd>${Math.round(entry.durationMs)} ms<small>${asked} ${asked === 1 ? 'statement' : 'statements'} on databases</small></dd></div>
+<div><dt>Took</dt><dd>${Math.round(entry.durationMs)} ms<small>${statementCount} database ${statementCount === 1 ? 'statement' : 'statements'}</small></dd></div>
 </dl>`;
 }
 
@@ -79,30 +79,30 @@ function pretty(tool: string, value: unknown): Html | undefined {
   if (Array.isArray(columns) && Array.isArray(rows)) return html`${tableOf({ columns, rows })}${remarks(rest)}`;
   if (Array.isArray(changes)) return html`${changeTables(tool, changes)}${remarks(rest)}`;
   if (typeof value !== 'object' || value === null) return undefined;
-  return html`<pre tabindex="0" aria-label="The answer, in lines">${shownText(JSON.stringify(value, null, 2))}</pre>`;
+  return html`<pre tabindex="0" aria-label="The formatted answer">${shownText(JSON.stringify(value, null, 2))}</pre>`;
 }
 
 function tableOf({ columns, rows }: Table): Html {
-  if (rows.length === 0) return empty('No records', 'The call was answered, and nothing matches it.');
+  if (rows.length === 0) return empty('No records', 'The call succeeded, but no record matches.');
   const head = columns.map(
     (name, at) => html`<th scope="col"${typeof rows[0]![at] === 'number' && html` class="number"`}>${name}</th>`,
   );
   const body = rows.map(
-    (row) => html`<tr>${row.map((cell) => html`<td class="${looks(cell)}">${shownValue(cell)}</td>`)}</tr>`,
+    (row) => html`<tr>${row.map((cell) => html`<td class="${formatCell(cell)}">${shownValue(cell)}</td>`)}</tr>`,
   );
   return html`<div class="sheet" role="region" aria-label="Records of the answer" tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`;
 }
 
 /** CSS class that aligns numbers and prevents line breaks in dates and similar values. */
-function looks(cell: unknown): string {
+function formatCell(cell: unknown): string {
   if (typeof cell === 'number') return 'number';
   return typeof cell === 'string' && cell.length > 36 ? 'long' : 'short';
 }
 
 /** The parts of a result besides its records, unchanged. */
 function remarks(rest: Readonly<Record<string, unknown>>): Html {
-  const said = Object.entries(rest).filter(([name]) => name !== 'nextCursor' && name !== 'dryRun');
-  return html`<p class="quietly remarks">${said.map(([name, value]) => html`<span><b>${name}</b> ${typeof value === 'string' ? value : JSON.stringify(value)}</span> `)}</p>`;
+  const fields = Object.entries(rest).filter(([name]) => name !== 'nextCursor' && name !== 'dryRun');
+  return html`<p class="quietly remarks">${fields.map(([name, value]) => html`<span><b>${name}</b> ${typeof value === 'string' ? value : JSON.stringify(value)}</span> `)}</p>`;
 }
 
 /** Button for the same call from the cursor of this result. */
@@ -113,14 +113,14 @@ function nextPage({ args, form }: AnswerView, value: unknown): Html | false {
 }
 
 /** Statements by source, in order of completion. */
-function plan({ statements, moreStatements }: Played): Html {
+function plan({ statements, moreStatements }: PlaygroundResult): Html {
   const bySource = new Map<string, Statement[]>();
   for (const statement of statements) {
     bySource.set(statement.source, [...(bySource.get(statement.source) ?? []), statement]);
   }
   const count = statements.length + moreStatements;
   return html`<details class="more"><summary>SQL (${count} ${count === 1 ? 'statement' : 'statements'})</summary>
-${count === 0 && html`<p class="quietly">No database was asked.</p>`}
+${count === 0 && html`<p class="quietly">No database statement was sent.</p>`}
 ${[...bySource].map(
   ([source, some]) => html`<p class="source"><b>${source}</b> ${some[0]!.system}</p>
 ${some.map(
@@ -129,21 +129,21 @@ ${some.map(
 )}`,
 )}
 ${moreStatements > 0 && html`<p class="quietly">${moreStatements} more.</p>`}
-<p class="quietly">Values are bound and stand in no statement. Only administrators and developers see this part.</p></details>`;
+<p class="quietly">Values are bound parameters and do not appear in statements. Only administrators and developers see this section.</p></details>`;
 }
 
-function logged({ entry }: Played, { access }: MemberVisit, { paths }: Parts): Html {
+function logged({ entry }: PlaygroundResult, { access }: SignedInRequest, { paths }: Parts): Html {
   const { id, action, type, collection, recordIds, outcome, code, clientName, startedAt } = entry;
   return html`${facts([
     ['Entry', id === undefined ? 'not written yet' : html`<a href="${paths.path(`/activity/${id}`)}">${id}</a>`],
-    ['What', `${action}, a ${type}`],
+    ['Action', `${action} (${type})`],
     ['Collection', collection],
     ['Records', recordIds?.slice(0, IDS_SHOWN).join(', ')],
     ['Outcome', `${outcome}${code === undefined ? '' : `, ${code}`}`],
     ['Through', clientName],
     ['When', showTime(startedAt, access.caller.timezone)],
   ])}
-<p class="quietly">It holds names and ids. What was sent and what was answered is kept nowhere.</p>`;
+<p class="quietly">The log stores names and ids, but no arguments and no answers.</p>`;
 }
 
 const IDS_SHOWN = 30;

@@ -13,9 +13,9 @@ export const typedLines = (text: string): Html => html`\n${exactText(text)}`;
  * there.
  */
 export function shownText(text: string): Html {
-  const seen = text.replace(
+  const visibleText = text.replace(
     /(?!\n)[\p{Cc}\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu,
     (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  return exactText(seen);
+  return exactText(visibleText);
 }

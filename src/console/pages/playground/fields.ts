@@ -69,11 +69,11 @@ export const inputName = (field: string): string => `arg.${field}`;
 export const isTrial = ({ name }: Field): boolean => name === 'dryRun';
 
 /** Reads a call from the query of the URL, so calls can be linked. */
-export function readLinked(query: URLSearchParams, fields: readonly Field[]): Typed {
+export function readQuery(query: URLSearchParams, fields: readonly Field[]): Typed {
   const typed = fields.map((field): [string, string] => {
-    const sent = query.get(inputName(field.name));
-    if (field.kind !== 'flag') return [field.name, sent ?? ''];
-    return [field.name, (sent ?? `${isTrial(field)}`) === 'true' ? 'true' : ''];
+    const text = query.get(inputName(field.name));
+    if (field.kind !== 'flag') return [field.name, text ?? ''];
+    return [field.name, (text ?? `${isTrial(field)}`) === 'true' ? 'true' : ''];
   });
   const json = query.get('json');
   const mode = query.get('mode') === 'json' || json !== null ? 'json' : 'form';
@@ -81,7 +81,7 @@ export function readLinked(query: URLSearchParams, fields: readonly Field[]): Ty
 }
 
 /** Reads the submitted form. */
-export function readSent(form: URLSearchParams, fields: readonly Field[]): Typed {
+export function readForm(form: URLSearchParams, fields: readonly Field[]): Typed {
   return {
     mode: form.get('mode') === 'json' ? 'json' : 'form',
     fields: new Map(fields.map(({ name }) => [name, form.get(inputName(name)) ?? ''])),
@@ -137,7 +137,7 @@ const readers: Readonly<Record<Exclude<Kind, 'json'>, (text: string) => unknown>
 function problemOf(error: unknown): string {
   const { message = '' } = ((error as Error).cause ?? {}) as Partial<Error>;
   // Only the author of the text reads this, so it may quote the parser.
-  if (isAppError(error, 'MALFORMED_JSON')) return `This is not JSON: ${message || error.details.problem}`;
+  if (isAppError(error, 'MALFORMED_JSON')) return `Invalid JSON: ${message || error.details.problem}`;
   throw error;
 }
 

@@ -21,8 +21,7 @@ const SHOWN_ANYWAY = 3;
 
 export function callForm(view: FormView): Html {
   const { action, csrf, typed, button } = view;
-  const other =
-    typed.mode === 'form' ? (['json', 'Type JSON instead'] as const) : (['form', 'Back to the form'] as const);
+  const other = typed.mode === 'form' ? (['json', 'Edit as JSON'] as const) : (['form', 'Back to the form'] as const);
   return html`<form method="post" action="${action}" class="call" autocomplete="off">
 ${hiddenToken({ csrf })}
 <input type="hidden" name="mode" value="${typed.mode}">
@@ -33,7 +32,7 @@ ${typed.mode === 'form' ? controls(view) : jsonControl(view)}
 
 function controls(view: FormView): Html {
   const { fields, typed, problems } = view;
-  if (fields.length === 0) return html`<p class="quietly">It takes no arguments.</p>`;
+  if (fields.length === 0) return html`<p class="quietly">This tool takes no arguments.</p>`;
   const isUsed = ({ name }: Field) => (typed.fields.get(name) ?? '') !== '' || problems.has(name);
   const trials = fields.filter(isTrial);
   const first = fields.filter((field) => field.required);
@@ -56,20 +55,20 @@ function jsonControl({ typed, problems }: FormView): Html {
 ${problemNote('json', problem)}</div>`;
 }
 
-const trialText = 'Try it without writing: says what would change, and changes nothing.';
+const trialText = 'Dry run: shows what would change, without changing it.';
 
 function control(field: Field, view: FormView): Html {
   const { name, required } = field;
   const id = inputName(name);
   const value = view.typed.fields.get(name) ?? '';
   const problem = view.problems.get(name);
-  const said = isTrial(field) ? trialText : hintOf(field);
+  const hintText = isTrial(field) ? trialText : hintOf(field);
   if (field.kind === 'flag') {
-    return html`<div class="choice${isTrial(field) && ' trial'}"><input type="checkbox" id="${id}" name="${id}" value="true"${value !== '' && html` checked`}${described(id, problem, said)}><label for="${id}">${name}</label>${hintNote(id, said, 'small')}${problemNote(id, problem)}</div>`;
+    return html`<div class="choice${isTrial(field) && ' trial'}"><input type="checkbox" id="${id}" name="${id}" value="true"${value !== '' && html` checked`}${described(id, problem, hintText)}><label for="${id}">${name}</label>${hintNote(id, hintText, 'small')}${problemNote(id, problem)}</div>`;
   }
   return html`<div class="field"><label for="${id}">${name}${required && html` <span class="must">required</span>`}</label>
-${input(field, value, html`id="${id}" name="${id}"${required && html` aria-required="true"`}${described(id, problem, said)}`, view.names.get(name))}
-${hintNote(id, said, 'p')}${problemNote(id, problem)}</div>`;
+${input(field, value, html`id="${id}" name="${id}"${required && html` aria-required="true"`}${described(id, problem, hintText)}`, view.names.get(name))}
+${hintNote(id, hintText, 'p')}${problemNote(id, problem)}</div>`;
 }
 
 function input({ kind, name, choices }: Field, value: string, attributes: Html, names: readonly string[] = []): Html {
@@ -101,7 +100,7 @@ const examples: Readonly<Record<string, string>> = {
 
 function hintOf({ name, kind, hint }: Field): Html | '' {
   const example = kind === 'json' ? examples[name] : undefined;
-  const how = kind === 'lines' ? 'One a line.' : '';
+  const how = kind === 'lines' ? 'One per line.' : '';
   if (example === undefined) return hint || how ? html`${[hint, how].filter(Boolean).join(' ')}` : '';
   return html`JSON, such as <code>${example}</code>`;
 }

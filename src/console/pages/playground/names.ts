@@ -5,7 +5,7 @@ import type { Access } from '../../../core/caller.ts';
 import type { Field, Typed } from './fields.ts';
 
 /** Longer lists are not useful. */
-const MOST = 500;
+const MAX_NAMES = 500;
 
 type Find = (access: Access, engine: Engine, collection: string | undefined) => readonly string[];
 
@@ -30,11 +30,11 @@ export function namesFor(
   fields: readonly Field[],
   typed: Typed,
 ): ReadonlyMap<string, readonly string[]> {
-  const known = engine.index(access).map(({ name }) => name);
-  const collection = known.find((name) => name === typed.fields.get('collectionName'));
+  const collections = engine.index(access).map(({ name }) => name);
+  const collection = collections.find((name) => name === typed.fields.get('collectionName'));
   const found = fields.flatMap(({ name }): [string, readonly string[]][] => {
     const find = Object.hasOwn(finders, name) ? finders[name] : undefined;
-    return find ? [[name, find(access, engine, collection).slice(0, MOST)]] : [];
+    return find ? [[name, find(access, engine, collection).slice(0, MAX_NAMES)]] : [];
   });
   return new Map(found);
 }

@@ -9,9 +9,9 @@ export const root = '/playground';
 export const toolPage = (name: string): string => `${root}/${encodeURIComponent(name)}`;
 
 const groups: readonly (readonly [scope: Tool['scope'], title: string, text: string])[] = [
-  ['mcp:read', 'Read', 'They change nothing.'],
-  ['mcp:write', 'Change', 'Each can be tried without writing first.'],
-  ['mcp:action', 'Act', 'They run what the application itself can do.'],
+  ['mcp:read', 'Read', 'Read-only tools.'],
+  ['mcp:write', 'Change', 'Each supports a dry run.'],
+  ['mcp:action', 'Act', 'Run actions and workflows.'],
 ];
 
 export interface ToolList {
@@ -23,8 +23,8 @@ export interface ToolList {
 
 export function toolList({ tools, instructions, path }: ToolList): Html {
   return html`<h1>Playground</h1>
-<p class="lead">Call the tools of assistants yourself, with your own rights. What you see here is what an assistant of yours is offered, and the answers are what it would be given.</p>
-${tools.length === 0 && empty('There is nothing that you could call', 'Your role may not see any collection. An administrator can change that.')}
+<p class="lead">Try the MCP tools with your own permissions, exactly as your assistant sees them.</p>
+${tools.length === 0 && empty('No tools', 'Your role cannot see any collection. Ask an administrator for access.')}
 ${groups.map(([scope, title, text]) => {
   const some = tools.filter((tool) => tool.scope === scope);
   return (
@@ -33,7 +33,7 @@ ${groups.map(([scope, title, text]) => {
 <ul class="rows tools">${some.map((tool) => html`<li><a href="${path(toolPage(tool.name))}"><b>${tool.title} <code>${tool.name}</code></b><span>${firstLine(tool.description)}</span></a></li>`)}</ul>`
   );
 })}
-${tools.length > 0 && html`<details class="more"><summary>What assistants are told before anything else</summary><pre class="told">${shownText(instructions)}</pre></details>`}`;
+${tools.length > 0 && html`<details class="more"><summary>Server instructions</summary><pre class="told">${shownText(instructions)}</pre></details>`}`;
 }
 
 function firstLine(description: string): string {
@@ -46,10 +46,14 @@ function firstLine(description: string): string {
 function hintsOf({ annotations, name }: Tool): readonly (readonly [text: string, tone: 'calm' | 'unsure'])[] {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
   return [
-    readOnlyHint ? ['Reads only', 'calm'] : destructiveHint ? ['Changes what is there', 'unsure'] : ['Adds', 'calm'],
-    ...(!readOnlyHint && idempotentHint ? [['Twice is the same as once', 'calm'] as const] : []),
-    ...(openWorldHint ? [['May reach other systems', 'unsure'] as const] : []),
-    ...(name === 'requestActionFileUpload' ? [['No files from here', 'unsure'] as const] : []),
+    readOnlyHint
+      ? ['Read-only', 'calm']
+      : destructiveHint
+        ? ['Changes existing data', 'unsure']
+        : ['Adds data', 'calm'],
+    ...(!readOnlyHint && idempotentHint ? [['Idempotent', 'calm'] as const] : []),
+    ...(openWorldHint ? [['Can reach other systems', 'unsure'] as const] : []),
+    ...(name === 'requestActionFileUpload' ? [['No file upload here', 'unsure'] as const] : []),
   ];
 }
 
@@ -62,5 +66,5 @@ export function toolHead(tool: Tool, path: (page: string) => string): Html {
 /** Shown below the header until the page has a result. */
 export function toolText(tool: Tool): Html {
   return html`<p class="told">${shownText(tool.description)}</p>
-${tool.name === 'requestActionFileUpload' && html`<p class="warning">The answer is an address that takes one file. This page cannot send the file itself: use a command such as curl.</p>`}`;
+${tool.name === 'requestActionFileUpload' && html`<p class="warning">The answer is an upload URL for one file. This page cannot send the file: use a command such as curl.</p>`}`;
 }

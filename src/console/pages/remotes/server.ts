@@ -4,21 +4,21 @@
 import { isAppError } from '../../../core/errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { RemoteServer } from '../../../store/remotes/types.ts';
-import { readTools, writeTools } from '../../../workflows/remote-mcp/tools.ts';
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import { formatToolRules, parseToolRules } from '../../../workflows/remote-mcp/tools.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { facts } from '../../ui/data.ts';
-import { areaField, buttonTo, field, formOf } from '../../ui/form.ts';
-import { createFramed } from '../../ui/frame.ts';
+import { areaField, buttonTo, field, openForm } from '../../ui/form.ts';
+import { createFramedPage } from '../../ui/frame.ts';
 import { copyable, flash } from '../../ui/notices.ts';
-import { isAdmin, sentence, shortWords, tell } from './list.ts';
+import { isAdmin, reportSecurity, sentence, shortWords } from './list.ts';
 
 const under = '/remotes';
 const pageOf = ({ id }: Pick<RemoteServer, 'id'>): string => `${under}/${id}`;
 
 const done = {
-  entered: 'The client is entered: accounts that are connected from now on use it.',
-  allowed: 'What workflows may call is kept, and holds from the next step on.',
-  forgotten: 'The client is forgotten. Accounts that were connected with it are to be connected again.',
+  entered: 'Client saved. New connections use it.',
+  allowed: 'Allowed tools saved. They apply from the next step.',
+  forgotten: 'Client removed. Accounts that used it must be connected again.',
 };
 
 interface Typed {
@@ -30,98 +30,103 @@ interface Typed {
 }
 
 /** For administrators; other users are redirected to the list. */
-export async function showRemote(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const server = isAdmin(visit) ? await parts.store.remotes.find(visit.id) : undefined;
-  return server ? serverPage(server, visit, parts) : { to: under };
+export async function showRemote(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const server = isAdmin(request) ? await parts.store.remotes.find(request.id) : undefined;
+  return server ? serverPage(server, request, parts) : { to: under };
 }
 
 /** Handles the administrator's forms of the page; undefined for any other action. */
 export async function changeServer(
   server: RemoteServer,
-  visit: MemberVisit,
+  request: SignedInRequest,
   parts: Parts,
 ): Promise<Answer | undefined> {
-  const action = visit.form.get('action');
-  if (action === 'enter') return enter(server, visit, parts);
-  if (action === 'allow') return allow(server, visit, parts);
+  const action = request.form.get('action');
+  if (action === 'enter') return saveClient(server, request, parts);
+  if (action === 'allow') return saveTools(server, request, parts);
   if (action !== 'forget') return undefined;
-  await parts.store.remotes.setClient(server.id, null, visit.access.caller.id);
-  tell(visit, parts, 'remote.client-forgotten', server);
+  await parts.store.remotes.setClient(server.id, null, request.access.caller.id);
+  reportSecurity(request, parts, 'remote.client-forgotten', server);
   return { to: `${pageOf(server)}?done=forgotten` };
 }
 
-async function allow(server: RemoteServer, visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const tools = visit.form.get('tools') ?? '';
+async function saveTools(server: RemoteServer, request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const tools = request.form.get('tools') ?? '';
   try {
-    await parts.store.remotes.setTools(server.id, readTools(tools), visit.access.caller.id);
+    await parts.store.remotes.setTools(server.id, parseToolRules(tools), request.access.caller.id);
   } catch (thrown) {
     if (!isAppError(thrown, 'INVALID_ARGUMENT')) throw thrown;
     const { argument, problem } = thrown.details;
-    return serverPage(server, visit, parts, { tools, argument, problem: sentence(problem) });
+    return serverPage(server, request, parts, { tools, argument, problem: sentence(problem) });
   }
-  tell(visit, parts, 'remote.tools-allowed', server);
+  reportSecurity(request, parts, 'remote.tools-allowed', server);
   return { to: `${pageOf(server)}?done=allowed` };
 }
 
-async function enter(server: RemoteServer, visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const text = (name: string) => (visit.form.get(name) ?? '').trim();
+async function saveClient(server: RemoteServer, request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const text = (name: string) => (request.form.get(name) ?? '').trim();
   const entered = { id: text('clientId'), secret: text('clientSecret'), issuer: text('issuer') };
   try {
-    await parts.remotes.enterClient(server, entered, visit.access.caller.id);
+    await parts.remotes.saveClient(server, entered, request.access.caller.id);
   } catch (thrown) {
     if (!isAppError(thrown, 'INVALID_ARGUMENT')) throw thrown;
     const { argument, problem } = thrown.details;
-    return serverPage(server, visit, parts, {
+    return serverPage(server, request, parts, {
       clientId: entered.id,
       issuer: entered.issuer,
       argument,
       problem: sentence(problem),
     });
   }
-  tell(visit, parts, 'remote.client-entered', server);
+  reportSecurity(request, parts, 'remote.client-entered', server);
   return { to: `${pageOf(server)}?done=entered` };
 }
 
-function serverPage(server: RemoteServer, visit: MemberVisit, parts: Parts, typed?: Typed): Answer {
+function serverPage(server: RemoteServer, request: SignedInRequest, parts: Parts, typed?: Typed): Answer {
   const { name, url, signIn } = server;
   const { origin, pathname } = new URL(url);
   const content = html`<h1>${name}</h1>
-${flash(done, visit.query)}
+${flash(done, request.query)}
 ${facts([
   ['Address', `${origin}${pathname}`],
-  ['Opened by', shortWords[signIn]],
+  ['Authentication', shortWords[signIn]],
 ])}
-${signIn === 'oauth' && clientForm(server, visit, parts, typed)}
-${toolsForm(server, visit, parts, typed)}
+${signIn === 'oauth' && clientForm(server, request, parts, typed)}
+${toolsForm(server, request, parts, typed)}
 <p class="quietly"><a href="${parts.paths.path(under)}">All remote servers</a></p>`;
-  const page = createFramed(visit, parts, { title: name, under, content });
+  const page = createFramedPage(request, parts, { title: name, under, content });
   return { page, ...(typed && { status: 400 }) };
 }
 
-function clientForm(server: RemoteServer, visit: MemberVisit, parts: Parts, typed: Typed | undefined): Html {
+function clientForm(server: RemoteServer, request: SignedInRequest, parts: Parts, typed: Typed | undefined): Html {
   const { client } = server;
   const wrong = (argument: string) => (typed?.argument === argument ? typed.problem : undefined);
-  const told = client
-    ? html`<p>People sign in with the client <b>${client.id}</b> at <b>${client.issuer}</b>, and nowhere else: its secret is sent there alone.</p>
-${buttonTo(visit, parts, { page: pageOf(server), action: 'forget', text: 'Forget this client' })}`
-    : html`<p>Nothing to do where its authorization server takes clients that publish who they are, or registers them by itself. Where it does neither, register Portico there, with this redirect address, and enter what you were given.</p>`;
+  const clientText = client
+    ? html`<p>People sign in at <b>${client.issuer}</b> with the client <b>${client.id}</b>. Its secret is sent only there.</p>
+${buttonTo(request, parts, { page: pageOf(server), action: 'forget', text: 'Remove this client' })}`
+    : html`<p>Required only if the authorization server supports neither client ID metadata documents nor dynamic registration. Register Portico there with this redirect address, and enter the client that you receive.</p>`;
   return html`<h2 class="plainly">Client at its authorization server</h2>
-${told}
+${clientText}
 ${copyable(parts.remotes.callback(server.id), 'the redirect address')}
-${formOf(visit, parts, pageOf(server))}
-${field({ id: 'clientId', label: 'Client id', value: typed?.clientId ?? '', most: 2000, required: true, problem: wrong('clientId') })}
-${field({ id: 'clientSecret', label: 'Its secret, where it has one', type: 'password', most: 4000, problem: wrong('clientSecret'), hint: 'It is kept encrypted and not shown again.' })}
-${field({ id: 'issuer', label: 'Authorization server', value: typed?.issuer ?? '', most: 2000, problem: wrong('issuer'), hint: 'Such as https://login.example. Left empty, it is the one that the server names now. Neither id nor secret is sent to another.' })}
-<button class="primary slim" name="action" value="enter">Enter</button></form>`;
+${openForm(request, parts, pageOf(server))}
+${field({ id: 'clientId', label: 'Client id', value: typed?.clientId ?? '', maxLength: 2000, required: true, problem: wrong('clientId') })}
+${field({ id: 'clientSecret', label: 'Client secret (optional)', type: 'password', maxLength: 4000, problem: wrong('clientSecret'), hint: 'Stored encrypted and not shown again.' })}
+${field({ id: 'issuer', label: 'Authorization server', value: typed?.issuer ?? '', maxLength: 2000, problem: wrong('issuer'), hint: 'Such as https://login.example. Default: the one that the server names now. The id and secret are sent only there.' })}
+<button class="primary slim" name="action" value="enter">Save client</button></form>`;
 }
 
-function toolsForm({ id, tools }: RemoteServer, visit: MemberVisit, parts: Parts, typed: Typed | undefined): Html {
+function toolsForm(
+  { id, tools }: RemoteServer,
+  request: SignedInRequest,
+  parts: Parts,
+  typed: Typed | undefined,
+): Html {
   const problem = typed?.argument === 'tools' ? typed.problem : undefined;
-  const value = typed?.tools ?? writeTools(tools);
+  const value = typed?.tools ?? formatToolRules(tools);
   return html`<h2 class="plainly">Tools that workflows may call</h2>
-${formOf(visit, parts, pageOf({ id }))}
-${areaField({ id: 'tools', label: 'A tool in each line', value, problem, most: 20_000, hint: html`Left empty, every tool may be called. Write <code>ask</code> after a tool to have a person say yes to every call, whatever the mode of the step; <code>*</code> stands for all that are not named. Other tools are not called.` })}
-<button class="primary slim" name="action" value="allow">Keep</button></form>`;
+${openForm(request, parts, pageOf({ id }))}
+${areaField({ id: 'tools', label: 'One tool per line', value, problem, maxLength: 20_000, hint: html`Empty: all tools are allowed. Add <code>ask</code> after a tool to require approval for every call, whatever the mode of the step. <code>*</code> matches all tools that are not listed. Other tools are blocked.` })}
+<button class="primary slim" name="action" value="allow">Save tools</button></form>`;
 }
 
 /** MCP authorization, Client ID Metadata Documents: public, because authorization servers fetch it by its URL. */

@@ -1,7 +1,7 @@
 // Export of all rights as the file that `portico roles push` reads.
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 
-export async function downloadRoles(_visit: MemberVisit, { store }: Parts): Promise<Answer> {
+export async function downloadRoles(_request: SignedInRequest, { store }: Parts): Promise<Answer> {
   // Loaded on demand: it pulls in a YAML writer that only this export needs.
   const { writeRolesFile } = await import('../../../store/permissions/rights-file.ts');
   return {

@@ -7,7 +7,7 @@ import type { Engine } from '../../../agent/engine.ts';
 import type { CollectionDescription } from '../../../agent/requests.ts';
 import { type Caller, fullAccess } from '../../../core/caller.ts';
 import { isBranch, isQuantified, joinPaths, type PlainFilter, readQuantified } from '../../../core/filter.ts';
-import { isCalled, nearNames } from '../../../core/suggestions.ts';
+import { hasName, suggestNames } from '../../../core/suggestions.ts';
 
 export interface ModelNames {
   readonly collections: readonly string[];
@@ -40,8 +40,8 @@ export function readModel(engine: Engine, caller: Caller): ModelNames {
   function findPath(collection: string, path: string): readonly string[] {
     const described = describe(collection);
     if (!described || path === '' || described.fields.some(({ name }) => name === path)) return [];
-    const relation = described.relations.find((each) => path.includes(':') && isCalled(each, path.split(':')[0]!));
-    if (!relation) return [unknown(collection, path, fields(collection))];
+    const relation = described.relations.find((each) => path.includes(':') && hasName(each, path.split(':')[0]!));
+    if (!relation) return [describeUnknown(collection, path, fields(collection))];
     return relation.fields ? [] : findPath(relation.to, path.slice(path.indexOf(':') + 1));
   }
 
@@ -52,7 +52,7 @@ export function readModel(engine: Engine, caller: Caller): ModelNames {
     actions: (collection) => (isThere(collection) ? engine.actions.describe(access, collection) : []),
     charts: (collection) =>
       collection === undefined || isThere(collection) ? engine.charts.names(access, collection) : [],
-    findUndecided: (collection, filter) => engine.storedFilters.findUndecided(access, collection, filter),
+    findUndecided: (collection, filter) => engine.storedFilters.findResidualField(access, collection, filter),
     findUnclear: (collection, filter) => {
       const within = collection === '*' ? collections : [collection];
       const found = within.flatMap((name) => engine.storedFilters.findAmbiguities(access, name, filter));
@@ -71,7 +71,7 @@ function namesOf(filter: PlainFilter, path = ''): readonly string[] {
   return [`${related}:`, ...(where ? namesOf(where, related) : [])];
 }
 
-function unknown(collection: string, field: string, known: readonly string[]): string {
-  const near = nearNames(field, known, 3);
+function describeUnknown(collection: string, field: string, candidates: readonly string[]): string {
+  const near = suggestNames(field, candidates, 3);
   return `'${collection}': there is no field '${field}'.${near.length > 0 ? ` Near: ${near.join(', ')}.` : ''}`;
 }

@@ -2,7 +2,7 @@
 // storage named in the query (`?in=`).
 import { fail } from '../../../core/errors.ts';
 import type { Right } from '../../../store/permissions/types.ts';
-import type { MemberVisit, Parts, Visit } from '../../page-request.ts';
+import type { PageRequest, Parts, SignedInRequest } from '../../page-request.ts';
 
 /**
  * Encodes one path segment. It also encodes `*` and similar characters, so the redirect after a sign-in finds the page.
@@ -21,7 +21,7 @@ export const namesOf = (rights: readonly Right[], kind: 'environment' | 'team' |
   rights.filter((right) => right.kind === kind).map(({ path }) => path[0]!);
 
 /** Value of one stored right; undefined if it does not exist. */
-export const factOf = (rights: readonly Right[], kind: Right['kind'], ...path: readonly string[]): unknown =>
+export const rightOf = (rights: readonly Right[], kind: Right['kind'], ...path: readonly string[]): unknown =>
   rights.find(
     (right) =>
       right.kind === kind && right.path.length === path.length && path.every((name, at) => right.path[at] === name),
@@ -38,7 +38,7 @@ export interface Environments {
 
 /** Throws NOT_FOUND for an environment that the storage does not have. */
 export function readEnvironment(
-  { query, form, place }: Visit,
+  { query, form, place }: PageRequest,
   rights: readonly Right[],
   { paths }: Parts,
 ): Environments {
@@ -50,16 +50,20 @@ export function readEnvironment(
 }
 
 /** The role or team named in the URL, with the rights that were read for it. */
-export interface AskedOf extends Environments {
+export interface NamedTarget extends Environments {
   readonly rights: readonly Right[];
   readonly name: string;
 }
 
 /** Throws NOT_FOUND for an unknown role or team, with a link to the list. */
-export async function askNamed(kind: 'role' | 'team', visit: MemberVisit, parts: Parts): Promise<AskedOf> {
+export async function readNamedTarget(
+  kind: 'role' | 'team',
+  request: SignedInRequest,
+  parts: Parts,
+): Promise<NamedTarget> {
   const rights = await parts.store.rights.read();
-  const environments = readEnvironment(visit, rights, parts);
-  const name = visit.params.name!;
+  const environments = readEnvironment(request, rights, parts);
+  const name = request.params.name!;
   if (!namesOf(rights, kind).includes(name)) fail('NOT_FOUND', { path: parts.paths.path(`/${kind}s`) });
   return { ...environments, rights, name };
 }

@@ -1,7 +1,7 @@
 // A proposed change of rights that is not saved yet. The review page carries it in its form: the rights to change, and
 // a hash of the rights it was based on. If those rights have changed since, the change is not applied, and the page
 // shows both versions (review.ts).
-import { findWishProblem, verbs } from '../../../core/caller.ts';
+import { findPolicyProblem, verbs } from '../../../core/caller.ts';
 import { fail, isAppError } from '../../../core/errors.ts';
 import { hashToken } from '../../../core/secret.ts';
 import { findFilterProblems } from '../../../store/permissions/filters.ts';
@@ -13,14 +13,14 @@ import type { Store } from '../../../store/store.ts';
 type Kind = Extract<Right['kind'], 'team' | 'role' | 'scope' | 'permission'>;
 
 /** Without a value the right is removed. */
-export interface Wanted {
+export interface ProposedRight {
   readonly kind: Kind;
   readonly path: readonly string[];
   readonly value?: unknown;
 }
 
 export interface Proposal {
-  readonly wanted: readonly Wanted[];
+  readonly wanted: readonly ProposedRight[];
   /** The rights that the proposal is based on: those of this kind with this path prefix. */
   readonly about: { readonly kind: Kind; readonly path: readonly string[] };
   /** Hash of those rights. */
@@ -30,16 +30,16 @@ export interface Proposal {
 export type About = Proposal['about'];
 
 export function baseOf(rights: readonly Right[], { kind, path }: About): string {
-  const meant = rights.filter((right) => right.kind === kind && path.every((name, at) => right.path[at] === name));
+  const concerned = rights.filter((right) => right.kind === kind && path.every((name, at) => right.path[at] === name));
   return hashToken(
-    meant
+    concerned
       .map(({ path, value }) => canonical([path, value]))
       .sort()
       .join('\n'),
   );
 }
 
-export function propose(rights: readonly Right[], about: About, wanted: readonly Wanted[]): Proposal {
+export function propose(rights: readonly Right[], about: About, wanted: readonly ProposedRight[]): Proposal {
   return { about, wanted, base: baseOf(rights, about) };
 }
 
@@ -48,11 +48,11 @@ const keyOf = ({ kind, path }: Pick<Right, 'kind' | 'path'>): string => JSON.str
 /** Rights after the change. Removing a role or team also removes the rights that belong to it. */
 export function applyTo(rights: readonly Right[], { wanted }: Pick<Proposal, 'wanted'>): readonly Right[] {
   const touched = new Set(wanted.map(keyOf));
-  const gone = wanted.filter(({ kind, value }) => value === undefined && (kind === 'role' || kind === 'team'));
-  const goesAlong = ({ kind, path }: Right) =>
-    gone.some((one) => kind === (one.kind === 'role' ? 'permission' : 'scope') && path[0] === one.path[0]);
+  const removedOwners = wanted.filter(({ kind, value }) => value === undefined && (kind === 'role' || kind === 'team'));
+  const isImplied = ({ kind, path }: Right) =>
+    removedOwners.some((one) => kind === (one.kind === 'role' ? 'permission' : 'scope') && path[0] === one.path[0]);
   const set = wanted.flatMap(({ kind, path, value }) => (value === undefined ? [] : [{ kind, path, value }]));
-  return [...rights.filter((right) => !touched.has(keyOf(right)) && !goesAlong(right)), ...set];
+  return [...rights.filter((right) => !touched.has(keyOf(right)) && !isImplied(right)), ...set];
 }
 
 export type Applied =
@@ -87,13 +87,14 @@ const depth: Readonly<Record<Kind, number>> = { team: 1, role: 1, scope: 3, perm
  */
 export function readProposal(text: string): Proposal {
   const { wanted, about, base } = Object(parse(text)) as Partial<Record<keyof Proposal, unknown>>;
-  if (!Array.isArray(wanted) || typeof base !== 'string' || !isPlaced(about, 1)) return refuse('it is no change.');
+  if (!Array.isArray(wanted) || typeof base !== 'string' || !isProposedRight(about, 1))
+    return refuse('it is not a change.');
   for (const one of wanted) {
-    if (!isPlaced(one, 0) || one.path.length !== depth[one.kind]) return refuse('it is no change.');
+    if (!isProposedRight(one, 0) || one.path.length !== depth[one.kind]) return refuse('it is not a change.');
     const problem = findValueProblem(one);
     if (problem) return refuse(problem);
   }
-  return { wanted: wanted as Wanted[], about, base };
+  return { wanted: wanted as ProposedRight[], about, base };
 }
 
 function parse(text: string): unknown {
@@ -104,8 +105,8 @@ function parse(text: string): unknown {
   }
 }
 
-function isPlaced(value: unknown, least: number): value is Wanted {
-  const { kind, path } = Object(value) as Partial<Wanted>;
+function isProposedRight(value: unknown, least: number): value is ProposedRight {
+  const { kind, path } = Object(value) as Partial<ProposedRight>;
   return (
     kind !== undefined &&
     Object.hasOwn(depth, kind) &&
@@ -115,24 +116,24 @@ function isPlaced(value: unknown, least: number): value is Wanted {
   );
 }
 
-function findValueProblem({ kind, path, value }: Wanted): string | undefined {
+function findValueProblem({ kind, path, value }: ProposedRight): string | undefined {
   if (value === undefined) return undefined;
   if (kind === 'scope') return findScopeProblem(value);
   if (kind === 'permission') return findPermissionProblem(value);
-  return value === path[0] ? findNameProblem(path[0]) : 'the name is another.';
+  return value === path[0] ? findNameProblem(path[0]) : 'the name does not match.';
 }
 
 /** First error of a row scope, with its location. Applies the same rules as the roles file. */
 export function findScopeProblem(filter: unknown): string | undefined {
   const [first] = findFilterProblems(filter, true);
-  if (first) return `${placeOf(first.path)}${first.problem}`;
+  if (first) return `${formatPath(first.path)}${first.problem}`;
   const [variable] = findVariableProblems(textsOf(filter).join('\n'));
   return variable;
 }
 
-function placeOf(path: readonly (string | number)[]): string {
-  const place = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
-  return place === '' ? '' : `${place.replace(/^\./, '')}: `;
+function formatPath(path: readonly (string | number)[]): string {
+  const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  return text === '' ? '' : `${text.replace(/^\./, '')}: `;
 }
 
 function textsOf(value: unknown): readonly string[] {
@@ -148,22 +149,23 @@ const permissionKeys: readonly string[] = [...verbs, 'fields', 'actions', 'appro
 function findPermissionProblem(value: unknown): string | undefined {
   const permission = Object(value) as Partial<CollectionPermission> & Readonly<Record<string, unknown>>;
   const unknown = Object.keys(permission).find((key) => !permissionKeys.includes(key));
-  if (unknown !== undefined) return `there is no '${unknown}' in a permission.`;
-  if (verbs.some((verb) => typeof permission[verb] !== 'boolean')) return 'each verb is true or false.';
+  if (unknown !== undefined) return `a permission has no '${unknown}'.`;
+  if (verbs.some((verb) => typeof permission[verb] !== 'boolean')) return 'each verb must be true or false.';
   for (const part of ['fields', 'actions', 'approval'] as const) {
-    const given: unknown = permission[part];
-    if (given !== undefined && (typeof given !== 'object' || given === null || Array.isArray(given)))
-      return `'${part}' is an object.`;
+    const section: unknown = permission[part];
+    if (section !== undefined && (typeof section !== 'object' || section === null || Array.isArray(section)))
+      return `'${part}' must be an object.`;
   }
-  if (permission.cascades !== undefined && permission.cascades !== 'deny') return "'cascades' is 'deny' or left out.";
+  if (permission.cascades !== undefined && permission.cascades !== 'deny')
+    return "'cascades' must be 'deny' or absent.";
   for (const [name, action] of Object.entries(permission.actions ?? {})) {
     const { trigger } = Object(action) as { readonly trigger?: unknown };
     if (typeof trigger === 'boolean') continue;
     const problem = findScopeProblem(Object(trigger).when);
     if (problem) return `action ${name}: ${problem}`;
   }
-  for (const wish of Object.values(permission.approval ?? {})) {
-    const problem = findWishProblem(wish);
+  for (const policy of Object.values(permission.approval ?? {})) {
+    const problem = findPolicyProblem(policy);
     if (problem) return problem;
   }
   return undefined;
@@ -172,7 +174,7 @@ function findPermissionProblem(value: unknown): string | undefined {
 /** Validates the name of a role or team. `.` and `..` are not valid URL segments. */
 export function findNameProblem(name: string): string | undefined {
   if (name.trim() !== name || name === '' || name.length > 191) return 'Expected a name of 1 to 191 characters.';
-  return name === '.' || name === '..' ? 'Expected a name with a letter or figure.' : undefined;
+  return name === '.' || name === '..' ? 'Expected a name with a letter or digit.' : undefined;
 }
 
 function refuse(problem: string): never {

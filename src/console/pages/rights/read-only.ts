@@ -10,17 +10,17 @@ export function findReadOnlyScopes<R extends Right>(
   environment: string,
   model: Pick<ModelNames, 'collections' | 'findUndecided'>,
 ): readonly { readonly right: R; readonly text: string }[] {
-  const here = rights.filter(({ path }) => path[1] === environment && path[2] !== undefined);
+  const environmentRights = rights.filter(({ path }) => path[1] === environment && path[2] !== undefined);
   const factOf = (kind: Right['kind'], owner: string, collection: string) =>
     (
-      here.find((each) => each.kind === kind && each.path[0] === owner && each.path[2] === collection) ??
-      here.find((each) => each.kind === kind && each.path[0] === owner && each.path[2] === '*')
+      environmentRights.find((each) => each.kind === kind && each.path[0] === owner && each.path[2] === collection) ??
+      environmentRights.find((each) => each.kind === kind && each.path[0] === owner && each.path[2] === '*')
     )?.value;
-  const roles = [...new Set(here.flatMap(({ kind, path }) => (kind === 'permission' ? [path[0]!] : [])))];
+  const roles = [...new Set(environmentRights.flatMap(({ kind, path }) => (kind === 'permission' ? [path[0]!] : [])))];
   const writersOf = (collection: string) => roles.filter((role) => mayWrite(factOf('permission', role, collection)));
   const own = (team: string) =>
-    new Set(here.flatMap(({ kind, path }) => (kind === 'scope' && path[0] === team ? [path[2]!] : [])));
-  return here.flatMap((right) => {
+    new Set(environmentRights.flatMap(({ kind, path }) => (kind === 'scope' && path[0] === team ? [path[2]!] : [])));
+  return environmentRights.flatMap((right) => {
     const [team, , named] = right.path as readonly [string, string, string];
     if (right.kind !== 'scope') return [];
     const collections = named === '*' ? model.collections.filter((name) => !own(team).has(name)) : [named];
@@ -28,7 +28,7 @@ export function findReadOnlyScopes<R extends Right>(
       const field = model.findUndecided(collection, right.value as PlainFilter);
       const writers = field === undefined ? [] : writersOf(collection);
       if (writers.length === 0) return [];
-      const text = `Team '${team}' only reads '${collection}': the database cannot decide '${field}' of its row scope, so that writes are refused. These roles may write there: ${writers.join(', ')}.`;
+      const text = `Team '${team}' can only read '${collection}'. The database cannot evaluate '${field}' of its row scope, so writes are refused. These roles have write permission there: ${writers.join(', ')}.`;
       return [{ right, text }];
     });
   });

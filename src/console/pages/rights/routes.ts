@@ -8,10 +8,10 @@ import { changePerson } from '../people/change.ts';
 import { invite, showInvite } from '../people/invite.ts';
 import { listPeople } from '../people/list.ts';
 import { showPerson } from '../people/person.ts';
-import { listRoles, makeRole } from '../roles/list.ts';
+import { createRole, listRoles } from '../roles/list.ts';
 import { changePermission, showPermission } from '../roles/permission.ts';
 import { changeRole, showRole } from '../roles/role.ts';
-import { listTeams, makeTeam } from '../teams/list.ts';
+import { createTeam, listTeams } from '../teams/list.ts';
 import { changeScope, showScope } from '../teams/scope.ts';
 import { changeTeam, showTeam } from '../teams/team.ts';
 import { downloadRoles } from './file.ts';
@@ -21,10 +21,10 @@ export const rightsRoutes: readonly Route[] = [
   { page: '/people', open: false, admin: true, get: listPeople },
   { page: '/people/new', open: false, admin: true, get: showInvite, post: invite },
   { page: '/people/:id', open: false, admin: true, get: showPerson, post: changePerson },
-  { page: '/teams', open: false, admin: true, get: listTeams, post: makeTeam },
+  { page: '/teams', open: false, admin: true, get: listTeams, post: createTeam },
   { page: '/teams/:name', open: false, admin: true, get: showTeam, post: changeTeam },
   { page: '/teams/:name/:collection', open: false, admin: true, get: showScope, post: changeScope },
-  { page: '/roles', open: false, admin: true, get: listRoles, post: makeRole },
+  { page: '/roles', open: false, admin: true, get: listRoles, post: createRole },
   { page: '/roles/:name', open: false, admin: true, get: showRole, post: changeRole },
   { page: '/roles/:name/:collection', open: false, admin: true, get: showPermission, post: changePermission },
   { page: '/rights', open: false, admin: true, post: answerReview },

@@ -3,29 +3,29 @@ import { verbs } from '../../../core/caller.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { CollectionPermission, Right } from '../../../store/permissions/types.ts';
 import type { User } from '../../../store/users/types.ts';
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { table } from '../../ui/data.ts';
-import { field, formOf, selectField } from '../../ui/form.ts';
-import { createFramed } from '../../ui/frame.ts';
+import { field, openForm, selectField } from '../../ui/form.ts';
+import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { namesOf, rolePage } from '../rights/places.ts';
-import { applyProposal, findNameProblem, propose, type Wanted } from '../rights/proposal.ts';
+import { applyProposal, findNameProblem, type ProposedRight, propose } from '../rights/proposal.ts';
 import { refusal } from '../rights/review.ts';
 
 const under = '/roles';
 const title = 'Roles';
 
-export const listRoles = (visit: MemberVisit, parts: Parts): Promise<Answer> => rolesPage(visit, parts);
+export const listRoles = (request: SignedInRequest, parts: Parts): Promise<Answer> => rolesPage(request, parts);
 
-async function rolesPage(visit: MemberVisit, parts: Parts, problem?: string): Promise<Answer> {
+async function rolesPage(request: SignedInRequest, parts: Parts, problem?: string): Promise<Answer> {
   const { store, paths } = parts;
   const [rights, users] = await Promise.all([store.rights.read(), store.identity.listUsers()]);
-  const { environment } = visit.place;
+  const { environment } = request.place;
   const roles = namesOf(rights, 'role');
-  const { form } = visit;
+  const { form } = request;
   const content = html`<h1>${title}</h1>
-${flash({ saved: 'Saved. It holds from the next call on.' }, visit.query)}
-<p class="lead">What people may do with each collection. Which records they see of it is said by their <a href="${paths.path('/teams')}">team</a>.</p>
+${flash({ saved: 'Saved. It takes effect immediately.' }, request.query)}
+<p class="lead">Roles decide what people can do. <a href="${paths.path('/teams')}">Teams</a> decide which records they see.</p>
 ${table({
   caption: 'Roles',
   heads: ['Role', 'People', `In ${environment}`],
@@ -35,18 +35,18 @@ ${table({
     describeRole(rights, role, environment),
   ]),
 })}
-<details class="more"${problem !== undefined && html` open`}><summary>Make a role</summary>
-${formOf(visit, parts, under)}
-${field({ id: 'name', label: 'Name', value: form.get('name') ?? '', most: 191, required: true, problem })}
+<details class="more"${problem !== undefined && html` open`}><summary>New role</summary>
+${openForm(request, parts, under)}
+${field({ id: 'name', label: 'Name', value: form.get('name') ?? '', maxLength: 191, required: true, problem })}
 ${selectField({
   id: 'from',
-  label: 'It may do',
+  label: 'Permissions',
   value: form.get('from') ?? '',
-  options: [['', 'nothing yet'], ...roles.map((role) => [role, `the same as ${role}`] as const)],
+  options: [['', 'none yet'], ...roles.map((role) => [role, `same as ${role}`] as const)],
 })}
-<button class="primary slim" name="action" value="make">Make it</button></form></details>
-<p class="quietly spaced"><a href="${paths.path('/rights/file')}" download>All of it as a file</a> (YAML) for <code>portico roles push</code>.</p>`;
-  const page = createFramed(visit, parts, { title: problem ? `Error: ${title}` : title, under, content });
+<button class="primary slim" name="action" value="make">Create</button></form></details>
+<p class="quietly spaced"><a href="${paths.path('/rights/file')}" download>Download as a file</a> (YAML) for <code>portico roles push</code>.</p>`;
+  const page = createFramedPage(request, parts, { title: problem ? `Error: ${title}` : title, under, content });
   return { page, ...(problem !== undefined && { status: 400 }) };
 }
 
@@ -63,27 +63,29 @@ export function describeRole(rights: readonly Right[], role: string, environment
   const rest = rows.find(({ path }) => path[2] === '*');
   const own = rows.filter((row) => row !== rest);
   const may = own.filter((row) => verbs.some((verb) => permissionOf(row)[verb])).length;
-  const ownText = own.length === 0 ? '' : `${may} of ${own.length} collections with a line of their own`;
-  if (!rest) return ownText || 'nothing yet';
-  const held = verbs.filter((verb) => permissionOf(rest)[verb]);
-  const restText = held.length === verbs.length ? 'everything' : held.length === 0 ? 'nothing' : held.join(', ');
+  const ownText = own.length === 0 ? '' : `${may} of ${own.length} collections with custom permissions`;
+  if (!rest) return ownText || 'none yet';
+  const heldVerbs = verbs.filter((verb) => permissionOf(rest)[verb]);
+  const restText =
+    heldVerbs.length === verbs.length ? 'everything' : heldVerbs.length === 0 ? 'nothing' : heldVerbs.join(', ');
   return ownText ? `${restText}; ${ownText}` : restText;
 }
 
-export async function makeRole(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const name = (visit.form.get('name') ?? '').trim();
-  const from = visit.form.get('from') ?? '';
+export async function createRole(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const name = (request.form.get('name') ?? '').trim();
+  const from = request.form.get('from') ?? '';
   const rights = await parts.store.rights.read();
   const problem =
-    findNameProblem(name) ?? (namesOf(rights, 'role').includes(name) ? 'There is a role of that name.' : undefined);
-  if (problem) return rolesPage(visit, parts, problem);
-  const copied = rights.flatMap(({ kind, path: [role, ...rest], value }): Wanted[] =>
+    findNameProblem(name) ??
+    (namesOf(rights, 'role').includes(name) ? 'A role with this name already exists.' : undefined);
+  if (problem) return rolesPage(request, parts, problem);
+  const copied = rights.flatMap(({ kind, path: [role, ...rest], value }): ProposedRight[] =>
     kind === 'permission' && role === from ? [{ kind, path: [name, ...rest], value }] : [],
   );
   const about = { kind: 'role', path: [name] } as const;
   const proposal = propose(rights, about, [{ ...about, value: name }, ...copied]);
-  const applied = await applyProposal(parts.store, proposal, visit.access.caller.id);
+  const applied = await applyProposal(parts.store, proposal, request.access.caller.id);
   if (applied.state === 'done') return { to: `${rolePage(name)}?done=made` };
-  const said = applied.state === 'refused' ? applied.problem : 'a role of that name was made meanwhile.';
-  return refusal(visit, parts, { under, problem: said, back: under });
+  const problemText = applied.state === 'refused' ? applied.problem : 'a role with this name was created meanwhile.';
+  return refusal(request, parts, { under, problem: problemText, back: under });
 }

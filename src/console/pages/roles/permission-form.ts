@@ -4,42 +4,42 @@ import { verbs, type WriteVerb } from '../../../core/caller.ts';
 import type { PlainFilter } from '../../../core/filter.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { Page } from '../../../http/page.ts';
-import type { MemberVisit, Parts } from '../../page-request.ts';
-import { areaField, checkField, formOf, type Option, selectField } from '../../ui/form.ts';
-import { createFramed } from '../../ui/frame.ts';
+import type { Parts, SignedInRequest } from '../../page-request.ts';
+import { areaField, checkField, type Option, openForm, selectField } from '../../ui/form.ts';
+import { createFramedPage } from '../../ui/frame.ts';
 import type { ModelNames } from '../rights/model.ts';
 import { collectionPage, permissionPage, rolePage } from '../rights/places.ts';
 import { baseOf } from '../rights/proposal.ts';
-import type { Asked } from './role.ts';
+import type { RoleTarget } from './role.ts';
 
 import { permissionOf } from './role.ts';
 
 const verbTexts: Readonly<Record<(typeof verbs)[number], readonly [label: string, hint: string]>> = {
-  browse: ['Browse', 'See that there is a collection, and its records'],
-  read: ['Read', 'What concerns one record, such as its charts'],
-  edit: ['Edit', 'Change records, and trigger actions that are not named below'],
-  add: ['Add', 'Make records'],
-  delete: ['Delete', 'Remove records'],
-  export: ['Export', 'Take whole lists away as a file'],
+  browse: ['Browse', 'See the collection and its records'],
+  read: ['Read', 'Open single records and their charts'],
+  edit: ['Edit', 'Change records, and trigger actions that are not listed below'],
+  add: ['Add', 'Create records'],
+  delete: ['Delete', 'Delete records'],
+  export: ['Export', 'Export lists'],
 };
 
-const wishOptions: readonly Option[] = [
-  ['ask', 'the person at the assistant'],
-  ['ask-person', 'a person, in the console'],
-  ['second', 'another person, in the console'],
-  ['deny', 'denied, whoever says yes'],
+const policyOptions: readonly Option[] = [
+  ['ask', 'by the user in the assistant'],
+  ['ask-person', 'in the console'],
+  ['second', 'by a second person in the console'],
+  ['deny', 'always blocked'],
 ];
 
 const fieldOptions: readonly Option[] = [
-  ['write', 'seen and written'],
-  ['read', 'seen, not written'],
-  ['hidden', 'hidden'],
+  ['write', 'Can edit'],
+  ['read', 'Read-only'],
+  ['hidden', 'Hidden'],
 ];
 
 const triggerOptions: readonly Option[] = [
-  ['', 'by those who may edit'],
-  ['always', 'always'],
-  ['never', 'never'],
+  ['', 'same as editing'],
+  ['always', 'everyone with the role'],
+  ['never', 'no one'],
   ['when', 'on a condition'],
 ];
 
@@ -52,33 +52,34 @@ const writes: readonly (readonly [WriteVerb, string])[] = [
 const sorted = (names: Iterable<string>): readonly string[] => [...new Set(names)].sort((a, b) => (a < b ? -1 : 1));
 
 export function permissionForm(
-  visit: MemberVisit,
+  request: SignedInRequest,
   parts: Parts,
-  asked: AskedCollection,
+  target: PermissionTarget,
   typed: Typed,
   problems: ReadonlyMap<string, string> = new Map(),
 ): Page {
-  const { role, collection, environment, model, rights, suffix } = asked;
+  const { role, collection, environment, model, rights, suffix } = target;
   const { paths } = parts;
-  const { own } = permissionOf(asked, collection);
+  const { own } = permissionOf(target, collection);
   const isRest = collection === '*';
   const name = isRest ? 'Every other collection' : collection;
-  const known = isRest || model.collections.includes(collection);
-  const base = visit.form.get('base') ?? baseOf(rights, { kind: 'permission', path: [role, environment, collection] });
+  const isKnown = isRest || model.collections.includes(collection);
+  const base =
+    request.form.get('base') ?? baseOf(rights, { kind: 'permission', path: [role, environment, collection] });
   const title = `${name}, ${role}`;
   const content = html`<p class="quietly"><a href="${paths.path('/roles')}">Roles</a> / <a href="${paths.path(rolePage(role))}${suffix}">${role}</a></p><h1>${name}</h1>
-<p class="lead">What ${role} may do with it in ${environment}. ${!own && !isRest && html`It has no line of its own: what stands here is what <a href="${paths.path(permissionPage(role, '*'))}${suffix}">every other collection</a> says. Saving something else gives it one, which holds alone.`}${known && !isRest && html` <a href="${paths.path(collectionPage(collection))}">What is in it</a>`}</p>
-${!known && html`<p class="warning">The model has no collection of this name. The line does nothing until there is one.</p>`}
-${problems.size > 0 && html`<p class="alert" role="alert">Nothing was saved. ${[...problems.keys()].join(', ')}: see below.</p>`}
-${formOf(visit, parts, permissionPage(role, collection))}<input type="hidden" name="in" value="${environment}"><input type="hidden" name="base" value="${base}">
-<section><h2 class="plainly">May</h2><div class="ticks">${verbs.map((verb) => checkField({ id: `may-${verb}`, name: 'may', value: verb, label: verbTexts[verb][0], hint: verbTexts[verb][1], checked: typed.may.has(verb) }))}</div></section>
-<section><h2 class="plainly">Other records</h2>${checkField({ id: 'cascades', name: 'cascades', label: 'The database may extend a write', hint: 'ON DELETE CASCADE, SET NULL and the like, to these records or from them to others; only with the rights to write those', checked: typed.cascades })}</section>
-<section><h2 class="plainly">Whose yes it needs</h2><div class="trio">${writes.map(([verb, label]) => html`<div><input type="hidden" name="verb" value="${verb}">${selectField({ id: `verb-${verb}`, name: 'verb-is', label, value: typed.approval[verb] ?? '', options: [['', 'nobody’s'], ...(typed.approval[verb] === 'allow' ? [['allow', 'nobody’s, said so'] as const] : []), ...wishOptions] })}</div>`)}</div></section>
-${fieldSection(asked, typed)}
-${actionSection(asked, typed, problems)}
-<div class="row-of-buttons"><button class="primary slim" name="action" value="review">Look at the changes</button>${own && html`<button class="plain slim" name="action" value="remove">Remove this line</button>`}</div></form>`;
+<p class="lead">Permissions of ${role} in ${environment}. ${!own && !isRest && html`The collection has no custom permissions and uses those of <a href="${paths.path(permissionPage(role, '*'))}${suffix}">every other collection</a>. Saving a change creates custom permissions, which replace them.`}${isKnown && !isRest && html` <a href="${paths.path(collectionPage(collection))}">View fields</a>`}</p>
+${!isKnown && html`<p class="warning">The model has no collection with this name. These permissions have no effect until it has one.</p>`}
+${problems.size > 0 && html`<p class="alert" role="alert">Your changes are not saved. See below: ${[...problems.keys()].join(', ')}.</p>`}
+${openForm(request, parts, permissionPage(role, collection))}<input type="hidden" name="in" value="${environment}"><input type="hidden" name="base" value="${base}">
+<section><h2 class="plainly">Permissions</h2><div class="ticks">${verbs.map((verb) => checkField({ id: `may-${verb}`, name: 'may', value: verb, label: verbTexts[verb][0], hint: verbTexts[verb][1], checked: typed.may.has(verb) }))}</div></section>
+<section><h2 class="plainly">Related records</h2>${checkField({ id: 'cascades', name: 'cascades', label: 'The database can extend a write', hint: 'ON DELETE CASCADE, SET NULL and similar, to or from these records. The role also needs permission to write those records.', checked: typed.cascades })}</section>
+<section><h2 class="plainly">Approval</h2><div class="trio">${writes.map(([verb, label]) => html`<div><input type="hidden" name="verb" value="${verb}">${selectField({ id: `verb-${verb}`, name: 'verb-is', label, value: typed.approval[verb] ?? '', options: [['', 'not needed'], ...(typed.approval[verb] === 'allow' ? [['allow', 'not needed (set explicitly)'] as const] : []), ...policyOptions] })}</div>`)}</div></section>
+${fieldSection(target, typed)}
+${actionSection(target, typed, problems)}
+<div class="row-of-buttons"><button class="primary slim" name="action" value="review">Review changes</button>${own && html`<button class="plain slim" name="action" value="remove">Remove custom permissions</button>`}</div></form>`;
   const shown = problems.size > 0 ? `Error: ${title}` : title;
-  return createFramed(visit, parts, { title: shown, under: '/roles', content });
+  return createFramedPage(request, parts, { title: shown, under: '/roles', content });
 }
 
 /** Own properties only: a field may be called `constructor`. */
@@ -86,7 +87,7 @@ function ownOf<T>(from: Readonly<Record<string, T>>, name: string): T | undefine
   return Object.hasOwn(from, name) ? from[name] : undefined;
 }
 
-function fieldSection({ model, collection }: AskedCollection, typed: Typed): Html | false {
+function fieldSection({ model, collection }: PermissionTarget, typed: Typed): Html | false {
   const there = model.fields(collection);
   const names = sorted([...there, ...Object.keys(typed.fields)]);
   if (names.length === 0) return false;
@@ -103,7 +104,7 @@ function fieldSection({ model, collection }: AskedCollection, typed: Typed): Htm
 }
 
 function actionSection(
-  { model, collection }: AskedCollection,
+  { model, collection }: PermissionTarget,
   typed: Typed,
   problems: ReadonlyMap<string, string>,
 ): Html | false {
@@ -116,21 +117,21 @@ function actionSection(
     const problem = problems.get(name);
     const [unclear] =
       trigger === 'when' && problems.size === 0 ? model.findUnclear(collection, JSON.parse(when) as PlainFilter) : [];
-    const kind = action ? `about ${scopeTexts[action.scope]}` : 'not in the model';
+    const kind = action ? `for ${scopeTexts[action.scope]}` : 'not in the model';
     return html`<fieldset class="action"><legend>${name} <small>${kind}</small></legend>
-<div class="two"><input type="hidden" name="act" value="${name}">${selectField({ id: `act-${at}-trigger`, name: 'act-trigger', label: 'May be triggered', value: trigger, options: triggerOptions })}
-${selectField({ id: `act-${at}-approval`, name: 'act-approval', label: 'Whose yes it needs', value: approval, options: [['', 'as the trigger says'], ['allow', 'nobody’s'], ...wishOptions] })}</div>
-${unclear !== undefined && html`<p class="warning">This condition goes on meaning what it did, and cannot be saved again as it is. ${unclear}</p>`}
+<div class="two"><input type="hidden" name="act" value="${name}">${selectField({ id: `act-${at}-trigger`, name: 'act-trigger', label: 'Who can run it', value: trigger, options: triggerOptions })}
+${selectField({ id: `act-${at}-approval`, name: 'act-approval', label: 'Approval', value: approval, options: [['', 'same as the trigger'], ['allow', 'not needed'], ...policyOptions] })}</div>
+${unclear !== undefined && html`<p class="warning">This condition keeps its meaning, but cannot be saved again unchanged. ${unclear}</p>`}
 <details class="more"${(trigger === 'when' || problem !== undefined) && html` open`}><summary>Condition</summary>
-${areaField({ id: `act-${at}-when`, name: 'act-when', label: `Every record must satisfy, to trigger ${name}`, value: when, rows: 4, problem, hint: html`A filter as JSON, such as <code>{"field":"status","operator":"Equal","value":"paid"}</code>` })}</details></fieldset>`;
+${areaField({ id: `act-${at}-when`, name: 'act-when', label: `Condition for every record, to trigger ${name}`, value: when, rows: 4, problem, hint: html`A filter as JSON, such as <code>{"field":"status","operator":"Equal","value":"paid"}</code>` })}</details></fieldset>`;
   });
   return html`<section><h2 class="plainly">Actions</h2>${rows}</section>`;
 }
 
 const scopeTexts: Readonly<Record<string, string>> = {
   Single: 'one record',
-  Bulk: 'chosen records',
-  Global: 'no chosen records',
+  Bulk: 'selected records',
+  Global: 'no selected records',
 };
 
 /** Form values as typed, valid or not. */
@@ -150,7 +151,7 @@ export interface TypedAction {
   readonly approval: string;
 }
 
-export interface AskedCollection extends Asked {
+export interface PermissionTarget extends RoleTarget {
   readonly collection: string;
   readonly model: ModelNames;
 }

@@ -1,49 +1,49 @@
 // Permissions of one role on one collection: the verbs, their approvals, each field and each action. An invalid form is
 // shown again with the typed values. A valid one becomes a proposal.
 
-import { type PolicyName, type PolicyWish, verbs, type WriteVerb } from '../../../core/caller.ts';
+import { type PolicyInput, type PolicyName, verbs, type WriteVerb } from '../../../core/caller.ts';
 import { fail } from '../../../core/errors.ts';
-import { findInexact } from '../../../core/filter/exact-numbers.ts';
+import { findInexactNumber } from '../../../core/filter/exact-numbers.ts';
 import type { PlainFilter } from '../../../core/filter.ts';
 import type { ActionTrigger, CollectionPermission } from '../../../store/permissions/types.ts';
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import type { ModelNames } from '../rights/model.ts';
 import { readModel } from '../rights/model.ts';
-import { factOf, permissionPage, rolePage } from '../rights/places.ts';
+import { permissionPage, rightOf, rolePage } from '../rights/places.ts';
 import { findScopeProblem, propose } from '../rights/proposal.ts';
 import { refusal, reviewProposal } from '../rights/review.ts';
-import type { AskedCollection, Typed, TypedAction } from './permission-form.ts';
+import type { PermissionTarget, Typed, TypedAction } from './permission-form.ts';
 import { permissionForm } from './permission-form.ts';
-import { askRole, collectionsOf, permissionOf } from './role.ts';
+import { collectionsOf, permissionOf, readRoleTarget } from './role.ts';
 
 export const writeVerbs: readonly WriteVerb[] = ['add', 'edit', 'delete'];
 
-async function askCollection(visit: MemberVisit, parts: Parts): Promise<AskedCollection> {
-  const asked = await askRole(visit, parts);
-  const model = readModel(parts.engine, visit.access.caller);
-  const collection = visit.params.collection!;
-  if (collection !== '*' && !collectionsOf(asked, model).includes(collection)) {
-    return fail('NOT_FOUND', { path: parts.paths.path(rolePage(asked.role)) });
+async function readPermissionTarget(request: SignedInRequest, parts: Parts): Promise<PermissionTarget> {
+  const target = await readRoleTarget(request, parts);
+  const model = readModel(parts.engine, request.access.caller);
+  const collection = request.params.collection!;
+  if (collection !== '*' && !collectionsOf(target, model).includes(collection)) {
+    return fail('NOT_FOUND', { path: parts.paths.path(rolePage(target.role)) });
   }
-  return { ...asked, collection, model };
+  return { ...target, collection, model };
 }
 
-export async function showPermission(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const asked = await askCollection(visit, parts);
-  const { permission } = permissionOf(asked, asked.collection);
-  return { page: permissionForm(visit, parts, asked, typedOf(permission)) };
+export async function showPermission(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const target = await readPermissionTarget(request, parts);
+  const { permission } = permissionOf(target, target.collection);
+  return { page: permissionForm(request, parts, target, typedOf(permission)) };
 }
 
 /** `` allows without approval; `second` requires approval by another person. */
-export function wishText(wish: PolicyWish | undefined): string {
-  const { policy, secondPerson } = typeof wish === 'object' ? wish : { policy: wish ?? '', secondPerson: false };
+export function policyText(input: PolicyInput | undefined): string {
+  const { policy, secondPerson } = typeof input === 'object' ? input : { policy: input ?? '', secondPerson: false };
   return secondPerson ? 'second' : policy;
 }
 
 function typedOf({ fields = {}, actions = {}, approval = {}, cascades, ...may }: CollectionPermission): Typed {
   return {
     may: new Set(verbs.filter((verb) => may[verb])),
-    approval: Object.fromEntries(Object.entries(approval).map(([verb, wish]) => [verb, wishText(wish)])),
+    approval: Object.fromEntries(Object.entries(approval).map(([verb, policy]) => [verb, policyText(policy)])),
     fields,
     cascades: cascades !== 'deny',
     actions: Object.fromEntries(
@@ -52,32 +52,32 @@ function typedOf({ fields = {}, actions = {}, approval = {}, cascades, ...may }:
         {
           trigger: typeof trigger === 'object' ? 'when' : trigger ? 'always' : 'never',
           when: typeof trigger === 'object' ? JSON.stringify(trigger.when, null, 2) : '',
-          approval: wishText(approval),
+          approval: policyText(approval),
         },
       ]),
     ),
   };
 }
 
-export async function changePermission(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const asked = await askCollection(visit, parts);
-  const { rights, role, environment, collection } = asked;
+export async function changePermission(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const target = await readPermissionTarget(request, parts);
+  const { rights, role, environment, collection } = target;
   const about = { kind: 'permission', path: [role, environment, collection] } as const;
-  const proposal = { about, base: visit.form.get('base') ?? '' };
-  if (visit.form.get('action') === 'remove') {
-    if (factOf(rights, ...([about.kind, ...about.path] as const)) === undefined) {
-      const problem = 'it has no line of its own.';
-      return refusal(visit, parts, { under: '/roles', problem, back: permissionPage(role, collection) });
+  const proposal = { about, base: request.form.get('base') ?? '' };
+  if (request.form.get('action') === 'remove') {
+    if (rightOf(rights, ...([about.kind, ...about.path] as const)) === undefined) {
+      const problem = 'it has no custom permissions.';
+      return refusal(request, parts, { under: '/roles', problem, back: permissionPage(role, collection) });
     }
-    return reviewProposal(visit, parts, propose(rights, about, [about]), rights);
+    return reviewProposal(request, parts, propose(rights, about, [about]), rights);
   }
-  const typed = readTyped(visit.form);
-  const { value, problems } = readPermission(typed, asked);
-  if (problems.size > 0) return { status: 400, page: permissionForm(visit, parts, asked, typed, problems) };
+  const typed = readTyped(request.form);
+  const { value, problems } = readPermission(typed, target);
+  if (problems.size > 0) return { status: 400, page: permissionForm(request, parts, target, typed, problems) };
   // An unchanged permission that comes from `*` does not become a separate entry.
-  const { permission, own } = permissionOf(asked, collection);
+  const { permission, own } = permissionOf(target, collection);
   const same = !own && JSON.stringify(typedOf(permission), setsToo) === JSON.stringify(typedOf(value), setsToo);
-  return reviewProposal(visit, parts, { ...proposal, wanted: same ? [] : [{ ...about, value }] }, rights);
+  return reviewProposal(request, parts, { ...proposal, wanted: same ? [] : [{ ...about, value }] }, rights);
 }
 
 const setsToo = (_: string, value: unknown): unknown => (value instanceof Set ? [...value] : value);
@@ -112,31 +112,31 @@ interface ReadPermission {
 const policies: readonly string[] = ['allow', 'ask', 'ask-person', 'deny'] satisfies readonly PolicyName[];
 
 /** Undefined for an unknown policy. The storage rejects a known policy that the form does not offer. */
-function readWish(text: string): PolicyWish | undefined {
+function parsePolicy(text: string): PolicyInput | undefined {
   if (text === 'second') return { policy: 'ask-person', secondPerson: true };
   return policies.includes(text) ? (text as PolicyName) : undefined;
 }
 
-function readPermission(typed: Typed, asked: AskedCollection): ReadPermission {
+function readPermission(typed: Typed, target: PermissionTarget): ReadPermission {
   const problems = new Map<string, string>();
   const approval = Object.entries(typed.approval).flatMap(([verb, text]) => {
-    const wish = readWish(text);
-    return wish === undefined ? [] : [[verb, wish] as const];
+    const policy = parsePolicy(text);
+    return policy === undefined ? [] : [[verb, policy] as const];
   });
   const fields = Object.entries(typed.fields).filter(([, is]) => is === 'read' || is === 'hidden');
   const actions = Object.entries(typed.actions).flatMap(([name, action]) => {
-    const wish = readWish(action.approval);
+    const policy = parsePolicy(action.approval);
     if (action.trigger === '') {
-      if (wish === undefined) return [];
-      problems.set(name, 'Say when it may be triggered: an approval of its own needs that.');
+      if (policy === undefined) return [];
+      problems.set(name, 'Choose who can run it: a separate approval requires that.');
       return [];
     }
-    const trigger = readTrigger(name, action, asked);
+    const trigger = readTrigger(name, action, target);
     if (typeof trigger === 'string') {
       problems.set(name, trigger);
       return [];
     }
-    return [[name, { trigger, ...(wish !== undefined && { approval: wish }) }] as const];
+    return [[name, { trigger, ...(policy !== undefined && { approval: policy }) }] as const];
   });
   const value = {
     ...Object.fromEntries(verbs.map((verb) => [verb, typed.may.has(verb)])),
@@ -152,13 +152,13 @@ function readPermission(typed: Typed, asked: AskedCollection): ReadPermission {
 function readTrigger(
   name: string,
   action: TypedAction,
-  { model, collection }: AskedCollection,
+  { model, collection }: PermissionTarget,
 ): ActionTrigger | string {
   if (action.trigger !== 'when') return action.trigger === 'always';
   const read = readFilter(action.when, collection, model);
   if ('problem' in read) return read.problem;
   const scope = model.actions(collection).find((one) => one.name === name)?.scope;
-  if (scope === 'Global') return 'It is about no chosen records, so that under a condition nobody could trigger it.';
+  if (scope === 'Global') return 'This action has no selected records, so a condition would block every run.';
   return { when: read.filter };
 }
 
@@ -168,13 +168,13 @@ export function readFilter(
   collection: string,
   model: ModelNames,
 ): { readonly filter: PlainFilter } | { readonly problem: string } {
-  const inexact = findInexact(text);
+  const inexact = findInexactNumber(text);
   if (inexact !== undefined) return { problem: inexact };
   let filter: unknown;
   try {
     filter = JSON.parse(text);
   } catch (error) {
-    return { problem: `This is not JSON: ${(error as Error).message}` };
+    return { problem: `Invalid JSON: ${(error as Error).message}` };
   }
   const problem = findScopeProblem(filter);
   if (problem) return { problem };

@@ -3,43 +3,43 @@
 import { type Finding, findProblems } from '../../../core/config/findings.ts';
 import { describeSettings, type ShownSetting, settingGroups } from '../../../core/config/shown.ts';
 import { type Html, html } from '../../../http/html.ts';
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { empty } from '../../ui/data.ts';
-import { createFramed } from '../../ui/frame.ts';
+import { createFramedPage } from '../../ui/frame.ts';
 
 const under = '/settings';
 
-export async function showSettings(visit: MemberVisit, parts: Parts): Promise<Answer> {
+export async function showSettings(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const { config, paths } = parts;
   const all = describeSettings(config);
-  const chosen = visit.query.get('shown') === 'set' ? all.filter(isSet) : all;
+  const chosen = request.query.get('shown') === 'set' ? all.filter(isSet) : all;
   const count = all.filter(isSet).length;
-  const way = (query: string, name: string, isHere: boolean) =>
-    html`<a href="${paths.path(under)}${query}"${isHere && html` aria-current="true"`}>${name}</a>`;
+  const filterLink = (query: string, name: string, isCurrent: boolean) =>
+    html`<a href="${paths.path(under)}${query}"${isCurrent && html` aria-current="true"`}>${name}</a>`;
   const groups = settingGroups.flatMap(([title, names]) => {
     const rows = names.flatMap((name) => chosen.find((setting) => setting.name === name) ?? []);
     return rows.length === 0 ? [] : [group(title, rows)];
   });
   const content = html`<h1>Settings</h1>
-<p class="lead">What this process runs with. To change a setting, set its variable, or its flag where it has one, and start again. Each can also be read from a file: put <code>_FILE</code> behind the variable's name.</p>
+<p class="lead">The settings of this process. To change one, set its variable or flag and restart. To read a value from a file, append <code>_FILE</code> to the variable's name.</p>
 ${problems(findProblems(config))}
-<nav class="pager" aria-label="Which settings">${way('', `All ${all.length}`, chosen === all)}${way('?shown=set', `Set here: ${count}`, chosen !== all)}</nav>
-${groups.length > 0 ? groups : empty('No setting is set', 'Every one has its default.')}
-<p class="quietly">Where a setting is given in several places, the flag goes before the variable, that before the code or file, and that before the default. <code>portico doctor</code> says the same at the command line, and tries ports, folders and databases too.</p>`;
-  return { page: createFramed(visit, parts, { title: 'Settings', under, content }) };
+<nav class="pager" aria-label="Which settings">${filterLink('', `All ${all.length}`, chosen === all)}${filterLink('?shown=set', `Set here: ${count}`, chosen !== all)}</nav>
+${groups.length > 0 ? groups : empty('No setting is set', 'All settings have their defaults.')}
+<p class="quietly">A flag overrides the variable, the variable overrides the code or file, and all override the default. <code>portico doctor</code> shows the same on the command line, and also checks ports, folders and databases.</p>`;
+  return { page: createFramedPage(request, parts, { title: 'Settings', under, content }) };
 }
 
 const isSet = ({ origin }: ShownSetting): boolean => origin !== 'default';
 
 function problems(found: readonly Finding[]): Html {
   if (found.length === 0)
-    return html`<div class="state over"><div><b>Nothing is wrong with them</b><span>As far as can be told from the settings alone.</span></div></div>`;
-  const kinds = { wrong: ['bad', 'Wrong'], note: ['wait', 'Worth a look'], ok: ['over', 'Well'] } as const;
+    return html`<div class="state over"><div><b>No problems found in the settings</b></div></div>`;
+  const kinds = { wrong: ['bad', 'Error'], note: ['wait', 'Warning'], ok: ['over', 'OK'] } as const;
   const rows = found.map(({ state, text }) => {
-    const [look, name] = kinds[state];
-    return html`<li class="state ${look}"><div><b>${name}</b><span>${text}</span></div></li>`;
+    const [className, name] = kinds[state];
+    return html`<li class="state ${className}"><div><b>${name}</b><span>${text}</span></div></li>`;
   });
-  return html`<ul class="findings" aria-label="What is wrong or risky">${rows}</ul>`;
+  return html`<ul class="findings" aria-label="Problems and risks">${rows}</ul>`;
 }
 
 const origins: Readonly<Record<ShownSetting['origin'], string>> = {

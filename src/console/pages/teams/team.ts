@@ -4,14 +4,22 @@ import { type Html, html } from '../../../http/html.ts';
 import { describeFilter } from '../../../store/permissions/rights-words.ts';
 import type { Right } from '../../../store/permissions/types.ts';
 import type { User } from '../../../store/users/types.ts';
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { empty, table } from '../../ui/data.ts';
 import { buttonTo } from '../../ui/form.ts';
-import { createFramed } from '../../ui/frame.ts';
+import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { nameOf } from '../people/list.ts';
 import { readModel } from '../rights/model.ts';
-import { askNamed, type Environments, factOf, personPage, rolePage, scopePage, teamPage } from '../rights/places.ts';
+import {
+  type Environments,
+  personPage,
+  readNamedTarget,
+  rightOf,
+  rolePage,
+  scopePage,
+  teamPage,
+} from '../rights/places.ts';
 import { propose } from '../rights/proposal.ts';
 import { refusal, reviewProposal } from '../rights/review.ts';
 import { environmentChoice } from '../roles/role.ts';
@@ -19,14 +27,14 @@ import { environmentChoice } from '../roles/role.ts';
 const under = '/teams';
 const MEMBERS = 50;
 
-export interface AskedTeam extends Environments {
+export interface TeamTarget extends Environments {
   readonly rights: readonly Right[];
   readonly team: string;
 }
 
-export async function askTeam(visit: MemberVisit, parts: Parts): Promise<AskedTeam> {
-  const { name, ...asked } = await askNamed('team', visit, parts);
-  return { ...asked, team: name };
+export async function readTeamTarget(request: SignedInRequest, parts: Parts): Promise<TeamTarget> {
+  const { name, ...target } = await readNamedTarget('team', request, parts);
+  return { ...target, team: name };
 }
 
 /** The row scope in words; undefined without one. */
@@ -34,11 +42,11 @@ export function scopeText(filter: unknown): string | undefined {
   return filter === undefined ? undefined : `those where ${describeFilter(filter as PlainFilter)}`;
 }
 
-export async function showTeam(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const asked = await askTeam(visit, parts);
-  const { team, environment, rights, suffix } = asked;
+export async function showTeam(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const target = await readTeamTarget(request, parts);
+  const { team, environment, rights, suffix } = target;
   const { paths, store } = parts;
-  const model = readModel(parts.engine, visit.access.caller);
+  const model = readModel(parts.engine, request.access.caller);
   const members = (await store.identity.listUsers()).filter((user) => user.team === team);
   const stored = rights.flatMap(({ kind, path }) =>
     kind === 'scope' && path[0] === team && path[1] === environment ? [path[2]!] : [],
@@ -46,37 +54,34 @@ export async function showTeam(visit: MemberVisit, parts: Parts): Promise<Answer
   const names = [...new Set([...model.collections, ...stored])]
     .filter((name) => name !== '*')
     .sort((a, b) => (a < b ? -1 : 1));
-  const rest = factOf(rights, 'scope', team, environment, '*');
+  const rest = rightOf(rights, 'scope', team, environment, '*');
   const row = (collection: string) => {
-    const own = factOf(rights, 'scope', team, environment, collection);
+    const own = rightOf(rights, 'scope', team, environment, collection);
     const isRest = collection === '*';
     const isKnown = isRest || model.collections.includes(collection);
     const isUnclear = own !== undefined && model.findUnclear(collection, own as PlainFilter).length > 0;
     return [
-      html`<a href="${paths.path(scopePage(team, collection))}${suffix}">${isRest ? 'Every other collection' : collection}</a>${!isKnown && html` <span class="badge unsure">not in the model</span>`}${isUnclear && html` <span class="badge unsure">can mean several things</span>`}`,
+      html`<a href="${paths.path(scopePage(team, collection))}${suffix}">${isRest ? 'Every other collection' : collection}</a>${!isKnown && html` <span class="badge unsure">not in the model</span>`}${isUnclear && html` <span class="badge unsure">ambiguous</span>`}`,
       scopeText(own) ?? html`<span class="quietly">${scopeText(isRest ? undefined : rest) ?? 'every record'}</span>`,
     ];
   };
   const content = html`<p class="quietly"><a href="${paths.path(under)}">Teams</a></p><h1>${team}</h1>
-${flash({ saved: 'Saved. It holds from the next call on.', made: 'The team is made. It sees every record until it has a rule.' }, visit.query)}
-${environmentChoice(asked, teamPage(team), parts)}
-<section aria-labelledby="sees"><h2 class="plainly" id="sees">Which records it sees in ${environment}</h2>
+${flash({ saved: 'Saved. It takes effect immediately.', made: 'Team created. It sees every record until it has a rule.' }, request.query)}
+${environmentChoice(target, teamPage(team), parts)}
+<section aria-labelledby="sees"><h2 class="plainly" id="sees">Visible records in ${environment}</h2>
 ${table({ caption: 'Collections', heads: ['Collection', 'Records'], rows: ['*', ...names].map(row) })}</section>
-<section aria-labelledby="members"><h2 class="plainly" id="members">Who is in it</h2>
+<section aria-labelledby="members"><h2 class="plainly" id="members">Members</h2>
 ${memberTable(members, parts)}</section>
-<div class="leave">${members.length > 0 ? html`<p class="quietly">The team can be removed when nobody is in it. It cannot be renamed: make another and move the people.</p>` : buttonTo(visit, parts, { page: teamPage(team), action: 'remove', text: 'Remove the team' })}</div>`;
-  return { page: createFramed(visit, parts, { title: team, under, content }) };
+<div class="leave">${members.length > 0 ? html`<p class="quietly">You can remove the team when it has no members. It cannot be renamed: create another team and move the people.</p>` : buttonTo(request, parts, { page: teamPage(team), action: 'remove', text: 'Remove team' })}</div>`;
+  return { page: createFramedPage(request, parts, { title: team, under, content }) };
 }
 
 function memberTable(members: readonly User[], { paths }: Parts): Html {
   const [first] = members;
   if (!first)
-    return empty(
-      'Nobody is in this team',
-      html`Choose it on the page of a <a href="${paths.path('/people')}">person</a>.`,
-    );
+    return empty('No members', html`Choose this team on the page of a <a href="${paths.path('/people')}">person</a>.`);
   return html`${table({
-    caption: 'Members',
+    caption: 'People in this team',
     heads: ['Person', 'Role', 'Level'],
     rows: members
       .slice(0, MEMBERS)
@@ -88,11 +93,11 @@ function memberTable(members: readonly User[], { paths }: Parts): Html {
   })}${members.length > MEMBERS && html`<p><a href="${paths.path(`/people?team=${encodeURIComponent(first.team)}`)}">All ${members.length}</a></p>`}`;
 }
 
-export async function changeTeam(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const { rights, team } = await askTeam(visit, parts);
+export async function changeTeam(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const { rights, team } = await readTeamTarget(request, parts);
   const about = { kind: 'team', path: [team] } as const;
   const members = (await parts.store.identity.listUsers()).filter((user) => user.team === team);
-  if (members.length === 0) return reviewProposal(visit, parts, propose(rights, about, [about]), rights);
-  const problem = `${members.length} ${members.length === 1 ? 'person is' : 'people are'} in this team. Move them to another first.`;
-  return refusal(visit, parts, { under, problem, back: teamPage(team) });
+  if (members.length === 0) return reviewProposal(request, parts, propose(rights, about, [about]), rights);
+  const problem = `${members.length} ${members.length === 1 ? 'person is' : 'people are'} in this team. Move them to another team first.`;
+  return refusal(request, parts, { under, problem, back: teamPage(team) });
 }

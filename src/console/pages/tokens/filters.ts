@@ -20,7 +20,7 @@ export const expiries = [
   ['30', 'In 30 days'],
   ['90', 'In 90 days'],
   ['365', 'In a year'],
-  ['date', 'On a date'],
+  ['date', 'Custom date'],
   ['never', 'Never'],
 ] as const;
 
@@ -28,12 +28,12 @@ const dayMs = 86_400_000;
 
 export function readTyped(form: URLSearchParams): Typed {
   const entrance = form.get('entrance') === 'mcp' ? 'mcp' : 'api';
-  const offered = scopeWords[entrance].map(({ scope }) => scope);
+  const allowedScopes = scopeWords[entrance].map(({ scope }) => scope);
   return {
     entrance,
     name: (form.get('name') ?? '').trim(),
     level: form.get('level') === 'read-write' ? 'read-write' : 'read-only',
-    scopes: offered.filter((scope) => form.getAll('scope').includes(scope)),
+    scopes: allowedScopes.filter((scope) => form.getAll('scope').includes(scope)),
     expires: form.get('expires') ?? '',
     date: form.get('date') ?? '',
   };
@@ -62,11 +62,11 @@ export function findProblems({ name, level, scopes, entrance }: Typed, expiresAt
   const writing = scopeWords[entrance].filter(({ scope, writes }) => writes && scopes.includes(scope));
   const tooMuch = level === 'read-only' && writing.length > 0;
   return {
-    ...(name === '' && { name: 'Give it a name, by which you will know it.' }),
+    ...(name === '' && { name: 'Enter a name that you will recognize.' }),
     ...(scopes.length === 0 && { scopes: 'Choose at least one.' }),
     ...(tooMuch && {
-      scopes: `A read-only token cannot ${writing.map(({ title }) => `“${title.toLowerCase()}”`).join(' or ')}. Choose read and write, or leave it out.`,
+      scopes: `A read-only token cannot ${writing.map(({ title }) => `“${title.toLowerCase()}”`).join(' or ')}. Choose read and write, or remove that scope.`,
     }),
-    ...(expiresAt === undefined && { expires: 'Choose when it ends: a date that is still to come.' }),
+    ...(expiresAt === undefined && { expires: 'Choose an expiry date in the future.' }),
   };
 }

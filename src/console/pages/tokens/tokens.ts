@@ -3,10 +3,10 @@
 import { levelOf } from '../../../api/token-routes.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ApplicationToken } from '../../../store/oauth/token-types.ts';
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { empty, table } from '../../ui/data.ts';
 import { buttonTo, field, filterForm, selectField } from '../../ui/form.ts';
-import { createFramed } from '../../ui/frame.ts';
+import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { describeWait, showTime } from '../../ui/times.ts';
 import { entranceWords, titleOf } from './words.ts';
@@ -14,22 +14,22 @@ import { entranceWords, titleOf } from './words.ts';
 const own = '/tokens';
 const everyone = '/tokens/everyone';
 
-const isAdmin = ({ access }: MemberVisit): boolean => access.caller.permissionLevel === 'admin';
+const isAdmin = ({ access }: SignedInRequest): boolean => access.caller.permissionLevel === 'admin';
 
 const done = {
-  revoked: 'The token is revoked: it opens nothing from now on.',
-  gone: 'It was revoked already.',
+  revoked: 'Token revoked. It no longer works.',
+  gone: 'Already revoked.',
 };
 
-export async function listTokens(visit: MemberVisit, parts: Parts): Promise<Answer> {
+export async function listTokens(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const all = await parts.store.tokens.list();
-  const mine = all.filter(({ userId }) => userId === visit.access.caller.id);
+  const ownTokens = all.filter(({ userId }) => userId === request.access.caller.id);
   const content = html`<div class="head"><h1>Tokens</h1><a class="button primary slim" href="${parts.paths.path('/tokens/new')}">New token</a></div>
-<p class="lead">For programs that cannot sign in. Whoever holds one works in your name.</p>
-${flash(done, visit.query)}
-${mine.length === 0 ? empty('You have no token', 'Assistants do not need one: they sign in. A script or a report does: make one for each, so that you can revoke it alone.') : tokenTable(mine, 'Your tokens', visit, parts, own)}
-${isAdmin(visit) && html`<p class="quietly"><a href="${parts.paths.path(everyone)}">Tokens of everybody</a></p>`}`;
-  return { page: createFramed(visit, parts, { title: 'Tokens', under: own, content, wide: true }) };
+<p class="lead">For programs that cannot sign in. Any program that has a token acts in your name.</p>
+${flash(done, request.query)}
+${ownTokens.length === 0 ? empty('You have no token', 'Assistants sign in and need no token. Create one for each script or report, so you can revoke each separately.') : tokenTable(ownTokens, 'Your tokens', request, parts, own)}
+${isAdmin(request) && html`<p class="quietly"><a href="${parts.paths.path(everyone)}">Tokens of all users</a></p>`}`;
+  return { page: createFramedPage(request, parts, { title: 'Tokens', under: own, content, wide: true }) };
 }
 
 const states: Readonly<Record<string, (token: ApplicationToken, now: number) => boolean>> = {
@@ -39,10 +39,10 @@ const states: Readonly<Record<string, (token: ApplicationToken, now: number) => 
 };
 
 /** For administrators (console/routes.ts). */
-export async function listTokensOfEveryone(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const user = (visit.query.get('user') ?? '').trim().slice(0, 254);
-  const entrance = visit.query.get('entrance') ?? '';
-  const state = visit.query.get('state') ?? '';
+export async function listTokensOfEveryone(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const user = (request.query.get('user') ?? '').trim().slice(0, 254);
+  const entrance = request.query.get('entrance') ?? '';
+  const state = request.query.get('state') ?? '';
   const now = parts.clock.now();
   const isIn = Object.hasOwn(states, state) ? states[state]! : () => true;
   const found = (await parts.store.tokens.list()).filter(
@@ -52,13 +52,13 @@ export async function listTokensOfEveryone(visit: MemberVisit, parts: Parts): Pr
       isIn(token, now),
   );
   const filters = [
-    field({ id: 'user', label: 'E-mail', type: 'search', value: user, most: 254 }),
+    field({ id: 'user', label: 'E-mail', type: 'search', value: user, maxLength: 254 }),
     selectField({
       id: 'entrance',
-      label: 'Opens',
+      label: 'API',
       value: entrance,
       options: [
-        ['', 'Either'],
+        ['', 'Any'],
         ['api', entranceWords.api.name],
         ['mcp', entranceWords.mcp.name],
       ],
@@ -69,30 +69,30 @@ export async function listTokensOfEveryone(visit: MemberVisit, parts: Parts): Pr
       value: state,
       options: [
         ['', 'Any'],
-        ['good', 'Good'],
+        ['good', 'Valid'],
         ['expired', 'Expired'],
         ['unused', 'Never used'],
       ],
     }),
   ];
-  const content = html`<h1>Tokens of everybody</h1>
-${flash(done, visit.query)}
+  const content = html`<h1>Tokens of all users</h1>
+${flash(done, request.query)}
 ${filterForm(parts, everyone, filters)}
-${found.length === 0 ? empty('No token fits', 'Ask for less, or look at all of them.') : tokenTable(found, 'Tokens of everybody', visit, parts, everyone)}
-<p class="quietly"><a href="${parts.paths.path(own)}">Your own</a></p>`;
-  return { page: createFramed(visit, parts, { title: 'Tokens of everybody', under: own, content, wide: true }) };
+${found.length === 0 ? empty('No results', 'Clear the filters.') : tokenTable(found, 'Tokens of all users', request, parts, everyone)}
+<p class="quietly"><a href="${parts.paths.path(own)}">Your tokens</a></p>`;
+  return { page: createFramedPage(request, parts, { title: 'Tokens of all users', under: own, content, wide: true }) };
 }
 
 function tokenTable(
   tokens: readonly ApplicationToken[],
   caption: string,
-  visit: MemberVisit,
+  request: SignedInRequest,
   parts: Parts,
   from: string,
 ): Html {
-  const { timezone } = visit.access.caller;
+  const { timezone } = request.access.caller;
   const now = parts.clock.now();
-  const whose = from === everyone;
+  const showsOwners = from === everyone;
   const ends = ({ expiresAt }: ApplicationToken): Html | string => {
     if (expiresAt === null) return 'never';
     return html`${showTime(expiresAt, timezone)}${expiresAt <= now && html` <span class="badge unsure">expired</span>`}`;
@@ -100,35 +100,35 @@ function tokenTable(
   const rows = tokens.map((token) => {
     const { id, name, email, entrance, scopes, createdAt, lastUsedAt, sso } = token;
     return [
-      html`${name}${whose && html`<small>${email}</small>`}`,
+      html`${name}${showsOwners && html`<small>${email}</small>`}`,
       html`${entranceWords[entrance].name}<small>${levelOf(token)}${sso && ', by single sign-on'}</small>`,
       scopes.map(titleOf).join(', '),
       lastUsedAt === null ? 'never' : `${describeWait(now - lastUsedAt)} ago`,
       ends(token),
       showTime(createdAt, timezone),
-      buttonTo(visit, parts, {
+      buttonTo(request, parts, {
         page: `/tokens/${id}`,
         action: 'revoke',
         text: 'Revoke',
-        label: `Revoke ${name}${whose ? ` of ${email}` : ''}`,
+        label: `Revoke ${name}${showsOwners ? ` of ${email}` : ''}`,
         values: { from },
       }),
     ];
   });
-  const heads = ['Name', 'Opens', 'May', 'Last used', 'Ends', 'Made', 'Take back'];
+  const heads = ['Name', 'API', 'Permissions', 'Last used', 'Expires', 'Created', 'Actions'];
   return table({ caption, heads, rows });
 }
 
 /** For the owner and administrators. Other users get the same response as for an unknown id. */
-export async function revokeToken(visit: MemberVisit, { store, observe }: Parts): Promise<Answer> {
-  const { caller } = visit.access;
-  const back = visit.form.get('from') === everyone && isAdmin(visit) ? everyone : own;
-  const token = (await store.tokens.list()).find(({ id }) => `${id}` === visit.id);
-  const isHis = token && (token.userId === caller.id || isAdmin(visit));
-  const gone = isHis && (await store.tokens.revoke(token.id, caller.id));
-  if (gone) {
-    const clientId = `token:${gone.name}`;
-    observe({ type: 'security', event: 'token.revoked', userId: caller.id, clientId, detail: `${gone.id}` });
+export async function revokeToken(request: SignedInRequest, { store, observe }: Parts): Promise<Answer> {
+  const { caller } = request.access;
+  const back = request.form.get('from') === everyone && isAdmin(request) ? everyone : own;
+  const token = (await store.tokens.list()).find(({ id }) => `${id}` === request.id);
+  const mayRevoke = token && (token.userId === caller.id || isAdmin(request));
+  const revoked = mayRevoke && (await store.tokens.revoke(token.id, caller.id));
+  if (revoked) {
+    const clientId = `token:${revoked.name}`;
+    observe({ type: 'security', event: 'token.revoked', userId: caller.id, clientId, detail: `${revoked.id}` });
   }
-  return { to: `${back}?done=${gone ? 'revoked' : 'gone'}` };
+  return { to: `${back}?done=${revoked ? 'revoked' : 'gone'}` };
 }

@@ -6,9 +6,9 @@ export interface ScopeWords {
   readonly scope: string;
   readonly title: string;
   readonly detail: string;
-  /** Spec public-http-api 5, 5: not available to read-only tokens. */
+  /** Behaviour api 5, 5: not available to read-only tokens. */
   readonly writes: boolean;
-  /** Spec public-http-api 5, 2: the user's level is checked at the call. */
+  /** Behaviour api 5, 2: the user's level is checked at the call. */
   readonly admin: boolean;
 }
 
@@ -26,27 +26,27 @@ export const scopeWords: Readonly<Record<TokenEntrance, readonly ScopeWords[]>> 
   mcp: [ofMcp('mcp:read'), ofMcp('mcp:write'), ofMcp('mcp:action')],
   api: [
     { scope: 'notes:read', title: 'Read notes', detail: 'Notes on records, with their messages.', ...reads },
-    { scope: 'notes:write', title: 'Write notes', detail: 'Make and change notes, and add messages.', ...writes },
+    { scope: 'notes:write', title: 'Write notes', detail: 'Create and change notes, and add messages.', ...writes },
     {
       scope: 'activity_logs:read',
       title: 'Read the activity log',
-      detail: 'Who read, changed and started what.',
+      detail: 'The log of reads, changes and started runs.',
       ...reads,
     },
     {
       scope: 'admin_logs:read',
       title: 'Read the admin log',
-      detail: 'Who changed people, roles and tokens.',
+      detail: 'The log of changes to people, roles and tokens.',
       ...reads,
     },
     {
       scope: 'workflows:trigger',
       title: 'Start workflows',
-      detail: 'Call the webhooks of workflows, and look at their runs. Runs have your rights.',
+      detail: 'Call the webhooks of workflows, and read their runs. Runs have your permissions.',
       writes: true,
       admin: false,
     },
-    { scope: 'all', title: 'Everything', detail: 'All of the public API, what is added later included.', ...writes },
+    { scope: 'all', title: 'Everything', detail: 'The whole public API, including later additions.', ...writes },
   ],
 };
 
@@ -60,19 +60,21 @@ export const entranceWords: Readonly<Record<TokenEntrance, EntranceWords>> = {
   mcp: {
     name: 'MCP',
     title: 'An assistant that cannot sign in',
-    detail: 'Opens /mcp: the tools, with your rights. For scripts, servers and assistants without a browser.',
+    detail: 'Calls the tools at /mcp with your permissions. For scripts, servers and assistants without a browser.',
   },
   api: {
     name: 'Public API',
     title: 'A program that reads notes and logs, or starts workflows',
     detail:
-      'Opens /v1: notes, the activity log, the admin log, workflows. For reports, archives, a SIEM and automations.',
+      'Calls /v1: notes, the activity log, the admin log and workflows. For reports, archives, a SIEM and automations.',
   },
 };
 
-const known = new Map(Object.values(scopeWords).flatMap((all) => all.map((words) => [words.scope, words] as const)));
+const wordsByScope = new Map(
+  Object.values(scopeWords).flatMap((all) => all.map((words) => [words.scope, words] as const)),
+);
 
-export const titleOf = (scope: string): string => known.get(scope)?.title.toLowerCase() ?? scope;
+export const titleOf = (scope: string): string => wordsByScope.get(scope)?.title.toLowerCase() ?? scope;
 
 export const needsAdmin = ({ scopes }: Pick<ApplicationToken, 'scopes'>): boolean =>
-  scopes.some((scope) => known.get(scope)?.admin);
+  scopes.some((scope) => wordsByScope.get(scope)?.admin);

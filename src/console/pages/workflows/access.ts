@@ -2,18 +2,18 @@
 import type { Access } from '../../../core/caller.ts';
 import { fail } from '../../../core/errors.ts';
 import type { Workflow } from '../../../store/workflows/types.ts';
-import { readDefinition, type WorkflowDefinition } from '../../../workflows/definition/definition.ts';
-import type { MemberVisit, Parts } from '../../page-request.ts';
+import { parseDefinition, type WorkflowDefinition } from '../../../workflows/definition/definition.ts';
+import type { Parts, SignedInRequest } from '../../page-request.ts';
 
 export const under = '/workflows';
 export const runsPage = '/runs';
 export const workflowPage = (id: string): string => `${under}/${id}`;
 
-/** Spec public-http-api 3.1: permission level editor or above. */
+/** Behaviour api 3.1: permission level editor or above. */
 export const mayEdit = ({ caller }: Access): boolean => caller.permissionLevel !== 'user';
 
 /** Unknown workflows and those of another view return the same 404 (CWE-639). */
-export async function findWorkflow({ id, access }: MemberVisit, { workflows }: Parts): Promise<Workflow> {
+export async function findWorkflow({ id, access }: SignedInRequest, { workflows }: Parts): Promise<Workflow> {
   return (await workflows.find(access, id)) ?? fail('NOT_FOUND', { path: workflowPage(id) });
 }
 
@@ -23,10 +23,10 @@ export async function definitionOf(
   { store }: Parts,
 ): Promise<WorkflowDefinition> {
   const text = await store.workflows.definition(id, version);
-  return text === undefined ? fail('NOT_FOUND', { path: workflowPage(id) }) : readDefinition(JSON.parse(text));
+  return text === undefined ? fail('NOT_FOUND', { path: workflowPage(id) }) : parseDefinition(JSON.parse(text));
 }
 
 /** Throws DENIED unless the user may edit workflows. */
-export function needEditor(access: Access): void {
-  if (!mayEdit(access)) fail('DENIED', { problem: 'Workflows are edited by editors, developers and administrators.' });
+export function requireEditor(access: Access): void {
+  if (!mayEdit(access)) fail('DENIED', { problem: 'Only editors, developers and administrators can edit workflows.' });
 }

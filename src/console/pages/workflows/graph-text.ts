@@ -29,7 +29,7 @@ export function widthOf(text: string, { size, isBold = false }: Font): number {
  * the last line ends with an ellipsis.
  */
 export function wrap(text: string, font: Font & { readonly width: number; readonly lines: number }): string[] {
-  const { width, lines: most } = font;
+  const { width, lines: maxLines } = font;
   const fits = (line: string): boolean => widthOf(line, font) <= width;
   const lines: string[] = [];
   let line = '';
@@ -51,9 +51,9 @@ export function wrap(text: string, font: Font & { readonly width: number; readon
     }
   }
   if (line !== '') lines.push(line);
-  if (lines.length <= most) return lines;
-  const last = lines.slice(most - 1).join(' ');
-  return [...lines.slice(0, most - 1), `${cut(last, (part) => fits(`${part}…`)).trimEnd()}…`];
+  if (lines.length <= maxLines) return lines;
+  const last = lines.slice(maxLines - 1).join(' ');
+  return [...lines.slice(0, maxLines - 1), `${cut(last, (part) => fits(`${part}…`)).trimEnd()}…`];
 }
 
 /** Longest prefix that fits, at least one character. */

@@ -9,9 +9,9 @@ import type { RunStepState } from '../../../store/workflows/types.ts';
 import {
   firstStep,
   type modes,
+  transitionsOf,
   type WorkflowDefinition,
   type WorkflowStep,
-  waysOf,
 } from '../../../workflows/definition/definition.ts';
 import { type Font, widthOf, wrap } from './graph-text.ts';
 
@@ -27,13 +27,13 @@ export type ShownState = RunStepState | 'unknown' | 'unanswered';
 const end = ' end';
 
 const stateWords: Readonly<Record<ShownState, string>> = {
-  begun: 'under way',
-  waiting: 'waits',
+  begun: 'running',
+  waiting: 'waiting',
   done: 'done',
   skipped: 'skipped',
   failed: 'failed',
-  unknown: 'done or not',
-  unanswered: 'not answered',
+  unknown: 'unknown',
+  unanswered: 'no answer',
 };
 
 const typeNames: Readonly<Record<WorkflowStep['type'], string>> = {
@@ -70,7 +70,7 @@ interface Measure {
   readonly name: Lines;
   readonly about: Lines;
   readonly label: Lines & { readonly width: number };
-  readonly between: { readonly nodes: number; readonly ranks: number; readonly ways: number; readonly margin: number };
+  readonly between: { readonly nodes: number; readonly ranks: number; readonly edges: number; readonly margin: number };
 }
 
 interface Lines extends Font {
@@ -85,14 +85,14 @@ const wide: Measure = {
   name: { size: 14.5, isBold: true, line: 19, lines: 2 },
   about: { size: 13, line: 17, lines: 2 },
   label: { size: 13, line: 17, lines: 2, width: 150 },
-  between: { nodes: 36, ranks: 44, ways: 16, margin: 8 },
+  between: { nodes: 36, ranks: 44, edges: 16, margin: 8 },
 };
 const narrow = (box: number): Measure => ({
   ...{ kind: 'narrow', box, padding: 9 },
   name: { size: 13, isBold: true, line: 16, lines: 4 },
   about: { size: 12, line: 15, lines: 3 },
   label: { size: 12, line: 15, lines: 3, width: box > 200 ? 120 : 76 },
-  between: { nodes: 12, ranks: 30, ways: 8, margin: 3 },
+  between: { nodes: 12, ranks: 30, edges: 8, margin: 3 },
 });
 const END = { width: 64, height: 32 };
 
@@ -104,7 +104,7 @@ const narrower = [224, 148, 128, 108].map(narrow);
 export function drawWorkflow(definition: WorkflowDefinition, states: StepStates = new Map()): Html {
   const drawings = [draw(definition, states, wide)];
   if (drawings[0]!.width > PHONE) drawings.push(drawNarrow(definition, states));
-  return html`<div class="scroll flow" role="region" aria-label="Drawing of the workflow" tabindex="0">${drawings.map(({ svg }) => svg)}</div>`;
+  return html`<div class="scroll flow" role="region" aria-label="Diagram of the workflow" tabindex="0">${drawings.map(({ svg }) => svg)}</div>`;
 }
 
 interface Drawing {
@@ -138,20 +138,27 @@ function draw(definition: WorkflowDefinition, states: StepStates, measure: Measu
   // Load the layout library on first use.
   const { Graph, layout } = createRequire(import.meta.url)('@dagrejs/dagre') as typeof dagre;
   const graph = new Graph({ multigraph: true });
-  const { nodes, ranks, ways: apart, margin } = measure.between;
-  graph.setGraph({ rankdir: 'TB', nodesep: nodes, ranksep: ranks, edgesep: apart, marginx: margin, marginy: margin });
+  const { nodes, ranks, edges: edgeSpacing, margin } = measure.between;
+  graph.setGraph({
+    rankdir: 'TB',
+    nodesep: nodes,
+    ranksep: ranks,
+    edgesep: edgeSpacing,
+    marginx: margin,
+    marginy: margin,
+  });
   graph.setDefaultEdgeLabel(() => ({}));
   const { steps } = definition;
   const boxes = new Map(steps.map((step) => [step.id, boxOf(step, states.get(step.id), measure)]));
   for (const [id, { width, height }] of boxes) graph.setNode(id, { width, height });
-  const ways = steps.flatMap((step) =>
-    waysOf(step).map(({ to, label = '' }, at) => {
+  const edges = steps.flatMap((step) =>
+    transitionsOf(step).map(({ to, label = '' }, at) => {
       const lines = wrap(label, measure.label);
       return { from: step.id, to: to ?? end, lines, name: `${at}` };
     }),
   );
-  if (ways.some(({ to }) => to === end)) graph.setNode(end, { ...END });
-  for (const { from, to, lines, name } of ways) {
+  if (edges.some(({ to }) => to === end)) graph.setNode(end, { ...END });
+  for (const { from, to, lines, name } of edges) {
     const { line } = measure.label;
     const width = lines.length === 0 ? 0 : widestOf(lines, measure.label) + 8;
     graph.setEdge(from, to, { width, height: lines.length * line + (lines.length && 4), labelpos: 'c' }, name);
@@ -161,9 +168,9 @@ function draw(definition: WorkflowDefinition, states: StepStates, measure: Measu
   const [w, h] = [Math.ceil(width), Math.ceil(height)];
   const start = firstStep(definition);
   const tip = `tip-${measure.kind}`;
-  const svg = html`<svg class="graph ${measure.kind}" role="img" aria-label="Drawing of ${definition.name}: the list of steps says the same" width="${w}" height="${h}" viewBox="0 0 ${w} ${h}">
+  const svg = html`<svg class="graph ${measure.kind}" role="img" aria-label="Diagram of ${definition.name}. The list of steps has the same content." width="${w}" height="${h}" viewBox="0 0 ${w} ${h}">
 <defs><marker id="${tip}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z"/></marker></defs>
-${ways.map(({ from, to, lines, name }) => way(graph.edge(from, to, name) as unknown as Way, lines, { measure, tip }))}
+${edges.map(({ from, to, lines, name }) => drawEdge(graph.edge(from, to, name) as unknown as Edge, lines, { measure, tip }))}
 ${steps.map(({ id }) => drawBox(boxes.get(id)!, graph.node(id) as unknown as Laid, { measure, state: states.get(id), isFirst: id === start }))}
 ${graph.hasNode(end) && pill(graph.node(end) as unknown as Laid)}
 </svg>`;
@@ -173,12 +180,12 @@ ${graph.hasNode(end) && pill(graph.node(end) as unknown as Laid)}
 const widestOf = (lines: readonly string[], font: Font): number =>
   Math.max(...lines.map((each) => widthOf(each, font)));
 
-interface Way extends Laid {
+interface Edge extends Laid {
   readonly points: readonly dagre.Point[];
 }
 
 /** Path through the points, with rounded corners. */
-function way({ points, x, y }: Way, lines: readonly string[], drawn: { measure: Measure; tip: string }): Html {
+function drawEdge({ points, x, y }: Edge, lines: readonly string[], drawn: { measure: Measure; tip: string }): Html {
   const [first, ...rest] = points.map((point) => [round(point.x), round(point.y)] as const);
   const last = rest.at(-1)!;
   const bends = rest.slice(0, -1).map(([px, py], at) => {
@@ -196,9 +203,9 @@ function way({ points, x, y }: Way, lines: readonly string[], drawn: { measure: 
 
 function boxOf(step: WorkflowStep, state: ShownState | undefined, { box, padding, name, about }: Measure): Box {
   const mode = modeOf(step);
-  const said = [typeName(step), state ? stateWords[state] : mode].filter(Boolean).join('\u00a0· ');
+  const stateText = [typeName(step), state ? stateWords[state] : mode].filter(Boolean).join('\u00a0· ');
   const width = box - 2 * padding;
-  const texts = { name: wrap(titleOf(step), { ...name, width }), about: wrap(said, { ...about, width }) };
+  const texts = { name: wrap(titleOf(step), { ...name, width }), about: wrap(stateText, { ...about, width }) };
   const height = texts.name.length * name.line + texts.about.length * about.line + 2 * padding - 4;
   return { ...texts, width: box, height };
 }

@@ -1,13 +1,13 @@
 // The list of workflows of the user's team, on collections that the user may see.
 import { html } from '../../../http/html.ts';
 import type { Workflow } from '../../../store/workflows/types.ts';
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { empty } from '../../ui/data.ts';
-import { createFramed } from '../../ui/frame.ts';
+import { createFramedPage } from '../../ui/frame.ts';
 import { mayEdit, runsPage, under, workflowPage } from './access.ts';
 
-export async function listWorkflows(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const { access } = visit;
+export async function listWorkflows(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const { access } = request;
   const { paths } = parts;
   const found = await parts.workflows.list(access);
   const edits = mayEdit(access);
@@ -17,13 +17,13 @@ export async function listWorkflows(visit: MemberVisit, parts: Parts): Promise<A
   );
   const create = html`<a class="button primary slim" href="${paths.path(`${under}/new`)}">New workflow</a>`;
   const none = edits
-    ? html`Steps on one record, one after the other: read, decide, ask a person, change. <a href="${paths.path(`${under}/new`)}">Write the first one</a>, or add it in code with <code>agent.addWorkflow</code>.`
-    : 'Editors of your team make them; those that are there you can start here.';
+    ? html`Steps on one record, in order: read, decide, ask a person, change. <a href="${paths.path(`${under}/new`)}">Create the first one</a>, or add one in code with <code>agent.addWorkflow</code>.`
+    : 'Editors of your team create them. You can start them here.';
   const content = html`<div class="head"><h1>Workflows</h1>${edits && create}</div>
-<p class="lead">What is done step by step with a record of ${access.caller.team}. A run works with the rights of whoever started it.</p>
-${rows.length > 0 ? html`<ul class="rows">${rows}</ul>` : empty('No workflow yet', none)}
+<p class="lead">Step-by-step processes on a record, for ${access.caller.team}. A run has the permissions of the person who started it.</p>
+${rows.length > 0 ? html`<ul class="rows">${rows}</ul>` : empty('No workflows yet', none)}
 ${rows.length > 0 && html`<p class="quietly"><a href="${paths.path(runsPage)}">All runs</a></p>`}`;
-  return { page: createFramed(visit, parts, { title: 'Workflows', under, content }) };
+  return { page: createFramedPage(request, parts, { title: 'Workflows', under, content }) };
 }
 
 export function aboutOf({ collection, version, isActive, source, trigger }: Workflow): string {

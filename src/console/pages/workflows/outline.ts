@@ -2,9 +2,9 @@
 import { type Html, html } from '../../../http/html.ts';
 import {
   stepOf,
+  transitionsOf,
   type WorkflowDefinition,
   type WorkflowStep,
-  waysOf,
 } from '../../../workflows/definition/definition.ts';
 import { modeOf, type StepStates, stateWord, titleOf, typeName } from './graph.ts';
 
@@ -12,9 +12,9 @@ export function outline(definition: WorkflowDefinition, states: StepStates = new
   const lines = definition.steps.map((step) => {
     const state = states.get(step.id);
     const about = [typeName(step), modeOf(step), aboutOf(step)].filter(Boolean).join(', ');
-    return html`<li><b>${titleOf(step)}</b>${state && html` <span class="badge${state !== 'done' && ' unsure'}">${stateWord(state)}</span>`}<span>${about}. ${waysText(definition, step)}</span></li>`;
+    return html`<li><b>${titleOf(step)}</b>${state && html` <span class="badge${state !== 'done' && ' unsure'}">${stateWord(state)}</span>`}<span>${about}. ${edgesText(definition, step)}</span></li>`;
   });
-  return html`<details class="more"><summary>The steps in words</summary><ol class="outline">${lines}</ol></details>`;
+  return html`<details class="more"><summary>Steps as text</summary><ol class="outline">${lines}</ol></details>`;
 }
 
 function aboutOf(step: WorkflowStep): string {
@@ -34,8 +34,10 @@ function aboutOf(step: WorkflowStep): string {
   }
 }
 
-function waysText(definition: WorkflowDefinition, step: WorkflowStep): string {
+function edgesText(definition: WorkflowDefinition, step: WorkflowStep): string {
   const to = (id: string | null) => (id === null ? 'the end' : titleOf(stepOf(definition, id)!));
-  const ways = waysOf(step).map((way) => (way.label === undefined ? to(way.to) : `${way.label}: ${to(way.to)}`));
-  return `Then ${ways.join('; ')}.`;
+  const edges = transitionsOf(step).map((edge) =>
+    edge.label === undefined ? to(edge.to) : `${edge.label}: ${to(edge.to)}`,
+  );
+  return `Then ${edges.join('; ')}.`;
 }

@@ -2,94 +2,104 @@
 import { fail, isAppError } from '../../../core/errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { Workflow } from '../../../store/workflows/types.ts';
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { runPage } from '../../paths.ts';
 import { empty, facts } from '../../ui/data.ts';
-import { buttonTo, field, formOf } from '../../ui/form.ts';
-import { createFramed } from '../../ui/frame.ts';
+import { buttonTo, field, openForm } from '../../ui/form.ts';
+import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { showTime } from '../../ui/times.ts';
-import { definitionOf, findWorkflow, mayEdit, needEditor, runsPage, under, workflowPage } from './access.ts';
+import { definitionOf, findWorkflow, mayEdit, requireEditor, runsPage, under, workflowPage } from './access.ts';
 import { drawWorkflow } from './graph.ts';
 import { outline } from './outline.ts';
 import { runTable } from './runs.ts';
-import { changeTrigger, type TriggerTold, triggerSettings, triggerTexts } from './trigger-settings.ts';
+import { changeTrigger, type TriggerResult, triggerSettings, triggerTexts } from './trigger-settings.ts';
 
 const doneTexts: Readonly<Record<string, string>> = {
-  made: 'It is published: it can be started.',
-  saved: 'It is published: new runs take this version.',
-  paused: 'It is paused: nobody can start it. Runs under way go on.',
-  resumed: 'It can be started again.',
+  made: 'Published. You can start it.',
+  saved: 'Published. New runs use this version.',
+  paused: 'Paused. New runs are blocked. Current runs continue.',
+  resumed: 'Active again. You can start it.',
   ...triggerTexts,
 };
 
 const RUNS = 8;
 const VERSIONS = 10;
 
-interface Told extends TriggerTold {
+interface PageResult extends TriggerResult {
   readonly problem?: string;
   readonly status?: number;
 }
 
-export async function showWorkflow(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  return show(await findWorkflow(visit, parts), visit, parts);
+export async function showWorkflow(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  return show(await findWorkflow(request, parts), request, parts);
 }
 
-async function show(workflow: Workflow, visit: MemberVisit, parts: Parts, told: Told = {}): Promise<Answer> {
-  const { access } = visit;
+async function show(
+  workflow: Workflow,
+  request: SignedInRequest,
+  parts: Parts,
+  result: PageResult = {},
+): Promise<Answer> {
+  const { access } = request;
   const { id, name, collection, version, isActive, source, updatedAt } = workflow;
   const { timezone } = access.caller;
   const definition = await definitionOf(workflow, parts);
   const runs = await parts.workflows.runs(access, { workflowId: id, limit: RUNS });
-  const edit = source === 'code' ? 'Look at its definition' : mayEdit(access) ? 'Edit' : 'Look at its definition';
+  const edit = source === 'code' ? 'View definition' : mayEdit(access) ? 'Edit' : 'View definition';
   const content = html`<div class="head"><h1>${name}</h1><a class="button plain slim" href="${parts.paths.path(`${workflowPage(id)}/edit`)}">${edit}</a></div>
 ${definition.description && html`<p class="lead">${definition.description}</p>`}
-${flash(doneTexts, visit.query)}
+${flash(doneTexts, request.query)}
 ${facts([
   ['Collection', collection],
   ['Version', html`${version}<small>${showTime(updatedAt, timezone)}</small>`],
-  ['State', isActive ? 'Can be started' : 'Paused'],
-  ['Defined', source === 'code' && 'in code, and changed there'],
+  ['State', isActive ? 'Active' : 'Paused'],
+  ['Source', source === 'code' && 'Defined in code. Change it there.'],
 ])}
-${isActive && access.startsWorkflows && startForm(workflow, visit, parts, told.problem)}
+${isActive && access.startsWorkflows && startForm(workflow, request, parts, result.problem)}
 <h2 class="plainly">Steps</h2>
 ${drawWorkflow(definition)}${outline(definition)}
-${await triggerSettings(workflow, visit, parts, told)}
+${await triggerSettings(workflow, request, parts, result)}
 <h2 class="plainly">Latest runs</h2>
-${runs.length > 0 ? runTable(runs, visit, parts) : empty('It has not run yet', isActive ? 'Start it on a record above.' : 'It is paused.')}
+${runs.length > 0 ? runTable(runs, request, parts) : empty('No runs yet', isActive ? 'Start it on a record above.' : 'The workflow is paused.')}
 ${runs.length > 0 && html`<p class="quietly"><a href="${parts.paths.path(runsPage)}?workflow=${id}">All its runs</a></p>`}
-${await versionsOf(workflow, visit, parts)}
-${source === 'console' && mayEdit(access) && pausing(workflow, visit, parts)}
+${await versionsOf(workflow, request, parts)}
+${source === 'console' && mayEdit(access) && pausing(workflow, request, parts)}
 <p class="quietly"><a href="${parts.paths.path(under)}">All workflows</a></p>`;
-  const title = told.problem === undefined && told.callbackProblem === undefined ? name : `Error: ${name}`;
-  const page = createFramed(visit, parts, { title, under, content, wide: true });
-  return { page, ...(told.status !== undefined && { status: told.status }) };
+  const title = result.problem === undefined && result.callbackProblem === undefined ? name : `Error: ${name}`;
+  const page = createFramedPage(request, parts, { title, under, content, wide: true });
+  return { page, ...(result.status !== undefined && { status: result.status }) };
 }
 
-function startForm({ id, collection }: Workflow, visit: MemberVisit, parts: Parts, problem: string | undefined): Html {
-  const hint = `Its id in ${collection}; the parts of a key of several columns with | between them.`;
-  return html`<h2 class="plainly">Start it</h2>${formOf(visit, parts, workflowPage(id))}<div class="narrow">${field({ id: 'record', label: 'Record', value: visit.form.get('record') ?? visit.query.get('record') ?? '', hint, problem, most: 400, required: true })}<button class="primary slim" name="action" value="start">Start a run</button></div></form>`;
+function startForm(
+  { id, collection }: Workflow,
+  request: SignedInRequest,
+  parts: Parts,
+  problem: string | undefined,
+): Html {
+  const hint = `The record ID in ${collection}. Separate the parts of a composite key with |.`;
+  return html`<h2 class="plainly">Start</h2>${openForm(request, parts, workflowPage(id))}<div class="narrow">${field({ id: 'record', label: 'Record', value: request.form.get('record') ?? request.query.get('record') ?? '', hint, problem, maxLength: 400, required: true })}<button class="primary slim" name="action" value="start">Start a run</button></div></form>`;
 }
 
-const pausing = ({ id, isActive }: Workflow, visit: MemberVisit, parts: Parts): Html =>
-  html`<h2 class="plainly">${isActive ? 'Pause it' : 'Go on with it'}</h2><p class="quietly">${isActive ? 'Nobody can start it while it is paused: its webhook answers that it is not there. Runs under way go on.' : 'Then it can be started again.'}</p><div class="deeds">${buttonTo(
-    visit,
+const pausing = ({ id, isActive }: Workflow, request: SignedInRequest, parts: Parts): Html =>
+  html`<h2 class="plainly">${isActive ? 'Pause' : 'Resume'}</h2><p class="quietly">${isActive ? 'A paused workflow cannot be started, and its webhook returns 404. Current runs continue.' : 'The workflow can then be started again.'}</p><div class="deeds">${buttonTo(
+    request,
     parts,
     {
       page: workflowPage(id),
       action: isActive ? 'pause' : 'resume',
-      text: isActive ? 'Pause' : 'Make it active',
+      text: isActive ? 'Pause' : 'Resume',
     },
   )}</div>`;
 
-async function versionsOf(workflow: Workflow, { access }: MemberVisit, { store, paths }: Parts): Promise<Html> {
+async function versionsOf(workflow: Workflow, { access }: SignedInRequest, { store, paths }: Parts): Promise<Html> {
   const versions = await store.workflows.versions(workflow.id);
   const shown = versions.slice(0, VERSIONS);
   const names = new Map<number, string>();
   for (const { createdBy } of shown) {
     if (createdBy === null || names.has(createdBy)) continue;
     const user = await store.identity.findUser(createdBy);
-    names.set(createdBy, user ? `${user.firstName} ${user.lastName}`.trim() || user.email : 'somebody who has left');
+    names.set(createdBy, user ? `${user.firstName} ${user.lastName}`.trim() || user.email : 'a former user');
   }
   const rows = shown.map(
     ({ version, createdAt, createdBy }) =>
@@ -98,12 +108,12 @@ async function versionsOf(workflow: Workflow, { access }: MemberVisit, { store, 
   return html`<h2 class="plainly">Versions</h2><ul class="rows">${rows}</ul>${versions.length > shown.length && html`<p class="quietly">The newest ${shown.length} of ${versions.length}.</p>`}`;
 }
 
-type Deed = (workflow: Workflow, visit: MemberVisit, parts: Parts) => Promise<Answer>;
+type WorkflowAction = (workflow: Workflow, request: SignedInRequest, parts: Parts) => Promise<Answer>;
 
-const deeds: Readonly<Record<string, Deed>> = {
+const workflowActions: Readonly<Record<string, WorkflowAction>> = {
   start,
-  pause: (workflow, visit, parts) => setActive(workflow, false, visit, parts),
-  resume: (workflow, visit, parts) => setActive(workflow, true, visit, parts),
+  pause: (workflow, request, parts) => setActive(workflow, false, request, parts),
+  resume: (workflow, request, parts) => setActive(workflow, true, request, parts),
   enable: setTrigger,
   disable: setTrigger,
   regenerate: setTrigger,
@@ -111,17 +121,18 @@ const deeds: Readonly<Record<string, Deed>> = {
   'trigger-settings': setTrigger,
 };
 
-export async function changeWorkflow(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const workflow = await findWorkflow(visit, parts);
-  const action = visit.form.get('action') ?? '';
-  const deed = Object.hasOwn(deeds, action) ? deeds[action] : undefined;
-  if (!deed) return fail('INVALID_ARGUMENT', { argument: 'action', problem: 'press one of the buttons.' });
-  return deed(workflow, visit, parts);
+export async function changeWorkflow(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const workflow = await findWorkflow(request, parts);
+  const action = request.form.get('action') ?? '';
+  const workflowAction = Object.hasOwn(workflowActions, action) ? workflowActions[action] : undefined;
+  if (!workflowAction)
+    return fail('INVALID_ARGUMENT', { argument: 'action', problem: 'press one of the buttons on the page.' });
+  return workflowAction(workflow, request, parts);
 }
 
-async function start(workflow: Workflow, visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const { access, form } = visit;
-  if (!workflow.isActive) return show(workflow, visit, parts, { problem: 'It is paused.', status: 409 });
+async function start(workflow: Workflow, request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const { access, form } = request;
+  if (!workflow.isActive) return show(workflow, request, parts, { problem: 'It is paused.', status: 409 });
   const by = { access, origin: 'console', clientId: 'console', clientName: 'Console' } as const;
   const recordId = (form.get('record') ?? '').trim();
   try {
@@ -130,25 +141,25 @@ async function start(workflow: Workflow, visit: MemberVisit, parts: Parts): Prom
     return { to: `${runPage(created.runId)}${created.state === 'ongoing' ? '?done=ongoing' : ''}` };
   } catch (error) {
     if (!isAppError(error, 'INVALID_ARGUMENT')) throw error;
-    return show(workflow, visit, parts, { problem: 'Type the id of a record, at most 400 characters.', status: 400 });
+    return show(workflow, request, parts, { problem: 'Enter a record ID, at most 400 characters.', status: 400 });
   }
 }
 
-async function setTrigger(workflow: Workflow, visit: MemberVisit, parts: Parts): Promise<Answer> {
-  needEditor(visit.access);
-  const changed = await changeTrigger(workflow, visit, parts);
+async function setTrigger(workflow: Workflow, request: SignedInRequest, parts: Parts): Promise<Answer> {
+  requireEditor(request.access);
+  const changed = await changeTrigger(workflow, request, parts);
   if ('done' in changed) return { to: `${workflowPage(workflow.id)}?done=${changed.done}` };
   const { told } = changed;
-  return show(workflow, visit, parts, { ...told, ...(told.callbackProblem !== undefined && { status: 400 }) });
+  return show(workflow, request, parts, { ...told, ...(told.callbackProblem !== undefined && { status: 400 }) });
 }
 
 async function setActive(
   { id }: Workflow,
   isActive: boolean,
-  { access }: MemberVisit,
+  { access }: SignedInRequest,
   { store }: Parts,
 ): Promise<Answer> {
-  needEditor(access);
+  requireEditor(access);
   await store.workflows.setActive(id, isActive, access.caller.id);
   return { to: `${workflowPage(id)}?done=${isActive ? 'resumed' : 'paused'}` };
 }

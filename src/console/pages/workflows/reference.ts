@@ -19,8 +19,8 @@ export function reference(): Html {
   const schema = definitionJsonSchema() as Schema;
   const steps = schema.properties?.steps?.items;
   const types = steps?.oneOf ?? steps?.anyOf ?? [];
-  return html`<details class="more reference"><summary>What can be written</summary>
-<p>A definition has a <code>name</code>, a <code>collection</code> and <code>steps</code>; every step has an <code>id</code> and a <code>type</code>. Texts may hold <code>{{record.field}}</code>, <code>{{steps.id.name}}</code>, <code>{{user.email}}</code> and <code>{{run.id}}</code>.</p>
+  return html`<details class="more reference"><summary>Reference</summary>
+<p>A definition has a <code>name</code>, a <code>collection</code> and <code>steps</code>; every step has an <code>id</code> and a <code>type</code>. Texts can contain <code>{{record.field}}</code>, <code>{{steps.id.name}}</code>, <code>{{user.email}}</code> and <code>{{run.id}}</code>.</p>
 ${members('a definition', schema)}
 ${types.map((type) => {
   const name = `${type.properties?.type?.const}`;

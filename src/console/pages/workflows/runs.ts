@@ -1,29 +1,29 @@
 // Runs, newest first: users see their own, editors those of their view. The filters are in the query of the URL.
 import { type Html, html } from '../../../http/html.ts';
 import { type Run, runStates } from '../../../store/workflows/types.ts';
-import type { Answer, MemberVisit, Parts } from '../../page-request.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { runPage } from '../../paths.ts';
 import { empty, pager, table } from '../../ui/data.ts';
 import { field, filterForm, selectField } from '../../ui/form.ts';
-import { createFramed } from '../../ui/frame.ts';
+import { createFramedPage } from '../../ui/frame.ts';
 import { showTime } from '../../ui/times.ts';
-import { addressOf, chosen, said } from '../logs/filters.ts';
+import { addressOf, readChoice, readText } from '../logs/filters.ts';
 import { runsPage, under } from './access.ts';
 import { originWords, stateBadge, stateWords } from './words.ts';
 
 const LISTED = 25;
 
-export async function listRuns(visit: MemberVisit, parts: Parts): Promise<Answer> {
-  const { access } = visit;
+export async function listRuns(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const { access } = request;
   const all = await parts.workflows.list(access);
-  const workflow = chosen(
-    visit,
+  const workflow = readChoice(
+    request,
     'workflow',
     all.map(({ id }) => id),
   );
-  const state = chosen(visit, 'state', runStates);
-  const record = said(visit, 'record', 400);
-  const after = said(visit, 'after', 40);
+  const state = readChoice(request, 'state', runStates);
+  const record = readText(request, 'record', 400);
+  const after = readText(request, 'after', 40);
   const found = await parts.workflows.runs(access, {
     ...(workflow !== undefined && { workflowId: workflow }),
     ...(state !== undefined && { state }),
@@ -44,28 +44,28 @@ export async function listRuns(visit: MemberVisit, parts: Parts): Promise<Answer
       value: state ?? '',
       options: [['', 'Any'], ...runStates.map((one) => [one, stateWords[one]] as const)],
     }),
-    field({ id: 'record', label: 'Record', type: 'search', value: record, most: 400 }),
+    field({ id: 'record', label: 'Record', type: 'search', value: record, maxLength: 400 }),
   ];
   const isNarrowed = workflow !== undefined || state !== undefined || record !== '';
   const last = found.length === LISTED ? found.at(-1) : undefined;
   const content = html`<h1>Runs</h1>
 <p class="lead">${access.caller.permissionLevel === 'user' ? 'Runs that you started.' : 'Runs of your team.'}</p>
 ${filterForm(parts, runsPage, filters)}
-${found.length > 0 ? runTable(found, visit, parts) : nothing(isNarrowed, parts)}
+${found.length > 0 ? runTable(found, request, parts) : nothing(isNarrowed, parts)}
 ${pager({
-  ...(after !== '' && { newest: addressOf(visit, parts, runsPage) }),
-  ...(last && { older: addressOf(visit, parts, runsPage, { after: last.id }) }),
+  ...(after !== '' && { newest: addressOf(request, parts, runsPage) }),
+  ...(last && { older: addressOf(request, parts, runsPage, { after: last.id }) }),
 })}
 <p class="quietly"><a href="${parts.paths.path(under)}">Workflows</a></p>`;
-  return { page: createFramed(visit, parts, { title: 'Runs', under, content, wide: true }) };
+  return { page: createFramedPage(request, parts, { title: 'Runs', under, content, wide: true }) };
 }
 
 function nothing(isNarrowed: boolean, { paths }: Parts): Html {
-  if (isNarrowed) return empty('No run fits', 'Look for less.');
-  return empty('Nothing has run yet', html`Start one of the <a href="${paths.path(under)}">workflows</a> on a record.`);
+  if (isNarrowed) return empty('No results', 'Clear the filters.');
+  return empty('No runs yet', html`Start one of the <a href="${paths.path(under)}">workflows</a> on a record.`);
 }
 
-export function runTable(runs: readonly Run[], { access }: MemberVisit, { paths }: Parts): Html {
+export function runTable(runs: readonly Run[], { access }: SignedInRequest, { paths }: Parts): Html {
   return table({
     caption: 'Runs',
     heads: ['Started', 'Workflow', 'Record', 'State', 'Through'],

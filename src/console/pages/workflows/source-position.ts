@@ -1,7 +1,7 @@
 // Finds the line of a value in JSON text, to point at errors. The text is known to be valid JSON.
 
 /** Line of the value at `path`, counted from 1. For an absent value, the line of its nearest parent. */
-export function lineOf(text: string, path: readonly string[]): number {
+export function findLine(text: string, path: readonly string[]): number {
   return lineAt(text, find(text, skipSpace(text, 0), path));
 }
 

@@ -5,20 +5,20 @@ import type { AwaitReason, Run, RunOrigin, RunState } from '../../../store/workf
 export const stateWords: Readonly<Record<RunState, string>> = {
   queued: 'Queued',
   running: 'Running',
-  'awaiting-input': 'Waits for a person',
+  'awaiting-input': 'Waiting for a person',
   succeeded: 'Succeeded',
   failed: 'Failed',
   cancelled: 'Cancelled',
 };
 
 export const reasonWords: Readonly<Record<AwaitReason, string>> = {
-  guidance: 'Somebody is to do something, and to say that it is done.',
-  choice: 'Somebody is to choose how it goes on.',
-  confirmation: 'Somebody is to confirm what would be done.',
-  form: 'Somebody is to fill in what is missing.',
-  approval: 'It may be done only when somebody approves it.',
-  uncertain: 'The step was begun and cut off: whether it was done is not known. Look at the record, and say so.',
-  reconnect: 'The remote server must be connected again.',
+  guidance: 'Waiting for someone to complete this task.',
+  choice: 'Waiting for a choice.',
+  confirmation: 'Waiting for confirmation.',
+  form: 'Waiting for missing values.',
+  approval: 'Waiting for approval.',
+  uncertain: 'The step was interrupted, and its outcome is unknown. Check the record and answer.',
+  reconnect: 'Waiting for a new connection to the remote server.',
 };
 
 export const originWords: Readonly<Record<RunOrigin, string>> = {

@@ -25,16 +25,19 @@ export const actions: Points = {
     '2.3 · context · getField': ['fieldOf(await getRecord([field]), field)', 'null'],
   },
   'src/agent/actions/dependency-tracker.ts': {
-    '2.3 · context · hasFieldChanged': ['const changed = watched.hasChanged(field);', 'const changed = false;'],
+    '2.3 · context · hasFieldChanged': ['const changed = state.hasChanged(field);', 'const changed = false;'],
   },
   'src/agent/actions/actions.ts': {
     '2.3 · execute': ['() => execute(context, builder)', '() => undefined'],
     '2.3 · generateFile': ["result.type === 'file' && entry.definition.generateFile !== true", 'false'],
     '2.3 · context · caller': ['filter, caller, ai, signal', 'filter, ai, signal'],
-    '2.3 · context · formValues': ['...base, formValues, hasFieldChanged', '...base, formValues: {}, hasFieldChanged'],
+    '2.3 · context · formValues': [
+      '...base, formValues, hasFieldChanged',
+      '...baseContext, formValues: {}, hasFieldChanged',
+    ],
   },
   'src/agent/actions/catalogue.ts': {
-    '2.3 · form': ["told ? 'static' : 'dynamic'", "'dynamic'"],
+    '2.3 · form': ["isFixed ? 'static' : 'dynamic'", "'dynamic'"],
     '2.3 · description': ['...(description !== undefined && { description }),', ''],
     '2.3 · submitButtonLabel': ['submitButtonLabel.length > LABEL_LIMIT', 'false'],
     '2.4 · collectionName': [
@@ -64,9 +67,9 @@ export const actions: Points = {
       'return undefined;',
     ],
     '2.4 · value': ["if (typeof props.value === 'function') {", 'if (false) {'],
-    '2.4 · options': ['const wrong = known && findUnoffered(value, known);', 'const wrong = undefined as unknown;'],
+    '2.4 · options': ['const wrong = known && findInvalidOption(value, known);', 'const wrong = undefined as unknown;'],
     '2.4 · if': ['if (condition !== undefined &&', 'if (false &&'],
-    '2.4 · type · Collection': ['return key && (await isVisible(place, name, key)) ?', 'return true ?'],
+    '2.4 · type · Collection': ['return key && (await isVisible(context, name, key)) ?', 'return true ?'],
     '2.4 · search · static': ['label.toLowerCase().includes(wanted)', 'true'],
     '2.4 · search · dynamic': [
       'call(options as Handler, part, looking, text)',

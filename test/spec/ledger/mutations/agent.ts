@@ -6,13 +6,16 @@ export const agent: Points = {
     '2.1 · authSecret': ['authSecret: secret,', 'authSecret: { ...secret, required: undefined as never },'],
     '5 · authSecret': ['authSecret: secret,', 'authSecret: { ...secret, required: undefined as never },'],
     '5 · envSecret': ['envSecret: secret,', 'envSecret: { ...secret, required: undefined as never },'],
-    '2.1 · logger': ['logger: given.logger ?? null', 'logger: null'],
-    '2.1 · loggerLevel': ['const said = { logLevel, serverUrl', 'const said = { logLevel: undefined, serverUrl'],
+    '2.1 · logger': ['logger: options.logger ?? null', 'logger: null'],
+    '2.1 · loggerLevel': [
+      'const settingOptions = { logLevel, serverUrl',
+      'const settingOptions = { logLevel: undefined, serverUrl',
+    ],
     '2.1 · prefix': ['prefix, consolePath, apiPath };', 'prefix: undefined, consolePath, apiPath };'],
     '2.1 · schemaPath': ['schemaPath: resolve(schemaPath)', "schemaPath: resolve(schemaPath + '.other')"],
-    '2.1 · typingsPath': ['given.typingsPath === undefined ? null', 'true ? null'],
-    '2.1 · typingsMaxDepth': ['given.typingsMaxDepth ?? 5', '5'],
-    '2.1 · useUnsafeActionEndpoint': ['given.useUnsafeActionEndpoint ?? false', 'false'],
+    '2.1 · typingsPath': ['options.typingsPath === undefined ? null', 'true ? null'],
+    '2.1 · typingsMaxDepth': ['options.typingsMaxDepth ?? 5', '5'],
+    '2.1 · useUnsafeActionEndpoint': ['options.useUnsafeActionEndpoint ?? false', 'false'],
   },
   'src/agent/ai/provider.ts': {
     '5 · apiKey': ['  apiKey: {\n    required: true,', '  apiKey: {\n    required: undefined as never,'],
@@ -27,7 +30,7 @@ export const agent: Points = {
     '2.1 · envSecret': ['if (config.serverUrl === null) await', 'if (false) await'],
   },
   'src/cli/cloud/commands.ts': {
-    '4.6 · bootstrap': ['renameSync(beside, path);', ''],
+    '4.6 · bootstrap': ['renameSync(temporaryFolder, path);', ''],
     '4.6 · update-typings': ['const customize = await loadCustomization(folder);', 'const customize = () => {};'],
     '4.6 · login': ['(await findTokens(server, true))', '(await findTokens(server))'],
   },
@@ -48,7 +51,7 @@ export const agent: Points = {
     '4.1 · removeCollection': ['for (const collection of names) this.#removed.push({ collection, at });', ''],
     '4.1 · use': ['for (const name of collections)', 'for (const name of collections.slice(0, 1))'],
     '4.1 · addAi': ['ai: this.#ai?.provider ?? null', 'ai: null'],
-    '7 · addAi': ['if (this.#ai) misuse(', 'if (false) misuse('],
+    '7 · addAi': ['if (this.#ai) failMisuse(', 'if (false) failMisuse('],
   },
   'src/agent/model/build.ts': {
     '2.2 · include': ['(!include || include.includes(name))', 'true'],
@@ -56,7 +59,7 @@ export const agent: Points = {
     '2.2 · rename': ['name: rename[table.name] ?? table.name', 'name: table.name'],
   },
   'src/server/agent/engine.ts': {
-    '4.1 · restart': ['void running.live.swap(next.engine,', 'void running.live.swap(before.engine,'],
+    '4.1 · restart': ['void running.live.swap(next.engine,', 'void running.live.swap(previous.engine,'],
   },
   'src/server/agent/create-agent.ts': {
     '4.1 · createAgent': [
@@ -76,7 +79,7 @@ export const agent: Points = {
     '4.1 · generateSchemaOnly': ['writeSchema(opened, this.#fileOptions());', ''],
   },
   'src/agent/actions/catalogue.ts': {
-    '7 · useUnsafeActionEndpoint': ['useUnsafeActionEndpoint && slugOf(other.name) === slugOf(name)', 'false'],
+    '7 · useUnsafeActionEndpoint': ['useUnsafeActionEndpoint && toSlug(other.name) === toSlug(name)', 'false'],
   },
   'src/core/config/checks.ts': {
     '7 · basePath': ["path !== '' && publicUrl && new URL(publicUrl).pathname !== '/'", 'false'],

@@ -66,7 +66,7 @@ export const apiNotes: Points = {
   },
   'src/api/notes/routes.ts': {
     'api 4.1 · Admin role': ["scopes: ['notes:read'], admin: true", "scopes: ['notes:read'], admin: false"],
-    'api 4.3 · notes': ["method: 'POST',\n    path: place,", "method: 'POST',\n    path: '/v1/elsewhere',"],
+    'api 4.3 · notes': ["method: 'POST',\n    path: notesPath,", "method: 'POST',\n    path: '/v1/elsewhere',"],
   },
   'src/api/logs/activity-routes.ts': {
     'api 4.3 · activity-logs': ['{environmentName}/activity-logs', '{environmentName}/activities'],
@@ -99,7 +99,7 @@ export const apiNotes: Points = {
     'api 7.2 · 5XX': ["'Refused' : 'Failed'), message, code", "'Refused' : 'Failed'), message"],
   },
   'src/api/authentication.ts': {
-    'api 7.1 · An expired token': ['The token has expired. Make another one.', 'Make another one.'],
+    'api 7.1 · An expired token': ['The token has expired. Create a new one.', 'Create a new one.'],
   },
   'src/api/paths.ts': {
     'api 9 · Public API paths': ['/v1/`)', '/v2/`)'],

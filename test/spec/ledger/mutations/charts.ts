@@ -6,7 +6,7 @@ export const charts: Points = {
     '4.3 · value': ['? { countCurrent }', '? { countCurrent: 0 }'],
     '4.3 · distribution': ["(values) => entries('distribution', values)", '() => []'],
     '4.3 · timeBased': ['value: sums[at]!', 'value: 0'],
-    '4.3 · multipleTimeBased': ["values: addUp(periods, line.values, 'multipleTimeBased')", 'values: []'],
+    '4.3 · multipleTimeBased': ["values: sumByPeriod(periods, line.values, 'multipleTimeBased')", 'values: []'],
     '4.3 · percentage': ["number('percentage', value)", "number('percentage', 0)"],
     '4.3 · objective': ["objective: number('objective', objective)", 'objective: 0'],
     '4.3 · leaderboard': [

@@ -28,7 +28,7 @@ export const conditions: Points = {
     '2.7 · condition · Or': ["aggregator === 'or' ? 'or' : 'and'", "'and'"],
   },
   'src/agent/resolve/names.ts': {
-    '2.7 · sort · field': ["if (path.field.made?.external) onlyShown('sort', field);", 'return [];'],
+    '2.7 · sort · field': ["if (path.field.computedFrom?.external) failOutputOnly('sort', field);", 'return [];'],
     '2.7 · sort · ascending': ['{ path, ascending }))', '{ path, ascending: true }))'],
   },
   'src/agent/operations/internal.ts': {

@@ -2,12 +2,12 @@
 import type { Points } from '../mutations.ts';
 
 const withoutSort = (by: string): readonly [string, string] => [
-  'wishes.sorts.set(what.name, { by: what.by, at });',
-  `if (what.by !== '${by}') wishes.sorts.set(what.name, { by: what.by, at });`,
+  'customizations.sorts.set(what.name, { by: what.by, at });',
+  `if (what.by !== '${by}') customizations.sorts.set(what.name, { by: what.by, at });`,
 ];
 const withoutAnswer = (kept: string): readonly [string, string] => [
-  'known.answers.set(operator, { by, at });',
-  `if (${kept}) known.answers.set(operator, { by, at });`,
+  'known.replacements.set(operator, { by, at });',
+  `if (${kept}) known.replacements.set(operator, { by, at });`,
 ];
 
 export const customizer: Points = {
@@ -15,20 +15,20 @@ export const customizer: Points = {
     '2.6 · many-to-one': ["if (declared.kind === 'toOne') {", 'if (false) {'],
     '2.6 · many-to-one · foreignKey': ['columnOf(home, declared.options?.foreignKey, at)', "columnOf(home, 'id', at)"],
     '2.6 · many-to-one · foreignKeyTarget': [
-      'keyColumn(to, declared.options.foreignKeyTarget, at)',
-      'keyColumn(to, undefined, at)',
+      'onlyKeyColumn(to, declared.options.foreignKeyTarget, at)',
+      'onlyKeyColumn(to, undefined, at)',
     ],
     '2.6 · one-to-many': ["declared.single ? 'one' : 'many'", "'one'"],
     '2.6 · one-to-many · originKey': ['columnOf(to, declared.options?.originKey, at)', "columnOf(to, 'id', at)"],
     '2.6 · one-to-many · originKeyTarget': [
-      'keyColumn(home, declared.options?.originKeyTarget, at)',
-      'keyColumn(home, undefined, at)',
+      'onlyKeyColumn(home, declared.options?.originKeyTarget, at)',
+      'onlyKeyColumn(home, undefined, at)',
     ],
     '2.6 · one-to-one': ["declared.single ? 'one' : 'many'", "'many'"],
     '2.6 · one-to-one · originKey': ['columnOf(to, declared.options?.originKey, at)', "columnOf(to, 'id', at)"],
     '2.6 · one-to-one · originKeyTarget': [
-      'keyColumn(home, declared.options?.originKeyTarget, at)',
-      'keyColumn(home, undefined, at)',
+      'onlyKeyColumn(home, declared.options?.originKeyTarget, at)',
+      'onlyKeyColumn(home, undefined, at)',
     ],
     '2.6 · many-to-many': ["kind: 'many', to, on: Object.freeze([])", "kind: 'one', to, on: Object.freeze([])"],
     '2.6 · many-to-many · throughCollection': ['find(declared.through)', 'find(declared.foreign)'],
@@ -41,12 +41,12 @@ export const customizer: Points = {
       "columnOf(collection, 'id', at)",
     ],
     '2.6 · many-to-many · originKeyTarget': [
-      'keyColumn(home, options?.originKeyTarget, at)',
-      'keyColumn(home, undefined, at)',
+      'onlyKeyColumn(home, options?.originKeyTarget, at)',
+      'onlyKeyColumn(home, undefined, at)',
     ],
     '2.6 · many-to-many · foreignKeyTarget': [
-      'keyColumn(to, options?.foreignKeyTarget, at)',
-      'keyColumn(to, undefined, at)',
+      'onlyKeyColumn(to, options?.foreignKeyTarget, at)',
+      'onlyKeyColumn(to, undefined, at)',
     ],
     '4.2 · Relations · addManyToManyRelation': ["if (declared.kind === 'throughOther')", 'if (false)'],
     '4.2 · Relations · addOneToOneRelation': ["const kind = declared.single ? 'one' : 'many';", "const kind = 'many';"],
@@ -56,10 +56,10 @@ export const customizer: Points = {
       "case 'importField':",
       "case 'importField':\n      if (what.kind === 'importField') return;",
     ],
-    '4.2 · Fields · renameField': ['wishes.renames.set(renamed, { to: what.newName, at });', ''],
-    '4.2 · Fields · removeField': ['wishes.removed.set(renamed, at);', ''],
-    '4.2 · Fields · setFieldNullable': ['wishes.nullable.set(what.name, at);', ''],
-    '4.2 · Segments · addSegment': ['wishes.segments.set(what.name, { definition: what.definition, at });', ''],
+    '4.2 · Fields · renameField': ['customizations.renames.set(renamed, { to: what.newName, at });', ''],
+    '4.2 · Fields · removeField': ['customizations.removed.set(renamed, at);', ''],
+    '4.2 · Fields · setFieldNullable': ['customizations.nullable.set(what.name, at);', ''],
+    '4.2 · Segments · addSegment': ['customizations.segments.set(what.name, { definition: what.definition, at });', ''],
     '4.2 · Search · replaceSearch': [
       "what.replace ? { replace: what.replace, at } : 'none'",
       "what.replace ? 'columns' : 'none'",
@@ -69,16 +69,16 @@ export const customizer: Points = {
       "{ replace: what.replace, at } : 'columns'",
     ],
     '4.2 · Sorting · emulateFieldSorting': withoutSort('here'),
-    '4.2 · Sorting · replaceFieldSorting': ['wishes.sorts.set(what.name, { by: what.by, at });', ''],
+    '4.2 · Sorting · replaceFieldSorting': ['customizations.sorts.set(what.name, { by: what.by, at });', ''],
     '4.2 · Sorting · disableFieldSorting': withoutSort('nothing'),
-    '4.2 · Filtering · emulateFieldFiltering': ['known.rest = at;', ''],
+    '4.2 · Filtering · emulateFieldFiltering': ['known.emulatedAt = at;', ''],
     '4.2 · Filtering · emulateFieldOperator': withoutAnswer("by !== 'here'"),
     '4.2 · Filtering · replaceFieldOperator': withoutAnswer("by === 'here'"),
-    '4.2 · Other · disableCount': ['wishes.countable = false;', ''],
+    '4.2 · Other · disableCount': ['customizations.countable = false;', ''],
   },
   'src/agent/execute/external.ts': {
     '2.6 · external': ['return given.map(', 'return [].map('],
-    '2.6 · external · schema': ['readMade(given ?? null, column, refuse)', 'null'],
+    '2.6 · external · schema': ['readComputedValue(given ?? null, column, refuse)', 'null'],
     '2.6 · external · listRecords': ['list(record, context)', 'list({}, context)'],
   },
   'src/agent/model/external.ts': {

@@ -15,13 +15,13 @@ export const ofDecisions: Points = {
     ],
   },
   'src/agent/customize/option-checks.ts': {
-    'decisions · HTTP API · unknown properties of definitions end the start': ['if (!names.includes(name)) unknownOption', 'if (false) unknownOption'],
+    'decisions · HTTP API · unknown properties of definitions end the start': ['if (!names.includes(name)) failUnknownOption', 'if (false) failUnknownOption'],
   },
   'src/console/pages/approvals/approvals.ts': {
     'decisions · changes · approvals are executed by the server': ["if (verdict === 'approved' && parts.execution)", 'if (false)'],
   },
   'src/oauth/tokens/dpop.ts': {
-    'decisions · OAuth · DPoP': ['if (!sameText(await calculateJwkThumbprint', 'if (false && !sameText(await calculateJwkThumbprint'],
+    'decisions · OAuth · DPoP': ['if (!timingSafeEqualText(await calculateJwkThumbprint', 'if (false && !timingSafeEqualText(await calculateJwkThumbprint'],
   },
   'src/oauth/tokens/access-token.ts': {
     'decisions · OAuth · tokens are for one audience': ["if (payload.aud !== paths.resource) return refuse('The token was issued for another resource.');", ''],
@@ -49,15 +49,15 @@ export const ofDecisions: Points = {
   },
   'src/mcp/tool-call.ts': {
     'decisions · MCP · every call is an entry of the log': ['parts.activity.record({ ...entryOf(call), ...outcomeOf(call), durationMs });', ''],
-    'decisions · MCP · a write is marked before it is done': ['if (intent) await complete(parts, intent, call, answer.recordIds, written);', ''],
+    'decisions · MCP · a write is marked before it is done': ['if (intent) await completeEntry(parts, intent, call, answer.recordIds, written);', ''],
   },
   'src/agent/write/cascades.ts': {
     'decisions · changes · cascades': ['if (!access.mayCascade(root.name) || !access.mayCascade(name))', 'if (!access.mayCascade(root.name))'],
   },
   'src/api/workflows/webhook.ts': {
-    'decisions · workflows · a superseded address is 400 also when disabled': ['if (!counts || trigger.version !== addressed.version ||', 'if (trigger.isEnabled && trigger.version !== addressed.version ||'],
+    'decisions · workflows · a superseded address is 400 also when disabled': ['if (!isKeyValid || trigger.version !== reference.version ||', 'if (trigger.isEnabled && trigger.version !== reference.version ||'],
     'decisions · public API · Idempotency-Key of a webhook': ["if (created.state === 'mismatch') return fail('TRIGGER_KEY_REUSED', {});", ''],
-    'decisions · public API · signature of a webhook': ['if (sent.length === 0 && !trigger.needsSignature) return false;', 'if (sent.length === 0) return false;'],
+    'decisions · public API · signature of a webhook': ['if (presentHeaders.length === 0 && !trigger.needsSignature) return false;', 'if (body.length === 0) return false;'],
   },
   'src/api/parameters.ts': {
     'decisions · public API · unknown parameters are 400 with their name': ["if (query.getAll(name).length > 1) fail(", 'if (query.getAll(name).length > 2) fail('],

@@ -12,8 +12,8 @@ export const edgesOfApi: Points = {
     ],
     'api 4.1 · archivedAt.gte': ['createdAt?.from !== undefined', 'createdAt?.from !== undefined && !archivedAt'],
     'api 2.1 · hasMore': [
-      'showPage(database, few ? few() : walk(database, environmentId, sought), sought.limit + 1)',
-      'showPage(database, few ? few() : walk(database, environmentId, sought), sought.limit)',
+      'showPage(database, few ? few() : walk(database, environmentId, resolved), resolved.limit + 1)',
+      'showPage(database, few ? few() : walk(database, environmentId, search), search.limit)',
     ],
   },
   'src/api/parameters.ts': {
@@ -23,11 +23,11 @@ export const edgesOfApi: Points = {
     ],
     'api 4.1 · updatedAt.lt': ['lt: ({ next }) => ({ to: next - 1 })', 'lt: ({ ms }) => ({ to: ms - 1 })'],
     'api 4.1 · archivedAt.gt': [
-      "DateTime.fromISO(sent, { zone: 'utc' })",
-      "DateTime.fromISO(sent.slice(0, 23), { zone: 'utc' })",
+      "DateTime.fromISO(text, { zone: 'utc' })",
+      "DateTime.fromISO(text.slice(0, 23), { zone: 'utc' })",
     ],
-    'api 4.1 · createdAt.gte': ['{ from: Math.max(...froms) }', '{ from: froms[0]! }'],
-    'api 4.1 · createdAt.lte': ['{ to: Math.min(...tos) }', '{ to: tos[0]! }'],
+    'api 4.1 · createdAt.gte': ['{ from: Math.max(...lowerBounds) }', '{ from: lowerBounds[0]! }'],
+    'api 4.1 · createdAt.lte': ['{ to: Math.min(...upperBounds) }', '{ to: upperBounds[0]! }'],
   },
   'src/store/notes/notes.ts': {
     'api 2.2 · archivedAt': ['archived === true && row.archived_at === null', 'archived === true'],
@@ -39,14 +39,14 @@ export const edgesOfApi: Points = {
   'src/store/notes/rows.ts': {
     'api 2.3 · Note message · user': [".orderBy('note_messages.id')", ".orderBy('note_messages.id', 'desc')"],
   },
-  'src/store/workflows/run-making.ts': {
-    'api 3.2 · queued': ["state: 'queued',", "state: 'running',"],
+  'src/store/workflows/runs.ts': {
+    'api 3.2 · queued': ["state: 'queued',\n    position: 0,", "state: 'running',\n    position: 0,"],
   },
   'src/api/endpoint.ts': {
     'api 7.2 · 429': ['retryAfterSeconds: resetSeconds', 'retryAfterSeconds: 60'],
   },
   'src/api/answer.ts': {
-    'api 7.2 · 4XX': ['message, code, ...wait }', 'message, ...(status !== 404 && { code }), ...wait }'],
+    'api 7.2 · 4XX': ['message, code, ...retryPart }', 'message, ...(status !== 404 && { code }), ...retryPart }'],
   },
   'src/api/authentication.ts': {
     'api 5 · Bearer': ['(\\S{1,4096})$/i.exec', '(\\S{1,4096})$/.exec'],

@@ -15,11 +15,11 @@ export const edgesOfCustomizer: Points = {
   'src/agent/write/overrides.ts': {
     '4.2 · Overrides · overrideCreate': [
       '  return (given as unknown[]).map((record) =>\n    collection.key',
-      '  return (given as unknown[]).toReversed().map((record) =>\n    collection.key',
+      '  return (returnedRows as unknown[]).toReversed().map((record) =>\n    collection.key',
     ],
     '4.2 · Overrides · overrideUpdate': [
-      "const filter = { conditionTree: meant(site, keys) };\n  const from = site.call.written.length;\n  await run(site, 'update'",
-      "const filter = { conditionTree: meant(site, keys.slice(0, 1)) };\n  const from = site.call.written.length;\n  await run(site, 'update'",
+      "const filter = { conditionTree: selectKeysInScope(site, keys) };\n  const from = site.call.written.length;\n  await runOverride(site, 'update'",
+      "const filter = { conditionTree: selectKeysInScope(site, keys.slice(0, 1)) };\n  const from = site.call.written.length;\n  await runOverride(site, 'update'",
     ],
   },
   'src/agent/execute/external.ts': {

@@ -42,14 +42,14 @@ export const edgesDrawn: Points = {
   },
   'src/agent/model/flatten.ts': {
     '2.8 · flattenJsonColumn · columnName': ["if (stored && stored.type !== 'Json')", "if (stored && stored.type === 'Point')"],
-    '2.8 · flattenColumn · columnName': ['const added = wishes.added.get(columnName);', 'const added = undefined as ReturnType<typeof wishes.added.get>;'],
+    '2.8 · flattenColumn · columnName': ['const added = wishes.added.get(columnName);', 'const added = undefined as ReturnType<typeof customizations.added.get>;'],
   },
   'src/agent/model/operators.ts': {
     'decisions · changes · calendar dates are never shifted': ["(type === 'Dateonly' ? edge.day : edge.instant)", "(type === 'Dateonly' ? edge.instant.slice(0, 10) : edge.instant)"],
     '2.7 · operator · Present': ["const empty = and(test('Equal', ''), test('ShorterThan', 1));", "const empty = test('Equal', '');"],
   },
   'src/agent/operations/link-pairs.ts': {
-    '2.6 · many-to-many · originKeyTarget': ['if (nothing)', 'if (false)'],
+    '2.6 · many-to-many · originKeyTarget': ['if (missingValue)', 'if (false)'],
   },
   'src/agent/execute/compute.ts': {
     '2.5 · dependencies': ['return JSON.stringify(from.map((slot) => row[slot]));', 'return JSON.stringify(row[from[0]!]);'],
@@ -62,16 +62,16 @@ export const edgesDrawn: Points = {
     '4.2 · Segments · addSegment': ["if (typeof definition === 'function') continue;", 'if (definition) continue;'],
   },
   'src/agent/write/target.ts': {
-    'decisions · changes · writes through relations': ['at: (other) => callerWriter(access, viewOf(access, other), moment, verb, options),', 'at: (other) => callerWriter(access, viewOf(access, other), moment, verb),'],
+    'decisions · changes · writes through relations': ['forCollection: (other) => createCallerWriter(access, viewOf(access, other), moment, verb, options),', 'forCollection: (other) => createCallerWriter(access, viewOf(access, other), moment, verb),'],
   },
   'src/api/logs/activity-routes.ts': {
-    'api 4.3 · activity-logs': ['if (userEmail !== undefined && (!found || (userId !== undefined && userId !== found.id))) return undefined;', 'if (userEmail !== undefined && !found) return undefined;'],
+    'api 4.3 · activity-logs': ['if (userEmail !== undefined && (!user || (userId !== undefined && userId !== user.id))) return undefined;', 'if (userEmail !== undefined && !user) return undefined;'],
   },
   'src/api/logs/activity-schemas.ts': {
     'api 2.6 · Activity log': ["user ?? { id: userId, name: '', email: '' }", "user ?? { id: 0, name: '', email: '' }"],
   },
   'src/api/logs/admin-log-routes.ts': {
-    'api 4.3 · admin-logs': ['found.length > limit ?', 'found.length >= limit ?'],
+    'api 4.3 · admin-logs': ['found.length > limit ?', 'user.length >= limit ?'],
     'api 5 · scope · admin_logs:read': ["scopes: ['admin_logs:read']", "scopes: ['admin_logs:read', 'activity_logs:read']"],
   },
   'src/api/endpoint.ts': {
@@ -89,10 +89,10 @@ export const edgesDrawn: Points = {
   'src/server/agent/create-agent.ts': {
     '4.1 · restart': ["if (!running || this.#state !== 'started')", "if (!running) return;\n    if (this.#state !== 'started')"],
     '2.1 · typingsPath': ['if (typingsPath !== null) writeTypings(', 'if (false) writeTypings('],
-    '9 · generateSchemaOnly': ['this.#engine.keep(opened.sources);', 'await closeSources(opened.sources);'],
+    '9 · generateSchemaOnly': ['this.#engine.closeLater(opened.sources);', 'await closeSources(opened.sources);'],
   },
   'src/server/environment.ts': {
-    '2.1 · envSecret': ['const mark = sign(ENVIRONMENT, given);', 'const mark = sign(ENVIRONMENT, given.toLowerCase());'],
+    '2.1 · envSecret': ['const secretHash = sign(ENVIRONMENT, configuredSecret);', 'const secretHash = sign(ENVIRONMENT, configuredSecret.toLowerCase());'],
   },
   'src/core/config/exposure.ts': {
     'decisions · start · wide binding without https warns': ["!publicUrl?.startsWith('https:')", '!publicUrl'],
@@ -101,13 +101,13 @@ export const edgesDrawn: Points = {
     '2.1 · loggerLevel': ['index >= logLevels.indexOf(level)', 'index > logLevels.indexOf(level)'],
   },
   'src/mcp/visibility/visibility.ts': {
-    'decisions · MCP · what one may not use is not shown': ["dissociate: onSomeLink('delete')", "dissociate: onSomeLink('add')"],
+    'decisions · MCP · what one may not use is not shown': ["dissociate: someLink('delete')", "dissociate: someLink('add')"],
   },
   'src/mcp/tools/delete.ts': {
     '4.4 · tool · delete': ['writeOptions(call, dryRun)', 'writeOptions(call, false)'],
   },
   'src/mcp/tools/listing.ts': {
-    '4.4 · tool · listRelated': ['doors.count(asked, options)', 'doors.count({}, options)'],
+    '4.4 · tool · listRelated': ['reads.count(conditions, options)', 'reads.count({}, options)'],
   },
   'src/mcp/transport/json-rpc.ts': {
     'decisions · MCP · both generations of the protocol at one address': ['if (version !== undefined && !legacyVersions.has(String(version))) return undefined;', ''],
@@ -116,15 +116,15 @@ export const edgesDrawn: Points = {
     'decisions · HTTP API · AI queries in the form of chat completions': ['if (model !== undefined && model !== ai.model)', 'if (false)'],
   },
   'src/rest/charts/statistics.ts': {
-    'decisions · HTTP API · statistics and charts': ['({ value: await measure(wish, call, filterOf(wish, call).filter) })', '({ value: await measure(wish, call, undefined) })'],
+    'decisions · HTTP API · statistics and charts': ['  value: await measure(chart, call, filterOf(chart, call).filter),', '  value: await measure(chart, call, undefined),'],
   },
   'src/store/notes/search.ts': {
-    'api 2.1 · hasMore': ['knex(some.limit(2 * most).as', 'knex(some.limit(sought.limit).as'],
+    'api 2.1 · hasMore': ['knex(some.limit(2 * maxRows).as', 'knex(some.limit(search.limit).as'],
   },
   'src/store/notes/notes.ts': {
     'api 2.2 · archivedAt': ['...(archived === false && row.archived_at !== null && { archived_at: null }),', ''],
   },
-  'src/store/workflows/run-making.ts': {
+  'src/store/workflows/runs.ts': {
     'api 8 · active runs': ['hashToken(JSON.stringify([workflow.id, recordId]))', 'hashToken(JSON.stringify([workflow.id]))'],
   },
   'src/store/oauth/tokens.ts': {

@@ -19,7 +19,7 @@ export const edgesOfEngine: Points = {
     ],
     '2.8 · flattenColumn · readonly': [
       ['options.readonly ?? !(stored', 'options.readonly ?? (stored'],
-      ['rest.length ? place(known[key], rest, value) : value', 'rest.length ? place(null, rest, value) : value'],
+      ['rest.length ? setAt(current[key], rest, value) : value', 'rest.length ? setAt(null, rest, value) : value'],
     ],
     '2.8 · flattenColumn · columnType': ['return isObject && level > 1', 'return !Array.isArray(type) && level > 1'],
     '2.8 · flattenRelation · include': ["text.replaceAll(SEPARATOR, ':')", 'text'],
@@ -65,17 +65,17 @@ export const edgesOfEngine: Points = {
   },
   'src/agent/execute/compute.ts': {
     '4.2 · Fields · addField': [
-      'awaitEach(await made.definition.getValues(records, context))',
-      '(await made.definition.getValues(records, context), records.map(() => null))',
+      'awaitAll(await made.definition.getValues(records, context))',
+      '(await computedFrom.definition.getValues(records, context), records.map(() => null))',
     ],
     '2.5 · defaultValue': [
-      ['value ?? made.definition.defaultValue', 'value || made.definition.defaultValue'],
-      ['value ?? made.definition.defaultValue', 'value === undefined ? made.definition.defaultValue : value'],
+      ['value ?? made.definition.defaultValue', 'value || computedFrom.definition.defaultValue'],
+      ['value ?? made.definition.defaultValue', 'value === undefined ? computedFrom.definition.defaultValue : value'],
     ],
-    '2.5 · getValues': ['values.length === asked.length', 'values.length >= asked.length'],
+    '2.5 · getValues': ['values.length === distinct.length', 'values.length >= distinct.length'],
     '2.5 · dependencies': [
       ['if (place === undefined) {', 'if (true) {'],
-      ['if (guard !== null && row[guard] === null) return NOWHERE;', ''],
+      ['if (guard !== null && row[guard] === null) return NO_POSITION;', ''],
     ],
   },
   'src/agent/artifacts/schema-file.ts': {
@@ -123,8 +123,8 @@ export const edgesOfEngine: Points = {
   },
   'src/agent/sources/evaluate.ts': {
     '2.7 · validation · ShorterThan': [
-      'countCharacters(text) < (given as number)',
-      'countCharacters(text) <= (given as number)',
+      'countCharacters(text) < (operand as number)',
+      'countCharacters(text) <= (operand as number)',
     ],
   },
   'src/agent/charts/builder.ts': {
@@ -152,8 +152,8 @@ export const edgesOfEngine: Points = {
   },
   'src/rest/parameters.ts': {
     '2.7 · filter · searchExtended': [
-      "isFlag(given.get('searchExtended')) && { searchExtended: true }",
-      "given.has('searchExtended') && { searchExtended: true }",
+      "isFlag(parameters.get('searchExtended')) && { searchExtended: true }",
+      "parameters.has('searchExtended') && { searchExtended: true }",
     ],
   },
 };

@@ -24,14 +24,14 @@ export const edgesOfAgentRows: Points = {
     '2.4 · type · Time': ['readTime(given.trim())', 'readTime(given)'],
   },
   'src/agent/agent.ts': {
-    '2.2 · exclude': ['exclude: names,', "exclude: { expected: 'x', takes: Array.isArray },"],
+    '2.2 · exclude': ['exclude: names,', "exclude: { expected: 'x', accepts: Array.isArray },"],
     '2.2 · factory': [
-      ["if (typeof factory !== 'function') misuse(", 'if (!factory) misuse('],
+      ["if (typeof factory !== 'function')\n", 'if (!factory)\n'],
       ["if (typeof (source as Partial<Source> | null | undefined)?.describe !== 'function')", 'if (!source)'],
       ['for (const { factory, options = {}, at } of this.#factories) {', 'for (const { factory, options = {}, at } of this.#factories.toReversed()) {'],
     ],
-    '2.2 · include': ['include: names,', "include: { expected: 'x', takes: Array.isArray },"],
-    '2.2 · rename': ['!Array.isArray(value) && isNames(Object.values(value ?? {}))', '!Array.isArray(value)'],
+    '2.2 · include': ['include: names,', "include: { expected: 'x', accepts: Array.isArray },"],
+    '2.2 · rename': ['!Array.isArray(value) && isNameList(Object.values(value ?? {}))', '!Array.isArray(value)'],
     '4.1 · use': ['plugin.customizeAgent(this, options)', 'plugin.customizeAgent(this, options ?? ({} as never))'],
   },
   'src/agent/charts/charts.ts': {
@@ -52,13 +52,13 @@ export const edgesOfAgentRows: Points = {
     '2.7 · hook type · Aggregate': ['const each = more.map((condition) =>', 'const each = more.slice(0, 1).map((condition) =>'],
     '4.2 · Hooks · addHook': [
       ["const writes = type !== 'List' && type !== 'Aggregate';", "const writes = type === 'Create';"],
-      ['if (filter) resolveClear(view, filter, moment);', ''],
+      ['if (filter) resolveUnambiguous(view, filter, moment);', ''],
     ],
   },
   'src/agent/model/added.ts': {
     '2.5 · columnType': ["if (Array.isArray(given) && given.length === 1 && typeof given[0] === 'string')", "if (Array.isArray(given) && typeof given[0] === 'string')"],
     '2.5 · dependencies': ['via: Object.freeze([...via, ...(route?.via ?? [])]),', 'via: Object.freeze([...via]),'],
-    '2.8 · flattenColumn · columnType': ["if (type === 'Binary' || type === 'Enum') misuse", "if (type === 'Enum') misuse"],
+    '2.8 · flattenColumn · columnType': ["if (type === 'Binary' || type === 'Enum') failMisuse", "if (type === 'Enum') failMisuse"],
     '4.2 · Fields · importField': ['via.length > 0 || field.nullable, isReadOnly', 'field.nullable, isReadOnly'],
     '4.2 · Relations · addExternalRelation': ["return type === 'Enum' ? 'String' : type;", 'return type;'],
   },
@@ -69,8 +69,8 @@ export const edgesOfAgentRows: Points = {
       ['for (const name of [...(include ?? []), ...exclude, ...Object.keys(rename)])', 'for (const name of [...(include ?? []).slice(0, 1), ...exclude, ...Object.keys(rename)])'],
     ],
     '2.2 · rename': ['...exclude, ...Object.keys(rename)])', '...exclude, ...Object.keys(rename).slice(0, 1)])'],
-    '2.6 · many-to-one': ['if (draft.inside.has(declared.name))', 'if (false)'],
-    '4.2 · Fields · removeField': ["return (\n    field.to.published &&\n    (field.inverse ||", "return (\n    field.to.published &&\n    (true ||"],
+    '2.6 · many-to-one': ['if (draft.internalFields.has(declared.name))', 'if (false)'],
+    '4.2 · Fields · removeField': ["return (\n    field.to.isPublished &&\n    (field.inverse ||", "return (\n    field.to.isPublished &&\n    (true ||"],
   },
   'src/agent/model/declared.ts': {
     '2.6 · many-to-one · foreignKeyTarget': [
@@ -83,56 +83,56 @@ export const edgesOfAgentRows: Points = {
     ],
   },
   'src/agent/model/flatten.ts': {
-    '2.8 · flattenColumn · columnName': ["if (wishes.added.has(field)) misuse(`'${column}'", "if (false) misuse(`'${column}'"],
+    '2.8 · flattenColumn · columnName': ["if (wishes.added.has(field)) failMisuse(`'${column}'", "if (false) failMisuse(`'${column}'"],
     '2.8 · flattenColumn · columnType': ['if (columnType) return readShape(columnType, at);', 'if (columnType && !(stored as { shape?: unknown } | undefined)?.shape) return readShape(columnType, at);'],
     '2.8 · flattenColumn · include': ['all.indexOf(name) === index', 'true'],
     '2.8 · flattenColumn · readonly': ["if (!isReadOnly && (stored?.kind !== 'column' || stored.readOnly))", 'if (false)'],
-    '2.8 · flattenJsonColumn · readonly': ["options.readonly ?? !(stored?.kind === 'column' && !stored.readOnly && !stored.made)", "options.readonly ?? !(stored?.kind === 'column')"],
+    '2.8 · flattenJsonColumn · readonly': ["options.readonly ?? !(stored?.kind === 'column' && !stored.readOnly && !stored.computedFrom)", "options.readonly ?? !(stored?.kind === 'column')"],
     '2.8 · flattenRelation · include': [
-      ['return [...stored, ...wishes.added.keys()].filter((name) => !wishes.removed.has(name));', 'return [...stored, ...wishes.added.keys()];'],
+      ['return [...stored, ...wishes.added.keys()].filter((name) => !wishes.removed.has(name));', 'return [...stored, ...customizations.added.keys()];'],
       ['return [...stored, ...wishes.added.keys()].filter', 'return [...stored].filter'],
     ],
-    '2.8 · flattenRelation · relationName': ["if (wishes.added.has(name)) misuse(`'${relationName}'", "if (false) misuse(`'${relationName}'"],
+    '2.8 · flattenRelation · relationName': ["if (wishes.added.has(name)) failMisuse(`'${relationName}'", "if (false) failMisuse(`'${relationName}'"],
   },
   'src/agent/model/operators.ts': {
     '4.2 · Filtering · replaceFieldOperator': ["return takes === 'expression' && typeof by === 'object' ? 'text' : takes;", 'return takes;'],
   },
   'src/agent/model/customizations.ts': {
-    '4.2 · Fields · removeField': ["      const renamed = [...wishes.renames].find(([, { to }]) => to === what.name)?.[0] ?? what.name;\n      wishes.removed.set", "      const renamed = what.name;\n      wishes.removed.set"],
-    '4.2 · Fields · renameField': ["      const renamed = [...wishes.renames].find(([, { to }]) => to === what.name)?.[0] ?? what.name;\n      wishes.renames.set", "      const renamed = what.name;\n      wishes.renames.set"],
+    '4.2 · Fields · removeField': ["      const renamed = [...customizations.renames].find(([, { to }]) => to === what.name)?.[0] ?? what.name;\n      customizations.removed.set", "      const renamed = what.name;\n      customizations.removed.set"],
+    '4.2 · Fields · renameField': ["      const renamed = [...customizations.renames].find(([, { to }]) => to === what.name)?.[0] ?? what.name;\n      customizations.renames.set", "      const renamed = what.name;\n      customizations.renames.set"],
     '4.2 · Fields · setFieldNullable': [".filter(({ operator }) => operator !== 'Present'),", ".filter(({ operator }) => operator === 'Present'),"],
-    '4.2 · Filtering · emulateFieldFiltering': ["if (what.kind === 'emulateOperator' && !what.operator) {\n        known.rest = at;\n        return;", "if (what.kind === 'emulateOperator' && !what.operator) {\n        known.answers.clear();\n        known.rest = at;\n        return;"],
-    '4.2 · Other · disableCount': ['wishes.countable = false;', 'wishes.countable = !wishes.countable;'],
-    '4.2 · Search · replaceSearch': ["wishes.search = what.replace ? { replace: what.replace, at } : 'none';", "if (wishes.search === 'columns') wishes.search = what.replace ? { replace: what.replace, at } : 'none';"],
+    '4.2 · Filtering · emulateFieldFiltering': ["if (what.kind === 'emulateOperator' && !what.operator) {\n        known.emulatedAt = at;\n        return;", "if (what.kind === 'emulateOperator' && !what.operator) {\n        known.replacements.clear();\n        known.emulatedAt = at;\n        return;"],
+    '4.2 · Other · disableCount': ['customizations.countable = false;', 'customizations.countable = !customizations.countable;'],
+    '4.2 · Search · replaceSearch': ["customizations.search = what.replace ? { replace: what.replace, at } : 'none';", "if (customizations.search === 'columns') customizations.search = what.replace ? { replace: what.replace, at } : 'none';"],
     '4.2 · Sorting · replaceFieldSorting': ["if (typeof by === 'object' && by.some((clause) => clause?.field === name))", "if (typeof by === 'object' && by[0]?.field === name)"],
   },
   'src/agent/operations/link.ts': {
-    '2.6 · external': ['if (relation.given)', 'if (false)'],
+    '2.6 · external': ['if (relation.recordsColumn)', 'if (false)'],
     '2.6 · one-to-many · originKey': [
       ['const where = and(keysFilter(place.target, keys), scoped, ...(isOn ? [] : related));', 'const where = and(keysFilter(place.target, keys), scoped);'],
-      ['if (!isOn && taken.length === 0)', 'if (false)'],
+      ['if (!isOn && nullable.length === 0)', 'if (false)'],
     ],
     '2.6 · one-to-one': ['if (!lowestBy) return relation;', 'return relation;'],
   },
   'src/agent/operations/link-pairs.ts': {
     '2.6 · many-to-many': [
-      ['if (!through.collection.published && !door.isInside)', 'if (false)'],
-      ['const missing = full.filter((_, at) => !linked.has(markRecord(columns, records[at]!)));', 'const missing = full;'],
+      ['if (!through.collection.isPublished && !door.isInternal)', 'if (false)'],
+      ['const missing = completed.filter((_, at) => !linked.has(recordKey(columns, records[at]!)));', 'const missing = completed;'],
       ["if (missing.length) fail('RECORD_NOT_FOUND', { collection: to.name, id: missing[0]!, missing });", ''],
     ],
-    '2.6 · many-to-many · foreignKey': ['const missing = ids.filter((_, at) => !linked.has(markRecord(columns, records[at]!)));', 'const missing: string[] = [];'],
+    '2.6 · many-to-many · foreignKey': ['const missing = ids.filter((_, at) => !linked.has(recordKey(columns, records[at]!)));', 'const missing: string[] = [];'],
   },
   'src/agent/write/overrides.ts': {
-    '4.2 · Overrides · overrideCreate': ['!Array.isArray(given) || given.length !== count) refuse(', '!Array.isArray(given)) refuse('],
+    '4.2 · Overrides · overrideCreate': ['!Array.isArray(given) || given.length !== count) refuse(', '!Array.isArray(returnedRows)) refuse('],
   },
   'src/agent/execute/compute.ts': {
-    '2.5 · defaultValue': ['ready.push(read(value ?? made.definition.defaultValue))', 'ready.push(value == null ? made.definition.defaultValue ?? null : read(value))'],
+    '2.5 · defaultValue': ['ready.push(read(value ?? made.definition.defaultValue))', 'ready.push(value == null ? computedFrom.definition.defaultValue ?? null : read(value))'],
     '2.5 · dependencies': ["if (from.length === 1 && (typeof value === 'number' || (typeof value === 'string' && value[0] !== '[')))", "if (from.length === 1 && (typeof value === 'number' || typeof value === 'string'))"],
-    '4.2 · Fields · addField': ['place === NOWHERE ? null : ready[place]', 'place === NOWHERE ? made.definition.defaultValue ?? null : ready[place]'],
+    '4.2 · Fields · addField': ['place === NO_POSITION ? null : ready[place]', 'place === NO_POSITION ? computedFrom.definition.defaultValue ?? null : ready[place]'],
   },
   'src/agent/execute/external.ts': {
     '2.6 · external': ["if (typeof each !== 'object' || each === null || Array.isArray(each))", "if (typeof each !== 'object' || each === null)"],
-    '2.6 · external · schema': ['readMade(given ?? null, column, refuse)', 'readMade(given || null, column, refuse)'],
+    '2.6 · external · schema': ['readComputedValue(given ?? null, column, refuse)', 'readComputedValue(given || null, column, refuse)'],
   },
   'src/agent/lower/search.ts': {
     '2.7 · filter · search': ['const LENGTH_LIMIT = 1_000;', 'const LENGTH_LIMIT = 10;'],
@@ -144,7 +144,7 @@ export const edgesOfAgentRows: Points = {
     '4.2 · Fields · addFieldValidation': [
       ["value === null\n      ? rule.operator === 'Present'", "value === null\n      ? false"],
       ["answer.takes === 'values' ? (checked as unknown[]).filter((item) => item !== null) : checked", 'checked'],
-      ['(value as string).length > MATCHED_LIMIT', '(value as string).length > 100'],
+      ['(value as string).length > MAX_MATCHED_LENGTH', '(value as string).length > 100'],
     ],
   },
   'src/agent/artifacts/schema-file.ts': {
@@ -154,17 +154,17 @@ export const edgesOfAgentRows: Points = {
     '4.1 · generateSchemaOnly': ['writeTypings(opened.model, { typingsPath, typingsMaxDepth }, observe);', 'writeTypings(opened.model, { typingsPath, typingsMaxDepth: 5 }, observe);'],
     '4.1 · mountAiMcpServer': ['if (this.#mcp && !this.#isMounted)', 'if (false)'],
     '4.1 · restart': ['const next = this.#restarting.then(() => this.#rebuild(at));', 'const next = this.#rebuild(at);'],
-    '4.1 · start': ["      this.reopenBlueprint();\n", ''],
+    '4.1 · start': ["      this.reopenBuilder();\n", ''],
     '4.1 · stop': [
-      ["      await this.#engine.closeKept();\n", ''],
+      ["      await this.#engine.closePending();\n", ''],
       ["    await this.#restarting;\n", ''],
     ],
-    '4.1 · updateTypesOnFileSystem': ["      writeTypings(model, options, parts.observe);\n    } finally {\n      await closeSources(sources);", "      writeTypings(model, options, parts.observe);\n    } finally {"],
+    '4.1 · updateTypesOnFileSystem': ["    } finally {\n      await closeSources(opened.sources);", "    } finally {"],
     '9 · generateSchemaOnly': ['if (typingsPath !== null) writeTypings(', 'if (false) writeTypings('],
   },
   'src/server/agent/options.ts': {
-    '2.1 · authSecret': ['authSecret: secret,', "authSecret: { ...secret, takes: (value) => typeof value === 'string' },"],
-    '4.1 · createAgent': ['typingsMaxDepth: given.typingsMaxDepth ?? 5', 'typingsMaxDepth: given.typingsMaxDepth ?? 1'],
+    '2.1 · authSecret': ['authSecret: secret,', "authSecret: { ...secret, accepts: (value) => typeof value === 'string' },"],
+    '4.1 · createAgent': ['typingsMaxDepth: options.typingsMaxDepth ?? 5', 'typingsMaxDepth: settingValues.typingsMaxDepth ?? 1'],
     '4.1 · updateTypesOnFileSystem': ['typingsMaxDepth: { ...depth, required: true }', 'typingsMaxDepth: { ...depth }'],
   },
   'src/cli/cloud/folder.ts': {
@@ -183,7 +183,7 @@ export const edgesOfAgentRows: Points = {
     ],
     '4.6 · login': [
       ['if (!options.again && (await findTokens(server, true)))', 'if (await findTokens(server, true))'],
-      ['return say(`The sign-in to', 'return say(`No sign-in to'],
+      ['return printLine(`The sign-in to', 'return printLine(`No sign-in to'],
     ],
     '4.6 · update-typings': [
       ['const isNew = replaceTypings(folder, structure, typings);', 'const isNew = (replaceTypings(folder, structure, typings), true);'],
@@ -191,16 +191,14 @@ export const edgesOfAgentRows: Points = {
     ],
   },
   'src/mcp/results/action-result.ts': {
-    '4.4 · tool · executeAction': ['message: message.slice(0, MESSAGE_CHARACTERS),', 'message,'],
+    '4.4 · tool · executeAction': ['message: message.slice(0, MAX_MESSAGE_CHARACTERS),', 'message,'],
   },
   'src/mcp/results/form-result.ts': {
     '4.4 · tool · getActionForm': ['...(problems.length > 0 && {', '...(problems.length > 1 && {'],
   },
   'src/mcp/input/arguments.ts': {
-    '4.4 · tool · create': ['if (key && key.length > KEY_CHARACTERS)', 'if (key && key.length > 2 * KEY_CHARACTERS)'],
-  },
-  'src/mcp/input/columns.ts': {
-    '4.4 · tool · list': ["way.toLowerCase() !== 'desc'", "way !== 'desc'"],
+    '4.4 · tool · create': ['if (key && key.length > MAX_KEY_CHARACTERS)', 'if (key && key.length > 2 * MAX_KEY_CHARACTERS)'],
+    '4.4 · tool · list': ["direction.toLowerCase() !== 'desc'", "direction !== 'desc'"],
   },
   'src/mcp/tools/describe-collection.ts': {
     '4.4 · tool · describeCollection': [
@@ -221,10 +219,10 @@ export const edgesOfAgentRows: Points = {
       ["number: readCount(page.number, 'pagination.number') ?? 1,", "number: readCount(page.number, 'pagination.number', 0) ?? 1,"],
       ['...(args.timezone && { timezone: args.timezone }),', ''],
     ],
-    '4.4 · tool · listRelated': ['doors.count(asked, options)', 'doors.count({ ...asked, segment: undefined as never }, options)'],
+    '4.4 · tool · listRelated': ['reads.count(conditions, options)', 'reads.count({ ...conditions, segment: undefined as never }, options)'],
   },
   'src/testing/agent-client.ts': {
-    '4.7 · createAgentTestClient': ["await connection.ask('GET', '/authentication/session');", ''],
+    '4.7 · createAgentTestClient': ["await connection.request('GET', '/authentication/session');", ''],
   },
   'src/testing/collections.ts': {
     '4.7 · createAgentTestClient': ['search: (text: string, options: QueryOptions = {}) => lister.list({ ...options, search: text })', 'search: (text: string) => lister.list({ search: text })'],
@@ -238,8 +236,8 @@ export const edgesOfAgentRows: Points = {
       ["url.pathname.replace(/\\/+$/, '')", "url.pathname.replace(/\\/$/, '')"],
       ['/^https?:\\/\\//.test(value)', '/^http:\\/\\//.test(value)'],
     ],
-    '2.9 · serverUrl': ["given.serverUrl.replace(/\\/+$/, '')", 'given.serverUrl'],
-    '4.7 · createAgentTestClient': ["timezone: given.timezone ?? 'UTC'", "timezone: 'UTC'"],
+    '2.9 · serverUrl': ["options.serverUrl.replace(/\\/+$/, '')", 'options.serverUrl'],
+    '4.7 · createAgentTestClient': ["timezone: options.timezone ?? 'UTC'", "timezone: 'UTC'"],
   },
   'src/testing/sandbox.ts': {
     '2.9 · serverUrl': ['if (!isSandbox) {', 'if (false) {'],

@@ -5,10 +5,10 @@ import type { Points } from '../mutations.ts';
 export const edgesOfApiRows: Points = {
   'src/api/logs/activity-routes.ts': {
     'api 4.3 · activity-logs': [
-      ['writeCursor([last.startedAt, last.id], mark)', 'writeCursor([last.startedAt, last.id + 1], mark)'],
-      ["times: readInstants(sent, 'createdAt'),", ''],
+      ['formatCursor([last.startedAt, last.id], queryHash)', 'formatCursor([last.startedAt, last.id + 1], queryHash)'],
+      ["times: parseInstants(parameters, 'createdAt'),", ''],
       ['recordId, type, outcome, clientName }', 'recordId, type, clientName }'],
-      ['userId: found?.id ?? userId, team,', 'userId: found?.id ?? userId,'],
+      ['userId: user?.id ?? userId, team,', 'userId: user?.id ?? userId,'],
     ],
   },
   'src/api/logs/activity-schemas.ts': {
@@ -21,9 +21,9 @@ export const edgesOfApiRows: Points = {
   'src/api/logs/admin-log-routes.ts': {
     'api 4.3 · admin-logs': [
       ['limit: integer(1, 100, 10)', 'limit: integer(1, 100, 20)'],
-      ["resource, times: readInstants(sent, 'createdAt') }", 'resource }'],
-      ['userId: found?.id ?? userId, type', 'userId, type'],
-      ['writeCursor([last.at, last.id], mark)', 'writeCursor([last.at, last.id + 1], mark)'],
+      ["resource, times: parseInstants(parameters, 'createdAt') }", 'resource }'],
+      ['userId: user?.id ?? userId, type', 'userId, type'],
+      ['formatCursor([last.at, last.id], queryHash)', 'formatCursor([last.at, last.id + 1], queryHash)'],
     ],
   },
   'src/api/logs/admin-log-schemas.ts': {
@@ -47,7 +47,7 @@ export const edgesOfApiRows: Points = {
     'api 5 · Bearer': ["(token === undefined) return refuse('The Authorization header", "(token === undefined && false) return refuse('The Authorization header"],
   },
   'src/api/notes/list.ts': {
-    'api 2.1 · parameters': ['const { limit = 10, cursor, ...sent } = query;', 'const { limit = 10, ...sent } = query; const { cursor } = query;'],
+    'api 2.1 · parameters': ['const { limit = 10, cursor, ...sent } = query;', 'const { limit = 10, ...parameters } = query; const { cursor } = query;'],
   },
   'src/api/notes/routes.ts': {
     'api 5 · scope · notes:write': ["const writing = { scopes: ['notes:write'], admin: true }", "const writing = { scopes: ['notes:write', 'workflows:trigger'], admin: true }"],
@@ -55,34 +55,34 @@ export const edgesOfApiRows: Points = {
   'src/api/notes/schemas.ts': {
     'api 2.2 · environment': ["environment: { object: 'environment', name: note.environment }", "environment: { object: 'environment', name: 'Production' }"],
     'api 2.3 · Environment · name': ["environment: { object: 'environment', name: note.environment }", "environment: { object: 'environment', name: 'Production' }"],
-    'api 4.3 · notes': ['.refine((sent) => Object.keys(sent).length > 0', '.refine((sent) => Object.keys(sent).length >= 0'],
+    'api 4.3 · notes': ['.refine((change) => Object.keys(change).length > 0', '.refine((change) => Object.keys(change).length >= 0'],
   },
   'src/api/parameters.ts': {
-    'api 4.1 · archivedAt.lte': ['if (!/^\\d{4}/.test(sent)) return undefined;', ''],
+    'api 4.1 · archivedAt.lte': ['if (!/^\\d{4}/.test(text)) return undefined;', ''],
     'api 4.1 · createdAt.gte': ['gte: ({ next }) => ({ from: next })', 'gte: ({ ms }) => ({ from: ms })'],
-    'api 4.1 · createdAt.lt': ['if (!/^\\d{4}/.test(sent)) return undefined;', ''],
+    'api 4.1 · createdAt.lt': ['if (!/^\\d{4}/.test(text)) return undefined;', ''],
     'api 4.1 · createdAt.lte': ['lte: ({ ms }) => ({ to: ms })', 'lte: ({ next }) => ({ to: next })'],
     'api 4.1 · updatedAt.gt': ['gt: ({ ms }) => ({ from: ms + 1 })', 'gt: ({ next }) => ({ from: next + 1 })'],
   },
   'src/api/token-routes.ts': {
-    'api 5 · level · read-only': ["new Set(['notes:write', 'workflows:trigger', 'all',", "new Set(['notes:write', 'all',"],
-    'api 5 · revoked': ["if (!gone) fail('NOT_FOUND', { path: `token ${tokenId}` });", ''],
+    'api 5 · level · read-only': ["  'workflows:trigger',\n  'all',\n", "  'all',\n"],
+    'api 5 · revoked': ["if (!isRevoked) fail('NOT_FOUND', { path: `token ${tokenId}` });", ''],
   },
   'src/api/workflows/webhook.ts': {
-    'api 4.2 · authority': ['const holder = await countFailures(refused, client, () => checkHolder(req.headers.authorization));', "const holder = await countFailures(refused, client, () => checkHolder(req.headers.authorization ?? `Bearer ${new URL(req.url ?? '/', 'http://x').searchParams.get('token')}`));"],
+    'api 4.2 · authority': ['const holder = await countFailures(failureLimiter, client, () => checkHolder(req.headers.authorization));', "const holder = await countFailures(failureLimiter, client, () => checkHolder(req.headers.authorization ?? `Bearer ${new URL(req.url ?? '/', 'http://x').searchParams.get('token')}`));"],
     'api 4.2 · record_id': ["argument: path.length > 0 ? path.join('.') : 'body'", "argument: 'body'"],
     "api 4.2 · the token's user": ["origin: 'webhook', clientId", "origin: 'mcp' as 'webhook', clientId"],
     'api 5 · webhook': ["scope === 'workflows:trigger' || scope === 'all'", "scope === 'workflows:trigger'"],
     'api 7.3 · 400': [
       ["argument: path.length > 0 ? path.join('.') : 'body'", "argument: path.join('.')"],
-      ['if (!counts || trigger.version !== addressed.version || trigger.keyId !== addressed.keyId)', 'if (trigger.version !== addressed.version)'],
+      ['if (!isKeyValid || trigger.version !== reference.version || trigger.keyId !== reference.keyId)', 'if (trigger.version !== reference.version)'],
     ],
     'api 7.3 · 403': [
       ["scope === 'workflows:trigger' || scope === 'all'", "scope !== 'notes:read'"],
-      ['if (maySee(access, workflow)) return;', "if (maySee(access, workflow) || access.caller.permissionLevel === 'admin') return;"],
+      ['if (canSeeWorkflow(access, workflow)) return;', "if (canSeeWorkflow(access, workflow) || access.caller.permissionLevel === 'admin') return;"],
     ],
     'api 7.3 · 429': ['await calls.consume(workflow.id);', 'await calls.consume(workflow.id + holder.token.id);'],
-    'api 8 · webhook rate': ['await calls.consume(workflow.id);', 'await calls.consume(workflow.id + addressed.version);'],
+    'api 8 · webhook rate': ['await calls.consume(workflow.id);', 'await calls.consume(workflow.id + reference.version);'],
   },
   'src/store/notes/rows.ts': {
     'api 2.2 · user': [
@@ -112,7 +112,7 @@ export const edgesOfApiRows: Points = {
       ['if (message.content === content) return true;', ''],
     ],
   },
-  'src/store/workflows/run-making.ts': {
+  'src/store/workflows/runs.ts': {
     'api 3.2 · active run': [
       ['hashToken(JSON.stringify([workflow.id, recordId]))', 'hashToken(JSON.stringify([workflow.id, recordId, userId]))'],
       ['hashToken(JSON.stringify([workflow.id, recordId]))', 'hashToken(JSON.stringify([workflow.id, workflow.version, recordId]))'],
@@ -122,12 +122,12 @@ export const edgesOfApiRows: Points = {
     'api 2.5 · creation date': ['createdAt: Number(row.created_at),', 'createdAt: Number(row.last_used_at ?? row.created_at),'],
     'api 2.5 · last used': ["orWhere('last_used_at', '<', at)", "orWhere('last_used_at', '>', at)"],
     'api 2.5 · name': [
-      ['const name = given.name.trim();', 'const name = given.name;'],
-      ['name.length > NAME_MOST', 'name.length > 200'],
+      ['const name = input.name.trim();', 'const name = input.name;'],
+      ['name.length > MAX_NAME_LENGTH', 'name.length > 200'],
     ],
     'api 2.5 · project': ['.where({ token_hash: hash, project_id: projectId })', '.where({ token_hash: hash })'],
     'api 2.5 · scopes': [
-      ['const scopes = [...new Set(given.scopes)];', 'const scopes = [...given.scopes];'],
+      ['const scopes = [...new Set(input.scopes)];', 'const scopes = [...input.scopes];'],
       ['scopes.length > 0 && scopes.every((scope)', 'scopes.some((scope)'],
     ],
   },

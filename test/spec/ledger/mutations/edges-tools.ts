@@ -50,8 +50,8 @@ export const edgesOfTools: Points = {
     '4.4 · tool · associate': ['const ids: readonly unknown[] = Array.isArray(value) ? value : [value];', 'const ids: readonly unknown[] = Array.isArray(value) ? value.slice(-1) : [value];'],
   },
   'src/mcp/results/write-result.ts': {
-    '4.4 · tool · create': ['rows: records.slice(0, most)', 'rows: records.slice(0, 1)'],
-    '4.4 · tool · update': ['    ids: ids.slice(0, most),', '    ids: ids.slice(0, 1),'],
+    '4.4 · tool · create': ['rows: records.slice(0, max)', 'rows: records.slice(0, 1)'],
+    '4.4 · tool · update': ['    ids: ids.slice(0, max),', '    ids: ids.slice(0, 1),'],
   },
   'src/mcp/results/list-result.ts': {
     '4.4 · tool · list': ['const cursor = hasMore && items.length > 0', 'const cursor = items.length > 0'],
@@ -65,14 +65,14 @@ export const edgesOfTools: Points = {
   'src/api/notes/list.ts': {
     'api 2.1 · hasMore': ['hasMore: next !== undefined', 'hasMore: notes.length === limit'],
     'api 2.1 · parameters': ['parameters: { ...path, limit, ...sent }', 'parameters: { ...path, limit }'],
-    'api 4.1 · archivedAt.gte': ["readInstants(sent, 'archivedAt')", "readInstants(sent, 'updatedAt')"],
-    'api 4.1 · updatedAt.lte': ["readInstants(sent, 'updatedAt')", "readInstants(sent, 'createdAt')"],
-    'api 4.1 · createdAt.gt': ["readInstants(sent, 'createdAt')", "readInstants(sent, 'updatedAt')"],
+    'api 4.1 · archivedAt.gte': ["parseInstants(parameters, 'archivedAt')", "parseInstants(parameters, 'updatedAt')"],
+    'api 4.1 · updatedAt.lte': ["parseInstants(parameters, 'updatedAt')", "parseInstants(parameters, 'createdAt')"],
+    'api 4.1 · createdAt.gt': ["parseInstants(parameters, 'createdAt')", "parseInstants(parameters, 'updatedAt')"],
   },
   'src/api/parameters.ts': {
     'api 4.1 · createdAt.lt': ["zone: 'utc' });", "zone: 'Asia/Tokyo' });"],
-    'api 4.1 · updatedAt.gte': ['Math.max(...froms)', 'Math.min(...froms)'],
-    'api 4.1 · createdAt.gt': ['Math.min(...tos)', 'Math.max(...tos) + 9e15'],
+    'api 4.1 · updatedAt.gte': ['Math.max(...lowerBounds)', 'Math.min(...lowerBounds)'],
+    'api 4.1 · createdAt.gt': ['Math.min(...upperBounds)', 'Math.max(...upperBounds) + 9e15'],
     'api 4.1 · limit': ['/^(0|[1-9]\\d{0,9})$/', '/^\\d{1,10}$/'],
   },
   'src/store/notes/search.ts': {
@@ -90,7 +90,7 @@ export const edgesOfTools: Points = {
     'api 2.3 · User · username': ["first_name ?? ''} ", "''} "],
   },
   'src/api/workflows/webhook.ts': {
-    'api 7.3 · 404': ['if (!found || found.renderingId !== addressed.renderingId) {', 'if (found === null) {'],
+    'api 7.3 · 404': ['if (!found || found.renderingId !== reference.renderingId) {', 'if (found === null) {'],
   },
   'src/api/authentication.ts': {
     'api 7.3 · 401': ['if (token.expiresAt !== null && !(token.expiresAt > clock.now())) {', 'if (false) {'],

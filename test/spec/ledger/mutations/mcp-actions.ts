@@ -10,8 +10,8 @@ export const mcpActions: Points = {
   },
   'src/mcp/tools/get-action-form.ts': {
     '4.4 · tool · getActionForm': [
-      'const request = { ...toRequest(args), values };',
-      'const request = { ...toRequest(args), values: {} as typeof values };',
+      'const request = { ...toActionRequest(args), values };',
+      'const request = { ...toActionRequest(args), values: {} as typeof values };',
     ],
   },
   'src/mcp/tools/execute-action.ts': {

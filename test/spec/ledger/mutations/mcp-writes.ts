@@ -12,14 +12,14 @@ export const mcpWrites: Points = {
   },
   'src/mcp/tools/associate.ts': {
     '4.4 · tool · associate': [
-      "answerLinking(linking, call, 'targetRecordId', call.engine.associate)",
-      "answerLinking(linking, call, 'targetRecordId', call.engine.dissociate)",
+      "runLinking(linking, call, 'targetRecordId', call.engine.associate)",
+      "runLinking(linking, call, 'targetRecordId', call.engine.dissociate)",
     ],
   },
   'src/mcp/tools/dissociate.ts': {
     '4.4 · tool · dissociate': [
-      "answerLinking(linking, call, 'targetRecordIds', call.engine.dissociate)",
-      "answerLinking(linking, call, 'targetRecordIds', call.engine.associate)",
+      "runLinking(linking, call, 'targetRecordIds', call.engine.dissociate)",
+      "runLinking(linking, call, 'targetRecordIds', call.engine.associate)",
     ],
   },
 };

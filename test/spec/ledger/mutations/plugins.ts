@@ -1,7 +1,7 @@
 // Mutations for the rows of plugins.
 import type { Points } from '../mutations.ts';
 
-const parts = ['dig(record[column], path)', 'null'] as const;
+const parts = ['readAt(record[column], path)', 'null'] as const;
 const include = ['include?.map(read) ?? names', 'names'] as const;
 const exclude = ['!without.has(name) && ', ''] as const;
 const level = ['isObject && level > 1', 'false'] as const;

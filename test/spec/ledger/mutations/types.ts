@@ -12,7 +12,7 @@ export const types: Points = {
     '2.5 · columnType · File': ["if (given === 'File') return { type: 'Binary' };", ''],
   },
   'src/agent/execute/compute.ts': {
-    '2.5 · getValues': ['Array.isArray(values) && values.length === asked.length', 'Array.isArray(values)'],
+    '2.5 · getValues': ['Array.isArray(values) && values.length === distinct.length', 'Array.isArray(values)'],
     '2.5 · defaultValue': ['value ?? made.definition.defaultValue', 'value'],
   },
   'src/agent/execute/computed-values.ts': {

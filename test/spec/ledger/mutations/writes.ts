@@ -48,7 +48,10 @@ export const writes: Points = {
     '4.2 · Overrides · overrideDelete': missed('delete'),
   },
   'src/agent/model/customizations.ts': {
-    '4.2 · Fields · addFieldValidation': ['?? []), { operator, value, at }]', '?? [])]'],
-    '4.2 · Hooks · addHook': ['wishes.hooks[what.position][what.type].push({ handler: what.handler, at });', ''],
+    '4.2 · Fields · addFieldValidation': ['        { operator, value, at },\n', ''],
+    '4.2 · Hooks · addHook': [
+      'customizations.hooks[what.position][what.type].push({ handler: what.handler, at });',
+      '',
+    ],
   },
 };

@@ -2,9 +2,9 @@
 // user, password and query.
 import { isIP } from 'node:net';
 import { type AddressParameters, readParameters } from '../../../../core/config/address-parameters.ts';
-import type { ServerPlace } from '../../../../core/errors/connection.ts';
+import type { ServerLocation } from '../../../../core/errors/connection.ts';
 import { fail } from '../../../../core/errors.ts';
-import { nearNames } from '../../../../core/suggestions.ts';
+import { suggestNames } from '../../../../core/suggestions.ts';
 import type { Dialect } from '../codec.ts';
 
 /**
@@ -20,28 +20,35 @@ export type TlsMode = (typeof tlsModes)[number];
 export interface TlsFiles {
   /** PEM certificates of the trusted authorities. */
   readonly ca?: string;
-  /** The client certificate and its key, in PEM, if the server requires them. */
+  /** The client certificate in PEM, if the server requires one. */
   readonly cert?: string;
+  /** The key of the client certificate, in PEM. */
   readonly key?: string;
 }
 
 /** The location of a SQL database as separate options, instead of a URL. */
 export interface SqlConnectionOptions {
-  /** A URL instead of the separate parts. */
+  /** A URL instead of the separate parts. Default: the separate parts, which then need `dialect`. */
   readonly uri?: string;
+  /** The kind of database. Default: that of the URL. */
   readonly dialect?: 'sqlite' | 'mysql' | 'mariadb' | 'postgres';
   /** Default `localhost`. */
   readonly host?: string;
   /** Default: the standard port of the dialect. */
   readonly port?: number;
+  /** The user of the database. Default: the driver's own. */
   readonly username?: string;
+  /** The password of the user. Errors never show it. Default: no password. */
   readonly password?: string;
+  /** The name of the database on the server. Default: the driver's own. */
   readonly database?: string;
-  /** The file of a SQLite database. */
+  /** The file of a SQLite database. Default: required for SQLite. */
   readonly storage?: string;
   /** Default: the setting of the URL, or no TLS. */
   readonly sslMode?: TlsMode;
+  /** Certificates and keys for TLS. Default: the authorities that Node trusts. */
   readonly ssl?: TlsFiles;
+  /** The size of the connection pool. Default: at most 10 connections. */
   readonly pool?: PoolOptions;
   /** In milliseconds; default 10,000. */
   readonly connectionTimeoutMs?: number;
@@ -74,7 +81,7 @@ export interface Address {
   readonly connectionTimeoutMs: number;
   readonly schemas: readonly string[];
   /** Absent for SQLite. */
-  readonly place?: ServerPlace;
+  readonly place?: ServerLocation;
   /** Behind a pooler, sessions change between transactions and cannot hold state. */
   readonly isPooled: boolean;
   /** Logged for the operator. */
@@ -96,14 +103,14 @@ const members: {
 } = {
   uri: ['an address such as postgres://user:password@host/database', isText],
   dialect: ['sqlite, mysql, mariadb or postgres', (value) => Object.hasOwn(schemes, String(value))],
-  host: ['a text', isText],
+  host: ['a string', isText],
   port: ['a number from 1 to 65535', (value) => isCount(value) && (value as number) < 65_536],
-  username: ['a text', isText],
-  password: ['a text', (value) => typeof value === 'string'],
-  database: ['a text', isText],
+  username: ['a string', isText],
+  password: ['a string', (value) => typeof value === 'string'],
+  database: ['a string', isText],
   storage: ['the path of a file', isText],
   sslMode: [`one of ${tlsModes.join(', ')}`, (value) => (tlsModes as readonly unknown[]).includes(value)],
-  ssl: ['an object of ca, cert and key, each a text in PEM', (value) => hasOnly(value, tlsMembers, isText)],
+  ssl: ['an object of ca, cert and key, each a PEM string', (value) => hasOnly(value, tlsMembers, isText)],
   pool: ['an object of max and idleTimeoutMs, each a number above 0', (value) => hasOnly(value, poolMembers, isCount)],
   connectionTimeoutMs: ['a number of milliseconds', isCount],
   schemas: [
@@ -124,7 +131,7 @@ export function readAddress(given: string | SqlConnectionOptions): Address {
   const options = typeof given === 'string' ? { uri: given } : checkMembers(given);
   const { uri, dialect } = options;
   if ((uri === undefined) === (dialect === undefined))
-    problem(
+    failAddress(
       uri === undefined
         ? "needs 'uri', or 'dialect' with the parts of an address"
         : "takes 'uri' or 'dialect', not both",
@@ -133,23 +140,23 @@ export function readAddress(given: string | SqlConnectionOptions): Address {
   const { ssl = {}, pool } = options;
   const sslMode = options.sslMode ?? found.tls;
   const connectionTimeoutMs = options.connectionTimeoutMs ?? found.connectMs ?? 10_000;
-  if (found.schemas && options.schemas) problem("names schemas in 'uri' and in 'schemas': leave one out");
+  if (found.schemas && options.schemas) failAddress("names schemas in 'uri' and in 'schemas': leave one out");
   const schemas = options.schemas ?? found.schemas ?? [];
   if (found.dialect === 'sqlite') {
     const [name] =
       Object.entries({ sslMode: options.sslMode, schemas: options.schemas, pool }).find(
         ([, value]) => value !== undefined,
       ) ?? [];
-    if (name !== undefined) problem(`has no use for '${name}' with SQLite`);
+    if (name !== undefined) failAddress(`does not accept '${name}' with SQLite`);
   }
   if (options.sslMode !== undefined && (found.tls !== undefined || /[?&]ssl/i.test(found.url)))
-    problem("says how to encrypt in 'uri' and in 'sslMode': leave one out");
+    failAddress("configures encryption in 'uri' and in 'sslMode': leave one out");
   if (options.ssl && (sslMode === undefined || sslMode === 'disabled'))
-    problem("has certificates in 'ssl', but no 'sslMode' that uses them: 'verify' or 'required'");
+    failAddress("has certificates in 'ssl', but no 'sslMode' that uses them: 'verify' or 'required'");
   // For an IP address, the driver would check the certificate against the name localhost.
   if (sslMode === 'verify' && found.dialect === 'mysql' && isIP(new URL(found.url).hostname.replace(/^\[|\]$/g, '')))
-    problem("cannot 'verify' a MySQL or MariaDB server by an IP address: give the name that its certificate is for");
-  const { dialect: kind, name, url, place, pooled: isPooled = false, warnings = [], most = 10 } = found;
+    failAddress("cannot 'verify' a MySQL or MariaDB server by an IP address: use the name in its certificate");
+  const { dialect: kind, name, url, place, pooled: isPooled = false, warnings = [], maxConnections: most = 10 } = found;
   return {
     dialect: kind,
     name,
@@ -165,47 +172,49 @@ export function readAddress(given: string | SqlConnectionOptions): Address {
   };
 }
 
-function checkInner(name: string, given: unknown, known: readonly string[]): void {
+function checkNested(name: string, given: unknown, known: readonly string[]): void {
   for (const inner of Object.keys(given ?? {})) {
     if (known.includes(inner)) continue;
-    const near = nearNames(inner, known);
-    const offered = near.length ? `Near: ${near.join(', ')}` : `There are ${known.join(', ')}`;
-    problem(`: '${name}' has no option '${inner}'. ${offered}`);
+    const near = suggestNames(inner, known);
+    const offered = near.length ? `Near: ${near.join(', ')}` : `Known: ${known.join(', ')}`;
+    failAddress(`: '${name}' has no option '${inner}'. ${offered}`);
   }
 }
 
 function checkMembers(given: SqlConnectionOptions): SqlConnectionOptions {
-  if (typeof given !== 'object' || given === null) problem('needs an address, or an object of its parts');
+  if (typeof given !== 'object' || given === null) failAddress('needs an address, or an object of its parts');
   const known = Object.keys(members);
   for (const [name, value] of Object.entries(given)) {
     if (!known.includes(name)) {
-      const near = nearNames(name, known);
-      problem(`has no option '${name}'. ${near.length ? `Near: ${near.join(', ')}` : `There are ${known.join(', ')}`}`);
+      const near = suggestNames(name, known);
+      failAddress(
+        `has no option '${name}'. ${near.length ? `Near: ${near.join(', ')}` : `Known: ${known.join(', ')}`}`,
+      );
     }
-    if (name === 'ssl' || name === 'pool') checkInner(name, value, name === 'ssl' ? tlsMembers : poolMembers);
+    if (name === 'ssl' || name === 'pool') checkNested(name, value, name === 'ssl' ? tlsMembers : poolMembers);
     const [expected, takes] = members[name as keyof SqlConnectionOptions];
-    if (value !== undefined && !takes(value)) problem(`: '${name}' must be ${expected}`);
+    if (value !== undefined && !takes(value)) failAddress(`: '${name}' must be ${expected}`);
   }
   return given;
 }
 
-type Found = Pick<Address, 'dialect' | 'name' | 'url' | 'place'> & Partial<AddressParameters>;
+type ParsedAddress = Pick<Address, 'dialect' | 'name' | 'url' | 'place'> & Partial<AddressParameters>;
 
-function fromParts(options: SqlConnectionOptions): Found {
+function fromParts(options: SqlConnectionOptions): ParsedAddress {
   const { dialect = '', host = 'localhost', port, username, password, database, storage } = options;
   if (dialect === 'sqlite') {
-    if (storage === undefined) problem("needs 'storage', the path of the SQLite file");
+    if (storage === undefined) failAddress("needs 'storage', the path of the SQLite file");
     return fromUrl(`sqlite:${storage}`);
   }
-  if (storage !== undefined) problem(`has no use for 'storage' with ${dialect}`);
-  if (database === undefined) problem("needs 'database', the name of the database");
+  if (storage !== undefined) failAddress(`does not accept 'storage' with ${dialect}`);
+  if (database === undefined) failAddress("needs 'database', the name of the database");
   const part = encodeURIComponent;
   const user = username === undefined ? '' : `${part(username)}${password ? `:${part(password)}` : ''}@`;
   const where = `${host.includes(':') ? `[${host}]` : part(host)}${port === undefined ? '' : `:${port}`}`;
   // A path is the directory of a Unix socket.
   const socket = host.startsWith('/');
   if (socket && schemes[dialect] === 'mysql')
-    problem("cannot use a socket for 'host' here: give the address of the server");
+    failAddress("cannot use a socket for 'host' here: use the address of the server");
   return fromUrl(
     socket
       ? `${dialect}://${user}/${part(database)}?host=${part(host)}`
@@ -213,7 +222,7 @@ function fromParts(options: SqlConnectionOptions): Found {
   );
 }
 
-function fromUrl(url: string): Found {
+function fromUrl(url: string): ParsedAddress {
   const scheme = /^([a-z]+):/i.exec(url)?.[1]?.toLowerCase() ?? '';
   const dialect = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
   if (dialect === 'sqlite') {
@@ -229,12 +238,12 @@ function fromUrl(url: string): Found {
   const name = `${scheme}://${hostname}${pathname}`;
   if (dialect === 'mysql' && pathname.length < 2)
     fail('CONFIGURATION', { problem: `The address ${name} names no database: add it after the last slash.` });
-  const given = readParameters(dialect, url, heeded[dialect]);
+  const given = readParameters(dialect, url, driverParameters[dialect]);
   return { ...given, dialect, name, place: placeOf(dialect, url) };
 }
 
 /** URL parameters that the drivers read. */
-const heeded: Readonly<Record<Exclude<Dialect, 'sqlite'>, readonly string[]>> = {
+const driverParameters: Readonly<Record<Exclude<Dialect, 'sqlite'>, readonly string[]>> = {
   // biome-ignore format: one family a line
   postgres: [
     'host', 'port', 'user', 'password', 'options', 'application_name', 'fallback_application_name', 'client_encoding',
@@ -244,12 +253,12 @@ const heeded: Readonly<Record<Exclude<Dialect, 'sqlite'>, readonly string[]>> = 
   mysql: ['ssl', 'socketPath', 'localAddress', 'compress', 'flags', 'connectAttributes'],
 };
 
-const usual = { mysql: ['MySQL or MariaDB', 3306], postgres: ['PostgreSQL', 5432] } as const;
+const serverDefaults = { mysql: ['MySQL or MariaDB', 3306], postgres: ['PostgreSQL', 5432] } as const;
 
 /** The server the driver connects to, without user and password. */
-function placeOf(dialect: Exclude<Dialect, 'sqlite'>, text: string): ServerPlace {
+function placeOf(dialect: Exclude<Dialect, 'sqlite'>, text: string): ServerLocation {
   const url = new URL(text);
-  const [system, port] = usual[dialect];
+  const [system, port] = serverDefaults[dialect];
   const named = (name: string) => url.searchParams.get(name) || undefined;
   const other = dialect === 'postgres' ? { host: named('host'), port: named('port') } : { host: named('socketPath') };
   return {
@@ -269,6 +278,6 @@ function decode(text: string): string {
   }
 }
 
-function problem(what: string): never {
+function failAddress(what: string): never {
   return fail('CONFIGURATION', { problem: `The database connection${what.startsWith(':') ? '' : ' '}${what}.` });
 }

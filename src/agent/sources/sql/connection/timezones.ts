@@ -1,6 +1,6 @@
 // The configured timezones of a source's timestamps without zone.
 import { fail } from '../../../../core/errors.ts';
-import { nearNames } from '../../../../core/suggestions.ts';
+import { suggestNames } from '../../../../core/suggestions.ts';
 import { isZone } from '../../zones.ts';
 import type { ColumnFacts } from '../introspection/introspect.ts';
 import { isUtc } from '../zoneless.ts';
@@ -12,7 +12,10 @@ export interface TimezoneOptions {
    * without offset of SQLite. Default `UTC`.
    */
   readonly timezone?: string;
-  /** Timezones of single columns: `{ 'orders.placed_at': 'America/New_York' }`, with the names of the database. */
+  /**
+   * Timezones of single columns: `{ 'orders.placed_at': 'America/New_York' }`, with the names of the database. Default:
+   * `timezone` for all.
+   */
   readonly columnTimezones?: Readonly<Record<string, string>>;
 }
 
@@ -24,22 +27,22 @@ interface Timezones {
 
 /** Throws CONFIGURATION for an invalid timezone. */
 export function readTimezones({ timezone = 'UTC', columnTimezones = {} }: TimezoneOptions): Timezones {
-  const standard = readZone('timezone', timezone);
+  const defaultZone = readZone('timezone', timezone);
   const own = new Map(
     Object.entries(columnTimezones).map(([name, zone]) => [name, readZone(`columnTimezones: ${name}`, zone)]),
   );
   return {
-    of: (table, column) => own.get(`${table}.${column}`) ?? standard,
+    of: (table, column) => own.get(`${table}.${column}`) ?? defaultZone,
     check(columns) {
       const known = new Map(columns.map((column) => [`${column.table}.${column.name}`, column]));
       const zoneless = [...known].filter(([, { codec }]) => codec?.inZone).map(([name]) => name);
       for (const name of own.keys()) {
         if (known.get(name)?.codec?.inZone) continue;
-        const near = nearNames(name, zoneless);
+        const near = suggestNames(name, zoneless);
         const offered = near.length > 0 ? near : zoneless.slice(0, 5);
-        const why = known.has(name) ? 'holds no timestamps without zone' : 'is no column of this database';
+        const why = known.has(name) ? 'has no timestamps without zone' : 'is not a column of this database';
         refuse(
-          `'columnTimezones' names '${name}', which ${why}. ${offered.length > 0 ? `Name table and column, such as ${offered.join(', ')}` : 'No column here holds timestamps without zone: leave the setting out'}`,
+          `'columnTimezones' names '${name}', which ${why}. ${offered.length > 0 ? `Name table and column, such as ${offered.join(', ')}` : 'No column here has timestamps without zone: leave the setting out'}`,
         );
       }
     },

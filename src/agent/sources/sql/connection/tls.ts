@@ -24,11 +24,11 @@ export function openEncrypted(address: Address, open: (tls: EncryptedAddress['tl
   const { sslMode } = address;
   if (sslMode !== 'preferred') return open(sslMode && settingsOf(sslMode, address));
   let driver = open(settingsOf('required', address));
-  let isDecided = false;
+  let isConnected = false;
   return {
     async catalogue(sql) {
-      if (isDecided) return driver.catalogue(sql);
-      isDecided = true;
+      if (isConnected) return driver.catalogue(sql);
+      isConnected = true;
       try {
         return await driver.catalogue(sql);
       } catch (error) {

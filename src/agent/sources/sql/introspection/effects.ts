@@ -2,20 +2,20 @@
 // those of tables that are not served, and the triggers. Takes two more statements at start.
 import type { DescribedReference, DescribedTable, ReferentialAction, WriteEvent } from '../../described.ts';
 import type { Dialect } from '../codec.ts';
-import { type Catalogue, type Facts, listOf, type Place } from './introspect.ts';
+import { type Catalogue, type Facts, listAt, type TableLocation } from './introspect.ts';
 
 export interface EffectFacts {
   readonly references: readonly ReferenceFacts[];
   /** `before`: the code of triggers that run before an insert and may set columns. */
-  readonly triggers: readonly (Place & {
+  readonly triggers: readonly (TableLocation & {
     readonly events: readonly WriteEvent[];
     readonly before?: string | undefined;
   })[];
 }
 
 interface ReferenceFacts extends Omit<DescribedReference, 'table' | 'place'> {
-  readonly from: Place;
-  readonly to: Place;
+  readonly from: TableLocation;
+  readonly to: TableLocation;
 }
 
 const readEffects: Record<Dialect, (catalogue: Catalogue) => Promise<EffectFacts>> = {
@@ -32,7 +32,7 @@ export async function withEffects(
   catalogue: Catalogue,
 ): Promise<DescribedTable[]> {
   const { references, triggers } = await readEffects[dialect](catalogue);
-  const nameOf = namesOf(facts, dialect);
+  const nameOf = createNameLookup(facts, dialect);
   const served = new Set(tables.map(({ name }) => name));
   const pointing = new Map<string, DescribedReference[]>();
   for (const { from, to, ...rule } of references) {
@@ -40,26 +40,26 @@ export async function withEffects(
     const table = nameOf(from);
     if (target === undefined) continue;
     const isServed = table !== undefined && served.has(table);
-    listOf(pointing, target).push({ ...rule, table: isServed ? table : null, place: from });
+    listAt(pointing, target).push({ ...rule, table: isServed ? table : null, place: from });
   }
   const events = new Map<string, WriteEvent[]>();
   const before = new Map<string, string[]>();
   for (const { events: some, before: code, ...place } of triggers) {
     const table = nameOf(place);
     if (table === undefined) continue;
-    listOf(events, table).push(...some);
-    if (code) listOf(before, table).push(code);
+    listAt(events, table).push(...some);
+    if (code) listAt(before, table).push(code);
   }
   return tables.map((table) => ({
     ...table,
-    columns: withFilled(table.columns, before.get(table.name)?.join(';\n')),
+    columns: withTriggerDefaults(table.columns, before.get(table.name)?.join(';\n')),
     referencedBy: pointing.get(table.name) ?? [],
     triggers: [...new Set(events.get(table.name))],
   }));
 }
 
 /** Columns that a trigger sets get `hasDefault`. */
-function withFilled(columns: DescribedTable['columns'], code: string | undefined): DescribedTable['columns'] {
+function withTriggerDefaults(columns: DescribedTable['columns'], code: string | undefined): DescribedTable['columns'] {
   if (code === undefined) return columns;
   const filled = new Set(
     [...code.matchAll(ASSIGNED)].map(([, plain = '', quoted, ticked]) => quoted ?? ticked ?? plain.toLowerCase()),
@@ -77,8 +77,8 @@ const ASSIGNED =
   /(?:(?:^|;|,|\b(?:begin|then|else|loop|set|into|strict))\s*new\s*\.\s*|\bnew\s*\.\s*(?=[^\s:=]+\s*:=)|^tsvector:)(?:(\w+)|"([^"]+)"|`([^`]+)`)/gim;
 
 /** SQLite compares table names case-insensitively; MariaDB does if its file system does. */
-function namesOf({ tables }: Facts, dialect: Dialect): (place: Place) => string | undefined {
-  const idOf = ({ schema, name }: Place) => JSON.stringify([schema ?? null, name]);
+function createNameLookup({ tables }: Facts, dialect: Dialect): (place: TableLocation) => string | undefined {
+  const idOf = ({ schema, name }: TableLocation) => JSON.stringify([schema ?? null, name]);
   const exact = new Map<string, string>();
   const folded = new Map<string, string>();
   for (const { name, place } of tables) {
@@ -86,7 +86,7 @@ function namesOf({ tables }: Facts, dialect: Dialect): (place: Place) => string 
     exact.set(id, name);
     folded.set(id.toLowerCase(), name);
   }
-  const find = (place: Place) =>
+  const find = (place: TableLocation) =>
     exact.get(idOf(place)) ?? (dialect === 'postgres' ? undefined : folded.get(idOf(place).toLowerCase()));
   // A table in the connection's schema may be listed with or without its schema.
   return (place) => find(place) ?? (place.isCurrent ? find({ name: place.name }) : undefined);
@@ -96,7 +96,7 @@ async function readSqliteEffects(catalogue: Catalogue): Promise<EffectFacts> {
   const rows = (await catalogue(SQLITE_REFERENCES)) as unknown as SqliteReference[];
   const triggers = (await catalogue(SQLITE_TRIGGERS)) as unknown as { table: string; sql: string }[];
   const parts = new Map<string, SqliteReference[]>();
-  for (const row of rows) listOf(parts, JSON.stringify([row.table, row.id])).push(row);
+  for (const row of rows) listAt(parts, JSON.stringify([row.table, row.id])).push(row);
   return {
     references: [...parts.values()].map((some) => {
       const [{ table, target, onDelete, onUpdate }] = some as [SqliteReference];
@@ -109,7 +109,7 @@ async function readSqliteEffects(catalogue: Catalogue): Promise<EffectFacts> {
         onUpdate: actionOf(onUpdate),
       };
     }),
-    triggers: triggers.map(({ table, sql }) => ({ name: table, events: sqliteEvents(sql) })),
+    triggers: triggers.map(({ table, sql }) => ({ name: table, events: readSqliteEvents(sql) })),
   };
 }
 
@@ -140,7 +140,7 @@ const SQLITE_REFERENCES = `select m.name as "table", f.id as id, f."table" as ta
 const SQLITE_TRIGGERS = 'select tbl_name as "table", sql from sqlite_schema where type = \'trigger\' order by name';
 
 /** Reads the event before the first ON outside a quoted name. Returns all events if the text cannot be parsed. */
-function sqliteEvents(sql: string): readonly WriteEvent[] {
+function readSqliteEvents(sql: string): readonly WriteEvent[] {
   const bare = sql.replace(/"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|'(?:[^']|'')*'/g, ' x ');
   const [, head = ''] = /\btrigger\b([\s\S]*?)\bon\b/i.exec(bare) ?? [];
   const event = /\b(insert|update|delete)(?:\s+of\b[\s\S]*)?\s*$/i.exec(head)?.[1];
@@ -157,7 +157,7 @@ async function readMysqlEffects(catalogue: Catalogue): Promise<EffectFacts> {
     before: string | null;
   }[];
   const parts = new Map<string, MysqlReference[]>();
-  for (const row of rows) listOf(parts, JSON.stringify([row.schema, row.table, row.name])).push(row);
+  for (const row of rows) listAt(parts, JSON.stringify([row.schema, row.table, row.name])).push(row);
   return {
     references: [...parts.values()].map((some) => {
       const [first] = some as [MysqlReference];

@@ -21,7 +21,7 @@ export interface ColumnFacts {
 }
 
 /** The location of a table in the database. Its name in the source may include the schema. */
-export interface Place {
+export interface TableLocation {
   /** Absent for the connection's own schema. */
   readonly schema?: string;
   readonly name: string;
@@ -30,7 +30,11 @@ export interface Place {
 }
 
 export interface Facts {
-  readonly tables: readonly { readonly name: string; readonly kind: 'table' | 'view'; readonly place?: Place }[];
+  readonly tables: readonly {
+    readonly name: string;
+    readonly kind: 'table' | 'view';
+    readonly place?: TableLocation;
+  }[];
   readonly columns: readonly ColumnFacts[];
   /** One entry for each key column, in key order. */
   readonly keys: readonly { table: string; key: string; primary: boolean; column: string | null }[];
@@ -56,7 +60,7 @@ export interface Introspection {
 }
 
 /** `zoneOf`: the timezone of a column of timestamps without zone. */
-export function assemble(facts: Facts, zoneOf: (table: string, column: string) => string): Introspection {
+export function assembleIntrospection(facts: Facts, zoneOf: (table: string, column: string) => string): Introspection {
   const skipped = [...facts.skipped];
   const codecs = new Map<string, Map<string, Codec>>();
   const columns = new Map<string, DescribedColumn[]>();
@@ -65,11 +69,11 @@ export function assemble(facts: Facts, zoneOf: (table: string, column: string) =
     const timezone = column.codec?.inZone && zoneOf(table, column.name);
     const codec = timezone === undefined ? column.codec : column.codec!.inZone!(timezone);
     if (!codec) {
-      skipped.push({ table, column: column.name, reason: `values of the type ${column.nativeType} cannot be served` });
+      skipped.push({ table, column: column.name, reason: `the type ${column.nativeType} is not supported` });
       continue;
     }
-    mapOf(codecs, table).set(column.name, codec);
-    listOf(columns, table).push({ ...describeColumn(column, codec), ...(timezone && { timezone }) });
+    mapAt(codecs, table).set(column.name, codec);
+    listAt(columns, table).push({ ...describeColumn(column, codec), ...(timezone && { timezone }) });
   }
   const served = (table: string, names: readonly (string | null)[]): names is readonly string[] =>
     names.every((name) => name !== null && codecs.get(table)?.has(name));
@@ -82,9 +86,9 @@ export function assemble(facts: Facts, zoneOf: (table: string, column: string) =
         ? (why ?? `its target ${target} is not served`)
         : served(table, own) && served(target, targetColumns)
           ? undefined
-          : 'a column of it is not served';
+          : 'one of its columns is not served';
     if (reason) skipped.push({ table, reason: `the foreign key (${own.join(', ')}) is left out: ${reason}` });
-    else listOf(foreignKeys, table).push({ columns: own, table: target!, targetColumns });
+    else listAt(foreignKeys, table).push({ columns: own, table: target!, targetColumns });
   }
 
   const tables: DescribedTable[] = [];
@@ -142,14 +146,14 @@ function keysOf(facts: Facts): Map<string, Key[]> {
     if (!found) {
       found = { primary, columns: [] };
       byName.set(id, found);
-      listOf(byTable, table).push(found);
+      listAt(byTable, table).push(found);
     }
     found.columns.push(column);
   }
   return byTable;
 }
 
-export function listOf<K, V>(lists: Map<K, V[]>, key: K): V[] {
+export function listAt<K, V>(lists: Map<K, V[]>, key: K): V[] {
   let list = lists.get(key);
   if (!list) {
     list = [];
@@ -158,7 +162,7 @@ export function listOf<K, V>(lists: Map<K, V[]>, key: K): V[] {
   return list;
 }
 
-function mapOf<K, V>(maps: Map<K, Map<string, V>>, key: K): Map<string, V> {
+function mapAt<K, V>(maps: Map<K, Map<string, V>>, key: K): Map<string, V> {
   let map = maps.get(key);
   if (!map) {
     map = new Map();

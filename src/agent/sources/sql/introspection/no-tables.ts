@@ -4,7 +4,7 @@ import { AppError } from '../../../../core/errors.ts';
 import type { Dialect } from '../codec.ts';
 import type { Catalogue, Facts } from './introspect.ts';
 
-export interface Searched {
+export interface SearchedSource {
   readonly name: string;
   readonly dialect: Dialect;
   readonly schemas: readonly string[];
@@ -12,14 +12,14 @@ export interface Searched {
 }
 
 /** Returns a CONFIGURATION error. */
-export async function explainNoTables(catalogue: Catalogue, searched: Searched): Promise<AppError> {
+export async function explainNoTables(catalogue: Catalogue, searched: SearchedSource): Promise<AppError> {
   const { name, dialect, schemas, skipped } = searched;
   const word = dialect === 'mysql' ? 'database' : 'schema';
   const where = schemas.length ? ` in the ${word}${schemas.length > 1 ? 's' : ''} ${schemas.join(', ')}` : '';
   const what = `${name} has no table or view that can be served${where}.`;
   const reasons = skipped.slice(0, 3).map(({ table, reason }) => ` '${table}' is left out: ${reason}.`);
   return new AppError('CONFIGURATION', {
-    problem: `${what}${reasons.join('')} ${dialect === 'sqlite' ? 'Is it the right file?' : await adviseSchemas(catalogue, dialect)}`,
+    problem: `${what}${reasons.join('')} ${dialect === 'sqlite' ? 'Check the path of the file.' : await adviseSchemas(catalogue, dialect)}`,
   });
 }
 
@@ -27,7 +27,7 @@ async function adviseSchemas(catalogue: Catalogue, dialect: 'mysql' | 'postgres'
   const found = await catalogue(statements[dialect]);
   const [first] = found;
   if (first === undefined)
-    return 'No other schema has one either: is it the right server and database, and may its user read them?';
+    return 'No other schema has one either. Check the server, the database, and the permissions of the user.';
   const list = found.slice(0, 10).map(({ schema, tables }) => `${schema} (${tables})`);
   return `Tables and views are in: ${list.join(', ')}${found.length > 10 ? ', ...' : ''}. To serve them, add ?schema=${encodeURIComponent(String(first.schema))} to the address (--database, SERVICE_DATABASE_URL), or set schemas: ['${first.schema}'] in createSqlDataSource.`;
 }

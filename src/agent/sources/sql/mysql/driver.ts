@@ -3,68 +3,68 @@ import type { Socket } from 'node:net';
 import type * as mysql2 from 'mysql2';
 import type { Clock } from '../../../../core/clock.ts';
 import { AppError, fail } from '../../../../core/errors.ts';
-import { runStoppable, translate } from '../cancellation.ts';
+import { runStoppable, translateError } from '../cancellation.ts';
 import type { EncryptedAddress } from '../connection/tls.ts';
 import type { Driver } from '../driver.ts';
 import type { DatabaseError } from '../failures.ts';
 import { countUse, type PoolUse } from '../pool-use.ts';
-import { inTransaction, knowingItsEnd } from '../transaction.ts';
+import { inTransaction, resolveLostCommit } from '../transaction.ts';
 
 /** ER_ERROR_DURING_COMMIT and the errors of interrupted statements: the transaction may have committed. */
-const unsure: ReadonlySet<unknown> = new Set([1180, 1317, 1969, 3024]);
+const unsureCodes: ReadonlySet<unknown> = new Set([1180, 1317, 1969, 3024]);
 
 const isRefusalOfCommit = (error: unknown): boolean => {
   const { sqlState, errno } = error as DatabaseError;
-  return !(error instanceof AppError) && sqlState !== undefined && !unsure.has(errno);
+  return !(error instanceof AppError) && sqlState !== undefined && !unsureCodes.has(errno);
 };
 
 /** The most values one prepared statement accepts. */
 const VALUES_LIMIT = 65_535;
 
+const settingsOf = ({ pool, connectionTimeoutMs }: EncryptedAddress): mysql2.PoolOptions => ({
+  charset: 'utf8mb4',
+  connectionLimit: pool.max,
+  maxIdle: pool.max,
+  idleTimeout: pool.idleTimeoutMs,
+  connectTimeout: connectionTimeoutMs,
+  maxPreparedStatements: 200,
+  // Lossless forms of values; the codecs decode them.
+  supportBigNumbers: true,
+  bigNumberStrings: true,
+  dateStrings: true,
+  jsonStrings: true,
+});
+
 /** The driver for MariaDB and MySQL. Connections open on demand. */
-export function openMysql(address: EncryptedAddress, clock: Clock, tell: (use: PoolUse) => void): Driver {
+export function openMysql(address: EncryptedAddress, clock: Clock, reportUse: (use: PoolUse) => void): Driver {
   const { createPool, createConnection } = createRequire(import.meta.url)('mysql2') as typeof mysql2;
-  const { tls, pool: kept } = address;
-  const reach = {
+  const { tls } = address;
+  const connectionSettings = {
     uri: address.url.replace(/^mariadb:/, 'mysql:'),
     ...(tls && { ssl: { ...tls, verifyIdentity: tls.rejectUnauthorized } }),
   };
-  const settings: mysql2.PoolOptions = {
-    ...reach,
-    charset: 'utf8mb4',
-    connectionLimit: kept.max,
-    maxIdle: kept.max,
-    idleTimeout: kept.idleTimeoutMs,
-    connectTimeout: address.connectionTimeoutMs,
-    maxPreparedStatements: 200,
-    // Lossless forms of values; the codecs decode them.
-    supportBigNumbers: true,
-    bigNumberStrings: true,
-    dateStrings: true,
-    jsonStrings: true,
-  };
-  const pool = createPool(settings);
+  const pool = createPool({ ...connectionSettings, ...settingsOf(address) });
   pool.on('connection', (connection) => {
     // Queued before the first statement of the connection; if it fails, that statement fails too.
     connection.query("set time_zone = '+00:00'", () => undefined);
   });
 
-  const { connect, give } = countUse<mysql2.PoolConnection>(
+  const { connect, release: give } = countUse<mysql2.PoolConnection>(
     {
       connect: () =>
         new Promise((resolve, reject) => {
           pool.getConnection((error, connection) =>
-            error ? reject(translate(error, address.place)) : resolve(connection),
+            error ? reject(translateError(error, address.place)) : resolve(connection),
           );
         }),
-      give: (connection, broken) => (broken ? connection.destroy() : connection.release()),
+      release: (connection, broken) => (broken ? connection.destroy() : connection.release()),
     },
-    tell,
+    reportUse,
   );
 
   function kill(id: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const connection = createConnection({ ...reach, connectTimeout: 5000 });
+      const connection = createConnection({ ...connectionSettings, connectTimeout: 5000 });
       connection.on('error', reject);
       connection.query(`kill query ${id}`, (error) => {
         connection.destroy();
@@ -76,18 +76,18 @@ export function openMysql(address: EncryptedAddress, clock: Clock, tell: (use: P
 
   function execute(connection: mysql2.PoolConnection, sql: string, values: readonly unknown[]): Promise<unknown> {
     if (values.length > VALUES_LIMIT)
-      fail('INVALID_VALUE', { at: 'filter', expected: 'fewer values in one question', got: `${values.length} values` });
+      fail('INVALID_VALUE', { at: 'filter', expected: 'fewer values in one query', got: `${values.length} values` });
     return new Promise((resolve, reject) => {
       connection.execute({ sql, rowsAsArray: true }, values as never[], (error, answer) => {
-        if (error) reject(translate(error, address.place));
+        if (error) reject(translateError(error, address.place));
         else resolve(answer);
       });
     });
   }
 
-  function say(connection: mysql2.PoolConnection, sql: string): Promise<void> {
+  function runSql(connection: mysql2.PoolConnection, sql: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      connection.query(sql, (error) => (error ? reject(translate(error, address.place)) : resolve()));
+      connection.query(sql, (error) => (error ? reject(translateError(error, address.place)) : resolve()));
     });
   }
 
@@ -97,7 +97,7 @@ export function openMysql(address: EncryptedAddress, clock: Clock, tell: (use: P
       return new Promise((resolve, reject) => {
         connection.query(sql, (error, rows) => {
           give(connection, false);
-          if (error) reject(translate(error, address.place));
+          if (error) reject(translateError(error, address.place));
           else resolve(rows as Record<string, unknown>[]);
         });
       });
@@ -108,22 +108,22 @@ export function openMysql(address: EncryptedAddress, clock: Clock, tell: (use: P
           connect,
           execute: (connection) => execute(connection, prepared.sql, values) as Promise<unknown[][]>,
           stop: (connection) => kill(connection.threadId ?? 0),
-          give,
+          release: give,
           socketOf: (connection) => (connection as unknown as { stream: Socket }).stream,
         },
         clock,
         options,
       ),
     transaction: (work, options) =>
-      knowingItsEnd((progress) =>
+      resolveLostCommit((progress) =>
         runStoppable(
           {
             connect,
             execute: (connection) =>
               inTransaction(
                 {
-                  say: (sql) => say(connection, sql),
-                  refused: isRefusalOfCommit,
+                  runSql: (sql) => runSql(connection, sql),
+                  isRefusedCommit: isRefusalOfCommit,
                   async run(prepared, values) {
                     const answer = await execute(connection, prepared.sql, values);
                     if (Array.isArray(answer)) return { rows: answer as unknown[][], affected: answer.length };
@@ -136,8 +136,8 @@ export function openMysql(address: EncryptedAddress, clock: Clock, tell: (use: P
                 progress,
               ),
             stop: (connection) => kill(connection.threadId ?? 0),
-            give,
-            lasting: true,
+            release: give,
+            keepsResult: true,
           },
           clock,
           options,

@@ -54,22 +54,26 @@ async function readWithoutRollback(
 ): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const { table, own, engine, transactions } of columns)
-    if (engine !== null && transactions !== 'YES') found.set(table, withoutTransactions(`its engine ${engine}`, own));
+    if (engine !== null && transactions !== 'YES')
+      found.set(table, explainWithoutTransactions(`its engine ${engine}`, own));
   if (found.size === 0) return found;
   const tables = new Map(columns.filter(({ table }) => found.has(table)).map(({ own, engine }) => [own, engine]));
   for (const { code, table } of (await catalogue(triggers)) as unknown as { code: string; table: string }[]) {
     const words = wordsOf(code);
     for (const [own, engine] of tables)
       if (!found.has(table) && [...wordsOf(own)].every((word) => words.has(word)))
-        found.set(table, withoutTransactions(`a trigger of it names '${own}', whose engine ${engine}`, own));
+        found.set(
+          table,
+          explainWithoutTransactions(`one of its triggers names '${own}', and the engine ${engine}`, own),
+        );
   }
   return found;
 }
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}_$]+/gu));
 
-const withoutTransactions = (what: string, table: string): string =>
-  `${what} has no transactions, so that nothing could be taken back. ALTER TABLE \`${table}\` ENGINE=InnoDB makes it writable.`;
+const explainWithoutTransactions = (what: string, table: string): string =>
+  `${what} has no transactions, so writes could not be rolled back. ALTER TABLE \`${table}\` ENGINE=InnoDB makes it writable.`;
 
 interface ColumnRow {
   table: string;
@@ -191,7 +195,7 @@ function foreignKeys(rows: readonly ForeignRow[], schemas: readonly string[]): F
       columns: parts.map((part) => part.column),
       target: here ? first.target : null,
       targetColumns: parts.map((part) => part.targetColumn),
-      ...(here ? {} : { why: `its target lies in the database ${first.targetSchema}` }),
+      ...(here ? {} : { why: `its target is in the database ${first.targetSchema}` }),
     };
   });
 }

@@ -1,6 +1,6 @@
 // The native types of MariaDB and MySQL. The driver returns dates, decimals and large integers as text (driver.ts).
 import { isGeometry } from '../../geometry.ts';
-import { printJson } from '../../lossless-json.ts';
+import { stringifyJson } from '../../lossless-json.ts';
 import {
   type Codec,
   checkLabel,
@@ -12,7 +12,7 @@ import {
   encodeInstant,
   families,
   finite,
-  same,
+  identity,
 } from '../codec.ts';
 import { zoneless } from '../zoneless.ts';
 
@@ -36,7 +36,7 @@ export function mysqlCodec(column: MysqlColumn): Codec | undefined {
   if (dataType === 'set') return set(column.labels);
   if (isGeometry(dataType)) return geometry;
   if (textual.has(dataType)) return text(column.charset ?? 'ascii', column.isBinary);
-  return table[dataType];
+  return codecs[dataType];
 }
 
 const textual = new Set(['char', 'varchar', 'tinytext', 'text', 'mediumtext', 'longtext', 'inet4', 'inet6']);
@@ -92,14 +92,14 @@ const instant: Codec = {
   encode: finite(encodeInstant),
 };
 
-const binary: Codec = { type: 'Binary', operators: families.equality, sortable: false, encode: same };
+const binary: Codec = { type: 'Binary', operators: families.equality, sortable: false, encode: identity };
 
 const json: Codec = {
   type: 'Json',
   operators: families.presence,
   sortable: false,
   decode: decodeJson,
-  encode: printJson,
+  encode: stringifyJson,
 };
 
 /** Sorts by label position, but compares as text unless converted to a number. */
@@ -156,7 +156,7 @@ function text(charset: string, isBinary: boolean): Codec {
     encode: String,
   } as const;
   if (charset === 'utf8mb4') return base;
-  const fits = fitting[charset] ?? fitting.ascii!;
+  const fits = representable[charset] ?? representable.ascii!;
   const widened = (column: string) => `convert(${column} using utf8mb4)`;
   const compared = (column: string, kind: string) =>
     kind === 'w' ? `${widened(column)}${isBinary ? ' collate utf8mb4_bin' : ''}` : column;
@@ -170,14 +170,14 @@ function text(charset: string, isBinary: boolean): Codec {
 }
 
 /** Conservative patterns of texts that each character set can represent. */
-const fitting: Readonly<Record<string, RegExp>> = {
+const representable: Readonly<Record<string, RegExp>> = {
   ascii: /^[\x20-\x7e\s]*$/,
   latin1: /^[\x20-\x7e\xa0-\xff\s]*$/,
   utf8mb3: /^[^\ud800-\udfff]*$/,
   utf8: /^[^\ud800-\udfff]*$/,
 };
 
-const table: Readonly<Record<string, Codec>> = {
+const codecs: Readonly<Record<string, Codec>> = {
   tinyint: number,
   smallint: number,
   mediumint: number,
@@ -221,7 +221,7 @@ const table: Readonly<Record<string, Codec>> = {
       const { x, y } = value as { x: number; y: number };
       return [x, y];
     },
-    encode: same,
+    encode: identity,
     stored: (value) => `POINT(${(value as number[]).join(' ')})`,
     storedParameter: 'st_geomfromtext(?)',
   },

@@ -3,7 +3,7 @@
 import type pg from 'pg';
 import type { StopSignal } from '../../../../core/clock/stop.ts';
 import type { Clock } from '../../../../core/clock.ts';
-import type { Fate } from '../../../../core/errors/lost-commit.ts';
+import type { CommitOutcome } from '../../../../core/errors/lost-commit.ts';
 import { AppError } from '../../../../core/errors.ts';
 import type { DatabaseError } from '../failures.ts';
 import type { Inquiry } from '../transaction.ts';
@@ -11,25 +11,25 @@ import type { Inquiry } from '../transaction.ts';
 const server = 'extract(epoch from pg_postmaster_start_time())::text';
 
 /** One round trip. A server in recovery assigns no transaction numbers, and refuses the write. */
-export const numberedBegin = `begin; select case when pg_is_in_recovery() then null else txid_current() || ' ' || ${server} end`;
+export const beginWithTransactionId = `begin; select case when pg_is_in_recovery() then null else txid_current() || ' ' || ${server} end`;
 
-const question = `select txid_status(split_part($1, ' ', 1)::bigint) where split_part($1, ' ', 2) = ${server}`;
+const statusQuery = `select txid_status(split_part($1, ' ', 1)::bigint) where split_part($1, ' ', 2) = ${server}`;
 
-const fates: Readonly<Record<string, Fate>> = { committed: 'committed', aborted: 'rolled back' };
+const fatesByStatus: Readonly<Record<string, CommitOutcome>> = { committed: 'committed', aborted: 'rolled back' };
 
 /**
  * 40003 and 08007: the server itself does not know the outcome. FATAL: it closed the connection, possibly after the
  * commit.
  */
-const unsure: ReadonlySet<unknown> = new Set(['40003', '08007']);
+const unsureCodes: ReadonlySet<unknown> = new Set(['40003', '08007']);
 
 export function isRefusalOfCommit(error: unknown): boolean {
   const { code = '', severity } = error as DatabaseError & { readonly severity?: string };
-  return !(error instanceof AppError) && /^[0-9A-Z]{5}$/.test(code) && severity === 'ERROR' && !unsure.has(code);
+  return !(error instanceof AppError) && /^[0-9A-Z]{5}$/.test(code) && severity === 'ERROR' && !unsureCodes.has(code);
 }
 
 /** Returns the first column of the first row. */
-export function readSaid(sql: string, answer: pg.QueryArrayResult | pg.QueryArrayResult[]): unknown {
+export function readFirstValue(sql: string, answer: pg.QueryArrayResult | pg.QueryArrayResult[]): unknown {
   const last = Array.isArray(answer) ? answer.at(-1) : answer;
   // COMMIT rolls back a transaction with a failed statement, without raising an error.
   if (sql === 'commit' && last?.command !== 'COMMIT')
@@ -44,17 +44,17 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5000;
 
 /** `ask` returns the first value of the response. */
-export function fateOfTransaction(
+export function inquireFate(
   ask: (sql: string) => Promise<unknown>,
   { mark, clock, closing }: { readonly mark: unknown; readonly clock: Clock; readonly closing: StopSignal },
 ): Inquiry | undefined {
   if (typeof mark !== 'string') return undefined;
   const began = clock.monotonic();
-  const look = async (): Promise<Fate | undefined> => {
+  const look = async (): Promise<CommitOutcome | undefined> => {
     for (let pause = FIRST_PAUSE_MS; clock.monotonic() - began < LATER_MS; pause *= 2) {
-      const state = await ask(question).catch(() => 'away');
+      const state = await ask(statusQuery).catch(() => 'away');
       if (typeof state !== 'string') return undefined;
-      const fate = fates[state];
+      const fate = fatesByStatus[state];
       if (fate) return fate;
       await clock.sleep(Math.min(pause, LONGEST_PAUSE_MS), closing);
     }

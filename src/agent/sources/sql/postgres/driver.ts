@@ -3,23 +3,23 @@ import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { Stop } from '../../../../core/clock/stop.ts';
 import type { Clock } from '../../../../core/clock.ts';
-import { runStoppable, translate } from '../cancellation.ts';
+import { runStoppable, translateError } from '../cancellation.ts';
 import type { EncryptedAddress } from '../connection/tls.ts';
 import type { Driver, Prepared } from '../driver.ts';
 import { countUse, type PoolUse } from '../pool-use.ts';
-import { inTransaction, knowingItsEnd } from '../transaction.ts';
-import { fateOfTransaction, isRefusalOfCommit, numberedBegin, readSaid } from './commit-status.ts';
+import { inTransaction, resolveLostCommit } from '../transaction.ts';
+import { beginWithTransactionId, inquireFate, isRefusalOfCommit, readFirstValue } from './commit-status.ts';
 
-const same = (value: unknown): unknown => value;
+const identity = (value: unknown): unknown => value;
 
 /** Returns every value as the server's text; the codecs decode it. */
-const asText = { getTypeParser: () => same };
+const asText = { getTypeParser: () => identity };
 
 /** A statement that runs once does not justify a prepared statement on the server. */
 function queryOf({ sql, name, uses, decoders }: Prepared, values: readonly unknown[], isPooled: boolean) {
   // The driver calls this for each column of the result, in order.
   let at = 0;
-  const types = decoders && { getTypeParser: () => decoders[at++ % decoders.length] ?? same };
+  const types = decoders && { getTypeParser: () => decoders[at++ % decoders.length] ?? identity };
   return {
     text: sql,
     values: values as unknown[],
@@ -33,25 +33,10 @@ function queryOf({ sql, name, uses, decoders }: Prepared, values: readonly unkno
  * With nested filters and wrong estimates, JIT compilation takes longer than the statement itself, and cancellation
  * cannot interrupt it. Versions before 11 lack the setting.
  */
-const noCompiling = "select set_config('jit', 'off', false) where current_setting('jit', true) is not null";
+const disableJit = "select set_config('jit', 'off', false) where current_setting('jit', true) is not null";
 
-/**
- * The driver for PostgreSQL. Connections open on demand, and are replaced to limit prepared statements on the server.
- */
-export function openPostgres(address: EncryptedAddress, clock: Clock, tell: (use: PoolUse) => void): Driver {
-  const { Pool, Client } = createRequire(import.meta.url)('pg') as typeof pg;
-  const settings = {
-    connectionString: address.url,
-    connectionTimeoutMillis: address.connectionTimeoutMs,
-    ...(address.tls !== undefined && { ssl: address.tls }),
-    types: asText as unknown as pg.CustomTypesConfig,
-  };
-  const pool = new Pool({
-    ...settings,
-    max: address.pool.max,
-    idleTimeoutMillis: address.pool.idleTimeoutMs,
-    maxUses: 50_000,
-  });
+function openPool(Pool: typeof pg.Pool, settings: pg.PoolConfig): pg.Pool {
+  const pool = new Pool({ ...settings, maxUses: 50_000 });
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     // The pool handles errors only of idle connections. On a lost connection in use, the statement itself fails.
@@ -60,41 +45,55 @@ export function openPostgres(address: EncryptedAddress, clock: Clock, tell: (use
     // Queued before the first statement of the connection.
     client
       .query(
-        `set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set bytea_output = 'hex'; set extra_float_digits = 1; set intervalstyle = 'postgres'; ${noCompiling}`,
+        `set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set bytea_output = 'hex'; set extra_float_digits = 1; set intervalstyle = 'postgres'; ${disableJit}`,
       )
       .catch(() => undefined);
   });
+  return pool;
+}
 
-  const inOurWords = (error: unknown): unknown => translate(error, address.place);
+/**
+ * The driver for PostgreSQL. Connections open on demand, and are replaced to limit prepared statements on the server.
+ */
+export function openPostgres(address: EncryptedAddress, clock: Clock, reportUse: (use: PoolUse) => void): Driver {
+  const { Pool, Client } = createRequire(import.meta.url)('pg') as typeof pg;
+  const settings = {
+    connectionString: address.url,
+    connectionTimeoutMillis: address.connectionTimeoutMs,
+    ...(address.tls !== undefined && { ssl: address.tls }),
+    types: asText as unknown as pg.CustomTypesConfig,
+  };
+  const pool = openPool(Pool, { ...settings, max: address.pool.max, idleTimeoutMillis: address.pool.idleTimeoutMs });
+  const toOwnError = (error: unknown): unknown => translateError(error, address.place);
 
   /**
    * Uses a callback. With the driver's own promise, the garbage collector promotes every row of a page to the old
    * generation (bench/RESULTS.md), which costs as much as reading the page.
    */
-  const ask = (client: pg.PoolClient, prepared: Prepared, values: readonly unknown[]) =>
+  const runPrepared = (client: pg.PoolClient, prepared: Prepared, values: readonly unknown[]) =>
     new Promise<pg.QueryArrayResult<unknown[]>>((resolve, reject) => {
       client.query<unknown[]>(queryOf(prepared, values, address.isPooled), (error: Error | null, answer) => {
-        if (error) reject(inOurWords(error));
+        if (error) reject(toOwnError(error));
         else resolve(answer);
       });
     });
 
-  const { connect, give } = countUse<pg.PoolClient>(
+  const { connect, release: give } = countUse<pg.PoolClient>(
     {
       async connect() {
         try {
           return await pool.connect();
         } catch (error) {
-          throw inOurWords(error);
+          throw toOwnError(error);
         }
       },
-      give: (client, broken) => client.release(broken),
+      release: (client, broken) => client.release(broken),
     },
-    tell,
+    reportUse,
   );
 
   /** Runs a statement on a separate connection. */
-  async function aside<T>(sql: string, value: unknown): Promise<T | undefined> {
+  async function runSeparately<T>(sql: string, value: unknown): Promise<T | undefined> {
     const client = new Client({ ...settings, connectionTimeoutMillis: 5000, query_timeout: 5000 });
     client.on('error', () => undefined);
     try {
@@ -106,7 +105,7 @@ export function openPostgres(address: EncryptedAddress, clock: Clock, tell: (use
       client.end().catch(() => undefined);
     }
   }
-  const stop = (id: number) => aside('select pg_cancel_backend($1)', id).then(() => undefined);
+  const stop = (id: number) => runSeparately('select pg_cancel_backend($1)', id).then(() => undefined);
   const closing = new Stop();
 
   return {
@@ -115,7 +114,7 @@ export function openPostgres(address: EncryptedAddress, clock: Clock, tell: (use
       try {
         return (await client.query(sql)).rows as Record<string, unknown>[];
       } catch (error) {
-        throw inOurWords(error);
+        throw toOwnError(error);
       } finally {
         give(client, false);
       }
@@ -124,9 +123,9 @@ export function openPostgres(address: EncryptedAddress, clock: Clock, tell: (use
       const { rows } = await runStoppable(
         {
           connect,
-          execute: (client) => ask(client, prepared, values),
+          execute: (client) => runPrepared(client, prepared, values),
           stop: (client) => stop((client as unknown as { processID: number }).processID),
-          give,
+          release: give,
           socketOf: (client) => (client as unknown as { connection: { stream: Socket } }).connection.stream,
         },
         clock,
@@ -135,7 +134,7 @@ export function openPostgres(address: EncryptedAddress, clock: Clock, tell: (use
       return rows;
     },
     transaction: (work, options) =>
-      knowingItsEnd(
+      resolveLostCommit(
         (progress) =>
           runStoppable(
             {
@@ -143,17 +142,17 @@ export function openPostgres(address: EncryptedAddress, clock: Clock, tell: (use
               execute: (client) =>
                 inTransaction(
                   {
-                    begin: numberedBegin,
-                    refused: isRefusalOfCommit,
-                    async say(sql) {
+                    begin: beginWithTransactionId,
+                    isRefusedCommit: isRefusalOfCommit,
+                    async runSql(sql) {
                       try {
-                        return readSaid(sql, await client.query({ text: sql, rowMode: 'array' }));
+                        return readFirstValue(sql, await client.query({ text: sql, rowMode: 'array' }));
                       } catch (error) {
-                        throw inOurWords(error);
+                        throw toOwnError(error);
                       }
                     },
                     async run(prepared, values) {
-                      const { rows, rowCount } = await ask(client, prepared, values);
+                      const { rows, rowCount } = await runPrepared(client, prepared, values);
                       return { rows, affected: rowCount ?? 0 };
                     },
                   },
@@ -162,13 +161,13 @@ export function openPostgres(address: EncryptedAddress, clock: Clock, tell: (use
                   progress,
                 ),
               stop: (client) => stop((client as unknown as { processID: number }).processID),
-              give,
-              lasting: true,
+              release: give,
+              keepsResult: true,
             },
             clock,
             options,
           ),
-        (mark) => fateOfTransaction((sql) => aside(sql, mark), { mark, clock, closing }),
+        (mark) => inquireFate((sql) => runSeparately(sql, mark), { mark, clock, closing }),
       ),
     close() {
       closing.abort();

@@ -22,10 +22,7 @@ export async function readPostgresFacts(catalogue: Catalogue, named: readonly st
   for (const row of columns) {
     if (row.filled === 'f') unfilled.add(row.table);
     if (row.wrapper !== null && row.wrapper !== 'postgres_fdw')
-      withoutRollback.set(
-        row.table,
-        `it is a foreign table of ${row.wrapper}, which may keep what is rolled back here.`,
-      );
+      withoutRollback.set(row.table, `it is a foreign table of ${row.wrapper}, which may not roll writes back.`);
     if (row.readable === 'f') {
       skipped.set(row.table, 'the database user may not SELECT from it');
       continue;
@@ -39,19 +36,19 @@ export async function readPostgresFacts(catalogue: Catalogue, named: readonly st
     tables: [...tables.values()],
     columns: facts,
     keys: keys.map((row) => ({ ...row, primary: String(row.primary) === 't' })),
-    foreignKeys: withoutCopies(foreign).map((row) => ({
+    foreignKeys: withoutDuplicates(foreign).map((row) => ({
       table: row.table,
       columns: JSON.parse(row.columns) as string[],
       target: row.here === 't' ? row.target : null,
       targetColumns: JSON.parse(row.targetColumns) as string[],
-      ...(row.here === 't' ? {} : { why: `its target lies in the schema ${row.targetSchema}` }),
+      ...(row.here === 't' ? {} : { why: `its target is in the schema ${row.targetSchema}` }),
     })),
     withoutRollback,
     skipped: [...skipped].map(([table, reason]) => ({ table, reason })),
     warnings: [...unfilled].map((table) => ({
       table,
       problem:
-        'is a materialized view that was never filled, so that it cannot be read: run REFRESH MATERIALIZED VIEW on it.',
+        'is a materialized view that was never populated and cannot be read: run REFRESH MATERIALIZED VIEW on it.',
     })),
   };
 }
@@ -169,7 +166,7 @@ interface ForeignRow {
 }
 
 /** Removes keys of partitions that duplicate a key of the table. */
-function withoutCopies(rows: readonly ForeignRow[]): readonly ForeignRow[] {
+function withoutDuplicates(rows: readonly ForeignRow[]): readonly ForeignRow[] {
   const idOf = ({ table, columns, target, targetSchema, targetColumns }: ForeignRow) =>
     JSON.stringify([table, columns, targetSchema, target, targetColumns]);
   const named = new Set(rows.filter(({ name }) => name !== null).map(idOf));

@@ -3,7 +3,7 @@
 // error.
 import { fail } from '../../../../core/errors.ts';
 import type { Collation, PrimitiveType } from '../../column-types.ts';
-import { printJson } from '../../lossless-json.ts';
+import { stringifyJson } from '../../lossless-json.ts';
 import {
   type Codec,
   checkLabel,
@@ -15,9 +15,9 @@ import {
   encodeDay,
   encodeInstant,
   families,
+  identity,
   isInt64,
   notFinite,
-  same,
 } from '../codec.ts';
 import { zoneless } from '../zoneless.ts';
 
@@ -38,7 +38,7 @@ export function postgresCodec(type: PostgresType): Codec {
     // Array elements of a type with its own `read` SQL are served as texts.
     return array(element.read ? unknown : element, type.element);
   }
-  return table[type.name] ?? unknown;
+  return codecs[type.name] ?? unknown;
 }
 
 const integer: Codec = {
@@ -173,11 +173,11 @@ const json: Codec = {
   operators: families.presence,
   sortable: false,
   decode: decodeJson,
-  encode: printJson,
+  encode: stringifyJson,
   list: () => 'jsonb',
 };
 
-const table: Readonly<Record<string, Codec>> = {
+const codecs: Readonly<Record<string, Codec>> = {
   int2: integer,
   int4: integer,
   int8: integer,
@@ -235,7 +235,7 @@ const table: Readonly<Record<string, Codec>> = {
     operators: families.equality,
     sortable: false,
     decode: (value) => Buffer.from(String(value).slice(2), 'hex'),
-    encode: same,
+    encode: identity,
     list: () => 'bytea',
   },
   point: {
@@ -264,7 +264,7 @@ const bits: Readonly<Record<string, number>> = { int2: 16, int4: 32, int8: 64 };
 
 function array(element: Codec, type: PostgresType): Codec {
   const { name, sql } = type;
-  const decode = element.decode ?? same;
+  const decode = element.decode ?? identity;
   const size = bits[name];
   const fits = (item: unknown) =>
     item === null || (isInt64(item) && BigInt.asIntN(size!, BigInt(String(item))) === BigInt(String(item)));
@@ -325,7 +325,7 @@ export function decodeArray(text: string, decode: (value: unknown) => unknown): 
 
 function withoutNul(value: string): string {
   if (value.includes('\0')) {
-    fail('INVALID_VALUE', { at: 'filter', expected: 'a text without NUL characters', got: value });
+    fail('INVALID_VALUE', { at: 'filter', expected: 'a string without NUL characters', got: value });
   }
   return value;
 }

@@ -3,17 +3,17 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Clock } from '../../../../core/clock.ts';
 import { AppError } from '../../../../core/errors.ts';
-import { entryOf, startChild } from '../../../../core/limit/entry.ts';
+import { resolveEntry, startChild } from '../../../../core/limit/entry.ts';
 import type { Observe } from '../../../../core/observe.ts';
 import type { ReadOptions } from '../../source.ts';
-import { answerTooLarge } from '../answer-size.ts';
+import { createAnswerTooLarge } from '../answer-size.ts';
 
 /** Requests to a child and its responses, sent with structured cloning to preserve Buffers. */
 export interface ChildRequest {
   readonly sql: string;
   readonly values: readonly unknown[];
   readonly bigIntegers: boolean;
-  readonly bytesMost: number;
+  readonly maxBytes: number;
 }
 export type ChildAnswer =
   | { readonly rows: unknown[][]; readonly isLast: boolean }
@@ -26,7 +26,7 @@ export interface Children {
 }
 
 /** Each child takes about 50 MB. */
-export const CHILDREN_MOST = 3;
+export const MAX_CHILDREN = 3;
 
 interface Job {
   readonly request: ChildRequest;
@@ -56,7 +56,7 @@ export function createChildren(given: {
     const child = startChild(entry, flags, path);
     const worker: Worker = { child, job: undefined };
     workers.add(worker);
-    endWithUs(child);
+    killOnExit(child);
     child.on('message', (answer: ChildAnswer) => {
       const { job } = worker;
       if ('rows' in answer) for (const row of answer.rows) job?.rows.push(row);
@@ -66,7 +66,7 @@ export function createChildren(given: {
       job?.settle(answer);
       next();
       // Starts the rest ahead of need: a call beside long statements would wait for the start.
-      if (workers.size < CHILDREN_MOST && !closed) start();
+      if (workers.size < MAX_CHILDREN && !closed) start();
     });
     release(worker);
     const gone = (cause?: unknown) => {
@@ -89,7 +89,7 @@ export function createChildren(given: {
     while (waiting.length > 0 && !closed) {
       let worker = [...workers].find((one) => one.job === undefined);
       if (!worker) {
-        if (workers.size >= CHILDREN_MOST) return;
+        if (workers.size >= MAX_CHILDREN) return;
         worker = start();
       }
       const job = waiting.shift()!;
@@ -132,22 +132,11 @@ export function createChildren(given: {
           settle(answer) {
             forget();
             signal?.removeEventListener('abort', cancel);
-            const stopped = answer instanceof AppError;
-            observe({
-              type: 'source.isolated',
-              source: name,
-              milliseconds: clock.monotonic() - began,
-              outcome: stopped
-                ? answer.code === 'CANCELLED'
-                  ? 'cancelled'
-                  : 'failed'
-                : 'rows' in answer
-                  ? 'completed'
-                  : 'failed',
-            });
-            if (stopped) reject(answer);
+            const milliseconds = clock.monotonic() - began;
+            observe({ type: 'source.isolated', source: name, milliseconds, outcome: outcomeOf(answer) });
+            if (answer instanceof AppError) reject(answer);
             else if ('rows' in answer) resolve(job.rows);
-            else if ('tooLarge' in answer) reject(answerTooLarge());
+            else if ('tooLarge' in answer) reject(createAnswerTooLarge());
             else reject(Object.assign(new Error(answer.error), { code: answer.code }));
           },
         };
@@ -165,20 +154,25 @@ export function createChildren(given: {
   };
 }
 
+function outcomeOf(answer: ChildAnswer | AppError): 'completed' | 'cancelled' | 'failed' {
+  if (answer instanceof AppError) return answer.code === 'CANCELLED' ? 'cancelled' : 'failed';
+  return 'rows' in answer ? 'completed' : 'failed';
+}
+
 /** Kills the children when this process exits. Otherwise they would finish statements without a caller. */
-function endWithUs(child: ChildProcess): void {
-  if (living.size === 0) process.on('exit', killLiving);
-  living.add(child);
+function killOnExit(child: ChildProcess): void {
+  if (runningChildren.size === 0) process.on('exit', killRunning);
+  runningChildren.add(child);
   child.once('exit', () => {
-    living.delete(child);
-    if (living.size === 0) process.off('exit', killLiving);
+    runningChildren.delete(child);
+    if (runningChildren.size === 0) process.off('exit', killRunning);
   });
 }
-const living = new Set<ChildProcess>();
-function killLiving(): void {
-  for (const child of living) child.kill('SIGKILL');
+const runningChildren = new Set<ChildProcess>();
+function killRunning(): void {
+  for (const child of runningChildren) child.kill('SIGKILL');
 }
 
 // Rows are garbage as soon as they are sent. By default V8 would let it grow to several times what is in use.
 const flags = ['--max-old-space-size=128', '--max-semi-space-size=2', '--heap-growing-percent=30'];
-const entry = entryOf(import.meta.url, './child');
+const entry = resolveEntry(import.meta.url, './child');

@@ -4,7 +4,7 @@ import type { Collation } from '../../column-types.ts';
 /** Returns collations by lower-case column name. Columns without an entry compare as binary. */
 export function readCollations(sql: string): Map<string, Collation> {
   const found = new Map<string, Collation>();
-  for (const definition of definitionsOf(sql)) {
+  for (const definition of splitDefinitions(sql)) {
     const [name, ...rest] = definition;
     if (!name) continue;
     const at = rest.findIndex((token) => token.toLowerCase() === 'collate');
@@ -17,7 +17,7 @@ export function readCollations(sql: string): Map<string, Collation> {
 }
 
 /** Splits the outermost parentheses at their commas, without the contents of nested parentheses. */
-function definitionsOf(sql: string): string[][] {
+function splitDefinitions(sql: string): string[][] {
   const tokens = sql.match(
     /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[^\s'"`[\](),]+|[(),]/g,
   );

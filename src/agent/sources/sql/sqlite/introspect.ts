@@ -1,5 +1,5 @@
 import type { Collation } from '../../column-types.ts';
-import { type Catalogue, type ColumnFacts, type Facts, listOf } from '../introspection/introspect.ts';
+import { type Catalogue, type ColumnFacts, type Facts, listAt } from '../introspection/introspect.ts';
 import { readCollations } from './collations.ts';
 import { needsSample, type Sample, sqliteCodec } from './types.ts';
 import { numbersOfViews } from './view-types.ts';
@@ -29,7 +29,7 @@ export async function readSqliteFacts(catalogue: Catalogue): Promise<Facts> {
   }
   const samples = await readSamples(catalogue, served);
   const byTable = new Map<string, ColumnRow[]>();
-  for (const row of served) listOf(byTable, row.table).push(row);
+  for (const row of served) listAt(byTable, row.table).push(row);
   const numbers = numbersOfViews(
     [...byTable.values()].map((rows) => ({
       name: rows[0]!.table,
@@ -98,10 +98,10 @@ async function readViews(catalogue: Catalogue, skipped: { table: string; reason:
 }
 
 /** Views that would scan more rows than this are not sampled, to keep the start fast. */
-const viewRowsLimit = 20_000;
+const MAX_VIEW_ROWS = 20_000;
 
 /** The views cheap enough to sample at start: not recursive, and few rows in the scanned tables. */
-async function findLightViews(catalogue: Catalogue, rows: readonly ColumnRow[]): Promise<ReadonlySet<string>> {
+async function findCheapViews(catalogue: Catalogue, rows: readonly ColumnRow[]): Promise<ReadonlySet<string>> {
   const light = new Set<string>();
   const wanted = rows.filter((row) => row.kind === 'view' && needsSample(row.declared));
   for (const view of new Set(wanted.map((row) => row.table))) {
@@ -117,20 +117,20 @@ async function findLightViews(catalogue: Catalogue, rows: readonly ColumnRow[]):
     const pages = (await catalogue(`explain ${sample}`))
       .filter((row) => row.opcode === 'OpenRead')
       .map((row) => row.p2);
-    if (scans.length === 0 || (await largest(catalogue, pages)) ** scans.length <= viewRowsLimit) light.add(view);
+    if (scans.length === 0 || (await countLargest(catalogue, pages)) ** scans.length <= MAX_VIEW_ROWS) light.add(view);
   }
   return light;
 }
 
 /** The row count of the largest table with one of these root pages, counted up to the limit. */
-async function largest(catalogue: Catalogue, pages: readonly unknown[]): Promise<number> {
+async function countLargest(catalogue: Catalogue, pages: readonly unknown[]): Promise<number> {
   const numbers = [...new Set(pages)].map(Number).filter(Number.isInteger);
   const opened = await catalogue(
     `select distinct tbl_name as name from sqlite_schema where rootpage in (${numbers.join(', ')})`,
   );
   if (opened.length === 0) return 1;
   const counts = opened.map(
-    ({ name }) => `select count(*) as rows from (select 1 from ${quote(String(name))} limit ${viewRowsLimit + 1})`,
+    ({ name }) => `select count(*) as rows from (select 1 from ${quote(String(name))} limit ${MAX_VIEW_ROWS + 1})`,
   );
   const [row] = await catalogue(`select max(rows) as most from (${counts.join(' union all ')})`);
   return Math.max(1, Number(row?.most));
@@ -138,7 +138,7 @@ async function largest(catalogue: Catalogue, pages: readonly unknown[]): Promise
 
 /** Samples the value forms of columns that need it: the first 100 rows and, for rowid tables, the last 100. */
 async function readSamples(catalogue: Catalogue, rows: readonly ColumnRow[]): Promise<Map<string, Sample>> {
-  const lightViews = await findLightViews(catalogue, rows);
+  const lightViews = await findCheapViews(catalogue, rows);
   const wanted = rows.filter((row) => needsSample(row.declared) && (row.kind !== 'view' || lightViews.has(row.table)));
   const samples = new Map<string, Set<string>>();
   // Each part is one value of a single row, since the WebAssembly driver rejects long UNION chains.
@@ -231,7 +231,7 @@ interface ForeignRow {
 function foreignKeys(rows: readonly ForeignRow[], byTable: ReadonlyMap<string, ColumnRow[]>): Facts['foreignKeys'] {
   const tables = new Map([...byTable.keys()].map((name) => [name.toLowerCase(), name]));
   const found = new Map<string, ForeignRow[]>();
-  for (const row of rows) listOf(found, JSON.stringify([row.table, row.id])).push(row);
+  for (const row of rows) listAt(found, JSON.stringify([row.table, row.id])).push(row);
   const columnName = (table: string, name: string): string =>
     byTable.get(table)?.find((row) => row.name.toLowerCase() === name.toLowerCase())?.name ?? name;
   return [...found.values()]

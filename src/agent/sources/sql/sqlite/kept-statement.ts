@@ -2,7 +2,7 @@
 
 import type { SqliteConnection } from '../../../../core/sqlite.ts';
 
-export interface KeptStatement {
+export interface PreparedStatement {
   readonly statement: ReturnType<SqliteConnection['prepare']>;
   bigIntegers: boolean;
   /** Set on the first run. */

@@ -3,7 +3,7 @@
 // compared directly and can use its index. Otherwise SQL converts both sides to one format.
 import { fail } from '../../../../core/errors.ts';
 import { offsetAt } from '../../aggregate.ts';
-import { printJson } from '../../lossless-json.ts';
+import { stringifyJson } from '../../lossless-json.ts';
 import { offsetsBetween, zoneOffsets } from '../../zones.ts';
 import {
   type Codec,
@@ -15,10 +15,10 @@ import {
   encodeInstant,
   families,
   finite,
+  identity,
   notFinite,
-  same,
 } from '../codec.ts';
-import { offsetCase } from '../statements/offset-case.ts';
+import { writeOffsetCase } from '../statements/offset-case.ts';
 import { isUtc, zoneless } from '../zoneless.ts';
 
 /** The formats found: `text:19: :` is a text of 19 characters with a space at position 11 and no `Z` at the end. */
@@ -45,7 +45,7 @@ export function sqliteCodec(declared: string, sample: Sample): Codec {
   if (/blob|binary|bytea/.test(type)) return binary;
   if (/real|doub|floa/.test(type)) return real;
   if (/decimal|numeric|number|money|year/.test(type)) return decimal(declared);
-  return loose(sample);
+  return codecOfSample(sample);
 }
 
 /**
@@ -70,7 +70,7 @@ function decodeExactNumber(value: unknown): unknown {
 function encodeNumber(value: unknown): unknown {
   if (typeof value === 'number') return value;
   if (value === 'NaN')
-    fail('INVALID_VALUE', { at: 'filter', expected: 'a value that this database can hold', got: value });
+    fail('INVALID_VALUE', { at: 'filter', expected: 'a value that this database can store', got: value });
   const digits = String(value);
   if (!/^-?\d+$/.test(digits)) return Number(digits);
   const big = BigInt(digits);
@@ -90,7 +90,7 @@ const integer: Codec = {
     if (isRounded || (typeof value === 'string' && typeof number === 'number'))
       fail('INVALID_VALUE', {
         at: 'value',
-        expected: 'a number of at most 15 digits, or a whole number of 64 bits',
+        expected: 'a number of at most 15 digits, or a 64-bit integer',
         got: value,
       });
     return number;
@@ -131,7 +131,7 @@ const binary: Codec = {
   operators: families.equality,
   sortable: false,
   decode: (value) => (Buffer.isBuffer(value) ? value : Buffer.from(String(value))),
-  encode: same,
+  encode: identity,
 };
 
 const json: Codec = {
@@ -140,7 +140,7 @@ const json: Codec = {
   sortable: false,
   // A document that is a single number is stored as a number, and may arrive as a bigint.
   decode: decodeJson,
-  encode: printJson,
+  encode: stringifyJson,
 };
 
 const time: Codec = {
@@ -155,14 +155,14 @@ const time: Codec = {
 };
 
 /** For unknown or missing declared types, the sampled rows decide. */
-function loose(sample: Sample): Codec {
+function codecOfSample(sample: Sample): Codec {
   const kinds = new Set([...sample].map((form) => form.split(':')[0]));
   if (kinds.size > 0 && [...kinds].every((kind) => kind === 'integer' || kind === 'real')) return integer;
   if (kinds.size === 1 && kinds.has('text')) return text;
   if (kinds.size === 1 && kinds.has('blob')) return binary;
   return { ...text, equal: asText, ordered: asText, text: asText };
 }
-const untyped = loose;
+const untyped = codecOfSample;
 const asText = (column: string): string => `cast(${column} as text)`;
 
 function uuid(sample: Sample): Codec {
@@ -231,7 +231,7 @@ const hasZoneSql = (column: string): string =>
 function toUtcSql(column: string, zone: string): string {
   const written = `strftime('%Y-%m-%dT%H:%M:%fZ', ${column})`;
   const bound = (local: string) => `'${local}'`;
-  const shift = offsetCase(utcFrom(zone), written, bound, (seconds) => `'${seconds} seconds'`);
+  const shift = writeOffsetCase(utcFrom(zone), written, bound, (seconds) => `'${seconds} seconds'`);
   return `, case when ${hasZoneSql(column)} then '0 seconds' else ${shift} end`;
 }
 
@@ -246,14 +246,14 @@ function instant(sample: Sample): Codec {
   if (sample.size > 0 && [...sample].every((form) => form === 'text:10::')) return day(sample);
   const form = instantForm(sample);
   const base = { type: 'Date', operators: families.ordered, sortable: true, decode: decodeSqliteInstant } as const;
-  if (!form) return { ...mixed(), inZone: (zone) => mixed(isUtc(zone) ? undefined : zone) };
+  if (!form) return { ...mixedInstant(), inZone: (zone) => mixedInstant(isUtc(zone) ? undefined : zone) };
   const plain: Codec = { ...base, encode: form.encode, stored: form.stored, utc: form.utc };
   const isInstant = [...sample].every((each) => each.startsWith('integer') || each.endsWith(':Z'));
   return isInstant ? plain : zoneless(plain, (value) => typeof value === 'string' && !hasZone(value));
 }
 
 /** Times in several formats: converts both sides to one format, and times without zone to UTC. */
-function mixed(zone?: string): Codec {
+function mixedInstant(zone?: string): Codec {
   const canonical = (column: string) => canonicalSql(column, zone);
   return {
     type: 'Date',

@@ -43,9 +43,10 @@ function numericNames(views: readonly ViewColumns[], found: ReadonlySet<string>)
   return new Set([...numeric].filter((name) => !others.has(name)));
 }
 
-const always = /^(?:sum|count|avg|total|round|abs|length|instr|unicode|julianday|row_number|rank|dense_rank|changes)$/;
+const numericFunctions =
+  /^(?:sum|count|avg|total|round|abs|length|instr|unicode|julianday|row_number|rank|dense_rank|changes)$/;
 /** Functions that return one of their arguments. */
-const passing = /^(?:max|min|coalesce|ifnull|nullif)$/;
+const argumentFunctions = /^(?:max|min|coalesce|ifnull|nullif)$/;
 
 /** The tokens of an expression. */
 type Tokens = readonly string[];
@@ -53,10 +54,10 @@ type Tokens = readonly string[];
 function isNumeric(tokens: Tokens, names: ReadonlySet<string>): boolean {
   const [first = '', second] = tokens;
   if (tokens.length === 0) return false;
-  if (first === '(' && closing(tokens, 0) === tokens.length - 1) {
+  if (first === '(' && findClosing(tokens, 0) === tokens.length - 1) {
     return tokens[1]?.toLowerCase() !== 'select' && isNumeric(tokens.slice(1, -1), names);
   }
-  const outer = outermost(tokens);
+  const outer = withoutParentheses(tokens);
   // Arithmetic gives numbers for any operands. The operators below bind less tightly than arithmetic, or give texts.
   if (
     outer.some((token) => /^(?:\|\||->>?|and|or|not|like|glob|in|is|between|case|=|==|<|>|<=|>=|<>|!=)$/i.test(token))
@@ -66,15 +67,15 @@ function isNumeric(tokens: Tokens, names: ReadonlySet<string>): boolean {
   if (tokens.length === 1) return /^\d|^\.\d/.test(first) || names.has(nameOf(first));
   if (tokens.length === 3 && second === '.') return names.has(nameOf(tokens[2]!));
   if (second !== '(') return false;
-  const end = closing(tokens, 1);
+  const end = findClosing(tokens, 1);
   const rest = tokens.slice(end + 1);
   if (rest.length > 0 && !/^(?:over|filter)$/i.test(rest[0]!)) return false;
   const called = first.toLowerCase();
-  if (always.test(called)) return true;
+  if (numericFunctions.test(called)) return true;
   const inside = tokens.slice(2, end);
   if (called === 'cast') return /^(?:integer|int|bigint|real|numeric|decimal|double)$/i.test(inside.at(-1) ?? '');
-  if (!passing.test(called)) return false;
-  const parts = divide(inside);
+  if (!argumentFunctions.test(called)) return false;
+  const parts = splitAtCommas(inside);
   // The second argument of NULLIF does not affect the type.
   return (called === 'nullif' ? parts.slice(0, 1) : parts).every((part) => isNumeric(part, names));
 }
@@ -97,7 +98,7 @@ function selectList(sql: string): readonly Tokens[] | undefined {
   }
   // Rows of the other SELECTs may have other types.
   if (tokens.slice(end).some((token) => /^(?:union|intersect|except)$/i.test(token))) return undefined;
-  const items = divide(tokens.slice(start, end));
+  const items = splitAtCommas(tokens.slice(start, end));
   if (items.some((item) => item.at(-1) === '*')) return undefined;
   return items.map(withoutAlias);
 }
@@ -111,7 +112,7 @@ function withoutAlias(item: Tokens): Tokens {
   return item.length > 1 && isName && (before === ')' || /^[\w"`[\]]/.test(before)) ? item.slice(0, -1) : item;
 }
 
-function divide(tokens: Tokens): readonly Tokens[] {
+function splitAtCommas(tokens: Tokens): readonly Tokens[] {
   const parts: string[][] = [[]];
   let depth = 0;
   for (const token of tokens) {
@@ -123,7 +124,7 @@ function divide(tokens: Tokens): readonly Tokens[] {
   return parts;
 }
 
-function outermost(tokens: Tokens): Tokens {
+function withoutParentheses(tokens: Tokens): Tokens {
   let depth = 0;
   return tokens.filter((token) => {
     if (token === '(') depth++;
@@ -133,7 +134,7 @@ function outermost(tokens: Tokens): Tokens {
   });
 }
 
-function closing(tokens: Tokens, open: number): number {
+function findClosing(tokens: Tokens, open: number): number {
   let depth = 0;
   for (let at = open; at < tokens.length; at++) {
     if (tokens[at] === '(') depth++;

@@ -8,7 +8,7 @@ import type { SqliteConnection } from '../../../../core/sqlite.ts';
 import type { TransactionOptions } from '../../source.ts';
 import type { Connection, Prepared } from '../driver.ts';
 import { inTransaction } from '../transaction.ts';
-import type { KeptStatement } from './kept-statement.ts';
+import type { PreparedStatement } from './kept-statement.ts';
 
 export interface Writes {
   /** Resolves when the open transaction ends; undefined if there is none. */
@@ -22,7 +22,7 @@ const readerBusyMilliseconds = 1000;
 export function createWrites(
   connection: SqliteConnection,
   clock: Clock,
-  keptOf: (connection: SqliteConnection, prepared: Prepared) => KeptStatement,
+  preparedStatementOf: (connection: SqliteConnection, prepared: Prepared) => PreparedStatement,
 ): Writes {
   let open: Promise<void> | undefined;
 
@@ -74,13 +74,13 @@ export function createWrites(
       try {
         return await inTransaction(
           {
-            async say(sql) {
+            async runSql(sql) {
               // The transaction has already begun, and a failed statement may have rolled it back.
               if (sql !== 'begin' && connection.inTransaction) connection.exec(sql);
             },
             // COMMIT is a function call within the process: its result cannot be lost.
-            refused: () => true,
-            run: async (prepared, values) => run(keptOf(connection, prepared), prepared, values),
+            isRefusedCommit: () => true,
+            run: async (prepared, values) => run(preparedStatementOf(connection, prepared), prepared, values),
           },
           work,
           options,
@@ -91,7 +91,7 @@ export function createWrites(
     },
   };
 
-  function run(kept: KeptStatement, prepared: Prepared, values: readonly unknown[]) {
+  function run(kept: PreparedStatement, prepared: Prepared, values: readonly unknown[]) {
     if (kept.bigIntegers !== prepared.bigIntegers) {
       kept.statement.safeIntegers(prepared.bigIntegers);
       kept.bigIntegers = prepared.bigIntegers;

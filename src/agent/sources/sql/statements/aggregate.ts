@@ -12,15 +12,15 @@ import type { Bucket, BucketUnit, GroupKey, GroupSelect, Row, ZoneOffsets } from
 import { offsetsBetween } from '../../zones.ts';
 import { type Codec, type Dialect, notFinite } from '../codec.ts';
 import { needsBigIntegers } from '../sqlite/types.ts';
-import { offsetCase } from './offset-case.ts';
+import { writeOffsetCase } from './offset-case.ts';
 import {
-  createWriter,
+  createSqlWriter,
   isNullable,
   placeholdersOf,
+  requireWhole,
   type Statement,
   type StatementContext,
   TRUE,
-  whole,
 } from './read.ts';
 
 /** The most groups sorted in the process. */
@@ -33,7 +33,7 @@ export interface GroupStatement extends Statement {
 
 export function buildGroup(group: GroupSelect, context: StatementContext): GroupStatement {
   const { dialect, shapes } = context;
-  const writer = createWriter(context);
+  const writer = createSqlWriter(context);
   const root = writer.root(group.table);
   const joins = writer.joins(root, group.joins);
   const where = writer.where(root, group.where);
@@ -65,7 +65,7 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
       if (sortsHere && rows.length > GROUPS_LIMIT)
         fail('INVALID_ARGUMENT', {
           argument: 'groups',
-          problem: `more than ${GROUPS_LIMIT} groups, too many to order by this value. Narrow the filters, group by less, or order by 'groups'.`,
+          problem: `more than ${GROUPS_LIMIT} groups, too many to order by this value. Narrow the filters, group by fewer fields, or order by 'groups'.`,
         });
       const tallies = rows.map((row) =>
         measure.read(
@@ -96,7 +96,7 @@ function orderBy(group: GroupSelect, value: string | undefined, keys: readonly K
 
 function limitOf({ limit, skip = 0 }: GroupSelect): string {
   if (limit === undefined) return '';
-  return ` limit ${whole(limit)}${skip === 0 ? '' : ` offset ${whole(skip)}`}`;
+  return ` limit ${requireWhole(limit)}${skip === 0 ? '' : ` offset ${requireWhole(skip)}`}`;
 }
 
 interface Key {
@@ -242,23 +242,23 @@ const buckets: Record<Dialect, WriteBucket> = {
     const bound = literal(codec);
     const isShifted = offsets.changes.length > 0 || offsets.first !== 0;
     const shift = (instant: string) =>
-      isShifted ? [offsetCase(offsets, instant, bound, (seconds) => `'${signed(seconds)} seconds'`)] : [];
+      isShifted ? [writeOffsetCase(offsets, instant, bound, (seconds) => `'${signed(seconds)} seconds'`)] : [];
     // The converted column is long, so a subquery computes it once.
     const at = compared === column ? [codec.utc!(column), ...shift(column)] : ['substr(u, 1, 19)', ...shift('u')];
     const start = `date(${[...at, ...sqliteStart[unit](at.join(', '))].join(', ')})`;
     return compared === column ? start : `(select ${start} from (select ${compared} as u))`;
   },
   mysql({ unit, offsets }, column, codec) {
-    const seconds = offsets ? offsetCase(offsets, column, literal(codec), String) : '0';
+    const seconds = offsets ? writeOffsetCase(offsets, column, literal(codec), String) : '0';
     // Adding 0 seconds also turns invalid days, such as the zero date, into null.
     return mysqlStart[unit](`date_add(${column}, interval ${seconds} second)`);
   },
   postgres({ unit, offsets }, column, codec) {
     const start = (at: string) => `to_char(date_trunc('${unit.toLowerCase()}', ${at}), 'YYYY-MM-DD')`;
     const bound = literal(codec);
-    const [from, to] = offsets ? bounds(offsets) : ['0001-01-01', '9999-12-31'];
+    const [from, to] = offsets ? zoneBounds(offsets) : ['0001-01-01', '9999-12-31'];
     const shifted = offsets
-      ? `${column}::timestamp + ${offsetCase(offsets, column, bound, (seconds) => `interval '${seconds} seconds'`)}`
+      ? `${column}::timestamp + ${writeOffsetCase(offsets, column, bound, (seconds) => `interval '${seconds} seconds'`)}`
       : `${column}::timestamp`;
     // Years outside the bounds have no canonical form.
     return `(case when ${column} between ${bound(from)} and ${bound(to)} then ${start(shifted)} when not isfinite(${column}) then ${column}::text collate "C" end)`;
@@ -286,7 +286,7 @@ const mysqlStart: { readonly [U in BucketUnit]: (at: string) => string } = {
  * The UTC instants where local time reaches the start of year 1 and the end of year 9999, limited to those years in
  * UTC.
  */
-function bounds({ first, changes }: ZoneOffsets): readonly [string, string] {
+function zoneBounds({ first, changes }: ZoneOffsets): readonly [string, string] {
   const start = Date.parse('0001-01-01T00:00:00.000Z');
   const end = Date.parse('9999-12-31T23:59:59.999Z');
   const last = changes.at(-1)?.seconds ?? first;

@@ -4,7 +4,7 @@ import type { ZoneOffsets } from '../../statement.ts';
  * SQL of the offset at a moment, as a binary search: with 300 changes, at most nine comparisons. `bound` writes the
  * moment of a change; `write` writes an offset in seconds.
  */
-export function offsetCase(
+export function writeOffsetCase(
   { first, changes }: ZoneOffsets,
   column: string,
   bound: (instant: string) => string,

@@ -6,7 +6,7 @@ type Piece = { readonly wild: 'many' | 'one' } | { readonly literal: string };
 
 const MANY: Piece = { wild: 'many' };
 
-function pieces(operator: Operator, value: unknown): Piece[] {
+function toPieces(operator: Operator, value: unknown): Piece[] {
   const text = String(value);
   switch (operator) {
     case 'StartsWith':
@@ -38,7 +38,7 @@ function parseLike(pattern: string): Piece[] {
 /** A LIKE pattern with `mark` as its escape character. */
 export function likePattern(operator: Operator, mark: string): (value: unknown) => string {
   return (value) =>
-    pieces(operator, value)
+    toPieces(operator, value)
       .map((piece) =>
         'wild' in piece
           ? piece.wild === 'many'
@@ -58,7 +58,7 @@ export function likePattern(operator: Operator, mark: string): (value: unknown) 
 export function globPattern(operator: Operator): (value: unknown) => string {
   const letter = insensitive.has(operator) ? anyCase : exactly;
   return (value) =>
-    pieces(operator, value)
+    toPieces(operator, value)
       .map((piece) => ('wild' in piece ? (piece.wild === 'many' ? '*' : '?') : [...piece.literal].map(letter).join('')))
       .join('');
 }

@@ -6,10 +6,10 @@
 
 import type { Knex } from 'knex';
 import type { DescribedReference } from '../../described.ts';
-import type { Condition, CountSelect, Filter, Join, Path, Select, Some, SourceRelation } from '../../statement.ts';
+import type { Condition, CountSelect, Exists, Filter, Join, Path, Select, SourceRelation } from '../../statement.ts';
 import type { Dialect } from '../codec.ts';
-import type { Place } from '../introspection/introspect.ts';
-import { boundValue, type Shapes, viasOf } from './shape.ts';
+import type { TableLocation } from '../introspection/introspect.ts';
+import { boundValue, collectVias, type Shapes } from './shape.ts';
 import { type Bind, FALSE, opposites, type Term, writeTerm } from './terms.ts';
 
 export interface Statement {
@@ -23,7 +23,7 @@ export interface StatementContext {
   readonly knex: Knex;
   readonly shapes: Shapes;
   /** The schema and name of a table in the database. */
-  readonly placeOf: (table: string) => Place;
+  readonly placeOf: (table: string) => TableLocation;
 }
 
 /** The parameters, in the order of the text. */
@@ -38,7 +38,7 @@ export function bindValues(binds: readonly Bind[], values: readonly unknown[]): 
 
 export function buildSelect(select: Select, context: StatementContext): Statement {
   const { knex, dialect, shapes } = context;
-  const writer = createWriter(context);
+  const writer = createSqlWriter(context);
   const root = writer.root(select.table);
   const joins = writer.joins(root, select.joins);
   const where = writer.where(root, select.where);
@@ -48,7 +48,7 @@ export function buildSelect(select: Select, context: StatementContext): Statemen
   });
   const query = knex.select(read.length ? read : [knex.raw('1')]);
   const binds = from(query, writer, root, joins, where, context);
-  if (select.heldBy) query.whereRaw(heldBy(select.heldBy, writer, root));
+  if (select.referencedBy) query.whereRaw(writeReferencedBy(select.referencedBy, writer, root));
   for (const { path, ascending } of select.order) {
     const { codec } = shapes.facts(path, select.table);
     const column = writer.column(root, path);
@@ -56,25 +56,29 @@ export function buildSelect(select: Select, context: StatementContext): Statemen
     query.orderByRaw(`${codec.ordered?.(column, '') ?? column} ${ascending ? 'asc' : 'desc'}${nulls}`);
   }
   const page = writer.page(select);
-  const lock = select.lock ? lockOf(writer.name(root.alias), dialect) : '';
+  const lock = select.lock ? writeLock(writer.name(root.alias), dialect) : '';
   return finish(query, binds, { ...page, sql: page.sql + lock }, context);
 }
 
 /** SQLite runs one write transaction at a time and needs no row locks. */
-function lockOf(alias: string, dialect: Dialect): string {
+function writeLock(alias: string, dialect: Dialect): string {
   if (dialect === 'sqlite') return '';
   return dialect === 'postgres' ? ` for update of ${alias}` : ' for update';
 }
 
 /** The database compares the columns itself, since those of the other table may have types that are not served. */
-function heldBy({ place, columns, targetColumns }: DescribedReference, { name }: Writer, { alias }: Root): string {
+function writeReferencedBy(
+  { place, columns, targetColumns }: DescribedReference,
+  { name }: SqlWriter,
+  { alias }: Root,
+): string {
   const table = place.schema === undefined ? name(place.name) : `${name(place.schema)}.${name(place.name)}`;
   const same = columns.map((column, at) => `${name(alias)}.${name(targetColumns[at]!)} = h.${name(column)}`);
   return `exists (select 1 from ${table} as h where ${same.join(' and ')})`;
 }
 
 export function buildCount(select: CountSelect, context: StatementContext): Statement {
-  const writer = createWriter(context);
+  const writer = createSqlWriter(context);
   const root = writer.root(select.table);
   const joins = writer.joins(root, select.joins);
   const where = writer.where(root, select.where);
@@ -85,7 +89,7 @@ export function buildCount(select: CountSelect, context: StatementContext): Stat
 
 function from(
   query: Knex.QueryBuilder,
-  writer: Writer,
+  writer: SqlWriter,
   root: Root,
   joins: readonly Statement[],
   where: Statement,
@@ -131,7 +135,7 @@ export interface Root {
   readonly aliases: Map<string, string>;
 }
 
-export interface Writer {
+export interface SqlWriter {
   name(name: string): string;
   /** The quoted table name, with its schema if needed. */
   table(table: string): string;
@@ -145,7 +149,7 @@ export interface Writer {
 }
 
 /** `first`: the number of values before the first condition. `taken`: a name that aliases must not use. */
-export function createWriter(context: StatementContext, first = 0, taken?: string): Writer {
+export function createSqlWriter(context: StatementContext, first = 0, taken?: string): SqlWriter {
   const { knex, dialect, shapes } = context;
   const client = knex.client as { wrapIdentifier(name: string, context: object): string };
   let aliases = 0;
@@ -164,7 +168,7 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
   const root = (table: string): Root => ({ table, alias: nextAlias(), aliases: new Map() });
   const viaId = (via: readonly SourceRelation[]): string => via.map((relation) => relation.name).join(':');
   const aliasOf = (from: Root, via: readonly SourceRelation[]): string =>
-    via.length === 0 ? from.alias : (from.aliases.get(viaId(via)) ?? missingJoin(viaId(via)));
+    via.length === 0 ? from.alias : (from.aliases.get(viaId(via)) ?? failMissingJoin(viaId(via)));
   const column = (from: Root, path: Path): string => `${name(aliasOf(from, path.via))}.${name(path.field.column)}`;
 
   /** `unless`: a condition that must hold, or else the record has no key. */
@@ -238,7 +242,7 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
     // keep the numbering of values.
     const parts = (filter.op === 'and' ? filter.of : [filter]).map((part) => ({
       ...where(inner, part),
-      isOwn: viasOf(part).length === 0,
+      isOwn: collectVias(part).length === 0,
     }));
     const own = parts.filter(({ isOwn }) => isOwn);
     const further = parts.filter(({ isOwn }) => !isOwn);
@@ -269,9 +273,9 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
       case 'some':
         return writeSome(from, filter, negated, binds);
       case 'any':
-        throw new Error(`what '${filter.relation.name}' leads to has not been planned`);
+        throw new Error(`the target of '${filter.relation.name}' has not been planned`);
       case 'found':
-        throw new Error(`what '${filter.own.id}' must be among has not been looked up`);
+        throw new Error(`the values for '${filter.own.id}' have not been looked up`);
       default: {
         const all = (filter.op === 'and') !== negated;
         if (filter.of.length === 0) return all ? TRUE : FALSE;
@@ -307,7 +311,7 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
    * A positive test uses IN, which lets the database start with the list instead of scanning every record. A negation
    * uses EXISTS, since a null in the list would make NOT IN unknown. A test that compares both records uses EXISTS too.
    */
-  function writeSome(from: Root, { own, other, after }: Some, negated: boolean, binds: Bind[]): string {
+  function writeSome(from: Root, { own, other, after }: Exists, negated: boolean, binds: Bind[]): string {
     const foreign = root(other.collection.table);
     const joined = joins(foreign, other.joins);
     const condition = where(foreign, other.where);
@@ -343,10 +347,10 @@ export function createWriter(context: StatementContext, first = 0, taken?: strin
   }
 
   function page(select: Select): Statement {
-    let sql = select.limit === undefined ? '' : ` limit ${whole(select.limit)}`;
+    let sql = select.limit === undefined ? '' : ` limit ${requireWhole(select.limit)}`;
     if (!select.skip) return { sql, binds: [] };
     if (dialect === 'mysql') {
-      return { sql: `${sql || ' limit 18446744073709551615'} offset ${whole(select.skip)}`, binds: [] };
+      return { sql: `${sql || ' limit 18446744073709551615'} offset ${requireWhole(select.skip)}`, binds: [] };
     }
     if (dialect === 'sqlite' && sql === '') sql = ' limit -1';
     return { sql: `${sql} offset ?`, binds: [{ value: values++, encode: Number }] };
@@ -359,11 +363,11 @@ export function isNullable(path: Path): boolean {
   return path.via.length > 0 || path.field.nullable;
 }
 
-export function whole(value: number): number {
+export function requireWhole(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new Error(`not a number of rows: ${value}`);
   return value;
 }
 
-function missingJoin(via: string): never {
+function failMissingJoin(via: string): never {
   throw new Error(`the statement uses ${via} but does not join it`);
 }

@@ -75,9 +75,9 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
         return `?${ids(own, table)}>${ids(other.keys, foreign)}${order}(${condition(other, foreign, values)})`;
       }
       case 'any':
-        throw new Error(`what '${filter.relation.name}' leads to has not been planned`);
+        throw new Error(`the target of '${filter.relation.name}' has not been planned`);
       case 'found':
-        throw new Error(`what '${filter.own.id}' must be among has not been looked up`);
+        throw new Error(`the values for '${filter.own.id}' have not been looked up`);
       default: {
         let key = filter.op === 'and' ? '&(' : '|(';
         for (const part of filter.of) key += ofFilter(part, table, values);
@@ -114,7 +114,7 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
       for (const { path, ascending } of statement.order) key += `${facts(path, table).id}${ascending ? '+' : '-'}`;
       if (statement.limit !== undefined) key += `L${statement.limit}`;
       if (statement.lock) key += 'U';
-      if (statement.heldBy) key += `H${JSON.stringify(statement.heldBy)}`;
+      if (statement.referencedBy) key += `H${JSON.stringify(statement.referencedBy)}`;
       if (statement.skip) {
         key += dialect === 'mysql' ? `S${statement.skip}` : 'S';
         if (dialect !== 'mysql') values.push(statement.skip);
@@ -125,7 +125,7 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
 }
 
 /** Every chain of relations in the filter's paths, parents before children. */
-export function viasOf(filter: Filter): (readonly SourceRelation[])[] {
+export function collectVias(filter: Filter): (readonly SourceRelation[])[] {
   const found = new Map<string, readonly SourceRelation[]>();
   const add = ({ via: whole }: Path): void =>
     whole.forEach((_, at) => {

@@ -39,38 +39,38 @@ const terms: Partial<Record<Operator, WriteTerm>> = {
   Equal: (_, term) => {
     if (term.codec.bits) {
       const own = `(${term.raw} | 0)`;
-      return { sql: `${own} = ${bits(term)}`, seen: own };
+      return { sql: `${own} = ${bindBits(term)}`, seen: own };
     }
     const seen = compared(term);
     const isList = typeof term.codec.type !== 'string';
-    return { sql: `${seen} = ${isList ? wholeList(term) : parameter(term)}`, seen };
+    return { sql: `${seen} = ${isList ? bindWholeList(term) : parameter(term)}`, seen };
   },
   In: (_, term) => {
     const seen = compared(term);
-    return { sql: inList(seen, term), seen };
+    return { sql: writeInList(seen, term), seen };
   },
   LessThan: compare('<'),
   GreaterThan: compare('>'),
   LessThanOrEqual: compare('<='),
   GreaterThanOrEqual: compare('>='),
-  Like: matches,
-  ILike: matches,
-  Contains: matches,
-  IContains: matches,
-  StartsWith: matches,
-  EndsWith: matches,
-  IStartsWith: matches,
-  IEndsWith: matches,
+  Like: writeMatch,
+  ILike: writeMatch,
+  Contains: writeMatch,
+  IContains: writeMatch,
+  StartsWith: writeMatch,
+  EndsWith: writeMatch,
+  IStartsWith: writeMatch,
+  IEndsWith: writeMatch,
   LongerThan: measure('>'),
   ShorterThan: measure('<'),
   IncludesAll: (_, term) =>
     term.codec.bits
-      ? { sql: `(${term.raw} & ${bits(term)}) = ${bits(term)}`, seen: term.raw }
-      : { sql: `${compared(term)} @> ${wholeList(term)}`, seen: term.raw },
+      ? { sql: `(${term.raw} & ${bindBits(term)}) = ${bindBits(term)}`, seen: term.raw }
+      : { sql: `${compared(term)} @> ${bindWholeList(term)}`, seen: term.raw },
   IncludesNone: (_, term) =>
     term.codec.bits
-      ? { sql: `(${term.raw} & ${bits(term)}) = 0`, seen: term.raw }
-      : { sql: `not (${compared(term)} && ${wholeList(term)})`, seen: term.raw },
+      ? { sql: `(${term.raw} & ${bindBits(term)}) = 0`, seen: term.raw }
+      : { sql: `not (${compared(term)} && ${bindWholeList(term)})`, seen: term.raw },
 };
 
 /** The SQL to compare for equality. */
@@ -100,7 +100,7 @@ function measure(sign: string): WriteTerm {
   };
 }
 
-function matches(operator: Operator, term: Term): { sql: string; seen: string } {
+function writeMatch(operator: Operator, term: Term): { sql: string; seen: string } {
   const text = term.codec.text?.(term.raw) ?? term.raw;
   const anyCase = insensitive.has(operator);
   const { sql, encode } = patternOf[term.dialect](operator, text, anyCase);
@@ -134,13 +134,13 @@ function parameter({ codec, value, index, binds }: Term, encode = codec.encode):
   return codec.parameter?.(kindOf(codec, value)) ?? '?';
 }
 
-function inList(seen: string, term: Term): string {
+function writeInList(seen: string, term: Term): string {
   const list = term.value as readonly unknown[];
   const { codec, index, binds, dialect } = term;
   const count = placeholders(list, dialect);
   if (count === 0) return FALSE;
   if (count === 'one') {
-    if (dialect === 'postgres') return `${seen} = any(${wholeList(term)})`;
+    if (dialect === 'postgres') return `${seen} = any(${bindWholeList(term)})`;
     binds.push({ value: index, encode: (all) => jsonList((all as unknown[]).map(codec.encode)) });
     return `${seen} in (select value from json_each(?))`;
   }
@@ -157,13 +157,13 @@ function inList(seen: string, term: Term): string {
 }
 
 /** MySQL: binds the whole list as one number. */
-function bits({ codec, index, binds }: Term): string {
+function bindBits({ codec, index, binds }: Term): string {
   binds.push({ value: index, encode: (items) => codec.bits!(Array.isArray(items) ? items : [items]) });
   return 'cast(? as unsigned)';
 }
 
 /** PostgreSQL: binds the whole list as one array. */
-function wholeList({ codec, value, index, binds }: Term): string {
+function bindWholeList({ codec, value, index, binds }: Term): string {
   binds.push({
     value: index,
     encode: (all) => (Array.isArray(all) ? all : [all]).map((item) => (item === null ? null : codec.encode(item))),
@@ -176,7 +176,7 @@ function jsonList(items: readonly unknown[]): string {
 }
 
 function unsupported(operator: Operator): never {
-  throw new Error(`the SQL source was asked for ${operator}, which no column of it offers`);
+  throw new Error(`no column of the SQL source supports ${operator}`);
 }
 
 /** Writes a test. `seen` is the expression it reads, which is null when the test is unknown. */

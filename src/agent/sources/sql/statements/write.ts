@@ -1,17 +1,17 @@
 // Builds the SQL of Insert, Update and Delete, like read.ts for reads: the text contains no values and is built once
 // for each shape. The table has no alias, since not every database allows one for a written table.
 
-import { follows, looksAt } from '../../references.ts';
+import { filterRefersTo, joinsReferTo } from '../../references.ts';
 import type { Condition, Delete, Insert, Join, Path, Update } from '../../statement.ts';
 import type { Codec } from '../codec.ts';
 import {
-  createWriter,
+  createSqlWriter,
   placeholdersOf,
   type Root,
+  type SqlWriter,
   type Statement,
   type StatementContext,
   TRUE,
-  type Writer,
 } from './read.ts';
 import type { Bind } from './terms.ts';
 
@@ -41,7 +41,7 @@ export function buildWrite(write: Write, returns: boolean, context: StatementCon
   const own = 'rows' in write ? write.rows.length * write.columns.length : 'set' in write ? write.set.length : 0;
   // Within the statement, a table is referenced by its bare name, without its schema.
   const { name: alias } = context.placeOf(table);
-  const writer = createWriter(context, own, alias);
+  const writer = createSqlWriter(context, own, alias);
   const root: Root = { table, alias, aliases: new Map() };
   const head =
     'rows' in write
@@ -50,7 +50,7 @@ export function buildWrite(write: Write, returns: boolean, context: StatementCon
         ? updateHead(write, writer, context)
         : undefined;
   const name = writer.table(table);
-  const where = 'rows' in write ? { sql: '', binds: [] } : whereOf(write, writer, root, context);
+  const where = 'rows' in write ? { sql: '', binds: [] } : writeWhere(write, writer, root, context);
   const tail = returns ? returningOf(write, writer, root, context) : { sql: '', binds: [] };
   const sql = `${head?.sql ?? `delete from ${name}`}${where.sql}${tail.sql}`;
   return { sql: placeholdersOf(sql, context.dialect), binds: [...(head?.binds ?? []), ...where.binds, ...tail.binds] };
@@ -58,7 +58,7 @@ export function buildWrite(write: Write, returns: boolean, context: StatementCon
 
 function insertHead(
   { table, columns, rows }: Insert,
-  writer: Writer,
+  writer: SqlWriter,
   { dialect, shapes }: StatementContext,
 ): Statement {
   const name = writer.table(table);
@@ -71,7 +71,7 @@ function insertHead(
   return { sql: `insert into ${name} (${list}) values ${rows.map(() => one).join(', ')}`, binds };
 }
 
-function updateHead({ table, set }: Update, writer: Writer, { shapes }: StatementContext): Statement {
+function updateHead({ table, set }: Update, writer: SqlWriter, { shapes }: StatementContext): Statement {
   const binds: Bind[] = [];
   const parts = set.map(([path], index) => {
     const { codec } = shapes.facts(path, table);
@@ -91,10 +91,10 @@ function storedBind(codec: Codec, value: number): Bind {
  * changed meanwhile is evaluated in its current state. MySQL does not allow a subselect on the written table unless it
  * is wrapped in a derived table.
  */
-function whereOf(write: Update | Delete, writer: Writer, root: Root, { dialect }: StatementContext): Statement {
+function writeWhere(write: Update | Delete, writer: SqlWriter, root: Root, { dialect }: StatementContext): Statement {
   const { table, joins: list } = write;
-  const isApart = looksAt(list, table) || follows(write.where, table) || list.some(isTyped);
-  if (dialect !== 'mysql' || write.key.length === 0 || !isApart) {
+  const needsSubquery = joinsReferTo(list, table) || filterRefersTo(write.where, table) || list.some(hasTypeCondition);
+  if (dialect !== 'mysql' || write.key.length === 0 || !needsSubquery) {
     const { sql, binds } = writer.condition(root, write);
     return sql === TRUE ? { sql: '', binds } : { sql: ` where ${sql}`, binds };
   }
@@ -114,11 +114,11 @@ function whereOf(write: Update | Delete, writer: Writer, root: Root, { dialect }
  * Whether a join depends on a type column of its own record. MariaDB does not evaluate that again for each record if
  * the condition is in place.
  */
-function isTyped({ via, joins }: Join): boolean {
-  return via.some(({ only }) => only !== undefined) || joins.some(isTyped);
+function hasTypeCondition({ via, joins }: Join): boolean {
+  return via.some(({ only }) => only !== undefined) || joins.some(hasTypeCondition);
 }
 
-function returningOf(write: Write, writer: Writer, root: Root, { shapes, dialect }: StatementContext): Statement {
+function returningOf(write: Write, writer: SqlWriter, root: Root, { shapes, dialect }: StatementContext): Statement {
   const parts = write.returning.map((path) => {
     const column = writer.column(root, path);
     const { read, storedParameter } = shapes.facts(path, write.table).codec;

@@ -1,5 +1,6 @@
-// Spans with the OpenTelemetry semantic conventions for MCP and for database clients (development, November 2026). They
-// use only the API package: without an SDK registered by the operator, they have no effect.
+// Spans and histograms with the OpenTelemetry semantic conventions for MCP and for database clients (development,
+// November 2026). They use only the API package: without an SDK registered by the operator, they have no effect.
+// Histograms use the provider that is registered when the server starts. A provider registered later receives no data.
 //
 // The span of a request must be open while the request is served, because later spans become its children. The endpoint
 // therefore wraps the work in `inSpan`. Observations provide the rest: `tool.called` and `mcp.answered` describe how
@@ -9,6 +10,7 @@ import {
   type Context,
   context,
   createContextKey,
+  metrics,
   ProxyTracerProvider,
   propagation,
   ROOT_CONTEXT,
@@ -19,6 +21,7 @@ import {
 } from '@opentelemetry/api';
 import type { Clock } from '../clock.ts';
 import type { Observation, Observe } from '../observe.ts';
+import { operationSeconds, statementSeconds } from './buckets.ts';
 
 /** Trace information of a request: the caller's trace context and the transport. */
 export interface TraceOrigin {
@@ -44,7 +47,7 @@ export interface SpanOptions {
 }
 
 const NAME = 'portico';
-const served = createContextKey('portico.request');
+const spanKey = createContextKey('portico.request');
 
 /** No SDK is registered, so there are no spans and no context to propagate. */
 function isSilent(): boolean {
@@ -68,9 +71,9 @@ export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise
     parent,
   );
   // Not recording: no SDK, or the sampler declined. The parent is still propagated, and children decline as well.
-  const within = trace.setSpan(parent, span);
-  if (!span.isRecording()) return context.with(within, work);
-  return context.with(within.setValue(served, span), async () => {
+  const contextWithSpan = trace.setSpan(parent, span);
+  if (!span.isRecording()) return context.with(contextWithSpan, work);
+  return context.with(contextWithSpan.setValue(spanKey, span), async () => {
     try {
       return await work();
     } catch (error) {
@@ -89,8 +92,9 @@ export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise
  */
 function parentOf({ origin, meta }: SpanOptions): { parent: Context; link?: ReturnType<Span['spanContext']> } {
   const ambient = origin && trace.getSpanContext(origin.ambient);
-  const told = typeof meta === 'object' && meta !== null ? extract(meta) : undefined;
-  if (told && trace.getSpanContext(told)) return { parent: told, ...(ambient && { link: ambient }) };
+  const requestContext = typeof meta === 'object' && meta !== null ? extract(meta) : undefined;
+  if (requestContext && trace.getSpanContext(requestContext))
+    return { parent: requestContext, ...(ambient && { link: ambient }) };
   if (ambient) return { parent: origin.ambient };
   return { parent: origin ? extract(origin.headers) : ROOT_CONTEXT };
 }
@@ -113,9 +117,11 @@ function fail(span: Span, errorType: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** Completes open spans and creates spans for statements. */
-export function createTraceListener(clock: Pick<Clock, 'monotonic'>): Observe {
+/** Completes open spans, creates spans for statements, and records the duration of both. */
+export function createTelemetryListener(clock: Pick<Clock, 'monotonic'>): Observe {
+  const measure = createMeterListener();
   return (observation) => {
+    measure(observation);
     if (observation.type === 'statement.ran') traceStatement(observation, clock);
     else if (observation.type === 'tool.called') completeCall(observation);
     else if (observation.type === 'mcp.answered' && observation.status >= 400) {
@@ -126,7 +132,7 @@ export function createTraceListener(clock: Pick<Clock, 'monotonic'>): Observe {
 }
 
 /** The span of the current request, never a span of the host application. */
-const openSpan = (): Span | undefined => context.active().getValue(served) as Span | undefined;
+const openSpan = (): Span | undefined => context.active().getValue(spanKey) as Span | undefined;
 
 function completeCall(call: Extract<Observation, { type: 'tool.called' }>): void {
   const span = openSpan();
@@ -158,4 +164,42 @@ function traceStatement(statement: Extract<Observation, { type: 'statement.ran' 
     fail(span, statement.code ?? '_OTHER');
   }
   span.end(endTime);
+}
+
+function createMeterListener(): Observe {
+  const meter = metrics.getMeter('portico');
+  const operations = meter.createHistogram('mcp.server.operation.duration', {
+    unit: 's',
+    description: 'Time from the arrival of an MCP request to its answer',
+    advice: { explicitBucketBoundaries: [...operationSeconds] },
+  });
+  const statements = meter.createHistogram('db.client.operation.duration', {
+    unit: 's',
+    description: 'Time of a statement, including its wait for a connection',
+    advice: { explicitBucketBoundaries: [...statementSeconds] },
+  });
+  return (observation) => {
+    const seconds = 'milliseconds' in observation ? observation.milliseconds / 1000 : 0;
+    if (observation.type === 'tool.called') {
+      const attributes: Attributes = {
+        'mcp.method.name': 'tools/call',
+        'gen_ai.tool.name': observation.tool,
+        'gen_ai.operation.name': 'execute_tool',
+        ...(observation.outcome !== 'completed' && { 'error.type': 'tool_error' }),
+      };
+      operations.record(seconds, attributes);
+    } else if (observation.type === 'mcp.answered') {
+      operations.record(seconds, {
+        'mcp.method.name': observation.method,
+        ...(observation.status >= 400 && { 'error.type': String(observation.status) }),
+      });
+    } else if (observation.type === 'statement.ran') {
+      statements.record(seconds, {
+        'db.system.name': observation.system,
+        'db.operation.name': observation.operation,
+        'db.collection.name': observation.table,
+        ...(observation.outcome === 'failed' && { 'error.type': observation.code ?? '_OTHER' }),
+      });
+    }
+  };
 }
