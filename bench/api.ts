@@ -13,10 +13,11 @@ import { Stop } from '../src/core/clock/stop.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { loadConfig } from '../src/core/config.ts';
 import { project, type Resource } from '../src/rest/records/projection.ts';
-import { createRouteTable, type DataCall, type DataRoute } from '../src/rest/route.ts';
+import type { AnyDataRoute, DataCall } from '../src/rest/route.ts';
 import { dataRoutes } from '../src/rest/routes.ts';
 import { type Dialect, servers } from '../test/databases.ts';
 import { frontOrigin, sessionToken } from '../test/rest/front-end.ts';
+import { type MatchedRoute, matchRoute } from '../test/rest/matched-route.ts';
 import { account } from './account.ts';
 import type { ApiWork } from './contestants/bare-api.ts';
 import {
@@ -81,12 +82,10 @@ async function readWorks(url: string): Promise<ApiWork[]> {
     prefix: '/service',
     observe: () => {},
   };
-  const table = createRouteTable(dataRoutes);
   const works: ApiWork[] = [];
   for (const { path, query: asked = '', values, pageSize } of operations) {
-    const { route: found, params } = table.find(path, 'GET')!;
+    const { route, params } = (await matchRoute(dataRoutes, 'GET', path)) as MatchedRoute<AnyDataRoute>;
     const query = new URLSearchParams(asked);
-    const route = found as DataRoute;
     texts.length = 0;
     await route.run(route.parse({ params, query, headers: {}, body: undefined }), call);
     const collection = params.collection!;

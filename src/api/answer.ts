@@ -1,55 +1,27 @@
 // Responses of the public API and the webhook: a JSON body, a stream, or an error in the shared format.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { retryAfterOf } from '../core/errors/retry-after.ts';
-import { type AppError, isAppError } from '../core/errors.ts';
-import { reportFailure } from '../core/observe/failures.ts';
-import type { Observe } from '../core/observe.ts';
+import type { ErrorRequestHandler } from 'express';
+import { type AppError, type ErrorCode, isAppError } from '../core/errors.ts';
+import { bearerChallenge, type ErrorReply, errorReply } from '../http/error-reply.ts';
 import { attachmentHeader, sendStream } from '../http/reply.ts';
 import type { Answer } from './route.ts';
 
-interface FailureOptions {
-  readonly observe: Observe;
-  /** The client's IP address. */
-  readonly address: string;
-  /** Context for the log. */
-  readonly where: string;
-}
+/** The last middleware of the public API and the webhook. `where`: the operation in the log. */
+export const apiErrorReply = (options: Pick<ErrorReply, 'observe' | 'readAddress' | 'where'>): ErrorRequestHandler =>
+  errorReply({
+    ...options,
+    events: { name: 'api', codes: loggedCodes },
+    challenge: (error, authorization) =>
+      error.code === 'UNAUTHENTICATED'
+        ? bearerChallenge('public api', authorization)
+        : error.code === 'DENIED'
+          ? 'Bearer realm="public api", error="insufficient_scope"'
+          : undefined,
+    send: (req, res, error) => sendAnswer(req, res, { status: error.status, body: errorBody(error) }),
+  });
 
-export function sendFailure(
-  req: IncomingMessage,
-  res: ServerResponse,
-  thrown: unknown,
-  { observe, address, where }: FailureOptions,
-): void {
-  const error = reportFailure(observe, where, thrown);
-  if (res.headersSent) {
-    res.destroy();
-    return;
-  }
-  const { authorization } = req.headers;
-  if (isAppError(error, 'UNAUTHENTICATED')) {
-    // RFC 6750 section 3: no error code when the request carried no credentials at all.
-    const errorParameter = authorization === undefined ? '' : ', error="invalid_token"';
-    res.setHeader('WWW-Authenticate', `Bearer realm="public api"${errorParameter}`);
-    if (authorization !== undefined)
-      observe({ type: 'security', event: 'api.token-refused', address, detail: error.message });
-  }
-  if (isAppError(error, 'DENIED')) {
-    res.setHeader('WWW-Authenticate', 'Bearer realm="public api", error="insufficient_scope"');
-  }
-  if (loggedCodes.has(error.code)) observe({ type: 'security', event: 'api.refused', address, detail: error.code });
-  if (isAppError(error, 'METHOD_NOT_ALLOWED')) res.setHeader('Allow', error.details.allow.join(', '));
-  const retryAfter = retryAfterOf(error);
-  if (retryAfter !== undefined) res.setHeader('Retry-After', `${retryAfter}`);
-  if (isAppError(error, 'BODY_TOO_LARGE')) {
-    res.setHeader('Connection', 'close');
-    req.resume();
-  }
-  void sendAnswer(req, res, { status: error.status, body: errorBody(error) });
-}
-
-const loggedCodes: ReadonlySet<string> = new Set([
+const loggedCodes: ReadonlySet<ErrorCode> = new Set([
   'HOST_NOT_ALLOWED',
   'RATE_LIMITED',
   'DENIED',

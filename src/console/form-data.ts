@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FormFile } from '../agent/actions/definitions.ts';
 import { fail } from '../core/errors.ts';
-import { isForm, readBody } from '../oauth/server/request.ts';
+import { isForm, readBody } from '../http/body.ts';
 import { plainFileName, plainMediaType } from '../store/files/sealed-files.ts';
 
 export interface FormInput {
@@ -15,6 +15,8 @@ export interface FormInput {
 export const emptyInput: FormInput = { form: new URLSearchParams(), files: new Map() };
 
 const MAX_PARTS = 500;
+/** Default maximum size of a form, in bytes. */
+const MAX_FORM_BYTES = 56 * 1024;
 /** Maximum size of the fields in a form with files, in bytes. */
 export const MAX_FIELDS_BYTES = 128 * 1024;
 
@@ -37,7 +39,7 @@ export async function readForm(
   limitBytes: number | undefined,
   takesFiles: boolean,
 ): Promise<FormInput> {
-  const body = await readBody(req, limitBytes);
+  const body = await readBody(req, limitBytes ?? MAX_FORM_BYTES);
   if (isForm(req)) return { ...emptyInput, form: new URLSearchParams(body.toString('utf8')) };
   const boundary = boundaryOf(req);
   return takesFiles && boundary !== undefined ? readParts(body, boundary) : emptyInput;

@@ -1,5 +1,6 @@
 // Paths of the console. Its location does not depend on `basePath`: under the agent's prefix in a host application, at
 // /console on a standalone server. Links use the public URL, never a Host header.
+import { prefixesOf } from '../http/prefixes.ts';
 
 export interface ConsolePaths {
   /** `https://data.example.com`, in the format of an Origin header. */
@@ -11,30 +12,21 @@ export interface ConsolePaths {
   path(page: string): string;
   /** Absolute URL of a page, for links outside the console. */
   url(page: string): string;
-  /** Page of a request path, such as `/approvals` or ''; undefined for paths outside the console. */
-  locate(path: string): string | undefined;
+  /** The path prefixes of requests. */
+  readonly prefixes: readonly string[];
 }
 
 /** Both parameters are already validated and have no trailing slash. */
 export function createConsolePaths(publicUrl: string, consolePath: string): ConsolePaths {
-  const { origin, host, protocol, pathname } = new URL(publicUrl);
-  // A proxy may strip the path of the public URL or pass it on.
-  const publicPath = pathname.replace(/\/+$/, '');
-  const base = publicPath + consolePath;
-  const roots = [...new Set([base, consolePath])];
+  const { origin, host, protocol } = new URL(publicUrl);
+  const { publicPrefix, prefixes } = prefixesOf(publicUrl, consolePath);
   return {
     origin,
     host,
     secure: protocol === 'https:',
-    path: (page) => base + page,
-    url: (page) => origin + base + page,
-    locate(path) {
-      for (const root of roots) {
-        if (path === root || path === `${root}/`) return '';
-        if (path.startsWith(`${root}/`)) return path.slice(root.length);
-      }
-      return undefined;
-    },
+    path: (page) => publicPrefix + page,
+    url: (page) => origin + publicPrefix + page,
+    prefixes,
   };
 }
 

@@ -1,5 +1,5 @@
 // Route table of the console. A row holds a page's access rule and its GET and POST handlers. Handlers take a `PageRequest`
-// and return a value; endpoint.ts handles cookies, headers and forms in one place. GET requests change no data, except
+// and return a value; router.ts handles cookies, headers and forms in one place. GET requests change no data, except
 // callbacks from authorization servers, which count only once.
 
 import { changeAccount, showAccount } from './pages/account/account.ts';
@@ -71,51 +71,10 @@ export const routes: readonly Route[] = [
   ...workflowRoutes,
 ];
 
-export interface Found {
-  readonly route: Route;
-  /** Decoded values of the `:name` segments. */
-  readonly params: Readonly<Record<string, string>>;
-}
-
-const patterns = routes.map((route) => ({ route, parts: route.page.split('/') }));
-
-/** Finds the route of a page from `ConsolePaths.locate`. The first match wins. */
-export function findRoute(page: string): Found | undefined {
-  const segments = page.split('/');
-  for (const { route, parts } of patterns) {
-    if (parts.length !== segments.length) continue;
-    const params = readParams(parts, segments);
-    if (params) return { route, params };
-  }
-  return undefined;
-}
-
-function readParams(parts: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
-  const params: Record<string, string> = {};
-  for (const [at, part] of parts.entries()) {
-    const segment = segments[at]!;
-    if (!part.startsWith(':')) {
-      if (part !== segment) return undefined;
-      continue;
-    }
-    const value = part === ':id' ? readId(segment) : decode(segment);
-    if (value === undefined) return undefined;
-    params[part.slice(1)] = value;
-  }
-  return params;
-}
-
-const readId = (segment: string): string | undefined => (/^[\w-]{1,128}$/.test(segment) ? segment : undefined);
-
-/** Undefined for segments that cannot be a name. */
-function decode(segment: string): string | undefined {
-  if (segment === '' || segment.length > 1000) return undefined;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
-}
+/** Pages that a sign-in may return to: those with a GET handler for signed-in users. */
+const returnPages = routes
+  .filter((route) => !route.open && route.get)
+  .map(({ page }) => new RegExp(`^${page.replace(/:id\b/g, '[\\w-]{1,128}').replace(/:\w+/g, '[^/]+')}$`));
 
 /** Maximum length of a return query, far above the needs of any page. */
 const MAX_QUERY_LENGTH = 4000;
@@ -127,8 +86,7 @@ const MAX_QUERY_LENGTH = 4000;
  */
 export function readReturn(input: string | null): string {
   const [page = '', query = ''] = (input ?? '').split(/\?(.*)/s);
-  const found = /^[\w/.%~-]*$/.test(page) ? findRoute(page) : undefined;
-  if (!found || found.route.open || !found.route.get) return '';
+  if (!/^[\w/.%~-]*$/.test(page) || !returnPages.some((pattern) => pattern.test(page))) return '';
   // RFC 3986 section 3.4: characters of a query. `#` would end it.
   const isQuery = query !== '' && query.length <= MAX_QUERY_LENGTH && /^[\w.~%!$&'()*+,;=:@/?-]+$/.test(query);
   // RFC 6750 section 5.3: drop a query that contains an access token.

@@ -27,6 +27,35 @@ export async function readJson(
   return parseJson(bytes, limits.depth);
 }
 
+/**
+ * Reads the whole body, also if a body parser of the host application ran first. Throws BODY_TOO_LARGE; the rest of the
+ * body stays unread.
+ */
+export async function readBody(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  if (req.readableEnded) return restoreBody(req);
+  if (exceedsLimit(req, limitBytes)) fail('BODY_TOO_LARGE', { limitBytes });
+  return readBytes(req, limitBytes);
+}
+
+/** Rebuilds the body from the result of a body parser. */
+function restoreBody(req: IncomingMessage): Buffer {
+  const { body } = req as { readonly body?: unknown };
+  if (Buffer.isBuffer(body)) return body;
+  if (typeof body === 'string') return Buffer.from(body);
+  if (!isForm(req)) return Buffer.from(JSON.stringify(body) ?? '');
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(body ?? {})) {
+    // A parser turns `name[toString]` into an object that cannot be converted to a string. Objects are skipped: without
+    // a parser that is just an unknown field name.
+    for (const one of [value].flat()) if (typeof one !== 'object') form.append(name, `${one}`);
+  }
+  return Buffer.from(`${form}`);
+}
+
+export function isForm(req: IncomingMessage): boolean {
+  return /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(req.headers['content-type'] ?? '');
+}
+
 /** Whether Content-Length exceeds the limit, before any byte is read. */
 export function exceedsLimit(req: IncomingMessage, limitBytes: number): boolean {
   return Number(req.headers['content-length'] ?? 0) > limitBytes;

@@ -20,6 +20,7 @@ import { userTurn } from '../core/limit/turns.ts';
 import { reportFailure } from '../core/observe/failures.ts';
 import { activeContext, inSpan, type TraceOrigin } from '../core/observe/telemetry.ts';
 import { exceedsLimit, readJson } from '../http/body.ts';
+import { answerPreflight, applyCors } from '../http/cors.ts';
 import { stepUpScopes } from '../oauth/server/scopes.ts';
 import type { TokenAuthenticator } from '../oauth/tokens/bearer.ts';
 import type { Authenticated } from '../oauth/tokens/verify.ts';
@@ -27,7 +28,7 @@ import { hasApprovalPolicies } from './approvals/approval.ts';
 import { supportsViews } from './results/chart-view.ts';
 import type { Tool } from './tool.ts';
 import { type Identity, recordCall } from './tool-call.ts';
-import { allowOrigin, answerPreflight, createOriginPolicy } from './transport/admission.ts';
+import { createAdmission } from './transport/admission.ts';
 import { cancelledRequestId, conversationOf, createConversationId } from './transport/conversations.ts';
 import { authInfoOf } from './transport/identity.ts';
 import {
@@ -89,7 +90,7 @@ export interface McpEndpoint {
 /** Creates the handler of /mcp. Throws CONFIGURATION for enabled tools that do not exist. */
 export function createMcpEndpoint(parts: McpEndpointParts): McpEndpoint {
   const { config, clock, observe } = parts;
-  const admission = createOriginPolicy(config);
+  const admission = createAdmission(config);
   const { authenticator, toolsByName, toolList, server, fastPath, onerror, whenIdle } = createServing(parts);
   const { pace: rateLimit = createRateLimit(config.requestsPerMinute, clock, observe) } = parts;
   const { legacySessions = 'off' } = parts;
@@ -122,13 +123,12 @@ export function createMcpEndpoint(parts: McpEndpointParts): McpEndpoint {
     // transports, security).
     if (!admission.allowsHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
     // An Origin that is not allowed gets 403 (MCP 2026-07-28, Streamable HTTP, security warning).
-    const origin = req.headers.origin;
-    if (origin !== undefined) {
-      if (!admission.allowsOrigin(origin)) fail('ORIGIN_NOT_ALLOWED', {});
-      allowOrigin(res, origin);
-    }
+    const refusal = applyCors(req, res, admission.cors);
+    if (refusal) throw refusal;
     if (req.method === 'OPTIONS') {
-      answerPreflight(req, res, methods, legacySessions === 'auto' ? methods : ['POST', 'OPTIONS']);
+      // Without a session, only POST works.
+      res.setHeader('Allow', (legacySessions === 'auto' ? methods : ['POST', 'OPTIONS']).join(', '));
+      answerPreflight(req, res, admission.cors, methods);
       return;
     }
     const conversation = conversationOf(req);

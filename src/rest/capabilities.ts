@@ -4,7 +4,7 @@ import type { CollectionDescription } from '../agent/requests.ts';
 import { bucketUnits } from '../agent/sources/statement.ts';
 import { fail } from '../core/errors.ts';
 import { snakeOperator } from './filters.ts';
-import { type DataRequest, dataRoute, type Route } from './route.ts';
+import { type AnyDataRoute, type DataRequest, dataRoute } from './route.ts';
 import { describe } from './visible-schema.ts';
 
 const agentCapabilities = Object.freeze({
@@ -15,7 +15,7 @@ const agentCapabilities = Object.freeze({
   canUseAuditTrail: false,
 });
 
-export const capabilityRoutes: readonly Route[] = [
+export const capabilityRoutes: readonly AnyDataRoute[] = [
   dataRoute({
     method: 'POST',
     path: '/_internal/capabilities',

@@ -9,9 +9,9 @@ import { listRoutes } from './records/list.ts';
 import { relatedRoutes } from './records/related.ts';
 import { relationRoutes } from './records/relation-routes.ts';
 import { recordRoutes } from './records/routes.ts';
-import type { Route } from './route.ts';
+import type { AnyDataRoute } from './route.ts';
 
-export const dataRoutes: readonly Route[] = [
+export const dataRoutes: readonly AnyDataRoute[] = [
   ...listRoutes,
   ...relatedRoutes,
   ...exportRoutes,

@@ -3,8 +3,7 @@
 // always exist; MCP and its authorization server (mcp.ts) are optional.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from '../agent/engine.ts';
-import { cloudResourceOf } from '../api/cloud/endpoint.ts';
-import { createApiPaths } from '../api/paths.ts';
+import { cloudResourceOf, createApiPaths } from '../api/paths.ts';
 import { createConsolePaths } from '../console/paths.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
@@ -27,14 +26,13 @@ import { createAddressCheck } from '../oauth/server/allow-list.ts';
 import type { OpenedStore } from '../store/open.ts';
 import { notifyOnEnd } from '../workflows/runs/completion.ts';
 import { warnAboutReadOnlyScopes } from './agent/read-only-scopes.ts';
-import { openApis } from './apis.ts';
-import { type LazyConsole, openConsole } from './console.ts';
 import { type DataOptions, openData } from './data.ts';
 import { openEnvironment } from './environment.ts';
 import { createHttpServer, createInFlight } from './http-server.ts';
-import { openMcp } from './mcp.ts';
+import { createLazyRouter } from './lazy-router.ts';
+import { type McpModules, openMcp } from './mcp.ts';
 import { createMetricsServer } from './metrics-server.ts';
-import { openRpcServer } from './remote-store.ts';
+import { readRpcParts } from './remote-store.ts';
 import { openRemotes } from './remotes.ts';
 import { createClaim, createRoute, type Route, type RoutedModules, routeBeforeStart } from './route.ts';
 import { openTriggers, type TriggerModules } from './triggers.ts';
@@ -97,13 +95,13 @@ export interface App {
 }
 
 /**
- * The authorization server, the MCP SDK and the console are loaded this long after the start, unless a request needs
+ * The authorization server, the MCP SDK and the routers are loaded this long after the start, unless a request needs
  * them earlier.
  */
 const LOAD_AFTER_MS = 1000;
 
 interface Modules extends RoutedModules {
-  readonly console: LazyConsole;
+  readonly mcp: McpModules | undefined;
   readonly engine: Engine;
   readonly workflows: WorkflowModules;
   readonly triggers: TriggerModules;
@@ -284,57 +282,35 @@ async function openFronts({
         cloudResource,
       })
     : undefined;
-  return {
-    store,
-    engine,
-    workflows,
-    triggers,
-    rpcHandler: openRpcServer({ config, envSecret: options.envSecret, store, version, clock, observe }),
-    checkAddress: createAddressCheck({ store, config, observe }),
-    mcp,
-    console: openConsole({
-      store,
-      engine,
-      workflows: workflows.service,
-      triggers: triggers.triggers,
-      config,
-      remotes,
-      paths: consolePaths,
-      signIn,
-      loginMethods: ways,
-      clock,
-      observe,
-      mcpUrl: servesMcp ? endpoint : null,
-      apiUrl: apiPaths.address,
-      tools,
-      dropUploads: (denied) => dropUploads({ tools, approvals: store.approvals, files }, denied),
-      callAs: (access, signal) => ({
-        ...{ access, engine, config, signal, sendWebhook, files },
-        hiddenTools: () => new Set(),
-      }),
-      playground: mcp?.playground ?? null,
-      execution: mcp?.execution ?? null,
-    }),
-    apis: openApis({
-      config,
-      store,
-      engine,
-      workflows: workflows.service,
-      triggers,
-      consolePaths,
-      authSecret: options.authSecret,
-      clock,
-      observe,
-      version: options.version,
-      cloudResource,
+  const rpc = readRpcParts({ config, envSecret: options.envSecret, store, version, clock, observe });
+  const router = createLazyRouter(async () => {
+    const { createRouter } = await import('./mounts.ts');
+    return createRouter({
+      ...{ config, store, engine, workflows: workflows.service, triggers, apiPaths, consolePaths, mcp, rpc },
+      ...{ authSecret: options.authSecret, clock, observe, version, cloudResource },
       environmentSecrets: environment.secrets,
-    }),
-  };
+      console: {
+        ...{ store, engine, workflows: workflows.service, triggers: triggers.triggers, config, remotes, signIn },
+        ...{ paths: consolePaths, loginMethods: ways, clock, observe, tools },
+        mcpUrl: servesMcp ? endpoint : null,
+        apiUrl: apiPaths.address,
+        dropUploads: (denied) => dropUploads({ tools, approvals: store.approvals, files }, denied),
+        callAs: (access, signal) => ({
+          ...{ access, engine, config, signal, sendWebhook, files },
+          hiddenTools: () => new Set(),
+        }),
+        playground: mcp?.playground ?? null,
+        execution: mcp?.execution ?? null,
+      },
+    });
+  }, observe);
+  const checkAddress = createAddressCheck({ store, config, observe });
+  return { store, engine, workflows, triggers, checkAddress, mcp, router };
 }
 
 /** Loads the parts that no request has needed yet. */
 async function load(
-  { mcp, console, store, engine }: Modules,
+  { mcp, router, store, engine }: Modules,
   observe: Observe,
   isStopping: () => boolean,
 ): Promise<void> {
@@ -342,7 +318,7 @@ async function load(
     ['row scopes', () => warnAboutReadOnlyScopes(store, engine, observe)],
     ['authorization server', () => mcp?.authorization.load()],
     ['MCP SDK', () => mcp?.endpoint.load()],
-    ['console', () => console.load()],
+    ['routers', () => router.load()],
   ] as const;
   // Sequential, to keep the delay of concurrent calls short.
   for (const [name, run] of loads) {

@@ -10,13 +10,13 @@ import { createMcpEndpoint, type McpEndpoint, type McpEndpointParts } from '../m
 import { createPlayground, type Playground } from '../mcp/playground.ts';
 import { selectTools } from '../mcp/tools.ts';
 import { createRateLimit } from '../mcp/transport/rate-limit.ts';
-import { createFileEndpoint, type FileEndpoint } from '../mcp/uploads/endpoint.ts';
 import type { Files } from '../mcp/uploads/files.ts';
+import type { FileRouterParts } from '../mcp/uploads/router.ts';
 import { documentFetch, type FetchDocument } from '../oauth/clients/documents.ts';
 import type { LoginMethods } from '../oauth/login/login-methods.ts';
 import type { SignIn } from '../oauth/login/sign-in.ts';
+import { type AuthorizationServer, createAuthorizationServer } from '../oauth/server/authorization-server.ts';
 import { createPaths } from '../oauth/server/paths.ts';
-import { type AuthorizationServer, createAuthorizationServer } from '../oauth/server/routes.ts';
 import { defaultScopes } from '../oauth/server/scopes.ts';
 import { createTokenAuthenticator } from '../oauth/tokens/bearer.ts';
 import type { OpenedStore } from '../store/open.ts';
@@ -44,7 +44,8 @@ export interface McpOptions {
 
 export interface McpModules {
   readonly endpoint: McpEndpoint;
-  readonly fileEndpoint: FileEndpoint;
+  /** For the file URLs below the endpoint. */
+  readonly fileParts: FileRouterParts;
   readonly authorization: AuthorizationServer;
   /** Lets people try the tools in the console. */
   readonly playground: Playground;
@@ -75,10 +76,10 @@ export function openMcp({ endpoint, signIn, loginMethods, fetchDocument, ...part
     pace: rateLimit,
   };
   return {
-    fileEndpoint: createFileEndpoint({
+    fileParts: {
       ...{ config, files, authenticator: gate, observe, clock, activity: store.activity },
       renderingOf: async (userId) => (await store.permissions.accessOf(userId))?.caller.renderingId ?? 0,
-    }),
+    },
     execution:
       config.approvalExecution === 'server' ? createApprovalExecution({ ...callParts, store, paths, sso }) : null,
     playground: createPlayground({ ...callParts, store, statements: parts.statements }),

@@ -1,14 +1,12 @@
 // Both ends of the platform connection: an agent that uses the storage of another process, and a platform that serves
 // its own storage to agents.
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { hashToken } from '../core/secret.ts';
-import { createAddressReader } from '../http/address.ts';
-import { createRpcPaths } from '../remote-store/paths.ts';
-import { createRpcServer } from '../remote-store/rpc-server.ts';
+import { createAddressReader } from '../http/client-address.ts';
+import type { RpcRouterParts } from '../remote-store/rpc-router.ts';
 import { rpcKeyOf } from '../remote-store/signature.ts';
 import { type OpenedStore, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -38,16 +36,14 @@ export async function openPlatform({ config, envSecret, clock, observe }: Parts)
   return connectStore({ serverUrl, envSecret: secret, clock, observe });
 }
 
-export type RpcHandler = (req: IncomingMessage, res: ServerResponse) => boolean;
-
 /** Undefined if the endpoint is disabled. Throws CONFIGURATION without a secret, or with one that is too short. */
-export function openRpcServer(
+export function readRpcParts(
   parts: Parts & {
     readonly config: { readonly publicUrl: string };
     readonly store: OpenedStore;
     readonly version: string;
   },
-): RpcHandler | undefined {
+): RpcRouterParts | undefined {
   const { config, store, clock, observe, version } = parts;
   const { relay } = store;
   if (!config.platformDoor || !relay) return undefined;
@@ -56,16 +52,8 @@ export function openRpcServer(
     const how = `Set SERVICE_ENV_SECRET to ${MIN_SECRET_LENGTH} or more random characters, and to the same value on the agents`;
     fail('CONFIGURATION', { problem: `SERVICE_PLATFORM_DOOR: agents authenticate with the envSecret. ${how}.` });
   }
-  const rpcServer = createRpcServer({
-    store: { ...store, relay },
-    paths: createRpcPaths(config.publicUrl, config.platformPath),
-    key: rpcKeyOf(secret),
-    readAddress: createAddressReader(config.trustedProxies),
-    version,
-    clock,
-    observe,
-  });
-  return rpcServer.handle;
+  const readAddress = createAddressReader(config.trustedProxies);
+  return { store: { ...store, relay }, key: rpcKeyOf(secret), readAddress, version, clock, observe };
 }
 
 /** Reports the served schema to the platform if it has changed. */

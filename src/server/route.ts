@@ -1,23 +1,23 @@
-// Routes each request by its path, before any router, after a check of the client address. Other paths go to the host
-// application, if there is one. A standalone server answers them with its two health checks or 404.
+// Routes each request by its path, after a check of the client address: /mcp to its endpoint, other paths of Portico to
+// the routers (mounts.ts). All other paths go to the host application, if there is one. A standalone server answers them
+// with its two health checks or 404.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createApiPaths } from '../api/paths.ts';
-import type { Console } from '../console/endpoint.ts';
 import { createConsolePaths } from '../console/paths.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Next } from '../frameworks/host.ts';
 import { messagePage, sendPage } from '../http/page.ts';
+import { isBelow, prefixesOf } from '../http/prefixes.ts';
 import { sendJson } from '../http/reply.ts';
+import { pathOf } from '../http/request-target.ts';
+import type { McpEndpoint } from '../mcp/endpoint.ts';
 import type { AddressCheck } from '../oauth/server/allow-list.ts';
 import { createPaths } from '../oauth/server/paths.ts';
-import { createRpcPaths } from '../remote-store/paths.ts';
 import { createRestPaths } from '../rest/paths.ts';
 import type { OpenedStore } from '../store/open.ts';
-import type { Apis } from './apis.ts';
 import { refuse, sendRefusal } from './http-server.ts';
-import type { McpModules } from './mcp.ts';
-import type { RpcHandler } from './remote-store.ts';
+import type { LazyRouter } from './lazy-router.ts';
 
 /** `next` is absent on a standalone server. It is called synchronously or not at all. */
 export type Route = (req: IncomingMessage, res: ServerResponse, next?: Next) => void;
@@ -34,42 +34,28 @@ export interface ClaimConfig
 export interface RoutedModules {
   readonly checkAddress: AddressCheck;
   readonly store: OpenedStore;
-  readonly console: Console;
-  readonly apis: Apis;
-  readonly mcp: McpModules | undefined;
-  /** Undefined if this server accepts no agents of other processes. */
-  readonly rpcHandler: RpcHandler | undefined;
+  readonly mcp: { readonly endpoint: McpEndpoint } | undefined;
+  readonly router: LazyRouter;
 }
 
 export function createRoute(
   config: ClaimConfig,
-  { checkAddress, store, console, apis, mcp, rpcHandler }: RoutedModules,
+  { checkAddress, store, mcp, router }: RoutedModules,
   isStopping: () => boolean,
 ): Route {
   const claim = createClaim(config);
-  /** They return false for paths that they do not know. */
-  const handlers: Readonly<Record<Exclude<Owner, 'endpoint' | 'file'>, Handle>> = {
-    mcp: () => false,
-    platform: (req, res) => rpcHandler?.(req, res),
-    console: (req, res) => console.handle(req, res),
-    oauth: (req, res) => mcp?.authorization.handle(req, res),
-    api: (req, res) => apis.webhook.handle(req, res) || apis.cloud?.handle(req, res) || apis.api.handle(req, res),
-    rest: (req, res) => apis.rest.handle(req, res),
-  };
   return (req, res, next) => {
-    const path = pathOf(req);
-    const claimed = claim(path);
+    const path = pathOf(req.url);
+    const owner = claim(path);
     // Paths of the host application and health checks skip the address check, because they return no data.
-    if (!claimed && next) return next();
+    if (!owner && next) return next();
     if (path === '/healthz') return sendJson(res, 200, { status: 'ok' });
     if (path === '/readyz') return answerReadiness(res, store, isStopping());
-    const dispatch = () => {
-      if (claimed === 'endpoint') mcp?.endpoint.handle(req, res);
-      else if (claimed === 'file') mcp?.fileEndpoint.handle(req, res);
-      else if (claimed && handlers[claimed](req, res)) return;
+    requireAllowedAddress(checkAddress, req, res, () => {
+      if (owner === 'mcp') mcp?.endpoint.handle(req, res);
+      else if (owner === 'router') router.handle(req, res, path);
       else refuse(res, 'NOT_FOUND', { path });
-    };
-    requireAllowedAddress(checkAddress, req, res, dispatch);
+    });
   };
 }
 
@@ -77,44 +63,31 @@ export function createRoute(
 export function routeBeforeStart(config: ClaimConfig): Route {
   const claim = createClaim(config);
   return (req, res, next) => {
-    if (next && !claim(pathOf(req))) next();
+    if (next && !claim(pathOf(req.url))) next();
     else if (!next && req.url === '/healthz') sendJson(res, 200, { status: 'ok' });
     else refuse(res.setHeader('Retry-After', '1'), 'NOT_READY', {});
   };
 }
 
-type Handle = (req: IncomingMessage, res: ServerResponse) => boolean | undefined;
-
-/** The part of Portico that answers a path: the MCP endpoint, its file URLs, other paths below it, and so on. */
-type Owner = 'endpoint' | 'file' | 'mcp' | 'platform' | 'console' | 'oauth' | 'api' | 'rest';
-
-/** Returns a function that finds the owner of a path of the origin (behaviour 4.4). Paths may overlap: the first one counts. */
-export function createClaim({ publicUrl: configuredUrl, servesMcp, basePath, ...rest }: ClaimConfig) {
-  const { consolePath, prefix, apiPath, platformDoor, platformPath } = rest;
-  const publicUrl = configuredUrl ?? 'http://localhost';
-  const owners: readonly (readonly [Owner, { locate(path: string): unknown }])[] = [
-    ...(platformDoor ? [['platform', createRpcPaths(publicUrl, platformPath)] as const] : []),
-    ['api', createApiPaths(publicUrl, apiPath)],
-    ['console', createConsolePaths(publicUrl, consolePath)],
-    ...(servesMcp ? [['oauth', createPaths(publicUrl, basePath)] as const] : []),
-    ['rest', createRestPaths(publicUrl, prefix)],
+/** Returns a function that finds who answers a path of the origin (behaviour 4.4): undefined is the host application. */
+export function createClaim(config: ClaimConfig): (path: string) => 'mcp' | 'router' | undefined {
+  const { servesMcp, basePath, consolePath, prefix, apiPath, platformDoor, platformPath } = config;
+  const publicUrl = config.publicUrl ?? 'http://localhost';
+  const at = (path: string) => prefixesOf(publicUrl, path).prefixes;
+  const endpoints = servesMcp ? at(`${basePath}/mcp`) : [];
+  const oauth = createPaths(publicUrl, basePath);
+  const prefixes = [
+    ...endpoints,
+    ...(platformDoor ? at(platformPath) : []),
+    ...createApiPaths(publicUrl, apiPath).prefixes,
+    ...createConsolePaths(publicUrl, consolePath).prefixes,
+    ...(servesMcp ? [...oauth.prefixes, ...oauth.wellKnown] : []),
+    ...createRestPaths(publicUrl, prefix).prefixes,
   ];
-  // A proxy that adds the path of the public URL may strip it or pass it on.
-  const publicPath = new URL(publicUrl).pathname.replace(/\/+$/, '');
-  const roots = servesMcp ? [...new Set([basePath, publicPath + basePath])].map((root) => `${root}/mcp`) : [];
-  return (path: string): Owner | undefined => {
-    for (const root of roots) {
-      if (path === root || path === `${root}/`) return 'endpoint';
-      if (path.startsWith(`${root}/uploads/`) || path.startsWith(`${root}/downloads/`)) return 'file';
-      if (path.startsWith(`${root}/`)) return 'mcp';
-    }
-    return owners.find(([, { locate }]) => locate(path) !== undefined)?.[0];
+  return (path) => {
+    if (endpoints.some((endpoint) => path === endpoint || path === `${endpoint}/`)) return 'mcp';
+    return isBelow(path, prefixes) || (servesMcp && oauth.documents.has(path)) ? 'router' : undefined;
   };
-}
-
-function pathOf({ url = '/' }: IncomingMessage): string {
-  const query = url.indexOf('?');
-  return query < 0 ? url : url.slice(0, query);
 }
 
 function answerReadiness(res: ServerResponse, store: OpenedStore, stopping: boolean): void {

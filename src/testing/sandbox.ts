@@ -10,11 +10,13 @@ import { loadConfig, processEnvironment } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { createLogListener } from '../core/observe.ts';
 import { randomId, timingSafeEqualText } from '../core/secret.ts';
+import { pathOf } from '../http/request-target.ts';
+import { createMountRouter } from '../http/router.ts';
 import { listOf, mapOf, nullable, optional, plain, shape, text } from '../remote-store/checks.ts';
 import { connectChannel } from '../remote-store/connect.ts';
-import { createRpcPaths, defaultRpcPath } from '../remote-store/paths.ts';
+import { defaultRpcPath } from '../remote-store/paths.ts';
 import type { OwnStore } from '../remote-store/relayed.ts';
-import { createRpcServer, type RpcCall, type RpcServer } from '../remote-store/rpc-server.ts';
+import { createRpcRouter, type RpcCall } from '../remote-store/rpc-router.ts';
 import { makeSandboxKey } from '../remote-store/sandbox-key.ts';
 import { listen } from '../server/http-server.ts';
 import { openStore } from '../store/open.ts';
@@ -80,7 +82,7 @@ export async function createForestServerSandbox(port = 0): Promise<Sandbox> {
     closers.push(() => store.close());
     const { key, remove } = makeSandboxKey(taken);
     closers.unshift(remove);
-    route = createRoute(createSandboxServer(store, key));
+    route = createRoute(store, key);
   } catch (error) {
     await close();
     throw error;
@@ -108,26 +110,31 @@ async function openSandboxStore(): Promise<OwnStore> {
   return { ...store, relay: store.relay! };
 }
 
-function createSandboxServer(store: OwnStore, key: string): RpcServer {
+/** The endpoint of a platform, and beside it the controls at their own paths. */
+function createRoute(store: OwnStore, key: string): (req: IncomingMessage, res: ServerResponse) => void {
   let claimed: string | undefined;
-  const { locate } = createRpcPaths(`http://${host}`, defaultRpcPath);
   const more = listControls(store);
-  return createRpcServer({
-    store,
-    key,
+  const rpc = createRpcRouter({
+    ...{ store, key, more, version: 'sandbox', clock: systemClock, observe },
     // The first environment to connect claims the sandbox.
     admits(environment) {
       if (environment === '') return false;
       claimed ??= environment;
       return timingSafeEqualText(claimed, environment);
     },
-    paths: { locate: (path) => locate(path) ?? (Object.hasOwn(more, path) ? path : undefined) },
-    more,
     readAddress: (req) => req.socket.remoteAddress ?? '',
-    version: 'sandbox',
-    clock: systemClock,
-    observe,
   });
+  const router = createMountRouter([
+    { prefixes: [defaultRpcPath], router: rpc },
+    { prefixes: Object.keys(more), isExact: true, router: rpc },
+  ]);
+  return (req, res) =>
+    router(req as never, res as never, () => {
+      req.resume();
+      const detail = `Sandbox: no such route ${req.method} ${pathOf(req.url).slice(0, 200)}`;
+      const body = JSON.stringify({ errors: [{ name: 'NotFoundError', status: 404, detail }] });
+      res.writeHead(404, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body);
+    });
 }
 
 const isRights = shape({ collections: optional(nullable(mapOf(plain))), scopes: optional(plain) });
@@ -153,17 +160,6 @@ function listControls(store: OwnStore): Readonly<Record<string, RpcCall>> {
       },
     },
     '/user': { effect: 'again', takes: [], run: () => permissions.caller(1) },
-  };
-}
-
-function createRoute(rpcServer: RpcServer): (req: IncomingMessage, res: ServerResponse) => void {
-  return (req, res) => {
-    if (rpcServer.handle(req, res)) return;
-    req.resume();
-    const path = (req.url ?? '/').split('?', 1)[0]!.slice(0, 200);
-    const detail = `Sandbox: no such route ${req.method} ${path}`;
-    const body = JSON.stringify({ errors: [{ name: 'NotFoundError', status: 404, detail }] });
-    res.writeHead(404, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body);
   };
 }
 

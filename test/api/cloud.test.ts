@@ -1,7 +1,7 @@
 // The endpoint for `portico cloud`: who may read the structure of the data sources, and which parts of it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CloudSchema } from '../../src/api/cloud/endpoint.ts';
 import { createProof, proofHeader } from '../../src/api/cloud/environment-proof.ts';
+import type { CloudSchema } from '../../src/api/cloud/router.ts';
 import { issuerOf, openShop, type Shop } from '../app/shop.ts';
 import { type Account, createBrowser } from '../oauth/flow.ts';
 import { ask, poll, refresh } from '../oauth/terminal.ts';

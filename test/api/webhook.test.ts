@@ -5,10 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createApiPaths } from '../../src/api/paths.ts';
-import { createWebhookEndpoint } from '../../src/api/workflows/webhook.ts';
+import { createWebhookRouter } from '../../src/api/workflows/webhook.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import { randomToken, sign } from '../../src/core/secret.ts';
+import { createMountRouter } from '../../src/http/router.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
 import type { TriggerChange, Workflow } from '../../src/store/workflows/types.ts';
 import { createTriggers } from '../../src/workflows/triggers/trigger.ts';
@@ -73,15 +74,13 @@ async function openFront(
   const asked: string[] = [];
   const observed: Observation[] = [];
   const store = watched(plain, asked);
-  const server = createServer((req, res) => {
-    if (!front.handle(req, res)) res.writeHead(404).end();
-  });
+  const server = createServer((req, res) => router(req as never, res as never, () => void res.writeHead(404).end()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const paths = createApiPaths(address, apiPath);
   const addresses = createTriggerAddresses({ store, address: paths.address });
   const triggers = createTriggers({ store, addresses, config: { webhookHosts: [] } });
-  const front = createWebhookEndpoint({
+  const webhook = createWebhookRouter({
     config: { trustedProxies: [], allowedHosts: [], host: '127.0.0.1', ssoIssuer: null, webhookPerMinute },
     ...{
       paths,
@@ -92,6 +91,8 @@ async function openFront(
     },
     workflows: createWorkflowService({ store, engine: served.engine, clock: systemClock, fileLimitBytes: 1_000_000 }),
   });
+  const prefixes = paths.prefixes.map((prefix) => `${prefix}/webhooks/workflows`);
+  const router = createMountRouter([{ prefixes, router: webhook }]);
   return {
     address,
     asked,

@@ -1,6 +1,7 @@
 // The MCP endpoint in a real HTTP server over a real engine, for the tests of this folder. The gate accepts the tokens
 // `user-<n>` (all OAuth scopes), `writer-<n>` (no read) and `reader-<n>` (read only). Users see their own notes. Reads
 // are logged to an array, writes to a real store.
+
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createHeadlessAgent, type HeadlessAgent } from '../../src/agent/agent.ts';
@@ -14,11 +15,12 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { type Config, type ConfigInput, loadConfig } from '../../src/core/config.ts';
 import { fail } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
+import { createMountRouter } from '../../src/http/router.ts';
 import { createApprovalCheck } from '../../src/mcp/approvals/approval.ts';
 import { createMcpEndpoint, type McpEndpointParts } from '../../src/mcp/endpoint.ts';
 import { selectTools } from '../../src/mcp/tools.ts';
-import { createFileEndpoint } from '../../src/mcp/uploads/endpoint.ts';
 import { createFiles } from '../../src/mcp/uploads/files.ts';
+import { createFileRouter } from '../../src/mcp/uploads/router.ts';
 import type { TokenAuthenticator } from '../../src/oauth/tokens/bearer.ts';
 import type { Authenticated } from '../../src/oauth/tokens/verify.ts';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
@@ -167,7 +169,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     isActive: async (id) => !house.revoked.has(`user-${id}`),
   });
   const observe = (observation: Observation) => void house.observations.push(observation);
-  const fileFront = createFileEndpoint({
+  const fileRouter = createFileRouter({
     ...{ config, files, authenticator: gate, observe, clock: systemClock },
     activity: { record: (entry) => void house.activity.push(entry) },
     renderingOf: async () => 1,
@@ -195,9 +197,11 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
     ...(legacySessions && { legacySessions }),
     ...(serving && { serving }),
   });
-  const server = createServer((req, res) =>
-    (/^\/mcp\/(?:uploads|downloads)\//.test(req.url ?? '') ? fileFront : front).handle(req, res),
-  );
+  const router = createMountRouter([{ prefixes: ['/mcp'], router: fileRouter }]);
+  const server = createServer((req, res) => {
+    if (/^\/mcp\/(?:uploads|downloads)\//.test(req.url ?? '')) router(req as never, res as never, () => undefined);
+    else front.handle(req, res);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {

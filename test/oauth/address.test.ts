@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { createAddressReader } from '../../src/http/address.ts';
+import { createAddressReader } from '../../src/http/client-address.ts';
 import { createDocumentFetch, findAddressProblem, guardedFetch } from '../../src/oauth/clients/documents.ts';
 import { anyDomain } from '../../src/oauth/clients/domains.ts';
 import { canonicalResource, createPaths } from '../../src/oauth/server/paths.ts';

@@ -1,4 +1,5 @@
 // A server with only the OAuth module: the store on its own database, the routes, and a small /mcp behind the gate.
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,13 +10,15 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
+import { createMountRouter } from '../../src/http/router.ts';
 import { documentFetch } from '../../src/oauth/clients/documents.ts';
 import type { ListCollections, OfferedScopes } from '../../src/oauth/consent/consent.ts';
 import type { HostSignInOptions } from '../../src/oauth/login/host-sign-in.ts';
 import { createLoginMethods } from '../../src/oauth/login/login-methods.ts';
 import { createSignIn } from '../../src/oauth/login/sign-in.ts';
+import { createAuthorizationServer } from '../../src/oauth/server/authorization-server.ts';
 import { createPaths, type Paths } from '../../src/oauth/server/paths.ts';
-import { createAuthorizationServer } from '../../src/oauth/server/routes.ts';
+import { createOauthMounts } from '../../src/oauth/server/router.ts';
 import { resourceScopes } from '../../src/oauth/server/scopes.ts';
 import { createTokenAuthenticator, type TokenAuthenticator } from '../../src/oauth/tokens/bearer.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -112,16 +115,16 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
     const person = { ...account, firstName: 'Ada', lastName: 'Lovelace', team: 'Sales', role: 'Clerk' };
     await add({ ...person, ...(options.cloud && { level: 'developer' as const }) });
   }
+  const router = createMountRouter(createOauthMounts(server));
   const host = express();
   if (options.parsers) host.use(express.json(), express.urlencoded({ extended: true }));
-  host.use((req, res, next) => {
-    if (!server.handle(req, res)) next();
-  });
+  host.use(router);
   http.on('request', (req, res) => {
     if (options.parsers) return host(req, res);
-    if (server.handle(req, res)) return;
-    if (req.url?.split('?')[0] === `${options.basePath ?? ''}/mcp`) return void answerMcp(gate, req, res);
-    res.writeHead(404, { 'Content-Type': 'text/plain' }).end('the host application');
+    router(req as never, res as never, () => {
+      if (req.url?.split('?')[0] === `${options.basePath ?? ''}/mcp`) return void answerMcp(gate, req, res);
+      res.writeHead(404, { 'Content-Type': 'text/plain' }).end('the host application');
+    });
   });
   return {
     local,

@@ -1,5 +1,6 @@
 // The agent's HTTP API in a real HTTP server over a real engine and a real store. The gate accepts the token `user`,
 // and a test sets that user's access.
+
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Engine } from '../../src/agent/engine.ts';
@@ -8,10 +9,11 @@ import { systemClock } from '../../src/core/clock.ts';
 import { type Config, type ConfigInput, loadConfig } from '../../src/core/config.ts';
 import { fail } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
+import { createMountRouter } from '../../src/http/router.ts';
 import type { SessionAuthenticator, SignedIn } from '../../src/oauth/tokens/session-gate.ts';
 import { createSessionTokens } from '../../src/oauth/tokens/session-token.ts';
-import { createRestEndpoint } from '../../src/rest/endpoint.ts';
 import { createRestPaths } from '../../src/rest/paths.ts';
+import { createRestRouter } from '../../src/rest/router.ts';
 import { createSignIn } from '../../src/rest/sign-in.ts';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -60,9 +62,9 @@ export async function openHouse({ engine, access = () => everything, settings = 
   const activity: ActivityEntry[] = [];
   const observations: Observation[] = [];
   const observe = (one: Observation) => void observations.push(one);
-  const server = createServer((req, res) => {
-    if (!front.handle(req, res)) res.writeHead(404).end('not ours');
-  });
+  const server = createServer((req, res) =>
+    router(req as never, res as never, () => void res.writeHead(404).end('not ours')),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const paths = createRestPaths(origin, config.prefix);
@@ -71,7 +73,7 @@ export async function openHouse({ engine, access = () => everything, settings = 
     address: paths.address,
     clock: systemClock,
   });
-  const front = createRestEndpoint({
+  const rest = createRestRouter({
     config,
     paths,
     authenticator: gateOf(access),
@@ -89,6 +91,7 @@ export async function openHouse({ engine, access = () => everything, settings = 
     observe,
     clock: systemClock,
   });
+  const router = createMountRouter([{ prefixes: paths.prefixes, router: rest }]);
   const api = paths.address;
   return {
     api,

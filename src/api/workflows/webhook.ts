@@ -3,7 +3,8 @@
 // 400 if its URL was replaced), scope, visibility and collection (403), the rate limit of the webhook (429), the
 // signature if it is present or required (401), the body (400), and whether the record already has an active run (409).
 // The run is queued.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { RequestHandler, Router } from 'express';
 import type { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
@@ -11,24 +12,22 @@ import { fail, isAppError } from '../../core/errors.ts';
 import { type AddressLimiter, createAddressLimiter } from '../../core/limit/addresses.ts';
 import { createSharedLimiter, sharedLimiters } from '../../core/limit.ts';
 import type { Observe } from '../../core/observe.ts';
-import { createAddressReader, createHostCheck } from '../../http/address.ts';
-import { parseJson, readBytes } from '../../http/body.ts';
+import { parseJson, readBody } from '../../http/body.ts';
+import { createAddressReader } from '../../http/client-address.ts';
+import { hostCheck } from '../../http/host-check.ts';
+import { pathOf } from '../../http/request-target.ts';
+import { allowMethods, createRouter } from '../../http/router.ts';
 import type { Store } from '../../store/store.ts';
 import type { Workflow } from '../../store/workflows/types.ts';
-import {
-  type TriggerAddresses,
-  type TriggerReference,
-  WEBHOOK_PATH,
-} from '../../workflows/triggers/trigger-address.ts';
+import type { TriggerAddresses, TriggerReference } from '../../workflows/triggers/trigger-address.ts';
 import { hasValidSignature, signatureHeaders } from '../../workflows/triggers/webhook-signature.ts';
 import { canSeeWorkflow, type WorkflowService } from '../../workflows/workflows.ts';
-import { sendAnswer, sendFailure } from '../answer.ts';
+import { apiErrorReply, sendAnswer } from '../answer.ts';
 import { createHolderCheck, type TokenHolder } from '../authentication.ts';
 import type { ApiPaths } from '../paths.ts';
-import type { Answer } from '../route.ts';
 import { webhookBodySchema } from './webhook-description.ts';
 
-export interface WebhookEndpointParts {
+export interface WebhookRouterParts {
   readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'host' | 'ssoIssuer' | 'webhookPerMinute'>;
   readonly paths: ApiPaths;
   readonly store: Store;
@@ -38,38 +37,31 @@ export interface WebhookEndpointParts {
   readonly observe: Observe;
 }
 
-export interface WebhookEndpoint {
-  /** Handles the request and returns true if the path is a webhook. Otherwise it returns false without side effects. */
-  handle(req: IncomingMessage, res: ServerResponse): boolean;
-}
-
 /** The body has one known member. */
 const bodyLimits = { bytes: 65_536, depth: 20 };
 /** The maximum number of invalid tokens per client address in 15 minutes. */
 const failureLimit = { points: 100, seconds: 900 } as const;
 
-export function createWebhookEndpoint(parts: WebhookEndpointParts): WebhookEndpoint {
+/** Mount it at `/v1/webhooks/workflows`. */
+export function createWebhookRouter(parts: WebhookRouterParts): Router {
   const { config, paths, store, workflows, addresses, clock, observe } = parts;
   const readAddress = createAddressReader(config.trustedProxies);
-  const isOurHost = createHostCheck(paths.host, config);
   const checkHolder = createHolderCheck({ store, clock, config });
   const shared = { windows: store.windows, clock };
   const failureLimiter = createAddressLimiter(sharedLimiters(shared), 'webhook-token', failureLimit);
   const calls = createSharedLimiter('webhook', { points: config.webhookPerMinute, seconds: 60 }, shared);
 
-  const serve = async (req: IncomingMessage, res: ServerResponse, signed: string): Promise<Answer> => {
-    // DNS rebinding (RFC 9110 section 7.4): only our own host names pass.
-    if (!isOurHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
-    if (req.method !== 'POST') fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: ['POST'] });
+  const start: RequestHandler = async (req, res) => {
     const client = readAddress(req);
+    const signed = pathOf(req.url).slice(1);
     const reference = (await addresses.verify(signed, client)) ?? fail('INVALID_WEBHOOK_ADDRESS', {});
     const holder = await countFailures(failureLimiter, client, () => checkHolder(req.headers.authorization));
     const workflow = await findWorkflow(reference, parts);
     checkRights(holder, workflow);
     await calls.consume(workflow.id);
-    const body = await readRawBody(req);
+    const body = await readBody(req, bodyLimits.bytes);
     const isSigned = await checkSignature(req, body, workflow, store);
-    const { record_id: recordId } = readBody(parseJson(body, bodyLimits.depth));
+    const { record_id: recordId } = readMembers(parseJson(body, bodyLimits.depth));
     const { token, access } = holder;
     const key = parseIdempotencyKey(req, isSigned);
     const created = await workflows.start(
@@ -79,21 +71,15 @@ export function createWebhookEndpoint(parts: WebhookEndpointParts): WebhookEndpo
     if (created.state === 'ongoing') fail('RUN_ONGOING', { run: created.runId });
     if (created.state === 'mismatch') return fail('TRIGGER_KEY_REUSED', {});
     if (created.state === 'repeated') res.setHeader('Idempotency-Replayed', 'true');
-    return { status: 202, body: { runId: created.runId } };
+    return sendAnswer(req, res, { status: 202, body: { runId: created.runId } });
   };
 
-  return {
-    handle(req, res) {
-      const path = paths.locate((req.url ?? '/').split('?', 1)[0]!);
-      if (path === undefined || !path.startsWith(WEBHOOK_PATH)) return false;
-      serve(req, res, path.slice(WEBHOOK_PATH.length))
-        .then((answer) => sendAnswer(req, res, answer))
-        .catch((error: unknown) =>
-          sendFailure(req, res, error, { observe, address: readAddress(req), where: 'webhook' }),
-        );
-      return true;
-    },
-  };
+  const router = createRouter();
+  router.use(hostCheck(paths.host, config), allowMethods('POST'));
+  // Not a parameter: whatever follows, also several segments, is an address to verify.
+  router.use(start);
+  router.use(apiErrorReply({ observe, readAddress, where: 'webhook' }));
+  return router;
 }
 
 /**
@@ -117,10 +103,7 @@ async function countFailures(
  * Behaviour api 7.3: 404 for a missing or inactive workflow, and 400 for a replaced URL, even if the trigger is
  * disabled.
  */
-async function findWorkflow(
-  reference: TriggerReference,
-  { store, addresses }: WebhookEndpointParts,
-): Promise<Workflow> {
+async function findWorkflow(reference: TriggerReference, { store, addresses }: WebhookRouterParts): Promise<Workflow> {
   const [found, isKeyValid] = [await store.workflows.find(reference.workflowId), await addresses.isKeyValid(reference)];
   if (!found || found.renderingId !== reference.renderingId) {
     return fail('UNKNOWN_WEBHOOK', { problem: 'The workflow of this webhook no longer exists.' });
@@ -172,15 +155,7 @@ async function checkSignature(
   });
 }
 
-/** Returns the raw bytes, or the result of the host application's body parser if it ran first. */
-async function readRawBody(req: IncomingMessage): Promise<Buffer> {
-  const { body } = req as { body?: unknown };
-  if (body === undefined || !req.readableEnded) return readBytes(req, bodyLimits.bytes);
-  if (Buffer.isBuffer(body)) return body;
-  return Buffer.from(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''));
-}
-
-function readBody(body: unknown): z.infer<typeof webhookBodySchema> {
+function readMembers(body: unknown): z.infer<typeof webhookBodySchema> {
   const { success, data, error } = webhookBodySchema.safeParse(body);
   if (success) return data;
   const [{ path, message }] = error.issues as [z.core.$ZodIssue];

@@ -1,8 +1,8 @@
 // The HTTP client for a Portico server: metadata, device sign-in (RFC 8628), tokens and the structure of its data
 // sources. Every error message says what to do next. Metadata is accepted only for the server's own origin.
 import type { Structure } from '../../agent/artifacts/structure.ts';
-import type { CloudSchema } from '../../api/cloud/endpoint.ts';
 import { createProof, proofHeader } from '../../api/cloud/environment-proof.ts';
+import type { CloudSchema } from '../../api/cloud/router.ts';
 import { systemClock } from '../../core/clock.ts';
 import { AppError, fail } from '../../core/errors.ts';
 import { commandLineClient } from '../../oauth/clients/normalize.ts';

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
-import { createAddressReader } from '../../http/address.ts';
+import { createAddressReader } from '../../http/client-address.ts';
 import { createNetworkMatch } from '../../store/permissions/networks.ts';
 import type { Store } from '../../store/store.ts';
 import type { Versions } from '../../store/version-types.ts';

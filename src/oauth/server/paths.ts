@@ -3,6 +3,7 @@
 //
 // There are two prefixes. `basePath` is our mount point in the served tree. The path of the public URL (allowed only
 // without a basePath) is added by a reverse proxy. The proxy may strip it or forward it, so both forms are recognized.
+import { prefixesOf } from '../../http/prefixes.ts';
 
 export type Endpoint =
   | 'authorize'
@@ -17,9 +18,7 @@ export type Endpoint =
   | 'device'
   | 'device-resume'
   | 'interaction'
-  | 'sso'
-  | 'authorization-server'
-  | 'protected-resource';
+  | 'sso';
 
 export interface Paths {
   /** `https://data.example.com` */
@@ -54,23 +53,18 @@ export interface Paths {
   readonly ssoCallback: string;
   /** Public path of a sign-in or consent page. */
   interaction(uid: string): string;
-  /**
-   * Resolves a request path. Returns the endpoint with the path that the provider knows, `unknown` for other paths in
-   * our namespaces, and undefined for all other paths.
-   */
-  locate(path: string): Located | 'unknown' | undefined;
+  /** Path prefixes of requests to the endpoints, which end in `/oauth`. */
+  readonly prefixes: readonly string[];
+  /** The metadata documents by their path. */
+  readonly documents: ReadonlyMap<string, MetadataDocument>;
+  /** Path prefixes without other documents than ours: `/.well-known`, unless a host application has its own there. */
+  readonly wellKnown: readonly string[];
 }
 
-export interface Located {
-  readonly endpoint: Endpoint;
-  /** Path without any prefix, such as `/oauth/token`. */
-  readonly inner: string;
-  /** Interaction id, for the page of an interaction and the redirect back from it. */
-  readonly uid?: string;
-}
+export type MetadataDocument = 'authorizationServer' | 'protectedResource';
 
 const ssoPath = '/oauth/sso/callback';
-/** Paths without any prefix, except for those that end in an id. */
+/** Paths without any prefix. `:uid` is the id of an interaction. */
 export const endpointPaths: Readonly<Record<string, Endpoint>> = {
   '/oauth/authorize': 'authorize',
   '/oauth/token': 'token',
@@ -82,12 +76,10 @@ export const endpointPaths: Readonly<Record<string, Endpoint>> = {
   '/oauth/device_authorization': 'device-authorization',
   '/oauth/device': 'device',
   [ssoPath]: 'sso',
+  '/oauth/authorize/:uid': 'resume',
+  '/oauth/device/:uid': 'device-resume',
+  '/oauth/interaction/:uid': 'interaction',
 };
-const withUid: readonly [RegExp, Endpoint][] = [
-  [/^\/oauth\/authorize\/([\w-]{1,128})$/, 'resume'],
-  [/^\/oauth\/device\/([\w-]{1,128})$/, 'device-resume'],
-  [/^\/oauth\/interaction\/([\w-]{1,128})$/, 'interaction'],
-];
 const authorizationServer = '/.well-known/oauth-authorization-server';
 const protectedResource = '/.well-known/oauth-protected-resource';
 
@@ -98,31 +90,19 @@ export function createPaths(publicUrl: string, basePath: string): Paths {
   const prefix = publicPath + basePath;
   const issuer = url.origin + prefix;
 
-  const documents = new Map<string, Endpoint>([
-    [authorizationServer + prefix, 'authorization-server'],
-    [`${protectedResource}${prefix}/mcp`, 'protected-resource'],
-  ]);
+  const documents = new Map<string, MetadataDocument>();
+  const publish = (path: string, document: MetadataDocument) => {
+    // A reverse proxy that adds the path of the public URL may pass it on.
+    for (const one of [path, publicPath + path]) documents.set(one, document);
+  };
+  publish(authorizationServer + prefix, 'authorizationServer');
+  publish(`${protectedResource}${prefix}/mcp`, 'protectedResource');
   if (basePath === '') {
     // All of /.well-known is ours, so clients that omit the path of the issuer also find the documents.
-    documents.set(authorizationServer, 'authorization-server');
-    documents.set(`${protectedResource}/mcp`, 'protected-resource');
-    documents.set(protectedResource, 'protected-resource');
+    publish(authorizationServer, 'authorizationServer');
+    publish(`${protectedResource}/mcp`, 'protectedResource');
+    publish(protectedResource, 'protectedResource');
   }
-
-  const stripPrefix = (path: string, root: string): string | undefined =>
-    root === '' ? path : path === root || path.startsWith(`${root}/`) ? path.slice(root.length) || '/' : undefined;
-
-  const locateInner = (inner: string): Located | 'unknown' | undefined => {
-    const endpoint = Object.hasOwn(endpointPaths, inner) ? endpointPaths[inner] : undefined;
-    if (endpoint) return { endpoint, inner };
-    for (const [pattern, name] of withUid) {
-      const uid = pattern.exec(inner)?.[1];
-      if (uid) return { endpoint: name, inner, uid };
-    }
-    if (inner === '/oauth' || inner.startsWith('/oauth/')) return 'unknown';
-    if (basePath === '' && (inner === '/.well-known' || inner.startsWith('/.well-known/'))) return 'unknown';
-    return undefined;
-  };
 
   return {
     origin: url.origin,
@@ -136,18 +116,9 @@ export function createPaths(publicUrl: string, basePath: string): Paths {
     url: (endpoint) => `${issuer}/oauth/${endpoint}`,
     ssoCallback: `${issuer}${ssoPath}`,
     interaction: (uid) => `${prefix}/oauth/interaction/${uid}`,
-    locate(path) {
-      for (const root of publicPath === '' ? [basePath] : [publicPath, '']) {
-        const inner = stripPrefix(path, root);
-        const found = inner === undefined ? undefined : locateInner(inner);
-        if (found && found !== 'unknown') return found;
-      }
-      const document = documents.get(path) ?? documents.get(stripPrefix(path, publicPath) ?? '');
-      if (document) return { endpoint: document, inner: path };
-      const inner =
-        stripPrefix(path, publicPath === '' ? basePath : publicPath) ?? (basePath === '' ? path : undefined);
-      return inner === undefined ? undefined : locateInner(inner);
-    },
+    prefixes: prefixesOf(publicUrl, `${basePath}/oauth`).prefixes,
+    documents,
+    wellKnown: basePath === '' ? prefixesOf(publicUrl, '/.well-known').prefixes : [],
   };
 }
 

@@ -9,7 +9,7 @@ import { suggestNames } from '../../core/suggestions.ts';
 import { checkActionPolicy } from '../approval.ts';
 import { failArgument, isObject, type JsonObject, readAttributes, readMember, readText } from '../records/body.ts';
 import { parseSelection, type Selection, selectIds } from '../records/selection.ts';
-import { type DataCall, type DataRequest, dataRoute, type Route, toCallOptions } from '../route.ts';
+import { type AnyDataRoute, type DataCall, type DataRequest, dataRoute, toCallOptions } from '../route.ts';
 import { type KeyOf, toWireForm, withOptions } from './form.ts';
 import { toActionResponse } from './result.ts';
 
@@ -182,7 +182,7 @@ async function execute(args: ExecuteCall, call: DataCall) {
 
 const load = (args: FormCall, call: DataCall) => withApiNames(() => loadForm(args, call));
 
-const routesAt = (path: string): readonly Route[] => {
+const routesAt = (path: string): readonly AnyDataRoute[] => {
   const form = { method: 'POST', action: 'getActionForm', writes: false, subject } as const;
   return [
     dataRoute({
@@ -198,7 +198,7 @@ const routesAt = (path: string): readonly Route[] => {
   ];
 };
 
-export const actionRoutes: readonly Route[] = [
+export const actionRoutes: readonly AnyDataRoute[] = [
   ...routesAt('/_actions/:collection/:index/:slug'),
   ...routesAt('/_actions/:collection/:slug'),
 ];

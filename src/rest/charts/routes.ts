@@ -2,7 +2,7 @@
 // POST returns it as a statistic document. Clients use both.
 import { randomId } from '../../core/secret.ts';
 import { failArgument, isObject, readId, readParameter } from '../records/body.ts';
-import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from '../route.ts';
+import { type Answer, type AnyDataRoute, type DataCall, type DataRequest, dataRoute } from '../route.ts';
 
 interface ChartCall {
   readonly chart: string;
@@ -41,7 +41,7 @@ export function toStatistic(value: unknown): Answer {
   return { status: 200, body: { data: { id: randomId(), type: 'stats', attributes: { value } } } };
 }
 
-const chartsAt = (path: string): readonly Route[] => {
+const chartsAt = (path: string): readonly AnyDataRoute[] => {
   const row = { path, action: 'getChart', writes: false, parse: parseChart, subject } as const;
   const runBare = async (args: ChartCall, call: DataCall): Promise<Answer> => ({
     status: 200,
@@ -53,7 +53,7 @@ const chartsAt = (path: string): readonly Route[] => {
   ];
 };
 
-export const chartRoutes: readonly Route[] = [
+export const chartRoutes: readonly AnyDataRoute[] = [
   ...chartsAt('/_charts/:chart'),
   ...chartsAt('/_charts/:collection/:chart'),
 ];

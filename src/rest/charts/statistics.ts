@@ -22,7 +22,7 @@ import { hasName } from '../../core/suggestions.ts';
 import { fillScope, findVariableProblems } from '../../store/permissions/scopes.ts';
 import { castValues, parseFilterText, parseFilterTree } from '../filters.ts';
 import { failArgument, isObject, type JsonObject, readParameter, readText } from '../records/body.ts';
-import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from '../route.ts';
+import { type Answer, type AnyDataRoute, type DataCall, type DataRequest, dataRoute } from '../route.ts';
 import { describe, describeRelated, typeAt } from '../visible-schema.ts';
 import { toStatistic } from './routes.ts';
 
@@ -247,7 +247,7 @@ const renderers = {
 type ChartType = keyof typeof renderers;
 const chartTypes = Object.keys(renderers) as readonly ChartType[];
 
-export const statisticRoutes: readonly Route[] = [
+export const statisticRoutes: readonly AnyDataRoute[] = [
   dataRoute({
     method: 'POST',
     path: '/stats/:collection',

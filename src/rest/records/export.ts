@@ -6,7 +6,7 @@ import type { Access } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import { byteOrderMark } from '../../http/csv-cell.ts';
 import { type Listing, readExtra, readListing, splitNames } from '../parameters.ts';
-import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from '../route.ts';
+import { type Answer, type AnyDataRoute, type DataCall, type DataRequest, dataRoute } from '../route.ts';
 import { describe, typeAt } from '../visible-schema.ts';
 import { csvAttachment, csvHeader, csvParts, csvType } from './csv.ts';
 import { type ListConditions, type ListRecords, toListConditions } from './listing.ts';
@@ -48,7 +48,7 @@ function parseLabels(text: string): readonly string[] {
   });
 }
 
-export const exportRoutes: readonly Route[] = [
+export const exportRoutes: readonly AnyDataRoute[] = [
   dataRoute({
     method: 'GET',
     path: '/:collection.csv',

@@ -1,13 +1,13 @@
 // Endpoints that list records, count them and return one.
 
 import { readFieldSelection, readListing } from '../parameters.ts';
-import { dataRoute, type Route } from '../route.ts';
+import { type AnyDataRoute, dataRoute } from '../route.ts';
 import { describe } from '../visible-schema.ts';
 import { writerOf } from './document.ts';
 import { runCount, runList } from './listing.ts';
 import { project } from './projection.ts';
 
-export const listRoutes: readonly Route[] = [
+export const listRoutes: readonly AnyDataRoute[] = [
   dataRoute({
     method: 'GET',
     path: '/:collection',

@@ -3,7 +3,7 @@
 import type { CollectionDescription } from '../../agent/requests.ts';
 import { fail } from '../../core/errors.ts';
 import { type Listing, readListing } from '../parameters.ts';
-import { type Answer, type DataCall, type DataRequest, dataRoute, type Route } from '../route.ts';
+import { type Answer, type AnyDataRoute, type DataCall, type DataRequest, dataRoute } from '../route.ts';
 import { describe, describeRelated, type Related } from '../visible-schema.ts';
 import { writerOf } from './document.ts';
 import { runCount, runList } from './listing.ts';
@@ -38,7 +38,7 @@ export function requireToMany({ kind, description }: Related, { relation }: Rela
   });
 }
 
-export const relatedRoutes: readonly Route[] = [
+export const relatedRoutes: readonly AnyDataRoute[] = [
   dataRoute({
     method: 'GET',
     path: relationPath,

@@ -8,10 +8,10 @@ import { hasName } from '../../core/suggestions.ts';
 import { checkPolicy, withApprovalCheck } from '../approval.ts';
 import {
   type Answer,
+  type AnyDataRoute,
   type DataCall,
   type DataRequest,
   dataRoute,
-  type Route,
   respondDone,
   toCallOptions,
 } from '../route.ts';
@@ -134,7 +134,7 @@ async function setRelation({ to, ...reference }: SetRelationCall, call: DataCall
   return respondDone(await call.engine.setRelation(withApprovalCheck(call.access), request, toCallOptions(call)));
 }
 
-export const relationRoutes: readonly Route[] = [
+export const relationRoutes: readonly AnyDataRoute[] = [
   dataRoute({
     ...{ method: 'POST', path: relationPath, action: 'associate', writes: true, subject: subjectOf },
     parse(request: DataRequest): LinkCall {

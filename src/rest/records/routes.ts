@@ -8,10 +8,10 @@ import { checkPolicy, verbPhrases, withApprovalCheck } from '../approval.ts';
 import { readFieldSelection } from '../parameters.ts';
 import {
   type Answer,
+  type AnyDataRoute,
   type DataCall,
   type DataRequest,
   dataRoute,
-  type Route,
   respondDone,
   toCallOptions,
   toMeta,
@@ -102,7 +102,7 @@ async function update(args: UpdateCall, call: DataCall): Promise<Answer> {
   return respondWritten(answer, args, call);
 }
 
-const updateAt = (method: 'PUT' | 'PATCH'): Route =>
+const updateAt = (method: 'PUT' | 'PATCH'): AnyDataRoute =>
   dataRoute({
     method,
     path: '/:collection/:id',
@@ -129,7 +129,7 @@ async function remove({ collection, selection }: DeleteCall, call: DataCall): Pr
   return { ...respondDone(answer), recordIds: ids };
 }
 
-export const recordRoutes: readonly Route[] = [
+export const recordRoutes: readonly AnyDataRoute[] = [
   dataRoute({
     method: 'POST',
     path: '/:collection',

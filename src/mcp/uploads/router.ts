@@ -3,20 +3,23 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import type { ErrorRequestHandler, RequestHandler, Router } from 'express';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
-import { fail } from '../../core/errors.ts';
+import { AppError, fail } from '../../core/errors.ts';
 import { reportFailure } from '../../core/observe/failures.ts';
 import type { Observe } from '../../core/observe.ts';
 import { exceedsLimit } from '../../http/body.ts';
+import { answerPreflight, applyCors, type CorsPolicy } from '../../http/cors.ts';
 import { attachmentHeader } from '../../http/reply.ts';
+import { addRoutes, createRouter } from '../../http/router.ts';
 import type { TokenAuthenticator } from '../../oauth/tokens/bearer.ts';
 import type { ActivityLog } from '../../store/audit/activity-types.ts';
-import { allowOrigin, answerPreflight, createOriginPolicy } from '../transport/admission.ts';
+import { createAdmission } from '../transport/admission.ts';
 import { sendError } from '../transport/refusal.ts';
 import type { Files } from './files.ts';
 
-export interface FileEndpointParts {
+export interface FileRouterParts {
   readonly config: Config;
   readonly files: Files;
   readonly authenticator: TokenAuthenticator;
@@ -26,35 +29,11 @@ export interface FileEndpointParts {
   readonly renderingOf: (userId: number) => Promise<number>;
 }
 
-export interface FileEndpoint {
-  /** Answers any request below the file URLs, whatever its method. */
-  handle(req: IncomingMessage, res: ServerResponse): void;
-}
-
-const methods = { uploads: ['PUT', 'OPTIONS'], downloads: ['GET', 'HEAD', 'OPTIONS'] } as const;
-
-export function createFileEndpoint(parts: FileEndpointParts): FileEndpoint {
+/** Mount it at `/mcp`. */
+export function createFileRouter(parts: FileRouterParts): Router {
   const { config, files, authenticator, observe, clock, activity, renderingOf } = parts;
-  const admission = createOriginPolicy(config);
+  const admission = createAdmission(config);
   const limitBytes = config.fileLimitBytes;
-
-  const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    // DNS rebinding, as for /mcp (MCP 2025-11-25, transports, security).
-    if (!admission.allowsHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
-    const { origin } = req.headers;
-    if (origin !== undefined) {
-      if (!admission.allowsOrigin(origin)) fail('ORIGIN_NOT_ALLOWED', {});
-      allowOrigin(res, origin);
-    }
-    const path = (req.url ?? '').split('?', 1)[0]!;
-    const [, kind, key = ''] = /\/(uploads|downloads)\/([\w-]{43})$/.exec(path) ?? [];
-    if (kind !== 'uploads' && kind !== 'downloads') return fail('NOT_FOUND', { path: 'this address' });
-    const allowed: readonly string[] = methods[kind];
-    if (req.method === 'OPTIONS') return answerPreflight(req, res, allowed);
-    if (!allowed.includes(req.method ?? ''))
-      fail('METHOD_NOT_ALLOWED', { method: req.method ?? '', allow: allowed.slice(0, -1) });
-    await (kind === 'uploads' ? receive(req, res, key) : send(req, res, key));
-  };
 
   const receive = async (req: IncomingMessage, res: ServerResponse, key: string): Promise<void> => {
     if (exceedsLimit(req, limitBytes)) fail('BODY_TOO_LARGE', { limitBytes });
@@ -92,18 +71,44 @@ export function createFileEndpoint(parts: FileEndpointParts): FileEndpoint {
     else await pipeline(content(), res);
   };
 
-  return {
-    handle(req, res) {
-      serve(req, res).catch((error: unknown) => {
-        // The client has disconnected.
-        if (res.destroyed || req.errored) return;
-        const reported = reportFailure(observe, 'mcp files', error);
-        const body = { error: reported.code.toLowerCase(), error_description: reported.message };
-        sendError({ authenticator, observe, clock, limitBytes }, req, res, reported, body);
-      });
-    },
-  };
+  const router = createRouter();
+  // DNS rebinding, as for /mcp (MCP 2025-11-25, transports, security).
+  router.use((req, _res, next) =>
+    next(admission.allowsHost(req.headers.host) ? undefined : new AppError('HOST_NOT_ALLOWED', {})),
+  );
+  router.use((req, res, next) => next(applyCors(req, res, admission.cors)));
+  router.param('key', (_req, _res, next, key: string) => next(/^[\w-]{43}$/.test(key) ? undefined : 'route'));
+  router.options('/uploads/:key', preflight(admission.cors, ['PUT', 'OPTIONS']));
+  router.options('/downloads/:key', preflight(admission.cors, ['GET', 'HEAD', 'OPTIONS']));
+  const routes = [
+    { method: 'PUT', path: '/uploads/:key', run: receive },
+    { method: 'GET', path: '/downloads/:key', run: send },
+  ] as const;
+  addRoutes(
+    router,
+    routes,
+    ({ run }) =>
+      (req, res) =>
+        run(req, res, req.params.key as string),
+  );
+  // The path may hold a key, so no answer and no log repeats it.
+  router.use((_req, _res, next) => next(new AppError('NOT_FOUND', { path: 'this address' })));
+  router.use(((error, req, res, _next) => {
+    // The client has disconnected.
+    if (res.destroyed || req.errored) return;
+    const reported = reportFailure(observe, 'mcp files', error);
+    const body = { error: reported.code.toLowerCase(), error_description: reported.message };
+    sendError({ authenticator, observe, clock, limitBytes }, req, res, reported, body);
+  }) satisfies ErrorRequestHandler);
+  return router;
 }
+
+const preflight =
+  (policy: CorsPolicy, methods: readonly string[]): RequestHandler =>
+  (req, res) => {
+    res.setHeader('Allow', methods.join(', '));
+    answerPreflight(req, res, policy, methods);
+  };
 
 /** Accepts the announced type, octet-stream or no type. */
 function checkType(req: IncomingMessage, announced: string): void {

@@ -1,8 +1,6 @@
-// Determines the client address that limits use, and checks the Host header.
+// Determines the client address that limits and logs use.
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
-import { canonicalHost } from '../core/config/hosts.ts';
-import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 
 type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -56,40 +54,4 @@ function readNetwork(entry: string): Network {
   }
   const address = ipaddr.process(entry);
   return [address, address.kind() === 'ipv4' ? 32 : 128];
-}
-
-const wildcards = new Set(['0.0.0.0', '::', '[::]', '*']);
-
-/**
- * Whether a Host header is valid: the public host, a loopback name, the listening address or one of
- * SERVICE_ALLOWED_HOSTS, each without its port. In a DNS rebinding attack, the header has the name of the attacker's
- * site.
- */
-export function createHostCheck(
-  publicHost: string | undefined,
-  config: Pick<Config, 'allowedHosts' | 'host'>,
-): (host?: string) => boolean {
-  const hosts = new Set(['localhost', '127.0.0.1', '[::1]']);
-  const ownHosts = [publicHost, ...(wildcards.has(config.host) ? [] : [config.host]), ...config.allowedHosts];
-  for (const host of ownHosts) if (host !== undefined) hosts.add(hostname(withBrackets(host)) ?? canonicalHost(host));
-  // Most requests use the same few hosts. The cache avoids parsing a URL for each.
-  const accepted = new Set<string>();
-  return (host) => {
-    if (host === undefined) return false;
-    if (accepted.has(host)) return true;
-    const name = hostname(host);
-    if (name === undefined || !hosts.has(name)) return false;
-    if (accepted.size < 100) accepted.add(host);
-    return true;
-  };
-}
-
-function hostname(host: string): string | undefined {
-  const text = `http://${host}`;
-  if (/[/\\?#@\s]/.test(host) || !URL.canParse(text)) return undefined;
-  return canonicalHost(new URL(text).hostname);
-}
-
-function withBrackets(host: string): string {
-  return host.includes(':') && !host.startsWith('[') && host.split(':').length > 2 ? `[${host}]` : host;
 }

@@ -1,22 +1,23 @@
-// The endpoint for `portico cloud`, which returns the structure of the data sources. It checks in this order: the path,
-// the Host (403), the route (404), the method (405), the token and its resource (401), the rate limit (429), the user's
+// The endpoint for `portico cloud`, which returns the structure of the data sources. It checks in this order: the Host (403), the route (404), the method (405), the token and its resource (401), the rate limit (429), the user's
 // level, which must be admin or developer (403), and the proof of the environment secret (403). Wrong proofs have their
 // own limit (429). The activity log records each response. The endpoint accepts no other kind of token and reads no
 // cookies.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Router } from 'express';
 import type { Structure } from '../../agent/artifacts/structure.ts';
 import type { Engine } from '../../agent/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
-import { retryAfterOf } from '../../core/errors/retry-after.ts';
 import { type ErrorCode, fail, isAppError } from '../../core/errors.ts';
 import { createSharedLimiter } from '../../core/limit.ts';
-import { reportFailure } from '../../core/observe/failures.ts';
 import type { Observe } from '../../core/observe.ts';
 import { hashToken } from '../../core/secret.ts';
-import { createAddressReader, createHostCheck } from '../../http/address.ts';
+import { createAddressReader } from '../../http/client-address.ts';
+import { bearerChallenge, errorReply } from '../../http/error-reply.ts';
+import { hostCheck } from '../../http/host-check.ts';
 import { sendJson } from '../../http/reply.ts';
+import { addRoutes, createRouter, notFound } from '../../http/router.ts';
 import { cloudScope } from '../../oauth/server/scopes.ts';
 import { createAccessTokenCheck } from '../../oauth/tokens/access-token.ts';
 import type { Verified } from '../../oauth/tokens/verify.ts';
@@ -25,7 +26,7 @@ import type { Store } from '../../store/store.ts';
 import type { ApiPaths } from '../paths.ts';
 import { checkProof, proofHeader } from './environment-proof.ts';
 
-export interface CloudEndpointParts {
+export interface CloudRouterParts {
   readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'host' | 'signInAttempts'>;
   readonly paths: ApiPaths;
   /** The audience of its tokens. */
@@ -37,28 +38,14 @@ export interface CloudEndpointParts {
   readonly clock: Clock;
 }
 
-export interface CloudEndpoint {
-  /**
-   * Handles the request and returns true if the path belongs to this endpoint. Otherwise it returns false without side
-   * effects.
-   */
-  handle(req: IncomingMessage, res: ServerResponse): boolean;
-}
-
 /** The response body. */
 export interface CloudSchema {
   readonly format: 1;
   readonly structure: Structure;
 }
 
-const CLOUD_PATH = '/v1/cloud';
 const MAX_CALLS_PER_MINUTE = 60;
 const guessSeconds = 900;
-
-/** Returns the resource indicator (RFC 8707). Tokens of the command line are valid only for this resource. */
-export function cloudResourceOf({ address }: Pick<ApiPaths, 'address'>): string {
-  return `${address}/cloud`;
-}
 
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 
@@ -71,10 +58,10 @@ const problems = {
 const unknownSecret =
   'This process does not have the environment secret of its storage. Start it with SERVICE_ENV_SECRET.';
 
-export function createCloudEndpoint(parts: CloudEndpointParts): CloudEndpoint {
+/** Mount it at `/v1/cloud`. */
+export function createCloudRouter(parts: CloudRouterParts): Router {
   const { config, paths, resource, store, engine, observe, clock } = parts;
   const readAddress = createAddressReader(config.trustedProxies);
-  const isOurHost = createHostCheck(paths.host, config);
   const shared = { windows: store.windows, clock };
   const calls = createSharedLimiter('cloud', { points: MAX_CALLS_PER_MINUTE, seconds: 60 }, shared);
   const guesses = createSharedLimiter('cloud-secret', { points: config.signInAttempts, seconds: guessSeconds }, shared);
@@ -109,12 +96,7 @@ export function createCloudEndpoint(parts: CloudEndpointParts): CloudEndpoint {
     if (state !== 'good') fail('DENIED', { problem: problems[state] });
   };
 
-  const answer = async (req: IncomingMessage, path: string): Promise<CloudSchema> => {
-    // DNS rebinding (RFC 9110 section 7.4): only our own host names pass.
-    if (!isOurHost(req.headers.host)) fail('HOST_NOT_ALLOWED', {});
-    if (path !== `${CLOUD_PATH}/schema`) fail('NOT_FOUND', { path: (req.url ?? '/').split('?', 1)[0]! });
-    const method = req.method ?? '';
-    if (method !== 'GET') fail('METHOD_NOT_ALLOWED', { method, allow: ['GET'] });
+  const readSchema = async (req: IncomingMessage): Promise<CloudSchema> => {
     const from = clock.monotonic();
     const startedAt = clock.now();
     const holder = await authenticate(req.headers.authorization);
@@ -144,37 +126,23 @@ export function createCloudEndpoint(parts: CloudEndpointParts): CloudEndpoint {
     }
   };
 
-  const sendFailure = (req: IncomingMessage, res: ServerResponse, thrown: unknown): void => {
-    const error = reportFailure(observe, 'cloud', thrown);
-    const { authorization } = req.headers;
-    const address = readAddress(req);
-    if (isAppError(error, 'UNAUTHENTICATED')) {
-      // RFC 6750 section 3: no error code when the request carried no credentials at all.
-      const errorParameter = authorization === undefined ? '' : ', error="invalid_token"';
-      res.setHeader('WWW-Authenticate', `Bearer realm="cloud"${errorParameter}`);
-      if (authorization !== undefined)
-        observe({ type: 'security', event: 'cloud.token-refused', address, detail: error.message });
-    }
-    if (loggedCodes.has(error.code))
-      observe({ type: 'security', event: 'cloud.refused', address, detail: error.message });
-    if (isAppError(error, 'METHOD_NOT_ALLOWED')) res.setHeader('Allow', error.details.allow.join(', '));
-    const retryAfter = retryAfterOf(error);
-    if (retryAfter !== undefined) res.setHeader('Retry-After', `${retryAfter}`);
-    sendJson(res, error.status, { error: error.code.toLowerCase(), message: error.message, code: error.code });
-  };
-
-  return {
-    handle(req, res) {
-      const path = paths.locate((req.url ?? '/').split('?', 1)[0]!);
-      if (path !== CLOUD_PATH && !path?.startsWith(`${CLOUD_PATH}/`)) return false;
-      answer(req, path).then(
-        (body) => sendJson(res, 200, body),
-        (error: unknown) => sendFailure(req, res, error),
-      );
-      return true;
-    },
-  };
+  const router = createRouter();
+  router.use(hostCheck(paths.host, config));
+  addRoutes(router, [{ method: 'GET', path: '/schema' }], () => async (req, res) => {
+    sendJson(res, 200, await readSchema(req));
+  });
+  router.use(
+    notFound,
+    errorReply({
+      ...{ observe, readAddress, where: 'cloud', events: { name: 'cloud', codes: loggedCodes } },
+      challenge: ({ code }, authorization) =>
+        code === 'UNAUTHENTICATED' ? bearerChallenge('cloud', authorization) : undefined,
+      send: (_req, res, { status, code, message }) =>
+        sendJson(res, status, { error: code.toLowerCase(), message, code }),
+    }),
+  );
+  return router;
 }
 
 /** Refusals that are logged as security events, besides refused tokens. */
-const loggedCodes: ReadonlySet<string> = new Set(['HOST_NOT_ALLOWED', 'RATE_LIMITED', 'DENIED']);
+const loggedCodes: ReadonlySet<ErrorCode> = new Set(['HOST_NOT_ALLOWED', 'RATE_LIMITED', 'DENIED']);

@@ -1,21 +1,21 @@
-// The HTTP side of the authorization server: a plain Node handler for every path in its namespaces. It checks, in this
-// order: our path, our Host (403), known path (404), preflight (204), method (405), rate limit (429), body size (413).
-// Then the endpoint runs. Discovery documents are prebuilt bytes; serving them does not load the provider.
+// Runs the endpoints of the authorization server: it limits requests, completes their parameters and passes them to
+// oidc-provider or to the pages of the sign-in. Its router (router.ts) has the checks that come before. The provider is
+// loaded on first use.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
-import { retryAfterOf } from '../../core/errors/retry-after.ts';
-import { AppError, fail, isAppError } from '../../core/errors.ts';
+import { fail } from '../../core/errors.ts';
 import { createAddressLimiter } from '../../core/limit/addresses.ts';
 import { sharedLimiters } from '../../core/limit.ts';
-import { reportFailure } from '../../core/observe/failures.ts';
 import type { Observe } from '../../core/observe.ts';
-import { hashToken, randomId } from '../../core/secret.ts';
-import { createAddressReader, createHostCheck } from '../../http/address.ts';
-import { messagePage, sendPage, setPageHeaders } from '../../http/page.ts';
+import { hashToken } from '../../core/secret.ts';
+import { isForm, readBody } from '../../http/body.ts';
+import { createAddressReader } from '../../http/client-address.ts';
+import { messagePage, setPageHeaders } from '../../http/page.ts';
 import { sendJson } from '../../http/reply.ts';
+import { queryOf, queryTextOf } from '../../http/request-target.ts';
 import type { Store } from '../../store/store.ts';
 import { createClientSecretThrottle } from '../clients/client-secret-throttle.ts';
 import { documentFetch, type FetchDocument } from '../clients/documents.ts';
@@ -28,9 +28,9 @@ import type { SignIn } from '../login/sign-in.ts';
 import { withinProvider } from './async-context.ts';
 import { completeAuthorization, completeRefresh } from './authorization-request.ts';
 import { buildMetadata } from './metadata.ts';
-import type { Endpoint, Located, Paths } from './paths.ts';
+import { type Endpoint, endpointPaths, type MetadataDocument, type Paths } from './paths.ts';
 import { blockedText, createProvider } from './provider.ts';
-import { addressOf, canonicaliseResources, composeRequest, isForm, readBody } from './request.ts';
+import { addressOf, canonicaliseResources, composeRequest } from './request.ts';
 import { cloudScope, offlineAccess } from './scopes.ts';
 
 export interface AuthorizationServerOptions {
@@ -57,10 +57,13 @@ export interface AuthorizationServerOptions {
 }
 
 export interface AuthorizationServer {
-  /**
-   * Handles the request and returns true if the path is in our namespaces. Otherwise does no work and returns false.
-   */
-  handle(req: IncomingMessage, res: ServerResponse): boolean;
+  readonly options: Pick<AuthorizationServerOptions, 'config' | 'paths' | 'observe'>;
+  /** The endpoints that are enabled. */
+  readonly endpoints: readonly Endpoint[];
+  /** Prebuilt JSON; reading it does not load the provider. */
+  readonly metadata: Readonly<Record<MetadataDocument, Buffer>>;
+  /** Runs an endpoint. Throws RATE_LIMITED, BODY_TOO_LARGE, ORIGIN_NOT_ALLOWED. */
+  serve(req: IncomingMessage, res: ServerResponse, located: Located): Promise<void>;
   /**
    * Loads the sign-in code (about a quarter of a second). Without this call, the first request that needs it loads it.
    */
@@ -68,29 +71,24 @@ export interface AuthorizationServer {
   close(): void;
 }
 
+export interface Located {
+  readonly endpoint: Endpoint;
+  /** Path without any prefix, such as `/oauth/token`. */
+  readonly path: string;
+  /** Interaction id, for the page of an interaction and the redirect back from it. */
+  readonly uid?: string | undefined;
+}
+
 type Callback = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-const methods: Readonly<Record<Endpoint, readonly string[]>> = {
-  authorize: ['GET', 'POST'],
-  resume: ['GET'],
-  interaction: ['GET', 'POST'],
-  sso: ['GET'],
-  token: ['POST'],
-  register: ['POST'],
-  revoke: ['POST'],
-  introspect: ['POST'],
-  par: ['POST'],
-  'device-authorization': ['POST'],
-  device: ['GET', 'POST'],
-  'device-resume': ['GET'],
-  jwks: ['GET', 'HEAD'],
-  'authorization-server': ['GET', 'HEAD'],
-  'protected-resource': ['GET', 'HEAD'],
-};
 /** Pages are for users on our own origin. Scripts of any origin may call the other endpoints, without credentials. */
-const pages: ReadonlySet<Endpoint> = new Set(['authorize', 'resume', 'interaction', 'sso', 'device', 'device-resume']);
+export const pages: ReadonlySet<Endpoint> = new Set([
+  ...(['authorize', 'resume', 'interaction', 'sso', 'device', 'device-resume'] as const),
+]);
 /** Endpoints for the command line (device authorization). */
 const deviceEndpoints: ReadonlySet<Endpoint> = new Set(['device-authorization', 'device', 'device-resume']);
+/** Requests are small. The provider has the same limit. */
+const MAX_BODY_BYTES = 56 * 1024;
 const SWEEP_MS = 600_000;
 /** Retry-After when the client table is full. The sweep may have freed space by then. */
 const CLIENTS_FULL_RETRY_SECONDS = 3600;
@@ -99,7 +97,6 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const { store, config, paths, clock, observe, signIn, loginMethods = passwordsOnly } = options;
   const metadata = buildMetadata(paths, config, options.resourceName ?? 'Portico', options.cloud);
   const readAddress = createAddressReader(config.trustedProxies);
-  const isOurHost = createHostCheck(paths.host, config);
   const shared = sharedLimiters({ windows: store.windows, clock });
   const perHour = { points: config.registrationsPerHour, seconds: 3600 };
   const registrations = createAddressLimiter(shared, 'oauth-register', perHour);
@@ -176,11 +173,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const serve = async (req: IncomingMessage, res: ServerResponse, located: Located): Promise<void> => {
     const { endpoint } = located;
     const address = readAddress(req);
-    const [, query = ''] = splitUrl(req);
+    const query = queryOf(req.url);
     // RFC 7591 section 5: registration is open, so it is rate limited.
     if (endpoint === 'register') await limitRegistration(address);
     if (endpoint === 'device-authorization') await deviceLimits.countRequest(address);
-    const body = req.method === 'POST' ? await readBody(req) : undefined;
+    const body = req.method === 'POST' ? await readBody(req, MAX_BODY_BYTES) : undefined;
 
     if (endpoint === 'authorize' && body) {
       // RFC 6749 section 3.1 also allows POST. Redirecting to GET makes the browser send its SameSite=Lax cookies.
@@ -193,15 +190,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     const pollError = form && endpoint === 'token' ? await deviceLimits.findPollError(form) : undefined;
     if (pollError) return sendJson(res, 400, pollError);
     const composed = composeRequest(req, {
-      located,
+      path: located.path,
       paths,
       address,
       query:
-        endpoint === 'authorize'
-          ? `${authorizationRequest(new URLSearchParams(query))}`
-          : endpoint === 'device'
-            ? ''
-            : query,
+        endpoint === 'authorize' ? `${authorizationRequest(query)}` : endpoint === 'device' ? '' : queryTextOf(req.url),
       body: form ? Buffer.from(`${await completeForm(endpoint, form)}`) : body,
       accept: pages.has(endpoint) ? (req.headers.accept ?? 'text/html') : 'application/json',
     });
@@ -210,8 +203,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     if (form && !pages.has(endpoint)) {
       return secretThrottle.run({ req, form, address }, callProvider, () => res.statusCode === 401);
     }
-    if (endpoint === 'device') return enterCode(req, composed, address, new URLSearchParams(query), callProvider);
-    if (endpoint === 'sso') return interaction.finishSso(composed, res, new URLSearchParams(query));
+    if (endpoint === 'device') return enterCode(req, composed, address, query, callProvider);
+    if (endpoint === 'sso') return interaction.finishSso(composed, res, query);
     if (endpoint !== 'interaction') return callProvider();
     const uid = located.uid ?? '';
     if (!body) return interaction.show(composed, res, uid);
@@ -264,107 +257,22 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     return canonicaliseResources(form, paths.resource);
   };
 
-  const sendFailure = (req: IncomingMessage, res: ServerResponse, located: Located, thrown: unknown): void => {
-    const _requestId = randomId();
-    const error = reportFailure(observe, `oauth ${located.endpoint}`, thrown);
-    if (res.headersSent) {
-      res.destroy();
-      return;
-    }
-    const retryAfter = retryAfterOf(error);
-    if (retryAfter !== undefined) res.setHeader('Retry-After', `${retryAfter}`);
-    if (isAppError(error, 'RATE_LIMITED')) {
-      observe({ type: 'security', event: `${located.endpoint}.throttled`, address: readAddress(req) });
-    }
-    if (isAppError(error, 'BODY_TOO_LARGE')) {
-      res.setHeader('Connection', 'close');
-      req.resume();
-    }
-    if (pages.has(located.endpoint)) {
-      sendPage(res, error.status, messagePage({ title: 'Something went wrong', text: error.message }));
-    } else {
-      sendJsonError(res, error);
-    }
-  };
-
   return {
-    handle(req, res) {
-      const [path] = splitUrl(req);
-      const located = paths.locate(path);
-      if (located === undefined) return false;
-      const method = req.method ?? 'GET';
-      res.setHeader('X-Content-Type-Options', 'nosniff');
-      res.setHeader('Referrer-Policy', 'no-referrer');
-
-      // DNS rebinding (MCP "Security Warning" of the HTTP transport; RFC 9110 section 7.4): accept only our own host
-      // names.
-      if (!isOurHost(req.headers.host)) return refuse(res, new AppError('HOST_NOT_ALLOWED', {}));
-      if (located === 'unknown') return refuse(res, new AppError('NOT_FOUND', { path }));
-      const { endpoint } = located;
-      if (endpoint === 'register' && !config.dynamicRegistration)
-        return refuse(res, new AppError('NOT_FOUND', { path }));
-      if (deviceEndpoints.has(endpoint) && options.cloud === undefined)
-        return refuse(res, new AppError('NOT_FOUND', { path }));
-      if (endpoint === 'sso' && !loginMethods.sso) return refuse(res, new AppError('NOT_FOUND', { path }));
-      const allow = methods[endpoint];
-      if (!pages.has(endpoint)) {
-        res.setHeader('Access-Control-Allow-Origin', '*');
-        res.setHeader('Access-Control-Expose-Headers', 'WWW-Authenticate, Retry-After');
-        if (method === 'OPTIONS') return answerPreflight(res, allow);
-      }
-      if (!allow.includes(method)) {
-        res.setHeader('Allow', allow.join(', '));
-        return refuse(res, new AppError('METHOD_NOT_ALLOWED', { method, allow }));
-      }
-      if (endpoint === 'authorization-server') return sendDocument(req, res, metadata.authorizationServer);
-      if (endpoint === 'protected-resource') return sendDocument(req, res, metadata.protectedResource);
-
-      res.setHeader('Cache-Control', 'no-store');
-      serve(req, res, located).catch((error: unknown) => sendFailure(req, res, located, error));
-      return true;
-    },
+    options,
+    metadata,
+    endpoints: Object.values(endpointPaths).filter(
+      (endpoint) =>
+        (endpoint !== 'register' || config.dynamicRegistration) &&
+        (!deviceEndpoints.has(endpoint) || options.cloud !== undefined) &&
+        (endpoint !== 'sso' || loginMethods.sso !== undefined),
+    ),
+    serve,
     load: async () => void (await load()),
     close() {
       isClosed = true;
       cancelSweep();
     },
   };
-}
-
-function splitUrl(req: IncomingMessage): [path: string, query?: string] {
-  const url = req.url ?? '/';
-  const queryStart = url.indexOf('?');
-  return queryStart === -1 ? [url] : [url.slice(0, queryStart), url.slice(queryStart + 1)];
-}
-
-function sendDocument(req: IncomingMessage, res: ServerResponse, bytes: Buffer): true {
-  res.writeHead(200, {
-    'Content-Type': 'application/json',
-    'Content-Length': bytes.length,
-    'Cache-Control': 'public, max-age=300',
-  });
-  res.end(req.method === 'HEAD' ? undefined : bytes);
-  return true;
-}
-
-function answerPreflight(res: ServerResponse, allow: readonly string[]): true {
-  res.writeHead(204, {
-    'Access-Control-Allow-Methods': allow.join(', '),
-    'Access-Control-Allow-Headers': 'Authorization, Content-Type, DPoP, MCP-Protocol-Version',
-    'Access-Control-Max-Age': '3600',
-  });
-  res.end();
-  return true;
-}
-
-function refuse(res: ServerResponse, error: AppError): true {
-  sendJsonError(res, error);
-  return true;
-}
-
-/** JSON error body of RFC 6749 section 5.2 and RFC 7591 section 3.2.2. */
-function sendJsonError(res: ServerResponse, error: AppError): void {
-  sendJson(res, error.status, { error: error.code.toLowerCase(), error_description: error.message });
 }
 
 const explanations: Readonly<Record<string, string>> = {

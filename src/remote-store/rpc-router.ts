@@ -7,16 +7,18 @@
 // intermediary can forge one.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ErrorRequestHandler, Router } from 'express';
 import type { Clock } from '../core/clock.ts';
 import { AppError, fail } from '../core/errors.ts';
 import { reportFailure } from '../core/observe/failures.ts';
 import type { Observe } from '../core/observe.ts';
 import { timingSafeEqualText } from '../core/secret.ts';
-import { exceedsLimit, readBytes } from '../http/body.ts';
+import { readBody } from '../http/body.ts';
 import { sendJsonText } from '../http/reply.ts';
+import { pathOf } from '../http/request-target.ts';
+import { createRouter } from '../http/router.ts';
 import { calls, type Part, type RemoteCall } from './methods.ts';
 import { createNonces, windowMs } from './nonces.ts';
-import type { RpcPaths } from './paths.ts';
 import { type Greeting, type OwnStore, relayedCalls } from './relayed.ts';
 import {
   answerHeader,
@@ -28,9 +30,8 @@ import {
   signAnswer,
 } from './signature.ts';
 
-export interface RpcServerParts {
+export interface RpcRouterParts {
   readonly store: OwnStore;
-  readonly paths: RpcPaths;
   /** Signs requests and responses (`rpcKeyOf`). */
   readonly key: string;
   /**
@@ -43,11 +44,6 @@ export interface RpcServerParts {
   readonly version: string;
   readonly clock: Pick<Clock, 'now'>;
   readonly observe: Observe;
-}
-
-export interface RpcServer {
-  /** Handles the request and returns true if its path belongs to the endpoint; otherwise returns false. */
-  handle(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
 export interface RpcCall extends RemoteCall {
@@ -69,8 +65,9 @@ interface Reply {
   readonly body: object;
 }
 
-export function createRpcServer(parts: RpcServerParts): RpcServer {
-  const { store, paths, key, readAddress, clock, observe } = parts;
+/** Mount it at the path of the endpoint. */
+export function createRpcRouter(parts: RpcRouterParts): Router {
+  const { store, key, readAddress, clock, observe } = parts;
   const nonces = createNonces(store.windows);
   const all = new Map<string, RpcCall>([
     ...Object.entries(listCalls(store, { protocol: 1, version: parts.version })),
@@ -117,8 +114,7 @@ export function createRpcServer(parts: RpcServerParts): RpcServer {
     if (!call) return refuse(req, res, { status: 404, refused: 'unknown', detail: `There is no call ${path}.` }, nonce);
     const problem = await findProblem(presented, call);
     if (problem) return refuse(req, res, problem, nonce);
-    if (exceedsLimit(req, MAX_BODY_BYTES)) fail('BODY_TOO_LARGE', { limitBytes: MAX_BODY_BYTES });
-    const body = await readText(req);
+    const body = (await readBody(req, MAX_BODY_BYTES)).toString('utf8');
     if (!timingSafeEqualText(hashOf(body), presented.body)) {
       return refuse(
         req,
@@ -140,24 +136,20 @@ export function createRpcServer(parts: RpcServerParts): RpcServer {
     }
   };
 
-  return {
-    handle(req, res) {
-      const path = paths.locate((req.url ?? '/').split('?', 1)[0]!);
-      if (path === undefined) return false;
-      if (req.method !== 'POST') {
-        res.setHeader('Allow', 'POST');
-        send(res, { status: 405, body: { refused: 'method' } });
-        return true;
-      }
-      serve(req, res, path).catch((thrown: unknown) => {
-        const error = reportFailure(observe, 'platform door', thrown);
-        if (res.headersSent) return void res.destroy();
-        res.setHeader('Connection', 'close');
-        send(res, { status: error.status, body: { refused: error.code.toLowerCase() } });
-      });
-      return true;
-    },
-  };
+  const router = createRouter();
+  router.use((req, res, next) => {
+    if (req.method === 'POST') return next();
+    res.setHeader('Allow', 'POST');
+    send(res, { status: 405, body: { refused: 'method' } });
+  });
+  router.use((req, res) => serve(req, res, pathOf(req.url)));
+  router.use(((thrown, _req, res, _next) => {
+    const error = reportFailure(observe, 'platform door', thrown);
+    if (res.headersSent) return void res.destroy();
+    res.setHeader('Connection', 'close');
+    send(res, { status: error.status, body: { refused: error.code.toLowerCase() } });
+  }) satisfies ErrorRequestHandler);
+  return router;
 }
 
 /** By path: every method that the table passes on, and those with another wire format. */
@@ -177,13 +169,6 @@ function listCalls(store: OwnStore, greeting: Greeting): Record<string, RpcCall>
     }
   }
   return listed;
-}
-
-async function readText(req: IncomingMessage): Promise<string> {
-  // A body parser of the host application may have run already.
-  const parsed = (req as { readonly body?: unknown }).body;
-  if (parsed !== undefined && req.readableEnded) return JSON.stringify(parsed);
-  return (await readBytes(req, MAX_BODY_BYTES)).toString('utf8');
 }
 
 /**

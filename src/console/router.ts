@@ -1,19 +1,22 @@
-// The HTTP handler of the console: a plain Node handler for every path under the console. It checks in this order: the
-// path belongs to the console; Host header (403); page exists (404); method (405). Then come the size of a form (413),
-// the session (redirect to the sign-in page), the origin and CSRF token of a form (403), and the admin level (404).
-// Errors are rendered as pages too, because the clients are browsers.
+// The console. It checks in this order: Host header (403); page exists (404); method (405). Then come the size of a form
+// (413), the session (redirect to the sign-in page), the origin and CSRF token of a form (403), and the admin level
+// (404). Errors are rendered as pages too, because the clients are browsers.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Router } from 'express';
 import type { Engine } from '../agent/engine.ts';
 import { Stop } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { AppError, type ErrorCode, type ErrorDetails, fail, isAppError } from '../core/errors.ts';
-import { reportFailure } from '../core/observe/failures.ts';
+import { type AppError, type ErrorCode, fail, isAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
-import { createAddressReader, createHostCheck } from '../http/address.ts';
+import { createAddressReader } from '../http/client-address.ts';
+import { errorReply } from '../http/error-reply.ts';
+import { hostCheck } from '../http/host-check.ts';
 import { messagePage, sendPage } from '../http/page.ts';
 import { attachmentHeader, sendJson, sendStream } from '../http/reply.ts';
+import { pathOf, queryOf, queryTextOf } from '../http/request-target.ts';
+import { addRoutes, createRouter, notFound } from '../http/router.ts';
 import type { ApprovalExecution } from '../mcp/approvals/execution.ts';
 import type { Playground } from '../mcp/playground.ts';
 import { type LoginMethods, passwordsOnly } from '../oauth/login/login-methods.ts';
@@ -27,8 +30,8 @@ import type { Answer, PageRequest, Parts } from './page-request.ts';
 import { createReviewer, type ReviewParts } from './pages/approvals/review.ts';
 import { toSignIn } from './pages/sign-in.ts';
 import type { ConsolePaths } from './paths.ts';
-import type { MemberRoute } from './route.ts';
-import { type Found, findRoute, readReturn } from './routes.ts';
+import type { MemberRoute, Route } from './route.ts';
+import { readReturn, routes } from './routes.ts';
 import { createSessions, type Visitor } from './session.ts';
 import { consoleLook } from './ui/frame.ts';
 
@@ -53,14 +56,6 @@ export interface ConsoleOptions extends ReviewParts, Pick<Parts, 'dropUploads'> 
   readonly execution: ApprovalExecution | null;
 }
 
-export interface Console {
-  /**
-   * Returns true and handles the request if its path belongs to the console. Otherwise returns false without side
-   * effects.
-   */
-  handle(req: IncomingMessage, res: ServerResponse): boolean;
-}
-
 const forgedPage = messagePage(
   {
     title: 'Form rejected',
@@ -69,19 +64,19 @@ const forgedPage = messagePage(
   consoleLook,
 );
 
-export function createConsole(options: ConsoleOptions): Console {
+/** Mount it at the path of the console. */
+export function createConsoleRouter(options: ConsoleOptions): Router {
   const { store, config, paths, observe } = options;
   const readAddress = createAddressReader(config.trustedProxies);
-  const isOurHost = createHostCheck(paths.host, config);
   const loginMethods = options.loginMethods ?? passwordsOnly;
   const sessions = createSessions(store, paths, loginMethods);
   const parts: Parts = { ...options, loginMethods, sessions, readReturn, reviewer: createReviewer(options) };
 
   const serve = async (
+    route: Route,
+    params: Readonly<Record<string, string>>,
     req: IncomingMessage,
     res: ServerResponse,
-    page: string,
-    { route, params }: Found,
   ): Promise<void> => {
     const posted = req.method === 'POST';
     const visitor = await parts.sessions.recognise(req);
@@ -99,7 +94,7 @@ export function createConsole(options: ConsoleOptions): Console {
       : emptyInput;
     if (visitor.cookie !== undefined) res.appendHeader('Set-Cookie', visitor.cookie);
     const { form, files } = input;
-    const query = new URLSearchParams(splitUrl(req)[1]);
+    const query = queryOf(req.url);
     const request: PageRequest = {
       req,
       visitor,
@@ -118,7 +113,7 @@ export function createConsole(options: ConsoleOptions): Console {
     };
     const { session } = visitor;
     if (!route.open && !session) {
-      await answer(req, res, toSignIn(route.get ? readReturn(`${page}?${splitUrl(req)[1]}`) : ''));
+      await answer(req, res, toSignIn(route.get ? readReturn(`${pageOf(req.url)}?${queryTextOf(req.url)}`) : ''));
       return;
     }
     // Oversized body: skip it, change no data, and render the page again with an error.
@@ -135,7 +130,7 @@ export function createConsole(options: ConsoleOptions): Console {
       return;
     }
     if (!route.open && route.admin && session?.access.caller.permissionLevel !== 'admin') {
-      fail('NOT_FOUND', { path: paths.path(page) });
+      fail('NOT_FOUND', { path: paths.path(pageOf(req.url)) });
     }
     if (route.open) await answer(req, res, await route[posted ? 'post' : 'get']!(request, parts));
     else {
@@ -183,51 +178,41 @@ export function createConsole(options: ConsoleOptions): Console {
     res.writeHead(303, { Location: paths.path(result.to), 'Cache-Control': 'no-store' }).end();
   };
 
-  const sendFailure = (req: IncomingMessage, res: ServerResponse, thrown: unknown): void => {
-    const error = reportFailure(observe, 'console', thrown);
-    if (res.headersSent) {
-      res.destroy();
-      return;
-    }
-    if (isAppError(error, 'BODY_TOO_LARGE')) {
-      res.setHeader('Connection', 'close');
-      req.resume();
-    }
-    sendPage(res, error.status, errorPage(error));
-  };
-
-  return {
-    handle(req, res) {
-      const [path] = splitUrl(req);
-      const page = paths.locate(path);
-      if (page === undefined) return false;
-      const method = req.method ?? 'GET';
-      const refuse = <C extends ErrorCode>(code: C, details: ErrorDetails<C>): true => {
-        const error = new AppError(code, details);
-        sendPage(res, error.status, errorPage(error));
-        return true;
-      };
-      // Prevents DNS rebinding (RFC 9110 section 7.4): accept only our own hostnames.
-      if (!isOurHost(req.headers.host)) return refuse('HOST_NOT_ALLOWED', {});
-      const found = findRoute(page);
-      if (!found) return refuse('NOT_FOUND', { path });
-      const publish = found.route.open ? found.route.publish : undefined;
-      const allow = [...(found.route.get || publish ? ['GET', 'HEAD'] : []), ...(found.route.post ? ['POST'] : [])];
-      if (!allow.includes(method)) {
-        res.setHeader('Allow', allow.join(', '));
-        return refuse('METHOD_NOT_ALLOWED', { method, allow });
-      }
-      if (publish) {
-        const document = publish(found.params.id ?? '', parts);
-        if (!document) return refuse('NOT_FOUND', { path });
-        sendJson(res, 200, document);
-        return true;
-      }
-      serve(req, res, page, found).catch((error: unknown) => sendFailure(req, res, error));
-      return true;
-    },
-  };
+  const router = createRouter();
+  router.use(hostCheck(paths.host, config));
+  router.param('id', (_req, _res, next, id: string) => next(idPattern.test(id) ? undefined : 'route'));
+  addRoutes(router, routes.flatMap(toRoutePaths), ({ route }) => async (req, res) => {
+    const params = req.params as Readonly<Record<string, string>>;
+    const publish = route.open ? route.publish : undefined;
+    if (!publish) return serve(route, params, req, res);
+    const document = publish(params.id ?? '', parts);
+    if (!document) fail('NOT_FOUND', { path: pathOf(req.originalUrl) });
+    sendJson(res, 200, document);
+  });
+  router.use(
+    notFound,
+    errorReply({
+      ...{ observe, readAddress, where: 'console' },
+      send: (_req, res, error) => sendPage(res, error.status, errorPage(error)),
+    }),
+  );
+  return router;
 }
+
+/** The page of a path below the mount; '' is the start page. */
+const pageOf = (url: string | undefined): string => pathOf(url).replace(/^\/$/, '');
+
+/** An id, such as `12` or `q3_X-w`. */
+const idPattern = /^[\w-]{1,128}$/;
+
+const toRoutePaths = (route: Route) => {
+  const path = route.page || '/';
+  const hasGet = route.get !== undefined || (route.open && route.publish !== undefined);
+  return [
+    ...(hasGet ? [{ method: 'GET' as const, path, route }] : []),
+    ...(route.post ? [{ method: 'POST' as const, path, route }] : []),
+  ];
+};
 
 /** Aborts when the browser disconnects before the response is complete. */
 function abortOnClose(res: ServerResponse): Stop {
@@ -262,10 +247,4 @@ const titles: Partial<Record<ErrorCode, string>> = {
 
 function errorPage(error: AppError) {
   return messagePage({ title: titles[error.code] ?? 'Something went wrong', text: error.message }, consoleLook);
-}
-
-function splitUrl(req: IncomingMessage): [path: string, query: string] {
-  const url = req.url ?? '/';
-  const mark = url.indexOf('?');
-  return mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
 }

@@ -1,0 +1,85 @@
+// Express routers for every endpoint except /mcp. The middlewares at the head of a router are its checks, in order. Then
+// come its routes, `notFound` and an error reply (error-reply.ts).
+import { type RequestHandler, type Response, Router } from 'express';
+import { AppError } from '../core/errors.ts';
+import { pathOf } from './request-target.ts';
+
+/** Paths are compared exactly: upper case and a trailing slash make another path. */
+export const createRouter = (): Router => Router({ caseSensitive: true, strict: true });
+
+/** A router at one or more path prefixes, such as `/service`. An empty prefix stands for every path. */
+export interface Mount {
+  readonly prefixes: readonly string[];
+  readonly router: RequestHandler;
+  /** Whether the paths are those of the routes themselves, not prefixes. The router then sees them whole. */
+  readonly isExact?: boolean;
+}
+
+/**
+ * The first mount of a path answers. Without one, `next` is called. This is a router and not an application, so the
+ * requests of a host application keep their prototype.
+ */
+export function createMountRouter(mounts: readonly Mount[]): Router {
+  const router = createRouter();
+  for (const { prefixes, router: mounted, isExact } of mounts) {
+    if (prefixes.length === 0) continue;
+    if (isExact) router.all(prefixes.map(toPattern), mounted);
+    else router.use(prefixes.map(toPattern), mounted);
+  }
+  return router;
+}
+
+/** Escapes the characters that have a meaning in a path pattern. */
+const toPattern = (path: string): string => path.replace(/[\\{}()[\]+?!:*]/g, '\\$&') || '/';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** `:name` in the path matches one segment, and is decoded. */
+export interface RoutePath {
+  readonly method: Method;
+  readonly path: string;
+}
+
+/**
+ * Adds the routes. The most literal path comes first: `/:id/count` before `/:id/:relation`. For a path without a route
+ * for the method, fails with METHOD_NOT_ALLOWED and the methods of all routes with that path. Express answers HEAD with
+ * the route for GET.
+ */
+export function addRoutes<R extends RoutePath>(
+  router: Router,
+  routes: readonly R[],
+  handlerOf: (route: R) => RequestHandler,
+): void {
+  const sorted = routes.toSorted((a, b) => (rankOf(a.path) < rankOf(b.path) ? -1 : 1));
+  for (const route of sorted) router[methodNames[route.method]](route.path, handlerOf(route));
+  const allowed = new WeakMap<Response, string[]>();
+  for (const { method, path } of sorted) {
+    router.all(path, (_req, res, next) => {
+      allowed.set(res, [...(allowed.get(res) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]);
+      next();
+    });
+  }
+  router.use((req, res, next) => {
+    const allow = allowed.get(res);
+    next(allow && new AppError('METHOD_NOT_ALLOWED', { method: req.method, allow: [...new Set(allow)] }));
+  });
+}
+
+const methodNames = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'delete' } as const;
+
+/** Per segment: 0 for a literal, 1 for a parameter with a literal suffix, 2 for a parameter. */
+const rankOf = (path: string): string =>
+  path
+    .split('/')
+    .map((segment) => (!segment.startsWith(':') ? 0 : /^:\w+$/.test(segment) ? 2 : 1))
+    .join('');
+
+/** Fails with METHOD_NOT_ALLOWED for other methods. */
+export const allowMethods =
+  (...allow: readonly string[]): RequestHandler =>
+  ({ method }, _res, next) =>
+    next(allow.includes(method) ? undefined : new AppError('METHOD_NOT_ALLOWED', { method, allow }));
+
+/** Fails with NOT_FOUND. */
+export const notFound: RequestHandler = (req, _res, next) =>
+  next(new AppError('NOT_FOUND', { path: pathOf(req.originalUrl) }));
