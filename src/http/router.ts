@@ -1,11 +1,15 @@
 // Express routers for every endpoint except /mcp. The middlewares at the head of a router are its checks, in order. Then
 // come its routes, `notFound` and an error reply (error-reply.ts).
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type RequestHandler, type Response, Router } from 'express';
 import { AppError } from '../core/errors.ts';
 import { pathOf } from './request-target.ts';
 
 /** Paths are compared exactly: upper case and a trailing slash make another path. */
 export const createRouter = (): Router => Router({ caseSensitive: true, strict: true });
+
+/** Answers a request, or calls `next`, with an error or without one. */
+export type NodeHandler = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
 
 /** A router at one or more path prefixes, such as `/service`. An empty prefix stands for every path. */
 export interface Mount {
@@ -19,14 +23,15 @@ export interface Mount {
  * The first mount of a path answers. Without one, `next` is called. This is a router and not an application, so the
  * requests of a host application keep their prototype.
  */
-export function createMountRouter(mounts: readonly Mount[]): Router {
+export function createMountRouter(mounts: readonly Mount[]): NodeHandler {
   const router = createRouter();
   for (const { prefixes, router: mounted, isExact } of mounts) {
     if (prefixes.length === 0) continue;
     if (isExact) router.all(prefixes.map(toPattern), mounted);
     else router.use(prefixes.map(toPattern), mounted);
   }
-  return router;
+  // Routers use only members that Node's requests and responses have.
+  return router as unknown as NodeHandler;
 }
 
 /** Escapes the characters that have a meaning in a path pattern. */
@@ -38,12 +43,13 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export interface RoutePath {
   readonly method: Method;
   readonly path: string;
+  /** For GET: whether HEAD is refused. By default Express answers it with the route for GET. */
+  readonly refusesHead?: boolean;
 }
 
 /**
  * Adds the routes. The most literal path comes first: `/:id/count` before `/:id/:relation`. For a path without a route
- * for the method, fails with METHOD_NOT_ALLOWED and the methods of all routes with that path. Express answers HEAD with
- * the route for GET.
+ * for the method, fails with METHOD_NOT_ALLOWED and the methods of all routes with that path.
  */
 export function addRoutes<R extends RoutePath>(
   router: Router,
@@ -51,11 +57,17 @@ export function addRoutes<R extends RoutePath>(
   handlerOf: (route: R) => RequestHandler,
 ): void {
   const sorted = routes.toSorted((a, b) => (rankOf(a.path) < rankOf(b.path) ? -1 : 1));
-  for (const route of sorted) router[methodNames[route.method]](route.path, handlerOf(route));
+  for (const route of sorted) {
+    const handler = handlerOf(route);
+    router[methodNames[route.method]](route.path, (req, res, next) =>
+      route.refusesHead && req.method === 'HEAD' ? next() : handler(req, res, next),
+    );
+  }
   const allowed = new WeakMap<Response, string[]>();
-  for (const { method, path } of sorted) {
+  for (const { method, path, refusesHead } of sorted) {
+    const methods = method === 'GET' && !refusesHead ? ['GET', 'HEAD'] : [method];
     router.all(path, (_req, res, next) => {
-      allowed.set(res, [...(allowed.get(res) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]);
+      allowed.set(res, [...(allowed.get(res) ?? []), ...methods]);
       next();
     });
   }

@@ -1,9 +1,9 @@
 // Loads the routers on the first request that needs them, or shortly after the start.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Router } from 'express';
 import { AppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
+import type { NodeHandler } from '../http/router.ts';
 import { refuse, sendRefusal } from './http-server.ts';
 
 export interface LazyRouter {
@@ -13,10 +13,10 @@ export interface LazyRouter {
   handle(req: IncomingMessage, res: ServerResponse, path: string): void;
 }
 
-export function createLazyRouter(open: () => Promise<Router>, observe: Observe): LazyRouter {
-  let loaded: Router | undefined;
-  let loading: Promise<Router> | undefined;
-  const load = (): Promise<Router> => {
+export function createLazyRouter(open: () => Promise<NodeHandler>, observe: Observe): LazyRouter {
+  let loaded: NodeHandler | undefined;
+  let loading: Promise<NodeHandler> | undefined;
+  const load = (): Promise<NodeHandler> => {
     loading ??= open().then(
       (router) => {
         loaded = router;
@@ -38,11 +38,8 @@ export function createLazyRouter(open: () => Promise<Router>, observe: Observe):
         if (res.headersSent) res.destroy();
         else sendRefusal(res, new AppError('INTERNAL', { requestId }, cause));
       };
-      const route = (router: Router): void => {
-        router(req as never, res as never, (error?: unknown) =>
-          error === undefined ? refuse(res, 'NOT_FOUND', { path }) : failed(error),
-        );
-      };
+      const route = (router: NodeHandler): void =>
+        router(req, res, (error) => (error === undefined ? refuse(res, 'NOT_FOUND', { path }) : failed(error)));
       if (loaded) route(loaded);
       else load().then(route, failed);
     },

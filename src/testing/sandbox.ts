@@ -129,7 +129,7 @@ function createRoute(store: OwnStore, key: string): (req: IncomingMessage, res: 
     { prefixes: Object.keys(more), isExact: true, router: rpc },
   ]);
   return (req, res) =>
-    router(req as never, res as never, () => {
+    router(req, res, () => {
       req.resume();
       const detail = `Sandbox: no such route ${req.method} ${pathOf(req.url).slice(0, 200)}`;
       const body = JSON.stringify({ errors: [{ name: 'NotFoundError', status: 404, detail }] });

@@ -74,7 +74,7 @@ async function openFront(
   const asked: string[] = [];
   const observed: Observation[] = [];
   const store = watched(plain, asked);
-  const server = createServer((req, res) => router(req as never, res as never, () => void res.writeHead(404).end()));
+  const server = createServer((req, res) => router(req, res, () => void res.writeHead(404).end()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const paths = createApiPaths(address, apiPath);

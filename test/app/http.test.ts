@@ -117,7 +117,7 @@ describe('a browser', () => {
         'Origin',
         undefined,
       ],
-      [403, undefined, undefined, undefined, undefined],
+      [403, undefined, undefined, undefined, 'Origin'],
       [200, 'https://assistant.example', 'WWW-Authenticate, Mcp-Session-Id, Retry-After'],
     ]);
   });

@@ -128,7 +128,7 @@ const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
   [/^otpauth$/, /^src\/store\/users\/second-factors\.ts$/],
   [/^(uqr|@dagrejs\/dagre)$/, /^src\/console\//],
   [/^re2js$/, /^src\/agent\/sources\/pattern\.ts$/],
-  [/^express$/, /^src\/(.+\/)?(routes|interaction)\.ts$|^src\/console\/|^src\/server\/create-server\.ts$/],
+  [/^express$/, /^src\/http\/router\.ts$/],
   // No file may: the host owns these packages, and src/frameworks detects them by their features.
   [/^(fastify|koa|@nestjs\/.+)$/, /(?!)/],
   [/^(commander|dotenv)$/, /^src\/cli\//],

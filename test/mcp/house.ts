@@ -199,7 +199,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   });
   const router = createMountRouter([{ prefixes: ['/mcp'], router: fileRouter }]);
   const server = createServer((req, res) => {
-    if (/^\/mcp\/(?:uploads|downloads)\//.test(req.url ?? '')) router(req as never, res as never, () => undefined);
+    if (/^\/mcp\/(?:uploads|downloads)\//.test(req.url ?? '')) router(req, res, () => undefined);
     else front.handle(req, res);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -58,10 +58,10 @@ function packagesOf(file: string, seen = new Set<string>()): Set<string> {
   return packages;
 }
 
-test('neither the gate nor the routes load the provider, Koa or undici when they are imported', () => {
+test('neither the gate nor the authorization server loads the provider, Koa, Express or undici when it is imported', () => {
   const source = join(import.meta.dirname, '../../src/oauth');
   const own = (file: string) => [...packagesOf(join(source, file))].filter((name) => !name.startsWith('node:')).sort();
-  expect([own('tokens/bearer.ts'), own('server/routes.ts')]).toEqual([
+  expect([own('tokens/bearer.ts'), own('server/authorization-server.ts')]).toEqual([
     ['ipaddr.js', 'lru-cache'],
     ['ipaddr.js', 'lru-cache'],
   ]);

@@ -121,7 +121,7 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
   host.use(router);
   http.on('request', (req, res) => {
     if (options.parsers) return host(req, res);
-    router(req as never, res as never, () => {
+    router(req, res, () => {
       if (req.url?.split('?')[0] === `${options.basePath ?? ''}/mcp`) return void answerMcp(gate, req, res);
       res.writeHead(404, { 'Content-Type': 'text/plain' }).end('the host application');
     });

@@ -62,9 +62,7 @@ export async function openHouse({ engine, access = () => everything, settings = 
   const activity: ActivityEntry[] = [];
   const observations: Observation[] = [];
   const observe = (one: Observation) => void observations.push(one);
-  const server = createServer((req, res) =>
-    router(req as never, res as never, () => void res.writeHead(404).end('not ours')),
-  );
+  const server = createServer((req, res) => router(req, res, () => void res.writeHead(404).end('not ours')));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const paths = createRestPaths(origin, config.prefix);

@@ -3,7 +3,7 @@
 // (authorization-server.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler, Router } from 'express';
-import { AppError } from '../../core/errors.ts';
+import type { AppError } from '../../core/errors.ts';
 import { createAddressReader } from '../../http/client-address.ts';
 import { type CorsPolicy, cors } from '../../http/cors.ts';
 import { errorReply } from '../../http/error-reply.ts';
@@ -51,7 +51,11 @@ function createEndpointRouter({ options, endpoints, serve }: AuthorizationServer
   const served = new WeakMap<IncomingMessage, Endpoint>();
   const routes = Object.entries(endpointPaths).flatMap(([path, endpoint]) =>
     endpoints.includes(endpoint)
-      ? methodsOf(endpoint).map((method) => ({ method, path: path.slice('/oauth'.length), endpoint }))
+      ? methodsOf(endpoint).map((method) => ({
+          ...{ method, path: path.slice('/oauth'.length), endpoint },
+          // A page must not begin a sign-in that nobody sees.
+          refusesHead: pages.has(endpoint),
+        }))
       : [],
   );
 
@@ -64,8 +68,6 @@ function createEndpointRouter({ options, endpoints, serve }: AuthorizationServer
       next();
     });
     if (!pages.has(endpoint)) router.all(path, cors(corsPolicy, methodsOf(endpoint)));
-    // A page must not begin a sign-in that nobody sees.
-    else router.head(path, (_req, _res, next) => next(new AppError('METHOD_NOT_ALLOWED', notHead(endpoint))));
   }
   addRoutes(router, routes, ({ endpoint }) => (req, res) => {
     res.setHeader('Cache-Control', 'no-store');
@@ -87,8 +89,6 @@ function createEndpointRouter({ options, endpoints, serve }: AuthorizationServer
   );
   return router;
 }
-
-const notHead = (endpoint: Endpoint) => ({ method: 'HEAD', allow: methodsOf(endpoint) });
 
 /** Serves the documents at their whole paths, and 404 for other paths. */
 function createDocumentRouter({ options, metadata }: AuthorizationServer): Router {

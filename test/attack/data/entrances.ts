@@ -140,7 +140,7 @@ export const entranceAttacks: readonly Attack[] = [
     },
     protection: [
       {
-        file: 'src/api/endpoint.ts',
+        file: 'src/api/router.ts',
         text: "if (admin && access.caller.permissionLevel !== 'admin') {",
         into: 'if (admin && !access) {',
       },

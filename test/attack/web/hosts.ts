@@ -47,7 +47,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
     },
     protection: [
       {
-        file: 'src/http/address.ts',
+        file: 'src/http/host-check.ts',
         text: 'if (name === undefined || !hosts.has(name)) return false;',
         into: 'if (name === undefined) return false;',
       },
@@ -157,7 +157,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
         statuses,
       );
     },
-    protection: [{ file: 'src/oauth/server/request.ts', text: "if (typeof one !== 'object') form", into: 'form' }],
+    protection: [{ file: 'src/http/body.ts', text: "if (typeof one !== 'object') form", into: 'form' }],
   },
   {
     id: 'data-6-rounded-by-the-application',

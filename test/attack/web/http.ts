@@ -43,7 +43,7 @@ export const httpAttacks: readonly Attack[] = [
     },
     protection: [
       {
-        file: 'src/http/address.ts',
+        file: 'src/http/host-check.ts',
         text: 'if (name === undefined || !hosts.has(name)) return false;',
         into: 'if (name === undefined) return false;',
       },

@@ -270,11 +270,11 @@ export const pageAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/console/routes.ts',
-        text: "if (!found || found.route.open || !found.route.get) return '';",
-        into: "if (!found) return input ?? '';",
+        text: "!returnPages.some((pattern) => pattern.test(page))) return '';",
+        into: "!returnPages.some((pattern) => pattern.test(page))) return input ?? '';",
       },
       {
-        file: 'src/console/endpoint.ts',
+        file: 'src/console/router.ts',
         text: 'Location: paths.path(result.to)',
         into: 'Location: result.to || paths.path(result.to)',
       },
@@ -296,7 +296,7 @@ export const pageAttacks: readonly Attack[] = [
       return verdict(after.html.includes('name="password"') && after.html.includes('value="sign-in"'), `${status}`);
     },
     protection: [
-      { file: 'src/console/endpoint.ts', text: 'if (posted && !(isOwnPage', into: 'if (false && !(isOwnPage' },
+      { file: 'src/console/router.ts', text: 'if (posted && !(isOwnPage', into: 'if (false && !(isOwnPage' },
     ],
   },
   {
@@ -313,7 +313,7 @@ export const pageAttacks: readonly Attack[] = [
     },
     protection: [
       {
-        file: 'src/console/endpoint.ts',
+        file: 'src/console/router.ts',
         text: "if (!route.open && route.admin && session?.access.caller.permissionLevel !== 'admin') {",
         into: 'if (false) {',
       },

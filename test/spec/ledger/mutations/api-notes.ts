@@ -80,7 +80,7 @@ export const apiNotes: Points = {
   'src/api/logs/admin-log-schemas.ts': {
     'api 2.6 · admin log': ["object: 'adminLog',", "object: 'change',"],
   },
-  'src/api/endpoint.ts': {
+  'src/api/router.ts': {
     'api 4.1 · projectName': [
       'if (projectName !== project)',
       'if (projectName.toLowerCase() !== project.toLowerCase())',
@@ -94,7 +94,6 @@ export const apiNotes: Points = {
   'src/api/answer.ts': {
     'api 7.1 · 401': ["'Refused' : 'Failed'), message, code", "'Refused' : 'Failed'), code"],
     'api 7.1 · 403': ["'Refused' : 'Failed'), message, code", "'Refused' : 'Failed'), code"],
-    'api 7.2 · 429': ["res.setHeader('Retry-After'", "res.setHeader('X-Retry-After'"],
     'api 7.2 · 4XX': ["'Refused' : 'Failed'), message, code", "'Refused' : 'Failed'), message"],
     'api 7.2 · 5XX': ["'Refused' : 'Failed'), message, code", "'Refused' : 'Failed'), message"],
   },
@@ -102,6 +101,10 @@ export const apiNotes: Points = {
     'api 7.1 · An expired token': ['The token has expired. Create a new one.', 'Create a new one.'],
   },
   'src/api/paths.ts': {
-    'api 9 · Public API paths': ['/v1/`)', '/v2/`)'],
+    'api 9 · Public API paths': ['/v1`);', '/v2`);'],
+  },
+  'src/http/error-reply.ts': {
+    'api 7.2 · 429': ["res.setHeader('Retry-After'", "res.setHeader('X-Retry-After'"],
+    'api 7.2 · 4XX': ["error.details.allow.join(', ')", 'error.details.allow[0]!'],
   },
 };

@@ -2,7 +2,7 @@
 import type { Points } from '../mutations.ts';
 
 export const apiTokens: Points = {
-  'src/api/endpoint.ts': {
+  'src/api/router.ts': {
     'api 1 · paths name · project': ['if (projectName !== project)', "if (projectName === '')"],
     'api 1 · paths name · environment': ['environmentName !== environment)', "environmentName === '')"],
     'api 2.5 · project': ['if (projectName !== project)', "if (projectName === '')"],

@@ -10,7 +10,7 @@ export const apiWebhook: Points = {
       'limiter.consume(client);\n    throw error;',
       'limiter.consume(client);\n    return fail("NOT_FOUND", { path: "" });',
     ],
-    'api 4.2 · 202': ['return { status: 202,', 'return { status: 200,'],
+    'api 4.2 · 202': ['{ status: 202,', '{ status: 200,'],
     'api 4.2 · 409': ["if (created.state === 'ongoing') fail('RUN_ONGOING', { run: created.runId });", ''],
     'api 5 · webhook': ["scope === 'workflows:trigger' || scope === 'all'", "scope !== ''"],
     'api 7.3 · 400': ["?? fail('INVALID_WEBHOOK_ADDRESS', {})", "?? fail('NOT_FOUND', { path: '' })"],

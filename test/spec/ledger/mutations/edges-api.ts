@@ -42,7 +42,7 @@ export const edgesOfApi: Points = {
   'src/store/workflows/runs.ts': {
     'api 3.2 · queued': ["state: 'queued',\n    position: 0,", "state: 'running',\n    position: 0,"],
   },
-  'src/api/endpoint.ts': {
+  'src/api/router.ts': {
     'api 7.2 · 429': ['retryAfterSeconds: resetSeconds', 'retryAfterSeconds: 60'],
   },
   'src/api/answer.ts': {

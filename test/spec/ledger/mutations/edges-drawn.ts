@@ -74,7 +74,7 @@ export const edgesDrawn: Points = {
     'api 4.3 · admin-logs': ['found.length > limit ?', 'user.length >= limit ?'],
     'api 5 · scope · admin_logs:read': ["scopes: ['admin_logs:read']", "scopes: ['admin_logs:read', 'activity_logs:read']"],
   },
-  'src/api/endpoint.ts': {
+  'src/api/router.ts': {
     'api 4.1 · projectName': ['if (projectName !== project)', 'if (!project.startsWith(projectName))'],
   },
   'src/api/authentication.ts': {

@@ -36,10 +36,9 @@ export const edgesOfApiRows: Points = {
     'api 7.1 · 403': ["403: 'Forbidden',", ''],
     'api 7.2 · 4XX': [
       ["405: 'Method not allowed',", ''],
-      ["error.details.allow.join(', ')", 'error.details.allow[0]!'],
     ],
   },
-  'src/api/endpoint.ts': {
+  'src/api/router.ts': {
     'api 1 · paths name · project': ['if (projectName !== project)', 'if (projectName.trim() !== project)'],
   },
   'src/api/authentication.ts': {

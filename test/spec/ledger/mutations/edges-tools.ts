@@ -95,7 +95,7 @@ export const edgesOfTools: Points = {
   'src/api/authentication.ts': {
     'api 7.3 · 401': ['if (token.expiresAt !== null && !(token.expiresAt > clock.now())) {', 'if (false) {'],
   },
-  'src/api/endpoint.ts': {
+  'src/api/router.ts': {
     'api 8 · public API rate': ["res.setHeader('X-RateLimit-Reset'", "res.setHeader('X-RateLimit-Until'"],
   },
 }; // biome-ignore format: a table

@@ -5,8 +5,9 @@ const issuedElsewhere = ['{issuer}/oauth/', '{url.origin}/oauth/'] as const;
 
 export const mcpMounts: Points = {
   'src/server/route.ts': {
-    '4.4 · endpoint · /mcp': ['if (path === root ||', "if (path === '' &&"],
-    '4.4 · basePath · <prefix>/mcp': ['.map((root) =>', ".map((_, root = '') =>"],
+    '4.4 · rule · capture': ['[...oauth.prefixes, ...oauth.wellKnown]', 'oauth.prefixes'],
+    '4.4 · endpoint · /mcp': ['path === endpoint ||', "path === '' &&"],
+    '4.4 · basePath · <prefix>/mcp': ['servesMcp ? at(`${basePath}/mcp`)', 'servesMcp ? at(`/mcp`)'],
   },
   'src/oauth/server/paths.ts': {
     '4.4 · endpoint · /oauth/authorize': ["'/oauth/authorize': 'authorize',", ''],
@@ -22,14 +23,13 @@ export const mcpMounts: Points = {
     '4.4 · basePath · <prefix>/oauth/authorize': issuedElsewhere,
     '4.4 · basePath · <prefix>/oauth/token': issuedElsewhere,
     '4.4 · basePath · /.well-known/oauth-authorization-server<prefix>': [
-      "[authorizationServer + prefix, 'authorization-server'],",
-      "[authorizationServer, 'authorization-server'],",
+      'publish(authorizationServer + prefix,',
+      'publish(authorizationServer,',
     ],
     '4.4 · basePath · /.well-known/oauth-protected-resource<prefix>/mcp': [
-      "{prefix}/mcp`, 'protected-resource'],",
-      "{''}/mcp`, 'protected-resource'],",
+      "{prefix}/mcp`, 'protectedResource');",
+      "{''}/mcp`, 'protectedResource');",
     ],
-    '4.4 · rule · capture': ["if (inner === '/oauth' || inner.startsWith('/oauth/')) return 'unknown';", ''],
     '5 · discovery': ['{issuer}/oauth/', '{issuer}/elsewhere/'],
     '4.4 · rule · discovery': ['{issuer}/oauth/', '{issuer}/elsewhere/'],
   },

@@ -5,7 +5,7 @@ export const rest: Points = {
   'src/rest/records/list.ts': {
     '4.5 · collections': ["path: '/:collection',", "path: '/:collection/all',"],
   },
-  'src/server/apis.ts': {
+  'src/server/mounts.ts': {
     '4.5 · prefix': [
       'createRestPaths(config.publicUrl, config.prefix)',
       "createRestPaths(config.publicUrl, '/service')",
