@@ -26,9 +26,10 @@ export interface Mount {
 export function createMountRouter(mounts: readonly Mount[]): NodeHandler {
   const router = createRouter();
   for (const { prefixes, router: mounted, isExact } of mounts) {
-    if (prefixes.length === 0) continue;
-    if (isExact) router.all(prefixes.map(toPattern), mounted);
-    else router.use(prefixes.map(toPattern), mounted);
+    for (const prefix of prefixes) {
+      if (isExact) router.all(toPattern(prefix), mounted);
+      else router.use(toPattern(prefix), mounted);
+    }
   }
   // Routers use only members that Node's requests and responses have.
   return router as unknown as NodeHandler;

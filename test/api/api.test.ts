@@ -130,7 +130,7 @@ test('names of projects are case sensitive, unknown paths are 404 and wrong meth
     [400, 'INVALID_ARGUMENT'],
     [400, 'INVALID_ARGUMENT'],
   ]);
-  expect(asked[2]?.headers.get('allow')).toBe('GET');
+  expect(asked[2]?.headers.get('allow')).toBe('GET, HEAD');
 });
 
 test('calls are counted for each token, told with every answer, and refused when there are too many', async () => {

@@ -135,7 +135,7 @@ describe('is refused', () => {
       unknown.status,
       [posted.status, posted.headers.get('allow')],
       [none.status, none.headers.get('www-authenticate')],
-    ]).toEqual([404, [405, 'GET'], [401, 'Bearer realm="cloud"']]);
+    ]).toEqual([404, [405, 'GET, HEAD'], [401, 'Bearer realm="cloud"']]);
   });
 });
 

@@ -213,7 +213,7 @@ test('wrong things are 400 or 404, with error, message and code, and the name of
       'INVALID_ARGUMENT',
       'collectionName: ',
     ],
-    ['DELETE', `{notes}/${note.id}`, undefined, 405, 'METHOD_NOT_ALLOWED', 'GET or PATCH'],
+    ['DELETE', `{notes}/${note.id}`, undefined, 405, 'METHOD_NOT_ALLOWED', 'GET or HEAD or PATCH'],
   ];
   const found = [];
   for (const [method, path, body] of rows) found.push(await door.ask(method, path, { body }));

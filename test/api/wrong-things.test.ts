@@ -122,7 +122,7 @@ test('HEAD is answered as GET without the body; OPTIONS is no way in from anothe
     headers: { Origin: 'https://elsewhere.example', 'Access-Control-Request-Method': 'POST' },
   });
   const signed = await ways.ask(notesPath, { method: 'OPTIONS', secret: all });
-  expect([preflight.status, signed.status, signed.headers.get('allow')]).toEqual([401, 405, 'GET, POST']);
+  expect([preflight.status, signed.status, signed.headers.get('allow')]).toEqual([401, 405, 'GET, HEAD, POST']);
   const open = [preflight, signed, get].flatMap(({ headers }) =>
     [...headers.keys()].filter((name) => name.startsWith('access-control')),
   );

@@ -64,7 +64,7 @@ test('4XX | client error; body has `code` and `message`', async () => {
   ];
   expect([answers.map(({ json }) => json?.error), answers[2]!.headers.get('allow')]).toEqual([
     ['Bad request', 'Not found', 'Method not allowed'],
-    'GET, POST',
+    'GET, HEAD, POST',
   ]);
   expect(answers.map(({ json }) => json?.message)).toEqual([
     expect.stringContaining('limit: expected a whole number from 1 to 100'),

@@ -7,7 +7,7 @@ export const mcpMounts: Points = {
   'src/server/route.ts': {
     '4.4 · rule · capture': ['[...oauth.prefixes, ...oauth.wellKnown]', 'oauth.prefixes'],
     '4.4 · endpoint · /mcp': ['path === endpoint ||', "path === '' &&"],
-    '4.4 · basePath · <prefix>/mcp': ['servesMcp ? at(`${basePath}/mcp`)', 'servesMcp ? at(`/mcp`)'],
+    '4.4 · basePath · <prefix>/mcp': ['basePath}/mcp`) : []', "''}/mcp`) : []"],
   },
   'src/oauth/server/paths.ts': {
     '4.4 · endpoint · /oauth/authorize': ["'/oauth/authorize': 'authorize',", ''],
