@@ -9,6 +9,11 @@ import { AppError, type ErrorCode, type ErrorDetails } from '../core/errors.ts';
 import { sendJson } from '../http/reply.ts';
 
 const DRAIN_STEP_MS = 25;
+/**
+ * How long a connection may be idle. Longer than the 60 seconds of common load balancers: they must be the ones that
+ * close it, or a request on a connection that is being closed fails with 502.
+ */
+const KEEP_ALIVE_MS = 75_000;
 /** How often connections are checked for requests that take too long to arrive. */
 const STALL_STEP_MS = 1000;
 
@@ -26,8 +31,13 @@ export function createHttpServer(
 ): HttpServer {
   let isClosing = false;
   const arrival = config.requestSeconds * 1000;
-  const limits = { requestTimeout: arrival, headersTimeout: arrival, connectionsCheckingInterval: STALL_STEP_MS };
-  const server = createServer(limits, (req, res) => {
+  const server = createServer({
+    requestTimeout: arrival,
+    headersTimeout: arrival,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: STALL_STEP_MS,
+  });
+  server.on('request', (req, res) => {
     // A kept-alive connection would outlast the drain.
     if (isClosing) res.setHeader('Connection', 'close');
     // RFC 9112 section 3.2: a proxy may have used the other Host header.
