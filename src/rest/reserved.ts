@@ -7,7 +7,7 @@ export const signInSegment = 'authentication';
 
 /**
  * The first segments of the HTTP API's routes, and the default paths under the prefix in a host application. This is a
- * fixed list because a server without the HTTP API does not load the routes. endpoint.ts fails at startup if a route is
+ * fixed list because a server without the HTTP API does not load the routes. router.ts fails at startup if a route is
  * missing.
  */
 const builtInNames = [

@@ -1,4 +1,4 @@
-// Building blocks for forms: `formOf` and `hiddenToken` (the CSRF token that console/endpoint.ts checks); `field`,
+// Building blocks for forms: `formOf` and `hiddenToken` (the CSRF token that console/router.ts checks); `field`,
 // `selectField` and `areaField` with hint and error message; `checkField`; `filterForm` (a GET form); and `buttonTo`, a
 // form with one button. Other building blocks: data.ts (tables, pagers, facts, empty lists), notices.ts (messages,
 // copyable text), parts-style.ts.
