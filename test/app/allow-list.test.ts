@@ -117,7 +117,7 @@ function pathsOf({ basePath, consolePath, prefix, apiPath, platformPath }: Place
     ...['/mcp', '/mcp/', '/mcp?readonly=true', '/mcp/uploads/abc', '/mcp/downloads/abc', '/mcp/unknown'].map(
       (path) => basePath + path,
     ),
-    ...[...Object.keys(endpointPaths), '/oauth/authorize/abc', '/oauth/interaction/abc', '/oauth/unknown'].map(
+    ...[...Object.keys(endpointPaths).map((path) => path.replace(':uid', 'abc')), '/oauth/unknown'].map(
       (path) => basePath + path,
     ),
     `/.well-known/oauth-authorization-server${basePath}`,
