@@ -186,7 +186,7 @@ export const limitAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/server/http-server.ts',
-        text: 'requestTimeout: arrival, headersTimeout: arrival,',
+        text: '    requestTimeout: arrival,\n    headersTimeout: arrival,',
         into: 'requestTimeout: arrival * 100, headersTimeout: arrival * 100,',
       },
     ],

@@ -68,7 +68,7 @@ export const httpAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/mcp/endpoint.ts',
-        text: "      if (!admission.allowsOrigin(origin)) fail('ORIGIN_NOT_ALLOWED', {});\n",
+        text: '    if (refusal) throw refusal;\n',
         into: '',
       },
     ],
