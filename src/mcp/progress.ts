@@ -15,7 +15,7 @@ export interface ProgressMessage {
 /** Sends progress on the stream of its call, only to a client that sent a progress token. */
 export type SendProgress = (message: ProgressMessage) => Promise<void>;
 
-export interface ProgressParams extends ProgressMessage {
+interface ProgressParams extends ProgressMessage {
   readonly progressToken: string | number;
   readonly [member: string]: unknown;
 }

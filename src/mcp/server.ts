@@ -141,7 +141,7 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
   };
 }
 
-export function callTransportOf({ mcpReq }: ServerContext): CallTransport {
+function callTransportOf({ mcpReq }: ServerContext): CallTransport {
   const { signal, _meta: meta } = mcpReq;
   return {
     signal,

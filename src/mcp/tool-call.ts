@@ -66,7 +66,7 @@ export interface CallParts {
  * The text of the answer, the error of the call, or the question that the client asks its user before it repeats the
  * call.
  */
-export type CallOutcome = CallAnswer | { readonly question: ApprovalQuestion };
+type CallOutcome = CallAnswer | { readonly question: ApprovalQuestion };
 export type CallAnswer =
   | { readonly text: string }
   /** `absent`: names of the tools that the caller is not shown; the error text does not recommend them. */
@@ -350,7 +350,7 @@ async function completeEntry(
   reportCall(parts, call);
 }
 
-export interface CallRecord {
+interface CallRecord {
   readonly tool: Tool;
   /** Default: the type of the tool. A dry run of a writing tool is a read. */
   readonly type?: ActivityEntry['type'];

@@ -28,7 +28,7 @@ import {
   signAnswer,
 } from './signature.ts';
 
-export interface RpcServerParts {
+interface RpcServerParts {
   readonly store: OwnStore;
   readonly paths: RpcPaths;
   /** Signs requests and responses (`rpcKeyOf`). */

@@ -40,7 +40,7 @@ export class McpToolError extends Error {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what a tool answers is the test's to know
-export type ToolAnswer = any;
+type ToolAnswer = any;
 
 /** Calls an agent as an assistant does, as the user of a sandbox. Created by `createMcpTestClient`. */
 export interface McpTestClient {

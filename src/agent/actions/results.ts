@@ -19,14 +19,14 @@ export interface SuccessResult extends WithHeaders {
   readonly invalidated: readonly string[];
 }
 
-export interface ErrorResult extends WithHeaders {
+interface ErrorResult extends WithHeaders {
   /** Made by `error`. */
   readonly type: 'error';
   readonly message: string;
   readonly html?: string;
 }
 
-export interface WebhookResult extends WithHeaders {
+interface WebhookResult extends WithHeaders {
   /** Made by `webhook`. */
   readonly type: 'webhook';
   readonly url: string;
@@ -49,7 +49,7 @@ export interface FileResult extends WithHeaders {
   readonly mimeType: string;
 }
 
-export interface RedirectResult extends WithHeaders {
+interface RedirectResult extends WithHeaders {
   /** Made by `redirectTo`. */
   readonly type: 'redirect';
   readonly path: string;

@@ -16,7 +16,7 @@ import {
 } from './server.ts';
 import { deleteTokens, readTokens, writeTokens } from './tokens.ts';
 
-export interface SignInOptions {
+interface SignInOptions {
   /** Whether it may open a browser. */
   readonly browser: boolean;
 }

@@ -21,7 +21,7 @@ import { readNetwork } from '../../store/permissions/networks.ts';
 import { findVariableProblems } from '../../store/permissions/scopes.ts';
 import type { CollectionPermission, Right } from '../../store/permissions/types.ts';
 
-export interface Problem {
+interface Problem {
   /** Line and column start at 1. */
   readonly line: number;
   readonly column: number;
@@ -34,12 +34,12 @@ export interface RightAtLine extends Right {
   readonly line: number;
 }
 
-export type RolesFile =
+type RolesFile =
   | { readonly rights: readonly RightAtLine[]; readonly problems?: undefined }
   | { readonly problems: readonly Problem[] };
 
-export const sections = ['organization', 'project', 'environments', 'allowList', 'teams', 'roles'] as const;
-export const permissionKeys = ['may', 'fields', 'approval', 'actions', 'cascades'] as const;
+const sections = ['organization', 'project', 'environments', 'allowList', 'teams', 'roles'] as const;
+const permissionKeys = ['may', 'fields', 'approval', 'actions', 'cascades'] as const;
 const writeVerbs: readonly Verb[] = ['add', 'edit', 'delete'];
 
 /** A value of the file with its path. */

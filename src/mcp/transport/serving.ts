@@ -41,7 +41,7 @@ export interface ServingParts {
   readonly extension?: Extension;
 }
 
-export interface Serving {
+interface Serving {
   readonly authenticator: RestrictingAuthenticator;
   readonly toolsByName: ReadonlyMap<string, Tool>;
   readonly toolList: ToolList;
@@ -114,7 +114,7 @@ async function toQuestionResult(question: ApprovalQuestion) {
 }
 
 /** Returns the work of a request, or undefined if the SDK must handle it. */
-export type FastPath = (era: ProtocolEra, request: MultiplexedRequest, identity: Identity) => DirectWork | undefined;
+type FastPath = (era: ProtocolEra, request: MultiplexedRequest, identity: Identity) => DirectWork | undefined;
 
 /**
  * A well-formed first call of a built-in tool (json-rpc.ts) goes to callTool without the SDK. The SDK would parse and

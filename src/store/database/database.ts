@@ -30,7 +30,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface SqliteParts {
+interface SqliteParts {
   readonly kind: SqliteKind;
   readonly inMemory: boolean;
   /** A separate connection that never waits for a lock; null for an in-memory database. */
@@ -44,7 +44,7 @@ export interface SqliteParts {
   runSync<T>(run: (connection: SqliteConnection) => T): { readonly answer: T } | undefined;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /**
    * `sqlite:<path>`, `sqlite::memory:`, `mysql:`, `mariadb:`, `postgres:`, `postgresql:`; null: a file in `dataDir`.
    */

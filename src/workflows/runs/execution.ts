@@ -49,7 +49,7 @@ import {
 } from './retry.ts';
 
 /** Maximum number of steps per run, since a workflow may loop. */
-export const MAX_STEPS_PER_RUN = 200;
+const MAX_STEPS_PER_RUN = 200;
 /** How often a step restarts because permissions changed while it ran. */
 const MAX_ATTEMPTS = 5;
 /** After this many processes were lost at the same step, a person is asked. */
@@ -70,7 +70,7 @@ export interface ExecutionParts {
 }
 
 /** Returns 'left' if another process should continue the run. Never rejects. */
-export type ExecuteRun = (claim: Claim, lease: Lease) => Promise<'left' | 'settled'>;
+type ExecuteRun = (claim: Claim, lease: Lease) => Promise<'left' | 'settled'>;
 
 interface ExecutionContext {
   readonly claim: Claim;

@@ -13,7 +13,7 @@ export const MAX_TYPED_LENGTH = 20_000;
 
 export const notePage = (id: number): string => `/notes/${id}`;
 
-export const archivedBadge = html` <span class="badge unsure">Archived</span>`;
+const archivedBadge = html` <span class="badge unsure">Archived</span>`;
 
 const messages = (count: number): string => (count === 1 ? '1 message' : `${count || 'no'} messages`);
 

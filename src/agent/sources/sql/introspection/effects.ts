@@ -4,7 +4,7 @@ import type { DescribedReference, DescribedTable, ReferentialAction, WriteEvent 
 import type { Dialect } from '../codec.ts';
 import { type Catalogue, type Facts, listAt, type TableLocation } from './introspect.ts';
 
-export interface EffectFacts {
+interface EffectFacts {
   readonly references: readonly ReferenceFacts[];
   /** `before`: the code of triggers that run before an insert and may set columns. */
   readonly triggers: readonly (TableLocation & {
