@@ -39,7 +39,7 @@ import { createShapes } from './statements/shape.ts';
 import type { Bind } from './statements/terms.ts';
 import { createWriting } from './writing.ts';
 
-export interface SqlSourceOptions extends TimezoneOptions {
+interface SqlSourceOptions extends TimezoneOptions {
   readonly observe: Observe;
   readonly clock: Clock;
   /** Default `auto`: the native SQLite driver if it loads, otherwise the WebAssembly one. */
