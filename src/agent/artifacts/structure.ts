@@ -4,7 +4,7 @@
 import { type Access, mayCustomize } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
-import type { ChosenTable } from '../model/build.ts';
+import type { ChosenTable } from '../model/chosen-tables.ts';
 import type { DescribedColumn, DescribedTable } from '../sources/described.ts';
 import type { Source } from '../sources/source.ts';
 
