@@ -154,7 +154,7 @@ export const edgesOfAgentRows: Points = {
   },
   'src/server/agent/create-agent.ts': {
     '4.1 · generateSchemaOnly': ['writeTypings(opened.model, { typingsPath, typingsMaxDepth }, observe);', 'writeTypings(opened.model, { typingsPath, typingsMaxDepth: 5 }, observe);'],
-    '4.1 · mountAiMcpServer': ['if (this.#mcp && !this.#isMounted)', 'if (false)'],
+    '4.1 · mountAiMcpServer': ['if (this.#mcp && !this.#mounts.isMounted)', 'if (false)'],
     '4.1 · restart': ['const next = this.#restarting.then(() => this.#rebuild(at));', 'const next = this.#rebuild(at);'],
     '4.1 · start': ["      this.reopenBuilder();\n", ''],
     '4.1 · stop': [
