@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { readEntryPoints } from '../site/exports.ts';
 import { findUnusedExports } from './house/exports.ts';
 import { judge, type Manifest } from './house/rules.ts';
+import { judgeSizes } from './house/sizes.ts';
 import { readSource } from './house/source-text.ts';
 
 const readManifest = () => JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
@@ -20,6 +21,29 @@ test('the source keeps every rule of the house', () => {
   const files = new Map(readFolder('src').filter(([path]) => path.endsWith('.ts')));
   expect(files.size).toBeGreaterThan(15);
   expect(judge(files, readManifest())).toEqual([]);
+});
+
+test('no file, function or folder of src is too large', () => {
+  const files = new Map(readFolder('src'));
+  const entries = readdirSync('src', { recursive: true, encoding: 'utf8' }).map((path) => `src/${path}`);
+  expect(judgeSizes(files, entries)).toEqual([]);
+});
+
+test('a long file, a long function and a full folder are found', () => {
+  const lines = (count: number) => 'one();\n'.repeat(count);
+  const files = {
+    'src/a.ts': `export function long() {\n${lines(119)}}\n`,
+    'src/b.ts': `export function create() {\n  return () => {\n${lines(100)}  };\n${lines(100)}}\n`,
+    'src/c.ts': lines(401),
+    'src/core/errors.ts': lines(3),
+  };
+  const entries = Array.from({ length: 21 }, (_, index) => `src/d/${index}.ts`);
+  expect(judgeSizes(new Map(Object.entries(files)), entries)).toEqual([
+    'src/a.ts: 121 lines in long, at most 120 are allowed',
+    'src/c.ts: 401 lines, at most 400 are allowed',
+    'src/core/errors.ts: 3 lines need no exception',
+    'src/d: 21 entries, at most 20 are allowed',
+  ]);
 });
 
 /** TypeScript names it in the declarations of other files. */
