@@ -6,7 +6,7 @@ import type { ActionCode, ActionContext, ActionScope, DefinitionOf, FormValues }
 import type { ChartContext, ChartDefinition, RecordChartContext } from '../charts/definitions.ts';
 import type { PrimitiveType } from '../sources/column-types.ts';
 import type { CodeFilter, CustomizationContext, MaybePromise } from './context.ts';
-import type { CollectionCustomizer } from './customizer.ts';
+import type { CollectionCustomizer, CollectionPlugin } from './customizer.ts';
 import type {
   BinaryMode,
   ComputedType,
@@ -254,4 +254,6 @@ interface TypedMethods<in out S, in out C extends keyof S> {
     type: T,
     handler: HookHandler<TypedContexts<S, C>[P][T & keyof TypedContexts<S, C>[P]]>,
   ): TypedCustomizer<S, C>;
+  use(plugin: CollectionPlugin<undefined>): TypedCustomizer<S, C>;
+  use<O>(plugin: CollectionPlugin<O>, options: O): TypedCustomizer<S, C>;
 }

@@ -101,9 +101,9 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
 
   const introspect = async () => {
     let statements = 0;
-    const catalogue: Catalogue = (sql) => {
+    const catalogue: Catalogue = async <Row>(sql: string) => {
       statements++;
-      return driver.catalogue(sql);
+      return (await driver.catalogue(sql)) as Row[];
     };
     const facts = await readFacts[dialect](catalogue, schemas);
     timezones.check(facts.columns);
