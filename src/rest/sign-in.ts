@@ -126,7 +126,7 @@ function parseSignInRequest(body: unknown): { readonly renderingId?: number; rea
   }
   return {
     ...(renderingId !== undefined && { renderingId: renderingId as number }),
-    ...(codeChallenge !== undefined && { codeChallenge: codeChallenge as string }),
+    ...(codeChallenge !== undefined && { codeChallenge }),
   };
 }
 

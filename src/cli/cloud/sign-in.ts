@@ -94,7 +94,7 @@ function openBrowser(address: string): void {
         ? ['rundll32', 'url.dll,FileProtocolHandler']
         : ['xdg-open'];
   // CWE-78: no shell parses the URL.
-  const child = spawn(command!, [...args, address], { stdio: 'ignore', detached: true });
+  const child = spawn(command, [...args, address], { stdio: 'ignore', detached: true });
   child.on('error', () => undefined);
   child.unref();
 }

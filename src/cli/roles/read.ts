@@ -95,7 +95,7 @@ interface Reading {
 
 function readAll(reading: Reading): void {
   const { document, addProblem, add } = reading;
-  const root: NodePosition = { node: document.contents as Node | null, path: [] };
+  const root: NodePosition = { node: document.contents, path: [] };
   const entries = mapOf(reading, root, 'a file with roles', sections);
   const find = (key: (typeof sections)[number]) => entries.find((entry) => entry.key === key);
   for (const kind of ['organization', 'project'] as const) {
@@ -241,7 +241,7 @@ function readNetworks(reading: Reading, position: NodePosition | undefined): voi
 /** Reads teams or roles. Each exists by its name, even without content. */
 function named(reading: Reading, section: NodePosition | undefined, kind: 'team' | 'role'): readonly Entry[] {
   if (!section) {
-    reading.addProblem({ node: reading.document.contents as Node | null, path: [] }, `'${kind}s' is missing.`);
+    reading.addProblem({ node: reading.document.contents, path: [] }, `'${kind}s' is missing.`);
     return [];
   }
   const entries = mapOf(reading, section, `${kind}s`).filter((entry) => isName(reading, entry));

@@ -325,7 +325,7 @@ function shared(dialect: StoreDialect, database: Knex, shownAs: string) {
     write: <T>(run: (trx: Knex.Transaction) => Promise<T>): Promise<T> =>
       retryDeadlocks(() => database.transaction(run)),
     async insert(on: Knex, table: string, row: Record<string, unknown>): Promise<number> {
-      if (dialect !== 'postgres') return ((await on(table).insert(row)) as number[])[0]!;
+      if (dialect !== 'postgres') return (await on(table).insert(row))[0]!;
       const [inserted] = await on(table).insert(row).returning<{ id: number }[]>('id');
       return inserted!.id;
     },

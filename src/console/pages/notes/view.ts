@@ -41,7 +41,7 @@ ${facts([
   ['About', html`${note.collection} ${note.recordId}`],
   ['From', html`${note.user.name}<small>${showTime(note.createdAt, timezone)}</small>`],
   ['Team', note.team !== team && note.team],
-  ['Archived', isArchived && showTime(note.archivedAt!, timezone)],
+  ['Archived', isArchived && showTime(note.archivedAt, timezone)],
 ])}
 ${
   note.messages.length === 0
