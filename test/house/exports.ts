@@ -1,4 +1,4 @@
-// Finds exports that no other file imports. They look like interfaces between files, and are none.
+// Finds exports that no other file imports, because a reader takes every export for an interface between files.
 import { posix } from 'node:path';
 import type { SourceFiles } from './rules.ts';
 import { readSource, type SourceText } from './source-text.ts';
@@ -6,7 +6,7 @@ import { readSource, type SourceText } from './source-text.ts';
 const declaration =
   /\bexport\s+(?:declare\s+)?(?:async\s+)?(?:abstract\s+)?(?:function\b\s*\*?|const|let|class|interface|type|enum)\s*([\w$]+)/g;
 const namedImport = /\b(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s*from\s*"(\d+)"/g;
-/** Imports whose names are not in the statement: they may be anywhere in the file. */
+/** Imports without a list of names. The names may be anywhere in the file. */
 const wholeImport = /\bimport\s+(?:type\s+)?\*\s*as\s+[\w$]+\s+from\s*"(\d+)"|\bimport\s*\(\s*"(\d+)"\s*\)/g;
 
 /** `file: name` for each export of src that no other of the files imports. */

@@ -1,4 +1,4 @@
-// The sizes that keep a file readable in one go: lines of files and functions, entries of folders.
+// Limits the lines of files and functions, and the entries of folders.
 import { posix } from 'node:path';
 import ts from 'typescript-5.9';
 import type { SourceFiles } from './rules.ts';
