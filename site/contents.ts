@@ -49,13 +49,7 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'How it is made',
-    files: [
-      'docs/architecture.md',
-      'docs/reference/behaviour.md',
-      'docs/dependencies.md',
-      'docs/conformance.md',
-      'docs/spec-coverage.md',
-    ],
+    files: ['docs/architecture.md', 'docs/reference/behaviour.md', 'docs/dependencies.md'],
   },
 ];
 

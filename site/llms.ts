@@ -17,8 +17,8 @@ export function makeLlms(pages: readonly Page[], addressOf: (page: Page) => stri
   return `# Portico\n\n> ${summary}\n\n${parts.join('\n\n')}\n`;
 }
 
-/** Omits the long tables of proofs for standards and tests, which say little about usage. */
-const left: ReadonlySet<string> = new Set(['conformance', 'spec-coverage', 'results']);
+/** Omits the measurements, which say little about usage. */
+const left: ReadonlySet<string> = new Set(['results']);
 
 export function makeLlmsFull(pages: readonly Page[]): string {
   const texts = pages.filter(({ name }) => !left.has(name)).map(({ markdown }) => markdown.trim());

@@ -120,8 +120,6 @@ const shortTitles: Readonly<Record<string, string>> = {
   'docs/actions.md': 'Actions, charts, files',
   'docs/apis.md': 'HTTP APIs',
   'bench/RESULTS.md': 'Measurements',
-  'docs/conformance.md': 'Standards',
-  'docs/spec-coverage.md': 'Specification',
 };
 
 function titleOf(file: string | undefined, headings: readonly Heading[]): string {

@@ -140,17 +140,13 @@ export type {
   WorkflowOptions,
   /** @deprecated Import it from "portico/engine". */
   WriteContext,
-} from './engine.ts';
+} from './entries/engine.ts';
 export {
   /** @deprecated Import it from "portico/engine". */
   createEngineAgent,
   /** @deprecated Import it from "portico/engine". */
   previousPeriod,
-} from './engine.ts';
-export type { Authenticate, HostCaller } from './oauth/login/host-sign-in.ts';
-export type { Agent, AgentStarted } from './server/agent/create-agent.ts';
-export { createAgent } from './server/agent/create-agent.ts';
-export type { AgentOptions, McpOptions } from './server/agent/options.ts';
+} from './entries/engine.ts';
 export type {
   /** @deprecated Import it from "portico/server". */
   AgentSettings,
@@ -170,13 +166,13 @@ export type {
   WorkflowDefinition,
   /** @deprecated Import it from "portico/server". */
   WorkflowStep,
-} from './server.ts';
+} from './entries/server.ts';
 export {
   /** @deprecated Import it from "portico/server". */
   createApp,
   /** @deprecated Import it from "portico/server". */
   loadConfig,
-} from './server.ts';
+} from './entries/server.ts';
 export type {
   /** @deprecated Import it from "portico/sources". */
   ColumnType,
@@ -220,8 +216,12 @@ export type {
   TlsMode,
   /** @deprecated Import it from "portico/sources". */
   Writing,
-} from './sources.ts';
+} from './entries/sources.ts';
 export {
   /** @deprecated Import it from "portico/sources". */
   createMemorySource,
-} from './sources.ts';
+} from './entries/sources.ts';
+export type { Authenticate, HostCaller } from './oauth/login/host-sign-in.ts';
+export type { Agent, AgentStarted } from './server/agent/create-agent.ts';
+export { createAgent } from './server/agent/create-agent.ts';
+export type { AgentOptions, McpOptions } from './server/agent/options.ts';

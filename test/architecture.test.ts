@@ -2,18 +2,76 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readEntryPoints } from '../site/exports.ts';
+import { findUnusedExports } from './house/exports.ts';
 import { judge, type Manifest } from './house/rules.ts';
+import { judgeSizes } from './house/sizes.ts';
 import { readSource } from './house/source-text.ts';
 
 const readManifest = () => JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
 
+/** The TypeScript and JavaScript files of the folder, by their paths. */
+function readFolder(folder: string): [path: string, text: string][] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.m?[jt]s$/.test(path) && !path.includes('node_modules'))
+    .map((path) => `${folder}/${path.replaceAll('\\', '/')}`)
+    .map((path) => [path, readFileSync(path, 'utf8')]);
+}
+
 test('the source keeps every rule of the house', () => {
-  const paths = readdirSync('src', { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts'))
-    .map((path) => `src/${path.replaceAll('\\', '/')}`);
-  const files = new Map(paths.map((path) => [path, readFileSync(path, 'utf8')]));
+  const files = new Map(readFolder('src').filter(([path]) => path.endsWith('.ts')));
   expect(files.size).toBeGreaterThan(15);
   expect(judge(files, readManifest())).toEqual([]);
+});
+
+test('no file, function or folder of src is too large', () => {
+  const files = new Map(readFolder('src'));
+  const entries = readdirSync('src', { recursive: true, encoding: 'utf8' }).map((path) => `src/${path}`);
+  expect(judgeSizes(files, entries)).toEqual([]);
+});
+
+test('a long file, a long function and a full folder are found', () => {
+  const lines = (count: number) => 'one();\n'.repeat(count);
+  const files = {
+    'src/a.ts': `export function long() {\n${lines(119)}}\n`,
+    'src/b.ts': `export function create() {\n  return () => {\n${lines(100)}  };\n${lines(100)}}\n`,
+    'src/c.ts': lines(401),
+    'src/core/errors.ts': lines(3),
+  };
+  const entries = Array.from({ length: 21 }, (_, index) => `src/d/${index}.ts`);
+  expect(judgeSizes(new Map(Object.entries(files)), entries)).toEqual([
+    'src/a.ts: 121 lines in long, at most 120 are allowed',
+    'src/c.ts: 401 lines, at most 400 are allowed',
+    'src/core/errors.ts: 3 lines need no exception',
+    'src/d: 21 entries, at most 20 are allowed',
+  ]);
+});
+
+/** TypeScript names it in the declarations of other files. */
+const inDeclarations = ['src/api/parameters.ts: Parameter'];
+/** The HTTP layer moves to Express. Its exports are checked afterwards. */
+const httpLayer = /^src\/(http|oauth\/server)\/|\/(admission|apis|endpoint|mounts|routes?|router|webhook)\.ts:/;
+
+test('another file imports each export', () => {
+  const folders = ['bench', 'eval', 'examples', 'scripts', 'site', 'src', 'test'];
+  const unused = findUnusedExports(new Map(folders.flatMap(readFolder)));
+  expect(unused.filter((one) => !httpLayer.test(one))).toEqual(inDeclarations);
+});
+
+test('an import by name, of a namespace, or at run time uses an export; a comment and its own file do not', () => {
+  const files = {
+    'src/a.ts':
+      'export const one = 1;\nexport interface Two {}\nexport async function three() {}\nexport type Four = 4;',
+    'src/b.ts':
+      'export class Five {}\nexport function six() {}\nexport const seven = new Five();\n// import { six } from "./b.ts"',
+    'src/c/d.ts': "import { type Two, one as other } from '../a.ts';",
+    'test/e.ts': "import * as a from '../src/a.ts';\na.three();",
+    'site/f.ts': "const { seven } = await import('../src/b.ts');",
+  };
+  expect(findUnusedExports(new Map(Object.entries(files)))).toEqual([
+    'src/a.ts: Four',
+    'src/b.ts: Five',
+    'src/b.ts: six',
+  ]);
 });
 
 test('every public export says what it is', () => {

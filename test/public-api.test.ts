@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { type EntryPoint, type Exported, readEntryPoints } from '../site/exports.ts';
+import { errorCodes } from '../src/core/errors.ts';
 import { sourceOf } from './entry-points.ts';
 
 const entries = readEntryPoints(process.cwd());
@@ -66,14 +67,28 @@ test('every member of a public class, interface and object type has a sentence',
   expect(pathsOf(members.filter(isSilent))).toEqual([]);
 });
 
-test.each(['Agent', 'Blueprint', 'ChartBuilder', 'CollectionCustomizer', 'Engine'])(
+test.each(['Agent', 'Blueprint', 'ChartBuilder', 'CollectionCustomizer', 'Engine', 'ResultBuilder'])(
   'every method of %s has an example',
   (name) => {
     const methods = members.filter(({ of, kind }) => of.name === name && kind === 'method');
-    expect(methods.length).toBeGreaterThan(7);
+    expect(methods.length).toBeGreaterThan(5);
     expect(pathsOf(methods.filter(({ example }) => example === ''))).toEqual([]);
   },
 );
+
+test('every function of the package has an example', () => {
+  const functions = documented.filter(({ kind }) => kind === 'function');
+  expect(functions.length).toBeGreaterThan(12);
+  expect(functions.filter(({ example }) => example === '').map(({ name }) => name)).toEqual([]);
+});
+
+test('the error codes that docstrings name are those of the table', () => {
+  const texts = [...documented, ...members].map(({ doc }) => doc).join('\n');
+  const named = new Set(texts.match(/\b(?!SERVICE_)[A-Z]+(?:_[A-Z]+)+\b/g));
+  const settings = ['MCP_SERVER_PORT'];
+  expect(named.size).toBeGreaterThan(10);
+  expect([...named].filter((name) => ![...errorCodes, ...settings].includes(name))).toEqual([]);
+});
 
 const options = members.filter(({ of, isOptional }) => isOptional && /(Options|Limits|Settings|Input)$/.test(of.name));
 

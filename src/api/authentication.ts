@@ -16,7 +16,7 @@ export interface TokenHolder {
   readonly hash: string;
 }
 
-export interface HolderCheckParts {
+interface HolderCheckParts {
   readonly store: Pick<Store, 'tokens' | 'permissions'>;
   readonly clock: Pick<Clock, 'now'>;
   /** Whether users sign in through an OpenID provider. */
@@ -24,7 +24,7 @@ export interface HolderCheckParts {
 }
 
 /** Throws UNAUTHENTICATED unless the header has a valid application token for the public API. */
-export type CheckHolder = (authorization: string | undefined) => Promise<TokenHolder>;
+type CheckHolder = (authorization: string | undefined) => Promise<TokenHolder>;
 
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 

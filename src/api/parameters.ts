@@ -52,7 +52,7 @@ export function oneOf<const T extends string>(...values: readonly [T, ...T[]]): 
  * An ISO 8601 date or date-time. Without an offset it is in UTC. A date means its first moment. The original text is
  * preserved for the response.
  */
-export const time: Parameter<string> = {
+const time: Parameter<string> = {
   schema: z
     .string()
     .max(64)
@@ -79,7 +79,7 @@ function parseTime(text: string): number | undefined {
 }
 
 const comparisons = ['eq', 'lt', 'lte', 'gt', 'gte'] as const;
-export type Comparison = (typeof comparisons)[number];
+type Comparison = (typeof comparisons)[number];
 
 /** Returns the parameters `createdAt.eq`, `createdAt.lt` and so on. */
 export function timeParameters<const N extends string>(
@@ -109,7 +109,7 @@ export function readParameters<P extends Parameters>(known: P, query: URLSearchP
   return Object.fromEntries(entries) as ParameterValues<P>;
 }
 
-export interface Instants {
+interface Instants {
   /** Milliseconds since the epoch. Both bounds are inclusive. */
   readonly from?: number;
   readonly to?: number;

@@ -10,7 +10,7 @@ import { AppError, fail, isAppError } from '../core/errors.ts';
 
 export type Customize = (agent: HeadlessAgent) => void;
 
-export interface ConfigFile {
+interface ConfigFile {
   readonly customize?: Customize;
   readonly options: SettingValues;
 }

@@ -16,7 +16,7 @@ class StructureAgent extends AgentBuilder {
   }
 }
 
-export interface TypingsParts {
+interface TypingsParts {
   /** May be async. */
   readonly customize: (agent: AgentBuilder) => unknown;
   readonly observe: Observe;

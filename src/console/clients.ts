@@ -1,6 +1,6 @@
 // How to connect each MCP client to this server. The start page and the command line share this table.
 
-export interface Pasted {
+interface Pasted {
   /** Noun phrase for the copy button, such as 'the command'. */
   readonly what: string;
   readonly text: (url: string) => string;

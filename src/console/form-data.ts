@@ -6,7 +6,7 @@ import { fail } from '../core/errors.ts';
 import { isForm, readBody } from '../http/body.ts';
 import { plainFileName, plainMediaType } from '../store/files/sealed-files.ts';
 
-export interface FormInput {
+interface FormInput {
   readonly form: URLSearchParams;
   /** Keyed by field name, in the order of the form. */
   readonly files: ReadonlyMap<string, readonly FormFile[]>;

@@ -111,6 +111,6 @@ export interface StreamAnswer {
 }
 
 /** Redirect to a front end or OpenID provider that the operator configured. No other site is allowed. */
-export interface ExternalRedirectAnswer {
+interface ExternalRedirectAnswer {
   readonly leaveTo: string;
 }

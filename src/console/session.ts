@@ -34,7 +34,7 @@ export interface NewSession extends SignedIn {
   readonly device?: string;
 }
 
-export interface SignedIn {
+interface SignedIn {
   readonly userId: number;
   /** Issuer of the identity; null for a password. */
   readonly issuer: string | null;

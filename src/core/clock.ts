@@ -35,7 +35,7 @@ export const systemClock: Clock = {
     }),
 };
 
-export interface EventLoopWatch {
+interface EventLoopWatch {
   /** Delay of the event loop in seconds since the last call. */
   take(): { readonly mean: number; readonly p50: number; readonly p99: number; readonly max: number };
   stop(): void;

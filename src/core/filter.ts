@@ -94,7 +94,7 @@ export function isQuantified(filter: PlainFilter): filter is PlainQuantified {
 }
 
 /** The parts of a quantified filter, for all three quantifiers. */
-export interface Quantified {
+interface Quantified {
   readonly quantifier: Quantifier;
   readonly path: string;
   readonly where?: PlainFilter;

@@ -118,7 +118,7 @@ export const quotaWindows = [
 ] as const;
 
 /** One window after a call. */
-export interface QuotaState {
+interface QuotaState {
   readonly count: number;
   /** Milliseconds since the epoch. */
   readonly endsAt: number;

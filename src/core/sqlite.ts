@@ -12,7 +12,7 @@ export type SqliteKind = 'native' | 'wasm';
 /** `auto`: native if it loads, else wasm. */
 export type SqliteChoice = SqliteKind | 'auto';
 
-export interface LoadedSqlite {
+interface LoadedSqlite {
   readonly driver: SqliteDriver;
   readonly kind: SqliteKind;
 }

@@ -15,7 +15,7 @@ const POLL_MS = 100;
 
 export type Acquired = Extract<IdempotencyClaim, { state: 'mine' | 'done' }>;
 
-export interface KeyedCall {
+interface KeyedCall {
   readonly tool: string;
   readonly key: string;
   /** The parsed arguments, so different spellings of the same call count as equal. */

@@ -28,7 +28,7 @@ const MAX_STATEMENTS = 100;
 /** How many recent log entries are searched for the entry of the call. */
 const SEARCHED_ENTRIES = 200;
 
-export interface PlaygroundParts extends Omit<CallParts, 'authenticator' | 'activity' | 'toolList'> {
+interface PlaygroundParts extends Omit<CallParts, 'authenticator' | 'activity' | 'toolList'> {
   readonly store: Pick<Store, 'activity' | 'permissions' | 'versions'>;
   readonly pace: RateLimit;
   readonly statements: StatementWatch;
@@ -49,7 +49,7 @@ export interface PlaygroundResult {
 }
 
 /** The stored log entry; without an id if it was not found. */
-export type PlaygroundEntry = ActivityEntry & { readonly id?: number };
+type PlaygroundEntry = ActivityEntry & { readonly id?: number };
 
 export interface Playground {
   /** The instructions that the server sends to assistants. */
@@ -69,7 +69,7 @@ export interface Playground {
   whenIdle(): Promise<void>;
 }
 
-export interface PlaygroundCall {
+interface PlaygroundCall {
   readonly userId: number;
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;

@@ -15,7 +15,6 @@ import { AppError } from '../core/errors.ts';
 import { inSpan } from '../core/observe/telemetry.ts';
 import { suggestNames } from '../core/suggestions.ts';
 import { elicitationOf, questionResult, withRelatedRequest } from './approvals/elicitation.ts';
-import { createProgressSender } from './progress.ts';
 import { installCompletion } from './prompts/completion.ts';
 import { installPrompts } from './prompts/handlers.ts';
 import { installResources } from './resources/handlers.ts';
@@ -27,6 +26,7 @@ import { toResult } from './results/result.ts';
 import { instructionsFor, type serverName } from './server-info.ts';
 import type { Tool } from './tool.ts';
 import type { CallTool, CallTransport, Identity } from './tool-call.ts';
+import { createProgressSender } from './transport/progress.ts';
 import type { ToolList } from './visibility/tool-list.ts';
 
 const LIST_TTL_MS = 300_000;
@@ -141,7 +141,7 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
   };
 }
 
-export function callTransportOf({ mcpReq }: ServerContext): CallTransport {
+function callTransportOf({ mcpReq }: ServerContext): CallTransport {
   const { signal, _meta: meta } = mcpReq;
   return {
     signal,

@@ -8,29 +8,28 @@
 // key (idempotency.ts), all repeats of a call share one execution.
 
 import type { Engine } from '../agent/engine.ts';
-import { describeEffects, logOtherEffects, type Written } from '../agent/write/effects.ts';
+import { describeEffects, type Written } from '../agent/write/effects.ts';
 import type { StopSignal } from '../core/clock/stop.ts';
 import { createTimeLimit, type TimeLimit } from '../core/clock/time-limit.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { commitOutcomeOf } from '../core/errors/lost-commit.ts';
-import { AppError, fail, isAppError } from '../core/errors.ts';
-import { markLogged, reportFailure } from '../core/observe/failures.ts';
+import { type AppError, fail, isAppError } from '../core/errors.ts';
+import { reportFailure } from '../core/observe/failures.ts';
 import type { TraceOrigin } from '../core/observe/telemetry.ts';
 import type { Observe } from '../core/observe.ts';
 import { stepUpScopes } from '../oauth/server/scopes.ts';
 import type { TokenAuthenticator } from '../oauth/tokens/bearer.ts';
 import type { Authenticated } from '../oauth/tokens/verify.ts';
 import type { IdempotencyKeys } from '../store/approvals/types.ts';
-import { outcomeOfCode } from '../store/audit/activity.ts';
-import type { ActivityEntry, ActivityLog, Intent } from '../store/audit/activity-types.ts';
+import type { ActivityLog, Intent } from '../store/audit/activity-types.ts';
 import type { Versions } from '../store/version-types.ts';
 import type { ApprovalCheck, ApprovalDecision, ApprovalQuestion, Elicitation } from './approvals/approval.ts';
+import { beginEntry, type CallRecord, completeEntry, entryOf, entryTypeOf, recordCall } from './call-log.ts';
 import { type Acquired, acquireKey, completeKey } from './idempotency.ts';
 import { repairArguments } from './input/repair.ts';
-import { createProgress, type Progress, type SendProgress } from './progress.ts';
 import { describeCommitted } from './results/write-result.ts';
 import type { Tool, ToolAnswer, ToolCall, WorkflowAccess } from './tool.ts';
+import { createProgress, type Progress, type SendProgress } from './transport/progress.ts';
 import type { Files } from './uploads/files.ts';
 import type { ToolList } from './visibility/tool-list.ts';
 import { createWebhookSender } from './webhook.ts';
@@ -66,7 +65,7 @@ export interface CallParts {
  * The text of the answer, the error of the call, or the question that the client asks its user before it repeats the
  * call.
  */
-export type CallOutcome = CallAnswer | { readonly question: ApprovalQuestion };
+type CallOutcome = CallAnswer | { readonly question: ApprovalQuestion };
 export type CallAnswer =
   | { readonly text: string }
   /** `absent`: names of the tools that the caller is not shown; the error text does not recommend them. */
@@ -96,8 +95,6 @@ export type CallTool = (
   identity: Identity,
   transport: CallTransport,
 ) => Promise<CallOutcome>;
-
-type Subject = ReturnType<Tool['subject']>;
 
 interface Call {
   readonly tool: Tool;
@@ -228,7 +225,7 @@ export function createCallTool(parts: CallParts): CallTool {
     const { auth } = identity;
     const startedAt = clock.now();
     const from = clock.monotonic();
-    let subject: Subject = {};
+    let subject: CallRecord['subject'] = {};
     let type = entryTypeOf(tool);
     let dryRun = false;
     let acquired: Acquired | undefined;
@@ -324,93 +321,4 @@ function requireScope(tool: Tool, auth: Authenticated): void {
 function withoutTimeLimit(asker: Elicitation, limit: TimeLimit): Elicitation {
   if (asker.mode !== 'wait') return asker;
   return { mode: 'wait', ask: (...question) => limit.pauseDuring(() => asker.ask(...question)) };
-}
-
-/** Every write is logged before it runs; if the log cannot be written, the write is refused. */
-async function beginEntry(parts: CallParts, entry: Parameters<ActivityLog['begin']>[0]): Promise<Intent> {
-  try {
-    return await parts.activity.begin(entry);
-  } catch (cause) {
-    parts.observe({ type: 'warning', message: 'A write was refused: the activity log cannot be written.', cause });
-    if (isAppError(cause, 'PLATFORM_UNAVAILABLE')) throw cause;
-    throw markLogged(new AppError('SOURCE_UNAVAILABLE', {}, cause));
-  }
-}
-
-async function completeEntry(
-  parts: CallParts,
-  intent: Intent,
-  call: CallRecord,
-  recordIds: ToolAnswer['recordIds'],
-  written: readonly Written[],
-): Promise<void> {
-  const effects = logOtherEffects(written, call.subject.collection, recordIds);
-  const result = { ...outcomeOf(call), ...(recordIds && { recordIds }), ...effects };
-  await intent.complete(result, commitOutcomeOf(call.failure));
-  reportCall(parts, call);
-}
-
-export interface CallRecord {
-  readonly tool: Tool;
-  /** Default: the type of the tool. A dry run of a writing tool is a read. */
-  readonly type?: ActivityEntry['type'];
-  readonly subject: Subject;
-  readonly auth: Authenticated;
-  readonly startedAt: number;
-  readonly durationMs: number;
-  readonly failure: AppError | undefined;
-  /** The call waits for approval; it has not run. */
-  readonly waits?: boolean;
-  readonly approvalId?: string | undefined;
-  /** The call only computed a preview. */
-  readonly dryRun?: boolean;
-}
-
-const entryTypeOf = ({ annotations }: Tool): ActivityEntry['type'] => (annotations.readOnlyHint ? 'read' : 'write');
-
-/** The log entry of a call: names and ids, never argument values. */
-function entryOf({
-  tool,
-  type,
-  subject,
-  auth,
-  startedAt,
-  approvalId,
-  dryRun,
-}: Omit<CallRecord, 'durationMs' | 'failure' | 'waits'>) {
-  return {
-    userId: auth.userId,
-    renderingId: auth.access.caller.renderingId,
-    clientId: auth.clientId,
-    clientName: auth.clientName,
-    action: tool.name,
-    type: type ?? entryTypeOf(tool),
-    ...subject,
-    startedAt,
-    ...(approvalId !== undefined && { approvalId }),
-    ...(dryRun && { dryRun }),
-  };
-}
-
-const outcomeOf = ({ failure, waits }: Pick<CallRecord, 'failure' | 'waits'>) =>
-  waits ? ({ outcome: 'denied', code: 'APPROVAL_PENDING' } as const) : outcomeOfCode(failure?.code);
-
-/** Writes one entry per call, denied calls included. */
-export function recordCall(parts: Pick<CallParts, 'activity' | 'observe'>, call: CallRecord): void {
-  const durationMs = Math.max(0, Math.round(call.durationMs));
-  parts.activity.record({ ...entryOf(call), ...outcomeOf(call), durationMs });
-  reportCall(parts, call);
-}
-
-function reportCall(parts: Pick<CallParts, 'observe'>, call: CallRecord): void {
-  const { tool, subject, auth, durationMs } = call;
-  parts.observe({
-    type: 'tool.called',
-    tool: tool.name,
-    ...(subject.collection === undefined ? {} : { collection: subject.collection }),
-    userId: auth.userId,
-    clientId: auth.clientId,
-    ...outcomeOf(call),
-    milliseconds: durationMs,
-  });
 }

@@ -115,7 +115,7 @@ export interface PreviewedCall {
 }
 
 /** How a writing tool works out approval and preview. */
-export interface ToolApproval<Arguments> {
+interface ToolApproval<Arguments> {
   /** Whether the call could need approval at all. It runs for every write, so it must answer from memory. */
   readonly mayNeedApproval: (args: Arguments, call: ToolCall) => boolean;
   readonly preview: (args: Arguments, call: ToolCall) => Promise<PreviewedCall>;

@@ -11,7 +11,7 @@ import { type Channel, openChannel, RpcFailure } from './rpc-client.ts';
 import { readSandboxKey } from './sandbox-key.ts';
 import { environmentHashOf, rpcKeyOf } from './signature.ts';
 
-export interface ConnectOptions {
+interface ConnectOptions {
   /** Already checked by the configuration: https, or http on this machine. */
   readonly serverUrl: string;
   readonly envSecret: string;

@@ -6,7 +6,7 @@ import type { Windows } from '../core/limit.ts';
 export const windowMs = 300_000;
 const MAX_NONCES = 200_000;
 
-export interface Nonces {
+interface Nonces {
   /** True only for the first request with this nonce. */
   take(nonce: string, time: number, effect: 'again' | 'once'): boolean | Promise<boolean>;
 }

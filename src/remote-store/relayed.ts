@@ -29,7 +29,7 @@ export interface Greeting {
   readonly version: string;
 }
 
-export type KeyList = readonly { readonly id: string; readonly value: string }[];
+type KeyList = readonly { readonly id: string; readonly value: string }[];
 
 /** How long the name of a log batch is remembered, for a batch that is repeated because its response was lost. */
 const BATCH_MS = 600_000;

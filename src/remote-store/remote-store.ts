@@ -19,7 +19,7 @@ import { type RelayedAnswer, type RelayedArguments, type RelayedName, relayedCal
 import type { Channel } from './rpc-client.ts';
 import { shareCall } from './shared-call.ts';
 
-export interface RemoteStoreParts {
+interface RemoteStoreParts {
   readonly channel: Channel;
   readonly isSandbox: boolean;
   readonly clock: Clock;

@@ -19,7 +19,7 @@ export interface Channel {
   close(): Promise<void>;
 }
 
-export interface ChannelOptions {
+interface ChannelOptions {
   /** URL of the platform endpoint, such as `https://platform.example.com/platform`. */
   readonly url: string;
   readonly key: string;

@@ -4,7 +4,7 @@
 // before its body is read.
 import { hashToken, sign, timingSafeEqualText } from '../core/secret.ts';
 
-export interface Signed {
+interface Signed {
   /** Below the endpoint, such as `/v1/oauth/find`, because a proxy may change the path before it. */
   readonly path: string;
   /** Time of the signer, in milliseconds since the epoch. */

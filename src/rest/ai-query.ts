@@ -116,7 +116,7 @@ function parseQuestion(body: unknown): ModelQuestion {
     fail('INVALID_ARGUMENT', { argument: 'stream', problem: 'expected true or false.' });
   return {
     request: checkRequest(rest),
-    model: model as string | undefined,
+    model,
     stream: stream === true ? { withUsage: parseUsageOption(options) } : undefined,
   };
 }

@@ -19,7 +19,7 @@ import type { ActivityEntry, ActivityLog, Intent } from '../store/audit/activity
 import { describeError } from './error-text.ts';
 import type { Answer, DataCall, DataRoute, RouteRequest } from './route.ts';
 
-export interface PipelineParts {
+interface PipelineParts {
   readonly engine: Engine;
   readonly authenticator: SessionAuthenticator;
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
@@ -31,12 +31,7 @@ export interface PipelineParts {
 }
 
 /** Rejects with the call's error. The activity log records the call in either case. */
-export type RunDataRoute = (
-  route: DataRoute,
-  request: RouteRequest,
-  signedIn: SignedIn,
-  requestId: string,
-) => Promise<Answer>;
+type RunDataRoute = (route: DataRoute, request: RouteRequest, signedIn: SignedIn, requestId: string) => Promise<Answer>;
 
 export function createPipeline(parts: PipelineParts): RunDataRoute {
   const { engine, authenticator, activity, config, prefix, observe, clock } = parts;

@@ -10,7 +10,7 @@ import type { SignedIn } from '../oauth/tokens/session-gate.ts';
 import type { SessionTokens } from '../oauth/tokens/session-token.ts';
 import type { Store } from '../store/store.ts';
 
-export interface SignInParts {
+interface SignInParts {
   readonly store: Pick<Store, 'agentSessions' | 'permissions'>;
   readonly tokens: SessionTokens;
   /** The clients' origins. */
@@ -30,13 +30,13 @@ export interface SignIn {
   end(signedIn: SignedIn, address: string): Promise<void>;
 }
 
-export interface SessionAnswer {
+interface SessionAnswer {
   readonly token: string;
   readonly tokenData: TokenData;
 }
 
 /** Account data for display that the token does not contain. The rights come from the storage on each call. */
-export interface TokenData {
+interface TokenData {
   readonly id: number;
   readonly email: string;
   readonly firstName: string;
@@ -126,7 +126,7 @@ function parseSignInRequest(body: unknown): { readonly renderingId?: number; rea
   }
   return {
     ...(renderingId !== undefined && { renderingId: renderingId as number }),
-    ...(codeChallenge !== undefined && { codeChallenge: codeChallenge as string }),
+    ...(codeChallenge !== undefined && { codeChallenge }),
   };
 }
 

@@ -107,7 +107,13 @@ interface Modules extends RoutedModules {
   readonly triggers: TriggerModules;
 }
 
-/** Requires `config.database` or `openEngine`. The caller chooses the default database. */
+/**
+ * Requires `config.database` or `openEngine`. The caller chooses the default database.
+ *
+ * @example
+ * const app = createApp(loadConfig({ flags: { database: 'sqlite:shop.db' } }), { version: '1.0.0' });
+ * const { mcpUrl } = await app.start();
+ */
 export function createApp(configured: Config, options: AppOptions): App {
   const clock = options.clock ?? systemClock;
   const observer = createObserver();

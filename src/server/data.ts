@@ -23,7 +23,7 @@ export interface DataOptions {
   readonly openEngine?: (parts: EngineParts) => Promise<Engine>;
 }
 
-export interface OpenedData {
+interface OpenedData {
   readonly store: OpenedStore;
   readonly engine: Engine;
 }

@@ -5,7 +5,7 @@ import { fail } from '../core/errors.ts';
 import { randomToken, sign, timingSafeEqualText } from '../core/secret.ts';
 import type { Store } from '../store/store.ts';
 
-export interface Environment {
+interface Environment {
   /** Binds the environment to this secret if it has none yet. Throws CONFIGURATION if it already has another secret. */
   claim(): Promise<void>;
   /** The newest first. Empty if another process has a configured secret and this one does not. */

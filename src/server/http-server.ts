@@ -17,7 +17,7 @@ const KEEP_ALIVE_MS = 75_000;
 /** How often connections are checked for requests that take too long to arrive. */
 const STALL_STEP_MS = 1000;
 
-export interface HttpServer {
+interface HttpServer {
   /** Throws CONFIGURATION when it cannot listen. */
   open(): Promise<{ readonly address: string; readonly port: number }>;
   /** Refuses new connections. Closes open ones after their responses, or when the time is over. */
@@ -71,7 +71,7 @@ export function createHttpServer(
   };
 }
 
-export interface InFlight {
+interface InFlight {
   /**
    * Counts a response as pending until it ends or the client disconnects. Call the returned function if the host
    * answers instead.
@@ -122,7 +122,7 @@ function applyAbsoluteTarget(req: IncomingMessage): void {
   req.headers.host = host;
 }
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly port: number;
   readonly host: string;
   /** The settings that an error message names. */

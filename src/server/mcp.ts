@@ -24,7 +24,7 @@ import type { WorkflowService } from '../workflows/workflows.ts';
 import { openApprovals } from './approval.ts';
 import { openWorkflowAccess } from './workflow-access.ts';
 
-export interface McpOptions {
+interface McpOptions {
   readonly config: Config & { readonly publicUrl: string };
   readonly store: OpenedStore;
   readonly engine: Engine;

@@ -5,7 +5,7 @@ import type { Config } from '../core/config.ts';
 import { contentType } from '../core/observe/prometheus.ts';
 import { bracketed, isWildcard, listen, refuse } from './http-server.ts';
 
-export interface MetricsServer {
+interface MetricsServer {
   /** Returns the URL to scrape. Throws CONFIGURATION when it cannot listen. */
   open(): Promise<string>;
   close(): Promise<void>;

@@ -31,7 +31,7 @@ export function openRemotes(parts: {
 /**
  * The URL of the client metadata document; undefined if an authorization server with our own checks would reject it.
  */
-export function createRemoteAddresses({ url }: Pick<ConsolePaths, 'url'>): RemoteAddresses {
+function createRemoteAddresses({ url }: Pick<ConsolePaths, 'url'>): RemoteAddresses {
   return {
     callback: (id) => url(remoteCallbackPage(id)),
     document(id) {

@@ -15,7 +15,7 @@ import { isApplicationToken } from '../store/oauth/tokens.ts';
 import { openApprovals } from './approval.ts';
 import { type DataOptions, openData } from './data.ts';
 
-export interface StdioOptions extends Pick<DataOptions, 'customize'> {
+interface StdioOptions extends Pick<DataOptions, 'customize'> {
   /** Version of this package, reported to clients. */
   readonly version: string;
   readonly restrictions: RestrictionParameters;
@@ -25,7 +25,7 @@ export interface StdioOptions extends Pick<DataOptions, 'customize'> {
   readonly clock?: Clock;
 }
 
-export interface StdioApp {
+interface StdioApp {
   /** Resolves when the client closes its side or exits. */
   readonly ended: Promise<void>;
   /** Waits briefly for running calls, cancels the rest, writes batched entries, and closes. */

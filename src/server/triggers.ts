@@ -10,7 +10,7 @@ import { type Callbacks, createCallbacks } from '../workflows/triggers/callbacks
 import { createTriggers, type Triggers } from '../workflows/triggers/trigger.ts';
 import { createTriggerAddresses, type TriggerAddresses } from '../workflows/triggers/trigger-address.ts';
 
-export interface TriggersOptions {
+interface TriggersOptions {
   readonly config: Config;
   readonly store: OpenedStore;
   readonly paths: ApiPaths;

@@ -14,7 +14,7 @@ import { createMcpStep } from '../workflows/steps/mcp.ts';
 import { stepHandlers } from '../workflows/steps/table.ts';
 import { createWorkflowService, type WorkflowService } from '../workflows/workflows.ts';
 
-export interface WorkflowsOptions {
+interface WorkflowsOptions {
   readonly config: Pick<Config, 'workflows' | 'workflowRunsAtOnce' | 'redisUrl' | 'environment' | 'fileLimitBytes'>;
   readonly store: OpenedStore;
   readonly engine: Engine;

@@ -70,7 +70,7 @@ export interface AgentSchemas {
   keep(document: string): Promise<void>;
 }
 
-export interface AgentSchema {
+interface AgentSchema {
   readonly hash: string;
   /** JSON, as in the schema file. */
   readonly document: string;

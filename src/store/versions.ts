@@ -8,7 +8,7 @@ import type { SqliteConnection } from '../core/sqlite.ts';
 import type { Database } from './database/database.ts';
 import type { Versions } from './version-types.ts';
 
-export type VersionName = keyof Versions;
+type VersionName = keyof Versions;
 
 export interface VersionRows {
   current(): Versions | Promise<Versions>;

@@ -18,7 +18,7 @@ import type {
   RecordIds,
 } from './typed-client.ts';
 
-export interface ActionContext {
+interface ActionContext {
   readonly connection: Connection;
   readonly collection: string;
   readonly name: string;

@@ -15,6 +15,18 @@ import type { AgentTestClient, Timing } from './typed-client.ts';
  * `S` is the interface of generated typings, if you have them. Start the agent with the sandbox as its serverUrl first.
  * Throws CONFIGURATION, with the option and a remedy, for invalid options. Throws AgentHttpError when the agent is not
  * reachable or rejects the user. (Behaviour 2.9 and 4.7.)
+ *
+ * @example
+ * import { createAgentTestClient } from 'portico/testing';
+ *
+ * const client = await createAgentTestClient({
+ *   agentUrl: 'http://127.0.0.1:3931',
+ *   serverUrl: 'http://127.0.0.1:4000',
+ *   agentServiceEnvSecret: 'the envSecret of the agent',
+ *   agentServiceAuthSecret: 'the authSecret of the agent',
+ *   agentSchemaPath: '.portico-schema.json',
+ * });
+ * const paid = await client.collection('orders').count({ filters: { field: 'status', operator: 'Equal', value: 'paid' } });
  */
 export async function createAgentTestClient<S extends object = AnySchema>(
   options: TestClientOptions,

@@ -9,7 +9,7 @@ import { packRecordId, pathOf, type QueryOptions, selectionBody, writeQuery } fr
 import type { Schema } from './schema.ts';
 import type { ActionTarget, Capabilities, CollectionClient, RecordIds, RelationClient } from './typed-client.ts';
 
-export interface ClientContext {
+interface ClientContext {
   readonly connection: Connection;
   readonly schema: Schema;
   /** IANA name. */

@@ -7,7 +7,7 @@ import { type PermissionOverrides, writeRights } from './rights.ts';
 import { connectSandbox, type SandboxControls } from './sandbox.ts';
 import { openSchema, type Schema } from './schema.ts';
 
-export interface Connected {
+interface Connected {
   readonly options: CheckedTestOptions;
   readonly schema: Schema;
   readonly sandbox: SandboxControls;

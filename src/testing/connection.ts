@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from '../core/clock.ts';
 import { ActionFormValidationError, ActionRequiresApprovalError, AgentHttpError, firstErrorOf } from './failures.ts';
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** URL of the HTTP API, without a trailing slash. */
   readonly address: string;
   /** Token of the user. */
@@ -11,7 +11,7 @@ export interface ConnectionOptions {
   readonly clock?: Pick<Clock, 'after'>;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly query?: URLSearchParams;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */

@@ -104,7 +104,7 @@ export function identify(schema: Schema, collection: string, input: unknown): Id
 }
 
 /** Bytes become a data URI. Other values stay as they are; JSON serializes dates. */
-export function wireValue(value: unknown): unknown {
+function wireValue(value: unknown): unknown {
   if (value instanceof Uint8Array)
     return `data:application/octet-stream;base64,${Buffer.from(value).toString('base64')}`;
   return value;

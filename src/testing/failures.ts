@@ -82,7 +82,7 @@ export class UnknownActionFieldError extends Error {
 }
 
 /** A JSON:API error object from the agent's HTTP API. */
-export interface ErrorObject {
+interface ErrorObject {
   readonly name?: string;
   readonly detail?: string;
   readonly status?: number;

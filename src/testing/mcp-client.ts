@@ -40,7 +40,7 @@ export class McpToolError extends Error {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what a tool answers is the test's to know
-export type ToolAnswer = any;
+type ToolAnswer = any;
 
 /** Calls an agent as an assistant does, as the user of a sandbox. Created by `createMcpTestClient`. */
 export interface McpTestClient {
@@ -66,7 +66,16 @@ export interface McpTestClientOptions extends TestClientOptions {
 
 const allScopes = ['mcp:read', 'mcp:write', 'mcp:action'];
 
-/** Connects as the user of the sandbox. Start the agent with the sandbox as its serverUrl and with MCP first. */
+/**
+ * Connects as the user of the sandbox. Start the agent with the sandbox as its serverUrl and with MCP first.
+ *
+ * @example
+ * import { createMcpTestClient, createTestableAgent } from 'portico/testing';
+ *
+ * const { options, mcpPath } = await createTestableAgent(() => undefined);
+ * const mcp = await createMcpTestClient({ ...options, mcpPath, scopes: ['mcp:read'] });
+ * await mcp.listTools();
+ */
 export async function createMcpTestClient(clientOptions: McpTestClientOptions): Promise<McpTestClient> {
   const { mcpPath = '/mcp', scopes = allScopes, ...options } = clientOptions;
   const at = callSite(createMcpTestClient);

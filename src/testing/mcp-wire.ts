@@ -2,7 +2,7 @@
 // the SDK's client, which would become a runtime dependency of every Portico server.
 import { AgentHttpError } from './failures.ts';
 
-export const protocolVersion = '2026-07-28';
+const protocolVersion = '2026-07-28';
 
 /** The `_meta` of every request. */
 const about = {
@@ -11,7 +11,7 @@ const about = {
   'io.modelcontextprotocol/clientInfo': { name: 'portico-testing', version: '1' },
 };
 
-export interface McpRequest {
+interface McpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }

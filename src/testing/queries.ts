@@ -22,7 +22,7 @@ export interface QueryOptions {
   readonly segment?: string | undefined;
 }
 
-export interface RequestQuery {
+interface RequestQuery {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -72,7 +72,7 @@ type WireFilter =
   | { readonly aggregator: 'and' | 'or' | 'not'; readonly conditions: readonly WireFilter[] }
   | (Partial<Record<Quantifier, string>> & { readonly where?: WireFilter });
 
-export function wireFilter(filter: PlainFilter): WireFilter {
+function wireFilter(filter: PlainFilter): WireFilter {
   if (isBranch(filter)) {
     const aggregator = ({ And: 'and', Or: 'or', Not: 'not' } as const)[filter.aggregator];
     return { aggregator, conditions: filter.conditions.map(wireFilter) };

@@ -55,7 +55,15 @@ const everything: CollectionPermission = {
   export: true,
 };
 
-/** `port`: 0 picks a free port. Throws CONFIGURATION when the port is in use. (Behaviour 4.7.) */
+/**
+ * `port`: 0 picks a free port. Throws CONFIGURATION when the port is in use. (Behaviour 4.7.)
+ *
+ * @example
+ * import { createForestServerSandbox } from 'portico/testing';
+ *
+ * const sandbox = await createForestServerSandbox();
+ * process.env.SERVICE_SERVER_URL = sandbox.url;
+ */
 export async function createForestServerSandbox(port = 0): Promise<Sandbox> {
   if (!(Number.isInteger(port) && port >= 0 && port <= 65_535))
     fail('CONFIGURATION', { problem: 'createForestServerSandbox: the port must be a number from 0 to 65535.' });

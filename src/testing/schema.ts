@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { fail } from '../core/errors.ts';
 import { suggestNames } from '../core/suggestions.ts';
 
-export interface SchemaField {
+interface SchemaField {
   readonly field: string;
   readonly isPrimaryKey: boolean;
   readonly type: unknown;
@@ -13,14 +13,14 @@ export interface SchemaField {
   readonly relationship?: 'BelongsTo' | 'HasOne' | 'HasMany' | 'BelongsToMany';
 }
 
-export interface SchemaAction {
+interface SchemaAction {
   readonly name: string;
   readonly type: 'single' | 'bulk' | 'global';
   /** Path with the prefix of the HTTP API. */
   readonly endpoint: string;
 }
 
-export interface SchemaCollection {
+interface SchemaCollection {
   readonly name: string;
   readonly fields: readonly SchemaField[];
   readonly actions: readonly SchemaAction[];
@@ -38,7 +38,7 @@ export interface Schema {
   keyOf(collection: string): readonly string[];
 }
 
-export interface SchemaRelation {
+interface SchemaRelation {
   readonly name: string;
   readonly target: string;
   readonly isMany: boolean;

@@ -40,7 +40,16 @@ export interface TestableAgent<S extends object = AnySchema> {
   close(): Promise<void>;
 }
 
-/** `customize` adds the data sources and the customizations. */
+/**
+ * `customize` adds the data sources and the customizations.
+ *
+ * @example
+ * import { createTestableAgent } from 'portico/testing';
+ *
+ * const { client, close } = await createTestableAgent((shop) => void shop.addDataSource(createSqlDataSource('sqlite:shop.db')));
+ * await client.collection('orders').list({ fields: ['id'] });
+ * await close();
+ */
 export async function createTestableAgent<S extends object = AnySchema>(
   customize: (agent: Agent<S>) => void,
   options: TestableAgentOptions = {},

@@ -11,7 +11,7 @@ import { createInputRequests, type InputRequests } from './input-requests/answer
 import { createRunFiles } from './runs/files.ts';
 import { createRunLog } from './runs/log.ts';
 
-export interface WorkflowServiceParts {
+interface WorkflowServiceParts {
   readonly engine: Engine;
   readonly store: Pick<Store, 'workflows' | 'runs' | 'activity' | 'files'>;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export interface WorkflowServiceParts {
 }
 
 /** The caller and their client, for the activity log. */
-export interface Requester {
+interface Requester {
   readonly access: Access;
   readonly origin: RunOrigin;
   /** The OAuth client, or `token <name>`, as in other log entries. */
@@ -30,7 +30,7 @@ export interface Requester {
   readonly clientName: string;
 }
 
-export interface StartRequest {
+interface StartRequest {
   readonly workflow: Workflow;
   /** Packed. Not checked for existence (behaviour api 4.2, 1). */
   readonly recordId: string;
@@ -74,7 +74,7 @@ export const canSeeWorkflow = (
 ): boolean => renderingId === access.caller.renderingId && access.can('browse', collection);
 
 /** Users may view their own runs. Editors and higher levels may view all runs of their rendering. */
-export const canSeeRun = (access: Access, run: Pick<Run, 'renderingId' | 'collection' | 'userId'>): boolean =>
+const canSeeRun = (access: Access, run: Pick<Run, 'renderingId' | 'collection' | 'userId'>): boolean =>
   canSeeWorkflow(access, run) && (run.userId === access.caller.id || access.caller.permissionLevel !== 'user');
 
 export function createWorkflowService({

@@ -2,7 +2,7 @@
 // something else.
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { AiChunk, AiRequest } from '../../src/engine.ts';
+import type { AiChunk, AiRequest } from '../../src/entries/engine.ts';
 import { AppError } from '../../src/index.ts';
 import { failing, KEY, kinds, openProvider, type Reply, saying, speaking, spoken } from './ai-server.ts';
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
-import type { AiAnswer, AiRequest } from '../../src/engine.ts';
+import type { AiAnswer, AiRequest } from '../../src/entries/engine.ts';
 import { AppError, createAiProvider } from '../../src/index.ts';
 import { failing, KEY, kinds, openAiServer, openProvider, providerAt, type Reply, saying } from './ai-server.ts';
 

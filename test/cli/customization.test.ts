@@ -8,7 +8,7 @@ import { writeDemo } from '../../src/cli/demo/shop.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
-import { createEngineAgent } from '../../src/engine.ts';
+import { createEngineAgent } from '../../src/entries/engine.ts';
 import { createMemoryDataSource, createSqlDataSource } from '../../src/index.ts';
 import { accessOf } from '../agent/shop.ts';
 

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { AppError } from '../../src/core/errors.ts';
-import { createEngineAgent, type Observation } from '../../src/engine.ts';
+import { createEngineAgent, type Observation } from '../../src/entries/engine.ts';
 import { createSqlDataSource, type Engine, type SqlConnectionOptions } from '../../src/index.ts';
 import { problemsOf } from '../agent/attempt.ts';
 import { accessOf } from '../agent/shop.ts';

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const binOf = (name: string): string => {
@@ -68,9 +69,16 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Typed customizations, right ones and ones that must not compile. */
-const project = ['customizer.test-d.ts', 'actions.test-d.ts', 'testing.test-d.ts', 'typed-shop-typings.ts'];
+const project = [
+  'customizer.test-d.ts',
+  'members.test-d.ts',
+  'actions.test-d.ts',
+  'testing.test-d.ts',
+  'typed-shop-typings.ts',
+];
 const entryOf: Readonly<Record<string, string>> = {
   '../../src/index.ts': "'portico'",
+  '../../src/plugins/index.ts': "'portico/plugins'",
   '../../src/testing/index.ts': "'portico/testing'",
   '../../src/agent/actions/definitions.ts': "'portico'",
 };
@@ -114,6 +122,13 @@ test.each(cases)(
   },
   300_000,
 );
+
+test('the project calls every method of the customizer', () => {
+  const text = readFileSync(join(root, 'test', 'types', 'members.test-d.ts'), 'utf8');
+  const methods = Object.getOwnPropertyNames(CollectionCustomizer.prototype).filter((name) => name !== 'constructor');
+  expect(methods.length).toBeGreaterThan(30);
+  expect(methods.filter((name) => !new RegExp(`\\.${name}[(<]`).test(text))).toEqual([]);
+});
 
 test('the declarations keep the deprecation of the aliases', () => {
   const declared = readFileSync(join(folder, 'node_modules', 'portico', 'dist', 'index.d.ts'), 'utf8');

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { AppError } from '../../src/core/errors.ts';
-import { createEngineAgent, type Observation } from '../../src/engine.ts';
+import { createEngineAgent, type Observation } from '../../src/entries/engine.ts';
 import { createSqlDataSource, type Engine } from '../../src/index.ts';
 import { connect } from '../agent/connection.ts';
 import { accessOf } from '../agent/shop.ts';

@@ -55,11 +55,11 @@ const folderReach: Readonly<Record<string, readonly string[]>> = {
     'frameworks',
     'cloud',
   ],
-  engine: ['agent'],
-  sources: ['agent'],
+  'entries/engine': ['agent'],
+  'entries/server': ['server', 'remote-store', 'store', 'oauth', 'agent', 'workflows', 'mcp', 'api', 'rest', 'console'],
+  'entries/sources': ['agent'],
   index: [
-    'engine',
-    'sources',
+    'entries',
     'server',
     'store',
     'oauth',
@@ -190,7 +190,11 @@ export function judge(files: SourceFiles, manifest: Manifest): string[] {
 const isRelative = (from: string): boolean => from.startsWith('.');
 const target = (file: string, from: string): string => posix.normalize(posix.join(posix.dirname(file), from));
 const parts = (path: string): string[] => path.replace(/^src\//, '').split('/');
-const folderOf = (path: string): string => parts(path)[0]!.replace(/\.ts$/, '');
+/** The first folder. Each file of `entries` has its own rule. */
+function folderOf(path: string): string {
+  const [first, second] = parts(path);
+  return (first === 'entries' ? `${first}/${second}` : first!).replace(/\.ts$/, '');
+}
 
 function reaches(allowed: readonly string[], to: string): boolean {
   return allowed.some((entry) => to === entry || to === `${entry}.ts` || to.startsWith(`${entry}/`));
@@ -334,9 +338,7 @@ function judgeManifest(files: SourceFiles, manifest: Manifest): string[] {
       .filter(([, file]) => !files.has(file))
       .map(([entry, file]) => `package.json: exports '${entry}', but there is no ${file}`),
     ...[...files.keys()]
-      .filter(
-        (path) => /^src\/(((testing|cloud|plugins)\/)?index|engine|server|sources)\.ts$/.test(path) && !named.has(path),
-      )
+      .filter((path) => /^src\/(((testing|cloud|plugins)\/)?index|entries\/.+)\.ts$/.test(path) && !named.has(path))
       .map((path) => `package.json: exports does not name ${path}`),
   ];
 }

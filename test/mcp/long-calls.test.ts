@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { StopSignal } from '../../src/core/clock/stop.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { createProgress, type ProgressMessage } from '../../src/mcp/progress.ts';
+import { createProgress, type ProgressMessage } from '../../src/mcp/transport/progress.ts';
 import { type AnyClient, clientNames, connectClient } from './client.ts';
 import { answerOf, type House, legacy, modern, openHouse, post } from './house.ts';
 

@@ -3,7 +3,7 @@
 import { OpenAI } from 'openai';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { createEngineAgent } from '../../src/engine.ts';
+import { createEngineAgent } from '../../src/entries/engine.ts';
 import { type AiProvider, createMemoryDataSource } from '../../src/index.ts';
 import { failing, KEY, kinds, openProvider, type Reply, saying, speaking, spoken } from '../agent/ai-server.ts';
 import { type House, openHouse } from './house.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
-import type { AiAnswer } from '../../src/engine.ts';
+import type { AiAnswer } from '../../src/entries/engine.ts';
 import { createAgent, createAiProvider, createMemoryDataSource, type MemoryTable } from '../../src/index.ts';
 import { createForestServerSandbox } from '../../src/testing/index.ts';
 import { connectSandbox } from '../../src/testing/sandbox.ts';

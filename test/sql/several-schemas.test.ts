@@ -2,7 +2,7 @@
 // joined and written like those of one schema, with foreign keys between them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { createEngineAgent, type Observation } from '../../src/engine.ts';
+import { createEngineAgent, type Observation } from '../../src/entries/engine.ts';
 import { createSqlDataSource, type Engine } from '../../src/index.ts';
 import { accessOf } from '../agent/shop.ts';
 import { remoteServers, type TestDatabase } from '../databases.ts';

@@ -41,7 +41,7 @@ export interface Actions {
   ): Promise<CheckedAction & { readonly found: readonly unknown[] }>;
 }
 
-export interface CheckedAction {
+interface CheckedAction {
   /** The number of selected records; null for a `Global` action. */
   readonly records: number | null;
   /** The `formValues` that the code would receive. */
@@ -55,17 +55,17 @@ export interface ActionRequest extends Selection {
   readonly values?: SubmittedValues;
 }
 
-export interface FormRequest extends ActionRequest {
+interface FormRequest extends ActionRequest {
   /** The id of the field that changed, if that is the reason to load the form. */
   readonly changed?: string;
 }
 
-export interface SearchRequest extends ActionRequest {
+interface SearchRequest extends ActionRequest {
   readonly field: string;
   readonly search: string;
 }
 
-export interface ExecuteRequest extends ActionRequest {
+interface ExecuteRequest extends ActionRequest {
   /** By field id: the search text that found the value, for fields with a dynamic search. */
   readonly searches?: Readonly<Record<string, string>>;
 }

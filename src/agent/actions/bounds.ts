@@ -5,7 +5,7 @@ import type { Option, WidgetName } from './elements.ts';
 import type { FieldType } from './field-types.ts';
 
 /** A field with its options evaluated. */
-export interface EvaluatedField {
+interface EvaluatedField {
   readonly type: FieldType;
   readonly widget: WidgetName | undefined;
   /** By name; absent ones are undefined. */

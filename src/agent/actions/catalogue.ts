@@ -54,7 +54,7 @@ function checkNames(entry: ActionEntry, others: readonly CatalogueEntry[], optio
 }
 
 /** Lower case. Each run of characters other than letters, digits and `-` becomes one `-`. */
-export function toSlug(name: string): string {
+function toSlug(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9-]+/g, '-');
 }
 

@@ -20,7 +20,7 @@ export interface FormFile {
 }
 
 /** The types of values in handlers and in `execute`; null or undefined for an empty field. */
-export interface FieldValues {
+interface FieldValues {
   readonly String: string;
   readonly Number: number;
   readonly Boolean: boolean;
@@ -96,7 +96,7 @@ export interface BulkContext<Values = FormValues> {
   getCompositeRecordIds(): Promise<(string | number)[][]>;
 }
 
-export interface SingleContext<Values = FormValues> extends BulkContext<Values> {
+interface SingleContext<Values = FormValues> extends BulkContext<Values> {
   /** RECORD_NOT_FOUND if the record no longer exists. */
   getRecord(fields: readonly string[]): Promise<ActionRecord>;
   /** The value of the key; for a composite key, its packed text. */
@@ -112,10 +112,10 @@ export type ActionContext<Scope extends ActionScope = ActionScope, Values = Form
   : BulkContext<Values>;
 
 /** A value, or a function of the context that returns it. Undefined means absent. */
-export type Dynamic<Context, Value> = Value | ((context: Context) => Value | undefined | Promise<Value | undefined>);
+type Dynamic<Context, Value> = Value | ((context: Context) => Value | undefined | Promise<Value | undefined>);
 
-export type OptionOf<Value> = Value | { readonly value: Value | null; readonly label: string };
-export type Options<Context, Value> =
+type OptionOf<Value> = Value | { readonly value: Value | null; readonly label: string };
+type Options<Context, Value> =
   | readonly OptionOf<Value>[]
   | ((
       context: Context,
@@ -211,7 +211,7 @@ interface FieldBase<Type extends FieldType, Context> {
   readonly defaultValue?: Dynamic<Context, FieldValues[Type] | null>;
 }
 
-export type FieldOf<Type extends FieldType, Context> = FieldBase<Type, Context> &
+type FieldOf<Type extends FieldType, Context> = FieldBase<Type, Context> &
   WithWidget<Type, Context> &
   (Type extends keyof Extras<Context> ? Extras<Context>[Type] : unknown) &
   (FieldValues[Type] extends readonly unknown[] ? (Type extends 'Collection' ? unknown : ListLengths) : unknown);
@@ -239,19 +239,19 @@ interface LayoutBase<Context> {
   readonly if?: (context: Context) => boolean | Promise<boolean>;
 }
 
-export interface Separator<Context> extends LayoutBase<Context> {
+interface Separator<Context> extends LayoutBase<Context> {
   /** A line. */
   readonly component: 'Separator';
 }
 
-export interface HtmlBlock<Context> extends LayoutBase<Context> {
+interface HtmlBlock<Context> extends LayoutBase<Context> {
   /** A block of HTML. */
   readonly component: 'HtmlBlock';
   /** The HTML. The code that displays it must sanitize it. */
   readonly content: Dynamic<Context, string>;
 }
 
-export interface FieldRow<Values, Context> extends LayoutBase<Context> {
+interface FieldRow<Values, Context> extends LayoutBase<Context> {
   /** Fields beside each other. */
   readonly component: 'Row';
   /** The fields of the row. */
@@ -259,7 +259,7 @@ export interface FieldRow<Values, Context> extends LayoutBase<Context> {
 }
 
 /** Only at the root, and only next to other pages. */
-export interface FormPage<Values, Context> extends LayoutBase<Context> {
+interface FormPage<Values, Context> extends LayoutBase<Context> {
   /** A page of the form. */
   readonly component: 'Page';
   /** The elements of the page. */

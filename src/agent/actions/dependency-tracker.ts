@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FormValues } from './definitions.ts';
 
 /** The state that handlers can read. */
-export interface FormState {
+interface FormState {
   values(): ReadonlyMap<string, unknown>;
   hasChanged(field: string): boolean;
 }
@@ -26,7 +26,7 @@ export interface TrackedContext {
   hasFieldChanged(fieldName: string): boolean;
 }
 
-export interface DependencyTracker {
+interface DependencyTracker {
   /** The cell of the last call if its reads are unchanged, ignoring the field `own`; otherwise that of a new call. */
   evaluate(handler: (looking: TrackedContext) => Promise<unknown>, known: unknown, own?: string): Cell;
   /** The fields that a handler has read. */

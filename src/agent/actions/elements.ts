@@ -36,7 +36,7 @@ export const widgets = {
 
 export type WidgetName = keyof typeof widgets;
 
-export type Component = 'Separator' | 'HtmlBlock' | 'Row' | 'Page';
+type Component = 'Separator' | 'HtmlBlock' | 'Row' | 'Page';
 
 const components: Readonly<Record<Component, readonly string[]>> = {
   Separator: [],
@@ -90,7 +90,7 @@ export interface FieldElement {
   readonly options: readonly string[];
 }
 
-export interface LayoutElement {
+interface LayoutElement {
   readonly kind: 'layout';
   readonly component: Component;
   readonly props: Props;

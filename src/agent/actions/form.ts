@@ -37,7 +37,7 @@ export interface Form {
   searchOptions(field: string, search: string): Promise<readonly Option[]>;
 }
 
-export interface FormContext extends ActionCall {
+interface FormContext extends ActionCall {
   /** The form, already read. Undefined if it is a function. */
   readonly elements: readonly Element[] | undefined;
   /** The members of the context that are not tracked. */

@@ -19,14 +19,14 @@ export interface SuccessResult extends WithHeaders {
   readonly invalidated: readonly string[];
 }
 
-export interface ErrorResult extends WithHeaders {
+interface ErrorResult extends WithHeaders {
   /** Made by `error`. */
   readonly type: 'error';
   readonly message: string;
   readonly html?: string;
 }
 
-export interface WebhookResult extends WithHeaders {
+interface WebhookResult extends WithHeaders {
   /** Made by `webhook`. */
   readonly type: 'webhook';
   readonly url: string;
@@ -49,7 +49,7 @@ export interface FileResult extends WithHeaders {
   readonly mimeType: string;
 }
 
-export interface RedirectResult extends WithHeaders {
+interface RedirectResult extends WithHeaders {
   /** Made by `redirectTo`. */
   readonly type: 'redirect';
   readonly path: string;
@@ -60,23 +60,76 @@ export type ActionResult = SuccessResult | ErrorResult | WebhookResult | FileRes
 
 /** Behaviour 2.3. Invalid arguments throw INVALID_ARGUMENT. */
 export interface ResultBuilder {
-  /** The action is done. Defaults: `Success`, no HTML, no collection to read again. */
+  /**
+   * The action is done. Defaults: `Success`, no HTML, no collection to read again.
+   *
+   * @example
+   * orders.addAction('Send', {
+   *   scope: 'Single',
+   *   execute: (context, resultBuilder) =>
+   *     resultBuilder.success('Sent', { html: '<b>Sent</b>', invalidated: ['orders'] }),
+   * });
+   */
   success(
     message?: string,
     options?: { readonly html?: string; readonly invalidated?: readonly string[] },
   ): SuccessResult;
-  /** The action refuses, with a message for the user. Defaults: `Error`, no HTML. */
+  /**
+   * The action refuses, with a message for the user. Defaults: `Error`, no HTML.
+   *
+   * @example
+   * orders.addAction('Send', {
+   *   scope: 'Single',
+   *   execute: (context, resultBuilder) =>
+   *     resultBuilder.error('The order has no address'),
+   * });
+   */
   error(message?: string, options?: { readonly html?: string }): ErrorResult;
   /**
    * A request that the client, or the server for clients without a browser, sends to the URL. Defaults: POST, no
    * headers, an empty object.
+   *
+   * @example
+   * orders.addAction('Send', {
+   *   scope: 'Single',
+   *   execute: (context, resultBuilder) =>
+   *     resultBuilder.webhook('https://mail.example.com', 'POST', { 'X-Key': '1' }, { to: 'Ada' }),
+   * });
    */
   webhook(url: string, method?: string, headers?: Readonly<Record<string, string>>, body?: unknown): WebhookResult;
-  /** A file to download. Defaults: `file`, `application/octet-stream`. */
+  /**
+   * A file to download. Defaults: `file`, `application/octet-stream`.
+   *
+   * @example
+   * orders.addAction('Send', {
+   *   scope: 'Single',
+   *   generateFile: true,
+   *   execute: (context, resultBuilder) =>
+   *     resultBuilder.file('id;total', 'orders.csv', 'text/csv'),
+   * });
+   */
   file(stream: Readable | Buffer | string, filename?: string, mimeType?: string): FileResult;
-  /** A path of the application, or an http(s) URL. */
+  /**
+   * A path of the application, or an http(s) URL.
+   *
+   * @example
+   * orders.addAction('Send', {
+   *   scope: 'Single',
+   *   execute: (context, resultBuilder) =>
+   *     resultBuilder.redirectTo('/orders'),
+   * });
+   */
   redirectTo(path: string): RedirectResult;
-  /** Adds a header to the results built after it. */
+  /**
+   * Adds a header to the results built after it.
+   *
+   * @example
+   * orders.addAction('Send', {
+   *   scope: 'Single',
+   *   execute: (context, resultBuilder) =>
+   *     resultBuilder.setHeader('X-Queue', 'mail').success('Sent'),
+   * });
+   */
   setHeader(name: string, value: string): ResultBuilder;
 }
 

@@ -70,7 +70,7 @@ export interface AiRequest {
   readonly response_format?: AiResponseFormat;
 }
 
-export interface AiTextPart {
+interface AiTextPart {
   readonly type: 'text';
   readonly text: string;
 }
@@ -85,7 +85,7 @@ export type AiMessage =
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: AiContent };
 
 /** Has content, tool calls, or both. The message of an answer can be sent back unchanged. */
-export interface AiAssistantMessage {
+interface AiAssistantMessage {
   readonly role: 'assistant';
   readonly content?: AiContent | null;
   readonly tool_calls?: readonly AiToolCall[];
@@ -157,7 +157,7 @@ export interface AiAnswer {
   readonly usage: AiUsage;
 }
 
-export interface AiChoice {
+interface AiChoice {
   readonly index: 0;
   readonly message: {
     readonly role: 'assistant';
@@ -186,7 +186,7 @@ export interface AiChunk {
   readonly usage?: AiUsage;
 }
 
-export interface AiChunkChoice {
+interface AiChunkChoice {
   readonly index: 0;
   readonly delta: AiDelta;
   readonly finish_reason: AiFinishReason | null;
@@ -210,7 +210,7 @@ export interface AiCallDelta {
 }
 
 /** In tokens; zero if the provider does not report usage. */
-export interface AiUsage {
+interface AiUsage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly total_tokens: number;

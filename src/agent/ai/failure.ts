@@ -10,7 +10,7 @@ interface ClientError {
   readonly cause?: unknown;
 }
 
-export interface FailureContext {
+interface FailureContext {
   readonly provider: string;
   readonly apiKey: string;
   /** Milliseconds since the epoch. */

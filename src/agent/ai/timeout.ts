@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { AppError, fail } from '../../core/errors.ts';
 
-export interface TimeoutOptions {
+interface TimeoutOptions {
   readonly provider: string;
   readonly seconds: number;
   readonly signal: AbortSignal | undefined;

@@ -3,7 +3,7 @@
 import { suggestNames } from '../../core/suggestions.ts';
 import type { SchemaFile } from './schema-file.ts';
 
-export interface SchemaDifference {
+interface SchemaDifference {
   readonly collection: string;
   readonly line: string;
 }

@@ -7,7 +7,7 @@ import { findInverse } from '../model/inverse.ts';
 import type { Collection, Column, Field, Model, Relation } from '../model/types.ts';
 import type { ColumnType } from '../sources/column-types.ts';
 
-export interface SchemaOptions {
+interface SchemaOptions {
   /** The prefix of the HTTP API, such as `/service`. */
   readonly prefix: string;
   /** The version of this package. */
@@ -28,7 +28,7 @@ export interface SchemaFile {
   readonly meta: unknown;
 }
 
-export interface SchemaCollection {
+interface SchemaCollection {
   readonly name: string;
   readonly fields: readonly { readonly field: string }[];
 }

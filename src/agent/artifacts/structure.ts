@@ -4,7 +4,7 @@
 import { type Access, mayCustomize } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
-import type { ChosenTable } from '../model/build.ts';
+import type { ChosenTable } from '../model/chosen-tables.ts';
 import type { DescribedColumn, DescribedTable } from '../sources/described.ts';
 import type { Source } from '../sources/source.ts';
 
@@ -14,18 +14,18 @@ export interface Structure {
   readonly operators: readonly (readonly Operator[])[];
 }
 
-export interface StructureSource {
+interface StructureSource {
   /** The served tables, sorted by the names of their collections. */
   readonly tables: readonly StructureTable[];
 }
 
-export interface StructureTable extends Omit<DescribedTable, 'columns'> {
+interface StructureTable extends Omit<DescribedTable, 'columns'> {
   /** The name of the collection. Differs from the table if the agent renames it. */
   readonly collection: string;
   readonly columns: readonly StructureColumn[];
 }
 
-export interface StructureColumn extends Omit<DescribedColumn, 'operators'> {
+interface StructureColumn extends Omit<DescribedColumn, 'operators'> {
   readonly operators: number;
 }
 

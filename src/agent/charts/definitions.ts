@@ -55,7 +55,7 @@ export type ChartResult =
   | ObjectiveResult
   | SmartResult;
 /** The value passed to `smart`. */
-export type SmartResult = unknown;
+type SmartResult = unknown;
 
 /** Makes the result of a chart. A wrong argument throws a TypeError, with a message for the author of the chart. */
 export interface ChartBuilder {

@@ -52,7 +52,7 @@ export interface UnscopedCollection {
 }
 
 /** The value of a key, the values of a composite key, or those values packed into one text. */
-export type CodeRecordId = string | number | readonly (string | number)[];
+type CodeRecordId = string | number | readonly (string | number)[];
 
 /** A filter as customization code writes and receives it (behaviour 2.7). */
 export interface CodeFilter {

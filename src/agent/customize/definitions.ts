@@ -134,7 +134,7 @@ export interface PolymorphicOneToManyOptions extends OneToManyOptions {
 }
 
 /** A required value of a column. */
-export interface RequiredValue {
+interface RequiredValue {
   readonly field: string;
   readonly value: string;
 }

@@ -5,19 +5,40 @@ import { suggestNames } from '../../core/suggestions.ts';
 import type { CollectionCustomizer } from './customizer.ts';
 import type { FlattenColumnOptions, FlattenJsonColumnOptions, FlattenRelationOptions } from './definitions.ts';
 
-/** Replaces an object column with its parts, as fields `column@@@part`. */
+/**
+ * Replaces an object column with its parts, as fields `column@@@part`.
+ *
+ * @example
+ * import { flattenColumn } from 'portico/plugins';
+ *
+ * customers.use(flattenColumn, { columnName: 'address', include: ['street', 'city'] });
+ */
 export function flattenColumn(collection: CollectionCustomizer, options: FlattenColumnOptions): void {
   checkOptions('flattenColumn', options, columnTable);
   collection.flatten({ of: 'column', options });
 }
 
-/** Like `flattenColumn`, for a column without a declared shape; `columnType` declares it. */
+/**
+ * Like `flattenColumn`, for a column without a declared shape; `columnType` declares it.
+ *
+ * @example
+ * import { flattenJsonColumn } from 'portico/plugins';
+ *
+ * customers.use(flattenJsonColumn, { columnName: 'address', columnType: { street: 'String', city: 'String' } });
+ */
 export function flattenJsonColumn(collection: CollectionCustomizer, options: FlattenJsonColumnOptions): void {
   checkOptions('flattenJsonColumn', options, jsonTable);
   collection.flatten({ of: 'column', options });
 }
 
-/** Adds the fields of a to-one relation as fields `relation@@@field`. The database filters and sorts by them. */
+/**
+ * Adds the fields of a to-one relation as fields `relation@@@field`. The database filters and sorts by them.
+ *
+ * @example
+ * import { flattenRelation } from 'portico/plugins';
+ *
+ * orders.use(flattenRelation, { relationName: 'customer', include: ['name', 'city'] });
+ */
 export function flattenRelation(collection: CollectionCustomizer, options: FlattenRelationOptions): void {
   checkOptions('flattenRelation', options, relationTable);
   collection.flatten({ of: 'relation', options });

@@ -32,7 +32,7 @@ export function checkOptions(
   }
 }
 
-export function failUnknownOption(problem: string, name: string, known: readonly string[], at: string): never {
+function failUnknownOption(problem: string, name: string, known: readonly string[], at: string): never {
   const near = suggestNames(name, known);
   return refuseOption(`${problem}. ${near.length ? `Near: ${near.join(', ')}` : `Known: ${known.join(', ')}`}`, at);
 }

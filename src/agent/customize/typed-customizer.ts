@@ -6,7 +6,7 @@ import type { ActionCode, ActionContext, ActionScope, DefinitionOf, FormValues }
 import type { ChartContext, ChartDefinition, RecordChartContext } from '../charts/definitions.ts';
 import type { PrimitiveType } from '../sources/column-types.ts';
 import type { CodeFilter, CustomizationContext, MaybePromise } from './context.ts';
-import type { CollectionCustomizer } from './customizer.ts';
+import type { CollectionCustomizer, CollectionPlugin } from './customizer.ts';
 import type {
   BinaryMode,
   ComputedType,
@@ -52,7 +52,7 @@ type Chained<F, S, C extends keyof S> = F extends (...given: infer G) => Collect
   : F;
 
 /** A context with typed collections and records. */
-export type ContextOf<in out S, in out C extends keyof S, X = CustomizationContext> = {
+type ContextOf<in out S, in out C extends keyof S, X = CustomizationContext> = {
   readonly [K in keyof X]: K extends keyof Members<S, C> ? Members<S, C>[K] : X[K];
 };
 
@@ -79,7 +79,7 @@ export type AgentChartContext<S> = string extends keyof S
   : Omit<ChartContext, 'collection'> & Pick<Members<S, keyof S>, 'collection'>;
 
 /** Direct access to a collection, without hooks or row scope. */
-export interface TypedCollection<in out S, in out C extends keyof S> {
+interface TypedCollection<in out S, in out C extends keyof S> {
   list<P extends Path<S, C>>(filter: TypedFilter<S, C>, projection: readonly P[]): Promise<Picked<S, C, P>[]>;
   count(filter?: TypedFilter<S, C>): Promise<number>;
 }
@@ -254,4 +254,6 @@ interface TypedMethods<in out S, in out C extends keyof S> {
     type: T,
     handler: HookHandler<TypedContexts<S, C>[P][T & keyof TypedContexts<S, C>[P]]>,
   ): TypedCustomizer<S, C>;
+  use(plugin: CollectionPlugin<undefined>): TypedCustomizer<S, C>;
+  use<O>(plugin: CollectionPlugin<O>, options: O): TypedCustomizer<S, C>;
 }

@@ -57,7 +57,7 @@ export type Path<S, C extends keyof S, D = Part<S, C, 'depth'>> =
  * Further paths for filters: through a to-many relation and at most one more relation, optionally after a to-one
  * relation. Longer paths work but are not typed, because the union would make editors slow.
  */
-export type ManyPath<S, C extends keyof S> =
+type ManyPath<S, C extends keyof S> =
   Part<S, C, 'depth'> extends 0
     ? never
     :
@@ -130,7 +130,7 @@ type IsArray<T> = T extends `[${string}]` ? true : false;
 type Primitive<T> = T extends `[${infer I}]` ? I : T;
 
 /** The operators of a type (`[String]` for an array) with one of these operands. */
-export type OperatorOf<T, K extends OperandKind = OperandKind> = {
+type OperatorOf<T, K extends OperandKind = OperandKind> = {
   [O in keyof OperatorRows]: OperatorRows[O]['takes'] extends K
     ? Primitive<T> extends OperatorRows[O]['types']
       ? IsArray<T> extends true

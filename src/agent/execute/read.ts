@@ -28,7 +28,7 @@ import {
   substituteLookups,
 } from './fetch-related.ts';
 
-export interface ReadResult {
+interface ReadResult {
   /** Rows with all slots of the plan, ready for JSON. */
   readonly rows: Row[];
   readonly hasMore: boolean;

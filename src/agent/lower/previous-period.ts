@@ -15,7 +15,13 @@ export interface PeriodOptions {
   readonly isDay: (field: string) => boolean;
 }
 
-/** The filter for the previous period. Undefined if the filter has no relative period to shift. */
+/**
+ * The filter for the previous period. Undefined if the filter has no relative period to shift.
+ *
+ * @example
+ * const thisMonth: PlainFilter = { field: 'placed_at', operator: 'PreviousMonthToDate' };
+ * const before = previousPeriod(thisMonth, { now: Date.now(), timezone: 'Europe/Oslo', isDay: () => false });
+ */
 export function previousPeriod(filter: PlainFilter, options: PeriodOptions): PlainFilter | undefined {
   let isShifted = false;
   const before = mapLeaves(filter, (leaf, path) => {

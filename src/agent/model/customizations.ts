@@ -14,7 +14,7 @@ export type AddedField = (
   | CustomizationOf<'importField'>
   | CustomizationOf<'external'>
 ) & { readonly at: string };
-export type FlattenedField = CustomizationOf<'flatten'> & { readonly at: string };
+type FlattenedField = CustomizationOf<'flatten'> & { readonly at: string };
 export type DeclaredRelation = (
   | CustomizationOf<'toOne'>
   | CustomizationOf<'fromOther'>

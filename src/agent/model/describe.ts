@@ -5,7 +5,7 @@ import type { ColumnShape, ColumnType } from '../sources/column-types.ts';
 import type { Collection, Column, Relation } from './types.ts';
 
 /** The fields that the caller sees. */
-export interface VisibleFields {
+interface VisibleFields {
   readonly columns: readonly Column[];
   readonly relations: readonly Relation[];
 }

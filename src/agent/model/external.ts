@@ -11,7 +11,7 @@ import type { Collection, Column, Dependency, External, Field, Relation } from '
 /** Databases do not allow NUL in a name, so this name is unique. */
 const INDEX_COLUMN = '\0place';
 
-export interface ExternalParts {
+interface ExternalParts {
   readonly collectionName: string;
   /** The original name; `published` is the name for callers. */
   readonly name: string;

@@ -12,7 +12,7 @@ export interface NamedReference {
   readonly other: NamedSide;
 }
 
-export interface NamedSide {
+interface NamedSide {
   readonly name: string;
   /** Short names do not change. */
   readonly isLong: boolean;

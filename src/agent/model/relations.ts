@@ -19,7 +19,7 @@ interface RelationDraft {
   readonly make: (name: string) => Relation;
 }
 
-export interface BuiltRelations {
+interface BuiltRelations {
   /** Ordered by their original names. */
   readonly relations: Map<Collection, Relation[]>;
   /** Better names for callers, for some of them. */

@@ -60,7 +60,7 @@ export interface Segment {
   readonly at: string;
 }
 
-export interface SearchRule {
+interface SearchRule {
   readonly replace: SearchReplacer;
   readonly at: string;
 }

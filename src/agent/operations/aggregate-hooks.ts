@@ -8,7 +8,7 @@ import type { CollectionView } from '../resolve/visibility.ts';
 import type { Call } from './call.ts';
 import { createHookRestrictions, runHooks } from './hooks.ts';
 
-export interface GroupResult {
+interface GroupResult {
   readonly value: unknown;
   /** In the requested order. */
   readonly groups: readonly unknown[];

@@ -22,11 +22,11 @@ import type { CompiledRules } from '../write/validation.ts';
 import { createContext } from './context.ts';
 
 /** If the engine must read more rows to decide a condition, it warns the operator, once per field. */
-export const MANY_ROWS = 10_000;
+const MANY_ROWS = 10_000;
 
-export const ROWS_LIMIT = 100_000;
+const ROWS_LIMIT = 100_000;
 
-export const MAX_CONCURRENT_QUERIES = 3;
+const MAX_CONCURRENT_QUERIES = 3;
 
 export interface Operations {
   readonly model: Model;
@@ -102,7 +102,7 @@ export function callWithinOverride(call: Call, override: object): Call {
   return createCall({ ...call, runningOverrides: [...(call.runningOverrides ?? []), override] });
 }
 
-export function createCall(given: Omit<Call, 'code'>): Call {
+function createCall(given: Omit<Call, 'code'>): Call {
   let context: CustomizationContext | undefined;
   const call: Call = {
     ...given,
@@ -117,7 +117,7 @@ export function createCall(given: Omit<Call, 'code'>): Call {
 }
 
 /** Warns once per field. */
-export function warnAboutManyRows(
+function warnAboutManyRows(
   { warned: told, observe }: Operations,
   rows: number,
   { collection, field, column, advice: cure }: RowLimitStep,
@@ -131,7 +131,7 @@ export function warnAboutManyRows(
 }
 
 /** Warns once per field. */
-export function warnAboutMisfits(
+function warnAboutMisfits(
   { warned: told, observe }: Operations,
   count: number,
   { computedFrom: made, path }: ComputeStep,
@@ -175,7 +175,7 @@ export function momentOf(
 /** Found once for each version of the permissions, which makes a new caller. */
 const zones = new WeakMap<Caller, string>();
 
-export function zoneOf({ caller }: Access): string {
+function zoneOf({ caller }: Access): string {
   let zone = zones.get(caller);
   if (zone === undefined) {
     zone = canonicalZone(caller.timezone) ?? 'UTC';

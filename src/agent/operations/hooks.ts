@@ -21,7 +21,7 @@ export function hasHooks({ rules: { hooks } }: Collection, type: HookType): bool
 }
 
 /** The arguments of a hook, besides the context. */
-export type HookArguments<P extends HookPosition, T extends HookType> = Omit<HookContexts[P][T], keyof HookContext>;
+type HookArguments<P extends HookPosition, T extends HookType> = Omit<HookContexts[P][T], keyof HookContext>;
 
 /** Throws CUSTOMIZATION_FAILED for a hook that fails. An error that a hook throws to stop the call passes unchanged. */
 export async function runHooks<P extends HookPosition, T extends HookType>(

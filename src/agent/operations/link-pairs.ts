@@ -22,7 +22,7 @@ import { createAnswer, inTransaction, packKey } from '../write/transaction.ts';
 import type { Call } from './call.ts';
 import { scopesOf } from './call.ts';
 
-export interface JunctionLink {
+interface JunctionLink {
   readonly relation: Relation;
   readonly through: Through;
   /** The columns of the pairs that reference the record with the relation. */

@@ -169,7 +169,7 @@ export function requireToOne(relation: Relation): Relation {
   });
 }
 
-export const namesOf = (columns: readonly Column[]): string => columns.map(({ name }) => `'${name}'`).join(' and ');
+const namesOf = (columns: readonly Column[]): string => columns.map(({ name }) => `'${name}'`).join(' and ');
 
 /** The columns that the foreign keys reference. */
 export const referencedColumns = ({ on, through }: Relation): Column[] =>

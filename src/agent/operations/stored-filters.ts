@@ -10,7 +10,7 @@ import { type CollectionView, internalViewOf, scopeViewOf } from '../resolve/vis
 import { momentOf, type Operations } from './call.ts';
 import { findResidualFilterField } from './read-only-scopes.ts';
 
-export interface AmbiguousSegment {
+interface AmbiguousSegment {
   readonly collection: string;
   readonly segment: string;
   readonly problem: string;

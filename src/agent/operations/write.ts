@@ -52,7 +52,7 @@ export async function create(
   return createInContext(site, request.records, options);
 }
 
-export async function createInContext(
+async function createInContext(
   site: CollectionWriteContext,
   given: readonly unknown[],
   options: WriteOptions,

@@ -15,7 +15,7 @@ import { planJoins } from './read.ts';
 import type { Filter, GroupKey, GroupSelect, RequestedField } from './types.ts';
 
 /** The arguments of the caller. */
-export interface AggregateArguments {
+interface AggregateArguments {
   readonly operation: Operation;
   readonly field?: string;
   readonly groups?: readonly { readonly field: string; readonly bucket?: BucketUnit }[];

@@ -28,7 +28,7 @@ export interface Planner {
 }
 
 /** Whether the filter tests a field of another data source. */
-export function crossesSource(filter: Filter): boolean {
+function crossesSource(filter: Filter): boolean {
   switch (filter.op) {
     case 'test':
       return crossSourceIndex(filter.path) >= 0;
@@ -215,7 +215,7 @@ function planRelationExists(home: Collection, { via, relation, of, scoped }: Rel
 }
 
 /** Columns of a record, and the columns of a related record that must equal them. */
-export interface ColumnPairs {
+interface ColumnPairs {
   readonly home: Collection;
   readonly own: readonly Path[];
   readonly to: readonly Column[];
@@ -250,7 +250,7 @@ export function planExistsIn(
 }
 
 /** A condition: `own` equals `key` of a matching record. `of` names the relation in the error for too many keys. */
-export function planKeyLookup(
+function planKeyLookup(
   own: Path,
   collection: Collection,
   key: Column,

@@ -146,7 +146,7 @@ function explainOrder({ path, ascending }: Order): string {
   return `${path.id}${ascending ? '' : ' descending'}`;
 }
 
-export function explainFilter(filter: Filter): string {
+function explainFilter(filter: Filter): string {
   switch (filter.op) {
     case 'and':
     case 'or':

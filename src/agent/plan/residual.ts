@@ -5,7 +5,7 @@ import { always, and, join } from '../lower/simplify.ts';
 import { crossSourceIndex } from '../resolve/paths.ts';
 import type { Filter, Order, Path, SubqueryFilter } from './types.ts';
 
-export type Test = Filter & { readonly op: 'test' };
+type Test = Filter & { readonly op: 'test' };
 
 export function isSortedInMemory({ path }: Order): boolean {
   return path.field.computedFrom !== undefined || path.field.order === 'here' || crossSourceIndex(path) >= 0;

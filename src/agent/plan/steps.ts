@@ -91,7 +91,7 @@ export class SlotList {
 }
 
 /** The number of fetched and of added fields that the steps need. */
-export interface StepFieldCounts {
+interface StepFieldCounts {
   readonly fetched: number;
   readonly computed: number;
 }

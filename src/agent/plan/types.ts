@@ -26,7 +26,7 @@ export type Filter =
   | { readonly op: 'never' };
 
 /** A collection of the same source has a record with `keys` equal to `own`, without nulls. */
-export interface Exists {
+interface Exists {
   readonly op: 'some';
   readonly own: readonly Path[];
   readonly other: Subselect;
@@ -76,7 +76,7 @@ export interface GroupKey extends statement.GroupKey {
 }
 
 /** The records of a collection that satisfy a condition. */
-export interface Subselect extends Condition {
+interface Subselect extends Condition {
   readonly collection: Collection;
   readonly keys: readonly Path[];
 }
@@ -203,18 +203,18 @@ export interface SubqueryStep {
 export type SubqueryFilter = Filter & { readonly op: 'some' | 'found' };
 
 /** Keeps the rows that satisfy a condition. */
-export interface FilterStep extends RowFilter {
+interface FilterStep extends RowFilter {
   readonly kind: 'keep';
   readonly where: Filter;
 }
 
 /** A stable sort: equal rows keep the order of the database. */
-export interface SortStep extends RowOrder {
+interface SortStep extends RowOrder {
   readonly kind: 'sort';
   readonly by: readonly { readonly slot: Slot; readonly order: Order }[];
 }
 
-export interface SliceStep {
+interface SliceStep {
   readonly kind: 'slice';
   readonly skip: number;
   readonly limit: number;

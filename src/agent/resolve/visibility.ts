@@ -26,7 +26,7 @@ export interface CollectionView {
 }
 
 /** The rules for looking up names: those of a caller, a row scope or customization code. */
-export interface FieldVisibility {
+interface FieldVisibility {
   /** The names of a collection. */
   fields(collection: Collection): ReadonlyMap<string, Field>;
   canSee(collection: Collection, field: Field): boolean;

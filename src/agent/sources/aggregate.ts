@@ -90,7 +90,7 @@ function tally(keys: readonly unknown[], values: readonly unknown[], group: Meas
   }
 }
 
-export function countTally(keys: readonly unknown[], count: number): Tally {
+function countTally(keys: readonly unknown[], count: number): Tally {
   return { row: [count, ...keys], exact: { over: { units: BigInt(count), scale: 0 }, under: 1n } };
 }
 

@@ -121,7 +121,7 @@ function findChange(from: number, to: number, before: number, secondsAt: (time: 
 export type LocalUse = 'equal' | 'least' | 'most' | 'stored';
 
 /** Both functions convert between canonical texts. Local times are written as if they were UTC. */
-export interface LocalTime {
+interface LocalTime {
   readonly offsets: ZoneOffsets;
   /** Returns undefined if the time is not an instant: the clock skipped it, or its year has no canonical form. */
   readonly toInstant: (local: string) => string | undefined;

@@ -47,7 +47,7 @@ export interface WriteEffect {
  * An effect in the activity log: names, ids and counts, with the names of all collections
  * (store/audit/activity-types.ts).
  */
-export interface LoggedEffect {
+interface LoggedEffect {
   readonly collection: string;
   readonly change: Change;
   readonly cause: Cause;

@@ -30,7 +30,7 @@ export interface ReplacementContext {
 }
 
 /** Whether the draft has any field with a replacement. */
-export function isReplaced({ values, related }: Draft): boolean {
+function isReplaced({ values, related }: Draft): boolean {
   for (const column of values.keys()) if (column.writing) return true;
   for (const inner of related.values()) if (isReplaced(inner)) return true;
   return false;

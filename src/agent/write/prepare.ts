@@ -12,7 +12,7 @@ import { type ReplacementContext, replaceWrites } from './field-writers.ts';
 import { type CollectionWriteContext, createCodeWriter } from './target.ts';
 import { checkDraft } from './validation.ts';
 
-export interface Prepared {
+interface Prepared {
   readonly drafts: readonly Draft[];
   /** The records for hooks after the write; empty without such hooks. */
   readonly data: readonly OpenRecord[];

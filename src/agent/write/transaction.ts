@@ -24,7 +24,7 @@ import { readWhere, withPrefetch } from './prefetch.ts';
 import { type CollectionWriteContext, failWithoutKey, requireWriting, type WritableContext } from './target.ts';
 import { checkDraft } from './validation.ts';
 
-export interface TransactionWork {
+interface TransactionWork {
   readonly target: Target;
   readonly guards: readonly Guard[];
   readonly written: ReadonlySet<Column>;

@@ -6,7 +6,7 @@ import { hashToken, sign, timingSafeEqualText } from '../../core/secret.ts';
 export const proofHeader = 'portico-environment';
 const PROOF_WINDOW_MS = 300_000;
 
-export interface ProofRequest {
+interface ProofRequest {
   readonly method: string;
   /** The full URL. */
   readonly url: string;
@@ -21,7 +21,7 @@ export function createProof(request: ProofRequest, secret: string, now: number):
   return `t=${seconds}; proof=${signProof(request, seconds, secret)}`;
 }
 
-export type ProofState = 'good' | 'missing' | 'stale' | 'wrong';
+type ProofState = 'good' | 'missing' | 'stale' | 'wrong';
 
 /** Returns `stale` if the two clocks differ by more than five minutes. */
 export function checkProof(

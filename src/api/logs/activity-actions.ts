@@ -25,7 +25,7 @@ const contractActions = [
 ] as const;
 
 /** Actions without a name in the contract. */
-export const ownActions = [
+const ownActions = [
   ...['count', 'countRelated', 'aggregate', 'exportRelated', 'associate', 'dissociate', 'getActionForm', 'getChart'],
   ...['requestActionFileUpload', 'capabilities', 'scopeCacheInvalidation', 'aiQuery', 'nativeQuery', 'cloud.schema'],
   ...['updateNote', 'updateMessage', 'listWorkflows', 'getWorkflowRun', 'callRemoteTool', 'readFile', 'openFile'],

@@ -16,7 +16,7 @@ export const exportTypes = ['application/x-ndjson', 'text/csv; charset=utf-8'] a
 
 export type ExportFormat = 'csv' | 'ndjson';
 
-export interface LogExport<E> {
+interface LogExport<E> {
   readonly name: string;
   readonly format: ExportFormat;
   readonly since: number;

@@ -16,7 +16,7 @@ import type { Note, NoteChange } from '../../store/notes/types.ts';
 import type { Store } from '../../store/store.ts';
 import { parseContent, parseTitle } from './content.ts';
 
-export interface NoteParts {
+interface NoteParts {
   readonly store: Pick<Store, 'notes' | 'activity' | 'permissions'>;
   readonly engine: Pick<Engine, 'get' | 'describe'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -32,7 +32,7 @@ export interface Writer {
   readonly check: (access: Access) => unknown;
 }
 
-export interface NoteDraft {
+interface NoteDraft {
   readonly title: string;
   readonly collection: string;
   readonly recordId: string;

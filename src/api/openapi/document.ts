@@ -146,7 +146,7 @@ function describeRoute(route: Documented, toSchema: ToSchema, schemas: Record<st
  * Lists the statuses that programs may need to distinguish. `4XX` and `5XX` cover the rest
  * (behaviour api 7.2).
  */
-export function statusesOf({ path, body, also = [] }: Documented): readonly string[] {
+function statusesOf({ path, body, also = [] }: Documented): readonly string[] {
   const notFound = path.includes('{') ? ['404'] : [];
   const bodyStatuses = body ? ['413'] : [];
   const all = new Set(['400', '401', '403', ...notFound, ...also.map(String), ...bodyStatuses, '429']);

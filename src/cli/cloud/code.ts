@@ -9,8 +9,8 @@ import type { AgentBuilder } from '../../agent/agent.ts';
 import type { SqlConnectionParams } from '../../cloud/connections.ts';
 import { AppError, fail, isAppError } from '../../core/errors.ts';
 
-export type Customize = (agent: AgentBuilder) => unknown;
-export type Connect = (env: Readonly<Record<string, string | undefined>>) => readonly SqlConnectionParams[];
+type Customize = (agent: AgentBuilder) => unknown;
+type Connect = (env: Readonly<Record<string, string | undefined>>) => readonly SqlConnectionParams[];
 
 const failCommand = (problem: string, cause?: unknown): never => {
   throw new AppError('CONFIGURATION', { problem }, cause);

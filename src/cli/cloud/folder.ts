@@ -6,7 +6,7 @@ import type { Typings } from '../../agent/artifacts/typings.ts';
 import { AppError } from '../../core/errors.ts';
 import { randomId } from '../../core/secret.ts';
 
-export interface FolderParts {
+interface FolderParts {
   readonly name: string;
   readonly server: string;
   readonly secret: string;
@@ -17,7 +17,7 @@ export interface FolderParts {
 }
 
 /** Per data source: the server's collection names by local table name. */
-export type Renames = readonly Readonly<Record<string, string>>[];
+type Renames = readonly Readonly<Record<string, string>>[];
 
 const typingsFile = 'typings.d.ts';
 const renamesFile = 'renames.json';

@@ -25,7 +25,7 @@ export interface Tokens {
   readonly expiresAt: number;
 }
 
-export interface DeviceRequest {
+interface DeviceRequest {
   readonly deviceCode: string;
   readonly userCode: string;
   readonly address: string;

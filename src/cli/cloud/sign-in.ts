@@ -16,7 +16,7 @@ import {
 } from './server.ts';
 import { deleteTokens, readTokens, writeTokens } from './tokens.ts';
 
-export interface SignInOptions {
+interface SignInOptions {
   /** Whether it may open a browser. */
   readonly browser: boolean;
 }
@@ -94,7 +94,7 @@ function openBrowser(address: string): void {
         ? ['rundll32', 'url.dll,FileProtocolHandler']
         : ['xdg-open'];
   // CWE-78: no shell parses the URL.
-  const child = spawn(command!, [...args, address], { stdio: 'ignore', detached: true });
+  const child = spawn(command, [...args, address], { stdio: 'ignore', detached: true });
   child.on('error', () => undefined);
   child.unref();
 }

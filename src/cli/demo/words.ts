@@ -1,6 +1,6 @@
 // Vocabulary of the demo shop. The shop and all its people are fictional.
 
-export interface Department {
+interface Department {
   readonly name: string;
   readonly materials: readonly string[];
   /** Lowest and highest product price, in whole euros. */

@@ -10,7 +10,7 @@ import { composeReport, hasFailed } from './report.ts';
 import { type CountTokens, type Report, runEvaluation } from './run.ts';
 import { openAddress, openDemo } from './targets.ts';
 
-export interface EvalOptions {
+interface EvalOptions {
   readonly version: string;
   /** The MCP URL of a server. Absent: a temporary demo shop. */
   readonly url?: string;

@@ -27,7 +27,7 @@ export interface Person {
 }
 
 export const permissions = ['browse', 'read', 'edit', 'add', 'delete', 'export'] as const;
-export type Permission = (typeof permissions)[number];
+type Permission = (typeof permissions)[number];
 
 export interface Task {
   /** The question to the assistant. */

@@ -12,7 +12,7 @@ export interface Target {
   readonly ask: ReferenceContext['ask'];
 }
 
-export type Caller = Pick<Task, 'as' | 'query'>;
+type Caller = Pick<Task, 'as' | 'query'>;
 export type CountTokens = (text: string) => number;
 
 export interface TaskResult {

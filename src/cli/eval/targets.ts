@@ -18,7 +18,7 @@ import { type Evaluation, type Person, permissions } from './definitions.ts';
 import type { Answer } from './judge.ts';
 import type { Target } from './run.ts';
 
-export interface OpenedTarget extends Target {
+interface OpenedTarget extends Target {
   close(): Promise<void>;
 }
 

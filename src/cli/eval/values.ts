@@ -16,7 +16,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 export function fill(value: Value, context: ReferenceContext): Value {
   if (Array.isArray(value)) return value.map((item: Value) => fill(item, context));
   if (!isObject(value)) return value;
-  const object = value as { readonly [name: string]: Value };
+  const object = value;
   if (typeof object.$ref === 'string') return resolveReference(object.$ref, context);
   if (typeof object.$sql === 'string') return runQuery(object.$sql, object.with, context) as Value;
   if (typeof object.$value === 'string')

@@ -21,7 +21,7 @@ import { readNetwork } from '../../store/permissions/networks.ts';
 import { findVariableProblems } from '../../store/permissions/scopes.ts';
 import type { CollectionPermission, Right } from '../../store/permissions/types.ts';
 
-export interface Problem {
+interface Problem {
   /** Line and column start at 1. */
   readonly line: number;
   readonly column: number;
@@ -34,12 +34,12 @@ export interface RightAtLine extends Right {
   readonly line: number;
 }
 
-export type RolesFile =
+type RolesFile =
   | { readonly rights: readonly RightAtLine[]; readonly problems?: undefined }
   | { readonly problems: readonly Problem[] };
 
-export const sections = ['organization', 'project', 'environments', 'allowList', 'teams', 'roles'] as const;
-export const permissionKeys = ['may', 'fields', 'approval', 'actions', 'cascades'] as const;
+const sections = ['organization', 'project', 'environments', 'allowList', 'teams', 'roles'] as const;
+const permissionKeys = ['may', 'fields', 'approval', 'actions', 'cascades'] as const;
 const writeVerbs: readonly Verb[] = ['add', 'edit', 'delete'];
 
 /** A value of the file with its path. */
@@ -95,7 +95,7 @@ interface Reading {
 
 function readAll(reading: Reading): void {
   const { document, addProblem, add } = reading;
-  const root: NodePosition = { node: document.contents as Node | null, path: [] };
+  const root: NodePosition = { node: document.contents, path: [] };
   const entries = mapOf(reading, root, 'a file with roles', sections);
   const find = (key: (typeof sections)[number]) => entries.find((entry) => entry.key === key);
   for (const kind of ['organization', 'project'] as const) {
@@ -241,7 +241,7 @@ function readNetworks(reading: Reading, position: NodePosition | undefined): voi
 /** Reads teams or roles. Each exists by its name, even without content. */
 function named(reading: Reading, section: NodePosition | undefined, kind: 'team' | 'role'): readonly Entry[] {
   if (!section) {
-    reading.addProblem({ node: reading.document.contents as Node | null, path: [] }, `'${kind}s' is missing.`);
+    reading.addProblem({ node: reading.document.contents, path: [] }, `'${kind}s' is missing.`);
     return [];
   }
   const entries = mapOf(reading, section, `${kind}s`).filter((entry) => isName(reading, entry));

@@ -15,7 +15,7 @@ import { makePassword } from '../users/password.ts';
 import { stopOnSignals } from './signals.ts';
 import { composeWelcome } from './welcome.ts';
 
-export interface StartOptions {
+interface StartOptions {
   readonly version: string;
   /** The e-mail address of the first user. */
   readonly email?: string;

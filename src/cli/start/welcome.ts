@@ -4,7 +4,7 @@ import type { Paint } from '../terminal.ts';
 
 const LABEL_WIDTH = 13;
 
-export interface Welcome {
+interface Welcome {
   readonly version: string;
   readonly mcpUrl: string;
   readonly consoleUrl: string;

@@ -13,7 +13,7 @@ import { withStore } from '../storage.ts';
 import { createPaint } from '../terminal.ts';
 import type { UserOptions } from './user.ts';
 
-export type InviteOptions = Omit<UserOptions, 'passwordStdin'>;
+type InviteOptions = Omit<UserOptions, 'passwordStdin'>;
 
 export async function inviteUser(config: Config, email: string, options: InviteOptions): Promise<void> {
   await withStore(config, async (store) => {

@@ -2,7 +2,7 @@
 // and `empty` with a hint for the next step.
 import { type Html, html } from '../../http/html.ts';
 
-export interface Table {
+interface Table {
   /** For screen readers only; the page has its own heading. */
   readonly caption: string;
   readonly heads: readonly string[];
@@ -20,7 +20,7 @@ export function table({ caption, heads, rows }: Table): Html {
 <tbody>${lines}</tbody></table></div>`;
 }
 
-export interface Pager {
+interface Pager {
   /** URLs; undefined when there is no such page. */
   readonly newest?: string | undefined;
   readonly older?: string | undefined;
@@ -31,7 +31,7 @@ export function pager({ newest, older }: Pager): Html | false {
   return html`<nav class="pager" aria-label="Pages">${newest !== undefined && html`<a href="${newest}">Newest</a>`}${older !== undefined && html`<a href="${older}" rel="next">Older</a>`}</nav>`;
 }
 
-export type Fact = readonly [name: string, text: Html | string | number | null | undefined | false];
+type Fact = readonly [name: string, text: Html | string | number | null | undefined | false];
 
 /** Empty facts are omitted. */
 export function facts(rows: readonly Fact[]): Html {

@@ -36,7 +36,7 @@ export interface Field {
   readonly required?: boolean;
 }
 
-export interface InputField extends Field {
+interface InputField extends Field {
   /** Default `text`. */
   readonly type?: 'text' | 'email' | 'password' | 'search' | 'date' | 'datetime-local' | 'number';
   readonly maxLength?: number;
@@ -60,7 +60,7 @@ export function field(options: InputField): Html {
   return html`<div class="field">${labelOf(options)}<input id="${id}" name="${name}" type="${type}" value="${value}" maxlength="${maxLength}" autocomplete="${autocomplete}"${attributes}>${notes}</div>`;
 }
 
-export interface FileField extends Field {
+interface FileField extends Field {
   readonly several?: boolean;
   /** File extensions without the dot; absent means any. */
   readonly endings?: readonly string[] | undefined;
@@ -74,7 +74,7 @@ export function fileField(options: FileField): Html {
   return html`<div class="field">${labelOf(options)}<input id="${id}" name="${name}" type="file"${several && html` multiple`}${accept && html` accept="${accept}"`}${attributes}>${notes}</div>`;
 }
 
-export interface AreaField extends Field {
+interface AreaField extends Field {
   /** Default 4. */
   readonly rows?: number;
   readonly maxLength?: number;
@@ -98,7 +98,7 @@ export function selectField(fieldOptions: Field & { readonly options: readonly O
   return html`<div class="field">${labelOf(fieldOptions)}<select id="${id}" name="${name}"${attributes}>${lines}</select>${notes}</div>`;
 }
 
-export interface CheckField {
+interface CheckField {
   readonly id: string;
   readonly name: string;
   /** Default `yes`. */
@@ -124,7 +124,7 @@ export function filterForm(
   return html`<form method="get" action="${paths.path(page)}" class="filters" role="search">${fields}<button class="plain slim">${button}</button></form>`;
 }
 
-export interface Button {
+interface Button {
   /** Target page of the POST. */
   readonly page: string;
   readonly action: string;

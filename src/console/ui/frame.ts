@@ -87,7 +87,7 @@ const groups: readonly (readonly [NavigationEntry['group'], title: string])[] = 
   ['administration', 'Administration'],
 ];
 
-export interface FramedPage {
+interface FramedPage {
   readonly title: string;
   /** Page of the navigation entry to highlight. */
   readonly under: string;

@@ -68,32 +68,32 @@ export const clientSettings = {
     fallback: true,
     read: flagged,
   }),
-  clientMetadataDomains: setting({
+  clientMetadataDomains: setting<readonly string[] | null>({
     env: 'SERVICE_CIMD_DOMAINS',
     names: 'allowed',
     about: 'Domains that may host client metadata documents; any by default',
-    fallback: null as readonly string[] | null,
+    fallback: null,
     read: list,
   }),
-  clientMetadataDeniedDomains: setting({
+  clientMetadataDeniedDomains: setting<readonly string[]>({
     env: 'SERVICE_CIMD_DENIED_DOMAINS',
     names: 'denied',
     about: 'Domains that may not host client metadata documents',
-    fallback: [] as readonly string[],
+    fallback: [],
     read: list,
   }),
-  redirectDomains: setting({
+  redirectDomains: setting<readonly string[] | null>({
     env: 'SERVICE_DCR_REDIRECT_DOMAINS',
     names: 'allowed',
     about: 'Domains allowed in web redirect URIs of registered clients; any by default',
-    fallback: null as readonly string[] | null,
+    fallback: null,
     read: list,
   }),
-  redirectDeniedDomains: setting({
+  redirectDeniedDomains: setting<readonly string[]>({
     env: 'SERVICE_DCR_REDIRECT_DENIED_DOMAINS',
     names: 'denied',
     about: 'Domains not allowed in redirect URIs of registered clients',
-    fallback: [] as readonly string[],
+    fallback: [],
     read: list,
   }),
   clientsMost: setting({

@@ -14,7 +14,7 @@ export const ok = (text: string): Finding => ({ state: 'ok', text });
 export const note = (text: string): Finding => ({ state: 'note', text });
 export const wrong = (text: string): Finding => ({ state: 'wrong', text });
 
-export type Check = (config: Config) => Finding | undefined;
+type Check = (config: Config) => Finding | undefined;
 
 export function checkAddress(config: Pick<Config, 'host' | 'publicUrl'>): Finding {
   if (isUnprotected(config)) return note(unprotectedWarning(config));
@@ -30,7 +30,7 @@ export function checkAddress(config: Pick<Config, 'host' | 'publicUrl'>): Findin
 const isLoopbackName = (hostname: string): boolean => isLoopback(hostname.replace(/^\[|\]$/g, ''));
 
 /** The metrics endpoint has no access control. */
-export function checkMetricsHost({ metricsHost, metricsPort }: Config): Finding | undefined {
+function checkMetricsHost({ metricsHost, metricsPort }: Config): Finding | undefined {
   if (metricsPort === null || isLoopback(metricsHost)) return undefined;
   return note(
     `Metrics: ${metricsHost} can be reached from other machines; allow only Prometheus to reach it (SERVICE_METRICS_HOST)`,

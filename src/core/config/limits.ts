@@ -68,19 +68,19 @@ export const limitSettings = {
     fallback: 'server' as const,
     read: oneOf('server', 'assistant'),
   }),
-  webhookHosts: setting({
+  webhookHosts: setting<readonly string[]>({
     env: 'SERVICE_WEBHOOK_HOSTS',
     names: 'allowed',
     about: 'Hosts that webhooks of actions and callbacks of workflows may reach even if their addresses are not public',
-    fallback: [] as readonly string[],
+    fallback: [],
     read: list,
   }),
-  remoteHosts: setting({
+  remoteHosts: setting<readonly string[]>({
     env: 'SERVICE_REMOTE_HOSTS',
     names: 'allowed',
     about:
       'Hosts of remote MCP servers that are allowed with private addresses and without https; each only for servers that have it in their own URL or configured issuer',
-    fallback: [] as readonly string[],
+    fallback: [],
     read: list,
   }),
   querySeconds: setting({

@@ -21,12 +21,12 @@ export const listeningSettings = {
     fallback: '.portico',
     read: text,
   }),
-  database: setting({
+  database: setting<string | null>({
     env: 'SERVICE_DATABASE_URL',
     flag: '--database',
     secret: true,
     about: 'The database to serve (sqlite:, mysql:, mariadb:, postgres:); the demo shop if not set',
-    fallback: null as string | null,
+    fallback: null,
     read: text,
   }),
   databaseTimezone: setting({
@@ -37,39 +37,39 @@ export const listeningSettings = {
     fallback: 'UTC',
     read: timezone,
   }),
-  databaseColumnTimezones: setting({
+  databaseColumnTimezones: setting<readonly string[]>({
     env: 'SERVICE_DATABASE_COLUMN_TIMEZONES',
     about: 'Timezones of single columns, separated by commas: orders.placed_at=America/New_York',
-    fallback: [] as readonly string[],
+    fallback: [],
     read: columnTimezones,
   }),
-  storageUrl: setting({
+  storageUrl: setting<string | null>({
     env: 'SERVICE_STORAGE_URL',
     secret: true,
     about: 'Database for users, grants and logs; a SQLite file in the data folder by default',
-    fallback: null as string | null,
+    fallback: null,
     read: text,
   }),
-  redisUrl: setting({
+  redisUrl: setting<string | null>({
     env: 'SERVICE_REDIS_URL',
     secret: true,
     about:
       'Redis that counts calls of the public API and queues workflow runs for all processes; without it the storage does both',
-    fallback: null as string | null,
+    fallback: null,
     read: redisAddress,
   }),
-  serverUrl: setting({
+  serverUrl: setting<string | null>({
     env: 'SERVICE_SERVER_URL',
     about: 'Another Portico server that keeps users, permissions and logs, instead of a storage of this server',
-    fallback: null as string | null,
+    fallback: null,
     read: text,
   }),
-  envSecret: setting({
+  envSecret: setting<string | null>({
     env: 'SERVICE_ENV_SECRET',
     secret: true,
     about:
       'Identifies the environment: agent and platform authenticate with it, as does `portico cloud`; generated if not set',
-    fallback: null as string | null,
+    fallback: null,
     read: text,
   }),
   platformDoor: setting({
@@ -84,11 +84,11 @@ export const listeningSettings = {
     fallback: '/platform',
     read: text,
   }),
-  environment: setting({
+  environment: setting<string | null>({
     env: 'SERVICE_ENVIRONMENT',
     flag: '--environment',
     about: 'Environment that this process serves, with its permissions; required if the storage has several',
-    fallback: null as string | null,
+    fallback: null,
     read: text,
   }),
   sqlite: setting<SqliteChoice>({
@@ -97,12 +97,12 @@ export const listeningSettings = {
     fallback: 'auto',
     read: oneOf('auto', 'native', 'wasm'),
   }),
-  secret: setting({
+  secret: setting<string | null>({
     env: 'SERVICE_SECRET',
     secret: true,
     about:
       'Encrypts the keys in the storage; generated in the data folder if not set. Processes that share a storage need the same',
-    fallback: null as string | null,
+    fallback: null,
     read: text,
   }),
   cloud: setting({
@@ -125,11 +125,11 @@ export const listeningSettings = {
     fallback: 3931,
     read: wholeNumber(0, 65535),
   }),
-  publicUrl: setting({
+  publicUrl: setting<string | null>({
     env: 'SERVICE_PUBLIC_URL',
     flag: '--public-url',
     about: 'URL that clients use to reach the server; every advertised URL starts with it',
-    fallback: null as string | null,
+    fallback: null,
     read: text,
   }),
   basePath: setting({ env: 'SERVICE_MCP_BASE_PATH', about: 'Prefix for /mcp and /oauth', fallback: '', read: text }),
@@ -151,46 +151,46 @@ export const listeningSettings = {
     fallback: '',
     read: text,
   }),
-  trustedProxies: setting({
+  trustedProxies: setting<readonly string[]>({
     env: 'SERVICE_TRUSTED_PROXIES',
     names: 'allowed',
     about: 'Addresses or networks of proxies; X-Forwarded-* headers are trusted only from them',
-    fallback: [] as readonly string[],
+    fallback: [],
     read: list,
   }),
-  allowedHosts: setting({
+  allowedHosts: setting<readonly string[]>({
     env: 'SERVICE_ALLOWED_HOSTS',
     names: 'allowed',
     about: 'Additional Host names to accept',
-    fallback: [] as readonly string[],
+    fallback: [],
     read: list,
   }),
-  allowedOrigins: setting({
+  allowedOrigins: setting<readonly string[]>({
     env: 'SERVICE_ALLOWED_ORIGINS',
     names: 'allowed',
     about: 'Additional browser Origins that may call /mcp',
-    fallback: [] as readonly string[],
+    fallback: [],
     read: list,
   }),
-  agentOrigins: setting({
+  agentOrigins: setting<readonly string[]>({
     env: 'SERVICE_AGENT_ORIGINS',
     names: 'allowed',
     about: "Origins of front ends that may call the agent's HTTP API and sign users in to it",
-    fallback: [] as readonly string[],
+    fallback: [],
     read: list,
   }),
-  enabledTools: setting({
+  enabledTools: setting<readonly string[] | null>({
     env: 'SERVICE_MCP_ENABLED_TOOLS',
     names: 'allowed',
     about: 'Exact list of tools to serve; all by default',
-    fallback: null as readonly string[] | null,
+    fallback: null,
     read: list,
   }),
-  mcpToken: setting({
+  mcpToken: setting<string | null>({
     env: 'SERVICE_MCP_TOKEN',
     secret: true,
     about: 'Application token of the user that `portico mcp --stdio` serves',
-    fallback: null as string | null,
+    fallback: null,
     read: text,
   }),
   outputSchemas: setting({
@@ -206,10 +206,10 @@ export const listeningSettings = {
     fallback: 'Warn',
     read: oneOf(...logLevels),
   }),
-  metricsPort: setting({
+  metricsPort: setting<number | null>({
     env: 'SERVICE_METRICS_PORT',
     about: 'Port for /metrics (Prometheus); 0 picks a free one; if not set, no metrics are served',
-    fallback: null as number | null,
+    fallback: null,
     read: wholeNumber(0, 65535),
   }),
   metricsHost: setting({

@@ -2,16 +2,16 @@
 import { flagged, issuer, list, setting, text, wholeNumber } from './setting.ts';
 
 export const peopleSettings = {
-  activityDays: setting({
+  activityDays: setting<number | null>({
     env: 'SERVICE_ACTIVITY_DAYS',
     about: 'Number of days to keep entries of the activity log; forever if not set',
-    fallback: null as number | null,
+    fallback: null,
     read: wholeNumber(1, 36_500),
   }),
-  adminLogDays: setting({
+  adminLogDays: setting<number | null>({
     env: 'SERVICE_ADMIN_LOG_DAYS',
     about: 'Number of days to keep entries of the admin log; forever if not set',
-    fallback: null as number | null,
+    fallback: null,
     read: wholeNumber(1, 36_500),
   }),
   consoleIdleSeconds: setting({
@@ -81,35 +81,35 @@ export const peopleSettings = {
     read: wholeNumber(3, 1000),
   }),
 
-  ssoIssuer: setting({
+  ssoIssuer: setting<string | null>({
     env: 'SERVICE_SSO_ISSUER',
     about: 'Issuer of the OpenID provider for single sign-on; turns passwords off',
-    fallback: null as string | null,
+    fallback: null,
     read: issuer,
   }),
-  ssoClientId: setting({
+  ssoClientId: setting<string | null>({
     env: 'SERVICE_SSO_CLIENT_ID',
     about: 'Client ID of this server at the OpenID provider',
-    fallback: null as string | null,
+    fallback: null,
     read: text,
   }),
-  ssoClientSecret: setting({
+  ssoClientSecret: setting<string | null>({
     env: 'SERVICE_SSO_CLIENT_SECRET',
     secret: true,
     about: 'Client secret of this server at the OpenID provider; not set for a public client',
-    fallback: null as string | null,
+    fallback: null,
     read: text,
   }),
-  ssoName: setting({
+  ssoName: setting<string | null>({
     env: 'SERVICE_SSO_NAME',
     about: 'Name of the provider on the button "Sign in with ..."; its host by default',
-    fallback: null as string | null,
+    fallback: null,
     read: text,
   }),
-  ssoScopes: setting({
+  ssoScopes: setting<readonly string[]>({
     env: 'SERVICE_SSO_SCOPES',
     about: 'Scopes to request from the provider; openid is always included',
-    fallback: ['openid', 'email', 'profile'] as readonly string[],
+    fallback: ['openid', 'email', 'profile'],
     read: (value) => [...new Set(['openid', ...value.split(/[\s,]+/).filter(Boolean)])],
   }),
   ssoEmailClaim: setting({
@@ -124,17 +124,17 @@ export const peopleSettings = {
     fallback: true,
     read: flagged,
   }),
-  ssoDomains: setting({
+  ssoDomains: setting<readonly string[] | null>({
     env: 'SERVICE_SSO_DOMAINS',
     names: 'allowed',
     about: 'Accept only users with an address of these domains; any by default',
-    fallback: null as readonly string[] | null,
+    fallback: null,
     read: (value) => list(value.toLowerCase()),
   }),
-  ssoMapping: setting({
+  ssoMapping: setting<string | null>({
     env: 'SERVICE_SSO_MAPPING',
     about: 'Claims that determine team, role, level and tags, as JSON',
-    fallback: null as string | null,
+    fallback: null,
     read: text,
   }),
   ssoPasswords: setting({

@@ -14,7 +14,7 @@ export interface ServerLocation {
 }
 
 /** `refused`: the server answers but rejects the connection. `away`: the server is unavailable. */
-export type FailureKind = 'refused' | 'away';
+type FailureKind = 'refused' | 'away';
 
 export class ConnectionFailure extends Error {
   readonly kind: FailureKind;

@@ -13,12 +13,12 @@ export type SendMessage = <A>(message: unknown) => Promise<A>;
 /** The message that a worker posts back for each message. */
 export type WorkerAnswer = { readonly answer: unknown } | { readonly error: string };
 
-export interface WorkOptions {
+interface WorkOptions {
   readonly signal?: StopSignal;
   readonly timeoutMs: number;
 }
 
-export interface Workers {
+interface Workers {
   /** Runs `work` with an exclusive worker. Throws TIMED_OUT, including the wait for a worker, or CANCELLED. */
   use<T>(work: (send: SendMessage) => Promise<T>, clock: Clock, options: WorkOptions): Promise<T>;
 }

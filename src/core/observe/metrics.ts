@@ -5,7 +5,7 @@ import type { Observation, ObservationType, Observe } from '../observe.ts';
 import { operationSeconds, statementSeconds } from './buckets.ts';
 import { createRegistry, type Registry } from './prometheus.ts';
 
-export interface Metrics {
+interface Metrics {
   readonly listen: Observe;
   /** In the text format of Prometheus. */
   text(): string;

@@ -10,15 +10,15 @@ interface Described {
   readonly labels?: readonly string[];
 }
 
-export interface Counter {
+interface Counter {
   add(values: Values, by?: number): void;
 }
 
-export interface Gauge {
+interface Gauge {
   set(values: Values, to: number): void;
 }
 
-export interface Histogram {
+interface Histogram {
   observe(values: Values, value: number): void;
 }
 

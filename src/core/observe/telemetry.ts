@@ -34,7 +34,7 @@ export interface TraceOrigin {
   readonly sessionId: string | undefined;
 }
 
-export interface SpanOptions {
+interface SpanOptions {
   /** An MCP method. */
   readonly method: string;
   /** The tool, if the method is `tools/call`. */

@@ -86,7 +86,7 @@ export function freeStatement(raw: RawStatement): void {
 }
 
 /** The part of the database that a statement uses. */
-export interface LastRun {
+interface LastRun {
   lastRun(safe: boolean): RunResult;
 }
 

@@ -18,7 +18,7 @@ interface SealedState {
   readonly expiresAt: number;
 }
 
-export interface ApprovalStates {
+interface ApprovalStates {
   seal(call: ApprovalCall): Promise<string>;
   /**
    * Returns the id of the state, and whether the call would still find the same data. Throws INVALID_APPROVAL for a

@@ -47,7 +47,7 @@ function recordLine({ id, fields }: ApprovalPreview['changes'][number], tool: st
 }
 
 /** For example `change 2 records of 'orders'`. */
-export function describeCall({
+function describeCall({
   tool,
   collection,
   action,

@@ -66,14 +66,14 @@ export type ApprovalDecision =
   | { readonly state: 'failed'; readonly failure: AppError; readonly committedText: string }
   | { readonly state: 'asked'; readonly question: ApprovalQuestion };
 
-export interface Approved {
+interface Approved {
   /** The id of the approval. */
   readonly id: string;
   /** Throws APPROVAL_OVERTAKEN if the effects differ from the approved ones. */
   readonly check: (effects: unknown) => void;
 }
 
-export interface ApprovalParts {
+interface ApprovalParts {
   /** All tools, enabled or not. */
   readonly tools: readonly Tool[];
   readonly approvals: Approvals;
@@ -84,7 +84,7 @@ export interface ApprovalParts {
   readonly approvalAddress: (id: string) => string;
 }
 
-export interface WritingCall {
+interface WritingCall {
   readonly tool: Tool;
   readonly args: unknown;
   readonly input: Readonly<Record<string, unknown>>;
@@ -108,7 +108,7 @@ export interface ApprovalCheck {
 const rank = ({ policy, secondPerson }: Policy): number => policyNames.indexOf(policy) * 2 + Number(secondPerson);
 
 /** Whether an approval under the policy `met` is enough for the policy `needed`. */
-export const covers = (met: Policy, needed: Policy): boolean => rank(met) >= rank(needed);
+const covers = (met: Policy, needed: Policy): boolean => rank(met) >= rank(needed);
 
 /** Whether any call of the caller may need approval. If so, a client with elicitation is worth a session. */
 export function hasApprovalPolicies(access: Access, engine: Engine): boolean {

@@ -23,7 +23,7 @@ import { selectTools } from '../tools.ts';
 import { createToolList } from '../visibility/tool-list.ts';
 import { serializeRights } from './approval.ts';
 
-export interface ExecutionParts extends Omit<CallParts, 'authenticator' | 'activity' | 'toolList'> {
+interface ExecutionParts extends Omit<CallParts, 'authenticator' | 'activity' | 'toolList'> {
   readonly store: Pick<
     Store,
     'activity' | 'approvals' | 'connections' | 'oauth' | 'permissions' | 'tokens' | 'versions'

@@ -18,7 +18,7 @@ export const anyPolicy = (_: unknown, { access }: ToolCall): boolean => access.h
 const MAX_RECORDS = 20;
 const MAX_CELL_CHARACTERS = 300;
 
-export interface PreviewOptions {
+interface PreviewOptions {
   /** Rights that the policies of the write must cover, besides the rights that the engine asks for. */
   readonly additionalRights?: readonly (readonly [verb: WriteVerb, collection: string])[];
   /** The number of records and their new values, for writes without a preview. */

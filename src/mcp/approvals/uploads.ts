@@ -12,7 +12,7 @@ function uploadKeysOf(tools: readonly Tool[], { tool: name, content }: StoredCal
   return tool?.approval?.uploadKeys?.(tool.parse(content.arguments)) ?? [];
 }
 
-export interface DropUploadsParts {
+interface DropUploadsParts {
   /** All tools, enabled or not. */
   readonly tools: readonly Tool[];
   readonly approvals: Pick<Approvals, 'openOfUser'>;

@@ -5,7 +5,7 @@ import { bucketUnits } from '../../agent/sources/statement.ts';
 import { readChoice } from '../input/arguments.ts';
 import { type CallToolByName, collectionNames, type Viewer } from '../resources/visible-resources.ts';
 
-export interface PromptArgument {
+interface PromptArgument {
   readonly name: string;
   readonly description: string;
   readonly required: boolean;
@@ -13,7 +13,7 @@ export interface PromptArgument {
   readonly values?: (viewer: Viewer) => readonly string[];
 }
 
-export interface PromptRequest {
+interface PromptRequest {
   readonly viewer: Viewer;
   /** Trimmed arguments; undefined if absent or empty. */
   readonly args: Readonly<Record<string, string | undefined>>;

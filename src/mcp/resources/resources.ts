@@ -5,7 +5,7 @@ import { CHART_VIEW_URI, chartTools, chartViewPage, VIEW_TYPE, viewMeta } from '
 import { readFile } from '../tools/read-file.ts';
 import { type CallToolByName, collectionNames, type Viewer } from './visible-resources.ts';
 
-export interface ReadRequest {
+interface ReadRequest {
   /** The value of each variable. */
   readonly values: Readonly<Record<string, string>>;
   /** Calls a tool. UNKNOWN_COLLECTION becomes the error of a missing resource. */
@@ -30,7 +30,7 @@ export interface Resource {
   readonly read: (request: ReadRequest) => Promise<string | FileContent>;
 }
 
-export interface FileContent {
+interface FileContent {
   readonly mimeType: string;
   /** Base64. */
   readonly blob: string;

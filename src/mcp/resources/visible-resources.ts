@@ -28,7 +28,7 @@ export interface CallerContext {
   readonly callTool: CallToolByName;
 }
 
-export interface CallerContextParts {
+interface CallerContextParts {
   readonly engine: Engine;
   readonly toolList: ToolList;
   readonly callTool: CallTool;

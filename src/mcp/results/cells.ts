@@ -7,7 +7,7 @@ export const MAX_CELL_CHARACTERS = 2000;
 /** The first character to show of the cells of a field, by field. */
 export type CellStarts = Readonly<Record<string, number>>;
 
-export interface CellOptions {
+interface CellOptions {
   /** Maximum characters of a cell. */
   readonly limit: number;
   readonly starts: CellStarts;

@@ -8,7 +8,7 @@ import { estimateTokens, fitsTokens } from './tokens.ts';
 export type ListFormat = 'table' | 'records';
 
 /** The engine's result of a list or an aggregate. */
-export interface ListedRows {
+interface ListedRows {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
   readonly hasMore: boolean;
@@ -21,7 +21,7 @@ export interface ListedRows {
   readonly note?: string;
 }
 
-export interface ListResultOptions {
+interface ListResultOptions {
   readonly format: ListFormat;
   /** Absent if the caller did not request it. */
   readonly totalCount?: number | undefined;

@@ -8,7 +8,7 @@ import type { ToolAnswer } from '../tool.ts';
 import { clipValue, MAX_CELL_CHARACTERS } from './cells.ts';
 import { fitsTokens } from './tokens.ts';
 
-export interface WriteResultOptions {
+interface WriteResultOptions {
   readonly budgetTokens: number;
   /** Whether the answer contains the records, or only their ids. */
   readonly records: boolean;

@@ -64,7 +64,7 @@ async function run(args: DescribeArguments, call: ToolCall): Promise<string> {
  * `{collections: {name: relations}, charts?: [name]}`. With very many collections it contains only names, as many as
  * fit.
  */
-export function indexText(
+function indexText(
   collections: readonly CollectionSummary[],
   budgetTokens: number,
   charts: readonly string[] = [],
@@ -90,7 +90,7 @@ function summarizeCollection(collection: CollectionSummary): string {
   return [...kind, ...collection.relations].join(' ');
 }
 
-export interface RecordFeatures {
+interface RecordFeatures {
   readonly actions: readonly ActionDescription[];
   /** Charts of one record. */
   readonly charts: readonly string[];
@@ -101,7 +101,7 @@ export interface RecordFeatures {
  * [name]}`, with `zoneless: {timezone: [fields]}` for timestamps without zone that are read in another timezone than
  * UTC. `full` adds operators, permissions and the descriptions of actions.
  */
-export function descriptionText(
+function descriptionText(
   description: CollectionDescription,
   full: boolean,
   { actions, charts }: RecordFeatures = { actions: [], charts: [] },

@@ -7,7 +7,7 @@ import { createVisibilityWatch } from '../visibility/changes.ts';
 import type { ToolList } from '../visibility/tool-list.ts';
 import type { Sdk } from './sdk.ts';
 
-export interface ListenerParts {
+interface ListenerParts {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly menu: ToolList;
@@ -17,7 +17,7 @@ export interface ListenerParts {
   readonly sdk: () => Sdk | undefined;
 }
 
-export interface Listeners {
+interface Listeners {
   /** Throws NOT_READY after `stop`. */
   add(res: ServerResponse): void;
   /** Ends all streams, and accepts no new ones. */

@@ -12,7 +12,7 @@ import { identityOfHttp } from './identity.ts';
 import type { RequestMultiplexer } from './request-multiplexer.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
-export interface SdkParts {
+interface SdkParts {
   readonly server: Omit<ServerParts, 'notify'>;
   /** Undefined if the SDK's own handler serves every request. */
   readonly multiplexers: Multiplexers | undefined;
@@ -22,7 +22,7 @@ export interface SdkParts {
   readonly onerror: (cause: Error) => void;
 }
 
-export interface Multiplexers {
+interface Multiplexers {
   readonly modern: RequestMultiplexer;
   readonly legacy: RequestMultiplexer;
 }

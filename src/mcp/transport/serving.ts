@@ -10,7 +10,6 @@ import type { IdempotencyKeys } from '../../store/approvals/types.ts';
 import type { ActivityLog } from '../../store/audit/activity-types.ts';
 import type { ApprovalCheck, ApprovalQuestion } from '../approvals/approval.ts';
 import { elicitationByMeta } from '../approvals/supports-elicitation.ts';
-import { createProgressSender } from '../progress.ts';
 import { outputSchemaOf } from '../results/output-schemas.ts';
 import { toResult } from '../results/result.ts';
 import type { Extension, ServerParts } from '../server.ts';
@@ -23,6 +22,7 @@ import { createToolList, type ToolList } from '../visibility/tool-list.ts';
 import { isRecord, type ProtocolEra } from './json-rpc.ts';
 import { SERVER_INFO_META_KEY } from './meta-keys.ts';
 import { createRestrictingAuthenticator, type RestrictingAuthenticator } from './narrowing.ts';
+import { createProgressSender } from './progress.ts';
 import type { DirectWork, MultiplexedRequest, ResponseChannel } from './request-multiplexer.ts';
 
 export interface ServingParts {
@@ -41,7 +41,7 @@ export interface ServingParts {
   readonly extension?: Extension;
 }
 
-export interface Serving {
+interface Serving {
   readonly authenticator: RestrictingAuthenticator;
   readonly toolsByName: ReadonlyMap<string, Tool>;
   readonly toolList: ToolList;
@@ -114,7 +114,7 @@ async function toQuestionResult(question: ApprovalQuestion) {
 }
 
 /** Returns the work of a request, or undefined if the SDK must handle it. */
-export type FastPath = (era: ProtocolEra, request: MultiplexedRequest, identity: Identity) => DirectWork | undefined;
+type FastPath = (era: ProtocolEra, request: MultiplexedRequest, identity: Identity) => DirectWork | undefined;
 
 /**
  * A well-formed first call of a built-in tool (json-rpc.ts) goes to callTool without the SDK. The SDK would parse and

@@ -16,7 +16,7 @@ import type { RestrictingAuthenticator } from './narrowing.ts';
 import { createServing, type ServingParts } from './serving.ts';
 import { createLineTransport, type LineTransport } from './stdio-framing.ts';
 
-export interface StdioParts extends ServingParts {
+interface StdioParts extends ServingParts {
   /** The application token. */
   readonly token: string;
   readonly restrictions: Restrictions | undefined;
@@ -25,7 +25,7 @@ export interface StdioParts extends ServingParts {
   readonly output: Writable;
 }
 
-export interface StdioServer {
+interface StdioServer {
   /** Resolves when the client closes its side or disconnects. */
   readonly ended: Promise<void>;
   /**

@@ -18,8 +18,8 @@ import type { FileRow, FileRows } from '../../store/files/types.ts';
 
 export const FILE_SECONDS = 900;
 
-export const uploadAdvice = 'Call requestActionFileUpload for another.';
-export const downloadAdvice = 'Execute the action again.';
+const uploadAdvice = 'Call requestActionFileUpload for another.';
+const downloadAdvice = 'Execute the action again.';
 
 interface FileMetadata {
   readonly name: string;
@@ -68,7 +68,7 @@ export interface Files {
   >;
 }
 
-export interface DownloadLink {
+interface DownloadLink {
   readonly url: string;
   readonly bytes: number;
 }

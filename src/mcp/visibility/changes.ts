@@ -5,14 +5,14 @@ import type { Clock } from '../../core/clock.ts';
 import type { Observe } from '../../core/observe.ts';
 
 /** A source of changes. */
-export interface ChangeSource {
+interface ChangeSource {
   /** Returns a number that differs after every change. */
   poll(): Promise<number>;
   /** Notifies the listening clients of a change. */
   notify(): void;
 }
 
-export interface VisibilityWatchParts {
+interface VisibilityWatchParts {
   readonly sources: readonly ChangeSource[];
   readonly clock: Pick<Clock, 'after'>;
   readonly observe: Observe;
@@ -20,7 +20,7 @@ export interface VisibilityWatchParts {
   readonly hasListeners: () => boolean;
 }
 
-export interface VisibilityWatch {
+interface VisibilityWatch {
   /** Starts polling, when a client begins to listen. */
   begin(): void;
   end(): void;

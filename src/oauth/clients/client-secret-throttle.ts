@@ -11,14 +11,14 @@ import { hashToken } from '../../core/secret.ts';
 /** Failures allowed for one client from one address in 15 minutes. */
 const FAILURE_LIMIT = { points: 100, seconds: 900 } as const;
 
-export interface ClientSecretThrottle {
+interface ClientSecretThrottle {
   /**
    * Runs `work` for a request. RATE_LIMITED if the client failed too often. `failed` inspects the response afterwards.
    */
   run(request: ClientRequest, work: () => Promise<void>, isFailed: () => boolean): Promise<void>;
 }
 
-export interface ClientRequest {
+interface ClientRequest {
   readonly req: IncomingMessage;
   readonly form: URLSearchParams;
   /** Client address. */

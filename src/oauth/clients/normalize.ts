@@ -57,7 +57,7 @@ const MAX_NAME_LENGTH = 200;
 const MAX_REDIRECT_LENGTH = 2000;
 
 /** Whether the URL leads to the device itself, over http or https (RFC 6761 section 6.3, RFC 1122 section 3.2.1.3). */
-export function isLoopback({ hostname }: URL): boolean {
+function isLoopback({ hostname }: URL): boolean {
   const host = canonicalHost(hostname);
   return host === '[::1]' || /^127(?:\.\d+){3}$/.test(host) || /^(?:.+\.)?localhost$/.test(host);
 }

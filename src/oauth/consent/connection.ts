@@ -61,7 +61,7 @@ export interface Connection extends Omit<ConnectionRow, 'payload'> {
   readonly limits: Limits;
 }
 
-export interface ConnectionFilter {
+interface ConnectionFilter {
   readonly id?: string;
   readonly userId?: number;
   /** Filter; default: all connections. */

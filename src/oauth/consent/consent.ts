@@ -33,7 +33,7 @@ export type ListCollections = (access: Access) => readonly string[];
 /** Returns the scopes that are useful with these rights. */
 export type OfferedScopes = (access: Access) => Promise<ReadonlySet<string>>;
 
-export interface ConsentParts {
+interface ConsentParts {
   readonly provider: Provider;
   readonly store: Store;
   readonly paths: Paths;
@@ -43,7 +43,7 @@ export interface ConsentParts {
   readonly logEvent: LogEvent;
 }
 
-export interface Consent {
+interface Consent {
   show(step: Step, user: User): Promise<void>;
   /** Shows the form again, with the choices so far and the collections that match the search. */
   search(step: Step, user: User, form: URLSearchParams, problem?: string): Promise<void>;
@@ -154,7 +154,7 @@ export function createConsent(parts: ConsentParts): Consent {
   };
 }
 
-export interface NewGrant {
+interface NewGrant {
   readonly accountId: string;
   readonly clientId: string;
   readonly resource: string;
@@ -189,7 +189,7 @@ function createGrant(provider: Provider, clock: Pick<Clock, 'now'>, newGrant: Ne
  * The requested resource scopes in a fixed order. The first is always granted if the user allows the app; the others
  * are optional.
  */
-export function requestedScopes(scope: unknown): readonly ResourceScope[] {
+function requestedScopes(scope: unknown): readonly ResourceScope[] {
   const requested = new Set(`${scope ?? ''}`.split(' ').filter(isResourceScope));
   return resourceScopes.filter((name) => requested.has(name));
 }

@@ -13,7 +13,7 @@ export const durations = {
   day: { ms: 24 * HOUR_MS, text: 'A day', phrase: 'for a day' },
   hour: { ms: HOUR_MS, text: 'An hour', phrase: 'for an hour' },
 } as const;
-export type Duration = keyof typeof durations;
+type Duration = keyof typeof durations;
 
 export interface ConsentLimits {
   /** The ticked scopes. The first requested scope has no checkbox. */

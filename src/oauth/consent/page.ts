@@ -9,7 +9,7 @@ import type { Destination } from '../clients/normalize.ts';
 import { type ResourceScope, scopeTexts } from '../server/scopes.ts';
 import { type ConsentLimits, describeLimits, durations } from './limits.ts';
 
-export interface ConsentPage {
+interface ConsentPage {
   readonly environment: EnvironmentInfo;
   readonly client: DisplayedClient;
   readonly destination: Destination;

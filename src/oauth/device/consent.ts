@@ -16,7 +16,7 @@ import { cloudScope, offlineAccess } from '../server/scopes.ts';
 import type { DeviceInfo } from './pages.ts';
 import { deviceConsentPage } from './pages.ts';
 
-export interface DeviceConsent {
+interface DeviceConsent {
   show(step: Step, user: User, problem?: string): Promise<void>;
   /** Returns the id of the grant; undefined if the user is not entitled, and the page is shown again. */
   allow(step: Step, user: User): Promise<string | undefined>;
@@ -24,7 +24,7 @@ export interface DeviceConsent {
   release(step: Step): Promise<string>;
 }
 
-export interface DeviceConsentParts {
+interface DeviceConsentParts {
   readonly provider: Provider;
   readonly store: Pick<Store, 'identity' | 'connections'>;
   readonly paths: Pick<Paths, 'url'>;

@@ -11,7 +11,7 @@ import type { Paths } from '../server/paths.ts';
 import type { DeviceInfo } from './pages.ts';
 import { cancelledPage, codeEntryPage, connectedPage } from './pages.ts';
 
-export interface DeviceFlowParts {
+interface DeviceFlowParts {
   readonly store: Pick<Store, 'identity'>;
   readonly paths: Pick<Paths, 'prefix'>;
   readonly clock: Pick<Clock, 'now'>;

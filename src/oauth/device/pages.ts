@@ -5,7 +5,7 @@ import { html } from '../../http/html.ts';
 import { createCard, type EnvironmentInfo, messagePage, type Page, signInTheme } from '../../http/page.ts';
 import { cloudScopeText } from '../server/scopes.ts';
 
-export interface CodeEntryPage {
+interface CodeEntryPage {
   readonly environment: EnvironmentInfo;
   readonly action: string;
   readonly csrf: string;
@@ -35,7 +35,7 @@ ${problem && html`<p class="note" id="problem" role="alert">${problem}</p>`}</di
   );
 }
 
-export interface DeviceConsentPage {
+interface DeviceConsentPage {
   readonly environment: EnvironmentInfo;
   readonly user: { readonly name: string; readonly email: string; readonly team: string; readonly role: string };
   /** Code in the format of the terminal. */

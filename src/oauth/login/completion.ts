@@ -5,7 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
 
-export interface SignedIn {
+interface SignedIn {
   readonly userId: number;
   /** Issuer of the sign-in; null for a password. The session stores it as `acr`. */
   readonly issuer: string | null;

@@ -51,7 +51,7 @@ export interface HostSignInOptions {
   readonly passwords: boolean;
 }
 
-export type HostAnswer =
+type HostAnswer =
   | { readonly state: 'nobody' }
   | { readonly state: 'ok'; readonly user: User }
   /** `why` is only for the log. */

@@ -34,7 +34,7 @@ import {
 } from './sign-in-form.ts';
 import { formatTrustedBrowserCookie, readTrustedBrowserCookie, type TrustedBrowserCookie } from './trusted-browsers.ts';
 
-export interface InteractionOptions {
+interface InteractionOptions {
   readonly provider: Provider;
   /** Newest first. */
   readonly cookieKeys: readonly string[];

@@ -15,7 +15,7 @@ export interface LoginMethods {
 
 export const passwordsOnly: LoginMethods = { passwords: true, accepts: (issuer) => issuer === null };
 
-export interface LoginMethodsOptions extends SsoOptions {
+interface LoginMethodsOptions extends SsoOptions {
   readonly hostSignIn?: HostSignInOptions | undefined;
 }
 

@@ -7,7 +7,7 @@ import type { Destination } from '../clients/normalize.ts';
 import { type SignInChoices, signInChoices } from './sign-in-choices.ts';
 import { type CodeForm, codeForm, codeLead } from './sign-in-form.ts';
 
-export interface SignInPage extends SignInChoices {
+interface SignInPage extends SignInChoices {
   readonly environment: EnvironmentInfo;
   readonly client: DisplayedClient;
   /** Destination of the authorization response. */
@@ -26,7 +26,7 @@ ${cancelForm(page)}`,
   );
 }
 
-export interface CodePage extends CodeForm {
+interface CodePage extends CodeForm {
   readonly environment: EnvironmentInfo;
   readonly client: DisplayedClient;
   /** Destination of the authorization response. */

@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.ts';
 import type { User } from '../../store/users/types.ts';
 import { accountKeyOf, createTrustedBrowsers } from './trusted-browsers.ts';
 
-export interface AttemptContext {
+interface AttemptContext {
   /** Client address, as the HTTP handler read it. */
   readonly address: string;
   /** Cookie from an earlier sign-in in this browser, if any. */
@@ -25,7 +25,7 @@ export interface Credentials extends AttemptContext {
   readonly binding: string;
 }
 
-export interface Code extends AttemptContext {
+interface Code extends AttemptContext {
   /** Ticket from the first step. */
   readonly ticket: string;
   readonly code: string;

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { hashToken, randomToken, sign, timingSafeEqualText } from '../../core/secret.ts';
 import type { Store } from '../../store/store.ts';
 
-export interface TrustedBrowsers {
+interface TrustedBrowsers {
   /** Returns the cookie value for a browser after a sign-in. */
   issue(email: string): Promise<string>;
   /** Returns the id of the browser if the cookie belongs to this account; otherwise undefined. */

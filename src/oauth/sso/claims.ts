@@ -6,7 +6,7 @@ import type { ExternalRights } from '../../store/users/types.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-export interface ClaimRule {
+interface ClaimRule {
   /** Name of a claim, or the path to a nested one. */
   readonly claim: readonly string[];
   /** Meaning of each value; the first entry that matches counts. Absent: the value is the name itself. */

@@ -17,7 +17,7 @@ export interface SignInSecrets {
   readonly verifier: string;
 }
 
-export interface OpenIdProvider {
+interface OpenIdProvider {
   /** Returns the URL for the browser. SSO_UNAVAILABLE if the provider's metadata cannot be fetched. */
   authorize(request: AuthorizeRequest): Promise<URL>;
   /**
@@ -28,7 +28,7 @@ export interface OpenIdProvider {
   redeem(callbackUrl: URL, proofs: SignInSecrets): Promise<Claims>;
 }
 
-export interface AuthorizeRequest extends SignInSecrets {
+interface AuthorizeRequest extends SignInSecrets {
   readonly redirectUri: string;
   readonly loginHint?: string | undefined;
   /** Whether the provider must ask for a sign-in even if the user is already signed in. */

@@ -11,7 +11,7 @@ import type { LoginMethods } from '../login/login-methods.ts';
 import { invalidSignInPage, tryAgainPage } from '../login/sign-in-choices.ts';
 import type { Paths } from '../server/paths.ts';
 
-export interface SsoRedirects {
+interface SsoRedirects {
   /** Redirects the browser to the provider. SSO_UNAVAILABLE if it does not respond. */
   begin(req: IncomingMessage, res: ServerResponse, start: SsoStart): Promise<void>;
   /** Handles the redirect back and continues the interaction. */
@@ -25,7 +25,7 @@ interface SsoStart {
   readonly hint: string | undefined;
 }
 
-export interface SsoRedirectOptions {
+interface SsoRedirectOptions {
   readonly provider: Provider;
   readonly paths: Paths;
   readonly clock: Pick<Clock, 'now'>;

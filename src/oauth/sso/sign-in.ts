@@ -15,7 +15,7 @@ import { applyMapping, type ClaimMapping, type Claims, parseMapping } from './cl
 import { createOpenIdProvider, refusalReason, type SignInSecrets } from './provider.ts';
 
 /** The pages with a sign-in: authorization server or console. */
-export type SsoOrigin = 'oauth' | 'console';
+type SsoOrigin = 'oauth' | 'console';
 
 interface SsoContext {
   readonly door: SsoOrigin;
@@ -27,14 +27,14 @@ interface SsoContext {
   readonly address: string;
 }
 
-export interface SsoStartRequest extends SsoContext {
+interface SsoStartRequest extends SsoContext {
   /** Purpose of the sign-in: the interaction, or the page of the console. Never a URL. */
   readonly about: string;
   readonly loginHint?: string | undefined;
   readonly forceLogin?: boolean;
 }
 
-export type SsoOutcome =
+type SsoOutcome =
   | { readonly state: 'ok'; readonly about: string; readonly user: User }
   /** Started in another browser, already answered, or expired. */
   | { readonly state: 'lost' }

@@ -11,7 +11,7 @@ import type { Paths } from '../server/paths.ts';
 import { effectiveScopes } from '../server/scopes.ts';
 import type { Verify } from './verify.ts';
 
-export interface AccessTokenParts {
+interface AccessTokenParts {
   readonly store: Pick<Store, 'oauth' | 'permissions' | 'connections'>;
   readonly paths: Pick<Paths, 'resource'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -66,13 +66,13 @@ export function createAccessTokenCheck(parts: AccessTokenParts): Verify {
   };
 }
 
-export interface GrantHolder {
+interface GrantHolder {
   readonly userId: number;
   readonly clientId: string;
   readonly grantId: string;
 }
 
-export interface FoundGrant {
+interface FoundGrant {
   readonly access: Access;
   readonly scopes: ReadonlySet<string>;
   /** Milliseconds since the epoch; infinite if the user set no end. */

@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 import { effectiveScopes } from '../server/scopes.ts';
 import type { Verify } from './verify.ts';
 
-export interface ApplicationTokenParts {
+interface ApplicationTokenParts {
   readonly store: Pick<Store, 'tokens' | 'permissions'>;
   readonly clock: Pick<Clock, 'now'>;
   /** Whether users sign in through an OpenID provider. */
@@ -18,7 +18,7 @@ const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 const createNewToken = "Create a new one with 'portico token create'.";
 
 /** Takes the hash of the token, or its id when the caller does not have the token. */
-export type VerifyApplicationToken = (hashOrId: string | number) => ReturnType<Verify>;
+type VerifyApplicationToken = (hashOrId: string | number) => ReturnType<Verify>;
 
 export function createApplicationTokenCheck({ store, clock, sso }: ApplicationTokenParts): VerifyApplicationToken {
   const checkToken = (token: ApplicationToken): number => {

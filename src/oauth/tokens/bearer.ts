@@ -51,7 +51,7 @@ export interface TokenAuthenticator {
   scopeChallenge(request: PresentedRequest, scopes: readonly string[]): string;
 }
 
-export interface TokenAuthenticatorOptions {
+interface TokenAuthenticatorOptions {
   readonly store: Pick<Store, 'oauth' | 'permissions' | 'tokens' | 'connections' | 'versions'>;
   readonly paths: Paths;
   readonly clock: Pick<Clock, 'now'>;

@@ -22,7 +22,7 @@ export interface PresentedRequest {
 }
 
 /** The token that the proof is for. */
-export interface BoundToken {
+interface BoundToken {
   /** SHA-256 of the token, base64url. */
   readonly hash: string;
   /** RFC 7638 thumbprint of the key that the token is bound to. */
@@ -30,9 +30,9 @@ export interface BoundToken {
 }
 
 /** INVALID_DPOP_PROOF if there is no usable proof. UNAUTHENTICATED if the proof uses a different key than the token. */
-export type CheckProof = (request: PresentedRequest, token: BoundToken) => Promise<void>;
+type CheckProof = (request: PresentedRequest, token: BoundToken) => Promise<void>;
 
-export interface ProofOptions {
+interface ProofOptions {
   readonly rows: Pick<OAuthRows, 'insertOnce'>;
   readonly paths: Pick<Paths, 'resource'>;
   readonly clock: Pick<Clock, 'now'>;

@@ -37,7 +37,7 @@ export interface SessionAuthenticator {
   challenge(authorization: string | undefined): string;
 }
 
-export interface SessionAuthenticatorParts {
+interface SessionAuthenticatorParts {
   readonly store: Pick<Store, 'agentSessions' | 'permissions' | 'versions'>;
   readonly tokens: SessionTokens;
   readonly clock: Pick<Clock, 'now'>;

@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
 import { sign } from '../../core/secret.ts';
 
-export interface SessionClaims {
+interface SessionClaims {
   readonly userId: number;
   /** Session id; the storage has its hash. Null for the testing client, which has no session. */
   readonly sessionId: string | null;
@@ -20,7 +20,7 @@ export interface SessionTokens {
   read(token: string): Promise<SessionClaims>;
 }
 
-export interface SessionTokenParts {
+interface SessionTokenParts {
   /** The first secret signs; every secret verifies. */
   readonly secrets: () => Promise<readonly string[]>;
   /** Public URL of the HTTP API: issuer and audience of the tokens. */
@@ -30,8 +30,8 @@ export interface SessionTokenParts {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export const sessionTokenType = 'portico-session+jwt';
-export const testingTokenType = 'portico-testing+jwt';
+const sessionTokenType = 'portico-session+jwt';
+const testingTokenType = 'portico-testing+jwt';
 
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 const signInHint = "Sign in through POST authentication under this API's prefix.";

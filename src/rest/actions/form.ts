@@ -4,13 +4,13 @@ import type { FormFile } from '../../agent/actions/definitions.ts';
 import type { Option, WidgetName } from '../../agent/actions/elements.ts';
 import { packId } from '../../agent/encode/record-id.ts';
 
-export interface WireForm {
+interface WireForm {
   readonly fields: readonly WireField[];
   /** Empty if the form is a plain list of fields. */
   readonly layout: readonly WireLayout[];
 }
 
-export interface WireField {
+interface WireField {
   /** The field's id. */
   readonly field: string;
   readonly label: string;
@@ -29,7 +29,7 @@ export interface WireField {
   readonly widgetEdit?: { readonly name: string; readonly parameters: Readonly<Record<string, unknown>> };
 }
 
-export type WireLayout =
+type WireLayout =
   | { readonly component: 'input'; readonly fieldId: string }
   | { readonly component: 'separator' }
   | { readonly component: 'htmlBlock'; readonly content: string }

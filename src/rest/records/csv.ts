@@ -7,7 +7,7 @@ import { attachmentHeader } from '../../http/reply.ts';
 export const csvType = 'text/csv; charset=utf-8; header=present';
 
 /** `numeric`: for each column, whether it holds numbers. */
-export function csvLines(rows: readonly (readonly unknown[])[], numeric: readonly boolean[]): string {
+function csvLines(rows: readonly (readonly unknown[])[], numeric: readonly boolean[]): string {
   let text = '';
   for (const row of rows) {
     for (let at = 0; at < row.length; at++) {

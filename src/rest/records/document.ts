@@ -8,7 +8,7 @@ import type { Projection, Resource } from './projection.ts';
 
 type Rows = readonly (readonly unknown[])[];
 
-export interface DocumentWriter {
+interface DocumentWriter {
   /** With `search`, `meta` lists the attributes that contain it. */
   list(rows: Rows, search?: string): string;
   /** Writes `null` if the relation has no record. */

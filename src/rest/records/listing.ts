@@ -19,7 +19,7 @@ export type ListConditions = Omit<ListRequest, 'collection'>;
 
 /** Reads one page from the engine. */
 export type ListRecords = (request: ListConditions, options: CallOptions) => Promise<ListAnswer>;
-export type CountRecords = (request: CountConditions, options: CallOptions) => Promise<number>;
+type CountRecords = (request: CountConditions, options: CallOptions) => Promise<number>;
 
 /** Throws INVALID_ARGUMENT if the page size exceeds the limit. */
 export async function runList(

@@ -21,7 +21,7 @@ export interface StandaloneAt {
   readonly host?: string;
 }
 
-export interface Mounts {
+interface Mounts {
   readonly mcp: McpOptions | undefined;
   readonly standalone: StandaloneAt | undefined;
 }

@@ -15,19 +15,17 @@ import { fail } from '../../core/errors.ts';
 import { reportFailure } from '../../core/observe/failures.ts';
 import { type ExpressHost, expressKind } from '../../frameworks/express.ts';
 import { type FastifyHost, fastifyKind } from '../../frameworks/fastify.ts';
-import type { HostKind, MountedHost, Next } from '../../frameworks/host.ts';
-import { findHiddenRoutes, mountOn } from '../../frameworks/kinds.ts';
+import type { HostKind, Next } from '../../frameworks/host.ts';
 import { type KoaHost, koaKind } from '../../frameworks/koa.ts';
 import { type NestHost, nestKind } from '../../frameworks/nest.ts';
 import type { Store } from '../../store/store.ts';
 import { createCodeReader } from '../../workflows/definition/code.ts';
-import { type App, createApp, type Started } from '../create-server.ts';
-import { refuse } from '../http-server.ts';
-import { openPlatform, sendSchema } from '../remote-store.ts';
-import { type Route, routeBeforeStart } from '../route.ts';
-import { createAgentConfig, createAgentLog, createEngineParts, type StandaloneAt, warnAboutUnused } from './config.ts';
+import type { App, Started } from '../create-server.ts';
+import { routeBeforeStart } from '../route.ts';
+import { createAgentConfig, createAgentLog, createEngineParts } from './config.ts';
 import { AgentEngine, type Running } from './engine.ts';
 import { findSchemaDifferences, type SchemaFileOptions, writeSchema, writeTypings } from './files.ts';
+import { Mounts } from './mounts.ts';
 import {
   type AgentOptions,
   type CheckedOptions,
@@ -36,6 +34,7 @@ import {
   checkTypingsOptions,
   type McpOptions,
 } from './options.ts';
+import { sendAgentSchema, serveAgent } from './serve.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -56,11 +55,11 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
   readonly #options: CheckedOptions;
   #state: State = 'new';
   #mcp: McpOptions | undefined;
-  readonly #hosts = new Map<unknown, MountedHost>();
-  #isHandlerTaken = false;
-  #away: Route | undefined;
-  #standalone: StandaloneAt | undefined;
   #app: App | undefined;
+  readonly #mounts = new Mounts({
+    app: () => this.#app,
+    routeBeforeStart: () => routeBeforeStart({ ...this.#createConfig(), servesMcp: this.#mcp !== undefined }),
+  });
   /** Undefined while no server runs. */
   #platform: Store | undefined;
   #address: string | undefined;
@@ -87,7 +86,7 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
     const at = this.check(callSite(this.mountAiMcpServer));
     if (this.#mcp) fail('CONFIGURATION', { problem: `mountAiMcpServer was already called. (${at})` });
     this.#mcp = { ...checkMcpOptions(options, at) };
-    this.#away = undefined;
+    this.#mounts.forgetRoute();
     return this;
   }
 
@@ -102,15 +101,7 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
    */
   mountOnStandaloneServer(port?: number, host?: string): this {
     const at = this.check(callSite(this.mountOnStandaloneServer));
-    if (this.#standalone)
-      fail('CONFIGURATION', {
-        problem: `mountOnStandaloneServer was already called: an agent has only one server. (${at})`,
-      });
-    if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
-      fail('CONFIGURATION', { problem: `mountOnStandaloneServer: the port must be a number from 0 to 65535. (${at})` });
-    if (host !== undefined && (typeof host !== 'string' || host === ''))
-      fail('CONFIGURATION', { problem: `mountOnStandaloneServer: the host must be a name or an address. (${at})` });
-    this.#standalone = { ...(port !== undefined && { port }), ...(host !== undefined && { host }) };
+    this.#mounts.addServer({ port, host }, at);
     return this;
   }
 
@@ -189,15 +180,8 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
    * createServer(agent.requestHandler).listen(3000, '127.0.0.1');
    */
   get requestHandler(): (req: IncomingMessage, res: ServerResponse, next?: Next) => void {
-    this.#isHandlerTaken = true;
-    return this.#handle;
+    return this.#mounts.takeHandler();
   }
-
-  readonly #handle = (req: IncomingMessage, res: ServerResponse, next?: Next): void => {
-    const continueRequest = next ?? (() => refuse(res, 'NOT_FOUND', { path: req.url ?? '/' }));
-    if (this.#app) this.#app.handle(req, res, continueRequest);
-    else this.#whileAway(req, res, continueRequest);
-  };
 
   /**
    * The port of the standalone server while it listens; undefined otherwise.
@@ -228,7 +212,7 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
     this.closeBuilder();
     this.#state = 'starting';
     try {
-      const server = this.#isMounted ? await this.#serve() : null;
+      const server = this.#mounts.isMounted ? await this.#serve() : null;
       const running = this.#engine.running ?? (await this.#engine.open(this.#createParts()));
       // Checks the workflows in code. A server does this itself when it starts.
       if (!server) createCodeReader(running.live.engine)();
@@ -357,19 +341,12 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
   }
 
   #mountOn(kind: HostKind, host: unknown, callSiteText: string): this {
-    const at = this.check(callSiteText);
-    const refuseMount = (problem: string) => fail('CONFIGURATION', { problem: `${kind.call}: ${problem} (${at})` });
-    if (this.#hosts.has(host)) refuseMount('the agent is already mounted on this application.');
-    this.#hosts.set(host, mountOn(kind, host, this.#handle, refuseMount));
+    this.#mounts.addHost(kind, host, this.check(callSiteText));
     return this;
   }
 
-  get #isMounted(): boolean {
-    return this.#standalone !== undefined || this.#hosts.size > 0 || this.#isHandlerTaken;
-  }
-
   #checkMounts(): void {
-    if (this.#mcp && !this.#isMounted)
+    if (this.#mcp && !this.#mounts.isMounted)
       fail('CONFIGURATION', {
         problem:
           'mountAiMcpServer: there is no server to mount it on. Also call mountOnStandaloneServer(port?, host?), or mountOnExpress(app) or the equivalent for your framework, or use requestHandler.',
@@ -377,7 +354,7 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
   }
 
   #createConfig(): Config {
-    return createAgentConfig(this.#options, { mcp: this.#mcp, standalone: this.#standalone });
+    return createAgentConfig(this.#options, { mcp: this.#mcp, standalone: this.#mounts.server });
   }
 
   #createParts(): EngineParts {
@@ -385,48 +362,18 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
   }
 
   async #serve(): Promise<AgentStarted['server']> {
-    const config = this.#createConfig();
-    if (config.prefix === '' && (this.#hosts.size > 0 || this.#isHandlerTaken))
-      fail('CONFIGURATION', {
-        problem:
-          "prefix: at the root, the HTTP API would handle every path of your application. Set a path such as '/service'.",
-      });
-    const { authSecret, envSecret, useUnsafeActionEndpoint, hostSignIn } = this.#options;
-    const log = createAgentLog(config, this.#options);
-    const app = createApp(config, {
+    const { app, started, address, store } = await serveAgent({
+      config: this.#createConfig(),
+      options: this.#options,
       version,
-      log,
-      authSecret,
-      envSecret,
-      hostSignIn,
-      openEngine: async (parts) => (await this.#engine.open({ ...parts, useUnsafeActionEndpoint })).live.engine,
-      listens: this.#standalone !== undefined,
+      mounts: this.#mounts,
       servesMcp: this.#mcp !== undefined,
+      openEngine: async (parts) => (await this.#engine.open(parts)).live.engine,
     });
-    warnAboutUnused(config, log);
-    const { address, mcpUrl, apiUrl, consoleUrl, metricsUrl, store } = await app.start();
     this.#app = app;
     this.#platform = store;
-    if (this.#standalone) this.#address = address;
-    const hidden = findHiddenRoutes(this.#hosts.values(), app.claims);
-    if (hidden.length > 0)
-      log({
-        type: 'warning',
-        message: `Routes of the host application that the agent now handles: ${hidden.join(', ')}. ${this.#mcp ? 'To keep them in the application, set a basePath, or another prefix if they are below the prefix' : 'To keep them in the application, set another prefix'}.`,
-      });
-    return { address, mcpUrl, apiUrl, consoleUrl, ...(metricsUrl !== undefined && { metricsUrl }) };
-  }
-
-  /** While the server is down, the agent still claims its own paths, so the host does not answer them. */
-  #whileAway(req: IncomingMessage, res: ServerResponse, next: Next): void {
-    try {
-      this.#away ??= routeBeforeStart({ ...this.#createConfig(), servesMcp: this.#mcp !== undefined });
-    } catch {
-      // Invalid settings do not define which paths belong to the agent. `start` reports the problem.
-      next();
-      return;
-    }
-    this.#away(req, res, next);
+    if (this.#mounts.server) this.#address = address;
+    return started;
   }
 
   async #rebuild(at: string): Promise<void> {
@@ -436,7 +383,7 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
     await this.#engine.rebuild(running);
     this.#app?.notifyChange();
     try {
-      await this.#tellPlatform(running);
+      await this.#sendSchema(running);
     } catch (cause) {
       const message = 'Failed to send the new schema to the platform. The next start or restart sends it.';
       running.parts.observe({ type: 'warning', message, cause });
@@ -446,7 +393,7 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
   /** Runs at a start. If the platform cannot be notified, it stops everything again. */
   async #introduce(running: Running): Promise<void> {
     try {
-      await this.#tellPlatform(running);
+      await this.#sendSchema(running);
     } catch (error) {
       const app = this.#app;
       this.#app = this.#address = this.#platform = undefined;
@@ -455,18 +402,9 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
     }
   }
 
-  /** Reports the served schema to the platform. Without a server, it opens a connection only for this. */
-  async #tellPlatform({ schema, parts }: Running): Promise<void> {
-    if (this.#platform) return sendSchema(this.#platform, schema);
-    const config = this.#createConfig();
-    if (config.serverUrl === null) return;
-    const { observe, clock } = parts;
-    const platform = await openPlatform({ config, envSecret: this.#options.envSecret, observe, clock });
-    try {
-      await sendSchema(platform, schema);
-    } finally {
-      await platform.close();
-    }
+  #sendSchema({ schema, parts }: Running): Promise<void> {
+    const platform = { config: this.#createConfig(), envSecret: this.#options.envSecret, store: this.#platform };
+    return sendAgentSchema(schema, platform, parts);
   }
 
   #fileOptions(): SchemaFileOptions {

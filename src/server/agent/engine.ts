@@ -13,7 +13,7 @@ export interface Running {
   schema: string;
 }
 
-export interface AgentEngineParts {
+interface AgentEngineParts {
   /** `abandon` closes the sources that a failed build has opened. Default: close all of them. */
   readonly build: (
     parts: EngineParts,

@@ -16,7 +16,7 @@ import { type KeyOf, toWireForm } from '../../rest/actions/form.ts';
 import { findJsonFault } from './json-fault.ts';
 import type { CheckedOptions } from './options.ts';
 
-export type TypingsOptions = Pick<CheckedOptions, 'typingsMaxDepth'> & { readonly typingsPath: string };
+type TypingsOptions = Pick<CheckedOptions, 'typingsMaxDepth'> & { readonly typingsPath: string };
 export type SchemaFileOptions = Pick<
   CheckedOptions,
   'isProduction' | 'schemaPath' | 'typingsPath' | 'typingsMaxDepth'

@@ -199,7 +199,7 @@ export function toDetailRow(log_id: number, { effects, approvalId, dryRun }: Ent
   };
 }
 
-export function fromDetailRow({ approval_id, effects, dry_run }: Omit<DetailRow, 'log_id'>): EntryDetails {
+function fromDetailRow({ approval_id, effects, dry_run }: Omit<DetailRow, 'log_id'>): EntryDetails {
   return {
     ...(approval_id !== null && { approvalId: approval_id }),
     ...(dry_run !== null && { dryRun: Boolean(dry_run) }),

@@ -235,7 +235,7 @@ async function insertWorkflows(trx: Knex.Transaction, rows: readonly WorkflowRow
   if (rows.length > 0) await trx(WORKFLOWS).insert(rows).onConflict('log_id').merge();
 }
 
-export interface WatchedRows {
+interface WatchedRows {
   readonly rows: ActivityRows;
   /** SOURCE_UNAVAILABLE after a failed write to the log, until a write succeeds again. */
   requireWritable(): Promise<void>;

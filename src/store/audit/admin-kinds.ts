@@ -16,7 +16,7 @@ const removed: ReadonlySet<string> = new Set([
   'totp-off',
 ]);
 
-export interface ActionKind {
+interface ActionKind {
   readonly resource: string;
   readonly type: AdminChangeType;
 }

@@ -5,12 +5,12 @@ import type { LoggedUser, LogPosition, LogTimes, ScanStep } from './log-types.ts
 
 export const MAX_PAGE = 1000;
 /** Ids that one step of a walk reads. The primary key bounds the step, whatever the filter. */
-export const SCAN_IDS = 2000;
+const SCAN_IDS = 2000;
 /** Longer than a transaction that writes log entries takes. */
-export const STABLE_MS = 5000;
+const STABLE_MS = 5000;
 
 /** The columns of the sort order. */
-export interface OrderColumns {
+interface OrderColumns {
   readonly at: string;
   readonly id: string;
 }
@@ -43,7 +43,7 @@ export function withoutUndefined<T>(conditions: Readonly<Record<string, T | unde
   return Object.fromEntries(Object.entries(conditions).filter((pair): pair is [string, T] => pair[1] !== undefined));
 }
 
-export interface ScannedIds<E> {
+interface ScannedIds<E> {
   readonly from: number;
   readonly until: number;
   /** Reads the entries of an id range. */

@@ -21,7 +21,7 @@ export interface AdminLogFilter {
 
 /** Newest first: by time, then by id. `after`: returns the entries after that position. */
 export type SearchOf<F> = F & { readonly limit: number; readonly after?: LogPosition | undefined };
-export type AdminLogSearch = SearchOf<AdminLogFilter>;
+type AdminLogSearch = SearchOf<AdminLogFilter>;
 
 /** In the order of insertion. */
 export type ScanOf<F> = F & {

@@ -30,7 +30,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface SqliteParts {
+interface SqliteParts {
   readonly kind: SqliteKind;
   readonly inMemory: boolean;
   /** A separate connection that never waits for a lock; null for an in-memory database. */
@@ -44,7 +44,7 @@ export interface SqliteParts {
   runSync<T>(run: (connection: SqliteConnection) => T): { readonly answer: T } | undefined;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /**
    * `sqlite:<path>`, `sqlite::memory:`, `mysql:`, `mariadb:`, `postgres:`, `postgresql:`; null: a file in `dataDir`.
    */
@@ -325,7 +325,7 @@ function shared(dialect: StoreDialect, database: Knex, shownAs: string) {
     write: <T>(run: (trx: Knex.Transaction) => Promise<T>): Promise<T> =>
       retryDeadlocks(() => database.transaction(run)),
     async insert(on: Knex, table: string, row: Record<string, unknown>): Promise<number> {
-      if (dialect !== 'postgres') return ((await on(table).insert(row)) as number[])[0]!;
+      if (dialect !== 'postgres') return (await on(table).insert(row))[0]!;
       const [inserted] = await on(table).insert(row).returning<{ id: number }[]>('id');
       return inserted!.id;
     },

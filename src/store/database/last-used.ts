@@ -5,7 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 /** Delay before collected times are written. */
 const WAIT_MS = 5000;
 
-export interface LastUsed<K> {
+interface LastUsed<K> {
   touch(key: K): void;
   /** Writes the collected times. Call it before the storage is closed. */
   flush(): Promise<void>;

@@ -8,17 +8,17 @@ import { decrypt, encrypt, hashToken, randomToken } from '../../core/secret.ts';
 import type { FileRow, FileRows } from './types.ts';
 
 /** Limit of simultaneous files per user. */
-export const MAX_FILES = 20;
+const MAX_FILES = 20;
 const PART_BYTES = 262_144;
 
 /** The size in bytes, the number of parts, and the SHA-256 of the content (base64url). */
-export interface Written {
+interface Written {
   readonly bytes: number;
   readonly parts: number;
   readonly sha256: string;
 }
 
-export interface SealedFiles {
+interface SealedFiles {
   /** `about`: JSON. Resolves with the key. TOO_MANY_FILES when the user is at the limit. */
   add(
     file: Pick<FileRow, 'kind' | 'userId' | 'state'> & { readonly about: object; readonly seconds: number },

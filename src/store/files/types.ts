@@ -25,7 +25,7 @@ export interface FileRows {
 }
 
 /** `taken`: the call that took the file is using it. */
-export type FileState = 'asked' | 'arriving' | 'ready' | 'taken';
+type FileState = 'asked' | 'arriving' | 'ready' | 'taken';
 
 export interface FileRow {
   /** Hash of the file's key. */

@@ -8,7 +8,7 @@ import { type Quotas, quotaWindows, toQuota } from '../../core/limit.ts';
 import type { Observe } from '../../core/observe.ts';
 import { hashToken } from '../../core/secret.ts';
 
-export interface RedisQuotas extends Quotas {
+interface RedisQuotas extends Quotas {
   close(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@
 import type { Knex } from 'knex';
 import type { StoreDialect } from '../database/database.ts';
 
-export interface NewIndex {
+interface NewIndex {
   readonly name: string;
   readonly columns: readonly string[];
   /**
@@ -13,7 +13,7 @@ export interface NewIndex {
   readonly where?: string;
 }
 
-export type AddColumn = (table: Knex.AlterTableBuilder) => unknown;
+type AddColumn = (table: Knex.AlterTableBuilder) => unknown;
 
 export async function addColumns(
   on: Knex,

@@ -46,7 +46,7 @@ export interface TimeRange {
   readonly to?: number;
 }
 
-export interface NotePage {
+interface NotePage {
   readonly notes: readonly Note[];
   /** Start of the next page; absent on the last page. */
   readonly next?: number;
@@ -105,7 +105,7 @@ export interface NoteChange {
   readonly archived?: boolean;
 }
 
-export interface NewMessage {
+interface NewMessage {
   readonly userId: number;
   readonly content: string;
 }

@@ -52,7 +52,7 @@ interface StoredGrant {
 }
 
 /** With the method to call before the storage is closed. */
-export interface OpenedConnections extends Connections {
+interface OpenedConnections extends Connections {
   flush(): Promise<void>;
 }
 

@@ -68,7 +68,7 @@ interface StoredToken {
 }
 
 /** With the method to call before the storage is closed. */
-export interface TokenRows extends ApplicationTokens {
+interface TokenRows extends ApplicationTokens {
   flush(): Promise<void>;
 }
 

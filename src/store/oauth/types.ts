@@ -99,7 +99,7 @@ export interface Decision {
   readonly endsAt: number | null;
 }
 
-export interface NewDecision extends Omit<Decision, 'decidedAt'> {
+interface NewDecision extends Omit<Decision, 'decidedAt'> {
   readonly userId: number;
   readonly clientId: string;
   readonly clientName: string;

@@ -54,7 +54,7 @@ export function createAccessReader(options: {
 }
 
 /** All methods read from memory. */
-export function createAccess(facts: AccessFacts, observe: Observe): Access {
+function createAccess(facts: AccessFacts, observe: Observe): Access {
   const caller = Object.freeze({ ...facts.caller, tags: Object.freeze({ ...facts.caller.tags }) });
   const grants = new Map(facts.permissions.map((row) => [row.collection, toGrant(row)]));
   const scopes = new Map(facts.scopes);

@@ -3,7 +3,7 @@
 import { operators, type Quantifier, quantifiers, valuelessOperators } from '../../core/filter.ts';
 import { suggestNames } from '../../core/suggestions.ts';
 
-export interface FilterProblem {
+interface FilterProblem {
   /** Keys and indexes from the root of the filter. */
   readonly path: readonly (string | number)[];
   readonly problem: string;

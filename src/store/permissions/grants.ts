@@ -2,7 +2,6 @@
 import type { Knex } from 'knex';
 import { type Policy, readPolicy, type Verb, verbs } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
-import type { PlainFilter } from '../../core/filter.ts';
 import { findFilterProblem } from './filters.ts';
 import { checkPolicies, readPolicies } from './policies.ts';
 import { matchesNothing } from './scopes.ts';
@@ -126,5 +125,5 @@ export function toGrant(row: PermissionRow): Grant {
 function readTrigger(stored: ActionTrigger): ActionTrigger {
   if (stored === true) return true;
   if (typeof stored !== 'object' || stored === null) return false;
-  return { when: findFilterProblem(stored.when) ? matchesNothing : (stored.when as PlainFilter) };
+  return { when: findFilterProblem(stored.when) ? matchesNothing : stored.when };
 }

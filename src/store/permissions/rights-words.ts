@@ -220,7 +220,7 @@ function describeAction(action: Action | undefined): string {
   return action.approval === undefined ? trigger : `${trigger}, ${describePolicy(readPolicy(action.approval))}`;
 }
 
-export function describeTrigger(trigger: ActionTrigger): string {
+function describeTrigger(trigger: ActionTrigger): string {
   if (typeof trigger === 'object') return `where ${describeFilter(trigger.when)}`;
   return trigger ? 'always' : 'never';
 }

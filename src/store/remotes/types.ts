@@ -27,20 +27,20 @@ export interface RemoteServer {
 }
 
 /** A client belongs to one authorization server. Its id and secret are used at no other server. */
-export interface RemoteClientId {
+interface RemoteClientId {
   readonly id: string;
   /** The `issuer` in the metadata of the authorization server (RFC 8414 section 2). */
   readonly issuer: string;
 }
 
 /** `allow`: the rules of the definition apply. `ask`: every call needs approval by a person. */
-export const remoteToolRules = ['allow', 'ask'] as const;
+const remoteToolRules = ['allow', 'ask'] as const;
 export type RemoteToolRule = (typeof remoteToolRules)[number];
 
 /** By tool name; `*` for all other tools. Tools without a rule cannot be called. */
 export type RemoteTools = Readonly<Record<string, RemoteToolRule>>;
 
-export interface NewRemoteServer extends Pick<RemoteServer, 'name' | 'url' | 'signIn' | 'addedBy'> {
+interface NewRemoteServer extends Pick<RemoteServer, 'name' | 'url' | 'signIn' | 'addedBy'> {
   /** Only with `bearer`. */
   readonly secret?: string;
 }
@@ -74,7 +74,7 @@ export interface RemoteKey {
   readonly userId: number;
 }
 
-export interface RemoteSignInBegun extends RemoteKey {
+interface RemoteSignInBegun extends RemoteKey {
   /** A random value that the authorization response must return. */
   readonly state: string;
   /** Console session that began the sign-in. The response is valid only in it. */
@@ -88,7 +88,7 @@ export interface RemoteSignInBegun extends RemoteKey {
  * `stale`: another call has refreshed, or the account is gone. `lost`: an earlier refresh never finished, and the state
  * of the refresh token is unknown; the user must connect again.
  */
-export type RefreshClaim = 'claimed' | 'busy' | 'stale' | 'lost';
+type RefreshClaim = 'claimed' | 'busy' | 'stale' | 'lost';
 
 export interface Remotes {
   /** INVALID_ARGUMENT when the name is in use. */

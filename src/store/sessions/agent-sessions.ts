@@ -49,10 +49,7 @@ interface StoredSession {
 
 const SWEEP_MS = 600_000;
 
-export type AgentSessionConfig = Pick<
-  Config,
-  'agentSessionSeconds' | 'interactionSeconds' | 'authorizationCodeSeconds'
->;
+type AgentSessionConfig = Pick<Config, 'agentSessionSeconds' | 'interactionSeconds' | 'authorizationCodeSeconds'>;
 
 export function createAgentSessions(
   database: Database,

@@ -33,7 +33,7 @@ export interface Sessions {
   endAll(userId: number, options: { readonly grants: boolean; readonly by?: number }): Promise<void>;
 }
 
-export interface Session {
+interface Session {
   readonly userId: number;
   /** The browser's self-description (User-Agent), at most 200 characters. */
   readonly browser: string;
@@ -76,7 +76,7 @@ export interface AgentSignIn {
   readonly renderingId?: number;
 }
 
-export interface AgentSession {
+interface AgentSession {
   readonly userId: number;
   /** Origin of the front end. */
   readonly origin: string;

@@ -15,7 +15,7 @@ const LIMITED_DELAY_MS = 1000;
 /** Attempts when other processes claimed all runs that were found. */
 const MAX_ATTEMPTS = 3;
 
-export interface ClaimParts {
+interface ClaimParts {
   readonly database: Database;
   readonly statements: PreparedStatements;
   readonly clock: Clock;

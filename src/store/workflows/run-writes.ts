@@ -11,13 +11,13 @@ type Raw = Statement;
 type Values = Readonly<Record<string, Value | Raw>>;
 type Mark = Pick<Claim, 'run' | 'owner' | 'fence'>;
 
-export interface RunWriteParts {
+interface RunWriteParts {
   readonly statements: PreparedStatements;
   readonly clock: Clock;
   readonly seal: (value: unknown) => string | null;
 }
 
-export type RunWrites = Pick<Runs, 'renew' | 'begin' | 'finish' | 'wait' | 'fail' | 'endCancelled' | 'release'>;
+type RunWrites = Pick<Runs, 'renew' | 'begin' | 'finish' | 'wait' | 'fail' | 'endCancelled' | 'release'>;
 
 /** The assignments of a `SET` clause. */
 export const setsOf = (values: Values): { readonly sql: string; readonly values: readonly Value[] } => {

@@ -70,7 +70,7 @@ export interface Workflow {
   readonly updatedAt: number;
 }
 
-export interface Trigger {
+interface Trigger {
   readonly isEnabled: boolean;
   /** Raised by every regeneration; 0 until it is first enabled. */
   readonly version: number;
@@ -252,12 +252,12 @@ export interface PassedStep {
 }
 
 /** Steps completed before a write, in order, and stored with it. Their positions follow the last one. */
-export interface WithPassed {
+interface WithPassed {
   readonly passed?: readonly PassedStep[];
 }
 
 /** A step is complete, and the run continues with another step or succeeds. */
-export interface StepDone extends WithPassed {
+interface StepDone extends WithPassed {
   /** Position of the mark. Absent for a step without a mark, because it changes no data. */
   readonly position?: number;
   readonly stepId: string;
@@ -267,7 +267,7 @@ export interface StepDone extends WithPassed {
   readonly next: string | null;
 }
 
-export interface StepWaits extends WithPassed {
+interface StepWaits extends WithPassed {
   /** As in `StepDone`. */
   readonly position?: number;
   readonly stepId: string;

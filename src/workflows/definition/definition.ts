@@ -13,7 +13,7 @@ export const modes = ['manual', 'confirm', 'automatic'] as const;
 export type StepMode = (typeof modes)[number];
 
 /** Maximum number of steps in a definition. */
-export const MAX_STEPS = 100;
+const MAX_STEPS = 100;
 
 const idSchema = z
   .string()
@@ -209,7 +209,7 @@ const stepSchema = z.discriminatedUnion('type', [
     .describe('Asks the language model a question with a typed answer; {{steps.<id>.answer}} later.'),
 ]);
 
-export const definitionSchema = z.strictObject({
+const definitionSchema = z.strictObject({
   name: z.string().min(1).max(100),
   collection: nameSchema,
   description: z.string().max(1000).optional(),
@@ -229,13 +229,9 @@ export type WorkflowDefinition = z.infer<typeof definitionSchema>;
 export type WorkflowStep = WorkflowDefinition['steps'][number];
 export type StepOf<T extends WorkflowStep['type']> = Extract<WorkflowStep, { type: T }>;
 export type AnswerType = z.infer<typeof answerSchema>;
-export type StepInput = z.infer<typeof inputSchema>;
 
 /** JSON Schema for the editor and for programs that write definitions. */
 export const definitionJsonSchema = (): object => z.toJSONSchema(definitionSchema, { io: 'input' });
-
-/** Step types that change data outside the run. The executor marks each one as begun before it runs. */
-export const mutatingSteps: ReadonlySet<WorkflowStep['type']> = new Set(['update-record', 'trigger-action', 'mcp']);
 
 /** Throws INVALID_ARGUMENT with the position of the problem and a correction. */
 export function parseDefinition(input: unknown): WorkflowDefinition {
@@ -255,7 +251,7 @@ export const stepOf = ({ steps }: WorkflowDefinition, id: string): WorkflowStep 
   steps.find((step) => step.id === id);
 
 /** A transition of a step, drawn as an arrow. `label`: the option, or the exceptional case. */
-export interface Transition {
+interface Transition {
   readonly to: string | null;
   readonly label?: string;
 }

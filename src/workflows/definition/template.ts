@@ -3,8 +3,8 @@
 // inserted as text. There are no expressions: use a computed field or an action instead.
 import { fail } from '../../core/errors.ts';
 
-export const roots = ['record', 'steps', 'user', 'run'] as const;
-export type TemplateRoot = (typeof roots)[number];
+const roots = ['record', 'steps', 'user', 'run'] as const;
+type TemplateRoot = (typeof roots)[number];
 
 export interface Reference {
   readonly root: TemplateRoot;

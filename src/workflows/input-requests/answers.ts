@@ -24,7 +24,7 @@ import {
   isChoosable,
 } from './input-request.ts';
 
-export interface InputRequestParts {
+interface InputRequestParts {
   readonly store: Pick<Store, 'workflows' | 'runs'>;
   readonly engine: Engine;
   readonly log: RunLog;
@@ -37,7 +37,7 @@ export interface InputRequestParts {
 }
 
 /** An answer from a page or a program. Values may be strings; a file is a FormFile. */
-export interface SubmittedAnswer {
+interface SubmittedAnswer {
   readonly decision: string;
   readonly values?: Readonly<Record<string, unknown>>;
 }

@@ -43,7 +43,7 @@ export interface InputRequest {
   readonly refusal: string | null;
 }
 
-export interface ProposedChange {
+interface ProposedChange {
   readonly field: string;
   readonly before: unknown;
   readonly after: unknown;
@@ -51,7 +51,7 @@ export interface ProposedChange {
   readonly files?: readonly { readonly number: number; readonly text: string }[];
 }
 
-export interface Decision {
+interface Decision {
   readonly id: string;
   readonly label: string;
   /** Whether the decision uses the values of the fields. */

@@ -34,7 +34,7 @@ interface PendingSignIn extends Omit<StoredAccount, 'tokens'> {
   readonly verifier: string;
 }
 
-export interface RemoteAccountsParts {
+interface RemoteAccountsParts {
   readonly store: Pick<Store, 'remotes'>;
   readonly fetch: FetchForServer;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ export interface RemoteAccountsParts {
 }
 
 /** Parameters of an authorization response. */
-export interface SignInAnswer {
+interface SignInAnswer {
   /** The server to which the redirect URL belongs. */
   readonly serverId: string;
   readonly state: string;

@@ -35,7 +35,7 @@ export function parseServerUrl(text: string, hosts: readonly string[]): string {
 }
 
 /** A response was larger than `MAX_RESPONSE_BYTES`. */
-export class ResponseTooLarge extends Error {}
+class ResponseTooLarge extends Error {}
 
 /**
  * Wraps `fetch` to abort responses that exceed the limit. It also calls `onTooLarge`, since a stream reader may take the

@@ -23,12 +23,12 @@ export interface Bearer {
   giveUp?(): Promise<void>;
 }
 
-export interface RemoteClient {
+interface RemoteClient {
   tools(): Promise<readonly Tool[]>;
   call(tool: Tool, values: Readonly<Record<string, unknown>>): Promise<CallToolResult>;
 }
 
-export interface RemoteClientParts {
+interface RemoteClientParts {
   readonly fetch: FetchForServer;
   readonly clock: Clock;
   readonly observe: Observe;

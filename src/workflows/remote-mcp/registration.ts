@@ -33,7 +33,7 @@ export interface StoredClient {
 }
 
 /** Client metadata for registration (RFC 7591 section 2) and for the metadata document. */
-export function describeClient(addresses: RemoteAddresses, serverId: string): OAuthClientMetadata {
+function describeClient(addresses: RemoteAddresses, serverId: string): OAuthClientMetadata {
   return {
     client_name: 'Portico',
     redirect_uris: [addresses.callback(serverId)],

@@ -19,7 +19,7 @@ const MAX_CACHED_LISTS = 200;
 /** Pauses between attempts to connect, in milliseconds. Connecting changes no data. */
 const RETRY_PAUSES_MS = [500, 2000];
 
-export interface RemoteServersParts {
+interface RemoteServersParts {
   readonly store: Pick<Store, 'remotes'>;
   readonly fetch: FetchForServer;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ export interface RemoteServersParts {
   readonly hosts: readonly string[];
 }
 
-export interface RemoteCall {
+interface RemoteCall {
   /** Name of the server. */
   readonly server: string;
   readonly tool: string;
@@ -40,7 +40,7 @@ export interface RemoteCall {
 }
 
 /** A validated call that has not been sent yet. */
-export interface PreparedCall {
+interface PreparedCall {
   /** An administrator requires a person to confirm every call. */
   readonly needsConfirmation: boolean;
   /** The server does not declare the tool as read-only or non-destructive. */
@@ -49,7 +49,7 @@ export interface PreparedCall {
   execute(signal: StopSignal): Promise<RemoteResult>;
 }
 
-export interface RemoteResult {
+interface RemoteResult {
   /** The text blocks of the result, joined by newlines. */
   readonly text: string;
   /** The structured content of the result. */
@@ -58,7 +58,7 @@ export interface RemoteResult {
   readonly isError: boolean;
 }
 
-export interface NewRemoteServer {
+interface NewRemoteServer {
   readonly name: string;
   readonly url: string;
   readonly signIn: RemoteSignIn;

@@ -12,14 +12,14 @@ import type { FileRows } from '../../store/files/types.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /** The reference that replaces a file among the values. */
-export interface StoredFile {
+interface StoredFile {
   readonly $fileOfRun: string;
   readonly name: string;
   readonly mimeType: string;
   readonly bytes: number;
 }
 
-export interface FileOwner {
+interface FileOwner {
   readonly runId: string;
   readonly userId: number;
   /** Maximum lifetime of the files. */
@@ -121,7 +121,7 @@ async function* singleChunk(content: Buffer): AsyncIterable<Buffer> {
   yield content;
 }
 
-export function isStoredFile(value: unknown): value is StoredFile {
+function isStoredFile(value: unknown): value is StoredFile {
   const key = (value as Partial<StoredFile> | null | undefined)?.$fileOfRun;
   return typeof key === 'string' && /^[\w-]{43}$/.test(key);
 }

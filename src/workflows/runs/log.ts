@@ -6,7 +6,7 @@ import { outcomeOfCode } from '../../store/audit/activity.ts';
 import type { ActivityEntry, ActivityLog, Intent } from '../../store/audit/activity-types.ts';
 import type { Run } from '../../store/workflows/types.ts';
 
-export type RunAction =
+type RunAction =
   | 'completeWorkflow'
   | 'abortWorkflow'
   | 'completeWorkflowStep'

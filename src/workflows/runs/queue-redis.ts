@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../../core/clock.ts';
 import type { DueRun } from '../../store/workflows/types.ts';
 
-export interface RedisQueueParts {
+interface RedisQueueParts {
   readonly url: string;
   readonly name: string;
   readonly clock: Clock;

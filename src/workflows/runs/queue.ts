@@ -8,7 +8,7 @@ import type { Observe } from '../../core/observe.ts';
 import type { DueRequest, Runs } from '../../store/workflows/types.ts';
 import { openRedisQueue, type RedisQueue } from './queue-redis.ts';
 
-export interface RunQueueParts {
+interface RunQueueParts {
   /** URL of Redis. */
   readonly url: string;
   /** Name of the installation and its environment, for separate queues on a shared Redis. Letters, digits, hyphens. */

@@ -4,7 +4,7 @@ import type { AwaitReason, Run } from '../../store/workflows/types.ts';
 import type { StepMode } from '../definition/definition.ts';
 import type { AnsweredRequest, InputRequestData } from './input-request.ts';
 
-export interface ConfirmationNeed {
+interface ConfirmationNeed {
   /** Absent: no further confirmation is needed. */
   readonly reason?: AwaitReason;
   /** Users who may not confirm. */

@@ -10,7 +10,7 @@ interface SecondPersonRule {
 }
 
 /** Values to write to a record, and the changes they would make now. */
-export interface ChangeRequestData extends RecordReference, SecondPersonRule {
+interface ChangeRequestData extends RecordReference, SecondPersonRule {
   readonly ask: 'change';
   readonly values: Readonly<Record<string, unknown>>;
   readonly changes: Readonly<RecordChange['fields']>;
@@ -21,7 +21,7 @@ export interface ChangeRequestData extends RecordReference, SecondPersonRule {
 }
 
 /** An action to execute on a record. */
-export interface ActionRequestData extends RecordReference, SecondPersonRule {
+interface ActionRequestData extends RecordReference, SecondPersonRule {
   readonly ask: 'action';
   readonly action: string;
   readonly values: Readonly<Record<string, unknown>>;

@@ -42,11 +42,7 @@ export const loadRelatedRecord: StepHandler<LoadRelatedStep> = async (call) => {
   return { kind: 'wait', reason: 'choice', asked: requestData };
 };
 
-export function requireRelation(
-  { engine, access }: RelatedReader,
-  collection: string,
-  name: string,
-): RelationDescription {
+function requireRelation({ engine, access }: RelatedReader, collection: string, name: string): RelationDescription {
   const { relations } = engine.describe(access, collection);
   const found = relations.find((each) => each.name === name);
   const near = suggestNames(
@@ -72,7 +68,7 @@ export async function findRelated(
   return packIds(await readRelated(reader, record, { ...query, beside: [], sort: reader.step.sort }));
 }
 
-export interface Candidate {
+interface Candidate {
   /** Packed. */
   readonly id: string;
   /** Display title; undefined if no readable field serves as one, or if it is empty. */

@@ -70,7 +70,7 @@ export type StepHandler<S extends WorkflowStep = WorkflowStep> = (call: StepCall
 export type StepHandlers = { readonly [T in WorkflowStep['type']]: StepHandler<StepOf<T>> };
 
 /** The data that a load-related-record step stores for later steps. */
-export type LoadedRecord = RecordReference;
+type LoadedRecord = RecordReference;
 
 type RunProgress = Pick<StepCall, 'run' | 'steps'>;
 
@@ -88,7 +88,7 @@ export function recordOf({ step, run, steps }: RunProgress & { readonly step: Wo
 }
 
 /** The most recent completed execution of a step, since a workflow may loop. */
-export const findLastCompleted = (steps: readonly RunStep[], id: string): RunStep | undefined =>
+const findLastCompleted = (steps: readonly RunStep[], id: string): RunStep | undefined =>
   steps.findLast((each) => each.stepId === id && each.state === 'done');
 
 /** Reads fields of one record. Throws RECORD_NOT_FOUND, also when the record is not visible to the user. */

@@ -65,7 +65,7 @@ export const updateRecord: StepHandler<StepOf<'update-record'>> = async (call) =
   };
 };
 
-export interface PreviewedChange {
+interface PreviewedChange {
   readonly changes: RecordChange['fields'];
   /** Additional records that would be written, in any collection. */
   readonly effects: readonly WriteEffect[];

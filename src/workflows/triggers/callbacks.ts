@@ -22,13 +22,13 @@ export interface Callbacks {
  * Returns the status of the response; undefined when there was no response. Never throws, and takes at most ten
  * seconds.
  */
-export type PostCallback = (
+type PostCallback = (
   url: string,
   headers: Readonly<Record<string, string>>,
   body: string,
 ) => Promise<number | undefined>;
 
-export interface CallbackParts {
+interface CallbackParts {
   readonly store: Pick<Store, 'runs' | 'workflows'>;
   readonly post: PostCallback;
   readonly clock: Clock;

@@ -35,7 +35,7 @@ export interface TriggerAddresses {
   isKeyValid(reference: TriggerReference): Promise<boolean>;
 }
 
-export interface TriggerAddressParts {
+interface TriggerAddressParts {
   readonly store: Pick<Store, 'keys' | 'identity' | 'versions'>;
   /** Public base URL of `/v1`. */
   readonly address: string;

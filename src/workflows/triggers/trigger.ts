@@ -21,7 +21,7 @@ export interface Triggers {
   secretOf(access: Access, workflow: Workflow): Promise<string>;
 }
 
-export interface TriggersParts {
+interface TriggersParts {
   readonly store: Pick<Store, 'workflows'>;
   readonly addresses: TriggerAddresses;
   readonly config: Pick<Config, 'webhookHosts'>;

@@ -1,6 +1,6 @@
 // One case of the conformance suite: a requirement of a standard in our words, a request, and the expected HTTP
-// response. This folder has a table of cases for each standard. suite.ts runs them, and write.ts generates
-// docs/conformance.md from them.
+// response. This folder has a table of cases for each standard. suite.ts runs them, and write.ts prints
+// them.
 import type { Place } from './place.ts';
 
 export type Level = 'MUST' | 'MUST NOT' | 'SHOULD' | 'SHOULD NOT' | 'MAY';

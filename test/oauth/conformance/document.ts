@@ -1,14 +1,12 @@
-// Generates docs/conformance.md from the tables.
+// Lists the requirements of the tables as a page.
 import { type Case, type Standard, titleOf } from './case.ts';
 import { standards } from './standards.ts';
-
-export const documentPath = 'docs/conformance.md';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 const isNumber = (section: string): boolean => /^[\d.]+$/.test(section);
 
 const row = ({ section, level, requires, otherwise }: Case, { file }: Standard): string => {
-  const test = `[${file}](../test/oauth/conformance/${file})`;
+  const test = `[${file}](test/oauth/conformance/${file})`;
   const note = otherwise === undefined ? '' : ` **Not followed.** ${otherwise}`;
   return `| ${section} | ${level} | ${cell(requires)}.${cell(note)} | ${test} |`;
 };
@@ -49,13 +47,13 @@ export function makeDocument(): string {
   return `# Which standards hold
 
 The requirements on an authorization server and a protected resource, standard by standard, and the case that proves each over
-HTTP against the whole server. Made by \`npm run conformance\` of the tables in \`test/oauth/conformance\`; a test fails when this
-page is not what that command makes. Every case runs at the root and under a basePath, and a sample inside an Express application.
+HTTP against the whole server. \`npm run conformance\` prints this page from the tables in \`test/oauth/conformance\`. Every case
+runs at the root and under a basePath, and a sample inside an Express application.
 
 ${cases.length} requirements of ${standards.length} documents. ${differing.length} are not followed, for the reason that is given there: search for **Not followed**.
 
 The official scenarios of \`@modelcontextprotocol/conformance\` run beside them, for the authorization server
-([conformance.test.ts](../test/oauth/conformance.test.ts)) and for MCP ([conformance.test.ts](../test/conformance/conformance.test.ts)).
+([conformance.test.ts](test/oauth/conformance.test.ts)) and for MCP ([conformance.test.ts](test/conformance/conformance.test.ts)).
 
 ${standards.map(chapter).join('\n\n')}
 `;

@@ -1,4 +1,4 @@
-// The tables, in the order of docs/conformance.md.
+// The tables, in the order of `npm run conformance`.
 import type { Standard } from './case.ts';
 import { cimd } from './cimd.ts';
 import { mcp, mcpModern } from './mcp.ts';

@@ -1,10 +1,8 @@
-// npm run conformance: writes docs/conformance.md. With --check it only compares, and fails if the page is out of date.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { documentPath, findOffences, makeDocument } from './document.ts';
+// npm run conformance: prints the requirements of each standard with their tests, as Markdown. Fails if the tables have
+// a case twice.
+import { findOffences, makeDocument } from './document.ts';
 
+console.log(makeDocument());
 const offences = findOffences();
-if (!process.argv.includes('--check')) writeFileSync(documentPath, makeDocument());
-else if (readFileSync(documentPath, 'utf8') !== makeDocument())
-  offences.push(`${documentPath} is old: npm run conformance`);
 for (const offence of offences) console.error(offence);
 process.exitCode = offences.length > 0 ? 1 : 0;

@@ -2,7 +2,7 @@
 // of each row pass, and fail with its behavior switched off. Prints a line for each failure, and then exits with 1.
 import { parseArgs } from 'node:util';
 import { createRandom } from '../../agent/oracle/random.ts';
-import { findOffences } from './document.ts';
+import { judgeLedger } from './judge.ts';
 import { mutations } from './mutations.ts';
 import { type Row, rows } from './rows.ts';
 import { type Outcome, openRunner, type SpecRunner, testsOf } from './runner.ts';
@@ -20,7 +20,7 @@ const chosen = choose(
 
 const elsewhere = chosen.flatMap(({ proofs = [] }) => proofs.map(({ file }) => file));
 const runner = await openRunner([...new Set(elsewhere)]);
-const broken = [...findOffences(runner.tests), ...(await judgeItself(runner)), ...(await judgeGreen(runner))];
+const broken = [...judgeLedger(runner.tests), ...(await judgeItself(runner)), ...(await judgeGreen(runner))];
 for (const offence of broken) console.log(offence);
 const silent = new Set(await judgeRed(runner));
 await runner.close();

@@ -1,12 +1,9 @@
-// npm run ledger: writes docs/spec-coverage.md. With --check it only prints the problems as a JSON array.
-import { writeFileSync } from 'node:fs';
-import { documentPath, findOffences, makeDocument } from './document.ts';
+// npm run ledger: prints the rows with their tests, as Markdown, and the problems of the ledger.
+import { makeDocument } from './document.ts';
+import { judgeLedger } from './judge.ts';
 import { openRunner } from './runner.ts';
 
 const runner = await openRunner();
-const text = makeDocument(runner.tests);
-const isCheck = process.argv.includes('--check');
-if (!isCheck) writeFileSync(documentPath, text);
-const offences = findOffences(runner.tests);
-console.log(isCheck ? JSON.stringify(offences) : offences.join('\n'));
+console.log(makeDocument(runner.tests));
+for (const offence of judgeLedger(runner.tests)) console.error(offence);
 await runner.close();

@@ -23,7 +23,16 @@ import { createMemoryWriting } from './writing.ts';
 
 const native: ReadonlySet<Operator> = new Set(operators.filter((operator) => operator !== 'Match'));
 
-/** A source over arrays, for tests and small tables. Writes stay in memory. */
+/**
+ * A source over arrays, for tests and small tables. Writes stay in memory.
+ *
+ * @example
+ * import { createMemorySource } from 'portico/sources';
+ *
+ * const currencies = createMemorySource('currencies', [
+ *   { name: 'currencies', columns: [{ name: 'code', type: 'String' }], primaryKey: ['code'], rows: [['EUR']] },
+ * ]);
+ */
 export function createMemorySource(name: string, tables: readonly MemoryTable[]): Source {
   const byName = new Map(tables.map((table) => [table.name, new Data(table)]));
   const records = ({ table, joins, where }: CountSelect): JoinedRow[] => {

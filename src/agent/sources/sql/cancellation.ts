@@ -9,7 +9,7 @@ import { continueLater } from '../../../core/limit/turns.ts';
 import type { ReadOptions } from '../source.ts';
 import { createAnswerTooLarge, MAX_ANSWER_BYTES } from './answer-size.ts';
 
-export interface StoppableServer<C, T> {
+interface StoppableServer<C, T> {
   readonly connect: () => Promise<C>;
   readonly execute: (connection: C) => Promise<T>;
   /** Asks the server to stop the connection's running statement. */

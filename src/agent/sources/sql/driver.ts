@@ -41,7 +41,7 @@ export interface Connection {
   run(prepared: Prepared, values: readonly unknown[]): Promise<RunResult>;
 }
 
-export interface RunResult {
+interface RunResult {
   readonly rows: unknown[][];
   /** The number of records a statement without a result set matched. */
   readonly affected: number;

@@ -4,7 +4,7 @@ import { isAppError } from '../../../core/errors.ts';
 import type { Observation, Observe } from '../../../core/observe.ts';
 import type { Driver, Prepared } from './driver.ts';
 
-export interface ObserverOptions {
+interface ObserverOptions {
   readonly source: string;
   /** Known after `describe`. */
   readonly system: () => Extract<Observation, { type: 'statement.ran' }>['system'];

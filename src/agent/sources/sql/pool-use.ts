@@ -7,7 +7,7 @@ export interface PoolUse {
   readonly waiting: number;
 }
 
-export interface Pool<C> {
+interface Pool<C> {
   readonly connect: () => Promise<C>;
   /** Releases the connection; `broken` if it must not be reused. */
   readonly release: (connection: C, broken: boolean) => void;

@@ -8,7 +8,7 @@ import { type DatabaseError, isRaised } from './failures.ts';
 import type { Facts } from './introspection/introspect.ts';
 import type { Write } from './statements/write.ts';
 
-export interface RefusalContext {
+interface RefusalContext {
   readonly dialect: Dialect;
   /** The statement that failed; undefined if no statement ran. */
   readonly write: Write | undefined;

@@ -8,7 +8,7 @@ import type { Driver } from './driver.ts';
 /** The queue limit for one user; more is a flood. */
 const MAX_WAITING = 200;
 
-export interface Shares {
+interface Shares {
   /** Throws TOO_MANY_QUERIES if the queue is full, and TIMED_OUT or CANCELLED while waiting. */
   run<T>(options: ReadOptions, work: () => Promise<T>): Promise<T>;
 }

@@ -39,7 +39,7 @@ import { createShapes } from './statements/shape.ts';
 import type { Bind } from './statements/terms.ts';
 import { createWriting } from './writing.ts';
 
-export interface SqlSourceOptions extends TimezoneOptions {
+interface SqlSourceOptions extends TimezoneOptions {
   readonly observe: Observe;
   readonly clock: Clock;
   /** Default `auto`: the native SQLite driver if it loads, otherwise the WebAssembly one. */
@@ -101,9 +101,9 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
 
   const introspect = async () => {
     let statements = 0;
-    const catalogue: Catalogue = (sql) => {
+    const catalogue: Catalogue = async <Row>(sql: string) => {
       statements++;
-      return driver.catalogue(sql);
+      return (await driver.catalogue(sql)) as Row[];
     };
     const facts = await readFacts[dialect](catalogue, schemas);
     timezones.check(facts.columns);

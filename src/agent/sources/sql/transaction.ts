@@ -3,7 +3,7 @@ import { AppError, fail } from '../../../core/errors.ts';
 import type { TransactionOptions } from '../source.ts';
 import type { Connection } from './driver.ts';
 
-export interface TransactionConnection extends Connection {
+interface TransactionConnection extends Connection {
   /** Runs a statement without values. The statement that begins a transaction returns its mark. */
   runSql(sql: string): Promise<unknown>;
   /** The statement that begins a transaction and returns a mark to look up its outcome later. Default: BEGIN. */
@@ -13,7 +13,7 @@ export interface TransactionConnection extends Connection {
 }
 
 /** The progress of a transaction, as far as this process knows. */
-export interface TransactionProgress<T> {
+interface TransactionProgress<T> {
   /** Set while COMMIT has no response yet: the transaction may be committed. */
   pendingCommit?: { readonly answer: T; readonly mark: unknown };
 }

@@ -13,7 +13,7 @@ import { bindValues, type StatementContext } from './statements/read.ts';
 import type { Bind } from './statements/terms.ts';
 import { buildWrite, type Write, writeKey } from './statements/write.ts';
 
-export interface WritingOptions {
+interface WritingOptions {
   readonly driver: Driver;
   readonly dialect: Dialect;
   readonly context: StatementContext;

@@ -15,7 +15,7 @@ import { throttledAnswer } from '../sign-in.ts';
 import { describeBrowser } from './browsers.ts';
 import { newPasswordFields, passwordProblem, readNewPassword } from './new-password.ts';
 
-export const title = 'Account';
+const title = 'Account';
 export const under = '/account';
 
 /** The section with the error, which the page expands. */
@@ -239,7 +239,7 @@ async function signOutEverywhere(request: SignedInRequest, parts: Parts): Promis
 }
 
 /** OWASP ASVS 3.7.1: requires the password before a sensitive change, and counts failed attempts. */
-export async function runConfirmed(
+async function runConfirmed(
   request: SignedInRequest,
   parts: Parts,
   section: Problem['section'],

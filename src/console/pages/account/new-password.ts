@@ -3,7 +3,7 @@ import { isAppError } from '../../../core/errors.ts';
 import { timingSafeEqualText } from '../../../core/secret.ts';
 import { type Html, html } from '../../../http/html.ts';
 
-export interface ChosenPassword {
+interface ChosenPassword {
   readonly password: string;
   /** Set when the two fields differ. */
   readonly problem?: string;

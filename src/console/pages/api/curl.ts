@@ -1,7 +1,7 @@
 // Generates a curl command for an API operation from the examples in the OpenAPI document.
 import type { Operation, ParameterObject } from '../../../api/openapi/document.ts';
 
-export interface Called {
+interface Called {
   readonly server: string;
   readonly method: string;
   readonly path: string;

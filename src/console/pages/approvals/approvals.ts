@@ -24,7 +24,7 @@ const BATCH = 50;
 /** Maximum number of approvals to examine per page: the user may not be allowed to decide most of them. */
 const EXAMINED = 200;
 
-export interface Decidable {
+interface Decidable {
   readonly reviews: readonly Review[];
   /** Offset of the next page; undefined at the end. */
   readonly next: number | undefined;

@@ -11,7 +11,7 @@ import { changeTables, effectTables, shownValue, valueTable } from './changes-vi
 import type { Review } from './review.ts';
 import { fileLinks } from './saved-file.ts';
 
-export interface Person {
+interface Person {
   readonly name: string;
   readonly email: string;
   readonly team: string;

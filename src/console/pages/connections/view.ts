@@ -12,7 +12,7 @@ import type { User } from '../../../store/users/types.ts';
 import type { Parts, SignedInRequest } from '../../page-request.ts';
 import { describeWait, showTime } from '../../ui/times.ts';
 
-export interface Listed {
+interface Listed {
   /** Page that contains the row. */
   readonly page: string;
   /** Owner, shown where the page does not imply it. */

@@ -13,7 +13,7 @@ export const MAX_TYPED_LENGTH = 20_000;
 
 export const notePage = (id: number): string => `/notes/${id}`;
 
-export const archivedBadge = html` <span class="badge unsure">Archived</span>`;
+const archivedBadge = html` <span class="badge unsure">Archived</span>`;
 
 const messages = (count: number): string => (count === 1 ? '1 message' : `${count || 'no'} messages`);
 
@@ -41,7 +41,7 @@ ${facts([
   ['About', html`${note.collection} ${note.recordId}`],
   ['From', html`${note.user.name}<small>${showTime(note.createdAt, timezone)}</small>`],
   ['Team', note.team !== team && note.team],
-  ['Archived', isArchived && showTime(note.archivedAt!, timezone)],
+  ['Archived', isArchived && showTime(note.archivedAt, timezone)],
 ])}
 ${
   note.messages.length === 0

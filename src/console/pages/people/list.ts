@@ -11,7 +11,7 @@ import { namesOf, personPage, rolePage, teamPage } from '../rights/places.ts';
 export const under = '/people';
 const PAGE = 50;
 
-export type State = 'active' | 'invited' | 'disabled';
+type State = 'active' | 'invited' | 'disabled';
 
 /** Without password sign-in, missing passwords do not mean a pending invitation. */
 export function stateOf(

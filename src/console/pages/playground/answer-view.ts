@@ -14,7 +14,7 @@ import type { Changes } from '../approvals/review.ts';
 import { shownText, typedText } from './exact.ts';
 import type { Arguments } from './fields.ts';
 
-export interface AnswerView {
+interface AnswerView {
   readonly tool: string;
   readonly args: Arguments;
   readonly played: PlaygroundResult;

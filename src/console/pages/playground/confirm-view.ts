@@ -9,7 +9,7 @@ import { parse } from './answer-view.ts';
 import { shownText, typedText } from './exact.ts';
 import type { Arguments, Typed } from './fields.ts';
 
-export interface ConfirmView {
+interface ConfirmView {
   readonly tool: string;
   readonly args: Arguments;
   /** Affected collection and records, as in the activity log. */

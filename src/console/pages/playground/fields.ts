@@ -5,7 +5,7 @@ import { isExact } from '../../../core/filter/exact-numbers.ts';
 import { parseJson } from '../../../http/body.ts';
 import type { Tool } from '../../../mcp/tool.ts';
 
-export type Kind = 'text' | 'number' | 'flag' | 'choice' | 'lines' | 'json';
+type Kind = 'text' | 'number' | 'flag' | 'choice' | 'lines' | 'json';
 
 export interface Field {
   readonly name: string;
@@ -30,7 +30,7 @@ export interface Typed {
 /** Error messages by field; '' is the JSON of all arguments. */
 export type Problems = ReadonlyMap<string, string>;
 
-export type Read = { readonly args: Arguments } | { readonly problems: Problems };
+type Read = { readonly args: Arguments } | { readonly problems: Problems };
 
 interface Schema {
   readonly type?: unknown;

@@ -5,7 +5,7 @@ import { hiddenToken } from '../../ui/form.ts';
 import { typedLines, typedText } from './exact.ts';
 import { type Field, inputName, isTrial, type Problems, type Typed } from './fields.ts';
 
-export interface FormView {
+interface FormView {
   readonly fields: readonly Field[];
   readonly typed: Typed;
   readonly problems: Problems;

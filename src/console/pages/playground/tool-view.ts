@@ -14,7 +14,7 @@ const groups: readonly (readonly [scope: Tool['scope'], title: string, text: str
   ['mcp:action', 'Act', 'Run actions and workflows.'],
 ];
 
-export interface ToolList {
+interface ToolList {
   readonly tools: readonly Tool[];
   readonly instructions: string;
   /** Public path of a page. */

@@ -7,7 +7,7 @@ import type { PageRequest, Parts, SignedInRequest } from '../../page-request.ts'
 /**
  * Encodes one path segment. It also encodes `*` and similar characters, so the redirect after a sign-in finds the page.
  */
-export const segment = (name: string): string =>
+const segment = (name: string): string =>
   encodeURIComponent(name).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
 export const rolePage = (role: string): string => `/roles/${segment(role)}`;
@@ -37,7 +37,7 @@ export interface Environments {
 }
 
 /** Throws NOT_FOUND for an environment that the storage does not have. */
-export function readEnvironment(
+function readEnvironment(
   { query, form, place }: PageRequest,
   rights: readonly Right[],
   { paths }: Parts,
@@ -50,7 +50,7 @@ export function readEnvironment(
 }
 
 /** The role or team named in the URL, with the rights that were read for it. */
-export interface NamedTarget extends Environments {
+interface NamedTarget extends Environments {
   readonly rights: readonly Right[];
   readonly name: string;
 }

@@ -27,7 +27,7 @@ export interface Proposal {
   readonly base: string;
 }
 
-export type About = Proposal['about'];
+type About = Proposal['about'];
 
 export function baseOf(rights: readonly Right[], { kind, path }: About): string {
   const concerned = rights.filter((right) => right.kind === kind && path.every((name, at) => right.path[at] === name));
@@ -55,7 +55,7 @@ export function applyTo(rights: readonly Right[], { wanted }: Pick<Proposal, 'wa
   return [...rights.filter((right) => !touched.has(keyOf(right)) && !isImplied(right)), ...set];
 }
 
-export type Applied =
+type Applied =
   | { readonly state: 'done' }
   | { readonly state: 'conflict'; readonly rights: readonly Right[] }
   | { readonly state: 'refused'; readonly problem: string };

@@ -57,7 +57,7 @@ export function countPeople(users: readonly User[]): Html | string {
 }
 
 /** `everything`, or the number of collections with permissions. */
-export function describeRole(rights: readonly Right[], role: string, environment: string): string {
+function describeRole(rights: readonly Right[], role: string, environment: string): string {
   const rows = rights.filter(({ kind, path }) => kind === 'permission' && path[0] === role && path[1] === environment);
   const permissionOf = ({ value }: Right) => value as CollectionPermission;
   const rest = rows.find(({ path }) => path[2] === '*');

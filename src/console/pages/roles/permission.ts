@@ -1,7 +1,7 @@
 // Permissions of one role on one collection: the verbs, their approvals, each field and each action. An invalid form is
 // shown again with the typed values. A valid one becomes a proposal.
 
-import { type PolicyInput, type PolicyName, verbs, type WriteVerb } from '../../../core/caller.ts';
+import { type PolicyInput, type PolicyName, verbs } from '../../../core/caller.ts';
 import { fail } from '../../../core/errors.ts';
 import { findInexactNumber } from '../../../core/filter/exact-numbers.ts';
 import type { PlainFilter } from '../../../core/filter.ts';
@@ -15,8 +15,6 @@ import { refusal, reviewProposal } from '../rights/review.ts';
 import type { PermissionTarget, Typed, TypedAction } from './permission-form.ts';
 import { permissionForm } from './permission-form.ts';
 import { collectionsOf, permissionOf, readRoleTarget } from './role.ts';
-
-export const writeVerbs: readonly WriteVerb[] = ['add', 'edit', 'delete'];
 
 async function readPermissionTarget(request: SignedInRequest, parts: Parts): Promise<PermissionTarget> {
   const target = await readRoleTarget(request, parts);
@@ -35,7 +33,7 @@ export async function showPermission(request: SignedInRequest, parts: Parts): Pr
 }
 
 /** `` allows without approval; `second` requires approval by another person. */
-export function policyText(input: PolicyInput | undefined): string {
+function policyText(input: PolicyInput | undefined): string {
   const { policy, secondPerson } = typeof input === 'object' ? input : { policy: input ?? '', secondPerson: false };
   return secondPerson ? 'second' : policy;
 }

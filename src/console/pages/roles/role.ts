@@ -18,7 +18,7 @@ const under = '/roles';
 /** Collections per page, because form size is limited. */
 const ROWS = 40;
 
-export const noRights = Object.freeze(
+const noRights = Object.freeze(
   Object.fromEntries(verbs.map((verb) => [verb, false])),
 ) as unknown as CollectionPermission;
 

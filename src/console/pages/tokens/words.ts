@@ -50,7 +50,7 @@ export const scopeWords: Readonly<Record<TokenEntrance, readonly ScopeWords[]>> 
   ],
 };
 
-export interface EntranceWords {
+interface EntranceWords {
   readonly name: string;
   readonly title: string;
   readonly detail: string;

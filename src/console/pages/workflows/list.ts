@@ -26,7 +26,7 @@ ${rows.length > 0 && html`<p class="quietly"><a href="${paths.path(runsPage)}">A
   return { page: createFramedPage(request, parts, { title: 'Workflows', under, content }) };
 }
 
-export function aboutOf({ collection, version, isActive, source, trigger }: Workflow): string {
+function aboutOf({ collection, version, isActive, source, trigger }: Workflow): string {
   return [
     `on ${collection}`,
     `version ${version}`,

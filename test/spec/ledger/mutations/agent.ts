@@ -53,7 +53,7 @@ export const agent: Points = {
     '4.1 · addAi': ['ai: this.#ai?.provider ?? null', 'ai: null'],
     '7 · addAi': ['if (this.#ai) failMisuse(', 'if (false) failMisuse('],
   },
-  'src/agent/model/build.ts': {
+  'src/agent/model/chosen-tables.ts': {
     '2.2 · include': ['(!include || include.includes(name))', 'true'],
     '2.2 · exclude': ['!exclude.includes(name)', 'true'],
     '2.2 · rename': ['name: rename[table.name] ?? table.name', 'name: table.name'],

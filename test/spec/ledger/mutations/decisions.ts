@@ -47,8 +47,10 @@ export const ofDecisions: Points = {
   'src/mcp/input/write-options.ts': {
     'decisions · MCP · dryRun shows before and after': ['preview: dryRun', 'preview: false'],
   },
-  'src/mcp/tool-call.ts': {
+  'src/mcp/call-log.ts': {
     'decisions · MCP · every call is an entry of the log': ['parts.activity.record({ ...entryOf(call), ...outcomeOf(call), durationMs });', ''],
+  },
+  'src/mcp/tool-call.ts': {
     'decisions · MCP · a write is marked before it is done': ['if (intent) await completeEntry(parts, intent, call, answer.recordIds, written);', ''],
   },
   'src/agent/write/cascades.ts': {

@@ -2,7 +2,7 @@
 import type { Points } from '../mutations.ts';
 
 export const edgesOfAgent: Points = {
-  'src/agent/model/build.ts': {
+  'src/agent/model/chosen-tables.ts': {
     '2.2 · include': ['(!include || include.includes(name))', '(!include || include.includes(rename[name] ?? name))'],
     '2.2 · exclude': ['&& !exclude.includes(name))', '&& (include || !exclude.includes(name)))'],
   },

@@ -62,13 +62,15 @@ export const edgesOfAgentRows: Points = {
     '4.2 · Fields · importField': ['via.length > 0 || field.nullable, isReadOnly', 'field.nullable, isReadOnly'],
     '4.2 · Relations · addExternalRelation': ["return type === 'Enum' ? 'String' : type;", 'return type;'],
   },
-  'src/agent/model/build.ts': {
+  'src/agent/model/chosen-tables.ts': {
     '2.2 · exclude': ['...exclude, ...Object.keys(rename)])', '...exclude.slice(0, 1), ...Object.keys(rename)])'],
     '2.2 · include': [
       ['(!include || include.includes(name))', '(!include?.length || include.includes(name))'],
       ['for (const name of [...(include ?? []), ...exclude, ...Object.keys(rename)])', 'for (const name of [...(include ?? []).slice(0, 1), ...exclude, ...Object.keys(rename)])'],
     ],
     '2.2 · rename': ['...exclude, ...Object.keys(rename)])', '...exclude, ...Object.keys(rename).slice(0, 1)])'],
+  },
+  'src/agent/model/build.ts': {
     '2.6 · many-to-one': ['if (draft.internalFields.has(declared.name))', 'if (false)'],
     '4.2 · Fields · removeField': ["return (\n    field.to.isPublished &&\n    (field.inverse ||", "return (\n    field.to.isPublished &&\n    (true ||"],
   },
@@ -152,7 +154,7 @@ export const edgesOfAgentRows: Points = {
   },
   'src/server/agent/create-agent.ts': {
     '4.1 · generateSchemaOnly': ['writeTypings(opened.model, { typingsPath, typingsMaxDepth }, observe);', 'writeTypings(opened.model, { typingsPath, typingsMaxDepth: 5 }, observe);'],
-    '4.1 · mountAiMcpServer': ['if (this.#mcp && !this.#isMounted)', 'if (false)'],
+    '4.1 · mountAiMcpServer': ['if (this.#mcp && !this.#mounts.isMounted)', 'if (false)'],
     '4.1 · restart': ['const next = this.#restarting.then(() => this.#rebuild(at));', 'const next = this.#rebuild(at);'],
     '4.1 · start': ["      this.reopenBuilder();\n", ''],
     '4.1 · stop': [

@@ -12,7 +12,7 @@ import type { Dialect } from '../codec.ts';
  * checking the server's identity. `verify`: TLS with a certificate for the server's name, from a known or configured
  * authority.
  */
-export const tlsModes = ['disabled', 'preferred', 'required', 'verify'] as const;
+const tlsModes = ['disabled', 'preferred', 'required', 'verify'] as const;
 /** The encryption of connections to a database. */
 export type TlsMode = (typeof tlsModes)[number];
 

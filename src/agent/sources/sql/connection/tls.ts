@@ -6,7 +6,7 @@ import type { Driver } from '../driver.ts';
 import type { Address, TlsMode } from './address.ts';
 
 /** The options of `tls.connect`. */
-export interface TlsSettings {
+interface TlsSettings {
   readonly rejectUnauthorized: boolean;
   readonly ca?: string;
   readonly cert?: string;

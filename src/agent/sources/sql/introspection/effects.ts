@@ -4,7 +4,7 @@ import type { DescribedReference, DescribedTable, ReferentialAction, WriteEvent 
 import type { Dialect } from '../codec.ts';
 import { type Catalogue, type Facts, listAt, type TableLocation } from './introspect.ts';
 
-export interface EffectFacts {
+interface EffectFacts {
   readonly references: readonly ReferenceFacts[];
   /** `before`: the code of triggers that run before an insert and may set columns. */
   readonly triggers: readonly (TableLocation & {
@@ -93,8 +93,8 @@ function createNameLookup({ tables }: Facts, dialect: Dialect): (place: TableLoc
 }
 
 async function readSqliteEffects(catalogue: Catalogue): Promise<EffectFacts> {
-  const rows = (await catalogue(SQLITE_REFERENCES)) as unknown as SqliteReference[];
-  const triggers = (await catalogue(SQLITE_TRIGGERS)) as unknown as { table: string; sql: string }[];
+  const rows = await catalogue<SqliteReference>(SQLITE_REFERENCES);
+  const triggers = await catalogue<{ table: string; sql: string }>(SQLITE_TRIGGERS);
   const parts = new Map<string, SqliteReference[]>();
   for (const row of rows) listAt(parts, JSON.stringify([row.table, row.id])).push(row);
   return {
@@ -148,14 +148,14 @@ function readSqliteEvents(sql: string): readonly WriteEvent[] {
 }
 
 async function readMysqlEffects(catalogue: Catalogue): Promise<EffectFacts> {
-  const rows = (await catalogue(MYSQL_REFERENCES)) as unknown as MysqlReference[];
-  const triggers = (await catalogue(MYSQL_TRIGGERS)) as unknown as {
+  const rows = await catalogue<MysqlReference>(MYSQL_REFERENCES);
+  const triggers = await catalogue<{
     schema: string;
     name: string;
     here: number;
     event: string;
     before: string | null;
-  }[];
+  }>(MYSQL_TRIGGERS);
   const parts = new Map<string, MysqlReference[]>();
   for (const row of rows) listAt(parts, JSON.stringify([row.schema, row.table, row.name])).push(row);
   return {
@@ -211,14 +211,14 @@ const MYSQL_TRIGGERS = `select event_object_schema as \`schema\`, event_object_t
   from information_schema.triggers`;
 
 async function readPostgresEffects(catalogue: Catalogue): Promise<EffectFacts> {
-  const rows = (await catalogue(POSTGRES_REFERENCES)) as unknown as PostgresReference[];
-  const triggers = (await catalogue(POSTGRES_TRIGGERS)) as unknown as {
+  const rows = await catalogue<PostgresReference>(POSTGRES_REFERENCES);
+  const triggers = await catalogue<{
     schema: string;
     name: string;
     here: string;
     events: string;
     before: string | null;
-  }[];
+  }>(POSTGRES_TRIGGERS);
   return {
     references: rows.map((row) => ({
       from: { schema: row.schema, name: row.table, isCurrent: row.here === 't' },

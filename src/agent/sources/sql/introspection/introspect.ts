@@ -5,7 +5,8 @@ import type { Collation } from '../../column-types.ts';
 import type { Described, DescribedColumn, DescribedForeignKey, DescribedTable } from '../../described.ts';
 import type { Codec } from '../codec.ts';
 
-export type Catalogue = (sql: string) => Promise<Record<string, unknown>[]>;
+/** Runs a statement on the catalogue. `Row` has the columns that the statement selects. */
+export type Catalogue = <Row = Record<string, unknown>>(sql: string) => Promise<Row[]>;
 
 export interface ColumnFacts {
   readonly table: string;

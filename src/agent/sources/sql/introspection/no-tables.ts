@@ -4,7 +4,7 @@ import { AppError } from '../../../../core/errors.ts';
 import type { Dialect } from '../codec.ts';
 import type { Catalogue, Facts } from './introspect.ts';
 
-export interface SearchedSource {
+interface SearchedSource {
   readonly name: string;
   readonly dialect: Dialect;
   readonly schemas: readonly string[];

@@ -7,13 +7,11 @@ export async function readMysqlFacts(catalogue: Catalogue, schemas: readonly str
     'select version() as version, database() as current, @@lower_case_table_names = 0 as exact',
   );
   const texts = statementsFor(schemas, Number(server?.exact) === 1);
-  const columns = (await catalogue(texts.columns)) as unknown as ColumnRow[];
-  const keys = (await catalogue(texts.keys)) as unknown as { table: string; key: string; column: string | null }[];
-  const foreign = (await catalogue(texts.foreignKeys)) as unknown as ForeignRow[];
+  const columns = await catalogue<ColumnRow>(texts.columns);
+  const keys = await catalogue<{ table: string; key: string; column: string | null }>(texts.keys);
+  const foreign = await catalogue<ForeignRow>(texts.foreignKeys);
   const isMariadb = /mariadb/i.test(String(server?.version));
-  const checks = isMariadb
-    ? ((await catalogue(texts.jsonChecks)) as unknown as { table: string; clause: string }[])
-    : [];
+  const checks = isMariadb ? await catalogue<{ table: string; clause: string }>(texts.jsonChecks) : [];
   const checkedJson = new Set(
     checks.map(({ table, clause }) => {
       const [, column = ''] = /^json_valid\(`((?:[^`]|``)*)`\)$/i.exec(clause) ?? [];
@@ -58,7 +56,7 @@ async function readWithoutRollback(
       found.set(table, explainWithoutTransactions(`its engine ${engine}`, own));
   if (found.size === 0) return found;
   const tables = new Map(columns.filter(({ table }) => found.has(table)).map(({ own, engine }) => [own, engine]));
-  for (const { code, table } of (await catalogue(triggers)) as unknown as { code: string; table: string }[]) {
+  for (const { code, table } of await catalogue<{ code: string; table: string }>(triggers)) {
     const words = wordsOf(code);
     for (const [own, engine] of tables)
       if (!found.has(table) && [...wordsOf(own)].every((word) => words.has(word)))

@@ -16,7 +16,7 @@ import {
 } from '../codec.ts';
 import { zoneless } from '../zoneless.ts';
 
-export interface MysqlColumn {
+interface MysqlColumn {
   readonly dataType: string;
   readonly columnType: string;
   /** MariaDB stores JSON as a text with a check constraint. */

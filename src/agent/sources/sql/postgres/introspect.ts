@@ -9,10 +9,10 @@ import { type PostgresType, postgresCodec } from './types.ts';
 export async function readPostgresFacts(catalogue: Catalogue, named: readonly string[]): Promise<Facts> {
   const schemas = named.length ? named : await readSearchPath(catalogue);
   const texts = statementsFor(schemas);
-  const columns = (await catalogue(texts.columns)) as unknown as ColumnRow[];
-  const types = new Map(((await catalogue(TYPES)) as unknown as TypeRow[]).map((row) => [row.oid, row]));
-  const keys = (await catalogue(texts.keys)) as unknown as KeyRow[];
-  const foreign = (await catalogue(texts.foreignKeys)) as unknown as ForeignRow[];
+  const columns = await catalogue<ColumnRow>(texts.columns);
+  const types = new Map((await catalogue<TypeRow>(TYPES)).map((row) => [row.oid, row]));
+  const keys = await catalogue<KeyRow>(texts.keys);
+  const foreign = await catalogue<ForeignRow>(texts.foreignKeys);
 
   const tables = new Map<string, Facts['tables'][number]>();
   const skipped = new Map<string, string>();

@@ -287,7 +287,7 @@ function array(element: Codec, type: PostgresType): Codec {
 }
 
 /** Parses the text form of an array, such as `{1,NULL,"a\"b",{2,3}}`. */
-export function decodeArray(text: string, decode: (value: unknown) => unknown): unknown[] {
+function decodeArray(text: string, decode: (value: unknown) => unknown): unknown[] {
   let at = text.indexOf('{') + 1;
   const read = (): unknown[] => {
     const items: unknown[] = [];

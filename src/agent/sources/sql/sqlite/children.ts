@@ -20,7 +20,7 @@ export type ChildAnswer =
   | { readonly tooLarge: true }
   | { readonly error: string; readonly code?: string };
 
-export interface Children {
+interface Children {
   run(request: ChildRequest, options: ReadOptions): Promise<unknown[][]>;
   close(): void;
 }

@@ -17,7 +17,7 @@ import { createChildren, MAX_CHILDREN } from './children.ts';
 import type { Lookup, PreparedStatement } from './kept-statement.ts';
 import { createWrites } from './writes.ts';
 
-export interface SqliteOptions {
+interface SqliteOptions {
   /**
    * A file path, or `:memory:`. Children cannot access an in-memory database, so everything then runs in the process.
    */

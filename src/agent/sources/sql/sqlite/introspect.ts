@@ -10,10 +10,10 @@ import { numbersOfViews } from './view-types.ts';
  */
 export async function readSqliteFacts(catalogue: Catalogue): Promise<Facts> {
   const skipped: { table: string; reason: string }[] = [];
-  const columns = (await catalogue(columnsOf("m.type = 'table'"))) as unknown as ColumnRow[];
+  const columns = await catalogue<ColumnRow>(columnsOf("m.type = 'table'"));
   columns.push(...(await readViews(catalogue, skipped)));
-  const keys = (await catalogue(KEYS)) as unknown as { table: string; key: string; origin: string; column: string }[];
-  const foreign = (await catalogue(FOREIGN_KEYS)) as unknown as ForeignRow[];
+  const keys = await catalogue<{ table: string; key: string; origin: string; column: string }>(KEYS);
+  const foreign = await catalogue<ForeignRow>(FOREIGN_KEYS);
 
   const tables = new Map<string, { name: string; kind: 'table' | 'view' }>();
   const served: ColumnRow[] = [];
@@ -82,13 +82,13 @@ const FOREIGN_KEYS = `select m.name as "table", f.id as id, f."table" as target,
  */
 async function readViews(catalogue: Catalogue, skipped: { table: string; reason: string }[]): Promise<ColumnRow[]> {
   try {
-    return (await catalogue(columnsOf("m.type = 'view'"))) as unknown as ColumnRow[];
+    return await catalogue<ColumnRow>(columnsOf("m.type = 'view'"));
   } catch {
     const views = await catalogue("select name from sqlite_schema where type = 'view' order by name");
     const rows: ColumnRow[] = [];
     for (const { name } of views) {
       try {
-        rows.push(...((await catalogue(columnsOf(`m.name = ${literal(name)}`))) as unknown as ColumnRow[]));
+        rows.push(...(await catalogue<ColumnRow>(columnsOf(`m.name = ${literal(name)}`))));
       } catch (error) {
         skipped.push({ table: String(name), reason: `the view is broken: ${(error as Error).message}` });
       }

@@ -1,7 +1,7 @@
 // Infers numeric columns of views. SQLite reports no type for a computed column. Without sample rows, the text of the
 // view can still show a number: arithmetic, and functions that always return one. All other columns stay unknown.
 
-export interface ViewColumns {
+interface ViewColumns {
   readonly name: string;
   /** Empty for a table, which contributes only its column names. */
   readonly sql: string;

@@ -10,7 +10,7 @@ import type { Connection, Prepared } from '../driver.ts';
 import { inTransaction } from '../transaction.ts';
 import type { PreparedStatement } from './kept-statement.ts';
 
-export interface Writes {
+interface Writes {
   /** Resolves when the open transaction ends; undefined if there is none. */
   readonly open: Promise<void> | undefined;
   transaction<T>(work: (connection: Connection) => Promise<T>, options: TransactionOptions): Promise<T>;

@@ -26,7 +26,7 @@ import {
 /** The most groups sorted in the process. */
 const GROUPS_LIMIT = 100_000;
 
-export interface GroupStatement extends Statement {
+interface GroupStatement extends Statement {
   /** Converts the driver's rows to canonical ones, in order. */
   readonly read: (rows: readonly unknown[][]) => Row[];
 }

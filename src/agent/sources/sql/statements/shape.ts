@@ -4,7 +4,7 @@ import type { CountSelect, Filter, GroupSelect, Join, Path, Select, SourceRelati
 import type { Codec, Dialect } from '../codec.ts';
 
 /** The source's facts about a path, cached by the path object; each field has a single one. */
-export interface PathFacts {
+interface PathFacts {
   readonly id: number;
   readonly codec: Codec;
 }

@@ -2,8 +2,8 @@
 // progress reports it. Without reports, a heartbeat is sent every few seconds, because clients with a timeout reset it
 // on each message. The progress value must grow with each message, so a report that does not exceed the last value is
 // skipped. A heartbeat raises the value by less than any plausible step of a report.
-import type { ReportProgress } from '../agent/actions/definitions.ts';
-import type { Clock } from '../core/clock.ts';
+import type { ReportProgress } from '../../agent/actions/definitions.ts';
+import type { Clock } from '../../core/clock.ts';
 
 export interface ProgressMessage {
   /** Greater than in every earlier message. */
@@ -15,7 +15,7 @@ export interface ProgressMessage {
 /** Sends progress on the stream of its call, only to a client that sent a progress token. */
 export type SendProgress = (message: ProgressMessage) => Promise<void>;
 
-export interface ProgressParams extends ProgressMessage {
+interface ProgressParams extends ProgressMessage {
   readonly progressToken: string | number;
   readonly [member: string]: unknown;
 }
