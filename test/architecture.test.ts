@@ -8,9 +8,11 @@ import { readSource } from './house/source-text.ts';
 const readManifest = () => JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
 
 test('the source keeps every rule of the house', () => {
-  const paths = readdirSync('src', { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts'))
-    .map((path) => `src/${path.replaceAll('\\', '/')}`);
+  const paths = ['src', 'examples/demo-shop', 'eval/kit'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => `${folder}/${path.replaceAll('\\', '/')}`),
+  );
   const files = new Map(paths.map((path) => [path, readFileSync(path, 'utf8')]));
   expect(files.size).toBeGreaterThan(15);
   expect(judge(files, readManifest())).toEqual([]);
@@ -107,6 +109,26 @@ const offences: readonly (readonly [rule: string, extra: Record<string, string>,
     'model does not know the plan',
     { 'src/agent/model/a.ts': "import type { Plan } from '../plan/read.ts';" },
     /agent\/model may not import agent\/plan/,
+  ],
+  [
+    'the demo shop uses only types of the package',
+    { 'examples/demo-shop/a.ts': "import { createAgent } from 'portico';" },
+    /demo-shop may not import portico/,
+  ],
+  [
+    'the demo shop does not know the source',
+    { 'examples/demo-shop/a.ts': "import type { one } from '../../src/core/one.ts';" },
+    /demo-shop may not import src\/core/,
+  ],
+  [
+    'the evaluation does not know the engine',
+    { 'eval/kit/a.ts': "import type { E } from '../../src/agent/engine.ts';" },
+    /eval\/kit may not import src\/agent/,
+  ],
+  [
+    'the source does not know the demo shop',
+    { 'examples/demo-shop/a.ts': '', 'src/cli/a.ts': "import '../../examples/demo-shop/a.ts';" },
+    /cli may not import/,
   ],
   ['an import must lead somewhere', { 'src/core/two.ts': "import './gone.ts';" }, /not a file of src/],
   ['knex belongs to databases', { 'src/mcp/a.ts': "import knex from 'knex';" }, /knex does not belong here/],

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { writeDemo } from '../../src/cli/demo/shop.ts';
+import { writeDemo } from '../../examples/demo-shop/shop.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { loadSqliteDriver, type SqliteConnection } from '../../src/core/sqlite.ts';
 import { makePlace, type Place, sqliteKinds } from './command.ts';
