@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import { writeDemo } from '../src/cli/demo/shop.ts';
+import { writeDemo } from '../examples/demo-shop/shop.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { loadSqliteDriver } from '../src/core/sqlite.ts';
 import { type Dialect, servers, type TestDatabase } from '../test/databases.ts';

@@ -1,6 +1,6 @@
 // Forty questions about a shop that people ask an assistant. The expected results come
 // from SQL in this file, which runs on the database directly, without the server.
-import type { Evaluation, Value } from '../src/cli/eval/definitions.ts';
+import type { Evaluation, Value } from './kit/definitions.ts';
 
 const sql = (text: string, ...parameters: Value[]): Value => ({ $sql: text, with: parameters });
 const value = (text: string, ...parameters: Value[]): Value => ({ $value: text, with: parameters });

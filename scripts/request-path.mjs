@@ -22,7 +22,7 @@ const ADDED = '__name';
 register();
 const { obtainTokens, register: registerClient } = await import('../bench/client.ts');
 const { operations } = await import('../bench/operations.ts');
-const { writeDemo } = await import('../src/cli/demo/shop.ts');
+const { writeDemo } = await import('../examples/demo-shop/shop.ts');
 const { systemClock } = await import('../src/core/clock.ts');
 const { loadConfig } = await import('../src/core/config.ts');
 const { loadSqliteDriver } = await import('../src/core/sqlite.ts');

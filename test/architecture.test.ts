@@ -18,7 +18,8 @@ function readFolder(folder: string): [path: string, text: string][] {
 }
 
 test('the source keeps every rule of the house', () => {
-  const files = new Map(readFolder('src').filter(([path]) => path.endsWith('.ts')));
+  const folders = ['src', 'examples/demo-shop', 'eval/kit'];
+  const files = new Map(folders.flatMap(readFolder).filter(([path]) => path.endsWith('.ts')));
   expect(files.size).toBeGreaterThan(15);
   expect(judge(files, readManifest())).toEqual([]);
 });
@@ -165,6 +166,26 @@ const offences: readonly (readonly [rule: string, extra: Record<string, string>,
     'model does not know the plan',
     { 'src/agent/model/a.ts': "import type { Plan } from '../plan/read.ts';" },
     /agent\/model may not import agent\/plan/,
+  ],
+  [
+    'the demo shop uses only types of the package',
+    { 'examples/demo-shop/a.ts': "import { createAgent } from 'portico';" },
+    /demo-shop may not import portico/,
+  ],
+  [
+    'the demo shop does not know the source',
+    { 'examples/demo-shop/a.ts': "import type { one } from '../../src/core/one.ts';" },
+    /demo-shop may not import src\/core/,
+  ],
+  [
+    'the evaluation does not know the engine',
+    { 'eval/kit/a.ts': "import type { E } from '../../src/agent/engine.ts';" },
+    /eval\/kit may not import src\/agent/,
+  ],
+  [
+    'the source does not know the demo shop',
+    { 'examples/demo-shop/a.ts': '', 'src/cli/a.ts': "import '../../examples/demo-shop/a.ts';" },
+    /cli may not import/,
   ],
   ['an import must lead somewhere', { 'src/core/two.ts': "import './gone.ts';" }, /not a file of src/],
   ['knex belongs to databases', { 'src/mcp/a.ts': "import knex from 'knex';" }, /knex does not belong here/],

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeDemo } from '../src/cli/demo/shop.ts';
+import { writeDemo } from '../examples/demo-shop/shop.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { loadSqliteDriver } from '../src/core/sqlite.ts';
 

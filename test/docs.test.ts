@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeRootLlms } from '../site/site.ts';
 import { createHeadlessAgent } from '../src/agent/agent.ts';
 import { createSqlDataSource } from '../src/agent/data-sources.ts';
@@ -122,7 +122,7 @@ const configs = [...readFileSync('docs/customizing.md', 'utf8').matchAll(/```js\
 const access = fullAccess({ id: 1, timezone: 'UTC', tags: {} } as Caller);
 
 // Read by the examples.
-vi.stubEnv('AI_PROVIDER_API_KEY', 'sk-of-nobody');
+beforeEach(() => void vi.stubEnv('AI_PROVIDER_API_KEY', 'sk-of-nobody'));
 
 /** The engine over the demo, customized by one of the examples. */
 async function openConfig(place: number) {

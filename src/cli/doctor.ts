@@ -18,7 +18,7 @@ import { locateStorage, openDatabase } from '../store/database/database.ts';
 import { checkSecret, createSecretReader } from '../store/keys.ts';
 import { pingRedis } from '../store/limits/redis-quotas.ts';
 import { findPending } from '../store/migrations/migrations.ts';
-import { demoPath } from './demo/shop.ts';
+import { demoPath } from './parts.ts';
 import { alignColumns, createPaint } from './terminal.ts';
 import { checkStoredFilters } from './unclear-filters.ts';
 

@@ -336,7 +336,8 @@ function cloudCommand(nameAndArguments: string, description: string): Command {
 addCommand(program, 'eval <file>', 'Run recorded tasks (docs/eval.md) against the demo shop, or a server')
   .option('--url <address>', 'MCP URL of a server, called with the token in SERVICE_MCP_TOKEN')
   .action(async (file: string, options: { url?: string }) => {
-    const { evaluateFile } = await import('./eval/command.ts');
+    const { loadEvaluationKit } = await import('./parts.ts');
+    const { evaluateFile } = await loadEvaluationKit();
     if (!(await evaluateFile(await readConfig({}), file, { version, ...options }))) process.exitCode = FAILED;
   });
 

@@ -6,8 +6,7 @@ import type { Config } from '../core/config.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 import { loadSqliteDriver } from '../core/sqlite.ts';
 import { type Customize, loadCustomization } from './customization.ts';
-import { customizeDemo } from './demo/customization.ts';
-import { demoPath, writeDemo } from './demo/shop.ts';
+import { demoPath, loadDemoShop } from './parts.ts';
 
 export interface Served {
   readonly database: string;
@@ -16,9 +15,8 @@ export interface Served {
 
 export async function prepareServed(config: Config, clock: Clock): Promise<Served> {
   prepareFolder(config.dataDir);
-  const database = config.database ?? `sqlite:${prepareDemo(config, clock)}`;
-  const customize = (await loadCustomization(process.cwd())) ?? (config.database === null ? customizeDemo : undefined);
-  return { database, customize };
+  const database = config.database ?? `sqlite:${await prepareDemo(config, clock)}`;
+  return { database, customize: await findCustomization(config) };
 }
 
 /** Returns what would be served, without creating files. Returns undefined if the demo shop does not exist yet. */
@@ -26,8 +24,12 @@ export async function findServed(config: Config): Promise<Served | undefined> {
   const demo = demoPath(config.dataDir);
   const database = config.database ?? (existsSync(demo) ? `sqlite:${demo}` : undefined);
   if (database === undefined) return undefined;
-  const customize = (await loadCustomization(process.cwd())) ?? (config.database === null ? customizeDemo : undefined);
-  return { database, customize };
+  return { database, customize: await findCustomization(config) };
+}
+
+async function findCustomization(config: Config): Promise<Customize | undefined> {
+  const customize = await loadCustomization(process.cwd());
+  return customize ?? (config.database === null ? (await loadDemoShop()).customizeDemo : undefined);
 }
 
 function prepareFolder(dataDir: string): void {
@@ -39,9 +41,10 @@ function prepareFolder(dataDir: string): void {
   }
 }
 
-function prepareDemo(config: Config, clock: Clock): string {
+async function prepareDemo(config: Config, clock: Clock): Promise<string> {
   const path = demoPath(config.dataDir);
   if (existsSync(path)) return path;
+  const { writeDemo } = await loadDemoShop();
   try {
     writeDemo(path, { driver: loadSqliteDriver(config.sqlite).driver, clock });
   } catch (cause) {

@@ -355,6 +355,31 @@ describe('the state that a client of 2026-07-28 carries', () => {
   });
 });
 
+test('rights that change between the answer and the write: APPROVAL_OVERTAKEN, and nothing is written', async () => {
+  let isAnswered = false;
+  let permits: Promise<void> | undefined;
+  const desk: Desk = await openDesk({
+    permissions: policies('ask'),
+    // Runs in the preview that follows the answer, when the rights of the call are already known.
+    customize: (agent) =>
+      agent.customizeCollection('orders', (orders) =>
+        orders.addHook('Before', 'Update', async () => {
+          if (!isAnswered) return;
+          permits ??= desk.permit(policies('ask-person'));
+          await permits;
+        }),
+      ),
+  });
+  const assistant = await connect(desk, desk.token, 'legacy', (): ElicitationAnswer => {
+    isAnswered = true;
+    return 'accept';
+  });
+  const refused = await assistant.call('update', update);
+  expect(codeOf(refused)).toBe('APPROVAL_OVERTAKEN');
+  expect(permits).toBeDefined();
+  expect(await desk.state()).toEqual(untouched);
+});
+
 test('a person of an earlier client who takes his time approves what is there then, or nothing', async () => {
   const desk = await openDesk({ permissions: policies('ask') });
   const assistant = await connect(desk, desk.token, 'legacy', async (): Promise<ElicitationAnswer> => {

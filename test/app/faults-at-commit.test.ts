@@ -45,23 +45,6 @@ async function openFile() {
   return { server, token, data, storage, hold };
 }
 
-/** The longest time that the event loop was blocked, in milliseconds. */
-function watchStalls() {
-  let last = performance.now();
-  let most = 0;
-  const look = () => {
-    const now = performance.now();
-    most = Math.max(most, now - last);
-    last = now;
-  };
-  const timer = setInterval(look, 5);
-  return () => {
-    look();
-    clearInterval(timer);
-    return most;
-  };
-}
-
 test.skipIf(!native)(
   'a storage that another process holds: nobody else waits, and the write is made after',
   async () => {
@@ -69,14 +52,16 @@ test.skipIf(!native)(
     const change = { collectionName: 'things', recordIds: ['1'], attributes: { name: 'new' } };
     await callTool(server.mcpUrl, token, 'update', change);
     const release = hold(storage);
-    const stalls = watchStalls();
-    const writing = callTool(server.mcpUrl, token, 'update', { ...change, attributes: { name: 'newer' } });
+    let isWaiting = true;
+    const newer = { ...change, attributes: { name: 'newer' } };
+    const writing = callTool(server.mcpUrl, token, 'update', newer).finally(() => {
+      isWaiting = false;
+    });
     for (let n = 0; n < 10; n++) {
       expect((await fetch(server.mcpUrl.replace(/\/mcp$/, '/healthz'))).status).toBe(200);
       await systemClock.sleep(100);
     }
-    // A turn is 20 ms; anything beyond that is machine load.
-    expect(stalls()).toBeLessThan(200);
+    expect(isWaiting).toBe(true);
     release();
     expect(await writing).toMatchObject({ json: { count: 1 } });
     expect((await server.store.activity.list({ limit: 1 }))[0]).toMatchObject({

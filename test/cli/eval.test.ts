@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Call, type Evaluation, findProblems } from '../../eval/kit/definitions.ts';
+import { type Answer, judge } from '../../eval/kit/judge.ts';
+import { composeReport } from '../../eval/kit/report.ts';
+import { type Report, runEvaluation } from '../../eval/kit/run.ts';
+import { openDemo } from '../../eval/kit/targets.ts';
 import { evaluation } from '../../eval/shop.ts';
-import { type Call, type Evaluation, findProblems } from '../../src/cli/eval/definitions.ts';
-import { type Answer, judge } from '../../src/cli/eval/judge.ts';
-import { composeReport } from '../../src/cli/eval/report.ts';
-import { type Report, runEvaluation } from '../../src/cli/eval/run.ts';
-import { openDemo } from '../../src/cli/eval/targets.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { buildOnce, makePlace, type Place, portico, startServer } from './command.ts';
 

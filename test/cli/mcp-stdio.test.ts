@@ -10,7 +10,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as FormerTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { demoPath } from '../../src/cli/demo/shop.ts';
+import { demoPath } from '../../src/cli/parts.ts';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import { buildOnce, commandOf, makePlace, type Place, portico, startServer } from './command.ts';
 import { addPerson, makeToken } from './prepared.ts';

@@ -1,6 +1,6 @@
 // Approvals of assistants' calls: who may decide, what the page shows, and that only one decision counts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customizeDemo } from '../../src/cli/demo/customization.ts';
+import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import type { Approval } from '../../src/store/approvals/types.ts';
 import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import type { Account, Page } from '../oauth/flow.ts';

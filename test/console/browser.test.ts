@@ -1,7 +1,7 @@
 // The console in a real browser: by keyboard only, without scripts, and at the width of a phone.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customizeDemo } from '../../src/cli/demo/customization.ts';
+import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { connectAll } from './connected.ts';
 import { openPlace, type Place } from './place.ts';

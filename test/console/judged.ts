@@ -3,7 +3,7 @@
 import { TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customizeDemo } from '../../src/cli/demo/customization.ts';
+import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import { issuerOf, redirectUri } from '../app/shop.ts';
 import { findFaults } from '../axe.ts';
 import { hasChromium, openChromium } from '../chromium.ts';

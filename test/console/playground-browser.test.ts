@@ -1,7 +1,7 @@
 // The playground in a real browser: without scripts, by keyboard only, and on a phone.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customizeDemo } from '../../src/cli/demo/customization.ts';
+import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { openPlace, type Place } from './place.ts';
 

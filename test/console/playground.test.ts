@@ -1,7 +1,7 @@
 // The playground compared with the MCP endpoint: the same user and the same call give the same result or the same
 // error. The tests get the expected result from `/mcp`, with a token of that user.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customizeDemo } from '../../src/cli/demo/customization.ts';
+import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { selectTools, toolNames } from '../../src/mcp/tools.ts';
 import type { CollectionPermission } from '../../src/store/permissions/types.ts';

@@ -2,7 +2,7 @@
 // keyboard only.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customizeDemo } from '../../src/cli/demo/customization.ts';
+import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import { connect } from '../app/approvals.ts';
 import { signedIn } from '../app/shop.ts';
 import { hasChromium, openChromium } from '../chromium.ts';

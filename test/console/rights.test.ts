@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { customizeDemo } from '../../src/cli/demo/customization.ts';
+import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import { readRolesFile } from '../../src/cli/roles/read.ts';
 import type { CollectionPermission, Right } from '../../src/store/permissions/types.ts';
 import type { Account, Browser, Page } from '../oauth/flow.ts';

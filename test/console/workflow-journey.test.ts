@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customizeDemo } from '../../src/cli/demo/customization.ts';
+import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import { callTool } from '../app/call.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { openPlace, type Place } from './place.ts';

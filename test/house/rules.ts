@@ -74,6 +74,15 @@ const folderReach: Readonly<Record<string, readonly string[]>> = {
     'cli',
   ],
 };
+/** Folders outside of src that the build compiles into the package. src loads them by URL and imports none of them. */
+const outside: readonly (readonly [folder: string, reach: RegExp])[] = [
+  // Written like an application of the package, of which it needs only types.
+  ['examples/demo-shop', /^(examples\/demo-shop\/|node:|type portico$)/],
+  [
+    'eval/kit',
+    /^(eval\/kit\/|examples\/demo-shop\/|node:|src\/(core|server|store|cli)\/|src\/mcp\/results\/tokens\.ts$)/,
+  ],
+];
 /** Folders that every other folder may import, except the folders listed. */
 const foundations: Readonly<Record<string, readonly string[]>> = {
   core: [],
@@ -173,13 +182,16 @@ export function judge(files: SourceFiles, manifest: Manifest): string[] {
   const parsed = [...files].map(([path, text]): Parsed => ({ path, ...readSource(text) }));
   const publicFiles = new Set(exportedFiles(manifest).map(([, path]) => path));
   const offences = [
-    ...parsed.flatMap((file) => [
-      ...judgeDirections(file, files),
-      ...judgePackages(file, manifest),
-      ...judgeCode(file),
-      ...judgeExports(file, publicFiles),
-      ...judgeName(file.path),
-    ]),
+    ...parsed.flatMap(
+      (file) =>
+        judgeOutside(file) ?? [
+          ...judgeDirections(file, files),
+          ...judgePackages(file, manifest),
+          ...judgeCode(file),
+          ...judgeExports(file, publicFiles),
+          ...judgeName(file.path),
+        ],
+    ),
     ...judgeCore(files),
     ...judgeCycles(parsed, files),
     ...judgeManifest(files, manifest),
@@ -198,6 +210,16 @@ function folderOf(path: string): string {
 
 function reaches(allowed: readonly string[], to: string): boolean {
   return allowed.some((entry) => to === entry || to === `${entry}.ts` || to.startsWith(`${entry}/`));
+}
+
+function judgeOutside({ path, imports }: Parsed): string[] | undefined {
+  const found = outside.find(([folder]) => path.startsWith(`${folder}/`));
+  if (!found) return undefined;
+  const [folder, reach] = found;
+  return imports
+    .map(({ from, kind }) => (isRelative(from) ? target(path, from) : kind === 'type' ? `type ${from}` : from))
+    .filter((to) => !reach.test(to))
+    .map((to) => `${path}: ${folder} may not import ${to}`);
 }
 
 function judgeDirections(file: Parsed, files: SourceFiles): string[] {

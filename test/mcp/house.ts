@@ -1,7 +1,6 @@
 // The MCP endpoint in a real HTTP server over a real engine, for the tests of this folder. The gate accepts the tokens
-// `user-<n>` (all OAuth scopes), `writer-<n>` (no read) and `reader-<n>` (read only). Users see their own notes. Reads
-// are logged to an array, writes to a real store.
-
+// `user-<n>` (all OAuth scopes), `writer-<n>` (no read) and `reader-<n>` (read only) of client n, and `user-<n>-<m>` of
+// client m. Users see their own notes. Reads are logged to an array, writes to a real store.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createHeadlessAgent, type HeadlessAgent } from '../../src/agent/agent.ts';
@@ -245,12 +244,12 @@ function tokenGate(
   access: (userId: number) => Access,
 ): TokenAuthenticator {
   const find = (token: string): Authenticated => {
-    const [, kind, id] = /^(user|writer|reader|actor)-(\d+)$/.exec(token) ?? [];
+    const [, kind, id, client = id] = /^(user|writer|reader|actor)-(\d+)(?:-(\d+))?$/.exec(token) ?? [];
     if (!kind || house.revoked.has(token)) fail('UNAUTHENTICATED', { problem: 'There is no usable token.' });
     return {
       access: access(Number(id)),
       userId: Number(id),
-      clientId: `client-${id}`,
+      clientId: `client-${client}`,
       clientName: 'Test client',
       grantId: `grant-${id}`,
       scopes: new Set(scopes[kind as keyof typeof scopes]),

@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { fail } from '../../src/core/errors.ts';
 import { accessOf, type Rights, shopTables } from '../agent/shop.ts';
 import { ask } from './asking.ts';
 import { type House, legacy, openHouse, post } from './house.ts';
@@ -115,6 +116,16 @@ test('after an error that wrote nothing the key may be used again', async () => 
   const seen = await open();
   const wrong = await create({ attributes: { id: 1, name: 'Taken' } });
   expect([wrong.split(':')[0], await create(), seen.creates]).toEqual(['INVALID_RECORD', made, 2]);
+});
+
+test('after a write conflict the key may be used again', async () => {
+  const seen = await open(() => {
+    if (seen.creates === 1) fail('WRITE_CONFLICT', { collection: 'customers' });
+  });
+  const refused = await create();
+  expect(refused).toMatch(/^WRITE_CONFLICT:/);
+  expect(await create()).toBe(made);
+  expect(seen.creates).toBe(2);
 });
 
 test('after an error in the middle nobody knows, and it is not done again', async () => {

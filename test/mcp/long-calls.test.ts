@@ -136,6 +136,26 @@ test('a notification takes back the call of its own conversation, and nobody els
   ]);
 });
 
+// CWE-639: the conversation id and the request id of a call are no permission to cancel it.
+test.each([
+  ['another user of the same client', 'user-4-2'],
+  ['another client of the same user', 'user-2-4'],
+])('a notification of %s with the same conversation and request id cancels nothing', async (_, token) => {
+  let isUnderWay = false;
+  house = await openHouse({
+    async beforeList(_access, signal) {
+      isUnderWay = true;
+      await systemClock.sleep(400, signal);
+    },
+  });
+  const from = await conversation();
+  const call = begin(from, 'user-2', 7);
+  await expect.poll(() => isUnderWay, { interval: 5 }).toBe(true);
+  const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
+  await post(house, cancel, { 'mcp-session-id': from, authorization: `Bearer ${token}` });
+  expect(await call).toBe('200 answered');
+});
+
 test.each([
   ['a made up conversation', 'conversation-none'],
   ['no conversation', undefined],

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { bootstrap, login, updateTypings } from '../../src/cli/cloud/commands.ts';
 import type { Agent, MongoConnectionParams, SqlConnectionParams } from '../../src/cloud/index.ts';
 import { commandLineClient } from '../../src/oauth/clients/normalize.ts';
@@ -18,6 +18,8 @@ const printed: string[] = [];
 beforeAll(async () => {
   shop = await openShop({ env: { SERVICE_ENV_SECRET: envSecret } });
   folder = mkdtempSync(join(tmpdir(), 'portico-cloud-'));
+});
+beforeEach(() => {
   vi.stubEnv('TOKEN_PATH', join(folder, 'tokens'));
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     printed.push(`${text}`);
@@ -25,8 +27,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
   await shop?.stop();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -1,4 +1,4 @@
-// A schema of many tables is read quickly, with few statements.
+// A schema of many tables is read with few statements.
 import { expect, onTestFinished, test } from 'vitest';
 import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -7,7 +7,7 @@ import { servers } from '../databases.ts';
 import { runSql } from './schemas.ts';
 
 test.each([...servers])(
-  '$dialect: 300 tables take at most 8 statements, and less than 300 ms on SQLite',
+  '$dialect: 300 tables take at most 8 statements',
   async (server) => {
     // On MariaDB most tables are in memory, since creating 300 files takes ten seconds.
     const light = (at: number) => (server.dialect === 'mariadb' && at >= 3 ? 'engine = memory' : '');
@@ -26,18 +26,12 @@ test.each([...servers])(
       await database.drop();
     });
     const described = await source.describe();
-    // Other load on the machine only makes it slower, so the fastest of several runs counts.
-    for (let again = 0; again < 5; again++) await source.describe();
-    const all = observed.filter((one) => one.type === 'source.introspected');
-    const best = all.reduce((a, b) => (b.milliseconds < a.milliseconds ? b : a));
-    console.info(`${server.dialect}: 300 tables in ${best.milliseconds.toFixed(0)} ms, ${best.statements} statements`);
+    const [read] = observed.filter((one) => one.type === 'source.introspected');
     expect({
       tables: described.tables.length,
       foreignKeys: described.tables.flatMap((table) => table.foreignKeys).length,
-      few: best.statements <= 8,
-      // The time of a database server is out of our control; SQLite runs in the process.
-      soon: server.dialect !== 'sqlite' || best.milliseconds < 300,
-    }).toEqual({ tables: 300, foreignKeys: 2, few: true, soon: true });
+    }).toEqual({ tables: 300, foreignKeys: 2 });
+    expect(read?.statements).toBeLessThanOrEqual(8);
   },
   60_000,
 );

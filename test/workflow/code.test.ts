@@ -1,10 +1,10 @@
 // Workflows defined in code: validated at start and published for the named teams. Includes those of the demo shop.
 import { readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
+import { customizeDemo } from '../../examples/demo-shop/customization.ts';
+import { demoSchema } from '../../examples/demo-shop/schema.ts';
 import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { WorkflowSource } from '../../src/agent/customize/workflow-entry.ts';
-import { customizeDemo } from '../../src/cli/demo/customization.ts';
-import { demoSchema } from '../../src/cli/demo/schema.ts';
 import { checkAgainstModel } from '../../src/workflows/definition/check-model.ts';
 import { createCodeReader } from '../../src/workflows/definition/code.ts';
 import { parseDefinition } from '../../src/workflows/definition/definition.ts';

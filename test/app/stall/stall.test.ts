@@ -6,8 +6,8 @@ import { sqliteIsolates } from '../../sql/schemas.ts';
 import { shapes } from './shapes.ts';
 import { openStalled, type Stalled } from './stall.ts';
 
-/** The shapes blocked the process for 9 to 148 seconds. Other load on the machine blocks it for tenths of a second. */
-const P99_MS = 1500;
+/** The shapes blocked the process until they ended, so one or two calls were answered beside them. */
+const LEAST_CALLS = 5;
 
 const sample = shapes.filter(({ name }) =>
   [
@@ -28,5 +28,6 @@ afterAll(() => stalled?.close());
 
 test.runIf(sqliteIsolates).each(sample)('beside $name another user is served', async (shape) => {
   const felt = await stalled.feel(shape);
-  expect({ ...felt, p99: felt.p99 < P99_MS || felt.p99 }).toMatchObject({ p99: true, failures: [] });
+  expect(felt.failures).toEqual([]);
+  expect(felt.calls).toBeGreaterThanOrEqual(LEAST_CALLS);
 });

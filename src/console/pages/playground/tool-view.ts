@@ -30,7 +30,7 @@ ${groups.map(([scope, title, text]) => {
   return (
     some.length > 0 &&
     html`<h2 class="plainly">${title} <small>${text}</small></h2>
-<ul class="rows tools">${some.map((tool) => html`<li><a href="${path(toolPage(tool.name))}"><b>${tool.title} <code>${tool.name}</code></b><span>${firstLine(tool.description)}</span></a></li>`)}</ul>`
+<ul class="rows tool-list">${some.map((tool) => html`<li><a href="${path(toolPage(tool.name))}"><b>${tool.title} <code>${tool.name}</code></b><span>${firstLine(tool.description)}</span></a></li>`)}</ul>`
   );
 })}
 ${tools.length > 0 && html`<details class="more"><summary>Server instructions</summary><pre class="told">${shownText(instructions)}</pre></details>`}`;

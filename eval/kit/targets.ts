@@ -3,17 +3,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../core/clock.ts';
-import { type Config, loadConfig } from '../../core/config.ts';
-import { AppError, fail } from '../../core/errors.ts';
-import { loadSqliteDriver } from '../../core/sqlite.ts';
-import { createApp } from '../../server/create-server.ts';
-import { tokenScopes } from '../../store/oauth/tokens.ts';
-import type { CollectionPermission } from '../../store/permissions/types.ts';
-import type { Store } from '../../store/store.ts';
-import { customizeDemo } from '../demo/customization.ts';
-import { demoPath, writeDemo } from '../demo/shop.ts';
-import { makePassword } from '../users/password.ts';
+import { customizeDemo } from '../../examples/demo-shop/customization.ts';
+import { writeDemo } from '../../examples/demo-shop/shop.ts';
+import { makePassword } from '../../src/cli/users/password.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { type Config, loadConfig } from '../../src/core/config.ts';
+import { AppError, fail } from '../../src/core/errors.ts';
+import { loadSqliteDriver } from '../../src/core/sqlite.ts';
+import { createApp } from '../../src/server/create-server.ts';
+import { tokenScopes } from '../../src/store/oauth/tokens.ts';
+import type { CollectionPermission } from '../../src/store/permissions/types.ts';
+import type { Store } from '../../src/store/store.ts';
 import { type Evaluation, type Person, permissions } from './definitions.ts';
 import type { Answer } from './judge.ts';
 import type { Target } from './run.ts';
@@ -44,7 +44,7 @@ export async function openDemo(
   people: Evaluation['people'] = {},
 ): Promise<OpenedTarget> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-eval-'));
-  const path = demoPath(folder);
+  const path = join(folder, 'demo.sqlite');
   const { driver } = loadSqliteDriver(configured.sqlite);
   writeDemo(path, { driver, clock: systemClock });
   const env = { SERVICE_DATA_DIR: folder, SERVICE_DATABASE_URL: `sqlite:${path}`, MCP_SERVER_PORT: '0' };

@@ -1,7 +1,7 @@
 // The workflows of the demo shop. They combine automatic steps with steps for people.
-import type { HeadlessAgent } from '../../agent/agent.ts';
+import type { EngineAgent } from 'portico';
 
-export function addDemoWorkflows(agent: HeadlessAgent): void {
+export function addDemoWorkflows(agent: EngineAgent): void {
   agent
     .addWorkflow({
       name: 'Take back an order',

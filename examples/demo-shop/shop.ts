@@ -2,9 +2,6 @@
 // all data. Dates reach up to today, so filters such as 'Today' and 'PreviousWeek' match records. Amounts are in cents
 // until they are written.
 import { closeSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Clock } from '../../core/clock.ts';
-import type { SqliteDriver } from '../../core/sqlite.ts';
 import { demoIndexes, demoSchema } from './schema.ts';
 import {
   coupons,
@@ -25,15 +22,27 @@ const DAY = 24 * HOUR;
 const YEARS_OF_TRADE = 3;
 const size = { suppliers: 48, productsPerShelf: 20, customers: 1600, orders: 5600, ordersToday: 14 };
 
-export function demoPath(dataDir: string): string {
-  return join(dataDir, 'demo.sqlite');
+interface Connection {
+  pragma(text: string): unknown;
+  exec(sql: string): unknown;
+  prepare(sql: string): { run(...values: Value[]): unknown };
+  close(): unknown;
+}
+
+export interface ShopOptions {
+  /** The SQLite driver: better-sqlite3, or one with the same interface. */
+  readonly driver: new (
+    path: string,
+  ) => Connection;
+  /** The shop has orders up to this time. */
+  readonly clock: { now(): number };
 }
 
 /**
  * Writes a complete demo shop to `path` with mode 0600. The file appears atomically. An existing file, from a process
  * that started at the same time, stays unchanged.
  */
-export function writeDemo(path: string, { driver, clock }: { driver: SqliteDriver; clock: Clock }, seed = 20_26): void {
+export function writeDemo(path: string, { driver, clock }: ShopOptions, seed = 20_26): void {
   const draft = `${path}.${process.pid}.tmp`;
   closeSync(openSync(draft, 'w', 0o600));
   try {

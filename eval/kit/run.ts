@@ -1,5 +1,5 @@
 // Runs the tasks of an evaluation in sequence, because the writes of a task affect the next one.
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '../../src/core/errors.ts';
 import type { Evaluation, Task, Value } from './definitions.ts';
 import { type Answer, judge, parseAnswer } from './judge.ts';
 import { fill, type ReferenceContext } from './values.ts';

@@ -1,4 +1,4 @@
-import { alignColumns } from '../terminal.ts';
+import { alignColumns } from '../../src/cli/terminal.ts';
 import type { Report, TaskResult } from './run.ts';
 
 const MAX_TITLE_LENGTH = 76;

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Config } from '../../core/config.ts';
-import { AppError, fail } from '../../core/errors.ts';
-import { estimateTokens } from '../../mcp/results/tokens.ts';
+import type { Config } from '../../src/core/config.ts';
+import { AppError, fail } from '../../src/core/errors.ts';
+import { estimateTokens } from '../../src/mcp/results/tokens.ts';
 import { type Evaluation, findProblems } from './definitions.ts';
 import { composeReport, hasFailed } from './report.ts';
 import { type CountTokens, type Report, runEvaluation } from './run.ts';

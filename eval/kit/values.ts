@@ -1,5 +1,5 @@
 // Resolves values that are unknown when an evaluation is written: parts of earlier answers and database results.
-import { AppError, fail } from '../../core/errors.ts';
+import { AppError, fail } from '../../src/core/errors.ts';
 import type { Value } from './definitions.ts';
 
 export interface ReferenceContext {

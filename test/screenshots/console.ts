@@ -1,34 +1,80 @@
-// Takes screenshots of the console; docs/screenshots keeps those that the docs show: `npx tsx
-// test/console/screenshots.ts [folder [accounts|logs|workflows]]`.
-import { mkdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// The console over the demo shop, as an administrator sees it.
 import { TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
-import { customizeDemo } from '../../src/cli/demo/customization.ts';
-import { openChromium } from '../chromium.ts';
-import { connectAll } from './connected.ts';
-import { openPlace } from './place.ts';
+import { customizeDemo } from '../../examples/demo-shop/customization.ts';
+import { addRemotes, connectAll } from '../console/connected.ts';
+import { openPlace, type Place } from '../console/place.ts';
+import type { Camera, Shoot } from './camera.ts';
 
-const folder = process.argv[2] ?? join(tmpdir(), 'portico-screenshots');
-mkdirSync(folder, { recursive: true });
-type Shoot = (page: Page, name: string) => Promise<unknown>;
 const phone =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 19_1 like Mac OS X) AppleWebKit/605.1.15 Version/19.1 Mobile/15E148 Safari/604.1';
-const sizes = { phone: { width: 375, height: 812 }, desktop: { width: 1280, height: 900 } };
+/** Pages that need no preparation. */
+const plain: Readonly<Record<string, string>> = {
+  tokens: '/tokens',
+  'tokens-new': '/tokens/new',
+  'tokens-new-api': '/tokens/new?for=api',
+  'tokens-everyone': '/tokens/everyone',
+  remotes: '/remotes',
+  notes: '/notes',
+  'notes-new': '/notes/new',
+  'admin-log': '/admin-log',
+  people: '/people',
+  person: '/people/1',
+  roles: '/roles',
+  role: '/roles/Member',
+  'role-collection': '/roles/Member/orders',
+  teams: '/teams',
+  team: '/teams/Operations',
+  collections: '/collections',
+  collection: '/collections/orders',
+  environments: '/environments',
+  workflows: '/workflows',
+  'workflow-new': '/workflows/new',
+  runs: '/runs',
+  'api-page': '/api',
+  'playground-tools': '/playground',
+};
 
-const only = process.argv[3];
-const place = await openPlace({
-  app: { customize: customizeDemo },
-  env: { SERVICE_SECRET: 'of-the-pictures', SERVICE_ACTIVITY_DAYS: '365', SERVICE_TRUSTED_PROXIES: '10.0.0.0/8' },
-});
-const bob = await place.addUser({ email: 'bob@example.com', firstName: 'Bob', lastName: 'Marsh', level: 'admin' });
-const bobs = (await place.userOf(bob)).id;
-const claude = { userId: bobs, clientId: 'https://claude.ai/oauth/client', clientName: 'Claude' };
+export async function takeConsole(camera: Camera): Promise<void> {
+  const place = await openPlace({
+    app: { customize: customizeDemo },
+    env: { SERVICE_SECRET: 'of-the-pictures', SERVICE_ACTIVITY_DAYS: '365', SERVICE_TRUSTED_PROXIES: '10.0.0.0/8' },
+  });
+  try {
+    await addRemotes(place);
+    await connectAll(place);
+    // The last use is stored with a delay.
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    const bob = await place.addUser({ email: 'bob@example.com', firstName: 'Bob', lastName: 'Marsh', level: 'admin' });
+    const context: Context = { place, bobs: (await place.userOf(bob)).id };
+    await camera.open(['desktop', 'light'], (page, shoot) => takeApprovals(context, page, shoot));
+    await camera.open(['desktop', 'light'], (page, shoot) => takeAccounts(context, page, shoot));
+    await camera.open(['desktop', 'light'], async (page, shoot) => {
+      await takeLogs(context, page, shoot);
+      await takeWorkflows(place, page, shoot);
+      for (const [name, path] of Object.entries(plain)) {
+        await page.goto(place.at(path));
+        await shoot(`console-${name}`);
+      }
+    });
+    await camera.open(['phone', 'dark'], (page, shoot) => takeApprovals(context, page, shoot));
+  } finally {
+    await place.stop();
+  }
+}
 
-async function fileAll() {
+interface Context {
+  readonly place: Place;
+  /** The id of a second administrator. */
+  readonly bobs: number;
+}
+
+const claude = { clientId: 'https://claude.ai/oauth/client', clientName: 'Claude' };
+
+async function fileAll({ place, bobs }: Context) {
+  const byBob = { ...claude, userId: bobs };
   const change = await place.file({
-    ...claude,
+    ...byBob,
     collection: 'orders',
     recordIds: ['17'],
     given: {
@@ -38,7 +84,7 @@ async function fileAll() {
     },
   });
   const remove = await place.file({
-    ...claude,
+    ...byBob,
     clientId: 'desktop-app',
     clientName: 'Desktop assistant',
     tool: 'delete',
@@ -62,66 +108,40 @@ async function fileAll() {
   return { change, remove, own, action };
 }
 
-await connectAll(place);
-// The last use is stored with a delay.
-await new Promise((resolve) => setTimeout(resolve, 6000));
-
-const browser = await openChromium();
-try {
-  for (const [size, viewport] of Object.entries(sizes)) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const context = await browser.newContext({ viewport, colorScheme, deviceScaleFactor: size === 'phone' ? 2 : 1 });
-      const shoot: Shoot = (page, name) =>
-        page.screenshot({ path: join(folder, `console-${name}-${size}-${colorScheme}.png`), fullPage: true });
-      if (only === undefined) await take(await context.newPage(), shoot);
-      if (only === undefined || only === 'accounts') await takeAccounts(await context.newPage(), shoot);
-      // One screenshot of each page, since they are long.
-      if ((size === 'phone') === (colorScheme === 'dark')) {
-        if (only === undefined || only === 'logs') await takeLogs(await context.newPage(), shoot);
-        if (only === undefined || only === 'workflows') await takeWorkflows(await context.newPage(), shoot);
-      }
-      await context.close();
-    }
-  }
-} finally {
-  await browser.close();
-  await place.stop();
-}
-
-async function takeAccounts(page: Page, shoot: Shoot): Promise<void> {
+async function takeAccounts({ place, bobs }: Context, page: Page, shoot: Shoot): Promise<void> {
   const { store } = place;
   const { token } = await store.links.make(bobs, 'invite');
   await page.goto(place.at(`/welcome/${token}`));
-  await shoot(page, 'welcome');
+  await shoot('console-welcome');
   await page.goto(place.at('/sign-out'));
   await page.goto(place.at('/account'));
-  await signIn(page);
+  await signIn(place, page);
   await store.sessions.begin({ userId: place.ada.id, browser: phone, address: '203.0.113.24' });
   await page.goto(place.at('/account'));
-  await shoot(page, 'account');
+  await shoot('console-account');
   await page.goto(place.at('/account/app'));
-  await shoot(page, 'app');
+  await shoot('console-app');
   const secret = await page.locator('input[name=secret]').inputValue();
   const code = () => new TOTP({ secret }).generate();
   await page.getByRole('textbox', { name: 'Code' }).fill(code());
   await page.getByLabel('Your password').fill(place.account.password);
   await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
-  await shoot(page, 'codes');
+  await shoot('console-codes');
   await page.goto(place.at('/account'));
   await page.getByText('Turn off').first().click();
-  await shoot(page, 'account-app');
+  await shoot('console-account-app');
   await page.goto(place.at(''));
   await page.getByRole('button', { name: 'Sign out' }).click();
-  await signIn(page);
+  await signIn(place, page);
   await page.getByRole('textbox', { name: 'Code' }).waitFor();
-  await shoot(page, 'code');
+  await shoot('console-code');
   await store.secondFactors.switchOff(place.ada.id);
   await store.sessions.endAll(place.ada.id, { grants: false });
 }
 
 /** A morning's activity of an assistant and a user. */
-async function recordMorning(): Promise<void> {
+async function recordMorning({ place, bobs }: Context): Promise<void> {
   const { renderingId } = (await place.store.permissions.caller(place.ada.id))!;
   const from = Date.now() - 3 * 3600_000;
   const rows = [
@@ -142,32 +162,29 @@ async function recordMorning(): Promise<void> {
   await place.store.activity.flush();
 }
 
-async function takeLogs(page: Page, shoot: Shoot): Promise<void> {
-  if ((await place.store.activity.list({ limit: 1 })).length === 0) await recordMorning();
+async function takeLogs(context: Context, page: Page, shoot: Shoot): Promise<void> {
+  const { place } = context;
+  await recordMorning(context);
   await page.goto(place.at('/activity'));
-  await signIn(page);
+  await signIn(place, page);
   await page.getByRole('heading', { name: 'Activity' }).waitFor();
-  if (page.viewportSize()?.width === sizes.phone.width) {
-    await page.goto(place.at('/activity?record=18&type=write'));
-    await page.locator('tbody a').first().click();
-    await page.getByRole('heading', { name: 'update' }).waitFor();
-    await shoot(page, 'activity-entry');
-    return;
-  }
+  await page.goto(place.at('/activity?record=18&type=write'));
+  await page.locator('tbody a').first().click();
+  await page.getByRole('heading', { name: 'update' }).waitFor();
+  await shoot('console-activity-entry');
   const call = new URLSearchParams({ 'arg.collectionName': 'orders', 'arg.pagination': '{"size": 5}' });
   await page.goto(place.at(`/playground/list?${call}`));
   await page.getByRole('button', { name: 'Run' }).click();
   await page.getByText('In the activity log').click();
-  await shoot(page, 'playground');
+  await shoot('console-playground');
   await page.goto(place.at('/activity'));
-  await shoot(page, 'activity');
+  await shoot('console-activity');
   await page.goto(place.at('/settings?shown=set'));
-  await shoot(page, 'settings');
+  await shoot('console-settings');
 }
 
 /** Starts a run on the first delivered order; it waits for a person to inspect the parcel. */
-async function startReturn(): Promise<{ readonly workflowId: string; readonly runId: string }> {
-  const { store, ada } = place;
+async function startReturn({ store, ada }: Place): Promise<{ readonly workflowId: string; readonly runId: string }> {
   const workflow = (await store.workflows.list({})).find(({ name }) => name === 'Take back an order')!;
   for (let order = 1; ; order++) {
     const wish = { workflow, recordId: `${order}`, userId: ada.id, origin: 'console', originName: 'Console' } as const;
@@ -184,49 +201,49 @@ async function startReturn(): Promise<{ readonly workflowId: string; readonly ru
   }
 }
 
-async function takeWorkflows(page: Page, shoot: Shoot): Promise<void> {
-  const { workflowId, runId } = await startReturn();
+async function takeWorkflows(place: Place, page: Page, shoot: Shoot): Promise<void> {
+  const { workflowId, runId } = await startReturn(place);
   await page.goto(place.at(`/workflows/${workflowId}`));
-  await signIn(page);
   await page.getByRole('heading', { name: 'Take back an order' }).waitFor();
-  await shoot(page, 'workflow');
+  await shoot('console-workflow');
   await page.goto(place.at(`/runs/${runId}`));
   await page.getByText('in what state it is').waitFor();
-  await shoot(page, 'run');
+  await shoot('console-run');
 }
 
-async function signIn(page: Page): Promise<void> {
-  await page.getByLabel('E-mail').fill(place.account.email);
-  await page.getByLabel('Password').fill(place.account.password);
+async function signIn({ account }: Place, page: Page): Promise<void> {
+  await page.getByLabel('E-mail').fill(account.email);
+  await page.getByLabel('Password').fill(account.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-async function take(page: Page, shoot: Shoot): Promise<void> {
-  const { change, remove, own } = await fileAll();
+async function takeApprovals(context: Context, page: Page, shoot: Shoot): Promise<void> {
+  const { place } = context;
+  const { change, remove, own } = await fileAll(context);
   await page.goto(place.at(`/approvals/${change.id}`));
-  await shoot(page, 'sign-in');
-  await signIn(page);
+  await shoot('console-sign-in');
+  await signIn(place, page);
   await page.getByRole('button', { name: 'Approve' }).waitFor();
-  await shoot(page, 'approval');
+  await shoot('console-approval');
   await page.goto(place.at(''));
-  await shoot(page, 'start');
+  await shoot('console-start');
   await page.goto(place.at('/apps'));
-  await shoot(page, 'apps');
+  await shoot('console-apps');
   await page.goto(place.at('/apps/everyone'));
-  await shoot(page, 'apps-everyone');
+  await shoot('console-apps-everyone');
   await page.goto(place.at(`/approvals/${remove.id}`));
-  await shoot(page, 'approval-delete');
+  await shoot('console-approval-delete');
   await page.goto(place.at(`/approvals/${own.id}`));
-  await shoot(page, 'approval-other');
+  await shoot('console-approval-other');
   await page.goto(place.at(`/approvals/${change.id}`));
   await page.getByRole('button', { name: 'Approve' }).click();
   await page.getByText('Approved by you').waitFor();
-  await shoot(page, 'approved');
+  await shoot('console-approved');
   await page.goto(place.at('/approvals/unknown'));
-  await shoot(page, 'gone');
+  await shoot('console-gone');
   for (const { id } of await place.store.approvals.list('pending', 100)) {
     await place.store.approvals.decide(id, { by: place.ada.id, verdict: 'denied' });
   }
   await page.goto(place.at('/approvals'));
-  await shoot(page, 'nothing');
+  await shoot('console-nothing');
 }

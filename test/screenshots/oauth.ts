@@ -1,60 +1,46 @@
-// Takes screenshots of the sign-in pages; docs/screenshots keeps those that the docs show: `npx tsx
-// test/oauth/screenshots.ts [folder]`.
-import { mkdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// Sign-in, consent and the device page, as the users of assistants see them.
 import type { Page } from 'playwright-core';
-import { openChromium } from '../chromium.ts';
-import { authorizationUrl, byDocument, register } from './client.ts';
-import { type Started, startServer } from './place.ts';
-
-const folder = process.argv[2] ?? join(tmpdir(), 'portico-screenshots');
-mkdirSync(folder, { recursive: true });
-const sizes = { phone: { width: 375, height: 812 }, desktop: { width: 1280, height: 800 } };
+import { authorizationUrl, byDocument, register } from '../oauth/client.ts';
+import { type Started, startServer } from '../oauth/place.ts';
+import type { Camera, Shoot } from './camera.ts';
 
 const collections = [
   ...['addresses', 'categories', 'customers', 'employees', 'invoices', 'order_lines', 'orders', 'payments', 'products'],
   ...['refunds', 'returns', 'reviews', 'shipments', 'stock', 'stores', 'suppliers', 'taxes', 'warehouses'],
 ];
-const place = await startServer({
-  env: { SERVICE_SIGN_IN_ATTEMPTS: '100', SERVICE_DCR_PER_HOUR: '1000' },
-  listCollections: () => collections,
-});
-place.documents.set('https://claude.ai/oauth/client', {
-  client_id: 'https://claude.ai/oauth/client',
-  client_name: 'Claude',
-  redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
-});
-place.documents.set('https://editor.example/client', {
-  client_id: 'https://editor.example/client',
-  client_name: 'Editor',
-  redirect_uris: ['https://editor.example/callback'],
-});
-const browser = await openChromium();
-try {
-  for (const [size, viewport] of Object.entries(sizes)) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const context = await browser.newContext({ viewport, colorScheme, deviceScaleFactor: size === 'phone' ? 2 : 1 });
-      const page = await context.newPage();
-      await take(place, page, (name) =>
-        page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`), fullPage: true }),
-      );
-      await context.close();
-    }
+export async function takeSignIn(camera: Camera): Promise<void> {
+  const place = await startServer({
+    cloud: true,
+    env: { SERVICE_SIGN_IN_ATTEMPTS: '100', SERVICE_DCR_PER_HOUR: '1000' },
+    listCollections: () => collections,
+  });
+  place.documents.set('https://claude.ai/oauth/client', {
+    client_id: 'https://claude.ai/oauth/client',
+    client_name: 'Claude',
+    redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
+  });
+  place.documents.set('https://editor.example/client', {
+    client_id: 'https://editor.example/client',
+    client_name: 'Editor',
+    redirect_uris: ['https://editor.example/callback'],
+  });
+  try {
+    await camera.open(['desktop', 'light'], (page, shoot) => take(place, page, shoot));
+    await camera.open(['desktop', 'dark'], (page, shoot) => takeFirst(place, page, shoot));
+    await camera.open(['phone', 'light'], (page, shoot) => takeFirst(place, page, shoot));
+  } finally {
+    await place.stop();
   }
-} finally {
-  await browser.close();
-  await place.stop();
 }
 
-async function take(
-  { paths, account, store }: Started,
-  page: Page,
-  shoot: (name: string) => Promise<unknown>,
-): Promise<void> {
+const asking = {
+  redirectUri: 'https://claude.ai/api/mcp/auth_callback',
+  scope: 'mcp:read mcp:write mcp:action',
+};
+
+/** Until the consent page. */
+async function takeFirst({ paths, account }: Started, page: Page, shoot: Shoot): Promise<void> {
   const claude = await byDocument(paths.issuer, 'https://claude.ai/oauth/client');
-  const scopes = ['mcp:read', 'mcp:write', 'mcp:action'];
-  const asking = { redirectUri: 'https://claude.ai/api/mcp/auth_callback', scope: scopes.join(' ') };
   await page.goto((await authorizationUrl(claude, asking)).url.href);
   await shoot('sign-in');
   await page.getByLabel('E-mail').fill(account.email);
@@ -66,6 +52,11 @@ async function take(
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: 'Allow' }).waitFor();
   await shoot('consent');
+}
+
+async function take(started: Started, page: Page, shoot: Shoot): Promise<void> {
+  const { paths, account, store } = started;
+  await takeFirst(started, page, shoot);
   await page.locator('summary').click();
   await page.getByLabel('Read only').check();
   await page.getByLabel('Selected collections').check();
@@ -77,6 +68,7 @@ async function take(
   await shoot('consent-limits');
 
   const { id } = (await store.identity.findUserByEmail(account.email))!;
+  const scopes = asking.scope.split(' ');
   const editor = await byDocument(paths.issuer, 'https://editor.example/client');
   await store.connections.decide({
     userId: id,
@@ -123,6 +115,8 @@ async function take(
   await page.goto((await authorizationUrl(web, more)).url.href);
   await shoot('blocked');
 
+  await page.goto(paths.url('device'));
+  await shoot('device');
   await page.goto(`${paths.issuer}/oauth/interaction/gone`);
   await shoot('expired');
 }

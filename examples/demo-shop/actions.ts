@@ -1,7 +1,6 @@
 // Actions and charts of the demo shop. They are typical of a real shop: an action checks the state of the records first
 // and reports problems.
-import type { HeadlessAgent } from '../../agent/agent.ts';
-import { systemClock } from '../../core/clock.ts';
+import type { EngineAgent } from 'portico';
 
 interface Shipping {
   carrier: string;
@@ -15,7 +14,7 @@ interface Cancelling {
 const COLLECTED = 'Collected in the shop';
 const open = ['pending', 'paid'];
 
-export function addDemoActions(agent: HeadlessAgent): void {
+export function addDemoActions(agent: EngineAgent): void {
   agent
     .customizeCollection('orders', (orders) =>
       orders
@@ -44,7 +43,7 @@ export function addDemoActions(agent: HeadlessAgent): void {
             if (unpaid.length)
               return result.error(`Only paid orders are shipped; these are not: ${unpaid.join(', ')}.`);
             const { carrier, tracking_number: parcel } = formValues;
-            const shipped_at = new Date(systemClock.now()).toISOString();
+            const shipped_at = new Date().toISOString();
             await collection.update(filter, { status: 'shipped', shipped_at });
             for (const { id, note } of chosen) {
               const one = { field: 'id', operator: 'Equal', value: id } as const;
@@ -89,7 +88,7 @@ export function addDemoActions(agent: HeadlessAgent): void {
 }
 
 /** The shop-wide chart is public to signed-in users. The chart of a customer needs the right to see that customer. */
-export function addDemoCharts(agent: HeadlessAgent): void {
+export function addDemoCharts(agent: EngineAgent): void {
   agent
     .addChart('Orders by status', async ({ collection }, builder) => {
       const groups = await collection('orders').aggregate({}, { operation: 'Count', groups: [{ field: 'status' }] });

@@ -1,11 +1,11 @@
-import type { HeadlessAgent } from '../../agent/agent.ts';
+import type { EngineAgent } from 'portico';
 import { addDemoActions, addDemoCharts } from './actions.ts';
 import { addDemoWorkflows } from './workflows.ts';
 
 /**
  * The customizations of the demo shop: computed, imported and renamed fields, segments, actions, charts and workflows.
  */
-export function customizeDemo(agent: HeadlessAgent): void {
+export function customizeDemo(agent: EngineAgent): void {
   addDemoActions(agent);
   addDemoCharts(agent);
   addDemoWorkflows(agent);

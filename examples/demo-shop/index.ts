@@ -1,0 +1,2 @@
+export { customizeDemo } from './customization.ts';
+export { writeDemo } from './shop.ts';
