@@ -210,6 +210,11 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
   ],
   '2.7 · projection': [
     proof(
+      'rest/shapes',
+      'one record, and the header that says what is shown, two relations deep',
+      'HEAD is GET without a body; a front end may send its projection; every answer has its type',
+    ),
+    proof(
       'agent/names',
       '@@@ separates like a colon',
       'a relation alone is answered with one of its fields',
@@ -244,7 +249,12 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
   '4.1 · createAgent': [refusals],
   '4.1 · start': [mounted],
   '4.1 · restart': [
-    proof('app/restart', 'restart under load drops no call: %s', 'a restart changes the tools that are shown'),
+    proof(
+      'app/restart',
+      'restart under load drops no call: %s',
+      'a restart changes the tools that are shown',
+      'a restart tells those that listen, and a server that cannot tell does not say that it would',
+    ),
     proof('app/agent-mcp', 'assistants are served by the model of the last restart, with the token that they have'),
   ],
   '4.1 · stop': [
