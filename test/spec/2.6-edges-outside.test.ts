@@ -27,6 +27,35 @@ const many = {
   rows: Array.from({ length: 12 }, (_, id) => [id]),
 };
 const calls = { now: 0, most: 0 };
+const uuid = '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d';
+/** By the id of the record: good values in other forms, then wrong ones. */
+const forms: readonly object[] = [
+  {
+    text: 5,
+    number: '12.5',
+    day: new Date('2024-02-29T10:00:00Z'),
+    at: new Date('2024-02-29T10:00:00Z'),
+    is: false,
+    time: '23:59:59',
+    id: uuid.toUpperCase(),
+    place: [1, 2],
+    file: Buffer.from('a'),
+    json: { a: [] },
+    list: ['1', 2, null],
+  },
+  ...[
+    { text: {} },
+    { number: 'many' },
+    { day: '2024-2-1' },
+    { at: 'soon' },
+    { is: 'yes' },
+    { time: '9' },
+    { place: [1] },
+    { file: 'x' },
+    { list: 1 },
+    { list: ['x'] },
+  ],
+];
 const place = serveOutside(tables, (agent) =>
   agent
     .addDataSource(createMemoryDataSource('many', [many]))
@@ -62,15 +91,32 @@ const place = serveOutside(tables, (agent) =>
         }),
     )
     .customizeCollection('many', (many) =>
-      many.addExternalRelation('slow', {
-        schema: { n: 'Number' },
-        async listRecords({ id }) {
-          calls.most = Math.max(calls.most, ++calls.now);
-          await new Promise((done) => setTimeout(done, Number(id) % 3));
-          calls.now--;
-          return [{ n: id }];
-        },
-      }),
+      many
+        .addExternalRelation('forms', {
+          schema: {
+            text: 'String',
+            number: 'Number',
+            day: 'Dateonly',
+            at: 'Date',
+            is: 'Boolean',
+            time: 'Time',
+            id: 'Uuid',
+            place: 'Point',
+            file: 'Binary',
+            json: 'Json',
+            list: ['Number'],
+          },
+          listRecords: ({ id }) => [forms[Number(id)] ?? {}] as never,
+        })
+        .addExternalRelation('slow', {
+          schema: { n: 'Number' },
+          async listRecords({ id }) {
+            calls.most = Math.max(calls.most, ++calls.now);
+            await new Promise((done) => setTimeout(done, Number(id) % 3));
+            calls.now--;
+            return [{ n: id }];
+          },
+        }),
     )
     .customizeCollection('notes', (notes) =>
       notes
@@ -99,10 +145,10 @@ test.each<[row: string, path: string, state: () => Promise<unknown>, first: unkn
   ['many-to-one: foreignKeyTarget', '/notes/20/relationships/holder', async () => (await record('notes', 20)).person_badge, 'b2', [
     [{ type: 'people', id: '0' }, 'done', 'b0'], [{ type: 'people', id: '9' }, '404 RECORD_NOT_FOUND', 'b0'], [null, 'done', null], [{ type: 'people', id: '2' }, 'done', 'b2'],
   ]],
-  ['many-to-one: foreignKey that may not be null', '/notes/20/relationships/owner', async () => (await record('notes', 20)).must_id, 1, [
+  ['many-to-one: foreignKey: that may not be null', '/notes/20/relationships/owner', async () => (await record('notes', 20)).must_id, 1, [
     [null, '400 INVALID_RECORD', 1], [{ type: 'people', id: '0' }, 'done', 0], [{ type: 'people', id: '1' }, 'done', 1],
   ]],
-  ['many-to-one: foreignKeyTarget without a unique index', '/notes/23/relationships/first%20day', async () => (await record('notes', 23)).day, 4, [
+  ['many-to-one: foreignKeyTarget: without a unique index', '/notes/23/relationships/first%20day', async () => (await record('notes', 23)).day, 4, [
     [{ type: 'days', id: '31' }, '400 INVALID_ARGUMENT', 4], [{ type: 'days', id: '30' }, 'done', 1], [{ type: 'days', id: '32' }, 'done', 2], [null, 'done', null],
   ]],
   ['one-to-one: originKey', '/people/0/relationships/desk', () => rowsOf('desks', 'person_id'), [[10, 2], [11, 0], [12, null]], [
@@ -112,7 +158,7 @@ test.each<[row: string, path: string, state: () => Promise<unknown>, first: unkn
   ['one-to-one: originKeyTarget', '/people/0/relationships/badge%20desk', () => rowsOf('desks', 'person_badge'), [[10, 'b0'], [11, 'b2'], [12, null]], [
     [{ type: 'desks', id: '12' }, 'done', [[10, null], [11, 'b2'], [12, 'b0']]], [{ type: 'desks', id: '10' }, 'done', [[10, 'b0'], [11, 'b2'], [12, null]]],
   ]],
-  ['one-to-one: originKey of the same collection', '/people/0/relationships/deputy', () => rowsOf('people', 'deputy_of'), [[0, 1], [1, null], [2, 0], [3, null]], [
+  ['one-to-one: originKey: of the same collection', '/people/0/relationships/deputy', () => rowsOf('people', 'deputy_of'), [[0, 1], [1, null], [2, 0], [3, null]], [
     [{ type: 'people', id: '3' }, 'done', [[0, 1], [1, null], [2, null], [3, 0]]], [{ type: 'people', id: '2' }, 'done', [[0, 1], [1, null], [2, 0], [3, null]]],
   ]],
   ['one-to-many: originKey', '/people/0/relationships/written', () => rowsOf('notes', 'person_id'), [[20, 0], [21, 1], [22, 0], [23, null]], [
@@ -126,7 +172,7 @@ test.each<[row: string, path: string, state: () => Promise<unknown>, first: unkn
 test.each([
   ['one-to-many: originKey', 'written', 23, (note: Record<string, unknown>) => note.person_id, null, 'done'],
   ['one-to-many: originKeyTarget', 'badged', 23, (note: Record<string, unknown>) => note.person_badge, null, 'done'],
-  ['one-to-many: originKey that may not be null', 'duties', 23, (note: Record<string, unknown>) => note.must_id, 2, 'INVALID_RECORD'],
+  ['one-to-many: originKey: that may not be null', 'duties', 23, (note: Record<string, unknown>) => note.must_id, 2, 'INVALID_RECORD'],
 ])('%s: a record is linked over HTTP and MCP, and unlinked unless its key may not be null', async (_, relation, id, keyOf, empty, unlinked) => {
   const note = async () => keyOf(await record('notes', id));
   const data = [{ type: 'notes', id: `${id}` }];
@@ -166,7 +212,7 @@ const toOne: readonly (readonly [row: string, collection: string, relation: stri
   ['many-to-one: foreignKeyTarget', 'notes', 'holder', ['Bo', 'Zed', 'Ada', null], [23, 22, 20, 21]],
   ['one-to-one: originKey', 'people', 'desk', [11, null, 10, null], [1, 3, 2, 0]],
   ['one-to-one: originKeyTarget', 'people', 'badge desk', [10, null, 11, null], [1, 3, 0, 2]],
-  ['many-to-one: foreignKey to another data source', 'people', 'city', ['Oslo', 'Rome', null, null], [2, 3, 0, 1]],
+  ['many-to-one: foreignKey: to another data source', 'people', 'city', ['Oslo', 'Rome', null, null], [2, 3, 0, 1]],
 ]; // biome-ignore format: a table
 test.each(toOne)('%s: in records, lists, CSV, filters, sorts, groups and code', async (_, collection, relation, values, order) => {
   const field = typeof values.find((one) => one !== null) === 'number' ? 'id' : relation === 'city' ? 'label' : 'name';
@@ -296,3 +342,20 @@ test('one-to-one: originKey: a column of a unique index of two is not unique: th
     1,
   ]);
 }); // biome-ignore format: short
+
+test('external: schema: values of each type in the usual forms of JavaScript; a value of another type is a failure of the code', async () => {
+  const of = async (id: number) => (await place.get(`/many/${id}/relationships/forms`)).body;
+  const [good, missing] = [await of(0), await of(11)];
+  const wrong = await Promise.all(forms.slice(1).map(async (_, at) => (await of(at + 1)).errors?.[0].code));
+  expect([good.data[0].attributes, Object.values(missing.data[0].attributes), wrong]).toEqual([
+    { text: '5', number: '12.5', day: '2024-02-29', at: '2024-02-29T10:00:00.000Z', is: false, time: '23:59:59', id: uuid, place: [1, 2], file: 'data:application/octet-stream;base64,YQ==', json: { a: [] }, list: ['1', 2, null] },
+    Array(11).fill(null),
+    Array(10).fill('CUSTOMIZATION_FAILED'),
+  ]);
+}); // biome-ignore format: short
+
+test('many-to-one: foreignKey, foreignKeyTarget: the schema file has the relation in place of the column of its key', () => {
+  const { fields } = place.schema.collections.find(({ name }: { name: string }) => name === 'notes');
+  const names = fields.map(({ field }: { field: string }) => field);
+  expect(names).toEqual(['first day', 'holder', 'id', 'owner', 'writer']);
+});

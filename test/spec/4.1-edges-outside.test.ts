@@ -9,6 +9,7 @@ import {
   type Agent,
   type AgentOptions,
   createAgent,
+  createAiProvider,
   createMemoryDataSource,
   type MemoryTable,
 } from '../../src/index.ts';
@@ -239,6 +240,19 @@ test.each<[option: string, values: unknown[]]>([
     expect([message.includes(`'${option}'`), message.includes(secrets.authSecret)], `${option}: ${value}: ${message}`).toEqual([true, false]);
     expect(message).toMatch(/4\.1-edges-outside\.test\.ts:\d+/);
   }
+}); // biome-ignore format: short
+
+test('start, stop: what a failed start reports is its own problem, also if a source fails to close', async () => {
+  const { agent } = emptyAgent();
+  agent
+    .addDataSource(() => ({ ...closing('a', [], 'a'), close: () => Promise.reject(new Error('stuck')) }))
+    .customizeCollection('a', () => Promise.reject(new Error('not yet')));
+  expect(await messageOf(() => agent.start())).toContain('not yet');
+});
+
+test.each([{ model: '' }, { model: ' ' }, { model: 7 }, { name: '' }, { name: 7 }, { provider: 'OpenAI' }, { provider: '' }, { apiKey: 'a b' }, { apiKey: '' }, { apiKey: 7 }, { key: 'k' }])('addAi: the factory refuses %j, with the option and the line', async (more) => {
+  const message = await messageOf(() => createAiProvider({ name: 'house', provider: 'openai', apiKey: 'k', model: 'm', ...more } as never));
+  expect(message).toMatch(new RegExp(`'${Object.keys(more)[0]}'.*4\\.1-edges-outside\\.test\\.ts:\\d+`));
 }); // biome-ignore format: short
 
 test.each<[row: string, act: (agent: Agent) => unknown, problem: string]>([
