@@ -118,6 +118,20 @@ describe.each(sellers)('on $name', (seller) => {
     expect([await ids('customers', filter), meter?.statements()]).toEqual([[2, 3], 1]);
   });
 
+  test('at most 8 relations to many lie within one another, whether they are quantified or in a path', async () => {
+    const { ids } = await open();
+    const nest = (depth: number, inmost: unknown): unknown =>
+      Array.from({ length: depth }).reduce<unknown>(
+        (where, _, at) => ({ some: (depth - at) % 2 === 1 ? 'orders' : 'customer', where }),
+        inmost,
+      );
+    // Every second relation leads to one record, so 15 relations are 8 to many.
+    const known = leaf('total', 'Present');
+    expect(await ids('customers', nest(15, known))).toEqual([1, 2, 3]);
+    for (const filter of [nest(17, known), nest(16, leaf('orders:total', 'Present'))])
+      await expect(ids('customers', filter)).rejects.toThrow('at most 8 relations can be followed');
+  });
+
   test('what cannot be meant is refused with what to send', async () => {
     const { ids } = await open();
     const refusals = [

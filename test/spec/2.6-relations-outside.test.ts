@@ -272,12 +272,26 @@ test.each<[string, (people: CollectionCustomizer) => unknown, string]>([
   ['many-to-many: foreignKeyTarget', (each) => each.addManyToManyRelation('x', 'people', 'pairs', { originKey: 'a', foreignKey: 'b', foreignKeyTarget: 'badge' }), 'the two keys must have the same type'],
   ['many-to-many: foreignKeyTarget', (each) => each.addManyToManyRelation('x', 'pairs', 'people', { originKey: 'id', foreignKey: 'boss_id' }), "'pairs' has no key of one column"],
   ['many-to-many: originKeyTarget', (each) => each.addManyToManyRelation('x', 'people', 'pairs', { originKey: 'a', foreignKey: 'b', originKeyTarget: 'idd' }), "no field 'idd'"],
+  ...(['foreignKey', 'originKey'] as const).flatMap((key) => {
+    const declare = (each: CollectionCustomizer, options: object) => (key === 'foreignKey' ? each.addManyToOneRelation('x', 'people', options as never) : each.addOneToManyRelation('x', 'people', options as never));
+    const made = (each: CollectionCustomizer) => each.addField('made', { columnType: 'Number', dependencies: ['id'], getValues: (all) => all.map(() => 1) });
+    const what = key === 'foreignKey' ? 'many-to-one' : 'one-to-many';
+    return ([
+      [`${what}: ${key}`, (each) => declare(made(each), { [key]: 'made' }), "The collection 'people' has no field 'made'"],
+      [`${what}: ${key}`, (each) => declare(each, { [key]: 'pairs' }), "'pairs' of 'people' is not a column of the database and cannot be a key"],
+      [`${what}: ${key}Target`, (each) => declare(each, { [key]: 'boss_id', [`${key}Target`]: 'pairs' }), "'pairs' of 'people' is not a column of the database and cannot be a key"],
+      [`${what}: ${key}`, (each) => declare(each.addManyToOneRelation('boss', 'people', { foreignKey: 'boss_id' }), { [key]: '' }), `'${key}' must be the name of a field`],
+      [`${what}: ${key}Target`, (each) => declare(each, { [key]: 'badge', [`${key}Target`]: 'id' }), 'the two keys must have the same type'],
+      [`${what}: ${key}Target`, (each) => declare(each, { [key]: 'boss_id', [`${key}Target`]: null }), `'${key}Target' must be the name of a field`],
+    ] satisfies [string, (people: CollectionCustomizer) => unknown, string][]);
+  }),
 ])('%s: a wrong one ends the start, with what is wrong and the line', async (_, say, problem) => {
   const { agent } = emptyAgent();
   const columns = [{ name: 'id', type: 'Number' as const }, { name: 'badge', type: 'String' as const }, { name: 'boss_id', type: 'Number' as const, nullable: true }];
   const people = { name: 'people', columns, primaryKey: ['id'], rows: [] };
   const pair = ['a', 'b'].map((name) => ({ name, type: 'Number' as const }));
-  const pairs = { name: 'pairs', columns: pair, primaryKey: ['a', 'b'], rows: [] };
+  const foreignKeys = [{ columns: ['a'], table: 'people', targetColumns: ['id'] }];
+  const pairs = { name: 'pairs', columns: pair, primaryKey: ['a', 'b'], foreignKeys, rows: [] };
   agent.addDataSource(createMemoryDataSource('people', [people, pairs])).customizeCollection('people', (each) => void say(each));
   const message = await messageOf(() => agent.start());
   expect([message.includes(problem) ? problem : message, message]).toEqual([problem, expect.stringMatching(/2\.6-relations-outside\.test\.ts:\d+/)]);

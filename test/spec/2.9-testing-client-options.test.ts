@@ -49,6 +49,7 @@ test('agentForestEnvSecret | string | the envSecret of the agent; agentServiceEn
     await messageOf(() => namesOf({ ...options, agentServiceEnvSecret: 'x' })),
     await messageOf(() => namesOf({ ...options, agentForestEnvSecret: 7 as never })),
     await messageOf(() => namesOf({ ...options, agentForestEnvSecret: 'another' })),
+    await messageOf(() => namesOf({ ...options, agentForestEnvSecret: ' ' })),
   ]).toEqual([
     names,
     names,
@@ -58,6 +59,7 @@ test('agentForestEnvSecret | string | the envSecret of the agent; agentServiceEn
     expect.stringMatching(/'agentServiceEnvSecret' and 'agentForestEnvSecret' are the same option: set one of them/),
     expect.stringMatching(/createAgentTestClient: 'agentForestEnvSecret' must be the envSecret/),
     expect.stringMatching(/does not accept this envSecret\. Use the same one on both/),
+    expect.stringMatching(/createAgentTestClient: 'agentForestEnvSecret' must be the envSecret/),
   ]);
   expect(await messageOf(() => createAgentTestClient(rest))).toMatch(here);
 });
@@ -73,11 +75,14 @@ test('agentForestAuthSecret | string | the authSecret of the agent; agentService
     await messageOf(() => namesOf({ ...options, agentServiceAuthSecret: secrets.authSecret })),
     await messageOf(() => namesOf(rest)),
     await messageOf(() => namesOf({ ...options, agentForestAuthSecret: 'another' })),
+    await messageOf(() => namesOf({ ...options, agentForestAuthSecret: 7 as never })),
+    await messageOf(() => namesOf({ ...options, agentForestAuthSecret: ' ' })),
   ]).toEqual([
     ...[names, names, expect.stringMatching(/401/), expect.stringMatching(/401/)],
     expect.stringMatching(/are the same option: set one of them/),
     expect.stringMatching(/needs 'agentServiceAuthSecret': the authSecret that the agent was created with/),
     expect.stringMatching(/401 .*agentServiceAuthSecret must be the agent's authSecret/),
+    ...Array(2).fill(expect.stringMatching(/createAgentTestClient: 'agentForestAuthSecret' must be the authSecret/)),
   ]);
 });
 
@@ -89,11 +94,13 @@ test('agentUrl | string | where the agent listens, with its prefix or without', 
     await messageOf(() => namesOf(without(options, 'agentUrl'))),
     await messageOf(() => namesOf({ ...options, agentUrl: 'shop' })),
     await messageOf(() => namesOf({ ...options, agentUrl: `${options.agentUrl}/elsewhere` })),
+    await messageOf(() => namesOf({ ...options, agentUrl: `${options.agentUrl}/service/elsewhere` })),
   ]).toEqual([
     names,
     names,
     expect.stringMatching(/needs 'agentUrl': the address of the agent, such as/),
     expect.stringMatching(/'agentUrl' must be the address of the agent/),
+    expect.stringMatching(/GET \/authentication\/session: 404/),
     expect.stringMatching(/GET \/authentication\/session: 404/),
   ]);
   expect([

@@ -130,7 +130,7 @@ function resolveSome(
     rest = rest.slice(written.length + separator.length);
     if (relation.kind === 'many') {
       if (inside.toManyDepth === MAX_PATH_SEGMENTS) failTooManySegments(path);
-      const deeper = { ...inside, many: inside.toManyDepth + 1 };
+      const deeper = { ...inside, toManyDepth: inside.toManyDepth + 1 };
       const related = view.forCollection(relation.to);
       const met = rest === '' ? of(related, deeper) : resolveSome(related, rest, deeper, of);
       return { op: 'any', via, relation, of: met, scoped: sight.scoped };
@@ -250,7 +250,7 @@ function resolveTest(
   if (behind) {
     const { via, relation, rest } = behind;
     if (inside.toManyDepth === MAX_PATH_SEGMENTS) failTooManySegments(field);
-    const deeper = { ...inside, many: inside.toManyDepth + 1 };
+    const deeper = { ...inside, toManyDepth: inside.toManyDepth + 1 };
     const of = resolveTest(view.forCollection(relation.to), rest, operator, operand, deeper);
     return { op: 'any', via, relation, of, scoped: view.visibility.scoped };
   }
