@@ -169,12 +169,15 @@ test('collections: methods, bodies and ids that cannot be are refused, each with
     await place.post('/shops/1', undefined, 'POST'),
     await place.post('/nowhere', document({}, 'nowhere')),
     await place.post('/owners/1/relationships/nowhere', { data: [] }),
+    await place.post('/owners/1/relationships/shops', { data: [{ type: 'shops', id: '3' }, { type: 'owners', id: '2' }] }),
+    await place.post('/owners/1/relationships/shops', { data: [{ type: 'shops', id: '1' }, { type: 'owners', id: '2' }] }, 'DELETE'),
     await place.get('/shops/1/nowhere'),
     await place.get('/shops/1/relationships/owners'),
   ];
-  expect(asked.map(({ status }) => status >= 400 && status < 500)).toEqual(Array(14).fill(true));
-  expect(asked.map(({ body }) => typeof body.errors[0].detail)).toEqual(Array(14).fill('string'));
-  expect([asked[7]!.status, asked[8]!.status, asked[10]!.status, asked[12]!.status]).toEqual([404, 404, 404, 404]);
+  expect(asked.map(({ status }) => status >= 400 && status < 500)).toEqual(Array(16).fill(true));
+  expect(asked.map(({ body }) => typeof body.errors[0].detail)).toEqual(Array(16).fill('string'));
+  expect([asked[7]!.status, asked[8]!.status, asked[10]!.status, asked[14]!.status]).toEqual([404, 404, 404, 404]);
+  expect(await ids('sort=id', '/owners/1/relationships/shops')).toEqual([1, 2]);
   expect([await ids(''), (await place.get('/shops/1')).body.data.attributes.stock]).toEqual([[1, 2, 3], 10]);
 }); // biome-ignore format: short
 
