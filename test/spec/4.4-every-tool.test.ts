@@ -37,7 +37,7 @@ const open = async (access: Access = accessOf()) => {
   const archive = { scope: 'Bulk', execute: () => undefined } as const;
   counter = await openCounter({ Archive: archive }, {}, { access: () => rights });
 };
-const send = (method: string, params: object, token: string) =>
+const send = (method: string, params: Record<string, unknown>, token: string) =>
   post(counter.house, legacy(method, params), { authorization: `Bearer ${token}` });
 
 test('describeCollection, list, listRelated, create, update, delete, associate, dissociate, getActionForm, executeAction: each needs its OAuth scope, and says whether it reads, destroys or may be repeated', async () => {
@@ -102,4 +102,11 @@ test('describeCollection, list, listRelated, create, update, delete, associate, 
   for (const name of ['getActionForm', 'executeAction'])
     expect(await counter.ask(name, ofAction)).toMatch(/^(FORBIDDEN|UNKNOWN_ACTION):/);
   expect(await stored()).toEqual(before);
+}); // biome-ignore format: short
+
+test('describeCollection, list, listRelated, create, update, delete, associate, dissociate, getActionForm, executeAction: an argument that the tool does not have is refused by its name, and nothing is done', async () => {
+  await open();
+  for (const [name, { given }] of Object.entries(tools))
+    expect([name, await counter.ask(name, { ...given, colour: 'red' })]).toEqual([name, expect.stringMatching(/^INVALID_ARGUMENT: colour: unknown argument/)]);
+  expect(JSON.parse(await counter.ask('list', { collectionName: 'customers', fields: ['id'] })).rows).toEqual([[1], [2], [3]]);
 }); // biome-ignore format: short
