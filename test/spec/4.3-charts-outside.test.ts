@@ -12,6 +12,9 @@ const periods = (...all: readonly (readonly [label: string, value: unknown])[]) 
 const table = (columns: readonly string[], ...rows: readonly unknown[]) => ({ columns, rows });
 const each = (...dates: readonly string[]) => dates.map((date) => ({ date, value: 1 }));
 const big = '9007199254740993';
+const many = Array.from({ length: 31 }, (_, at) => [`k${at}`, at + 1] as const);
+const dayOf = (day: number) => `${day < 10 ? 0 : ''}${day}/01/2024`;
+const deep = (levels: number): unknown => (levels === 0 ? [0] : { in: deep(levels - 1) });
 
 /** The row, the code of the chart, the HTTP response, and the result of `getChart`. */
 const charts: readonly (readonly [row: string, make: Make, http: unknown, mcp: unknown])[] = [
@@ -52,6 +55,11 @@ const charts: readonly (readonly [row: string, make: Make, http: unknown, mcp: u
   ['objective', (chart) => chart.objective('1', 2.5), { value: '1', objective: 2.5 }, { value: '1', objective: 2.5 }],
   ['value', (chart) => chart.value('5', undefined), { countCurrent: '5' }, { value: '5' }],
   ['timeBased', (chart) => chart.timeBased('Day', each('2024-02-29', '2024-02-28', '2024-03-01')), periods(['28/02/2024', 1], ['29/02/2024', 1], ['01/03/2024', 1]), table(['period', 'value'], ['28/02/2024', 1], ['29/02/2024', 1], ['01/03/2024', 1])],
+  ['leaderboard', (chart) => chart.leaderboard(Object.fromEntries(many.map(([key, value]) => [key, value]))), pairs(...many.toReversed()), table(['key', 'value'], ...many.toReversed())],
+  ['distribution', (chart) => chart.distribution(Object.fromEntries(many)), pairs(...many), table(['key', 'value'], ...many)],
+  ['timeBased', (chart) => chart.timeBased('Day', many.map(([, value]) => ({ date: new Date(Date.UTC(2024, 0, value, 12)), value }))), periods(...many.map(([, value]) => [dayOf(value), value] as const)), table(['period', 'value'], ...many.map(([, value]) => [dayOf(value), value]))],
+  ['smart', (chart) => chart.smart(deep(40)), deep(40), { data: deep(40) }],
+  ['value', (chart) => chart.value(3, '3.5'), { countCurrent: 3, countPrevious: '3.5' }, { value: 3, previous: '3.5' }],
 ]; // biome-ignore format: a table
 
 const mistakes: readonly (readonly [row: string, make: Make, cause: string])[] = [
@@ -80,6 +88,9 @@ const mistakes: readonly (readonly [row: string, make: Make, cause: string])[] =
   ['objective', (chart) => chart.objective(1, 'many' as never), 'objective: expected a number, got string.'],
   ['leaderboard', (chart) => chart.leaderboard({ a: undefined as never }), 'leaderboard: expected a number, got undefined.'],
   ['smart', (chart) => chart.smart({ a: [1, Number.NaN] }), 'smart: expected a JSON value, got NaN at a.1.'],
+  ['objective', (chart) => chart.objective(1, undefined as never), 'objective: expected a number, got undefined.'],
+  ['value', (chart) => chart.value('' as never), 'value: expected a number, got string.'],
+  ['distribution', (chart) => chart.distribution({ a: null as never }), 'distribution: expected a number, got null.'],
   ['smart', (chart) => chart.smart(undefined), 'smart: expected a JSON value, got undefined at the top.'],
 ]; // biome-ignore format: a table
 

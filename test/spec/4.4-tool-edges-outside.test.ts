@@ -16,6 +16,8 @@ const tables = [
   'CREATE TABLE parts (thing_id INTEGER NOT NULL REFERENCES things(id), part INTEGER NOT NULL, word VARCHAR(9), PRIMARY KEY (thing_id, part))',
   "INSERT INTO parts VALUES (1, 1, 'a'), (1, 2, 'b'), (2, 1, 'c')",
   'CREATE TABLE quiet (id INTEGER PRIMARY KEY, word VARCHAR(9))',
+  'CREATE TABLE marks (id INTEGER PRIMARY KEY, word VARCHAR(9) NOT NULL, state VARCHAR(9) NOT NULL DEFAULT \'new\', long TEXT, thing_id INTEGER REFERENCES things(id))',
+  `INSERT INTO marks VALUES (1, 'a', 'new', '${'ab'.repeat(3000)}', 7)`,
   "CREATE VIEW few AS SELECT id, name FROM things WHERE id < 4",
 ]; // biome-ignore format: a table
 const seen: unknown[] = [];
@@ -23,6 +25,15 @@ const place = serveOutside(tables, (agent) =>
   agent
     .addChart('whole', (_, chart) => chart.value(1))
     .customizeCollection('quiet', (quiet) => quiet.disableSearch().disableCount())
+    .customizeCollection('marks', (each) =>
+      each.allowNestedWrites('thing').addSegment('lone', { field: 'id', operator: 'Present' }).addAction('Tag', {
+        scope: 'Single',
+        form: [
+          { type: 'Layout', component: 'Page', elements: [{ type: 'Layout', component: 'HtmlBlock', content: '<p>Read this</p>' }, { label: 'Fixed', type: 'String', isReadOnly: true, value: () => 'f' }, { label: 'Kind', type: 'Number', widget: 'Dropdown', options: [{ value: 1, label: 'one' }, { value: 2, label: '2' }, ...Array.from({ length: 60 }, (_, at) => ({ value: at + 3, label: `k${at + 3}` }))] }] },
+        ],
+        execute: () => undefined,
+      }),
+    )
     .customizeCollection('things', (each) =>
       each
         .addField('size', { columnType: 'Enum', enumValues: ['small', 'large'], dependencies: ['n'], getValues: (all) => all.map(({ n }) => (Number(n) > 15 ? 'large' : 'small')) })
@@ -130,7 +141,7 @@ test('listRelated: with a segment, a filter, a search and their count; of one re
 test('describeCollection: what a collection is and cannot do: a view, no search, no count, each value of an Enum, charts, actions, ids; in full rights and operators', async () => {
   const index = await ask('describeCollection');
   const [thingsOf, quiet, few, parts] = await Promise.all(['things', 'quiet', 'few', 'parts'].map((collectionName) => ask('describeCollection', { collectionName })));
-  expect([index.collections.few, index.collections.things.split(' ').sort(), index.charts]).toEqual([expect.stringMatching(/^view/), ['parts', 'shelf'], ['whole']]);
+  expect([index.collections.few, index.collections.things.split(' ').sort(), index.charts]).toEqual([expect.stringMatching(/^view/), ['marks', 'parts', 'shelf'], ['whole']]);
   expect([thingsOf.fields.size, thingsOf.charts, thingsOf.actions, thingsOf.segments, thingsOf.key, 'ids' in thingsOf]).toEqual(['Enum(small|large)? ro unsortable', ['one'], { Paint: 'bulk form', Sweep: 'global' }, ['some', 'of today'], 'id', false]);
   expect([quiet.searchable, quiet.countable, 'searchable' in thingsOf, 'countable' in thingsOf, few.kind, parts.key, parts.ids]).toEqual([false, false, false, false, 'view', ['thing_id', 'part'], 'thing_id|part']);
   const full = await ask('describeCollection', { collectionName: 'things', detail: 'FULL' });
@@ -190,4 +201,44 @@ test('executeAction: a dry run only checks; what is wrong runs nothing; the answ
   const done = await run({ recordIds: [3, '4'], values: '{"Color":"blue"}' });
   expect([done.result, done.message.length < 20_000, done.text, done.changed, seen.filter(Array.isArray)]).toEqual(['success', true, 'Dry it', ['things', 'nowhere', 'shelves'], [[['3', '4'].map(Number), 'blue', 2]]]);
   expect(await run({}, 'Sweep')).toMatch(/No broom\.[\s\S]*None/);
+}); // biome-ignore format: short
+
+test('describeCollection: what must be given has a mark, what may be left out has none; a relation that is written along, and its key in full; one segment', async () => {
+  const [marks, full] = await Promise.all([{ collectionName: 'marks' }, { collectionName: 'marks', detail: 'full' }].map((given) => ask('describeCollection', given)));
+  expect([marks.fields, marks.relations, marks.segments, marks.actions, full.relations]).toEqual([
+    { id: expect.stringMatching(/^Number/), word: 'String!', state: 'String', long: 'String?', thing_id: 'Number?' },
+    { thing: 'one things (nested writes)' },
+    ['lone'],
+    { Tag: 'single form' },
+    { thing: 'one things by thing_id (nested writes)' },
+  ]);
+}); // biome-ignore format: short
+
+test('list, listRelated: many fields, empty names, a search in relations, and the rest of a long cell, which must be shown', async () => {
+  const marks = (more: object) => ask('list', { collectionName: 'marks', ...more });
+  const rest = await marks({ fields: ['long'], cells: { long: { from: 5990 } } });
+  expect([
+    (await list({ fields: ['id', 'name', 'n', 'at', 'shelf_id', 'size', 'shelf:id', 'shelf:name'] })).columns.length,
+    (await list({ fields: ['', ' ', 'id'] })).columns,
+    (await marks({ search: 'thing', fields: ['id'] })).rows,
+    (await marks({ search: 'thing', fields: ['id'], shouldSearchInRelation: true })).rows,
+    (await ask('listRelated', { collectionName: 'things', relationName: 'marks', parentRecordId: 7, search: 'thing', shouldSearchInRelation: 'true', fields: ['id'] })).rows,
+    JSON.stringify(rest.rows).includes('ababababab'),
+    JSON.stringify(rest.rows).length < 100,
+    (await marks({ fields: ['long'], cells: { long: 5990 } })).rows,
+    await marks({ fields: ['id'], cells: { long: 2 } }),
+    await marks({ fields: ['long'], cells: { long: { to: 2 } } }),
+  ]).toEqual([8, ['id'], [], [[1]], [[1]], true, true, rest.rows, ...[/cells\.long: 'long' is not shown/, /cells\.long/].map((one) => expect.stringMatching(one))]);
+}); // biome-ignore format: short
+
+test('getActionForm: texts and fields of a page; what may not be changed; every option, by its value where that is the label', async () => {
+  const form = await ask('getActionForm', { collectionName: 'marks', actionName: 'Tag', recordIds: [1] });
+  expect([form.notes, form.fields.Fixed, form.fields.Kind.options.length, form.fields.Kind.options.slice(0, 2)]).toEqual([['Read this'], { type: 'String', readOnly: true, value: 'f' }, 62, [{ value: 1, label: 'one' }, 2]]);
+}); // biome-ignore format: short
+
+test('executeAction: a global action takes no records, and says so', async () => {
+  expect([await ask('executeAction', { collectionName: 'things', actionName: 'Sweep', recordIds: [1] }), await ask('getActionForm', { collectionName: 'things', actionName: 'Sweep', recordIds: [1] }), await ask('getActionForm', { collectionName: 'things', actionName: 'Sweep', recordIds: [] }).then(({ canExecute }) => canExecute)]).toEqual([
+    ...Array(2).fill(expect.stringMatching(/^INVALID_ARGUMENT: recordIds: .*global action/)),
+    true,
+  ]);
 }); // biome-ignore format: short

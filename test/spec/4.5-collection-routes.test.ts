@@ -84,6 +84,13 @@ describe('4.5 Collection data routes', () => {
     expect([await status('/data/customers'), await status('/service/customers'), await status('/customers')]).toEqual([
       401, 418, 418,
     ]);
+    // Paths are case-sensitive and whole (RFC 3986 section 6.2.2.1); the prefix itself is a path of the API.
+    expect([
+      await status('/DATA/customers'),
+      await status('/datas/customers'),
+      await status('/data'),
+      await status('/data/'),
+    ]).toEqual([418, 418, 200, 200]);
     await expect(hosted({ prefix: '' })).rejects.toThrow(
       "prefix: at the root, the HTTP API would handle every path of your application. Set a path such as '/service'.",
     );

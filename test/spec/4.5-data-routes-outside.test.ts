@@ -9,6 +9,8 @@ const tables = [
   "INSERT INTO shops VALUES (1, 'Boots', 10, 1), (2, 'Hats', NULL, 1), (3, '=Sum', 30, 2), (4, 'Gone', 5, NULL)",
   'CREATE TABLE shelves (shop_id INTEGER NOT NULL REFERENCES shops(id), place VARCHAR(9) NOT NULL, PRIMARY KEY (shop_id, place))',
   "INSERT INTO shelves VALUES (1, 'a|b'), (1, 'c'), (3, 'c')",
+  'CREATE TABLE heaps (id INTEGER PRIMARY KEY, n INTEGER)',
+  'INSERT INTO heaps WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 510) SELECT i, -i FROM c',
 ]; // biome-ignore format: a table
 
 let place: Outside;
@@ -167,11 +169,39 @@ test('collections: methods, bodies and ids that cannot be are refused, each with
     await place.post('/shops/1', undefined, 'POST'),
     await place.post('/nowhere', document({}, 'nowhere')),
     await place.post('/owners/1/relationships/nowhere', { data: [] }),
+    await place.post('/owners/1/relationships/shops', { data: [{ type: 'shops', id: '3' }, { type: 'owners', id: '2' }] }),
+    await place.post('/owners/1/relationships/shops', { data: [{ type: 'shops', id: '1' }, { type: 'owners', id: '2' }] }, 'DELETE'),
     await place.get('/shops/1/nowhere'),
     await place.get('/shops/1/relationships/owners'),
   ];
-  expect(asked.map(({ status }) => status >= 400 && status < 500)).toEqual(Array(14).fill(true));
-  expect(asked.map(({ body }) => typeof body.errors[0].detail)).toEqual(Array(14).fill('string'));
-  expect([asked[7]!.status, asked[8]!.status, asked[10]!.status, asked[12]!.status]).toEqual([404, 404, 404, 404]);
+  expect(asked.map(({ status }) => status >= 400 && status < 500)).toEqual(Array(16).fill(true));
+  expect(asked.map(({ body }) => typeof body.errors[0].detail)).toEqual(Array(16).fill('string'));
+  expect([asked[7]!.status, asked[8]!.status, asked[10]!.status, asked[14]!.status]).toEqual([404, 404, 404, 404]);
+  expect(await ids('sort=id', '/owners/1/relationships/shops')).toEqual([1, 2]);
   expect([await ids(''), (await place.get('/shops/1')).body.data.attributes.stock]).toEqual([[1, 2, 3], 10]);
+}); // biome-ignore format: short
+
+test('collections: several are deleted by their ids, or all but some, at most 500 and all or none; PATCH is PUT; numbers of a file are numbers, and its name is kept', async () => {
+  const remove = async (attributes: object) => {
+    const { status, body } = await place.post('/heaps', { data: { attributes } }, 'DELETE');
+    return status === 204 ? status : [status, body.errors[0].detail];
+  };
+  const left = async () => (await place.get('/heaps/count')).body.count;
+  const some = (operator: string, value: number) => ({ filters: JSON.stringify({ field: 'id', operator, value }) });
+  const some2 = { all_records: true, all_records_subset_query: some('less_than', 4), all_records_ids_excluded: ['2'] };
+  expect([
+    [await remove({ all_records: true }), await remove({ ids: ['5', '999'] }), await remove({ ids: [] }), await left()],
+    [await remove({ ids: ['5', 6, '5'] }), await left(), await remove(some2), await left(), await place.ids('/heaps?sort=id&page[size]=3')],
+    [await remove({ all_records: true, all_records_subset_query: some('greater_than', 10) }), await left()],
+  ]).toEqual([
+    [[400, expect.stringContaining('it selects 510 records')], [404, expect.stringContaining('999')], expect.anything(), 510],
+    [204, 508, 204, 506, [2, 4, 7]],
+    [204, 6],
+  ]);
+  const patched = await place.post('/heaps/2', { data: { type: 'heaps', id: '2', attributes: { n: 5 } } }, 'PATCH');
+  const file = await place.get(`/heaps.csv?fields[heaps]=n&filename=A.CSV&${filters({ field: 'id', operator: 'equal', value: 7 })}`);
+  expect([patched.status, patched.body.data.attributes, file.body.trim().split(/\r?\n/).at(-1), file.headers.get('content-disposition')]).toEqual([
+    ...[200, { id: 2, n: 5 }, '-7'],
+    expect.stringMatching(/A\.CSV(?!\.csv)/),
+  ]);
 }); // biome-ignore format: short

@@ -87,6 +87,7 @@ test('bootstrap: under the name that is given, once; the secret of the command b
     [manifest.name, manifest.dependencies.portico],
     read('reports/.gitignore').split('\n').includes('.env'),
   ]).toEqual([true, true, true, 0o600, ['reports', '^1.2.3'], true]);
+  expect([JSON.parse(read('Of_env.2/package.json')).name, readdirSync(join(folder, 'tokens')).map((name) => statSync(join(folder, 'tokens', name)).mode & 0o777)]).toEqual(['of_env.2', [0o600]]);
   const problems = [];
   for (const [name, more] of [['reports', {}], [undefined, {}], ['../out', {}], ['.hidden', {}], ['', {}], ['new', { envSecret: '' }], ['new', { envSecret: undefined }], ['new', { envSecret: 'wrong' }], ['new', { server: `${shop.address}/nowhere` }], ['new', { server: 'nowhere' }]] as const)
     problems.push(await make(name, more).catch(({ code, message }) => `${code} ${message}`));

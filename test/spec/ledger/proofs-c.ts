@@ -1,4 +1,172 @@
 import type { Proof } from './decisions.ts';
 
+const proof = (file: string, ...titles: string[]): Proof => ({ file: `test/${file}.test.ts`, titles });
+
+const customized = (...titles: string[]): Proof => proof('agent/customize', ...titles);
+const related = proof(
+  'rest/related',
+  'to many: a list of the foreign collection, its number, and everything that a list takes',
+  'to one: the record, or null',
+  'a record that is not there, or that may not be seen, leads nowhere',
+);
+const emulated = customized(
+  'emulateFieldFiltering, emulateFieldOperator: decided after reading, pages and counts as if they were columns',
+  'a search finds what a replaced operator answers, and never reads all records for an emulated one',
+  '10,000 rows that had to be read are told of, once a field',
+);
+const refusedCode = customized('code that throws is told with its place to the log, and by its name to the caller');
+
+const chartsOverHttp = proof(
+  'rest/charts',
+  'GET gives the value, POST the same as a statistic; periods are those of the zone that asks',
+  'periods are those of the caller where no zone is named, and never those of the server',
+);
+const chartsOverMcp = proof(
+  'mcp/charts',
+  'every kind of chart, in the fewest words',
+  'a long one is cut within the budget, and says so',
+);
+const readByClient = proof('testing/agent-client', 'each reader reads its kind, of the agent and of a record');
+const charts = [chartsOverHttp, chartsOverMcp, readByClient];
+
+const timeRanges = proof('spec/2.7-code-outside', 'time range | Day, Week, Month, Quarter, Year: no others');
+
+const bounded = proof(
+  'mcp/refusals',
+  'a token without the scope of the tool is 403 with the scopes to ask for, and the attempt is logged',
+  'a token without the scope is not shown the tools that need it',
+);
+const marked = proof(
+  'mcp/writes',
+  'a denial is in the log as one',
+  'without the OAuth scope nothing is marked and nothing is written',
+  'a dry run is a read: no mark, one entry, nothing written',
+);
+const repeated = proof(
+  'mcp/idempotency',
+  'the repeat is given the first answer, and nothing is written; in the log it is a read',
+  'other arguments, and a key that is too long, are errors; another user and a dry run have nothing to do with it',
+);
+const enabled = proof(
+  'mcp/matrix',
+  'enabledTools without %s: not shown, not near, not to be called',
+  'enabledTools with %s alone: nothing else',
+);
+
+const endpointRefusals = proof(
+  'mcp/refusals',
+  'a Host that is not ours is 403, before the token is looked at',
+  'an allowed Origin is told so by name, without credentials, and may read the challenge',
+  '%s is 405 and says what is allowed',
+  'no token is 401 with a challenge without an error, as RFC 6750 section 3 wants',
+  'Content-Type %s is 415',
+  'application/json with a charset is taken',
+  '5 MB are 413, whether announced or not, the client gets the answer, and the server goes on',
+  'an unknown tool is invalid params with near names, in both eras',
+);
+const documents = proof(
+  'oauth/routes',
+  'the metadata documents are exactly these',
+  'a Host that is not ours is refused, and moves no advertised URL',
+  'scripts of any site may discover, register and redeem, without credentials',
+);
+const ours = proof(
+  'oauth/routes',
+  'the whole of /oauth and /.well-known is ours: unknown paths are 404 and wrong methods 405, in JSON',
+  'paths of the host application are left to it',
+);
+const underBasePath = proof(
+  'oauth/routes',
+  'under a basePath only the prefixed namespace and the two suffixed documents are ours',
+);
+const authorizes = proof(
+  'oauth/routes',
+  'an authorization request by POST is sent on as GET with 303, and signs in',
+  'a body over the limit is refused with 413 and the server stays up',
+);
+const redeems = proof(
+  'oauth/tokens',
+  'that expired is refused, also when it was just remembered',
+  'used twice is refused, and what was made of it is revoked',
+  'is kept as a hash, and a wrong one is refused',
+);
+const signsIn = proof('oauth/flow', 'a client that knows only the issuer registers, signs in and calls');
+const addresses = proof(
+  'app/addresses',
+  'a client that knows the address of /mcp finds every other and lists',
+  'wrong methods are 405 and unknown paths of the namespaces 404, as JSON',
+  'with a basePath nothing is served at the addresses without it',
+);
+
+const commands = proof(
+  'cli/cloud',
+  'without a secret, or with an unknown option',
+  'a server that is down, is none of ours, is not https, or calls itself something else',
+  'a folder that is none of ours',
+);
+
 /** By the id of the row. */
-export const proofsC: Readonly<Record<string, readonly Proof[]>> = {};
+// biome-ignore format: a table
+export const proofsC: Readonly<Record<string, readonly Proof[]>> = {
+  '4.2 · Actions · addAction': [proof('spec/2.1-action-routes', 'with useUnsafeActionEndpoint the action route is /_actions/{collection}/{slug} instead of /_actions/{collection}/{index}/{slug}'), proof('spec/2.3-action-outside', 'description, generateFile, submitButtonLabel: the schema file has them, and what they are where nothing was said', 'Single, Bulk, Global, form: the schema file says on how many records, and whether the form is known before it is asked for', 'Single: exactly one record, which is there')],
+  '4.2 · Fields · addField': [customized('addField: chained, async, with a default, and null where there is no record', 'addField: the code is called once for a page, with each record once', 'addField: a record out of scope gives nothing to it', 'addField: values, promises and gaps may be mixed'), refusedCode, proof('spec/2.5-computed-outside', 'defaultValue: in place of null and undefined, of nothing else; not where there is no record', 'dependencies: what looks alike is not taken for the same: null, an empty text, and texts that are written as JSON is; an imported field too', 'enumValues: the values that an Enum may have: the schema file and describeCollection have them')],
+  '4.2 · Fields · importField': [customized('importField: filtered and sorted by the database', 'importField: shows nothing that is hidden where it comes from')],
+  '4.2 · Fields · renameField': [customized('renameField: callers know the new name alone, through relations too')],
+  '4.2 · Fields · removeField': [customized('removeField: the field does not exist for callers')],
+  '4.2 · Fields · addFieldValidation': [proof('spec/2.7-field-validation', 'is kept by updates of the field, and told with its value and what to send', 'every rule of every record is told at once, and nothing is written', 'what a hook makes of a record is what is checked, and what an update leaves out is not', 'a rule of a field that is closed to the caller does not name it'), proof('spec/2.7-code-outside', 'validation | Present: a record without the field is not created, with other rules it is')],
+  '4.2 · Fields · setFieldNullable': [customized('setFieldNullable: callers are told that it may be null'), proof('spec/2.7-field-validation', 'Present | validation | setFieldNullable removes Present')],
+  '4.2 · Fields · replaceFieldBinaryMode': [proof('spec/2.7-code-outside', 'binary mode | datauri, hex: shown so whatever the length, and null as null; the schema file says which', 'binary mode | datauri, hex: both forms are read of both, in writes and in filters; what is neither is refused')],
+  '4.2 · Relations · addManyToOneRelation': [customized('addManyToOneRelation: joined'), proof('spec/2.6-relations-outside', 'many-to-one: foreignKeyTarget without a unique index: the first by the key, also in filters', 'many-to-one, one-to-many, one-to-one, many-to-many, external: the schema file and describeCollection have their kind and where they lead'), proof('rest/writes', 'a relation to one is set and emptied from either side; what led there before is released along')],
+  '4.2 · Relations · addOneToManyRelation': [related, proof('spec/2.6-relations-outside', 'many-to-one: foreignKey; one-to-many: originKey: to a collection of another data source', 'one-to-many: originKey, originKeyTarget; many-to-many: throughCollection, originKey, foreignKey: what is linked is in the list, and what is unlinked no longer', 'many-to-one, one-to-many, one-to-one, many-to-many, external: the schema file and describeCollection have their kind and where they lead')],
+  '4.2 · Relations · addOneToOneRelation': [related, proof('spec/2.6-relations-outside', 'one-to-one: originKey: without a unique index the one with the lowest key, once for each record, with a warning; it is linked from the other end', 'many-to-one, one-to-many, one-to-one, many-to-many, external: the schema file and describeCollection have their kind and where they lead'), proof('rest/writes', 'a relation to one is set and emptied from either side; what led there before is released along')],
+  '4.2 · Relations · addManyToManyRelation': [proof('spec/2.6-relations-outside', 'many-to-many: throughCollection, originKey, foreignKey: from the other end too', 'one-to-many: originKey, originKeyTarget; many-to-many: throughCollection, originKey, foreignKey: what is linked is in the list, and what is unlinked no longer', 'one-to-many, many-to-many: originKey, foreignKey, throughCollection: a link twice is one link; what is not linked is not unlinked; a record that is not there, and a key that may not be null, are refused; a collection between that was removed is only read'), proof('agent/many-to-many', 'is used as the found one is', 'pairs outside the row scope do not link', 'pairs are made with the right to add to the collection between, and deleted with the right to delete there')],
+  '4.2 · Relations · addExternalRelation': [proof('spec/2.6-relations-outside', 'external: schema, listRecords: the records have these fields, with their types, and no others; they are filtered, sorted and counted', 'external: listRecords, schema: is given the key of each record, or what it depends on, and who asks; its records are in its order', 'external: schema, listRecords: 0, false and an empty text stay; what is missing is null; a wrong list, and what code throws, is no answer; nothing can be linked'), proof('agent/external', 'is shown whole, with its record and through relations to it', 'is no field of a list that asks for none, and is described with its fields', 'is of records that the caller sees', 'cannot be written', 'asks code once for each combination of what it needs, four at a time')],
+  '4.2 · Segments · addSegment': [customized('addSegment: a filter, an async function, or over what is computed; joined with the rest by And', 'a row scope holds with a segment, and may use what is computed'), proof('spec/2.7-conditions-outside', 'conditionTree, search, segment: all of them hold together, for callers and for code', 'segment: a named filter of the collection: a leaf, a tree, or what code gives for who asks')],
+  '4.2 · Hooks · addHook': [customized('addHook: a hook before a list narrows it, or stops it'), proof('spec/2.7-code-outside', 'hook: List, Aggregate; position: Before: what several conditions of hooks narrow holds together, with what is asked for, and After is told all of it; 0 and an empty text pass as they are', 'hook: %s: Before that throws stops the call, and nothing is written; After cannot take it back'), proof('spec/2.7-hooks', 'hook types: `Create`: the data may be changed before, and is seen as it is stored after', 'hook types: `Update`: the patch may be changed, and records left out', 'hook types: `Delete`: told which records are meant, and what they were', 'hook types: `Aggregate`: narrowed before, its values changed after; a count is an aggregate', 'Before, After, Create, Update, Delete | hook | before a preview hooks are told that it is one; after it they are not called', 'Before, After | hook | hooks run in the order in which they were added, and names are checked before any of them')],
+  '4.2 · Search · replaceSearch': [proof('agent/search', 'replaceSearch: async, with the text, whether it is extended, and a context'), customized('replaceSearch, disableSearch, disableCount')],
+  '4.2 · Search · disableSearch': [customized('replaceSearch, disableSearch, disableCount')],
+  '4.2 · Sorting · emulateFieldSorting': [customized('emulateFieldSorting: a total order, with cursors', 'more rows than the limit are refused; those that the rest of the filter leaves count')],
+  '4.2 · Sorting · replaceFieldSorting': [customized('replaceFieldSorting: the field is sorted as its clauses say, turned around when it is', 'replaceFieldSorting: no cursor shows a hidden field that another one is sorted by, through a relation either')],
+  '4.2 · Sorting · disableFieldSorting': [customized('disableFieldSorting: refused, and not offered')],
+  '4.2 · Filtering · emulateFieldFiltering': [emulated],
+  '4.2 · Filtering · emulateFieldOperator': [emulated],
+  '4.2 · Filtering · replaceFieldOperator': [customized('replaceFieldOperator: the filter that it gives is asked of the database, and others are said with it', 'a search finds what a replaced operator answers, and never reads all records for an emulated one', 'operator replacements that go in a circle are an error, not a hang')],
+  '4.2 · Charts · addChart': [...charts, proof('rest/charts', 'a chart of one record, which is named in the address or in the body', 'a record outside the row scope is not there, and without the right to read there is no chart of one'), proof('agent/charts', 'of a collection: it is given the record, by inside names', 'of a record that is missing or out of scope there is none, and its relations are within scope', 'of a collection that the caller may not see, or whose key is hidden, there is none', 'names, in the order in which they were added', 'an unknown name is told with near ones; of a collection, with those of the collection', 'an error of the chart is its name alone, with the cause and the place for the log; one of the engine passes', 'what no method of the builder made is a failure: %s'), proof('mcp/charts', 'charts are listed with what they are about, and those of a hidden collection are not told')],
+  '4.2 · Other · disableCount': [customized('replaceSearch, disableSearch, disableCount')],
+  '4.2 · Other · use': [proof('spec/4.1-agent-outside', 'use: options that are left out are undefined, those that are null or 0 are given, to a plugin of the agent and of each collection')],
+  '4.3 · value': charts, '4.3 · distribution': charts, '4.3 · timeBased': [...charts, timeRanges], '4.3 · multipleTimeBased': [...charts, timeRanges], '4.3 · percentage': charts, '4.3 · objective': charts, '4.3 · leaderboard': charts, '4.3 · smart': [...charts, proof('agent/charts', 'what no method of the builder made is a failure: %s')], '4.4 · tool · describeCollection': [proof('mcp/resources', 'lists the index and every collection, and reads of each the very text of describeCollection'), proof('mcp/arguments', 'a description takes no argument that it does not have'), proof('agent/customize', 'disableFieldSorting: refused, and not offered')],
+  '4.4 · tool · list': [proof('mcp/calls', 'count runs beside the list'), proof('mcp/arguments', 'taken: all arguments as one JSON text', 'an operator that does not exist is refused with near names')],
+  '4.4 · tool · create': [marked, repeated, bounded],
+  '4.4 · tool · update': [marked],
+  '4.4 · tool · executeAction': [repeated],
+  '4.4 · endpoint · /mcp': [endpointRefusals, addresses],
+  '4.4 · endpoint · /oauth/authorize': [authorizes, signsIn, ours],
+  '4.4 · endpoint · /oauth/token': [redeems, signsIn, documents],
+  '4.4 · endpoint · /.well-known/oauth-authorization-server': [documents, ours],
+  '4.4 · endpoint · /.well-known/oauth-protected-resource/mcp': [documents, ours],
+  '4.4 · basePath · <prefix>/mcp': [endpointRefusals, addresses],
+  '4.4 · basePath · <prefix>/oauth/authorize': [authorizes, signsIn, underBasePath],
+  '4.4 · basePath · <prefix>/oauth/token': [redeems, signsIn, underBasePath],
+  '4.4 · basePath · /.well-known/oauth-authorization-server<prefix>': [documents, underBasePath],
+  '4.4 · basePath · /.well-known/oauth-protected-resource<prefix>/mcp': [documents, underBasePath],
+  '4.4 · rule · prefix': [addresses, underBasePath, proof('spec/4.1-agent-outside', 'mountAiMcpServer: without enabledTools all tools, with them these in any order; a basePath moves all routes')],
+  '4.4 · rule · capture': [ours, underBasePath],
+  '4.4 · rule · discovery': [documents, signsIn, addresses],
+  '4.4 · rule · enabledTools': [enabled, proof('defects/code-and-environment', 'the tools that are served are those that both name, and a list without any ends the start'), proof('spec/2.1-options-outside', 'SERVICE_MCP_ENABLED_TOOLS: comma-separated; it narrows what code allows, and an unknown name ends the start')],
+  '4.5 · collections': [related, proof('rest/writes', 'a record is created, changed and deleted; each answer is the document of the record as it is now', 'several are deleted, all or none', 'delete=false does not delete, delete=true deletes what belongs to the record, and anything else is refused'), proof('rest/related', 'capabilities: types, operators and relations to one of what may be seen')],
+  '4.5 · prefix': [proof('spec/2.1-options-outside', 'prefix | string | no | the API is served below it, and nowhere else; default is /service')],
+  '4.6 · bootstrap': [commands],
+  '4.6 · update-typings': [commands],
+  '4.7 · createAgentTestClient': [readByClient, proof('testing/agent-client', 'records have the fields that were asked for, under their own names, with relations nested', 'filters, search, segments and counts', 'a form is filled in, reloads when something depends on a value, and is executed', 'the records of a relation are listed, counted and exported; both ends are told by name', 'a call that is not for such a relation says which is', 'are overridden for the next call, everything else stays allowed, and {} gives all back'), proof('testing/writes', 'records are created, updated and deleted; ids of several columns too', 'records are linked, unlinked, pointed to and deleted'), proof('testing/wire', 'filters, sort, page, search and segment', 'each kind is told apart', 'what the agent refuses is an error of its own class')],
+  '4.7 · workflow': [proof('testing/agent-client', 'are overridden for the next call, everything else stays allowed, and {} gives all back'), proof('spec/2.9-testing-client-options', 'agentSchemaPath | string | the schema file that the agent writes', 'serverUrl | string | the address of the sandbox')],
+  '5 · authSecret': [proof('spec/2.9-testing-client-options', 'agentForestAuthSecret | string | the authSecret of the agent; agentServiceAuthSecret is the same'), proof('spec/2.1-agent-options', '%s | string | yes | it is required, and never shown')],
+  '5 · envSecret': [proof('spec/2.1-agent-options', '%s | string | yes | it is required, and never shown', 'envSecret: a storage belongs to the environment that used it first')],
+  '5 · Bearer': [redeems, proof('mcp/refusals', 'no token is 401 with a challenge without an error, as RFC 6750 section 3 wants'), proof('oauth/tokens', 'opens the resource that it was made for, and its answer is remembered synchronously', 'of a user who is disabled is refused at once, and works again when he is enabled'), proof('app/challenge', 'the 401 challenge names every scope that a tool needs which is served', 'an address that narrows leads to the same metadata, with nothing of the query in it')],
+  '5 · discovery': [documents, signsIn],
+  '5 · apiKey': [proof('agent/ai', 'nothing that is printed of a provider shows the key, before and after it was used', 'a redirect is not followed: the key goes to one address', 'the environment changes neither address, account nor what is printed')],
+  '7 · useUnsafeActionEndpoint': [proof('spec/2.1-agent-options', 'useUnsafeActionEndpoint | boolean | no | default false; drops the positional index from action routes')],
+  '7 · addAi': [proof('spec/4.1-agent', 'addAi | can be called once only; it needs a provider of the factory, with name, provider, apiKey and model')],
+  '7 · basePath': [proof('app/addresses', 'a basePath beside a public URL with a path is an error at start that says so')],
+  '7 · namespaces': [ours, underBasePath, addresses],
+  '9 · generateSchemaOnly': [proof('spec/4.1-agent', 'generateSchemaOnly | none | writes the schema to schemaPath and typings to typingsPath, without starting', 'generateSchemaOnly: without sending the schema, and without contacting the platform', 'generateSchemaOnly: always rebuilds, so that a schema file that is broken or old is written anew'), proof('spec/4.1-agent-outside', 'createAgent, generateSchemaOnly: typings five deep where nothing is said, and as deep as is said; the schema is written beside')],
+};
