@@ -59,6 +59,7 @@ test('webhook | what the token may not see, the run may not see: a collection, a
 
 test('webhook | the scope in any place among others, no scope of /mcp, each level; the team of now', async () => {
   const { path } = await door.hook();
+  await door.addUser({ email: 'wes@example.com', team: 'West' });
   let record = 100;
   const statusOf = async (secret: string) => (await door.call(path, { record_id: `${record++}` }, { secret })).status;
   const seen: Record<string, number> = {};

@@ -50,6 +50,9 @@ const cleanContent = [
     'what is typed comes back as it was typed; other HTML is edited as HTML',
   ),
 ];
+const inEachState = inSuite('spec/api-2.2-note')(
+  'object, id, title, recordId, createdAt, updatedAt, archivedAt, user, environment, team, collection, messages: of notes in each state, in each answer',
+);
 const byId = [createdNote, changedNote];
 const madeToken = tokenPages('one for the public API is made, shown on the answer alone, and is what was chosen');
 const ownToken = anyCall('every token can see what it is');
@@ -118,10 +121,10 @@ export const proofsD: Readonly<Record<string, readonly Proof[]>> = {
   ...each('api 2.2', ['updatedAt', 'messages'], [...byId, addedMessages]),
   'api 2.2 · archivedAt': byId,
   ...each('api 2.2', ['user', 'team'], [...byId, leftNotes]),
-  ...each('api 2.3', ['User · id', 'User · username', 'User · email', 'User · object'], [createdNote, leftNotes]),
-  ...each('api 2.3', ['Team · object', 'Team · name'], [createdNote, leftNotes]),
-  ...each('api 2.3', ['Environment · object', 'Environment · name', 'Collection · object', 'Collection · name'], [createdNote]),
-  ...each('api 2.3 · Note message', ['object', 'createdAt', 'user'], byId),
+  ...each('api 2.3', ['User · id', 'User · username', 'User · email', 'User · object'], [createdNote, leftNotes, inEachState]),
+  ...each('api 2.3', ['Team · object', 'Team · name'], [createdNote, leftNotes, inEachState]),
+  ...each('api 2.3', ['Environment · object', 'Environment · name', 'Collection · object', 'Collection · name'], [createdNote, inEachState]),
+  ...each('api 2.3 · Note message', ['object', 'createdAt', 'user'], [...byId, inEachState]),
   'api 2.3 · Note message · content': [...byId, ...cleanContent],
   ...each('api 2.5', ['name', 'scopes'], [madeToken, ownToken, storedToken]),
   'api 2.5 · value': [madeToken, ownToken, storedToken, tokenPages('the same form sent again, as a reload does, shows nothing and makes nothing')],
@@ -142,7 +145,7 @@ export const proofsD: Readonly<Record<string, readonly Proof[]>> = {
   'api 3.2 · queued': [workflows('runs come in pages, each once; a user is shown his own, an editor those of his team')],
   ...each('api 3.2', ['active run', 'fresh run'], [oneRun, workflowPages('a second one on the same record leads to the first, which can be ended')]),
   'api 3.3 · archivedAt': [changedNote, notePages('a note is begun, written to, edited by its author and by administrators alone, renamed and archived')],
-  ...each('api 4.1', ['projectName', 'environmentName'], [...paths, wrongNotes]),
+  ...each('api 4.1', ['projectName', 'environmentName'], [...paths, wrongNotes, inSuite('spec/api-1-what-it-does')('project, environment | both names, to the letter and in their places: %s')]),
   ...each('api 4.1', ['limit', 'sorted by id descending'], [wrongNotes, rangesOfNotes, randomNotes]),
   ...each('api 4.1', ['userEmail', 'userId', 'teamName', 'collectionName', 'recordId'], [...filteredNotes, wrongNotes]),
   ...each('api 4.1', times, [rangesOfNotes, randomNotes]),
@@ -184,7 +187,7 @@ export const proofsD: Readonly<Record<string, readonly Proof[]>> = {
   'api 8 · limit query parameter': [wrongNotes],
   'api 8 · webhook rate': [countedCalls],
   'api 8 · active runs': [oneRun],
-  'api 8 · public API rate': [...limitHeaders, inSuite('store/quotas')('side by side in two processes: as many get through as there are points, and refused ones take none')],
+  'api 8 · public API rate': [...limitHeaders, inSuite('spec/api-7.2-notes-listing-errors')('429 | the limit of a day too; refused calls take none, another token is free, and each answer has the headers of the limit that is nearest'), inSuite('store/quotas')('side by side in two processes: as many get through as there are points, and refused ones take none')],
   'api 9 · Public API paths': [documented('it is there without a token, says OpenAPI 3.1, and has an operation for each route and the webhook, and no other')],
   'api 9 · webhook URL': [replacedAddress, storedRuns('an address has a version that only regeneration raises')],
 }; // biome-ignore format: a table
