@@ -298,4 +298,54 @@ describe('other endpoints', () => {
       ].with(3, ['createNote', 'ada@example.com']),
     );
   });
+
+  test('activity-logs, admin-logs, notes: a cursor is taken as it was given and for its own list; the limit may be another', async () => {
+    for (const title of ['1', '2', '3']) await door.create({ title });
+    for (const email of ['u1@example.com', 'u2@example.com', 'u3@example.com']) await door.shop.addUser({ email });
+    await door.shop.store.activity.flush();
+    const environment = '/project/My%20project/environment/Production';
+    const lists = [`${environment}/notes`, `${environment}/activity-logs`, '/project/My%20project/admin-logs'];
+    const cursors: string[] = [];
+    for (const list of lists) cursors.push((await door.ask('GET', `${list}?limit=1`)).body.nextCursor);
+    for (const [at, list] of lists.entries()) {
+      const cursor = cursors[at]!;
+      const code = async (sent: string, more = '') =>
+        (await door.ask('GET', `${list}?limit=2&cursor=${encodeURIComponent(sent)}${more}`)).body.code;
+      const changed = Buffer.from(cursor, 'base64url').toString();
+      const encode = (text: string) => Buffer.from(text).toString('base64url');
+      const wrong = [
+        ...[
+          `${cursor}x`,
+          `${cursor}=`,
+          `${cursor}==`,
+          `${cursor}!`,
+          ` ${cursor}`,
+          `${cursor.slice(0, 9)} ${cursor.slice(9)}`,
+        ],
+        ...[
+          cursor.slice(1),
+          cursor.slice(0, -1),
+          cursor.toUpperCase(),
+          `${cursor}${cursor}`,
+          '1',
+          '0',
+          'null',
+          encode('[]'),
+        ],
+        ...[
+          encode(changed.replace(']', ',1]')),
+          encode(changed.replace(/,\d+\]/, ']')),
+          encode(changed.replace(/\d+\]/, '-1]')),
+        ],
+        ...[encode(changed.replace(/\d+\]/, '1.5]')), encode(changed.replace('["', '["x')), encode(`${changed} `)],
+        ...cursors.filter((_, other) => other !== at),
+      ];
+      for (const one of wrong) expect(await code(one), `${list} ${one}`).toBe('INVALID_CURSOR');
+      expect([await code(cursor), await code(cursor, '&userId=1'), await code('')]).toEqual([
+        undefined,
+        'INVALID_CURSOR',
+        'INVALID_ARGUMENT',
+      ]);
+    }
+  });
 });

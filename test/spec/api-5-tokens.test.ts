@@ -1,4 +1,5 @@
 // Section 5 of the public API: the access that each token has at the moment of the call.
+import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { type NoteDoor, notesPath, openNoteDoor } from '../api/note-door.ts';
@@ -255,4 +256,38 @@ test('Admin role, revoked, expire | at each endpoint, for each level, at the ver
   const again = await store.tokens.create({ userId: id, name: 'max', scopes: ['all'] });
   await store.identity.setDisabled(id, true);
   expect(await asked(again.secret)).toEqual(new Set([401]));
+}); // biome-ignore format: short
+
+test('Admin role | asked again when the body has arrived: who loses it in between writes nothing', async () => {
+  const { store } = door.shop;
+  const { email } = await door.shop.addUser({ email: 'ray@example.com', level: 'admin' });
+  const { id } = (await store.identity.findUserByEmail(email))!;
+  const existing = await door.create({ content: 'of before' });
+  const message = `${notesPath}/${existing.id}/messages/${existing.messages[0].id}`;
+  for (const [method, path, body] of [
+    ['POST', notesPath, { ...note, title: 'of Ray' }],
+    ['PATCH', `${notesPath}/${existing.id}`, { title: 'of Ray' }],
+    ['POST', `${notesPath}/${existing.id}/messages`, { content: 'of Ray' }],
+    ['PATCH', message, { content: 'of Ray' }],
+  ] as const) {
+    const secret = await door.secret(['all'], email);
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const left = async () => Number((await fetch(`${door.shop.address}/v1/token`, { headers })).headers.get('x-ratelimit-remaining'));
+    const first = await left();
+    const text = JSON.stringify(body);
+    const sent = httpRequest(`${door.shop.address}/v1${path}`, { method, headers: { ...headers, 'transfer-encoding': 'chunked' } });
+    const answer = new Promise<number | undefined>((resolve, reject) => {
+      sent.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+    });
+    sent.write(text.slice(0, 5));
+    // The call was counted: its rights were checked, and it waits for the rest of its body.
+    let calls = 0;
+    await expect.poll(async () => first - (await left()) - ++calls, { interval: 20, timeout: 10_000 }).toBe(1);
+    await store.members.change(id, { level: 'developer' });
+    sent.end(text.slice(5));
+    expect([method, path, await answer]).toEqual([method, path, 403]);
+    await store.members.change(id, { level: 'admin' });
+  }
+  const { data } = (await door.ask('GET', '{notes}?limit=100')).body;
+  expect(JSON.stringify(data)).not.toContain('of Ray');
 }); // biome-ignore format: short

@@ -229,3 +229,27 @@ test('4XX | 400: which parameter or member is wrong, and what is expected; 404 a
     ]
   `);
 });
+
+test('429 | the headers to the second, of a clock that stands still in the middle of one: no call before the time that they name is of use', async () => {
+  let now = Math.floor(Date.now() / 1000) * 1000 + 250;
+  const clock = { ...systemClock, now: () => now };
+  const few = await openWays({ env: { SERVICE_API_PER_MINUTE: '2' }, app: { clock } });
+  onTestFinished(() => few.stop());
+  const { secret } = await few.make(['notes:read']);
+  const start = now;
+  const seen = [];
+  for (const at of [0, 10_500, 10_500, 59_700, 59_999, 60_000]) {
+    now = start + at;
+    const { status, headers } = await few.ask(notesPath, { secret });
+    const reset = Number(headers.get('x-ratelimit-reset')) - (start - 250) / 1000;
+    seen.push([status, headers.get('x-ratelimit-remaining'), reset, headers.get('retry-after')]);
+  }
+  expect(seen).toEqual([
+    [200, '1', 61, null],
+    [200, '0', 61, null],
+    [429, '0', 61, '50'],
+    [429, '0', 61, '1'],
+    [429, '0', 62, '1'],
+    [200, '1', 121, null],
+  ]);
+});

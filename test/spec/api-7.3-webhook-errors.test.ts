@@ -186,3 +186,26 @@ test('400, 401, 403, 404, 409, 429 | each has its meaning, a message and the hea
   expect(answers[5]?.json?.retry_after).toBe(Number(answers[5]?.headers.get('retry-after')));
   expect((await door.store.runs.list({ workflowId: id, limit: 9 })).map((run) => run.id)).toEqual([first.json?.runId]);
 }); // biome-ignore format: short
+
+test('401, 403 | of each account and token: who is disabled is as unknown as a token that was never made', async () => {
+  const { path } = await door.hook();
+  const told = async (secret: string) => {
+    const { status, json, headers } = await door.call(path, { record_id: '9' }, { secret });
+    return [status, json?.code, headers.get('www-authenticate')?.split('error=')[1]];
+  };
+  const unknown = [401, 'UNAUTHENTICATED', '"invalid_token"'];
+  const { email } = await door.addUser({ email: 'dora@example.com', level: 'admin' });
+  const { id } = (await door.store.identity.findUserByEmail(email))!;
+  const { secret, token } = await door.make(['all'], { email });
+  const seen = [await told(`svc_${'b'.repeat(43)}`), await told((await door.make(['mcp:read'], { email })).secret)];
+  await door.store.identity.setDisabled(id, true);
+  seen.push(await told(secret));
+  await door.store.identity.setDisabled(id, false);
+  await door.store.members.change(id, { level: 'user', role: 'Member' });
+  expect(await told(secret)).toEqual([403, 'DENIED', '"insufficient_scope"']);
+  await door.store.members.change(id, { level: 'user', role: 'Administrator' });
+  expect((await told(secret))[0]).toBe(202);
+  await door.store.tokens.revoke(token.id);
+  seen.push(await told(secret));
+  expect(seen).toEqual(Array(4).fill(unknown));
+});
