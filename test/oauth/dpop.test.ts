@@ -154,6 +154,25 @@ describe('a proof', () => {
   test.each<[string, () => Claims, () => string]>([
     ['without htm', () => ({ htm: undefined }), () => 'its htm must be POST.'],
     ['for another method', () => ({ htm: 'GET' }), () => 'its htm must be POST.'],
+    ['for the method in lower case', () => ({ htm: 'post' }), () => 'its htm must be POST.'],
+    [
+      'for the address in upper case',
+      () => ({ htu: shop.mcpUrl.replace('/mcp', '/MCP') }),
+      () => `its htu must be ${shop.mcpUrl}.`,
+    ],
+    ['for an address below', () => ({ htu: `${shop.mcpUrl}/x` }), () => `its htu must be ${shop.mcpUrl}.`],
+    ['for the host alone', () => ({ htu: shop.mcpUrl.replace('/mcp', '') }), () => `its htu must be ${shop.mcpUrl}.`],
+    [
+      'with an iat that is text',
+      () => ({ iat: `${systemClock.now() / 1000}` as never }),
+      () => 'its iat does not allow its use now.',
+    ],
+    ['with a jti that is a number', () => ({ jti: 5 as never }), () => 'it has no jti.'],
+    [
+      'for the token itself in place of its hash',
+      () => ({ ath: bound.token }),
+      () => 'its ath must be the SHA-256 of the access token.',
+    ],
     ['without htu', () => ({ htu: undefined }), () => `its htu must be ${shop.mcpUrl}.`],
     ['for another server', () => ({ htu: `${origin}/mcp` }), () => `its htu must be ${shop.mcpUrl}.`],
     [

@@ -33,3 +33,37 @@ test('environment | and, for most endpoints, to an environment', async () => {
     await statusOf('/project/My%20project/notes'),
   ]).toEqual([200, ...Array(5).fill(404)]);
 });
+
+test.each(['notes', 'notes/1', 'activity-logs', 'activity-logs/export', 'workflows', 'workflow-runs'])(
+  'project, environment | both names, to the letter and in their places: %s',
+  async (name) => {
+    const at = (project: string, environment: string) => `/project/${project}/environment/${environment}/${name}`;
+    const wrong = [
+      'my%20project',
+      'My+project',
+      'My%20project/',
+      'Production',
+      '%20',
+      'My%20projec',
+      'My%20project%00',
+    ];
+    const others = ['production', 'Productio', 'Productions', 'My%20project', '', '%20Production', 'Production%20'];
+    const right = await statusOf(at('My%20project', 'Production'));
+    expect([
+      right === 200 || (name === 'notes/1' && right === 404),
+      await statusOf(at('M%79%20project', 'Pr%6Fduction')),
+    ]).toEqual([true, right]);
+    const seen = [];
+    for (const one of wrong) seen.push(await statusOf(at(one, 'Production')));
+    for (const one of others) seen.push(await statusOf(at('My%20project', one)));
+    expect(seen).toEqual(Array(wrong.length + others.length).fill(404));
+  },
+);
+
+test('project | also for what changes the project: another name revokes no token', async () => {
+  const secret = await door.secret(['notes:read']);
+  const { id } = (await door.ask('GET', '/token', { secret })).body;
+  for (const name of ['Another', 'my%20project', 'Production'])
+    expect((await door.ask('DELETE', `/project/${name}/tokens/${id}`)).status).toBe(404);
+  expect((await door.ask('GET', '/token', { secret })).status).toBe(200);
+});

@@ -118,4 +118,49 @@ describe('api 2.1 List envelope', () => {
       ids.toSorted((a: number, b: number) => b - a),
     ]);
   });
+
+  test('hasMore, data, parameters | over three pages by cursor: true before the last one only; each note once', async () => {
+    for (const title of ['p', 'q', 'r', 's', 't']) await door.create({ title, recordId: '9' });
+    for (const filter of ['', '&createdAt.gte=2020-01-01', '&updatedAt.gte=2020-01-01']) {
+      const pages = [];
+      for (let cursor = ''; ; ) {
+        const page = await list(`?limit=2&recordId=9${filter}${cursor}`);
+        pages.push(page);
+        if (!page.hasMore) break;
+        cursor = `&cursor=${page.nextCursor}`;
+      }
+      expect(pages.map(({ hasMore, data }) => [hasMore, data.map(({ title }: { title: string }) => title)])).toEqual([
+        [true, ['t', 's']],
+        [true, ['r', 'q']],
+        [false, ['p']],
+      ]);
+      expect(pages.map(({ parameters }) => parameters)).toEqual(Array(3).fill(pages[0].parameters));
+    }
+    const exact = await list('?limit=5&recordId=9');
+    const over = await list('?limit=6&recordId=9');
+    expect([exact, over].map(({ hasMore, nextCursor, data }) => [hasMore, nextCursor, data.length])).toEqual(
+      Array(2).fill([false, undefined, 5]),
+    );
+  });
+
+  test('data, hasMore | of the notes of this environment only, also where another one has a note of the same moment', async () => {
+    const { id } = await door.create({ title: 'ours', recordId: '8' });
+    const { knex } = door.tables();
+    const { id: own, is_archived, ...row } = await knex('notes').where({ id }).first();
+    const { project_id } = await knex('environments').where({ id: row.environment_id }).first();
+    const insert = async (table: string, values: object) => (await knex(table).insert(values).returning('id'))[0].id;
+    const environment_id = await insert('environments', { project_id, name: 'Another', created_at: 1 });
+    const theirs = await insert('notes', { ...row, environment_id, title: 'theirs' });
+    const page = await list('?recordId=8');
+    const answers = [
+      await door.ask('GET', `{notes}/${theirs}`),
+      await door.ask('PATCH', `{notes}/${theirs}`, { body: { title: 'ours too' } }),
+      await door.ask('POST', `{notes}/${theirs}/messages`, { body: { content: 'x' } }),
+    ];
+    const { title } = await knex('notes').where({ id: theirs }).first();
+    await knex('notes').where({ id: theirs }).delete();
+    await knex('environments').where({ id: environment_id }).delete();
+    expect([page.hasMore, page.data.map((note: { id: number }) => note.id), title]).toEqual([false, [own], 'theirs']);
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+  });
 });

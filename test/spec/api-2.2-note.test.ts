@@ -221,4 +221,74 @@ describe('api 2.2 Note', () => {
       nobody,
     ]);
   });
+
+  test('object, id, title, recordId, createdAt, updatedAt, archivedAt, user, environment, team, collection, messages: of notes in each state, in each answer', async () => {
+    const writer = { email: 'asa+notes@example.com', firstName: 'Åsa', lastName: 'von Öst', team: 'South West' };
+    await door.shop.addUser({ ...writer, level: 'admin' });
+    const { id: userId } = (await door.shop.store.identity.findUserByEmail(writer.email))!;
+    const secret = await door.secret(['all'], writer.email);
+    const [line] = await door.shop.ask('SELECT order_id, product_id FROM order_items LIMIT 1');
+    const recordId = `${line!.order_id}|${line!.product_id}`;
+    const draft = { title: 'Zürich  – "1"', collectionName: 'order_items', recordId };
+    const change = async (id: number, body: object) => (await door.ask('PATCH', `{notes}/${id}`, { body })).body;
+    const bare = await door.create(draft, secret);
+    const full = await door.create({ ...draft, content: 'one' }, secret);
+    await door.ask('POST', `{notes}/${full.id}/messages`, { body: { content: 'two' } });
+    const archived = await door.create({ ...draft, content: 'three' }, secret);
+    const { archivedAt } = await change(archived.id, { archived: true });
+    const renamed = await change(archived.id, { title: 'Renamed' });
+    const user = { object: 'user', id: userId, username: 'Åsa von Öst', email: writer.email };
+    const ada = { object: 'user', id: 1, username: 'Ada Byron', email: 'ada@example.com' };
+    const message = { object: 'note-message', createdAt: expect.stringMatching(iso) };
+    const of = ({ id, createdAt }: { id: number; createdAt: string }) => ({
+      ...{ object: 'note', id, title: 'Zürich – "1"', recordId, createdAt, updatedAt: createdAt, user },
+      environment: { object: 'environment', name: 'Production' },
+      team: { object: 'team', name: 'South West' },
+      collection: { object: 'collection', name: 'order_items' },
+      messages: [] as object[],
+    });
+    const expected = [
+      {
+        ...{ ...of(archived), title: 'Renamed', archivedAt, updatedAt: renamed.updatedAt },
+        messages: [{ ...message, content: 'three', user }],
+      },
+      {
+        ...{ ...of(full), updatedAt: expect.stringMatching(iso) },
+        messages: [
+          { ...message, content: 'one', user },
+          { ...message, content: 'two', user: ada },
+        ],
+      },
+      of(bare),
+    ];
+    expect((await door.ask('GET', '{notes}?limit=3')).body.data).toStrictEqual(expected);
+    for (const note of expected) {
+      const one = (await door.ask('GET', `{notes}/${note.id}`)).body;
+      const same = await change(note.id, { title: note.title });
+      expect(same).toStrictEqual(one);
+      expect({ ...one, messages: one.messages.map(({ id, ...rest }: { id: number }) => rest) }).toStrictEqual(note);
+    }
+    expect([archivedAt < renamed.updatedAt, new Set([bare.id, full.id, archived.id]).size]).toEqual([true, 3]);
+  });
+
+  test('title | string | 1 to 255 characters on one line, when it is made and when it is changed; recordId | string | as the record has it', async () => {
+    const { id } = await made();
+    const sent = ['x'.repeat(255), ' a\n\tb ', 'x'.repeat(256), '', ' \n', 'é'.repeat(255)];
+    const seen = [];
+    for (const title of sent) {
+      const given = { title, collectionName: 'customers', recordId: '1' };
+      const created = await door.ask('POST', '{notes}', { body: given });
+      const changed = await door.ask('PATCH', `{notes}/${id}`, { body: { title } });
+      seen.push([created.status, changed.status, created.body.title, changed.body.title]);
+    }
+    const refused = [400, 400, undefined, undefined];
+    const taken = (title: string) => [201, 200, title, title];
+    expect(seen).toEqual([taken(sent[0]!), taken('a b'), ...Array(3).fill(refused), taken(sent[5]!)]);
+    expect([(await made({ recordId: '007' })).recordId, (await made({ recordId: '7' })).recordId]).toEqual(['7', '7']);
+    for (const recordId of ['1|2', 'x', '999999999', '1.5', ' '])
+      expect(
+        (await door.ask('POST', '{notes}', { body: { title: 'x', collectionName: 'customers', recordId } })).status,
+        recordId,
+      ).toBeGreaterThanOrEqual(400);
+  });
 });

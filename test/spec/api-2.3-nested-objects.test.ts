@@ -119,4 +119,37 @@ describe('api 2.3 Nested objects', () => {
     await named.update({ name });
     expect(body.data[0][member]).toStrictEqual({ object: member, name: 'Of now' });
   });
+
+  test('Note message | content: the markup that is kept, the addresses of links, and the longest text, new and edited', async () => {
+    const { id, messages } = await door.create({ content: 'first' });
+    const write = async (content: string) => {
+      const added = await door.ask('POST', `{notes}/${id}/messages`, { body: { content } });
+      const edited = await door.ask('PATCH', `{notes}/${id}/messages/${messages[0].id}`, { body: { content } });
+      return [added.status, edited.status, added.body.messages?.at(-1).content, edited.body.messages?.[0].content];
+    };
+    const kept = 'p b strong i em u s ul ol li blockquote code pre h3 h4'.split(' ');
+    const text = `${kept.map((tag) => `<${tag}>${tag}</${tag}>`).join('')}<br />1 &lt; 2 &amp; “é”`;
+    expect(await write(text)).toEqual([201, 200, text, text]);
+    const link = (href: string, rel = '') => `<a href="${href}"${rel}>x</a>`;
+    for (const href of ['http://a.example/?b=1', 'https://a.example/#c', 'mailto:a@b.example', 'HTTPS://a.example']) {
+      const saved = link(href, ' rel="noopener noreferrer"');
+      expect(await write(link(href, ' target="_blank"'))).toEqual([201, 200, saved, saved]);
+    }
+    for (const href of [
+      'javascript:x()',
+      '/console',
+      '//a.example',
+      'data:text/html,x',
+      'ftp://a.example',
+      'vbscript:x',
+    ])
+      expect(await write(link(href))).toEqual([201, 200, '<a>x</a>', '<a>x</a>']);
+    const long = 'x'.repeat(100_000);
+    expect(await write(long)).toEqual([201, 200, long, long]);
+    for (const wrong of [`${long}x`, '<script>x</script>', '<p> </p>', '&nbsp;', ''])
+      expect((await write(wrong)).slice(0, 2)).toEqual([400, 400]);
+    expect(await write('<p><ul><li><blockquote>deep</blockquote></li></ul></p>')).toEqual(
+      Array(0).concat([201, 200], Array(2).fill(expect.stringContaining('<li><blockquote>deep</blockquote></li>'))),
+    );
+  });
 });

@@ -187,3 +187,34 @@ test('value | displayed once at creation, and cannot be retrieved later', async 
     everywhere.some((text) => text.includes('svc_')),
   ]).toEqual([200, false]);
 });
+
+test('name, creation date, last used, expiration date, scopes: of tokens of each kind, in both answers; the value in neither', async () => {
+  const list = '/project/My%20project/tokens';
+  const all = ['activity_logs:read', 'admin_logs:read', 'notes:read', 'notes:write', 'workflows:trigger', 'all'];
+  const { knex } = door.tables();
+  for (const given of [
+    { scopes: all, expiresAt: Date.now() + 86_400_123 },
+    { scopes: all.toReversed() },
+    { scopes: ['all', 'notes:read'] },
+  ]) {
+    const { token, secret } = await make(given);
+    const usedAt = token.createdAt + 12_345;
+    await knex('application_tokens').where({ id: token.id }).update({ last_used_at: usedAt });
+    const expected = {
+      ...{ object: 'token', id: token.id, name: token.name, level: 'read-write', scopes: given.scopes },
+      createdAt: new Date(token.createdAt).toISOString(),
+      ...(given.expiresAt !== undefined && { expiresAt: new Date(given.expiresAt).toISOString() }),
+      lastUsedAt: new Date(usedAt).toISOString(),
+      user: { object: 'user', id: 1, email: 'ada@example.com' },
+    };
+    const listed = (await door.ask('GET', list)).body.data.find(({ id }: { id: number }) => id === token.id);
+    expect([await own(secret), listed]).toStrictEqual([expected, expected]);
+  }
+});
+
+test('name | no character that cannot be printed', async () => {
+  const create = (name: string) => door.shop.store.tokens.create({ userId: 1, name, scopes: ['notes:read'] });
+  for (const wrong of ['a\u200bb', 'a\u202eb', 'a\u0000b', 'a\tb', 'a\u007fb', 'a\ufeffb'])
+    await expect(create(wrong), JSON.stringify(wrong)).rejects.toThrow('printable characters');
+  expect((await create('Zürich – “1”, 北京')).token.name).toBe('Zürich – “1”, 北京');
+});

@@ -120,3 +120,56 @@ test('admin log: an entry without somebody who did it, without a before or an af
   ]);
   expect([token.user.id, token.initiator, token.type, token.newValue.name.includes('hers'), token.newValue.details.scopes, 'previousValue' in token]).toEqual([1, 'administrator', 'add', true, ['notes:read'], false]);
 }); // biome-ignore format: short
+
+test('Activity log: every member that an entry can have, each action by its name of the document', async () => {
+  const { activity, permissions } = door.shop.store;
+  const { renderingId } = (await permissions.caller(1))!;
+  const startedAt = Date.parse('2023-05-01T10:00:00.000Z');
+  const made = { userId: 1, renderingId, clientId: 'c', clientName: 'The client', type: 'write', outcome: 'completed', durationMs: 7 } as const;
+  const effects = [{ collection: 'orders', change: 'deleted', cause: 'cascade', count: 2, ids: ['1', '2'] }, { collection: 'customers', change: 'updated', cause: 'code', count: 3 }] as const;
+  const workflow = { name: 'Refund', runId: '0b4f6c1e-8a55-4a53-9d0c-2f7f6f1f7a10', stepName: 'Look', optionName: 'Yes' };
+  activity.record({ ...made, action: 'delete', collection: 'orders', recordIds: ['1', '2|3'], startedAt, effects, workflow, approvalId: 'the approval' });
+  activity.record({ ...made, action: 'update', collection: 'orders', recordIds: ['1'], startedAt: startedAt + 1, dryRun: true });
+  const names = { list: 'index', get: 'read', listRelated: 'listRelatedData', executeAction: 'action', approve: 'approveApproval', deny: 'rejectApproval', create: 'create', aggregate: 'aggregate' };
+  for (const [at, action] of Object.keys(names).entries()) activity.record({ ...made, action, startedAt: startedAt + 2 + at });
+  await activity.flush();
+  const path = '/project/My%20project/environment/Production/activity-logs';
+  const { body } = await door.ask('GET', `${path}?limit=100&details=true&createdAt.lt=2023-06-01`);
+  const [second, first] = body.data.slice(-2);
+  const call = { outcome: 'completed', durationMs: 7, client: { id: 'c', name: 'The client' } };
+  expect([first.workflow, first.recordIds, first.call, second.call]).toStrictEqual([
+    { object: 'workflow', ...workflow },
+    ['1', '2|3'],
+    { ...call, approvalId: 'the approval', effects },
+    { ...call, dryRun: true },
+  ]);
+  expect(body.data.slice(0, -2).map(({ action }: { action: string }) => action)).toEqual(Object.values(names).toReversed());
+  for (const [own, name] of Object.entries(names)) {
+    const { body } = await door.ask('GET', `${path}?action=${name}&createdAt.lt=2023-06-01`);
+    expect([own, body.data.length]).toEqual([own, 1]);
+  }
+  const { knex } = door.tables();
+  await knex('activity_logs').where({ id: Number(first.id) }).update({ rendering_id: 99_999 });
+  const { body: left } = await door.ask('GET', `${path}?action=delete&createdAt.lt=2023-06-01`);
+  expect(left.data[0].team).toStrictEqual({ object: 'team', name: '(removed)' });
+}); // biome-ignore format: short
+
+test('admin log: roles, teams and environments have a name, others details too; each level and the team of a member', async () => {
+  const { identity, members, rights, permissions } = door.shop.store;
+  const before = await rights.read();
+  await rights.apply(before, [...before, { kind: 'team', path: ['East'], value: 'East' }]);
+  await permissions.setRole('Auditor', {});
+  const read = async (query: string) => (await door.ask('GET', `/project/My%20project/admin-logs?limit=100&${query}`)).body.data;
+  const [team] = await read('resource=team&type=add');
+  const [role] = await read('resource=role');
+  const [environment] = await read('resource=environment');
+  expect([team.newValue, role.newValue, environment.newValue]).toStrictEqual([{ name: 'East' }, { name: 'Auditor' }, { name: 'Production', codeCustomizationVersion: 0 }]);
+  const { email } = await door.shop.addUser({ email: 'lev@example.com', level: 'user' });
+  const { id: userId } = (await identity.findUserByEmail(email))!;
+  const levels = ['editor', 'developer', 'admin', 'user'] as const;
+  for (const level of levels) await members.change(userId, { level, team: level === 'admin' ? 'East' : 'Operations' }, 1);
+  const changes = (await read('type=update&resource=user-project')).slice(0, levels.length).toReversed();
+  expect(changes.map(({ previousValue, newValue }: never) => [previousValue['permissionLevel'], newValue['permissionLevel'], newValue['teams'], newValue['role']])).toEqual(
+    levels.map((level, at) => [levels[at - 1] ?? 'user', level, [{ object: 'team', name: level === 'admin' ? 'East' : 'Operations' }], { object: 'role', name: 'Member' }]),
+  );
+}); // biome-ignore format: short

@@ -48,3 +48,61 @@ test('an editor regenerates the URL | from the workflow trigger settings | the o
   const refused = await door.ask(`${workflowsPath}/${id}/trigger`, { secret: una, method: 'PATCH', body });
   expect([refused.status, await door.pathOf(id)]).toEqual([403, next]);
 });
+
+test('an editor disables the trigger, an editor regenerates the URL | so can a developer and an administrator; nobody below, nor of another team; the other settings stay', async () => {
+  const { id, path } = await door.hook();
+  await door.change(id, { needsSignature: true, callbackUrl: 'https://callback.example/done' });
+  await door.store.keys.rotate('workflow-addresses');
+  const settings = async () => (await door.ask(`${workflowsPath}/${id}`, { secret: door.secret })).json?.trigger;
+  const before = await settings();
+  let made = 0;
+  const changeAs = async (user: object, body: object) => {
+    const { email } = await door.addUser({ email: `m${++made}@example.com`, role: 'Administrator', ...user });
+    const { secret } = await door.make(['all'], { email });
+    return (await door.ask(`${workflowsPath}/${id}/trigger`, { secret, method: 'PATCH', body: JSON.stringify(body) }))
+      .status;
+  };
+  for (const level of ['editor', 'developer', 'admin']) {
+    expect(await changeAs({ level }, { enabled: false })).toBe(200);
+    expect([await settings(), (await door.call(path)).status]).toEqual([
+      { ...(before as object), enabled: false },
+      404,
+    ]);
+    expect(await changeAs({ level }, { enabled: true })).toBe(200);
+    expect(await settings()).toEqual(before);
+  }
+  for (const user of [{ level: 'user' }, { level: 'admin', team: 'Elsewhere' }, { level: 'editor', role: 'Member' }])
+    for (const body of [{ enabled: false }, { regenerate: true }])
+      expect([403, 404]).toContain(await changeAs(user, body));
+  for (const body of [{}, { enabled: 'false' }, { enabled: null }, { regenerate: false }, { disabled: true }])
+    expect(await changeAs({ level: 'editor' }, body), JSON.stringify(body)).toBe(400);
+  expect([await settings(), await door.pathOf(id)]).toEqual([before, path]);
+  const urls = [path];
+  for (const level of ['editor', 'developer', 'admin']) {
+    expect(await changeAs({ level }, { regenerate: true })).toBe(200);
+    urls.push(await door.pathOf(id));
+  }
+  expect(new Set(urls).size).toBe(4);
+  await door.change(id, { needsSignature: false });
+  const statuses = [];
+  for (const url of urls) statuses.push((await door.call(url)).status);
+  expect(statuses).toEqual([400, 400, 400, 202]);
+  expect(((await settings()) as { callbackUrl?: string }).callbackUrl).toBe('https://callback.example/done');
+});
+
+test('an editor disables the trigger, an editor regenerates the URL | runs that were started go on, and other workflows keep their URL', async () => {
+  const [one, other] = [await door.hook(), await door.hook()];
+  const { json } = await door.call(one.path);
+  await door.change(one.id, { enabled: false });
+  expect((await door.store.runs.find(String(json?.runId)))?.state).not.toBe('cancelled');
+  await door.change(one.id, { regenerate: true });
+  const off = await door.call(await door.pathOf(one.id), { record_id: '2' });
+  await door.change(one.id, { enabled: true });
+  const on = await door.call(await door.pathOf(one.id), { record_id: '2' });
+  expect([off.status, on.status, (await door.call(other.path)).status, await door.pathOf(other.id)]).toEqual([
+    404,
+    202,
+    202,
+    other.path,
+  ]);
+});

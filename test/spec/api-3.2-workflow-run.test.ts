@@ -68,3 +68,51 @@ test('fresh run: when that run finishes, a new call on the same record starts on
   const next = await door.call(path);
   expect([next.status, next.json?.runId === json?.runId]).toEqual([202, false]);
 });
+
+test('active run, fresh run | whichever way it was started, in each state that is not the last; of a repeat in another letter or with a blank it is another record', async () => {
+  const { id, path } = await door.hook();
+  const { secret } = await door.make(['mcp:read', 'mcp:action']);
+  const triggered = async (recordId: string) => {
+    const call = { name: 'triggerWorkflow', arguments: { workflowId: id, recordId } };
+    const { text } = await door.ask('/mcp', {
+      ...{
+        secret,
+        method: 'POST',
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }),
+      },
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
+    });
+    return /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(text)?.[0];
+  };
+  const first = await triggered('A1');
+  const blocked = [(await door.call(path, { record_id: 'A1' })).status];
+  for (const record_id of ['a1', 'A1 ', 'A', 'A11', ' A1']) blocked.push((await door.call(path, { record_id })).status);
+  expect([blocked, (await door.store.runs.find(first!))?.origin]).toEqual([[409, 202, 202, 202, 202, 202], 'mcp']);
+  const { json } = await door.call(path, { record_id: 'B1' });
+  expect(await triggered('B1')).toBe(json?.runId);
+  await vi.waitFor(async () => expect(await stateOf(first)).toBe('awaiting-input'), { timeout: 20_000 });
+  expect((await door.call(path, { record_id: 'A1' })).status).toBe(409);
+  await door.ask(`${runsPath}/${first}/cancel`, { secret: door.secret, method: 'POST' });
+  await vi.waitFor(async () => expect(await stateOf(first)).toBe('cancelled'), { timeout: 20_000 });
+  const again = await triggered('A1');
+  expect([
+    again === first,
+    (await stateOf(again)) !== undefined,
+    (await door.call(path, { record_id: 'A1' })).status,
+  ]).toEqual([false, true, 409]);
+});
+
+test('fresh run: after one that failed and one that succeeded, as often as is asked', async () => {
+  const reading = { collection: 'orders', steps: [{ id: 'read', type: 'read-record', fields: ['id'] }] };
+  const { path } = await door.hook(reading);
+  const ids = new Set();
+  for (const record_id of ['1', '999999'])
+    for (let time = 0; time < 2; time++) {
+      const { status, json } = await door.call(path, { record_id });
+      ids.add(json?.runId);
+      expect(status).toBe(202);
+      const end = record_id === '1' ? 'succeeded' : 'failed';
+      await vi.waitFor(async () => expect(await stateOf(json?.runId)).toBe(end), { timeout: 20_000 });
+    }
+  expect(ids.size).toBe(4);
+});

@@ -24,4 +24,28 @@ describe('api 3.3 Note', () => {
       [[], [id], []],
     ]);
   });
+
+  test('archivedAt | of an archived note: it keeps its messages, takes more, and its time stays what it was', async () => {
+    const { id, messages } = await door.create({ content: 'one' });
+    const path = `{notes}/${id}`;
+    const { archivedAt } = (await door.ask('PATCH', path, { body: { archived: true, title: 'Over' } })).body;
+    const answers = [
+      await door.ask('POST', `${path}/messages`, { body: { content: 'two' } }),
+      await door.ask('PATCH', `${path}/messages/${messages[0].id}`, { body: { content: 'first' } }),
+      await door.ask('PATCH', path, { body: { title: 'Quite over' } }),
+      await door.ask('PATCH', path, { body: { archived: true } }),
+      await door.ask('GET', path),
+    ];
+    expect(answers.map(({ status, body }) => [status, body.archivedAt])).toEqual(
+      [201, 200, 200, 200, 200].map((status) => [status, archivedAt]),
+    );
+    expect([answers[4]!.body.title, answers[4]!.body.messages.map((one: { content: string }) => one.content)]).toEqual([
+      'Quite over',
+      ['first', 'two'],
+    ]);
+    const listed = (await door.ask('GET', `{notes}?archivedAt.eq=${archivedAt}`)).body.data;
+    expect(listed.map((note: { id: number; archivedAt: string }) => [note.id, note.archivedAt])).toEqual([
+      [id, archivedAt],
+    ]);
+  });
 });

@@ -1,6 +1,7 @@
 // The list of notes (behaviour api 4.1): each parameter by itself.
 // test/api/notes-random.ts compares combinations with a naive implementation.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Settings } from 'luxon';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type NoteDoor, notesPath, openNoteDoor } from '../api/note-door.ts';
 
 interface Made {
@@ -222,4 +223,96 @@ describe('api 4.1 List notes', () => {
     await door.shop.store.members.change(id, { level: 'editor' });
     expect([before, promoted, (await door.ask('GET', '{notes}', { secret })).status]).toEqual([403, 200, 403]);
   });
+
+  test.each(fields.map((field) => [['eq', 'lt', 'lte', 'gt', 'gte'].map((by) => `${field}.${by}`).join(', '), field] as const))('%s | without an offset in UTC, wherever the server is; a date is its first moment; with limit and the other filters', async (_, field) => {
+    const time = `${notes[1]![field]}`;
+    const zone = Settings.defaultZone;
+    Settings.defaultZone = 'Pacific/Auckland';
+    onTestFinished(() => {
+      Settings.defaultZone = zone;
+    });
+    const [today, tomorrow] = [0, 1].map((days) => new Date(Date.parse(time) + days * 86_400_000).toISOString().slice(0, 10));
+    const plain = time.slice(0, -1);
+    const basic = `${time.replaceAll(/[-:]/g, '').slice(0, -1)}`;
+    expect([
+      await found(`${field}.eq=${plain}`),
+      await found(`${field}.eq=${basic}`),
+      await found(`${field}.eq=${time.replace('.', ',')}`),
+      await found(`${field}.lte=${plain}`),
+      await found(`${field}.gte=${plain}`),
+      await found(`${field}.gte=${today}&${field}.lt=${tomorrow}`),
+      await found(`${field}.gte=${today}T00:00:00.000&${field}.lte=${tomorrow}T00:00`),
+      await found(`${field}.eq=${today}`),
+      await found(`${field}.gte=${time}&limit=1`),
+      await found(`${field}.lte=${time}&limit=1`),
+      await found(`${field}.lte=${time}&userId=1`),
+      await found(`${field}.gte=${time}&collectionName=orders`),
+      await found(`${field}.eq=${time}&recordId=2`),
+      await found(`${field}.eq=${time}&teamName=South&userEmail=zoe@example.com`),
+    ]).toEqual([[1], [1], [1], [1, 0], [2, 1], [2, 1, 0], [2, 1, 0], [], [2], [1], [0], [2], [], [1]]);
+    const { parameters } = (await door.ask('GET', `{notes}?${field}.gte=${plain}`)).body;
+    expect(parameters[`${field}.gte`]).toBe(plain);
+  }); // biome-ignore format: short
+
+  test('limit | integer | as it was sent, without sign, blank, point or exponent', async () => {
+    const seen = [];
+    for (const limit of ['1', '9', '99', '100'])
+      seen.push((await door.ask('GET', `{notes}?limit=${limit}`)).body.parameters.limit);
+    const refused = [];
+    for (const limit of ['%201', '1%20', '%2B1', '-1', '1.0', '1e1', '0x5', '1,', '', 'ten', '1000', '99999999999'])
+      refused.push(await status(`${notesPath}?limit=${limit}`));
+    expect([seen, new Set(refused)]).toEqual([[1, 9, 99, 100], new Set([400])]);
+  });
+
+  test('userEmail, userId, teamName, collectionName, recordId | each with each of the others: both must hold', async () => {
+    const of = { userEmail: 'zoe@example.com', teamName: 'South', collectionName: 'customers', recordId: '1' } as const;
+    const zoe = (await door.shop.store.identity.findUserByEmail('zoe@example.com'))!;
+    const own: [string, string][] = [...Object.entries(of), ['userId', `${zoe.id}`]];
+    const other = {
+      userEmail: 'ada@example.com',
+      teamName: 'Operations',
+      collectionName: 'orders',
+      recordId: '2',
+      userId: '1',
+    };
+    for (const [name, value] of own)
+      for (const [second, wanted] of own.filter(([one]) => one !== name)) {
+        const query = new URLSearchParams({ [name]: value, [second]: wanted });
+        expect(await found(query.toString()), query.toString()).toEqual([1]);
+        query.set(second, other[second as keyof typeof other]);
+        const expected = name === 'recordId' && second !== 'recordId' ? [0] : [];
+        expect(await found(query.toString()), query.toString()).toEqual(expected);
+      }
+  });
+
+  test.each(['userEmail', 'userId', 'teamName', 'collectionName', 'recordId'] as const)(
+    '%s | to the letter, and nothing in it is a pattern or SQL',
+    async (name) => {
+      const right = {
+        userEmail: 'zoe@example.com',
+        userId: '1',
+        teamName: 'South',
+        collectionName: 'orders',
+        recordId: '1',
+      }[name];
+      const near = [
+        `${right}x`,
+        right.slice(0, -1),
+        `%${right}%`,
+        `${right.slice(0, -1)}_`,
+        `${right}' OR '1'='1`,
+        ` ${right}`,
+        `${right} `,
+        `${right}\u0301`,
+        `${right},2`,
+      ];
+      if (name !== 'userEmail' && name !== 'userId')
+        near.push(right.toUpperCase() === right ? `0${right}` : right.toUpperCase());
+      for (const value of near) {
+        const { status, body } = await door.ask('GET', `{notes}?${new URLSearchParams({ [name]: value })}`);
+        const isRefused = status === 400 && body.message.startsWith(`${name}:`);
+        expect(isRefused || (status === 200 && body.data.length === 0), value).toBe(true);
+      }
+    },
+  );
 });

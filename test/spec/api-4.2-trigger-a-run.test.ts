@@ -192,3 +192,97 @@ test("the token's user | the run reads and writes data as him; attributed to tha
   expect(own.every(({ userId, recordIds = ['2'] }) => userId === tom.id && recordIds[0] === '2')).toBe(true);
   expect((await door.store.workflows.find(id))?.id).toBe(id);
 });
+
+test('authority | no other credential starts a run, in its place or beside it; what is refused starts nothing', async () => {
+  const { id, path } = await door.hook();
+  const { secret: mcp } = await door.make(['mcp:read', 'mcp:write', 'mcp:action']);
+  const { secret: expired } = await door.make(['all'], { expiresAt: Date.now() + 500 });
+  await new Promise((resolve) => setTimeout(resolve, 510));
+  const seen = [];
+  for (const secret of [mcp, expired, `${door.secret}x`, door.secret.slice(4), 'x'.repeat(5000)])
+    seen.push((await door.call(path, undefined, { secret })).status);
+  for (const headers of [
+    { Authorization: `Bearer ${door.secret}, Bearer ${mcp}` },
+    { Authorization: `Token ${door.secret}` },
+    { Authorization: '', 'X-Api-Key': door.secret },
+  ])
+    seen.push((await door.call(path, undefined, { headers })).status);
+  expect(seen).toEqual(Array(8).fill(401));
+  expect(await door.store.runs.list({ workflowId: id, limit: 5 })).toEqual([]);
+});
+
+test('record_id, unknown fields, 202 | 1 to 400 characters of any kind, kept to the letter; other members of any type; a Content-Type of any kind', async () => {
+  const { path } = await door.hook();
+  const ids = ['0', 'x'.repeat(400), ' a ', 'é\u{1F600}', '1|2|3', '{"a":1}', "' OR 1=1", '-1', 'null'];
+  for (const record_id of ids) {
+    const { status, json, headers } = await door.call(path, {
+      record_id,
+      workflow: 'x',
+      runId: 1,
+      user: null,
+      more: [{}],
+    });
+    expect([status, Object.keys(json ?? {}), headers.get('content-type')]).toEqual([
+      202,
+      ['runId'],
+      'application/json',
+    ]);
+    expect((await door.store.runs.find(String(json?.runId)))?.recordId).toBe(record_id);
+  }
+  const types = [];
+  for (const [at, type] of [
+    'application/json; charset=utf-8',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+  ].entries())
+    types.push((await door.call(path, { record_id: `t${at}` }, { headers: { 'Content-Type': type } })).status);
+  expect(types).toEqual([202, 202, 202]);
+  for (const body of [
+    { record_id: true },
+    { record_id: { id: '1' } },
+    { Record_id: '1' },
+    { 'record_id ': '1' },
+    [{ record_id: '1' }],
+  ])
+    expect((await door.call(path, body)).status, JSON.stringify(body)).toBe(400);
+});
+
+test("the token's user, not verified | who may not see the record or the collection: the run is made, and fails; the log has them, the token and the run", async () => {
+  await door.addUser({ email: 'rob@example.com', level: 'user', role: 'Reader of orders' });
+  const rob = (await door.store.identity.findUserByEmail('rob@example.com'))!;
+  const rights = { browse: true, read: true, edit: false, add: false, delete: false, export: false };
+  await door.store.permissions.setRole('Reader of orders', { orders: rights });
+  const { secret, token } = await door.make(['workflows:trigger'], { email: rob.email });
+  const { path } = await door.hook(reading);
+  const runs = [];
+  for (const record_id of ['2', '888888', 'no id']) runs.push((await door.call(path, { record_id }, { secret })).json?.runId);
+  const ends = [];
+  for (const run of runs) ends.push([(await ended(run)).state, (await ended(run)).userId]);
+  expect(ends).toEqual([['succeeded', rob.id], ['failed', rob.id], ['failed', rob.id]]);
+  await door.store.activity.flush();
+  const entries = await door.store.activity.search({ limit: 50, action: 'triggerWorkflow', userId: rob.id });
+  expect(entries.map(({ workflow, clientName, outcome, collection, team, type }) => [workflow?.runId, clientName, outcome, collection, team, type])).toEqual(
+    runs.toReversed().map((run) => [run, `token ${token.name}`, 'completed', 'orders', 'Operations', 'write']),
+  );
+}); // biome-ignore format: short
+
+test('409, latest | it is in the log as failed, and names the run; after another was published the run that is under way keeps its version', async () => {
+  const { id, path } = await door.hook();
+  const { json: first } = await door.call(path, { record_id: '77' });
+  const known = (await door.store.workflows.find(id))!;
+  const wanted = { ...known, concurrency: null, definition: JSON.stringify({ name: known.name, ...waiting }) };
+  await door.store.workflows.publish({ ...wanted, by: 1, of: { id, since: 1 } });
+  const again = await door.call(path, { record_id: '77' });
+  const { json: next } = await door.call(path, { record_id: '78' });
+  const versions = [];
+  for (const run of [first, next])
+    versions.push((await door.ask(`${runsPath}/${run?.runId}`, { secret: door.secret })).json?.version);
+  expect([again.status, Object.keys(again.json ?? {}).sort(), versions]).toEqual([
+    409,
+    ['code', 'error', 'message'],
+    [1, 2],
+  ]);
+  await door.store.activity.flush();
+  const [entry] = await door.store.activity.search({ limit: 1, action: 'triggerWorkflow', recordId: '77' });
+  expect([entry?.outcome, entry?.code]).toEqual(['failed', 'RUN_ONGOING']);
+});

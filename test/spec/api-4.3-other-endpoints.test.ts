@@ -235,4 +235,117 @@ describe('other endpoints', () => {
       (await door.ask('DELETE', `{notes}/${id}`)).status,
     ]).toEqual([[400], [400], [400], [400], [404], 404, 201, 1, 404, 400, 405]);
   }); // biome-ignore format: short
+
+  test('activity-logs, admin-logs, notes: the Admin role at the call, other methods, HEAD, and what is echoed', async () => {
+    const { email } = await door.shop.addUser({ email: 'dev@example.com', level: 'developer' });
+    const [secret, none] = [await door.secret(['all'], email), await door.secret(['workflows:trigger'])];
+    const environment = '/project/My%20project/environment/Production';
+    const lists = [`${environment}/activity-logs`, '/project/My%20project/admin-logs', `${environment}/notes`];
+    for (const path of lists) {
+      const seen = [];
+      for (const one of path.endsWith('logs') ? [path, `${path}/export`] : [path])
+        for (const sent of [secret, none]) seen.push((await door.ask('GET', one, { secret: sent })).status);
+      for (const method of ['PUT', 'DELETE', 'PATCH']) seen.push((await door.ask(method, path)).status);
+      expect([path, new Set(seen)]).toEqual([path, new Set([403, 405])]);
+      expect(await door.ask('HEAD', path)).toEqual({ status: 200, body: undefined });
+    }
+    for (const [path, query] of [
+      [lists[0], 'details=true&userId=1&type=write&outcome=completed&createdAt.gte=2020-01-01'],
+      [lists[1], 'userId=1&type=update&initiator=administrator&resource=team&createdAt.gte=2020-01-01'],
+    ] as const) {
+      const { parameters } = (await door.ask('GET', `${path}?${query}`)).body;
+      expect(parameters).toMatchObject({ ...Object.fromEntries(new URLSearchParams(query)), userId: 1, limit: 10 });
+    }
+  });
+
+  test('create and update of notes (write scope exists): notes: a message is edited by its author and by an administrator; a note that is full or gone; both in the activity log', async () => {
+    const { email } = await door.shop.addUser({ email: 'ann@example.com', level: 'admin' });
+    const secret = await door.secret(['notes:write'], email);
+    const note = await door.create({ content: 'hers', title: 'Shared' }, secret);
+    const path = `{notes}/${note.id}/messages/${note.messages[0].id}`;
+    const other = await door.create({ content: 'x' });
+    const answers = [
+      await door.ask('PATCH', path, { body: { content: 'of Ada' } }),
+      await door.ask('PATCH', path, { secret, body: { content: 'of Ann' } }),
+      await door.ask('PATCH', `{notes}/${other.id}/messages/${note.messages[0].id}`, {
+        body: { content: 'of another' },
+      }),
+      await door.ask('PATCH', `{notes}/${note.id}`, { body: { archived: true, title: 'Both' } }),
+      await door.ask('POST', '{notes}/999999/messages', { body: { content: 'x' } }),
+    ];
+    const seen = answers.map(({ status, body }) => [status, body.messages?.[0].content]);
+    expect(seen).toEqual([
+      [200, 'of Ada'],
+      [200, 'of Ann'],
+      [404, undefined],
+      [200, 'of Ann'],
+      [404, undefined],
+    ]);
+    expect([answers[3]!.body.title, answers[3]!.body.archivedAt === answers[3]!.body.updatedAt]).toEqual([
+      'Both',
+      true,
+    ]);
+    await door.shop.store.activity.flush();
+    const { data } = (
+      await door.ask('GET', '/project/My%20project/environment/Production/activity-logs?limit=4&type=write')
+    ).body;
+    expect(data.map(({ action, user }: { action: string; user: { email: string } }) => [action, user.email])).toEqual(
+      [
+        ['updateNote', 'ada@example.com'],
+        ['updateMessage', email],
+        ['updateMessage', 'ada@example.com'],
+        ['createMessage', 'ada@example.com'],
+      ].with(3, ['createNote', 'ada@example.com']),
+    );
+  });
+
+  test('activity-logs, admin-logs, notes: a cursor is taken as it was given and for its own list; the limit may be another', async () => {
+    for (const title of ['1', '2', '3']) await door.create({ title });
+    for (const email of ['u1@example.com', 'u2@example.com', 'u3@example.com']) await door.shop.addUser({ email });
+    await door.shop.store.activity.flush();
+    const environment = '/project/My%20project/environment/Production';
+    const lists = [`${environment}/notes`, `${environment}/activity-logs`, '/project/My%20project/admin-logs'];
+    const cursors: string[] = [];
+    for (const list of lists) cursors.push((await door.ask('GET', `${list}?limit=1`)).body.nextCursor);
+    for (const [at, list] of lists.entries()) {
+      const cursor = cursors[at]!;
+      const code = async (sent: string, more = '') =>
+        (await door.ask('GET', `${list}?limit=2&cursor=${encodeURIComponent(sent)}${more}`)).body.code;
+      const changed = Buffer.from(cursor, 'base64url').toString();
+      const encode = (text: string) => Buffer.from(text).toString('base64url');
+      const wrong = [
+        ...[
+          `${cursor}x`,
+          `${cursor}=`,
+          `${cursor}==`,
+          `${cursor}!`,
+          ` ${cursor}`,
+          `${cursor.slice(0, 9)} ${cursor.slice(9)}`,
+        ],
+        ...[
+          cursor.slice(1),
+          cursor.slice(0, -1),
+          cursor.toUpperCase(),
+          `${cursor}${cursor}`,
+          '1',
+          '0',
+          'null',
+          encode('[]'),
+        ],
+        ...[
+          encode(changed.replace(']', ',1]')),
+          encode(changed.replace(/,\d+\]/, ']')),
+          encode(changed.replace(/\d+\]/, '-1]')),
+        ],
+        ...[encode(changed.replace(/\d+\]/, '1.5]')), encode(changed.replace('["', '["x')), encode(`${changed} `)],
+        ...cursors.filter((_, other) => other !== at),
+      ];
+      for (const one of wrong) expect(await code(one), `${list} ${one}`).toBe('INVALID_CURSOR');
+      expect([await code(cursor), await code(cursor, '&userId=1'), await code('')]).toEqual([
+        undefined,
+        'INVALID_CURSOR',
+        'INVALID_ARGUMENT',
+      ]);
+    }
+  });
 });

@@ -1,7 +1,8 @@
 // Section 5 of the public API: the access that each token has at the moment of the call.
+import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
+import { type NoteDoor, notesPath, openNoteDoor } from '../api/note-door.ts';
 import { createBrowser } from '../oauth/flow.ts';
 import { goThrough, openUpstream } from '../oauth/upstream.ts';
 
@@ -215,4 +216,78 @@ test('Bearer | one header with one token, of 1 to 4096 characters, and it is sai
     ...Array(5).fill([401, form]),
     [401, expect.stringContaining('not an application token')],
   ]);
+}); // biome-ignore format: short
+
+const readings = ['activity_logs:read', 'admin_logs:read', 'notes:read'];
+const scopes = [...readings, 'notes:write', 'workflows:trigger', 'all'];
+test.each(scopes)('%s | alone, first and last of several: it gives the same, and takes nothing from the others', async (scope) => {
+  const grants: Record<string, readonly number[]> = { 'notes:read': [0], 'notes:write': [1], 'activity_logs:read': [2], 'admin_logs:read': [3], 'workflows:trigger': [], all: [0, 1, 2, 3, 4] };
+  for (const other of scopes.filter((one) => one !== scope)) {
+    const open = new Set([...grants[scope]!, ...grants[other]!]);
+    const expected = [200, 201, 200, 200, 200].map((status, at) => (open.has(at) ? status : 403));
+    expect([other, await statuses([scope, other])]).toEqual([other, expected]);
+  }
+}); // biome-ignore format: short
+
+test('Admin role, revoked, expire | at each endpoint, for each level, at the very next call', async () => {
+  const { store } = door.shop;
+  const { email } = await door.shop.addUser({ email: 'max@example.com', level: 'admin' });
+  const { id } = (await store.identity.findUserByEmail(email))!;
+  const asked = async (secret: string) => {
+    const answers = [];
+    for (const path of ['{notes}', activity, adminLogs, tokens, `${activity}/export?recordId=none`, `${adminLogs}/export?userId=999`])
+      answers.push((await fetch(`${door.shop.address}/v1${path.replace('{notes}', notesPath)}`, { headers: { authorization: `Bearer ${secret}` } })).status);
+    answers.push((await door.ask('POST', '{notes}', { secret, body: note })).status);
+    return new Set(answers);
+  };
+  const { token, secret } = await store.tokens.create({ userId: id, name: 'max', scopes: ['all'], expiresAt: Date.now() + 3_600_000 });
+  expect(await asked(secret)).toEqual(new Set([200, 201]));
+  for (const level of ['developer', 'editor', 'user'] as const) {
+    await store.members.change(id, { level });
+    expect([level, await asked(secret)]).toEqual([level, new Set([403])]);
+  }
+  await store.members.change(id, { level: 'admin' });
+  late = 3_600_001;
+  expect(await asked(secret)).toEqual(new Set([401]));
+  late = 0;
+  expect(await asked(secret)).toEqual(new Set([200, 201]));
+  expect((await door.ask('DELETE', `${tokens}/${token.id}`, { secret })).status).toBe(204);
+  expect(await asked(secret)).toEqual(new Set([401]));
+  const again = await store.tokens.create({ userId: id, name: 'max', scopes: ['all'] });
+  await store.identity.setDisabled(id, true);
+  expect(await asked(again.secret)).toEqual(new Set([401]));
+}); // biome-ignore format: short
+
+test('Admin role | asked again when the body has arrived: who loses it in between writes nothing', async () => {
+  const { store } = door.shop;
+  const { email } = await door.shop.addUser({ email: 'ray@example.com', level: 'admin' });
+  const { id } = (await store.identity.findUserByEmail(email))!;
+  const existing = await door.create({ content: 'of before' });
+  const message = `${notesPath}/${existing.id}/messages/${existing.messages[0].id}`;
+  for (const [method, path, body] of [
+    ['POST', notesPath, { ...note, title: 'of Ray' }],
+    ['PATCH', `${notesPath}/${existing.id}`, { title: 'of Ray' }],
+    ['POST', `${notesPath}/${existing.id}/messages`, { content: 'of Ray' }],
+    ['PATCH', message, { content: 'of Ray' }],
+  ] as const) {
+    const secret = await door.secret(['all'], email);
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const left = async () => Number((await fetch(`${door.shop.address}/v1/token`, { headers })).headers.get('x-ratelimit-remaining'));
+    const first = await left();
+    const text = JSON.stringify(body);
+    const sent = httpRequest(`${door.shop.address}/v1${path}`, { method, headers: { ...headers, 'transfer-encoding': 'chunked' } });
+    const answer = new Promise<number | undefined>((resolve, reject) => {
+      sent.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+    });
+    sent.write(text.slice(0, 5));
+    // The call was counted: its rights were checked, and it waits for the rest of its body.
+    let calls = 0;
+    await expect.poll(async () => first - (await left()) - ++calls, { interval: 20, timeout: 10_000 }).toBe(1);
+    await store.members.change(id, { level: 'developer' });
+    sent.end(text.slice(5));
+    expect([method, path, await answer]).toEqual([method, path, 403]);
+    await store.members.change(id, { level: 'admin' });
+  }
+  const { data } = (await door.ask('GET', '{notes}?limit=100')).body;
+  expect(JSON.stringify(data)).not.toContain('of Ray');
 }); // biome-ignore format: short

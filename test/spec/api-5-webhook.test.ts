@@ -56,3 +56,25 @@ test('webhook | what the token may not see, the run may not see: a collection, a
   await door.store.permissions.setScope('Operations', 'orders', null);
   expect(seen).toEqual(['succeeded', 403, 'succeeded', 'failed']);
 });
+
+test('webhook | the scope in any place among others, no scope of /mcp, each level; the team of now', async () => {
+  const { path } = await door.hook();
+  await door.addUser({ email: 'wes@example.com', team: 'West' });
+  let record = 100;
+  const statusOf = async (secret: string) => (await door.call(path, { record_id: `${record++}` }, { secret })).status;
+  const seen: Record<string, number> = {};
+  for (const scopes of [['notes:read', 'workflows:trigger'], ['workflows:trigger', 'notes:read'], ['notes:read', 'all'], ['all', 'notes:read'], ['notes:read', 'notes:write', 'activity_logs:read', 'admin_logs:read'], ['mcp:read', 'mcp:write', 'mcp:action']])
+    seen[scopes.join(' ')] = await statusOf((await door.make(scopes)).secret);
+  expect(Object.values(seen)).toEqual([202, 202, 202, 202, 403, 401]);
+  for (const level of ['user', 'editor', 'developer', 'admin'] as const) {
+    const { email } = await door.addUser({ email: `w-${level}@example.com`, level, role: 'Administrator' });
+    const { id } = (await door.store.identity.findUserByEmail(email))!;
+    const { secret } = await door.make(['workflows:trigger'], { email });
+    const statuses = [await statusOf(secret)];
+    await door.store.members.change(id, { team: 'West' });
+    statuses.push(await statusOf(secret));
+    await door.store.members.change(id, { team: 'Operations' });
+    statuses.push(await statusOf(secret));
+    expect([level, statuses]).toEqual([level, [202, 403, 202]]);
+  }
+}); // biome-ignore format: short

@@ -94,3 +94,27 @@ test('401, 403 | every endpoint says so, with WWW-Authenticate; a token that was
     refused.map(({ status, headers }) => [status, headers.get('www-authenticate')?.includes('insufficient_scope')]),
   ).toEqual(Array(3).fill([403, true]));
 });
+
+test('401, 403 | { error: <text>, message: <text> } at each method and path; a token is looked at before the path, and rights before the body', async () => {
+  const { secret } = await ways.make(['notes:read']);
+  const { secret: expired } = await ways.make(['all'], { expiresAt: Date.now() + 30_000 });
+  const { secret: mcp } = await ways.make(['mcp:read']);
+  late = 31_000;
+  for (const path of [notesPath, `${notesPath}/1`, '/v1/token', '/v1/project/My%20project/tokens', '/v1/nothing', notesPath.replace('Production', 'none')])
+    for (const method of ['GET', 'POST', 'PATCH', 'DELETE'])
+      for (const sent of [undefined, expired, mcp, 'x']) {
+        const answer = await ways.ask(path, { method, ...(sent !== undefined && { secret: sent }), body: method === 'GET' ? undefined : '{' } as never);
+        const about = `${method} ${path} ${sent}`;
+        expect([answer.status, answer.json?.error, answer.json?.code], about).toEqual([401, 'Unauthorized', 'UNAUTHENTICATED']);
+        expect(`${answer.json?.message}`.includes('expired'), about).toBe(sent === expired);
+        expect(answer.headers.get('www-authenticate'), about).toBe(`Bearer realm="public api"${sent === undefined ? '' : ', error="invalid_token"'}`);
+      }
+  late = 0;
+  const headers = { 'Content-Type': 'application/json' };
+  for (const [method, path] of [['POST', notesPath], ['PATCH', `${notesPath}/1`], ['POST', `${notesPath}/1/messages`], ['PATCH', `${notesPath}/1/messages/1`], ['DELETE', '/v1/project/My%20project/tokens/1'], ['GET', '/v1/project/My%20project/tokens']] as const) {
+    const refused = await ways.ask(path, { secret, method, headers, ...(method !== 'GET' && { body: '{' }) });
+    const { status, json } = refused;
+    expect([status, json?.error, json?.code, shapeOf(refused)], `${method} ${path}`).toEqual([403, 'Forbidden', 'DENIED', errorShape]);
+    expect(json?.message).toContain(path.includes('tokens') ? 'scope all' : 'notes:write');
+  }
+}); // biome-ignore format: short

@@ -95,3 +95,161 @@ test('5XX | server error; body has `code` and `message`', async () => {
   expect(broken.text).not.toMatch(/notes|table|select|sqlite/i);
   expect(ways.observed.filter(({ type }) => type === 'failure')).toHaveLength(1);
 });
+
+test('429 | the limit of a day too; refused calls take none, another token is free, and each answer has the headers of the limit that is nearest', async () => {
+  let late = 0;
+  const clock = { ...systemClock, now: () => Date.now() + late };
+  const env = { SERVICE_API_PER_MINUTE: '2', SERVICE_API_PER_HOUR: '3', SERVICE_API_PER_DAY: '4' };
+  const few = await openWays({ env, app: { clock } });
+  onTestFinished(() => few.stop());
+  const { secret } = await few.make(['notes:read']);
+  const seen = [];
+  for (const step of [0, 0, 0, 61_000, 0, 3_600_000, 0, 3_600_000]) {
+    late += step;
+    const { status, headers, json } = await few.ask(notesPath, { secret });
+    const [limit, left] = ['limit', 'remaining'].map((name) => headers.get(`x-ratelimit-${name}`));
+    seen.push([status, limit, left, Math.round(Number(headers.get('retry-after')) / 60), json?.error, json?.code]);
+  }
+  const over = ['Too many requests', 'RATE_LIMITED'];
+  expect(seen.map((one) => one.filter((part) => part !== undefined))).toEqual([
+    [200, '2', '1', 0],
+    [200, '2', '0', 0],
+    [429, '2', '0', 1, ...over],
+    [200, '3', '0', 0],
+    [429, '3', '0', 59, ...over],
+    [200, '4', '0', 0],
+    [429, '4', '0', 24 * 60 - 61, ...over],
+    [429, '4', '0', 24 * 60 - 121, ...over],
+  ]);
+  expect((await few.ask(notesPath, { secret: (await few.make(['notes:read'])).secret })).status).toBe(200);
+});
+
+test('4XX | 400: which parameter or member is wrong, and what is expected; 404 and 405: which path and method', async () => {
+  const headers = { 'Content-Type': 'application/json' };
+  const told = [];
+  for (const [method, path, body] of [
+    ['GET', `${notesPath}?limit=0`],
+    ['GET', `${notesPath}?userId=x`],
+    ['GET', `${notesPath}?createdAt.gt=soon`],
+    ['GET', `${notesPath}?colectionName=orders`],
+    ['GET', `${notesPath}?teamName=a&teamName=b`],
+    ['GET', `${notesPath}?cursor=x`],
+    ['POST', notesPath, '{'],
+    ['POST', notesPath, '{}'],
+    ['POST', notesPath, '{"title":"x","collectionName":"orders","recordId":1}'],
+    ['POST', notesPath, '[]'],
+    ['PATCH', `${notesPath}/1`, '{}'],
+    ['PATCH', `${notesPath}/999`, '{"title":"x"}'],
+    ['GET', `${notesPath}/x`],
+    ['GET', '/v1/none'],
+    ['DELETE', notesPath],
+  ] as const) {
+    const { secret } = await ways.make(['all']);
+    const answer = await ways.ask(path, { secret, method, ...(body !== undefined && { body, headers }) });
+    expect([shapeOf(answer), answer.headers.get('content-type')], path).toEqual([errorShape, 'application/json']);
+    told.push([answer.status, answer.json?.code, `${answer.json?.message}`.slice(0, 44)]);
+  }
+  expect(told).toMatchInlineSnapshot(`
+    [
+      [
+        400,
+        "INVALID_ARGUMENT",
+        "limit: expected a whole number from 1 to 100",
+      ],
+      [
+        400,
+        "INVALID_ARGUMENT",
+        "userId: expected a whole number from 1 to 21",
+      ],
+      [
+        400,
+        "INVALID_ARGUMENT",
+        "createdAt.gt: expected an ISO 8601 date or d",
+      ],
+      [
+        400,
+        "INVALID_ARGUMENT",
+        "colectionName: unknown parameter. Near: coll",
+      ],
+      [
+        400,
+        "INVALID_ARGUMENT",
+        "teamName: sent more than once.",
+      ],
+      [
+        400,
+        "INVALID_CURSOR",
+        "This cursor does not belong to this query. R",
+      ],
+      [
+        400,
+        "MALFORMED_JSON",
+        "The request body is not usable JSON: it does",
+      ],
+      [
+        400,
+        "INVALID_ARGUMENT",
+        "title: Invalid input: expected string, recei",
+      ],
+      [
+        400,
+        "INVALID_ARGUMENT",
+        "recordId: Invalid input: expected string, re",
+      ],
+      [
+        400,
+        "INVALID_ARGUMENT",
+        "body: Invalid input: expected object, receiv",
+      ],
+      [
+        400,
+        "INVALID_ARGUMENT",
+        "body: Send title, archived or both.",
+      ],
+      [
+        404,
+        "NOT_FOUND",
+        "Not found: note 999.",
+      ],
+      [
+        400,
+        "INVALID_ARGUMENT",
+        "noteId: expected a whole number.",
+      ],
+      [
+        404,
+        "NOT_FOUND",
+        "Not found: /v1/none.",
+      ],
+      [
+        405,
+        "METHOD_NOT_ALLOWED",
+        "DELETE is not allowed here; use GET or POST.",
+      ],
+    ]
+  `);
+});
+
+test('429 | the headers to the second, of a clock that stands still in the middle of one: no call before the time that they name is of use', async () => {
+  let now = Math.floor(Date.now() / 1000) * 1000 + 250;
+  const clock = { ...systemClock, now: () => now };
+  const few = await openWays({ env: { SERVICE_API_PER_MINUTE: '2' }, app: { clock } });
+  onTestFinished(() => few.stop());
+  const { secret } = await few.make(['notes:read']);
+  const start = now;
+  const seen = [];
+  for (const at of [0, 10_500, 10_500, 59_700, 59_999, 60_000]) {
+    now = start + at;
+    const { status, headers } = await few.ask(notesPath, { secret });
+    const reset = Number(headers.get('x-ratelimit-reset')) - (start - 250) / 1000;
+    seen.push([status, headers.get('x-ratelimit-remaining'), reset, headers.get('retry-after')]);
+  }
+  expect(seen).toEqual([
+    [200, '1', 61, null],
+    [200, '0', 61, null],
+    [429, '0', 61, '50'],
+    [429, '0', 61, '1'],
+    [429, '0', 62, '1'],
+    [200, '1', 121, null],
+  ]);
+});

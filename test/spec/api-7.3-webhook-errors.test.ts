@@ -163,3 +163,49 @@ test('404 | of a workflow that is gone; 429 | the seconds to wait are those that
   await tables.close();
   expectRefused(await door.call(path), 404, 'UNKNOWN_WEBHOOK');
 });
+
+test('400, 401, 403, 404, 409, 429 | each has its meaning, a message and the headers of its own, and starts no run', async () => {
+  const { id, path } = await door.hook();
+  await door.addUser({ email: 'olga@example.com', team: 'North', level: 'admin' });
+  const { secret } = await door.make(['all'], { email: 'olga@example.com' });
+  const first = await door.call(path, { record_id: 'x' });
+  const none = { method: 'POST', body: '{"record_id":"1"}' };
+  const answers = [await door.call(`${path.slice(0, -1)}!`), await door.ask(path, none), await door.call(path, undefined, { secret }), await door.call(path, { record_id: 'x' }), await door.call(path, '{}')];
+  answers.push(await door.call(path, { record_id: 'y' }));
+  await door.change(id, { enabled: false });
+  answers.push(await door.call(path, { record_id: 'y' }));
+  expect(answers.map(({ status, json, headers }) => [status, json?.code, json?.error, headers.get('www-authenticate'), headers.has('retry-after'), headers.get('cache-control')])).toEqual([
+    [400, 'INVALID_WEBHOOK_ADDRESS', 'Bad request', null, false, 'no-store'],
+    [401, 'UNAUTHENTICATED', 'Unauthorized', 'Bearer realm="public api"', false, 'no-store'],
+    [403, 'DENIED', 'Forbidden', 'Bearer realm="public api", error="insufficient_scope"', false, 'no-store'],
+    [409, 'RUN_ONGOING', answers[3]?.json?.message, null, false, 'no-store'],
+    [400, 'INVALID_ARGUMENT', 'Bad request', null, false, 'no-store'],
+    [429, 'RATE_LIMITED', 'Too many requests', null, true, 'no-store'],
+    [404, 'UNKNOWN_WEBHOOK', 'Not found', null, false, 'no-store'],
+  ]);
+  expect(answers[5]?.json?.retry_after).toBe(Number(answers[5]?.headers.get('retry-after')));
+  expect((await door.store.runs.list({ workflowId: id, limit: 9 })).map((run) => run.id)).toEqual([first.json?.runId]);
+}); // biome-ignore format: short
+
+test('401, 403 | of each account and token: who is disabled is as unknown as a token that was never made', async () => {
+  const { path } = await door.hook();
+  const told = async (secret: string) => {
+    const { status, json, headers } = await door.call(path, { record_id: '9' }, { secret });
+    return [status, json?.code, headers.get('www-authenticate')?.split('error=')[1]];
+  };
+  const unknown = [401, 'UNAUTHENTICATED', '"invalid_token"'];
+  const { email } = await door.addUser({ email: 'dora@example.com', level: 'admin' });
+  const { id } = (await door.store.identity.findUserByEmail(email))!;
+  const { secret, token } = await door.make(['all'], { email });
+  const seen = [await told(`svc_${'b'.repeat(43)}`), await told((await door.make(['mcp:read'], { email })).secret)];
+  await door.store.identity.setDisabled(id, true);
+  seen.push(await told(secret));
+  await door.store.identity.setDisabled(id, false);
+  await door.store.members.change(id, { level: 'user', role: 'Member' });
+  expect(await told(secret)).toEqual([403, 'DENIED', '"insufficient_scope"']);
+  await door.store.members.change(id, { level: 'user', role: 'Administrator' });
+  expect((await told(secret))[0]).toBe(202);
+  await door.store.tokens.revoke(token.id);
+  seen.push(await told(secret));
+  expect(seen).toEqual(Array(4).fill(unknown));
+});

@@ -87,3 +87,17 @@ test('public API rate | per token | enforced; 429 with Retry-After; responses ca
   // Another token of the same user.
   expect((await ways.ask(notesPath, { secret: other.secret })).headers.get('x-ratelimit-remaining')).toBe('19');
 });
+
+test('active runs, limit query parameter | to the letter of the record; of each team its own; as many notes as are asked for', async () => {
+  const { path } = await ways.hook();
+  const statuses = [];
+  for (const record_id of ['1', '10', '01', '1', '1 ', '10']) statuses.push((await ways.call(path, { record_id })).status);
+  expect(statuses).toEqual([202, 202, 202, 409, 202, 409]);
+  const { secret } = await ways.make(['all']);
+  const counted = [];
+  for (const limit of [2, 7, 10]) {
+    const { json } = await ways.ask(`${notesPath}?limit=${limit}`, { secret });
+    counted.push([((json?.data ?? []) as unknown[]).length, json?.hasMore]);
+  }
+  expect(counted).toEqual([[2, true], [7, true], [10, true]]);
+}); // biome-ignore format: short

@@ -40,3 +40,26 @@ test('webhook URL: does not change when the workflow is published again; changes
   await ways.change(id, { regenerate: true });
   expect(await ways.pathOf(id)).not.toBe(path);
 });
+
+test('Public API paths, webhook URL | the document, the trigger and the path: one public address, also behind a path of a proxy and in a host application', async () => {
+  const proxied = await openWebhookDoor({ env: { SERVICE_PUBLIC_URL: 'https://portico.example/data' } });
+  try {
+    const document = (await proxied.ask('/v1/openapi.json')).json as unknown as ApiDocument;
+    expect(document.servers.map(({ url }) => url)).toEqual(['https://portico.example/data']);
+    const { id, path } = await proxied.hook();
+    const { json } = await proxied.ask(`/v1/project/My%20project/environment/Production/workflows/${id}`, {
+      secret: proxied.secret,
+    });
+    const { url } = (json?.trigger ?? {}) as { url: string };
+    expect([new URL(url).origin, path.startsWith('/data/v1/webhooks/workflows/')]).toEqual([
+      'https://portico.example',
+      true,
+    ]);
+    expect([(await proxied.call(path)).status, (await proxied.call(path.slice(5), { record_id: '2' })).status]).toEqual(
+      [202, 202],
+    );
+    expect((await proxied.ask(`/data${notesPath}`, { secret: proxied.secret })).status).toBe(200);
+  } finally {
+    await proxied.stop();
+  }
+});

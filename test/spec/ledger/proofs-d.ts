@@ -1,4 +1,193 @@
+// The public API and the webhook: their suites by subject, and the console and the store where a row shows there.
 import type { Proof } from './decisions.ts';
 
+const inSuite =
+  (name: string) =>
+  (...titles: readonly string[]): Proof => ({ file: `test/${name}.test.ts`, titles });
+
+const notes = inSuite('api/notes');
+const storedNotes = inSuite('store/notes');
+const activityLogs = inSuite('api/activity-logs');
+const adminLogs = inSuite('api/admin-logs');
+const anyCall = inSuite('api/api');
+const wrongThings = inSuite('api/wrong-things');
+const webhook = inSuite('api/webhook');
+const workflows = inSuite('api/workflows');
+const documented = inSuite('api/openapi');
+const limits = inSuite('api/limits');
+const tokenPages = inSuite('console/tokens');
+const workflowPages = inSuite('console/workflows');
+const notePages = inSuite('console/notes');
+const logPages = inSuite('console/logs');
+const storedTokens = inSuite('store/tokens');
+const storedRuns = inSuite('store/runs');
+
+const paths = [
+  anyCall('names of projects are case sensitive, unknown paths are 404 and wrong methods 405, in JSON'),
+  wrongThings('addresses: unknown ones, encoded slashes, dots, and what cannot be decoded'),
+];
+const randomNotes = inSuite('api/notes-random')(
+  'random notes and filters on $dialect are answered as a naive memory does',
+);
+const rangesOfNotes = storedNotes('whether a range has few notes or many, the same are found');
+const namesByBytes = storedNotes('names compare by their bytes: neither case nor blanks at the end are passed over');
+const wrongNotes = notes('wrong things are 400 or 404, with error, message and code, and the name of what is wrong');
+const createdNote = notes('a note is created with its first message, and found by its id and in the list');
+const changedNote = notes(
+  'it is renamed, archived and brought back; messages are added and edited; each moves updatedAt',
+);
+const timesOfNotes = storedNotes(
+  'of notes that are made at once each has a time of its own, and later ids have later ones',
+);
+const addedMessages = storedNotes('messages that are added at once are all there, and counted');
+const leftNotes = storedNotes(
+  'notes stay when their writer is disabled and their team is removed, and go with their environment',
+);
+const cleanContent = [
+  notes('what a message holds is sanitized; what is nothing then is refused'),
+  notePages(
+    'what stands in the storage is sanitized once more when it is shown',
+    'what is typed comes back as it was typed; other HTML is edited as HTML',
+  ),
+];
+const inEachState = inSuite('spec/api-2.2-note')(
+  'object, id, title, recordId, createdAt, updatedAt, archivedAt, user, environment, team, collection, messages: of notes in each state, in each answer',
+);
+const byId = [createdNote, changedNote];
+const madeToken = tokenPages('one for the public API is made, shown on the answer alone, and is what was chosen');
+const ownToken = anyCall('every token can see what it is');
+const storedToken = storedTokens('a token is random, told once, and kept as its SHA-256');
+const revokedToken = [
+  tokenPages('is felt by the next call, and asked a second time does nothing'),
+  storedTokens(
+    'one that counts is kept in memory, until it is revoked anywhere',
+    'revoking takes the row away, raises the version of grants and is in the admin log; a second time is nothing',
+  ),
+];
+const rightsAtTheCall = [
+  anyCall('the Admin role and the scope are asked at the call, and what is missing is named'),
+  notes('scopes and the Admin role are asked at the call'),
+];
+const noToken = [
+  anyCall('without a token that counts: 401, with error, message and code, and the reason'),
+  wrongThings(
+    'tokens that do not count: 401, and none of them is told from another by more than its message',
+    'a token in another place than the header is none, and neither is a cookie',
+  ),
+];
+const filteredNotes = [namesByBytes, rangesOfNotes, randomNotes];
+const triggerPages = workflowPages(
+  'is switched on, called, given a new address, and switched off; a secret is shown once it is asked for',
+  'is not shown to a user, and not changed by one',
+);
+const replacedAddress = webhook(
+  'regenerating is felt by the next call of another process; disabled is 404, and a replaced address stays 400',
+);
+const forgedAddress = webhook(
+  'what was forged, cut off, changed, or made for another environment is refused before anything is asked of the storage',
+);
+const wrongBodies = webhook('the body %j is %s');
+const firstWrongThing = webhook('of wrong things together the first in order is told');
+const oneRun = storedRuns(
+  'of many that start one workflow on one record at once, one does; when it is over, another may',
+);
+const countedCalls = webhook(
+  'each webhook has its calls a minute, in all processes together; refused tokens are counted by the address',
+);
+const limitHeaders = [
+  anyCall('calls are counted for each token, told with every answer, and refused when there are too many'),
+  limits(
+    'errors are counted and have the headers too; without a token that counts there are none',
+    'a client that stops at 0 and goes on at X-RateLimit-Reset is never refused at all',
+  ),
+];
+const triggerView = workflows(
+  'a workflow is shown to those who see its collection in its team, its trigger to editors and up',
+);
+
+const times = ['createdAt', 'updatedAt', 'archivedAt'].flatMap((time) =>
+  ['eq', 'lt', 'lte', 'gt', 'gte'].map((comparison) => `${time}.${comparison}`),
+);
+const each = (section: string, names: readonly string[], of: readonly Proof[]) =>
+  Object.fromEntries(names.map((name) => [`${section} · ${name}`, of]));
+
 /** By the id of the row. */
-export const proofsD: Readonly<Record<string, readonly Proof[]>> = {};
+export const proofsD: Readonly<Record<string, readonly Proof[]>> = {
+  ...each('api 1 · paths name', ['project', 'environment'], paths),
+  ...each('api 2.1', ['hasMore', 'data'], [rangesOfNotes, randomNotes]),
+  'api 2.1 · parameters': [randomNotes],
+  ...each('api 2.2', ['object', 'title', 'recordId', 'environment', 'collection'], byId),
+  ...each('api 2.2', ['id', 'createdAt'], [...byId, timesOfNotes]),
+  ...each('api 2.2', ['updatedAt', 'messages'], [...byId, addedMessages]),
+  'api 2.2 · archivedAt': byId,
+  ...each('api 2.2', ['user', 'team'], [...byId, leftNotes]),
+  ...each('api 2.3', ['User · id', 'User · username', 'User · email', 'User · object'], [createdNote, leftNotes, inEachState]),
+  ...each('api 2.3', ['Team · object', 'Team · name'], [createdNote, leftNotes, inEachState]),
+  ...each('api 2.3', ['Environment · object', 'Environment · name', 'Collection · object', 'Collection · name'], [createdNote, inEachState]),
+  ...each('api 2.3 · Note message', ['object', 'createdAt', 'user'], [...byId, inEachState]),
+  'api 2.3 · Note message · content': [...byId, ...cleanContent],
+  ...each('api 2.5', ['name', 'scopes'], [madeToken, ownToken, storedToken]),
+  'api 2.5 · value': [madeToken, ownToken, storedToken, tokenPages('the same form sent again, as a reload does, shows nothing and makes nothing')],
+  'api 2.5 · project': [wrongThings('the token of another project is unknown here, whatever it may there')],
+  'api 2.5 · creation date': [ownToken, storedToken],
+  'api 2.5 · last used': [ownToken, storedTokens('uses are gathered and written together, at the latest when the store closes; the latest counts')],
+  'api 2.5 · expiration date': [ownToken, tokenPages('it ends at the end of the day that was named, where the person lives')],
+  'api 2.6 · Activity log': [
+    activityLogs('an entry has the members of the contract, and what the call came to where it is asked for', 'an entry of a run says of which workflow, run and step it is', 'every tool and every route of the agent has a name in the document'),
+    logPages('an administrator finds an entry by the record, opens it, and takes all that fits as a file'),
+  ],
+  'api 2.6 · admin log': [
+    adminLogs('a change of a member tells who made it, and all of the member before and after', '%s finds what was made'),
+    logPages('the admin log tells what was before and after'),
+  ],
+  'api 3.1 · an editor disables the trigger': [triggerPages, replacedAddress, triggerView],
+  'api 3.1 · an editor regenerates the URL': [triggerPages, replacedAddress, forgedAddress],
+  'api 3.2 · queued': [workflows('runs come in pages, each once; a user is shown his own, an editor those of his team')],
+  ...each('api 3.2', ['active run', 'fresh run'], [oneRun, workflowPages('a second one on the same record leads to the first, which can be ended')]),
+  'api 3.3 · archivedAt': [changedNote, notePages('a note is begun, written to, edited by its author and by administrators alone, renamed and archived')],
+  ...each('api 4.1', ['projectName', 'environmentName'], [...paths, wrongNotes, inSuite('spec/api-1-what-it-does')('project, environment | both names, to the letter and in their places: %s')]),
+  ...each('api 4.1', ['limit', 'sorted by id descending'], [wrongNotes, rangesOfNotes, randomNotes]),
+  ...each('api 4.1', ['userEmail', 'userId', 'teamName', 'collectionName', 'recordId'], [...filteredNotes, wrongNotes]),
+  ...each('api 4.1', times, [rangesOfNotes, randomNotes]),
+  'api 4.1 · Admin role': rightsAtTheCall,
+  'api 4.2 · {webhook_url}': [forgedAddress, replacedAddress, webhook('an address goes on after keys were rotated in another process, new ones are known at once, and retired keys count no more', 'in a host application it lies below what the host leaves to us, and nowhere else')],
+  'api 4.2 · authority': [firstWrongThing],
+  'api 4.2 · latest': [storedRuns('a workflow is published, gets versions, and the later of two who began with one version is told')],
+  'api 4.2 · record_id': [wrongBodies],
+  'api 4.2 · unknown fields': [wrongBodies],
+  'api 4.2 · not verified': [inSuite('workflow/executor')('a missing record ends it')],
+  'api 4.2 · 202': [webhook('a repeat with an idempotency key is told of the same run, for another record it is refused')],
+  'api 4.2 · 409': [oneRun, webhook('a repeat with an idempotency key is told of the same run, for another record it is refused')],
+  "api 4.2 · the token's user": [
+    workflowPages('a run goes on when the token that started it is revoked, which starts no more'),
+    activityLogs('an entry of a run says of which workflow, run and step it is'),
+  ],
+  'api 4.3 · activity-logs': [
+    activityLogs('pages by cursor hold every entry once, also where times are equal', '%s finds %i', '%s is refused with what is wrong', 'a cursor of another query is refused; so are other scopes, members who are no administrators, and other names', 'the export goes on where a copy ended, and no cell of the table is a formula'),
+  ],
+  'api 4.3 · admin-logs': [adminLogs('%s finds what was made', '%s is 400', 'pages by cursor and the export hold every entry once, in opposite orders')],
+  'api 4.3 · notes': [...byId, wrongNotes, notes('a collection that is hidden answers as one that is not there, and so does a record', 'writing leaves a mark in the activity log, also where nothing is written')],
+  'api 5 · Bearer': noToken,
+  'api 5 · Admin role': [...rightsAtTheCall, tokenPages('who has not got the Admin role is told so on the form, and the call is refused until he has it')],
+  'api 5 · SSO': [wrongThings('where single sign-on is switched on, a token made without it is 401 and says so; one made through it counts')],
+  'api 5 · revoked': revokedToken,
+  'api 5 · expire': [ownToken, tokenPages('it ends at the end of the day that was named, where the person lives')],
+  ...each('api 5 · level', ['read-only', 'read-write'], [ownToken, ...rightsAtTheCall]),
+  ...each('api 5 · scope', ['activity_logs:read', 'admin_logs:read', 'notes:read', 'notes:write', 'all'], [...rightsAtTheCall, madeToken]),
+  'api 5 · webhook': [firstWrongThing],
+  'api 7.1 · 401': noToken,
+  'api 7.1 · 403': rightsAtTheCall,
+  'api 7.1 · An expired token': [ownToken],
+  'api 7.2 · 429': limitHeaders,
+  'api 7.2 · 4XX': [wrongNotes, ...paths, wrongThings('bodies: JSON whatever they call themselves, and nothing else')],
+  'api 7.3 · 400': [wrongBodies, forgedAddress, replacedAddress, firstWrongThing],
+  ...each('api 7.3', ['401', '403', '404'], [firstWrongThing, replacedAddress]),
+  'api 7.3 · 409': [oneRun],
+  'api 7.3 · 429': [countedCalls],
+  'api 8 · limit query parameter': [wrongNotes],
+  'api 8 · webhook rate': [countedCalls],
+  'api 8 · active runs': [oneRun],
+  'api 8 · public API rate': [...limitHeaders, inSuite('spec/api-7.2-notes-listing-errors')('429 | the limit of a day too; refused calls take none, another token is free, and each answer has the headers of the limit that is nearest'), inSuite('store/quotas')('side by side in two processes: as many get through as there are points, and refused ones take none')],
+  'api 9 · Public API paths': [documented('it is there without a token, says OpenAPI 3.1, and has an operation for each route and the webhook, and no other')],
+  'api 9 · webhook URL': [replacedAddress, storedRuns('an address has a version that only regeneration raises')],
+}; // biome-ignore format: a table

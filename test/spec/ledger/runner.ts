@@ -48,7 +48,7 @@ export const testsOf = (row: Row, tests: readonly SpecTest[]): SpecTest[] =>
 
 /** Whether the name of a test ends with this title, which may be a template of `test.each`. */
 function isOf(title: string, whole: string): boolean {
-  const parts = title.split(/%[sj]|\$\w+/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const parts = title.split(/%[sdij]|\$\w+/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`(^| > | )${parts.join('.*')}$`).test(whole);
 }
 
