@@ -32,9 +32,11 @@ export function findOffences(tests: readonly SpecTest[]): string[] {
 
 /** Lists tests that differ only in the database once. */
 function line({ id, proofs, ...row }: Row, tests: readonly SpecTest[]): string {
-  const told = proofs
-    ? proofs.flatMap(({ file, titles }) => titles.map((title) => link(file, title)))
-    : testsOf({ id, ...row }, tests).map(({ file, title }) => link(file, title.split(' > ').at(-1)!));
+  const quoting = testsOf({ id, ...row, proofs: [] }, tests);
+  const told = [
+    ...quoting.map(({ file, title }) => link(file, title.split(' > ').at(-1)!)),
+    ...proofs.flatMap(({ file, titles }) => titles.map((title) => link(file, title))),
+  ];
   const reason = pending.get(id);
   return `| ${id} | ${[...new Set(told)].join('<br>') || (reason ? `not yet: ${reason}` : 'not yet')} |`;
 }

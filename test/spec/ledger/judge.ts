@@ -1,18 +1,20 @@
 // Finds problems in the ledger, one line each.
 import { existsSync, readFileSync } from 'node:fs';
-import type { Proof } from './decisions.ts';
 import { mutations, points } from './mutations.ts';
 import { pending } from './pending.ts';
-import { rows } from './rows.ts';
+import { proofs } from './proofs.ts';
+import { type Row, rows } from './rows.ts';
 import { type SpecTest, testsOf, timesIn } from './runner.ts';
 
 export function judgeLedger(tests: readonly SpecTest[]): string[] {
   const ids = new Set(rows.map(({ id }) => id));
-  const unknown = [...pending.keys(), ...mutations.keys()].filter((id) => !ids.has(id));
+  const unknown = [...pending.keys(), ...mutations.keys(), ...proofs.keys()].filter((id) => !ids.has(id));
   return [
     ...unknown.map((id) => `'${id}' is no row of test/spec/ledger/rows.ts`),
     ...rows.flatMap((row) =>
-      row.proofs ? judgeDecision(row.id, row.proofs) : judgeRow(row.id, testsOf(row, tests).length),
+      row.section === 'decisions'
+        ? judgeDecision(row)
+        : [...judgeRow(row.id, testsOf({ ...row, proofs: [] }, tests).length), ...findMissing(row)],
     ),
     ...points.flatMap(([id, { file, text, into }]) => {
       const same = mutations
@@ -26,11 +28,16 @@ export function judgeLedger(tests: readonly SpecTest[]): string[] {
   ];
 }
 
-/** Searches the tests in the text of their files, to avoid loading the files. */
-function judgeDecision(id: string, proofs: readonly Proof[]): string[] {
+function judgeDecision(row: Row): string[] {
+  const { id, proofs } = row;
   if (proofs.length === 0)
     return pending.has(id) ? [] : [`${id} has no test: name one in test/spec/ledger/decisions.ts`];
   if (pending.has(id)) return [`${id} has a test: it is no longer pending`];
+  return findMissing(row);
+}
+
+/** Searches the proofs in the text of their files, to avoid loading the files. */
+function findMissing({ id, proofs }: Row): string[] {
   return proofs.flatMap(({ file, titles }) => {
     const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
     return titles.filter((title) => !text.includes(title)).map((title) => `${id}: no test '${title}' in ${file}`);

@@ -18,7 +18,7 @@ const chosen = choose(
   ),
 );
 
-const elsewhere = chosen.flatMap(({ proofs = [] }) => proofs.map(({ file }) => file));
+const elsewhere = chosen.flatMap(({ proofs }) => proofs.map(({ file }) => file));
 const runner = await openRunner([...new Set(elsewhere)]);
 const broken = [...findOffences(runner.tests), ...(await judgeItself(runner)), ...(await judgeGreen(runner))];
 for (const offence of broken) console.log(offence);

@@ -9,10 +9,14 @@ import { charts } from './mutations/charts.ts';
 import { conditions } from './mutations/conditions.ts';
 import { customizer } from './mutations/customizer.ts';
 import { ofDecisions } from './mutations/decisions.ts';
+import { edgesA } from './mutations/edges-a.ts';
 import { edgesOfActions } from './mutations/edges-actions.ts';
 import { edgesOfAgent } from './mutations/edges-agent.ts';
 import { edgesOfApi } from './mutations/edges-api.ts';
+import { edgesB } from './mutations/edges-b.ts';
+import { edgesC } from './mutations/edges-c.ts';
 import { edgesOfCustomizer } from './mutations/edges-customizer.ts';
+import { edgesD } from './mutations/edges-d.ts';
 import { edgesDrawn } from './mutations/edges-drawn.ts';
 import { edgesOfEngine } from './mutations/edges-engine.ts';
 import { edgesOfAgentRows } from './mutations/edges-rows-agent.ts';
@@ -45,6 +49,10 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   charts,
   conditions,
   customizer,
+  edgesA,
+  edgesB,
+  edgesC,
+  edgesD,
   edgesOfActions,
   edgesOfAgent,
   edgesOfApi,

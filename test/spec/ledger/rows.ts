@@ -1,9 +1,11 @@
 // The promises of the specification as names: one row for everything that a user can write or call. Tests
-// of its section (`test/spec/<section>-*.test.ts`) prove a row by quoting it in their name; see `quotes`.
+// of its section (`test/spec/<section>-*.test.ts`) prove a row by quoting it in their name; see `quotes`. proofs.ts names
+// tests of other files that prove the same row.
 // Sections of the public API are 'api 2.1' and so on, with tests in `test/spec/api-2.1-*.test.ts`. The rows
 // of 'decisions' (decisions.ts) are the points that the design decides, with the tests that prove them.
 
 import { decisions, type Proof } from './decisions.ts';
+import { proofs } from './proofs.ts';
 
 export interface Row {
   /** For example '2.3 · result builder · success'. */
@@ -12,8 +14,8 @@ export interface Row {
   readonly name: string;
   /** Whether a test of the section is about this group, if two groups share a name. */
   readonly isAbout: (title: string) => boolean;
-  /** For a decision: the tests that prove it, in any file. Test names do not quote such a row. */
-  readonly proofs?: readonly Proof[];
+  /** Tests that prove it in any file. Test names do not quote a decision, so it has only these. */
+  readonly proofs: readonly Proof[];
 }
 
 interface Group {
@@ -218,12 +220,11 @@ const specified: readonly Row[] = Object.keys(sections)
   .sort()
   .flatMap((section) =>
     sections[section]!.flatMap(({ group, names, about, notAbout }) =>
-      (typeof names === 'string' ? names.split(' ') : names).map((name) => ({
-        id: [section, ...(group ? [group] : []), name].join(' · '),
-        section,
-        name,
-        isAbout: (title) => (about?.test(title) ?? true) && !notAbout?.test(title),
-      })),
+      (typeof names === 'string' ? names.split(' ') : names).map((name) => {
+        const id = [section, ...(group ? [group] : []), name].join(' · ');
+        const isAbout = (title: string) => (about?.test(title) ?? true) && !notAbout?.test(title);
+        return { id, section, name, isAbout, proofs: proofs.get(id) ?? [] };
+      }),
     ),
   );
 

@@ -1,0 +1,3 @@
+import type { Points } from '../mutations.ts';
+
+export const edgesB: Points = {};
