@@ -19,6 +19,7 @@ const conditioned = conditions(
   'it holds for all of them or nothing runs, by id and by filter',
   'the form, its options and a foreseen call are refused alike; a form about no records is not',
   'it is of its own action alone',
+  'an action on one record may be run where that record meets it',
 );
 const filledByClient = client('a form is filled in, reloads when something depends on a value, and is executed');
 const answersOfClient = client('files, webhooks, redirects and errors come back as what they are');
