@@ -13,6 +13,8 @@ const keys = of('agent/actions/composite-ids');
 const client = of('testing/agent-client');
 const files = of('mcp/files');
 const writes = of('app/action-writes');
+const settings = of('defects/code-and-environment');
+const typings = of('agent/typings');
 
 const refusedOverHttp = http('%s: refused, and nothing runs', '%s is not there');
 const conditioned = conditions(
@@ -68,6 +70,11 @@ export const proofsA: Readonly<Record<string, readonly Proof[]>> = {
   '2.1 · useUnsafeActionEndpoint': [
     start('behaviour 2.1 | useUnsafeActionEndpoint | the route is /_actions/{collection}/{slug} instead of .../{index}/{slug}', 'behaviour 7 | useUnsafeActionEndpoint enabled and two actions of one collection share a slug | the agent refuses to start', 'without it, or on two collections, one slug is no matter'),
   ],
+  '2.1 · prefix': [settings('an address and a list of tools that code says stand', 'the environment fills what code leaves out, in the schema file, the console and the testing client too')],
+  '2.1 · environment · SERVICE_MCP_ENABLED_TOOLS': [settings('the tools that are served are those that both name, and a list without any ends the start', 'an address and a list of tools that code says stand')],
+  '2.1 · logger': [of('defects/logged-causes')('the logger gets the error itself, with the line that threw it', 'a callback of the start, and a plugin')],
+  '2.1 · typingsMaxDepth': [typings('where there would be too many paths, they follow fewer relations, and it is said')],
+  '2.1 · typingsPath': [typings('a folder in the place of the file is an error that names the option', 'a file whose text would be the same is left alone')],
   '2.3 · scope · Single': [refusedOverHttp, conditioned, keys('every id that a list returns, and every text without escapes, selects the same record')],
   '2.3 · scope · Bulk': [refusedOverHttp, conditioned, rights('a selection by a hidden field is refused as an unknown name')],
   '2.3 · scope · Global': [conditions('one about no chosen records has none that could meet it, and does not exist'), rights('an action that the caller may not trigger does not exist')],
