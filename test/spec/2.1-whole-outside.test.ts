@@ -131,7 +131,7 @@ test('useUnsafeActionEndpoint: two actions with one slug end the start with it, 
   ]).toEqual([refused, refused, refused, 'it worked', 'it worked', 'it worked']);
 });
 
-test('typingsMaxDepth, schemaPath: from 1 to 10 at each collection, 5 by default; a schemaPath is relative to the working folder', async () => {
+test('typingsMaxDepth, typingsPath, schemaPath: from 1 to 10 at each collection, 5 by default; paths are relative to the working folder', async () => {
   const written = [];
   for (const typingsMaxDepth of [1, 10, undefined]) {
     const typingsPath = relative('.', join(makeFolder(), 'typings.ts'));
@@ -145,7 +145,7 @@ test('typingsMaxDepth, schemaPath: from 1 to 10 at each collection, 5 by default
   expect(written).toEqual([1, 10, 5].map((depth) => [Array(4).fill(`depth: ${depth}`), 4]));
 });
 
-test('isProduction: a start leaves both files as they are, and generateSchemaOnly writes them in production too', async () => {
+test('isProduction, schemaPath, typingsPath: a start leaves both files as they are, and generateSchemaOnly writes them in production too', async () => {
   const at = makeFolder();
   const [schemaPath, typingsPath] = [join(at, 'schema.json'), join(at, 'typings.ts')];
   const run = async (isProduction: boolean | undefined, act: 'start' | 'generateSchemaOnly') => {

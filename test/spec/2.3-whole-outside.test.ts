@@ -12,12 +12,18 @@ const tables = [
   "INSERT INTO boxes VALUES ('007', 'red', 1, 1), ('01', 'blue', 2, NULL), ('1e2', 'red', -1, 1), ('x', 'red', 3, NULL)",
   'CREATE TABLE spare (code VARCHAR(9) PRIMARY KEY, word VARCHAR(20))',
   "INSERT INTO spare VALUES ('a', 'x'), ('b', 'y'), ('c', 'z'), ('d', 'z')",
+  'CREATE TABLE coded (code VARCHAR(9) PRIMARY KEY)',
+  "INSERT INTO coded VALUES ('a'), ('b')",
   'CREATE TABLE heap (word VARCHAR(9))',
   'CREATE TABLE many (id INTEGER PRIMARY KEY)',
   'INSERT INTO many WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10001) SELECT i FROM n',
 ];
 // Rows with a negative amount are outside the row scope of her team, which uses the published name of the field.
-const scopes = { boxes: { field: 'sum', operator: 'GreaterThan', value: 0 } };
+const scopes = {
+  boxes: { field: 'sum', operator: 'GreaterThan', value: 0 },
+  // Only code can decide this one, so no action may write under it.
+  coded: { field: 'late', operator: 'Equal', value: 'late a' },
+};
 type Context = { readonly formValues: Record<string, unknown> } & Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: whatever a test wants of the code.
 let run: (context: any, result: any) => unknown = () => undefined;
@@ -51,7 +57,7 @@ const customize: Parameters<typeof openOutside>[1] = (agent) => {
         })
         .addAction('Grows', {
           scope: 'Global',
-          form: ({ formValues }: Context) => [note, ...(formValues.Note === 'more' ? [{ label: 'More', type: 'Number' }] : [])] as never,
+          form: (({ formValues }: Context) => [note, ...(formValues.Note === 'more' ? [{ label: 'More', type: 'Number' }] : [])]) as never,
           execute,
         })
         .addAction('Two numbers', {
@@ -71,6 +77,11 @@ const customize: Parameters<typeof openOutside>[1] = (agent) => {
         }),
     )
     .customizeCollection('spare', (spare) => spare.addAction('Some', { scope: 'Bulk', execute }).addAction('One', { scope: 'Single', execute }))
+    .customizeCollection('coded', (coded) => {
+      const getValues = (records: readonly Record<string, unknown>[]) => records.map(({ code }) => `late ${code}`);
+      coded.addField('late', { columnType: 'String', dependencies: ['code'], getValues }).emulateFieldFiltering('late');
+      for (const scope of ['Single', 'Bulk', 'Global'] as const) coded.addAction(scope, { scope, execute });
+    })
     .customizeCollection('heap', (heap) => heap.addAction('All', { scope: 'Global', execute }))
     .customizeCollection('many', (many) => many.addAction('Some', { scope: 'Bulk', execute }));
 }; // biome-ignore format: short
@@ -135,7 +146,7 @@ test('Single, Bulk, Global, execute: dryRun says on how many records, checks the
   ]).toEqual([1, 2, true, 'INVALID_ARGUMENT', 'RECORD_NOT_FOUND', 'INVALID_ARGUMENT', 0]);
 });
 
-test('Single, Bulk, Global: what a selection means to each: all records, a search, a related list, and a table without key', async () => {
+test('Single, Bulk, Global, getRecordIds: what a selection means to each: all records, a search, a related list, and a table without key', async () => {
   const all = (query: object = {}, excluded: string[] = []) => ({ all_records: true, all_records_subset_query: query, all_records_ids_excluded: excluded });
   const parent = { parent_collection_name: 'shelves', parent_collection_id: '1', parent_association_name: 'boxes' };
   const wrong = all({ filters: JSON.stringify({ field: 'nothing', operator: 'Equal', value: 1 }) });
@@ -150,6 +161,16 @@ test('Single, Bulk, Global: what a selection means to each: all records, a searc
   ]);
 }); // biome-ignore format: a table
 
+test('Single, Bulk, Global, execute: under a row scope that only code decides an action is shown, and refused', async () => {
+  const outcomes = [];
+  for (const name of ['Single', 'Bulk', 'Global']) {
+    const { status } = await place.act(`${urlOf('coded', name)}/hooks/load`, { ids: ['a'] });
+    const given = name === 'Global' ? {} : { recordIds: ['a'] };
+    outcomes.push([status, await at('coded', name, { ids: ['a'] }, ids), (await call(name, ids as never, given, 'coded')).error]);
+  }
+  expect(outcomes).toEqual(['Single', 'Bulk', 'Global'].map((name) => [200, 403, expect.stringContaining(`You may not run '${name}' on 'coded'`)]));
+}); // biome-ignore format: short
+
 test('Bulk: 10,000 records at most, named or all', async () => {
   const count = async ({ getRecordIds }: { getRecordIds(): Promise<unknown[]> }) => (await getRecordIds()).length;
   const some = Array.from({ length: 10_001 }, (_, index) => `${index + 1}`);
@@ -161,7 +182,7 @@ test('Bulk: 10,000 records at most, named or all', async () => {
   ]).toEqual([10_000, 400, 400, 10_000]);
 });
 
-test('execute: an ActionError is its message, any other error none of its words; a dry run and a success of an action with a file', async () => {
+test('execute, generateFile, success: an ActionError is its message, any other error none of its words; a dry run and a success of an action with a file', async () => {
   const fails = (error: unknown) => () => {
     throw error;
   };
@@ -247,7 +268,7 @@ test('caller, filter, getRecordId: whole, in the form and in execute, over HTTP 
   expect([await at('boxes', 'Some', { ids: ['x', '007'] }, ({ filter }) => filter), await at('boxes', 'All', {}, ({ filter }) => filter)]).toEqual([chosen('007', 'x'), { conditionTree: scope }]);
 }); // biome-ignore format: short
 
-test('collection: reads and writes all rows by the names of the code, and what it writes is in the answer', async () => {
+test('collection, filter, getRecordIds: reads and writes all rows by the names of the code, and what it writes is in the answer', async () => {
   const codes = (rows: { code: string }[]) => rows.map(({ code }) => code);
   expect([
     await at('boxes', 'Some', { ids: ['007'] }, async ({ collection, filter }) => [
@@ -314,7 +335,7 @@ test('hasFieldChanged: in execute no field has changed; getRecord, getRecordId, 
   ]);
 });
 
-test('success, error: long messages, an empty html, and the collections to read again', async () => {
+test('success, error, setHeader: long messages, an empty html, the collections to read again, and a header', async () => {
   const long = 'é'.repeat(5000);
   const http = async (code: typeof run) => (await answerTo('All', code)).body;
   const success: typeof run = (_, result) => result.success(long, { html: '', invalidated: ['boxes', 'many', 'boxes'] });
@@ -337,7 +358,7 @@ test('success, error: long messages, an empty html, and the collections to read 
   expect([await headers((_, result) => result.setHeader('X-A', '1').success()), await headers((_, result) => result.setHeader('X-A', '2').error())]).toEqual(['1', '2']);
 }); // biome-ignore format: short
 
-test('setHeader: a result keeps the headers of its moment; reserved ones in any case are left out; characters that no header has are refused', async () => {
+test('setHeader, file: a result keeps the headers of its moment; reserved ones in any case are left out; characters that no header has are refused', async () => {
   const early = await answerTo('All', (_, result) => {
     const built = result.setHeader('X-A', '1').success();
     result.setHeader('X-A', '2');

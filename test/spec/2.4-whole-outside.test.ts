@@ -127,6 +127,12 @@ const forms: Readonly<Record<string, unknown>> = {
     { label: 'C', type: 'String', defaultValue: 'x'.repeat(3000) },
   ],
   descriptions: [{ ...text, description: '' }, { ...text, label: 'B', description: () => 7 }, { ...text, label: 'C', description: async () => '' }],
+  placeholders: [
+    { ...text, widget: 'TextInput', placeholder: '' },
+    { ...text, label: 'B', widget: 'TextInput', placeholder: () => null },
+    { ...text, label: 'C', widget: 'Dropdown', options: ['a'], placeholder: async () => '' },
+    { ...text, label: 'D', widget: 'Dropdown', options: ['a'], placeholder: ({ formValues }: Context) => formValues.A },
+  ],
   values: [
     { label: 'In', type: 'Number' },
     { label: 'Zero', type: 'Number', value: () => 0 },
@@ -188,7 +194,7 @@ const inFile = (name: string) => {
   const { fields, layout } = actions.find((action: { name: string }) => action.name === name);
   return [fields.map(({ defaultValue: value, ...field }: { defaultValue: unknown }) => ({ ...field, value })), layout ?? []];
 }; // biome-ignore format: short
-const valuesOf = (fields: Readonly<Record<string, { readonly value?: unknown }>>) =>
+const valuesOf = (fields: Readonly<Record<string, Record<string, unknown>>>) =>
   Object.fromEntries(Object.entries(fields).map(([id, { value }]) => [id, value]));
 const got = async (values: Promise<unknown>) =>
   Object.fromEntries(Object.entries((await values) as object).map(([id, value]) => [id, shown(value)]));
@@ -312,6 +318,11 @@ test('description: an empty text is one, and what is no text is none', async () 
   const { A, B, C } = await place.load('descriptions');
   const { fields } = await place.form('descriptions');
   expect([A!.description, 'description' in B!, C!.description, fields.A.description, 'description' in fields.B, fields.C.description]).toEqual(['', false, '', '', false, '']);
+}); // biome-ignore format: short
+
+test('placeholder: an empty text is one, and none is null in a Dropdown and absent elsewhere', async () => {
+  const parameters = async (values?: object) => Object.values(await place.load('placeholders', values as never)).map(({ widgetEdit }) => (widgetEdit as { parameters: { placeholder?: unknown } }).parameters.placeholder);
+  expect([await parameters(), await parameters({ A: 'now' })]).toEqual([['', undefined, '', null], ['', undefined, '', 'now']]);
 }); // biome-ignore format: short
 
 test('value: 0, false, an empty text and null are values; undefined and NaN are none; of a read-only field it follows', async () => {
