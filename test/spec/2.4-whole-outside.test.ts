@@ -98,6 +98,7 @@ const layout = (component: string, more: object) => ({ type: 'Layout', component
 const forms: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(
     Object.entries(types).flatMap(([type, { more, given }]) => [
+      [`${type} alone`, [{ label: 'A', type, ...more }]],
       [`${type} moves`, [
         { label: 'default', type, ...more, defaultValue: given },
         { label: 'made', type, ...more, defaultValue: async () => given },
@@ -241,6 +242,30 @@ describe('type', () => {
     expect([loaded.A!.type, 'description' in loaded.b!]).toEqual([loaded.b!.type, false]);
   }); // biome-ignore format: short
 });
+
+// Notations that a person could mean, and that could be read in two ways.
+const strange: Readonly<Record<string, readonly unknown[]>> = {
+  Number: ['1,5', '0x10', 'NaN', 'Infinity', '1_000', '1 000', '5 %', [1], {}],
+  Boolean: ['ja', 'on', 'yes', '0', 'truee', [true], {}],
+  Date: ['01.07.2025', '2025-13-01', '2025-02-30', '7/1/2025', 'today', 20250701, true, {}],
+  Dateonly: ['2024/02/29', '20240229', '29-02-2024', '2024-02-29Z', '2024-02-30', '2023-02-29', 20240229, {}],
+  Time: ['14.30', '2:30 PM', '24:00', '23:60', '1430', '14h30', 14, {}],
+  Enum: [' new', 'NEW', 'new,old', 'n', {}],
+  EnumList: [['new', 'NEW'], ['new,old'], [' old'], [{}]],
+  File: ['data:text/plain,hi', 'aGk=', 'https://a.example/a.txt', { name: 'a' }, 7],
+  FileList: [['data:text/plain,hi'], [uri, 'aGk=']],
+  Json: ['{a:1}', "{'a':1}", '[1,]', 'undefined'],
+  Collection: ['1|2', [1, 2], {}, true, [], 'cities.1'],
+  NumberList: [['1,5'], [1, 'x'], [[1]], [true]],
+  StringList: [['a', {}], [['a']]],
+  String: [{}, ['a'], []],
+}; // biome-ignore format: a table
+test.each(Object.entries(strange))('type | %s: another notation is a problem of the field, over HTTP and MCP', async (type, values) => {
+  for (const A of values) {
+    const problem = { A: expect.stringMatching(/(^|: )(send |the number )/) };
+    expect([A, await place.submit(`${type} alone`, { A }), (await place.form(`${type} alone`, { values: { A } })).problems]).toEqual([A, problem, problem]);
+  }
+}); // biome-ignore format: short
 
 describe('widget', () => {
   test.each(widgetCases)('%s of %s, options, placeholder: the same from functions as from constants, in the schema file and over MCP | widget', async (widget, type) => {
