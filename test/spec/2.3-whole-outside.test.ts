@@ -379,8 +379,8 @@ test('setHeader, file: a result keeps the headers of its moment; reserved ones i
 test('file, redirectTo, webhook: names, places and bodies at their edges, over HTTP and MCP', async () => {
   const named = async (name: string) => (await answerTo('File', (_, result) => result.file('a', name))).headers.get('content-disposition')?.match(/filename="([^"]*)"/)?.[1];
   const names = [];
-  for (const name of ['.', '..', 'a\\b.txt', '/etc/passwd', 'a b.txt', '.hidden']) names.push(await named(name));
-  expect(names).toEqual(['file', 'file', 'b.txt', 'passwd', 'a b.txt', '.hidden']);
+  for (const name of ['.', '..', 'a\\b.txt', '/etc/passwd', 'a b.txt', '.hidden', ' x.txt ', ' ']) names.push(await named(name));
+  expect(names).toEqual(['file', 'file', 'b.txt', 'passwd', 'a b.txt', '.hidden', 'x.txt', 'file']);
   const file = await answerTo('File', (_, result) => result.file(['two ', 'parts'].join(''), 'a.html', 'text/html'));
   expect([file.body, file.headers.get('content-security-policy'), file.headers.get('x-content-type-options')]).toEqual(['two parts', "sandbox; default-src 'none'", 'nosniff']);
   const offered = (await call('File', (_, result) => result.file('abc', '../x.csv', 'text/csv'))).json;
