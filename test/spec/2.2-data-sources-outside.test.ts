@@ -31,9 +31,21 @@ const options = {
   d: { exclude: ['d_people', 'd_orders'] },
   g: { exclude: ['g_people', 'g_lines'], rename: { g_orders: 'g_people' } },
 };
+/** Names that JavaScript objects have of themselves, in another order than that of the alphabet. */
+const strange = createMemoryDataSource('strange', [
+  table('toString', null, 'text'),
+  table('constructor', 'toString', 'maker'),
+  table('Hidden', 'toString', 'hidden'),
+  table('hidden', null, 'lower'),
+]);
 const asked: unknown[] = [];
 const place = serveOutside(['CREATE TABLE own (id INTEGER PRIMARY KEY)'], (agent) => {
   for (const [p, given] of Object.entries(options)) agent.addDataSource(source(p), given);
+  agent
+    .addDataSource(strange, { exclude: ['Hidden'], rename: { hidden: 's_hidden' } })
+    .customizeCollection('s_hidden', (each) =>
+      each.addAction('Act', { scope: 'Global', execute: (_, result) => result.success('done') }),
+    );
   agent.addDataSource(async (parts) => {
     asked.push(Object.keys(parts));
     await new Promise(setImmediate);
@@ -104,5 +116,20 @@ test('include | an empty list serves nothing; exclude | each of several; rename 
     {},
     { d_lines: ['line'] },
     { k_orders: ['person'] },
+  ]);
+});
+
+test('include, exclude, rename | names are compared exactly, and one that every object has is a name as well; code, actions and the schema file use the new name', async () => {
+  const of = async (name: string) => (await place.list(`/${name}`)).map(({ label }) => label);
+  expect([await of('toString'), await of('constructor'), await of('s_hidden'), await gone('Hidden', 'hidden')]).toEqual(
+    [...[['text'], ['maker'], ['lower']], Array(2).fill([404, true])],
+  );
+  const { json } = await place.tool('describeCollection', { collectionName: 'constructor' });
+  const schema = place.schema.collections.find(({ name }: { name: string }) => name === 's_hidden');
+  const { body } = await place.act('/_actions/s_hidden/0/act', {});
+  expect([json.relations, schema.actions[0].endpoint, body.success]).toEqual([
+    { parent: 'one toString' },
+    '/service/_actions/s_hidden/0/act',
+    'done',
   ]);
 });

@@ -3,7 +3,7 @@
 // again, within the row scope. Requests in one tick share one query.
 import type { Access } from '../../core/caller.ts';
 import type { StopSignal } from '../../core/clock/stop.ts';
-import { fail } from '../../core/errors.ts';
+import { fail, isAppError } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
 import { packId } from '../encode/record-id.ts';
@@ -161,7 +161,13 @@ export async function isVisible(place: ActionCall, collection: string, key: Key)
   if (!columns || columns.length !== key.length || !place.access.can('browse', collection)) return false;
   const fields = columns.map(({ name }) => name);
   const query = { collection, filter: keyFilter(columns, [key]), fields, limit: 1 };
-  return (await place.engine.list(scopedAccess(place.access), query, place.signal)).length > 0;
+  try {
+    return (await place.engine.list(scopedAccess(place.access), query, place.signal)).length > 0;
+  } catch (error) {
+    // A value of another type than the key identifies no record.
+    if (isAppError(error, 'INVALID_VALUE')) return false;
+    throw error;
+  }
 }
 
 export interface Records {

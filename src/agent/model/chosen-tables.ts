@@ -73,11 +73,13 @@ function selectTables(
     if (!selection) return tables.map((table) => ({ source, table, name: table.name }));
     const { include, exclude = [], rename = {} } = selection.options;
     const names = tables.map((table) => table.name);
-    for (const name of [...(include ?? []), ...exclude, ...Object.keys(rename)])
+    // A table may have the name of a member of every object, such as 'constructor'.
+    const renames = new Map(Object.entries(rename));
+    for (const name of [...(include ?? []), ...exclude, ...renames.keys()])
       if (!names.includes(name)) failUnknownName(`${source.name} has no table '${name}'`, name, names, selection.at);
-    for (const name of Object.values(rename)) checkName(name, selection.at);
+    for (const name of renames.values()) checkName(name, selection.at);
     return tables
       .filter(({ name }) => (!include || include.includes(name)) && !exclude.includes(name))
-      .map((table) => ({ source, table, name: rename[table.name] ?? table.name, at: selection.at }));
+      .map((table) => ({ source, table, name: renames.get(table.name) ?? table.name, at: selection.at }));
   });
 }

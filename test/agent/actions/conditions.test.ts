@@ -88,6 +88,14 @@ test('one about no chosen records has none that could meet it, and does not exis
   await expect(counter.execute()).rejects.toMatchObject({ code: 'UNKNOWN_ACTION', details: { near: [] } });
 });
 
+test('an action on one record may be run where that record meets it', async () => {
+  const access = under(dear);
+  const counter = await openCounter({ scope: 'Single', execute: () => undefined }, { access });
+  await counter.execute({ recordIds: [2] });
+  await expect(counter.execute({ recordIds: [1] })).rejects.toMatchObject(refused("'1'"));
+  expect(counter.describe().map(({ name }) => name)).toEqual(['Act']);
+});
+
 test('it is of its own action alone', async () => {
   const bulk: ActionDefinition = { scope: 'Bulk', execute: () => undefined };
   const counter = await openCounter(bulk, { access: under(dear), actions: [add(bulk), add(bulk, 'Other')] });

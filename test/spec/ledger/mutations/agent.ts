@@ -56,7 +56,7 @@ export const agent: Points = {
   'src/agent/model/chosen-tables.ts': {
     '2.2 · include': ['(!include || include.includes(name))', 'true'],
     '2.2 · exclude': ['!exclude.includes(name)', 'true'],
-    '2.2 · rename': ['name: rename[table.name] ?? table.name', 'name: table.name'],
+    '2.2 · rename': ['name: renames.get(table.name) ?? table.name', 'name: table.name'],
   },
   'src/server/agent/engine.ts': {
     '4.1 · restart': ['void running.live.swap(next.engine,', 'void running.live.swap(previous.engine,'],

@@ -63,12 +63,12 @@ export const edgesOfAgentRows: Points = {
     '4.2 · Relations · addExternalRelation': ["return type === 'Enum' ? 'String' : type;", 'return type;'],
   },
   'src/agent/model/chosen-tables.ts': {
-    '2.2 · exclude': ['...exclude, ...Object.keys(rename)])', '...exclude.slice(0, 1), ...Object.keys(rename)])'],
+    '2.2 · exclude': ['...exclude, ...renames.keys()])', '...exclude.slice(0, 1), ...renames.keys()])'],
     '2.2 · include': [
       ['(!include || include.includes(name))', '(!include?.length || include.includes(name))'],
-      ['for (const name of [...(include ?? []), ...exclude, ...Object.keys(rename)])', 'for (const name of [...(include ?? []).slice(0, 1), ...exclude, ...Object.keys(rename)])'],
+      ['for (const name of [...(include ?? []), ...exclude, ...renames.keys()])', 'for (const name of [...(include ?? []).slice(0, 1), ...exclude, ...renames.keys()])'],
     ],
-    '2.2 · rename': ['...exclude, ...Object.keys(rename)])', '...exclude, ...Object.keys(rename).slice(0, 1)])'],
+    '2.2 · rename': ['...exclude, ...renames.keys()])', '...exclude, ...[...renames.keys()].slice(0, 1)])'],
   },
   'src/agent/model/build.ts': {
     '2.6 · many-to-one': ['if (draft.internalFields.has(declared.name))', 'if (false)'],
