@@ -33,7 +33,7 @@ export const edgesA: Points = {
     '2.5 · columnType · String': ["typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint'", "typeof value === 'number' || typeof value === 'bigint'"],
     '2.5 · columnType · Number': ['/^-?\\d+(?:\\.\\d+)?$/.test(value)', '/^\\d+(?:\\.\\d+)?$/.test(value)'],
   },
-  'src/agent/model/build.ts': {
+  'src/agent/model/chosen-tables.ts': {
     '2.2 · rename': ['renames.get(table.name) ?? table.name', '(rename[table.name] ?? table.name)'],
   },
   'src/mcp/input/action-arguments.ts': {

@@ -117,7 +117,7 @@ export const edgesB: Points = {
     ],
     '4.1 · restart': [
       ['this.#app?.notifyChange();', ''],
-      ['await this.#tellPlatform(running);\n    } catch (cause) {', '} catch (cause) {'],
+      ['await this.#sendSchema(running);\n    } catch (cause) {', '} catch (cause) {'],
     ],
     '4.1 · updateTypesOnFileSystem': [
       'const options = { typingsPath: resolve(typingsPath), typingsMaxDepth };',
