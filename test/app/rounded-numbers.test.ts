@@ -132,3 +132,25 @@ test.each(servers)('$dialect: characters that no database keeps as they are', as
     rows: [[right.body]],
   });
 });
+
+test.each(servers)('$dialect: a time with more digits than its column is answered as it is stored', async (maker) => {
+  const [type, sent, kept] = (
+    {
+      sqlite: ['DATETIME', '2024-03-31T10:00:00.987Z', '2024-03-31T10:00:00.000Z'],
+      mariadb: ['DATETIME', '2024-03-31T10:00:00.987Z', '2024-03-31T10:00:00.000Z'],
+      postgres: ['TIMESTAMPTZ(0)', '2024-03-31T10:00:00.987Z', '2024-03-31T10:00:01.000Z'],
+    } as const
+  )[maker.dialect];
+  const music = await openTables(maker, [
+    `CREATE TABLE visits (id INTEGER NOT NULL PRIMARY KEY, at_time ${type})`,
+    "INSERT INTO visits VALUES (1, '2024-01-01 00:00:00')",
+  ]);
+  const change = { collectionName: 'visits', recordIds: ['1'], attributes: { at_time: sent } };
+  const answers = [await music.call('update', { ...change, dryRun: true }), await music.call('update', change)];
+  const list = await music.call('list', { collectionName: 'visits', fields: ['at_time'] });
+  expect(list).toMatchObject({ rows: [[kept]] });
+  for (const answer of answers) {
+    expect(JSON.stringify(answer)).toContain(kept);
+    expect(JSON.stringify(answer)).not.toContain(sent);
+  }
+});
