@@ -9,6 +9,7 @@ import type { Access, Policy } from '../../core/caller.ts';
 import type { StopSignal } from '../../core/clock/stop.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type AppError, fail } from '../../core/errors.ts';
+import { losesPrecision } from '../../core/filter/exact-numbers.ts';
 import type { AwaitReason, Run, RunStep } from '../../store/workflows/types.ts';
 import { type StepOf, stepOf, type WorkflowDefinition, type WorkflowStep } from '../definition/definition.ts';
 import { fillTemplates, type Reference, referencesOf } from '../definition/template.ts';
@@ -128,7 +129,7 @@ export async function fillStepTemplates<T>(call: StepCall, value: T): Promise<T>
 
 /** RFC 8259 section 6: the client has rounded such a number, and the result could be the id of another record. */
 function hasUnsafeInteger(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value);
+  if (losesPrecision(value)) return true;
   return typeof value === 'object' && value !== null && Object.values(value).some(hasUnsafeInteger);
 }
 
