@@ -1,5 +1,5 @@
-// The names that a source uses and does not declare. A replaced text with such a name throws an error, so its attack
-// tests nothing: it fails for another reason than the protection.
+// Finds names that a source uses and does not declare. A replaced text with such a name throws an error, so its attack
+// does not test the protection.
 import ts from 'typescript-6.0';
 import { compile } from './root.ts';
 
@@ -7,7 +7,7 @@ import { compile } from './root.ts';
 const unknownName: ReadonlySet<number> = new Set([2304, 2552, 18004]);
 const options = { noResolve: true, noLib: true, noEmit: true, allowImportingTsExtensions: true };
 
-/** `uncompiled`: the source with its types, which are no names at run time. */
+/** `uncompiled`: the source with its types. Types have no names at run time. */
 export function findUnknownNames(uncompiled: string): ReadonlySet<string> {
   const text = compile(uncompiled);
   const file = 'source.ts';
