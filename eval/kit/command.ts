@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Config } from '../../src/core/config.ts';
 import { AppError, fail } from '../../src/core/errors.ts';
+import { findInexactNumber } from '../../src/core/filter/exact-numbers.ts';
 import { estimateTokens } from '../../src/mcp/results/tokens.ts';
 import { type Evaluation, findProblems } from './definitions.ts';
 import { composeReport, hasFailed } from './report.ts';
@@ -53,11 +54,18 @@ async function loadEvaluation(path: string): Promise<Evaluation> {
 
 async function load(path: string): Promise<unknown> {
   try {
-    if (path.endsWith('.json')) return JSON.parse(readFileSync(path, 'utf8'));
+    if (path.endsWith('.json')) return parseExactly(readFileSync(path, 'utf8'));
     const module = (await import(pathToFileURL(resolve(path)).href)) as Record<string, unknown>;
     return module.default ?? module.evaluation;
   } catch (cause) {
     const problem = `${path} cannot be read: ${(cause as Error).message}`;
     throw new AppError('CONFIGURATION', { problem }, cause);
   }
+}
+
+/** RFC 8259 section 6: a rounded id would be compared with, or sent as, the id of another record. */
+function parseExactly(text: string): unknown {
+  const inexact = findInexactNumber(text);
+  if (inexact !== undefined) throw new Error(inexact);
+  return JSON.parse(text);
 }

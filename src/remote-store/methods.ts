@@ -313,7 +313,7 @@ export const calls: Calls = {
     answer: exactlyOnce(text, shape({ position: id, by: id, value: json })),
     cancel: exactlyOnce(text, id),
     takeCallbacks: exactlyOnce(id, id),
-    settleCallback: exactlyOnce(text, nullable(id)),
+    settleCallback: exactlyOnce(text, nullable(id), nullable(text)),
     sweep: exactlyOnce(),
   },
   remotes: {

@@ -9,6 +9,8 @@ import { loadConfig } from '../../src/core/config.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import { createWebhookSender } from '../../src/mcp/webhook.ts';
 import { createCallbacks } from '../../src/workflows/triggers/callbacks.ts';
+import { read } from '../console/place.ts';
+import { createBrowser } from '../oauth/flow.ts';
 import { openWebhookDoor, runsPath, type WebhookDoor } from './webhook-door.ts';
 
 interface Received {
@@ -113,6 +115,38 @@ test('what is not taken is told again, later each time, under the same id, and g
   expect(warnings.filter((one) => one.includes(runId))).toHaveLength(1);
   expect(warnings.join()).not.toContain('secret=1');
   answer = 204;
+});
+
+test('editors read on the pages of the workflow and of the run that a callback was not delivered, and when it is sent again', async () => {
+  answer = 503;
+  const { id, runId } = await ended();
+  const pages = async (account = door.account) => {
+    const browser = createBrowser();
+    await browser.press(await browser.open(`${door.consoleUrl}/workflows`), 'sign-in', { ...account });
+    const open = async (path: string) => read(await browser.open(`${door.consoleUrl}${path}`));
+    return [await open(`/workflows/${id}`), await open(`/runs/${runId}`)];
+  };
+  const failed = 'not delivered (HTTP 503). Next attempt:';
+  for (const page of await pages()) expect(page).not.toContain('not delivered');
+  await callbacks().poll();
+  for (const page of await pages()) expect(page).toContain(failed);
+  const user = await door.addUser({ email: 'callback@example.com', firstName: 'Uma', level: 'user' });
+  for (const page of await pages(user)) expect(page).not.toContain('not delivered');
+  for (const wait of [5, 300, 1800, 7200, 18_000]) {
+    late += wait * 1000;
+    await callbacks().poll();
+  }
+  for (const page of await pages()) expect(page).toContain('not delivered (HTTP 503). It is not sent again.');
+
+  // A private network address is not connected to. The next delivered attempt removes the message.
+  const blocked = await ended();
+  await callbacks('elsewhere.example').poll();
+  const found = async () => (await door.store.runs.find(blocked.runId))?.callbackFailure;
+  expect(await found()).toMatchObject({ problem: 'no response, or the address is not public' });
+  answer = 204;
+  late += 5000;
+  await callbacks().poll();
+  expect(await found()).toBeNull();
 });
 
 test('addresses of our own network are not called, and what cannot be an address of a callback is refused when it is set', async () => {

@@ -44,6 +44,70 @@ describe.each(servers)('$dialect', (maker) => {
     expect((await music.rows('snow')).filter((row) => String(row).includes('changed'))).toHaveLength(1);
   });
 
+  test('the same over the HTTP API, in values of actions, and where a workflow is started', async () => {
+    const executed: unknown[] = [];
+    const music = await openTables(maker, tables, (agent) =>
+      agent.customizeCollection('snow', (snow) => {
+        snow.addAction('Melt', {
+          scope: 'Bulk',
+          execute: async ({ getRecordIds }) => void executed.push(await getRecordIds()),
+        });
+        snow.addAction('Send', {
+          scope: 'Global',
+          form: [
+            { label: 'code', type: 'String' },
+            { label: 'amount', type: 'Number' },
+            { label: 'amounts', type: 'NumberList' },
+          ],
+          execute: ({ formValues }) => void executed.push(formValues),
+        });
+      }),
+    );
+    const http = await openHttp(music);
+    const snapshot = async () => [await music.rows('snow'), await music.rows('flakes')];
+    const before = await snapshot();
+    const one = { type: 'snow', id: rounded };
+    const some = { data: { attributes: { ids: [rounded] } } };
+    const flake = '/flakes/9007199254740993/relationships/snow';
+    const answers = [
+      await http.ask('DELETE', '/snow', some),
+      await http.ask('PUT', flake, { data: one }),
+      await http.ask('DELETE', '/snow/9007199254740993/relationships/flakes', { data: [{ ...one, type: 'flakes' }] }),
+      await http.ask('POST', '/flakes', {
+        data: { type: 'flakes', attributes: { code: 'new' }, relationships: { snow: { data: one } } },
+      }),
+      await http.execute('snow', 'Melt', [rounded as never]),
+      ...(await Promise.all(
+        [{ code: rounded }, { amount: rounded }, { amounts: [1, rounded] }].map((values) =>
+          http.execute('snow', 'Send', [], values),
+        ),
+      )),
+    ];
+    for (const { status, body } of answers) {
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(status).toBeLessThan(500);
+      expect(JSON.stringify(body)).toMatch(/its digits as a string|a number of at most 15 digits/);
+    }
+    const calls = [{ code: rounded }, { amount: rounded }, { amounts: [1, rounded] }];
+    for (const values of calls)
+      expect(await music.call('executeAction', { collectionName: 'snow', actionName: 'Send', values })).toMatch(
+        /its digits as a string|a number of at most 15 digits/,
+      );
+    const { renderingId } = (await music.store.permissions.caller(
+      (await music.store.identity.findUserByEmail(music.clerk.email))!.id,
+    ))!;
+    const step = { id: 'set', type: 'update-record', values: { name: 'changed' } };
+    const { id: workflowId } = await music.store.workflows.publish({
+      ...{ renderingId, name: 'Check', collection: 'snow', concurrency: null, by: 1 },
+      definition: JSON.stringify({ name: 'Check', collection: 'snow', steps: [step] }),
+    });
+    for (const recordId of [rounded, `[${rounded}]`])
+      expect(await music.call('triggerWorkflow', { workflowId, recordId })).toMatch(/its digits as a string/);
+    expect(await music.store.runs.list({ renderingId, limit: 5 })).toEqual([]);
+    expect(executed).toEqual([]);
+    expect(await snapshot()).toEqual(before);
+  });
+
   test('a number that JSON cannot hold is refused at every door, and its text is kept exactly', async () => {
     const music = await openTables(maker, tables);
     const http = await openHttp(music);
@@ -131,4 +195,26 @@ test.each(servers)('$dialect: characters that no database keeps as they are', as
   expect(await music.call('list', { collectionName: 'notes', fields: ['body'] })).toMatchObject({
     rows: [[right.body]],
   });
+});
+
+test.each(servers)('$dialect: a time with more digits than its column is answered as it is stored', async (maker) => {
+  const [type, sent, kept] = (
+    {
+      sqlite: ['DATETIME', '2024-03-31T10:00:00.987Z', '2024-03-31T10:00:00.000Z'],
+      mariadb: ['DATETIME', '2024-03-31T10:00:00.987Z', '2024-03-31T10:00:00.000Z'],
+      postgres: ['TIMESTAMPTZ(0)', '2024-03-31T10:00:00.987Z', '2024-03-31T10:00:01.000Z'],
+    } as const
+  )[maker.dialect];
+  const music = await openTables(maker, [
+    `CREATE TABLE visits (id INTEGER NOT NULL PRIMARY KEY, at_time ${type})`,
+    "INSERT INTO visits VALUES (1, '2024-01-01 00:00:00')",
+  ]);
+  const change = { collectionName: 'visits', recordIds: ['1'], attributes: { at_time: sent } };
+  const answers = [await music.call('update', { ...change, dryRun: true }), await music.call('update', change)];
+  const list = await music.call('list', { collectionName: 'visits', fields: ['at_time'] });
+  expect(list).toMatchObject({ rows: [[kept]] });
+  for (const answer of answers) {
+    expect(JSON.stringify(answer)).toContain(kept);
+    expect(JSON.stringify(answer)).not.toContain(sent);
+  }
 });

@@ -9,6 +9,7 @@ import { servers } from '../databases.ts';
 import { sqliteIsolates } from '../sql/schemas.ts';
 import { attacks } from './all.ts';
 import { isWrong, type Result, replayHeld, replaySwitchedOff } from './replay.ts';
+import { findUnknownNames } from './unknown-names.ts';
 
 test('every protection stands exactly once in its file, and every attack has one and an id of its own', () => {
   const wrong = attacks.flatMap(({ id, protection }) =>
@@ -20,6 +21,22 @@ test('every protection stands exactly once in its file, and every attack has one
   );
   expect(wrong).toEqual([]);
   expect(new Set(attacks.map(({ id }) => id)).size).toBe(attacks.length);
+});
+
+test('no text that replaces a protection uses a name that its file does not know', { timeout: 120_000 }, () => {
+  const known = new Map<string, ReadonlySet<string>>();
+  const wrong: string[] = [];
+  for (const { id, protection } of attacks)
+    for (const file of new Set(protection.map((one) => one.file))) {
+      const before = readFileSync(join(root, file), 'utf8');
+      if (!known.has(file)) known.set(file, findUnknownNames(before));
+      const after = protection
+        .filter((one) => one.file === file)
+        .reduce((source, { text, into }) => source.replace(text, () => into), before);
+      for (const name of findUnknownNames(after))
+        if (!known.get(file)!.has(name) && !(name in globalThis)) wrong.push(`${id}: ${file}: ${name}`);
+    }
+  expect(wrong).toEqual([]);
 });
 
 // The driver without native code allows only one process at a time to open a file.

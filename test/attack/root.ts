@@ -51,7 +51,7 @@ const options = {
 } as const;
 
 /** Compiles as the build does: strips types and renames imports to the built files. */
-const compile = (source: string): string =>
+export const compile = (source: string): string =>
   transformSync(source, options).code.replace(/((?:from|import|import\(|URL\()\s*["']\.[^"']*)\.ts(["'])/g, '$1.js$2');
 
 function linkTree(from: string, to: string): void {

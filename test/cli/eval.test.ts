@@ -80,6 +80,7 @@ describe('an expectation', () => {
     [answer, { equals: { 'rows.0.city': 'Oslo' } }],
     [answer, { equals: { 'rows.0.town': null } }],
     [answer, { equals: { 'rows.0.id': '1' } }],
+    [{ text: '{"id":123456789012}', isError: false }, { equals: { id: 123456789013 } }],
     [
       answer,
       {
@@ -184,6 +185,12 @@ describe('the command', () => {
     const wrong = await portico(['eval', 'tasks.json'], place);
     expect([gone.code, gone.stderr]).toEqual([1, expect.stringMatching(/^portico: gone\.json cannot be read: /)]);
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/task 1: unknown 'token'\. Use says, /)]);
+    writeFileSync(join(place.folder, 'tasks.json'), '{"title":"t","tasks":[{"says":"s","id":9007199254740993}]}');
+    const rounded = await portico(['eval', 'tasks.json'], place);
+    expect([rounded.code, rounded.stderr]).toEqual([
+      1,
+      expect.stringMatching(/the number 9007199254740993 \(at 'id'\).*Send its digits as a string/),
+    ]);
   });
 
   test('asks a server by its address with the token of the environment', async () => {

@@ -36,7 +36,8 @@ export async function runSql(database: TestDatabase, statements: readonly string
 /** The rows of a statement as objects, directly from the driver, to compare with our own results. */
 export async function askSql(database: TestDatabase, statement: string): Promise<Record<string, unknown>[]> {
   if (database.dialect === 'sqlite') {
-    const connection = new Database(database.url.slice('sqlite:'.length), { readonly: true });
+    // Not read-only: a killed process may leave a journal, which the next connection must roll back.
+    const connection = new Database(database.url.slice('sqlite:'.length));
     const rows = connection.prepare(statement).all() as Record<string, unknown>[];
     connection.close();
     return rows;

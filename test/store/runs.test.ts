@@ -323,9 +323,9 @@ describe.each(variants)('workflows on $name', (variant) => {
     await store.runs.fail(await claim(id), { code: 'X', message: 'It did not work.' });
     const both = await Promise.all([store.runs.takeCallbacks(10, LEASE), other.runs.takeCallbacks(10, LEASE)]);
     expect(both.flat()).toMatchObject([{ url: 'https://example.com/done?key=1', attempts: 1, run: { id } }]);
-    await store.runs.settleCallback(id, -1);
+    await store.runs.settleCallback(id, -1, 'HTTP 503');
     expect(await other.runs.takeCallbacks(10, LEASE)).toMatchObject([{ attempts: 2 }]);
-    await store.runs.settleCallback(id, null);
+    await store.runs.settleCallback(id, null, null);
     expect(await store.runs.takeCallbacks(10, LEASE)).toEqual([]);
   });
 });

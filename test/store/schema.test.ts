@@ -35,6 +35,7 @@ const all = [
   '024-approval-results',
   '025-run-collections',
   '026-lost-leases',
+  '027-callback-problem',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {

@@ -100,6 +100,17 @@ test.each([
   expect(asked).toHaveLength(4);
 });
 
+test('a number that JSON rounds is no answer: it is asked for once more', async () => {
+  const wrong = '{"answer": 9007199254740993}';
+  const { at, asked, last } = await open(wrong, '{"answer": 0.12345678901234567890}', wrong, says(7));
+  const count = { id: 'count', type: 'ai', prompt: 'How many?', answer: { type: 'number' } };
+  expect(await at.run([count])).toMatchObject({ state: 'failed', failure: { code: 'STEP_FAILED' } });
+  const run = await at.run([count]);
+  expect(run).toMatchObject({ state: 'succeeded' });
+  expect(await last(run)).toMatchObject({ data: { answer: 7 } });
+  expect(asked).toHaveLength(4);
+});
+
 test('a provider that does not answer is asked again for some seconds; one that refuses is not', async () => {
   const back = await open(failing('openai', 503), failing('openai', 503), failing('openai', 503), says('no'));
   expect(await back.at.run([mood])).toMatchObject({ state: 'succeeded' });

@@ -1,6 +1,6 @@
 // Converts a caller's value of a field to its canonical form (definitions.ts: FieldValues). Unambiguous variants are
 // accepted: digits for a number, one value for a list, JSON text for a Json field.
-import { findInexactNumber } from '../../core/filter/exact-numbers.ts';
+import { digitsAsString, findInexactNumber, losesPrecision } from '../../core/filter/exact-numbers.ts';
 import { readDay, readInstant, readTime } from '../lower/dates.ts';
 import { readNumber } from '../resolve/values.ts';
 import type { FormFile } from './definitions.ts';
@@ -43,7 +43,7 @@ const readers: Readonly<Record<FieldType, Reader>> = {
   Enum: readText,
   Number(given) {
     const number = readNumber(given);
-    if (typeof number === 'number') return number;
+    if (typeof number === 'number' && !losesPrecision(number)) return number;
     return refuse(number === undefined ? expected.Number : 'send a number of at most 15 digits');
   },
   Boolean(given) {
@@ -81,6 +81,7 @@ const readers: Readonly<Record<FieldType, Reader>> = {
 };
 
 function readText(given: unknown): string {
+  if (losesPrecision(given)) return refuse(`send ${digitsAsString}`);
   if (typeof given === 'number' || typeof given === 'boolean') return String(given);
   if (typeof given !== 'string') return refuse(expected.String);
   if (given.length > TEXT_LIMIT) return refuse(`send a string of at most ${TEXT_LIMIT} characters`);

@@ -1,6 +1,7 @@
 // Converts values from callers to canonical values of a column (agent/sources/source.ts). Unambiguous variants are
 // accepted, such as a number as text or one value for a list. Errors for other values name the expected form.
 import { fail } from '../../core/errors.ts';
+import { digitsAsString, losesPrecision } from '../../core/filter/exact-numbers.ts';
 import { suggestNames } from '../../core/suggestions.ts';
 import { readDay, readLocal, readTime } from '../lower/dates.ts';
 import type { Column, Moment, OperandKind } from '../model/types.ts';
@@ -239,14 +240,10 @@ function readSearchText(given: unknown, asked: ValueContext): string {
   return wanted;
 }
 
-/** RFC 8259 section 6: JSON integers beyond 2^53 lose precision, and a rounded key could match another record. */
-const losesPrecision = (given: unknown): boolean => Number.isInteger(given) && !Number.isSafeInteger(given);
-
 const isFloat = ({ nativeType, computedFrom: made }: Column): boolean =>
   made !== undefined || /real|floa|doub/i.test(nativeType);
 
-const refuseRounded = (asked: ValueContext, given: unknown): never =>
-  refuse(asked, 'its digits as a string, because JSON numbers above 9007199254740991 are rounded', given);
+const refuseRounded = (asked: ValueContext, given: unknown): never => refuse(asked, digitsAsString, given);
 
 function readExpression(given: unknown, asked: ValueContext): Pattern {
   const written = given instanceof RegExp ? given : readText(given, asked);

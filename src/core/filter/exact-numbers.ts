@@ -1,6 +1,7 @@
 // RFC 8259 section 6: a JSON number may have any number of digits, but JSON.parse silently rounds it to the nearest
 // double. The rounded number can be the id of another record, or another amount. Such numbers are therefore rejected
-// before parsing.
+// before parsing. Clients in JavaScript, and parsers of host applications, have rounded before this code reads the
+// number: integers beyond 2^53 are therefore rejected where a value or an id is read.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -42,6 +43,14 @@ export function isExact(literal: string): boolean {
   if (Number.isNaN(number)) return true;
   return Number.isFinite(number) && canonical(literal) === canonical(String(number));
 }
+
+/**
+ * Whether the value may be a number that the client or a parser has rounded: an integer of this size stands for several.
+ */
+export const losesPrecision = (value: unknown): boolean => Number.isInteger(value) && !Number.isSafeInteger(value);
+
+/** What to send instead. */
+export const digitsAsString = 'its digits as a string, because JSON numbers above 9007199254740991 are rounded';
 
 /** Sign, digits and power of ten: equal for equal values. */
 function canonical(literal: string): string {

@@ -4,6 +4,7 @@
 import type { CallerNames } from '../../agent/engine.ts';
 import { type BucketUnit, bucketUnits } from '../../agent/sources/statement.ts';
 import { fail } from '../../core/errors.ts';
+import { digitsAsString, losesPrecision } from '../../core/filter/exact-numbers.ts';
 import { MAX_GROUPS, MAX_SORTS, type PlainSort } from '../../core/filter.ts';
 import { matchName, suggestNames } from '../../core/suggestions.ts';
 import { parseJson } from '../../http/body.ts';
@@ -27,6 +28,7 @@ export function readText(input: JsonObject, name: string): string | undefined {
   const value = input[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
+  if (losesPrecision(value)) return invalid(name, `send ${digitsAsString}.`);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return invalid(name, 'send a string.');
 }

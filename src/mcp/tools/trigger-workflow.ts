@@ -1,5 +1,6 @@
 import { packId, type RecordId } from '../../agent/encode/record-id.ts';
 import { fail } from '../../core/errors.ts';
+import { digitsAsString, losesPrecision } from '../../core/filter/exact-numbers.ts';
 import { checkNames, type JsonObject, readIdempotencyKey, readRequiredText } from '../input/arguments.ts';
 import { readRecordId } from '../input/record-ids.ts';
 import type { Tool, ToolCall } from '../tool.ts';
@@ -50,7 +51,13 @@ export const triggerWorkflow: Tool<TriggerArguments> = {
 };
 
 /** A text is used unchanged; for a composite key it must be packed already. */
-const toPackedId = (id: RecordId): string => (Array.isArray(id) ? packId(id) : String(id));
+function toPackedId(id: RecordId): string {
+  const parts = Array.isArray(id) ? (id as readonly unknown[]) : [id];
+  // RFC 8259 section 6: rounded, it would be the id of another record.
+  if (parts.some(losesPrecision))
+    return fail('INVALID_ARGUMENT', { argument: 'recordId', problem: `send ${digitsAsString}.` });
+  return Array.isArray(id) ? packId(parts) : String(id);
+}
 
 async function run({ workflowId, recordId }: TriggerArguments, call: ToolCall): Promise<string> {
   const { access } = call;

@@ -1,6 +1,7 @@
 // Reads the attributes of a JSON:API document, `{"data": {"attributes": {...}}}`. An invalid member throws
 // INVALID_ARGUMENT with its name. Unknown members are ignored, since clients send some that this API does not need.
 import { fail } from '../../core/errors.ts';
+import { digitsAsString, losesPrecision } from '../../core/filter/exact-numbers.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -31,6 +32,8 @@ export function readMember(input: JsonObject, name: string, argument: string): J
 /** Returns a record id. A number becomes a string. */
 export function readId(value: unknown, argument: string): string {
   if (typeof value === 'string' && value !== '') return value;
+  // RFC 8259 section 6: rounded, it would be the id of another record.
+  if (losesPrecision(value)) return failArgument(argument, `send ${digitsAsString}.`);
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   return failArgument(argument, 'expected the id of a record, as a string.');
 }

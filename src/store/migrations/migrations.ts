@@ -30,7 +30,7 @@ import {
 import { addLogPairs } from './log-pairs.ts';
 import { addLogSearch } from './log-tables.ts';
 import { addNotePairs } from './note-pairs.ts';
-import { addLostLeasesColumn, addRunCollections, workflowTables } from './workflow-tables.ts';
+import { addCallbackProblem, addLostLeasesColumn, addRunCollections, workflowTables } from './workflow-tables.ts';
 
 interface Migration {
   readonly name: string;
@@ -65,6 +65,7 @@ const migrations: readonly Migration[] = [
   { name: '024-approval-results', up: addApprovalResults },
   { name: '025-run-collections', up: addRunCollections },
   { name: '026-lost-leases', up: addLostLeasesColumn },
+  { name: '027-callback-problem', up: addCallbackProblem },
 ];
 
 /** Also adds the version of the keys, which rotation raises. */

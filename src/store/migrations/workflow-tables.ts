@@ -105,6 +105,10 @@ export const workflowTables: Tables = {
 export const addRunCollections = ({ dialect }: Database, on: Knex): Promise<void> =>
   addColumns(on, dialect, 'workflow_runs', { collections: (table) => table.text('collections') });
 
+/** Why the last attempt to deliver the callback failed; null when it was delivered, or before the first attempt. */
+export const addCallbackProblem = ({ dialect }: Database, on: Knex): Promise<void> =>
+  addColumns(on, dialect, 'workflow_runs', { callback_problem: (table) => table.string('callback_problem', 100) });
+
 /** Leases that expired without a release since the run last progressed. */
 export const addLostLeasesColumn = ({ dialect }: Database, on: Knex): Promise<void> =>
   addColumns(on, dialect, 'workflow_runs', {

@@ -26,6 +26,8 @@ export interface StoredRun {
   readonly fence: number;
   readonly lost_leases: number;
   readonly cancelled_by: number | null;
+  readonly callback_at: Time | null;
+  readonly callback_problem: string | null;
   readonly created_at: Time;
   readonly started_at: Time | null;
   readonly updated_at: Time;
@@ -46,6 +48,8 @@ export const storedColumns = [
     'cancelled_by',
     'collections',
     'lost_leases',
+    'callback_at',
+    'callback_problem',
   ],
   ...['created_at', 'started_at', 'updated_at', 'finished_at'],
 ] as const;
@@ -91,6 +95,8 @@ export function toRun(row: StoredRun): Run {
     collections: row.collections === null ? null : (JSON.parse(row.collections) as string[]),
     lostLeases: row.lost_leases,
     failure: row.code === null ? null : { code: row.code, message: row.message ?? '' },
+    callbackFailure:
+      row.callback_problem === null ? null : { problem: row.callback_problem, retryAt: timeOf(row.callback_at) },
     answerBy: timeOf(row.answer_by),
     cancelAsked: row.cancelled_by !== null,
     createdAt: Number(row.created_at),

@@ -173,13 +173,16 @@ export function createRuns(
         // These callbacks are no longer configured.
         const withoutCallback = rows.filter(({ callback_url }) => callback_url === null).map(({ id }) => id);
         if (withoutCallback.length > 0)
-          await trx('workflow_runs').whereIn('id', withoutCallback).update({ callback_at: null });
+          await trx('workflow_runs')
+            .whereIn('id', withoutCallback)
+            .update({ callback_at: null, callback_problem: null });
         return callbacks;
       });
     },
-    async settleCallback(runId, retryAt) {
-      const callback_at = retryAt === null ? null : clock.now() + retryAt;
-      await database.retry(() => knex('workflow_runs').where({ id: runId }).update({ callback_at }));
+    async settleCallback(runId, retryDelay, problem) {
+      const callback_at = retryDelay === null ? null : clock.now() + retryDelay;
+      const values = { callback_at, callback_problem: problem };
+      await database.retry(() => knex('workflow_runs').where({ id: runId }).update(values));
     },
     async sweep() {
       const now = clock.now();

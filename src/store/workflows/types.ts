@@ -168,6 +168,8 @@ export interface Run {
   readonly collections: readonly string[] | null;
   /** Set with `failed`. */
   readonly failure: RunFailure | null;
+  /** Set when the last attempt to deliver the callback failed. */
+  readonly callbackFailure: CallbackFailure | null;
   /** Deadline for a person's answer; milliseconds since the epoch, like the other times. */
   readonly answerBy: number | null;
   readonly cancelAsked: boolean;
@@ -182,6 +184,13 @@ export interface RunFailure {
   readonly code: string;
   /** A sentence without values of records. */
   readonly message: string;
+}
+
+export interface CallbackFailure {
+  /** Such as `HTTP 503`. */
+  readonly problem: string;
+  /** Time of the next attempt; null when there is none. */
+  readonly retryAt: number | null;
 }
 
 /** `begun`: running, or interrupted by a crash. */
@@ -354,8 +363,11 @@ export interface Runs {
 
   /** Outcomes to deliver to callbacks that are due. One process takes each of them until `untilMs` from now. */
   takeCallbacks(limit: number, untilMs: number): Promise<readonly Callback[]>;
-  /** `again`: milliseconds until the next attempt; null when it was delivered or given up. */
-  settleCallback(runId: string, retryAt: number | null): Promise<void>;
+  /**
+   * `retryDelay`: milliseconds until the next attempt; null when it was delivered or given up. `problem`: null when it
+   * was delivered.
+   */
+  settleCallback(runId: string, retryDelay: number | null, problem: string | null): Promise<void>;
   /** Deletes idempotency keys that are older than a day. */
   sweep(): Promise<void>;
 }

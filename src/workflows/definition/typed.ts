@@ -1,6 +1,6 @@
 // Converts values entered by a person or a model to the type in the definition.
 import { fail } from '../../core/errors.ts';
-import { isExact } from '../../core/filter/exact-numbers.ts';
+import { isExact, losesPrecision } from '../../core/filter/exact-numbers.ts';
 import type { AnswerType } from './definition.ts';
 
 /** Throws INVALID_ARGUMENT with the expected type. Web pages send text, so numbers and booleans may be strings. */
@@ -22,7 +22,8 @@ export function parseTypedValue(answer: AnswerType, input: unknown, argument: st
     return parsedBoolean ?? failValue('expected true or false.');
   }
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = answer;
-  if (typeof input === 'string' && !isExact(input)) return failValue('expected a number of at most 15 digits.');
+  if (losesPrecision(input) || (typeof input === 'string' && !isExact(input)))
+    return failValue('expected a number of at most 15 digits.');
   const number = typeof input === 'string' && input.trim() !== '' ? Number(input) : input;
   if (typeof number === 'number' && Number.isFinite(number) && number >= min && number <= max) return number;
   return failValue(`expected a number${describeBounds(answer)}.`);

@@ -2,6 +2,7 @@
 // contain prompt injections. Their effect is limited to the choice of that value.
 import { toAbortSignal } from '../../core/clock/stop.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
+import { findInexactNumber } from '../../core/filter/exact-numbers.ts';
 import type { AnswerType } from '../definition/definition.ts';
 import { parseTypedValue, toJsonSchema } from '../definition/typed.ts';
 import type { StepCall } from './step.ts';
@@ -44,6 +45,8 @@ export async function askModel(
 }
 
 function parseModelAnswer(content: string | null, answer: AnswerType): string | number | boolean | undefined {
+  // RFC 8259 section 6: a number that parsing would round is another number.
+  if (findInexactNumber(content ?? '') !== undefined) return undefined;
   try {
     return parseTypedValue(answer, (JSON.parse(content ?? '') as { readonly answer?: unknown }).answer, 'answer');
   } catch (error) {

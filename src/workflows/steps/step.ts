@@ -9,8 +9,9 @@ import type { Access, Policy } from '../../core/caller.ts';
 import type { StopSignal } from '../../core/clock/stop.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type AppError, fail } from '../../core/errors.ts';
+import { losesPrecision } from '../../core/filter/exact-numbers.ts';
 import type { AwaitReason, Run, RunStep } from '../../store/workflows/types.ts';
-import type { StepOf, WorkflowDefinition, WorkflowStep } from '../definition/definition.ts';
+import { type StepOf, stepOf, type WorkflowDefinition, type WorkflowStep } from '../definition/definition.ts';
 import { fillTemplates, type Reference, referencesOf } from '../definition/template.ts';
 import type { RunFiles } from '../runs/files.ts';
 import type { StepSubject } from '../runs/log.ts';
@@ -116,9 +117,20 @@ export async function fillStepTemplates<T>(call: StepCall, value: T): Promise<T>
     if (root === 'user') return userValues(access)[name] ?? null;
     if (root === 'run') return { id: run.id, record: run.recordId, workflow: run.name }[name] ?? null;
     const values = findLastCompleted(steps, name)?.data as Readonly<Record<string, unknown>> | undefined;
-    return (values && Object.hasOwn(values, member!) ? values[member!] : undefined) ?? null;
+    const found = (values && Object.hasOwn(values, member!) ? values[member!] : undefined) ?? null;
+    if (stepOf(call.definition, name)?.type === 'mcp' && hasUnsafeInteger(found)) {
+      const problem = `'{{steps.${name}.${member}}}' has a number above 9007199254740991, which JSON rounds. The remote tool must return its digits as a string.`;
+      fail('STEP_FAILED', { step: step.id, problem });
+    }
+    return found;
   };
   return fillTemplates(value, resolve);
+}
+
+/** RFC 8259 section 6: the client has rounded such a number, and the result could be the id of another record. */
+function hasUnsafeInteger(value: unknown): boolean {
+  if (losesPrecision(value)) return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasUnsafeInteger);
 }
 
 function userValues({ caller }: Pick<Access, 'caller'>): Readonly<Record<string, unknown>> {

@@ -1,7 +1,8 @@
 // Reports the end of webhook-started runs to their callback URLs: a POST, signed with the secret of the workflow
 // (Standard Webhooks). Pending callbacks are stored with the run and survive a crash. One process at a time leases a
 // callback. Failed attempts are retried with increasing delays and the same `webhook-id`, which identifies repeats.
-// Editors enter the URL, so requests pass the guard for outgoing calls (SSRF).
+// Editors enter the URL, so requests pass the guard for outgoing calls (SSRF). The run stores why its last attempt
+// failed, and the console shows that to editors.
 import type { Clock } from '../../core/clock.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { Store } from '../../store/store.ts';
@@ -54,17 +55,18 @@ export function createCallbacks({ store, post, clock, observe }: CallbackParts):
 
   const sendCallback = async ({ run, url, attempts }: Callback): Promise<void> => {
     const secret = await store.workflows.signingSecret(run.workflowId, true);
-    if (secret === undefined) return store.runs.settleCallback(run.id, null);
+    if (secret === undefined) return store.runs.settleCallback(run.id, null, null);
     const body = bodyOf(run);
     const headers = { 'content-type': 'application/json', ...signWebhook(secret, run.id, clock.now(), body) };
     const status = await post(url, headers, body);
-    if (status !== undefined && status >= 200 && status < 300) return store.runs.settleCallback(run.id, null);
+    if (status !== undefined && status >= 200 && status < 300) return store.runs.settleCallback(run.id, null, null);
     const retryDelay = retryDelays[attempts - 1] ?? null;
     if (retryDelay === null) {
       const message = `The callback of run ${run.id} to ${new URL(url).host} failed after ${attempts} attempts and is not retried again.`;
       observe({ type: 'warning', message });
     }
-    return store.runs.settleCallback(run.id, retryDelay);
+    const problem = status === undefined ? 'no response, or the address is not public' : `HTTP ${status}`;
+    return store.runs.settleCallback(run.id, retryDelay, problem);
   };
 
   const pollOnce = async (): Promise<void> => {

@@ -45,7 +45,7 @@ const loseCommit = (fate: Fate, title: string): Attack => ({
     {
       file: 'src/agent/sources/sql/transaction.ts',
       text: '    if (!asked) throw error;\n',
-      into: '    if (pendingCommit || !pendingCommit) throw error;\n',
+      into: '    if (asked || !asked) throw error;\n',
     },
   ],
 });

@@ -7,9 +7,9 @@ const exactNumbers = { file: 'src/http/body.ts', text: '  requireExactNumbers(by
 
 /** Switches off the check of a value against its column. */
 const roundedIntegers = {
-  file: 'src/agent/resolve/values.ts',
-  text: 'Number.isInteger(given) && !Number.isSafeInteger(given)',
-  into: 'false && Number(given) === 0',
+  file: 'src/core/filter/exact-numbers.ts',
+  text: 'Number.isInteger(value) && !Number.isSafeInteger(value)',
+  into: "value === 'none'",
 } as const;
 const roundedInSqlite = {
   file: 'src/agent/sources/sql/sqlite/types.ts',
@@ -38,6 +38,22 @@ export const numberAttacks: readonly Attack[] = [
       return verdict(!left.includes('even'), { left, answer });
     },
     protection: [exactNumbers, roundedIntegers],
+  },
+  {
+    id: 'data-6-rounded-by-the-client',
+    finding: 'data 6',
+    title: 'a client in JavaScript rounds a record id above 2^53, and the HTTP API deletes another record',
+    place: shop,
+    async attack(target) {
+      const [even, odd] = twins();
+      await target.sql(`INSERT INTO snow (id, name) VALUES (${even}, 'even'), (${odd}, 'odd')`);
+      const attacker = await target.person();
+      const body = { data: { attributes: { ids: [Number(odd)] } } };
+      const { status, text } = await attacker.http('DELETE', '/snow', body);
+      const left = await target.rows(`SELECT name FROM snow WHERE id IN (${even}, ${odd})`);
+      return verdict(!left.includes('even'), { left, status, text });
+    },
+    protection: [roundedIntegers],
   },
   {
     id: 'data-10-unreadable-collection',

@@ -1,5 +1,6 @@
 // Statements that cannot be stopped, and unbounded memory: one user attacks while another one works.
 import { type Shape, shapes, tablesOf } from '../../app/stall/shapes.ts';
+import { sessionToken } from '../../rest/front-end.ts';
 import { type Attack, type Place, verdict } from '../attack.ts';
 import { feel, isHeldUp, listOf } from '../standstill.ts';
 import type { Target } from '../target.ts';
@@ -105,6 +106,40 @@ const attacks: readonly Attack[] = [
       attackWith(target, {
         calls: Array.from({ length: 4 }, () => ['list', { collectionName: 'heavy', pagination: { size: 1000 } }]),
       }),
+    protection: [
+      {
+        file: 'src/agent/sources/sql/answer-size.ts',
+        text: 'export const MAX_ANSWER_BYTES = 16_000_000;',
+        into: 'export const MAX_ANSWER_BYTES = 1e15;',
+      },
+    ],
+  },
+  {
+    id: 'data-13-exports-of-large-cells',
+    finding: 'data 13',
+    title: 'four exports of eighty cells of 1 MB at once end a process for want of memory (CWE-770)',
+    place: small,
+    async attack(target) {
+      const [attacker, other] = [await target.person(), await target.person()];
+      const honest = listOf(other, 'people');
+      await honest();
+      const token = await sessionToken(target.apiUrl, attacker);
+      const headers = { authorization: `Bearer ${token}` };
+      const ends: string[] = [];
+      const download = async () => {
+        let bytes = 0;
+        try {
+          const response = await fetch(`${target.apiUrl}/heavy.csv?fields[heavy]=id,body`, { headers });
+          for await (const part of response.body ?? []) bytes += part.length;
+          ends.push(`${response.status}, ${Math.round(bytes / 1e6)} MB`);
+        } catch (error) {
+          ends.push((error as Error).message);
+        }
+      };
+      const exports = () => Promise.all([download(), download(), download(), download()]);
+      const felt = await feel(target, exports, { honest, mostMs: 20_000 });
+      return verdict(isHeldUp(felt) || ends.some((end) => !end.startsWith('200')), { ...felt, ends });
+    },
     protection: [
       {
         file: 'src/agent/sources/sql/answer-size.ts',

@@ -1,4 +1,5 @@
 // Clients that strangers register and publish: names, redirect URIs, URLs to fetch, and floods of registrations.
+import { authorizationUrl } from '../../oauth/client.ts';
 import { type Attack, verdict } from '../attack.ts';
 import { ask, headline, limited, on, redirectUri, registerRaw, web } from './web.ts';
 
@@ -25,6 +26,30 @@ export const clientAttacks: readonly Attack[] = [
         file: 'src/oauth/clients/display-name.ts',
         text: '  return verifiedHost ?? destination?.name ?? name;',
         into: '  return name;',
+      },
+    ],
+  },
+  {
+    id: 'issue-18-remembered-self-registered',
+    finding: 'issue 18',
+    title:
+      'the second authorization of a client that registered itself gives a code without a page (RFC 7591 section 5)',
+    place: web,
+    on,
+    async attack(target) {
+      const { browser, page, registered } = await ask(target, await target.person(), onTheWeb);
+      await browser.press(page, 'allow');
+      const [to = ''] = onTheWeb.redirect_uris;
+      const scope = 'mcp:read mcp:write mcp:action';
+      const { url } = await authorizationUrl(registered, { redirectUri: to, resource: target.mcpUrl, scope });
+      const { leftTo, html } = await browser.open(url, { headers: { 'sec-fetch-site': 'none' } });
+      return verdict(leftTo?.searchParams.has('code') ?? false, `${leftTo ?? /<h1[^>]*>([^<]*)/.exec(html)?.[1]}`);
+    },
+    protection: [
+      {
+        file: 'src/oauth/consent/consent.ts',
+        text: '  if (!isDocumentClient(client.clientId)) return undefined;\n',
+        into: '',
       },
     ],
   },

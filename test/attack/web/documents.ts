@@ -166,6 +166,35 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
     ],
   },
   {
+    id: 'issue-18-remembered-across-sites',
+    finding: 'issue 18',
+    title:
+      'a page of another site leads the browser to a code of an allowed client, without a page (GHSA-6x8h-498w-gv8c)',
+    async attack(target) {
+      const registered = await byDocument(target.origin, at(publish(target)));
+      const ask = async () =>
+        (await authorizationUrl(registered, { redirectUri: onTheWeb, resource: target.mcpUrl })).url;
+      const browser = createBrowser();
+      const { email, password } = await target.person();
+      const page = await browser.press(await browser.open(await ask()), 'sign-in', { email, password });
+      await browser.press(page, 'allow');
+      const from = async (site: string) => {
+        const { leftTo } = await browser.open(await ask(), { headers: { 'sec-fetch-site': site } });
+        return leftTo?.searchParams.has('code') ? 'code' : 'page';
+      };
+      const sites = { none: await from('none'), same: await from('same-site'), cross: await from('cross-site') };
+      if (sites.none !== 'code') throw new Error('the consent is not remembered');
+      return verdict(sites.same === 'code' || sites.cross === 'code', sites);
+    },
+    protection: [
+      {
+        file: 'src/oauth/consent/first-site.ts',
+        text: "return ['none', 'same-origin'].includes(readFirstSite(ctx));",
+        into: "return readFirstSite(ctx) !== 'nowhere';",
+      },
+    ],
+  },
+  {
     id: 'web-2-sector-identifier',
     finding: 'web 2',
     title: 'a registration or a document makes the server fetch an address that nobody needs (CWE-918)',

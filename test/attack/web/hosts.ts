@@ -172,9 +172,9 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
     },
     protection: [
       {
-        file: 'src/agent/resolve/values.ts',
-        text: 'Number.isInteger(given) && !Number.isSafeInteger(given)',
-        into: 'false && Number(given) === 0',
+        file: 'src/core/filter/exact-numbers.ts',
+        text: 'Number.isInteger(value) && !Number.isSafeInteger(value)',
+        into: "value === 'none'",
       },
     ],
   },

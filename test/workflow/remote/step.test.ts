@@ -69,6 +69,30 @@ const answer = async (id: string, position: number, decision: string) => {
 };
 const end = (id: string) => at.store.runs.cancel(id, at.userId);
 
+// RFC 8259 section 6: with its digits as text, the number would name another record.
+test('a number of its answer that JSON rounds is used by no later step, in a text, as a value or within one', async () => {
+  const rounded = 9007199254740992;
+  const of = { ...charge, mode: 'automatic', next: 'told' };
+  const arguments_ = [
+    { amount: '{{steps.charge.amount}}' },
+    { amount: 1, note: 'of {{steps.charge.amount}}' },
+    { amount: 1, all: '{{steps.charge.result}}' },
+  ];
+  for (const given of arguments_) {
+    const next = { ...charge, id: 'told', mode: 'automatic', arguments: given };
+    const ended = await run([{ ...of, arguments: { amount: rounded } }, next]);
+    expect(ended).toMatchObject({ state: 'failed', failure: { code: 'STEP_FAILED' } });
+    expect(ended.failure?.message).toMatch(
+      /^The step 'told': '\{\{steps\.charge\.\w+\}\}' has a number above 9007199254740991/,
+    );
+  }
+  expect(remote.charged).toEqual(arguments_.map(() => ({ amount: rounded })));
+  remote.charged.length = 0;
+  const exact = { ...charge, id: 'told', mode: 'automatic', arguments: arguments_[0] };
+  expect(await run([{ ...of, arguments: { amount: 9007199254740991 } }, exact])).toMatchObject({ state: 'succeeded' });
+  expect(remote.charged).toHaveLength(2);
+});
+
 test('an automatic one calls the tool with what its templates stand for, and later steps have the answer', async () => {
   const { id, state } = await run([{ ...charge, mode: 'automatic', next: 'told' }, told]);
   expect([state, remote.charged]).toEqual(['awaiting-input', [{ amount: 10.5 }]]);

@@ -59,7 +59,7 @@ ${facts([
 ${isActive && access.startsWorkflows && startForm(workflow, request, parts, result.problem)}
 <h2 class="plainly">Steps</h2>
 ${drawWorkflow(definition)}${outline(definition)}
-${await triggerSettings(workflow, request, parts, result)}
+${await triggerSettings(workflow, runs, request, parts, result)}
 <h2 class="plainly">Latest runs</h2>
 ${runs.length > 0 ? runTable(runs, request, parts) : empty('No runs yet', isActive ? 'Start it on a record above.' : 'The workflow is paused.')}
 ${runs.length > 0 && html`<p class="quietly"><a href="${parts.paths.path(runsPage)}?workflow=${id}">All its runs</a></p>`}

@@ -13,11 +13,11 @@ import { createFragment, createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { describeWait, showTime } from '../../ui/times.ts';
 import { logFile, savedFile } from '../approvals/saved-file.ts';
-import { runsPage, under, workflowPage } from './access.ts';
+import { mayEdit, runsPage, under, workflowPage } from './access.ts';
 import { drawWorkflow, type ShownState, type StepStates, stateWord, titleOf } from './graph.ts';
 import { questionForm, readPosition, readValues, sizeOf } from './input-request-form.ts';
 import { outline } from './outline.ts';
-import { originWords, reasonWords, stateWords } from './words.ts';
+import { describeCallback, originWords, reasonWords, stateWords } from './words.ts';
 
 const doneTexts: Readonly<Record<string, string>> = {
   answered: 'Answer saved. The run continues.',
@@ -127,6 +127,7 @@ ${facts([
   ],
   ['Started', showTime(run.createdAt, timezone)],
   ['Ended', run.finishedAt !== null && showTime(run.finishedAt, timezone)],
+  ['Callback', mayEdit(access) && run.callbackFailure !== null && describeCallback(run.callbackFailure, timezone)],
 ])}
 <h2 class="plainly">Steps</h2>
 ${drawWorkflow(definition, states)}${outline(definition, states)}

@@ -2,11 +2,13 @@
 // receives run results. A secret is shown once, in the response to the button that requests it.
 import { isAppError } from '../../../core/errors.ts';
 import { type Html, html } from '../../../http/html.ts';
-import type { Workflow } from '../../../store/workflows/types.ts';
+import type { Run, Workflow } from '../../../store/workflows/types.ts';
 import type { Parts, SignedInRequest } from '../../page-request.ts';
+import { runPage } from '../../paths.ts';
 import { buttonTo, checkField, field, openForm } from '../../ui/form.ts';
 import { copyable } from '../../ui/notices.ts';
 import { mayEdit, workflowPage } from './access.ts';
+import { describeCallback } from './words.ts';
 
 export const triggerTexts: Readonly<Record<string, string>> = {
   enabled: 'The webhook is on. Calls to its address start runs.',
@@ -24,6 +26,7 @@ export interface TriggerResult {
 /** For editors: users do not see integration details. */
 export async function triggerSettings(
   workflow: Workflow,
+  latestRuns: readonly Run[],
   request: SignedInRequest,
   parts: Parts,
   { secret, callbackProblem }: TriggerResult,
@@ -40,6 +43,7 @@ ${address !== undefined && callExamples(address)}
 ${isEnabled && address === undefined && html`<p class="warning" role="note">The signing key of its address no longer exists. Create a new address.</p>`}
 <div class="deeds">${isEnabled ? press('disable', 'Turn off') : press('enable', version === 0 ? 'Turn on' : 'Turn on again')}</div>
 ${version > 0 && html`<details class="more"><summary>Create a new address</summary><p class="warning" role="note">The current address stops working immediately. Give the new one to every program that calls it.</p><div class="deeds">${press('regenerate', 'Create a new address', 'danger')}</div></details>`}
+${callbackWarning(latestRuns, request, parts)}
 ${settings(workflow, request, parts, callbackProblem)}
 ${signing(secret, press)}`;
 }
@@ -47,6 +51,13 @@ ${signing(secret, press)}`;
 function callExamples(address: string): Html {
   const call = `curl -X POST '${address}' -H "Authorization: Bearer $PORTICO_TOKEN" -H 'Content-Type: application/json' -d '{"record_id":"1"}'`;
   return html`${copyable(address, 'the address of the webhook')}${copyable(call, 'a call of the webhook')}`;
+}
+
+function callbackWarning(runs: readonly Run[], { access }: SignedInRequest, { paths }: Parts): Html | false {
+  const run = runs.find(({ callbackFailure }) => callbackFailure !== null);
+  if (!run?.callbackFailure) return false;
+  const { timezone } = access.caller;
+  return html`<p class="warning" role="note">Callback of the <a href="${paths.path(runPage(run.id))}">run on ${run.recordId}</a>: ${describeCallback(run.callbackFailure, timezone)}</p>`;
 }
 
 function settings(

@@ -1,6 +1,7 @@
 // Display texts for states and reasons of runs.
 import { type Html, html } from '../../../http/html.ts';
-import type { AwaitReason, Run, RunOrigin, RunState } from '../../../store/workflows/types.ts';
+import type { AwaitReason, CallbackFailure, Run, RunOrigin, RunState } from '../../../store/workflows/types.ts';
+import { showTime } from '../../ui/times.ts';
 
 export const stateWords: Readonly<Record<RunState, string>> = {
   queued: 'Queued',
@@ -31,3 +32,7 @@ export const originWords: Readonly<Record<RunOrigin, string>> = {
 const calm: ReadonlySet<RunState> = new Set(['succeeded', 'running', 'queued']);
 export const stateBadge = ({ state }: Pick<Run, 'state'>): Html =>
   html`<span class="badge${!calm.has(state) && ' unsure'}">${stateWords[state]}</span>`;
+
+/** Only for editors: users do not see integration details. */
+export const describeCallback = ({ problem, retryAt }: CallbackFailure, timezone: string): Html =>
+  html`not delivered (${problem}). ${retryAt === null ? 'It is not sent again.' : html`Next attempt: ${showTime(retryAt, timezone)}.`}`;

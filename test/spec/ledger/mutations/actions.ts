@@ -87,7 +87,10 @@ export const actions: Points = {
   },
   'src/agent/actions/values.ts': {
     '2.4 · type · String': ['String: readText,', 'String: (given) => given,'],
-    '2.4 · type · Number': ["if (typeof number === 'number') return number;", 'return given;'],
+    '2.4 · type · Number': [
+      "if (typeof number === 'number' && !losesPrecision(number)) return number;",
+      'return given;',
+    ],
     '2.4 · type · Boolean': ['return refuse(expected.Boolean);', 'return given;'],
     '2.4 · type · Date': ['readInstant(text, zone, true)', "readInstant(text, 'UTC', true)"],
     '2.4 · type · Dateonly': ['refuse(expected.Dateonly)', 'given'],
