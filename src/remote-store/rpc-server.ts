@@ -150,7 +150,7 @@ export function createRpcServer(parts: RpcServerParts): RpcServer {
         return true;
       }
       serve(req, res, path).catch((thrown: unknown) => {
-        const error = reportFailure(observe, 'platform door', thrown);
+        const error = reportFailure(observe, 'platform endpoint', thrown);
         if (res.headersSent) return void res.destroy();
         res.setHeader('Connection', 'close');
         send(res, { status: error.status, body: { refused: error.code.toLowerCase() } });
