@@ -134,7 +134,7 @@ export function createApp(configured: Config, options: AppOptions): App {
   const open = async (config: Config & { readonly publicUrl: string }): Promise<Modules> => {
     const { store, engine } = await openData(config, observe, clock, options);
     try {
-      const openedModules = await openFronts({ config, opened: store, engine, options, clock, observe, statements });
+      const openedModules = await createModules({ config, opened: store, engine, options, clock, observe, statements });
       await openedModules.workflows.start();
       return openedModules;
     } catch (error) {
@@ -162,7 +162,7 @@ export function createApp(configured: Config, options: AppOptions): App {
       } catch (error) {
         metrics?.close();
         await Promise.all([server?.close(0), metricsServer?.close()]);
-        await closeRooms(modules);
+        await closeModules(modules);
         throw error;
       }
       const address = listening?.address ?? publicUrl;
@@ -202,7 +202,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         const limitMs = configured.shutdownSeconds * 1000;
         await Promise.all([server?.close(limitMs), inFlight.close(limitMs), modules?.workflows.stop(limitMs)]);
         route = routeBeforeStart(claimed);
-        await closeRooms(modules);
+        await closeModules(modules);
         metrics?.close();
         await metricsServer?.close();
         observe({ type: 'server.stopped' });
@@ -212,7 +212,7 @@ export function createApp(configured: Config, options: AppOptions): App {
   };
 }
 
-interface FrontParts {
+interface ModuleParts {
   readonly config: Config & { readonly publicUrl: string };
   readonly opened: OpenedStore;
   readonly engine: Engine;
@@ -223,7 +223,7 @@ interface FrontParts {
 }
 
 /** Connects the parts that answer requests. */
-async function openFronts({
+async function createModules({
   config,
   opened,
   engine,
@@ -231,14 +231,14 @@ async function openFronts({
   clock,
   observe,
   statements,
-}: FrontParts): Promise<Modules> {
+}: ModuleParts): Promise<Modules> {
   // Any part may end a run, so callbacks hook into the store.
   const store = { ...opened, runs: notifyOnEnd(opened.runs, () => triggers.callbacks.nudge()) };
   const environment = openEnvironment(store, options.envSecret ?? config.envSecret ?? undefined);
   // With another platform, the secret itself authenticates the agent.
   if (config.serverUrl === null) await environment.claim();
-  const ways = createLoginMethods({ store, config, clock, observe, hostSignIn: options.hostSignIn });
-  const signIn = createSignIn({ store, config, clock, allowsPasswords: ways.passwords });
+  const loginMethods = createLoginMethods({ store, config, clock, observe, hostSignIn: options.hostSignIn });
+  const signIn = createSignIn({ store, config, clock, allowsPasswords: loginMethods.passwords });
   const endpoint = endpointOf(config);
   const sendWebhook = createWebhookSender({ config, clock, observe });
   const files = createFiles({
@@ -272,7 +272,7 @@ async function openFronts({
         store,
         engine,
         signIn,
-        loginMethods: ways,
+        loginMethods,
         files,
         workflows: workflows.service,
         endpoint: options.mcp,
@@ -301,7 +301,7 @@ async function openFronts({
       remotes,
       paths: consolePaths,
       signIn,
-      loginMethods: ways,
+      loginMethods,
       clock,
       observe,
       mcpUrl: servesMcp ? endpoint : null,
@@ -354,15 +354,15 @@ async function load(
   }
 }
 
-async function closeRooms(rooms: Modules | undefined): Promise<void> {
-  await rooms?.workflows.stop(0);
-  await rooms?.triggers.callbacks.stop();
-  rooms?.mcp?.authorization.close();
-  await rooms?.mcp?.endpoint.close();
-  await rooms?.mcp?.playground.whenIdle();
-  await rooms?.mcp?.execution?.whenIdle();
-  await rooms?.engine.close();
-  await rooms?.store.close();
+async function closeModules(modules: Modules | undefined): Promise<void> {
+  await modules?.workflows.stop(0);
+  await modules?.triggers.callbacks.stop();
+  modules?.mcp?.authorization.close();
+  await modules?.mcp?.endpoint.close();
+  await modules?.mcp?.playground.whenIdle();
+  await modules?.mcp?.execution?.whenIdle();
+  await modules?.engine.close();
+  await modules?.store.close();
 }
 
 const endpointOf = ({ publicUrl, basePath }: { readonly publicUrl: string; readonly basePath: string }): string =>

@@ -72,7 +72,7 @@ export function openMcp({ endpoint, signIn, loginMethods, fetchDocument, ...part
     workflows: workflowAccess,
     observe,
     clock,
-    pace: rateLimit,
+    rateLimit,
   };
   return {
     fileEndpoint: createFileEndpoint({

@@ -118,12 +118,12 @@ export function createCall(given: Omit<Call, 'code'>): Call {
 
 /** Warns once per field. */
 export function warnAboutManyRows(
-  { warned: told, observe }: Operations,
+  { warned, observe }: Operations,
   rows: number,
   { collection, field, column, advice: cure }: RowLimitStep,
 ): void {
-  if (rows < MANY_ROWS || told.has(column)) return;
-  told.add(column);
+  if (rows < MANY_ROWS || warned.has(column)) return;
+  warned.add(column);
   observe({
     type: 'warning',
     message: `'${field}' of '${collection}' is evaluated after reading, and ${rows} rows were read for it: ${cure ?? 'add a replaceFieldOperator or a replaceFieldSorting'}.`,
@@ -132,15 +132,15 @@ export function warnAboutManyRows(
 
 /** Warns once per field. */
 export function warnAboutMisfits(
-  { warned: told, observe }: Operations,
+  { warned, observe }: Operations,
   count: number,
-  { computedFrom: made, path }: ComputeStep,
+  { computedFrom: computed, path }: ComputeStep,
 ): void {
-  if (told.has(made)) return;
-  told.add(made);
+  if (warned.has(computed)) return;
+  warned.add(computed);
   observe({
     type: 'warning',
-    message: `${count} stored ${count === 1 ? 'value' : 'values'} of '${path.field.name}', added at ${made.at}, ${count === 1 ? 'is' : 'are'} not of the declared type and shown as empty.`,
+    message: `${count} stored ${count === 1 ? 'value' : 'values'} of '${path.field.name}', added at ${computed.at}, ${count === 1 ? 'is' : 'are'} not of the declared type and shown as empty.`,
   });
 }
 

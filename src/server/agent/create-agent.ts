@@ -58,7 +58,7 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
   #mcp: McpOptions | undefined;
   readonly #hosts = new Map<unknown, MountedHost>();
   #isHandlerTaken = false;
-  #away: Route | undefined;
+  #closedRoute: Route | undefined;
   #standalone: StandaloneAt | undefined;
   #app: App | undefined;
   /** Undefined while no server runs. */
@@ -87,7 +87,7 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
     const at = this.check(callSite(this.mountAiMcpServer));
     if (this.#mcp) fail('CONFIGURATION', { problem: `mountAiMcpServer was already called. (${at})` });
     this.#mcp = { ...checkMcpOptions(options, at) };
-    this.#away = undefined;
+    this.#closedRoute = undefined;
     return this;
   }
 
@@ -420,13 +420,13 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
   /** While the server is down, the agent still claims its own paths, so the host does not answer them. */
   #whileAway(req: IncomingMessage, res: ServerResponse, next: Next): void {
     try {
-      this.#away ??= routeBeforeStart({ ...this.#createConfig(), servesMcp: this.#mcp !== undefined });
+      this.#closedRoute ??= routeBeforeStart({ ...this.#createConfig(), servesMcp: this.#mcp !== undefined });
     } catch {
       // Invalid settings do not define which paths belong to the agent. `start` reports the problem.
       next();
       return;
     }
-    this.#away(req, res, next);
+    this.#closedRoute(req, res, next);
   }
 
   async #rebuild(at: string): Promise<void> {
