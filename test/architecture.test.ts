@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readEntryPoints } from '../site/exports.ts';
-import { judge, type Manifest } from './house/rules.ts';
-import { readSource } from './house/source-text.ts';
+import { judge, type Manifest } from './architecture/rules.ts';
+import { readSource } from './architecture/source-text.ts';
 
 const readManifest = () => JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
 
-test('the source keeps every rule of the house', () => {
+test('the source keeps every rule of docs/architecture.md', () => {
   const paths = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
     .map((path) => `src/${path.replaceAll('\\', '/')}`);
@@ -30,7 +30,7 @@ const manifest: Manifest = {
   exports: { '.': { default: './dist/index.js' } },
   dependencies: { knex: '1', express: '1', pino: '1', 'oidc-provider': '1', '@modelcontextprotocol/server': '1' },
 };
-const house = {
+const validFiles = {
   'src/index.ts': "export { one } from './core/one.ts';",
   'src/core/one.ts': 'export const one = 1;',
   'src/store/store.ts': 'export interface Store {}',
@@ -47,9 +47,9 @@ const house = {
 };
 
 const judgeWith = (extra: Record<string, string>, other: Partial<Manifest> = {}) =>
-  judge(new Map(Object.entries({ ...house, ...extra })), { ...manifest, ...other });
+  judge(new Map(Object.entries({ ...validFiles, ...extra })), { ...manifest, ...other });
 
-test('a house in order has no offence', () => {
+test('files that keep the rules give no violations', () => {
   expect(judgeWith({})).toEqual([]);
 });
 

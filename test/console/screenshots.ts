@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { customizeDemo } from '../../src/cli/demo/customization.ts';
 import { openChromium } from '../chromium.ts';
 import { connectAll } from './connected.ts';
-import { openPlace } from './place.ts';
+import { openConsoleServer } from './console-server.ts';
 
 const folder = process.argv[2] ?? join(tmpdir(), 'portico-screenshots');
 mkdirSync(folder, { recursive: true });
@@ -18,16 +18,16 @@ const phone =
 const sizes = { phone: { width: 375, height: 812 }, desktop: { width: 1280, height: 900 } };
 
 const only = process.argv[3];
-const place = await openPlace({
+const server = await openConsoleServer({
   app: { customize: customizeDemo },
   env: { SERVICE_SECRET: 'of-the-pictures', SERVICE_ACTIVITY_DAYS: '365', SERVICE_TRUSTED_PROXIES: '10.0.0.0/8' },
 });
-const bob = await place.addUser({ email: 'bob@example.com', firstName: 'Bob', lastName: 'Marsh', level: 'admin' });
-const bobs = (await place.userOf(bob)).id;
+const bob = await server.addUser({ email: 'bob@example.com', firstName: 'Bob', lastName: 'Marsh', level: 'admin' });
+const bobs = (await server.userOf(bob)).id;
 const claude = { userId: bobs, clientId: 'https://claude.ai/oauth/client', clientName: 'Claude' };
 
 async function fileAll() {
-  const change = await place.file({
+  const change = await server.file({
     ...claude,
     collection: 'orders',
     recordIds: ['17'],
@@ -37,7 +37,7 @@ async function fileAll() {
       attributes: { status: 'cancelled', shipping_fee: 0, note: 'Customer asked to cancel by phone, fee waived' },
     },
   });
-  const remove = await place.file({
+  const remove = await server.file({
     ...claude,
     clientId: 'desktop-app',
     clientName: 'Desktop assistant',
@@ -46,13 +46,13 @@ async function fileAll() {
     recordIds: ['3', '8'],
     given: { collectionName: 'reviews', recordIds: ['3', '8'] },
   });
-  const own = await place.file({
+  const own = await server.file({
     collection: 'customers',
     recordIds: ['5'],
     policy: { policy: 'ask-person', secondPerson: true },
     given: { collectionName: 'customers', recordId: '5', attributes: { loyalty_points: 5000, newsletter: true } },
   });
-  const action = await place.file({
+  const action = await server.file({
     tool: 'executeAction',
     collection: 'orders',
     action: 'Cancel',
@@ -62,7 +62,7 @@ async function fileAll() {
   return { change, remove, own, action };
 }
 
-await connectAll(place);
+await connectAll(server);
 // The last use is stored with a delay.
 await new Promise((resolve) => setTimeout(resolve, 6000));
 
@@ -85,44 +85,44 @@ try {
   }
 } finally {
   await browser.close();
-  await place.stop();
+  await server.stop();
 }
 
 async function takeAccounts(page: Page, shoot: Shoot): Promise<void> {
-  const { store } = place;
+  const { store } = server;
   const { token } = await store.links.make(bobs, 'invite');
-  await page.goto(place.at(`/welcome/${token}`));
+  await page.goto(server.at(`/welcome/${token}`));
   await shoot(page, 'welcome');
-  await page.goto(place.at('/sign-out'));
-  await page.goto(place.at('/account'));
+  await page.goto(server.at('/sign-out'));
+  await page.goto(server.at('/account'));
   await signIn(page);
-  await store.sessions.begin({ userId: place.ada.id, browser: phone, address: '203.0.113.24' });
-  await page.goto(place.at('/account'));
+  await store.sessions.begin({ userId: server.ada.id, browser: phone, address: '203.0.113.24' });
+  await page.goto(server.at('/account'));
   await shoot(page, 'account');
-  await page.goto(place.at('/account/app'));
+  await page.goto(server.at('/account/app'));
   await shoot(page, 'app');
   const secret = await page.locator('input[name=secret]').inputValue();
   const code = () => new TOTP({ secret }).generate();
   await page.getByRole('textbox', { name: 'Code' }).fill(code());
-  await page.getByLabel('Your password').fill(place.account.password);
+  await page.getByLabel('Your password').fill(server.account.password);
   await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
   await shoot(page, 'codes');
-  await page.goto(place.at('/account'));
+  await page.goto(server.at('/account'));
   await page.getByText('Turn off').first().click();
   await shoot(page, 'account-app');
-  await page.goto(place.at(''));
+  await page.goto(server.at(''));
   await page.getByRole('button', { name: 'Sign out' }).click();
   await signIn(page);
   await page.getByRole('textbox', { name: 'Code' }).waitFor();
   await shoot(page, 'code');
-  await store.secondFactors.switchOff(place.ada.id);
-  await store.sessions.endAll(place.ada.id, { grants: false });
+  await store.secondFactors.switchOff(server.ada.id);
+  await store.sessions.endAll(server.ada.id, { grants: false });
 }
 
 /** A morning's activity of an assistant and a user. */
 async function recordMorning(): Promise<void> {
-  const { renderingId } = (await place.store.permissions.caller(place.ada.id))!;
+  const { renderingId } = (await server.store.permissions.caller(server.ada.id))!;
   const from = Date.now() - 3 * 3600_000;
   const rows = [
     ['list', 'read', 'orders', [], 'completed'],
@@ -132,42 +132,42 @@ async function recordMorning(): Promise<void> {
     ['delete', 'write', 'reviews', ['3'], 'denied'],
   ] as const;
   for (const [at, [action, type, collection, recordIds, outcome]] of rows.entries()) {
-    place.store.activity.record({
-      ...{ userId: at % 2 === 0 ? place.ada.id : bobs, renderingId, action, type, collection, outcome },
+    server.store.activity.record({
+      ...{ userId: at % 2 === 0 ? server.ada.id : bobs, renderingId, action, type, collection, outcome },
       ...{ clientId: claude.clientId, clientName: claude.clientName, startedAt: from + at * 240_000, durationMs: 3.4 },
       ...(recordIds.length > 0 && { recordIds: [...recordIds] }),
       ...(outcome === 'denied' && { code: 'DENIED' }),
     });
   }
-  await place.store.activity.flush();
+  await server.store.activity.flush();
 }
 
 async function takeLogs(page: Page, shoot: Shoot): Promise<void> {
-  if ((await place.store.activity.list({ limit: 1 })).length === 0) await recordMorning();
-  await page.goto(place.at('/activity'));
+  if ((await server.store.activity.list({ limit: 1 })).length === 0) await recordMorning();
+  await page.goto(server.at('/activity'));
   await signIn(page);
   await page.getByRole('heading', { name: 'Activity' }).waitFor();
   if (page.viewportSize()?.width === sizes.phone.width) {
-    await page.goto(place.at('/activity?record=18&type=write'));
+    await page.goto(server.at('/activity?record=18&type=write'));
     await page.locator('tbody a').first().click();
     await page.getByRole('heading', { name: 'update' }).waitFor();
     await shoot(page, 'activity-entry');
     return;
   }
   const call = new URLSearchParams({ 'arg.collectionName': 'orders', 'arg.pagination': '{"size": 5}' });
-  await page.goto(place.at(`/playground/list?${call}`));
+  await page.goto(server.at(`/playground/list?${call}`));
   await page.getByRole('button', { name: 'Run' }).click();
   await page.getByText('In the activity log').click();
   await shoot(page, 'playground');
-  await page.goto(place.at('/activity'));
+  await page.goto(server.at('/activity'));
   await shoot(page, 'activity');
-  await page.goto(place.at('/settings?shown=set'));
+  await page.goto(server.at('/settings?shown=set'));
   await shoot(page, 'settings');
 }
 
 /** Starts a run on the first delivered order; it waits for a person to inspect the parcel. */
 async function startReturn(): Promise<{ readonly workflowId: string; readonly runId: string }> {
-  const { store, ada } = place;
+  const { store, ada } = server;
   const workflow = (await store.workflows.list({})).find(({ name }) => name === 'Take back an order')!;
   for (let order = 1; ; order++) {
     const wish = { workflow, recordId: `${order}`, userId: ada.id, origin: 'console', originName: 'Console' } as const;
@@ -186,47 +186,47 @@ async function startReturn(): Promise<{ readonly workflowId: string; readonly ru
 
 async function takeWorkflows(page: Page, shoot: Shoot): Promise<void> {
   const { workflowId, runId } = await startReturn();
-  await page.goto(place.at(`/workflows/${workflowId}`));
+  await page.goto(server.at(`/workflows/${workflowId}`));
   await signIn(page);
   await page.getByRole('heading', { name: 'Take back an order' }).waitFor();
   await shoot(page, 'workflow');
-  await page.goto(place.at(`/runs/${runId}`));
+  await page.goto(server.at(`/runs/${runId}`));
   await page.getByText('in what state it is').waitFor();
   await shoot(page, 'run');
 }
 
 async function signIn(page: Page): Promise<void> {
-  await page.getByLabel('E-mail').fill(place.account.email);
-  await page.getByLabel('Password').fill(place.account.password);
+  await page.getByLabel('E-mail').fill(server.account.email);
+  await page.getByLabel('Password').fill(server.account.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
 async function take(page: Page, shoot: Shoot): Promise<void> {
   const { change, remove, own } = await fileAll();
-  await page.goto(place.at(`/approvals/${change.id}`));
+  await page.goto(server.at(`/approvals/${change.id}`));
   await shoot(page, 'sign-in');
   await signIn(page);
   await page.getByRole('button', { name: 'Approve' }).waitFor();
   await shoot(page, 'approval');
-  await page.goto(place.at(''));
+  await page.goto(server.at(''));
   await shoot(page, 'start');
-  await page.goto(place.at('/apps'));
+  await page.goto(server.at('/apps'));
   await shoot(page, 'apps');
-  await page.goto(place.at('/apps/everyone'));
+  await page.goto(server.at('/apps/everyone'));
   await shoot(page, 'apps-everyone');
-  await page.goto(place.at(`/approvals/${remove.id}`));
+  await page.goto(server.at(`/approvals/${remove.id}`));
   await shoot(page, 'approval-delete');
-  await page.goto(place.at(`/approvals/${own.id}`));
+  await page.goto(server.at(`/approvals/${own.id}`));
   await shoot(page, 'approval-other');
-  await page.goto(place.at(`/approvals/${change.id}`));
+  await page.goto(server.at(`/approvals/${change.id}`));
   await page.getByRole('button', { name: 'Approve' }).click();
   await page.getByText('Approved by you').waitFor();
   await shoot(page, 'approved');
-  await page.goto(place.at('/approvals/unknown'));
+  await page.goto(server.at('/approvals/unknown'));
   await shoot(page, 'gone');
-  for (const { id } of await place.store.approvals.list('pending', 100)) {
-    await place.store.approvals.decide(id, { by: place.ada.id, verdict: 'denied' });
+  for (const { id } of await server.store.approvals.list('pending', 100)) {
+    await server.store.approvals.decide(id, { by: server.ada.id, verdict: 'denied' });
   }
-  await page.goto(place.at('/approvals'));
+  await page.goto(server.at('/approvals'));
   await shoot(page, 'nothing');
 }

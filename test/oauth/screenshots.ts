@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openChromium } from '../chromium.ts';
 import { authorizationUrl, byDocument, register } from './client.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
 const folder = process.argv[2] ?? join(tmpdir(), 'portico-screenshots');
 mkdirSync(folder, { recursive: true });
@@ -16,16 +16,16 @@ const collections = [
   ...['addresses', 'categories', 'customers', 'employees', 'invoices', 'order_lines', 'orders', 'payments', 'products'],
   ...['refunds', 'returns', 'reviews', 'shipments', 'stock', 'stores', 'suppliers', 'taxes', 'warehouses'],
 ];
-const place = await startServer({
+const server = await startServer({
   env: { SERVICE_SIGN_IN_ATTEMPTS: '100', SERVICE_DCR_PER_HOUR: '1000' },
   listCollections: () => collections,
 });
-place.documents.set('https://claude.ai/oauth/client', {
+server.documents.set('https://claude.ai/oauth/client', {
   client_id: 'https://claude.ai/oauth/client',
   client_name: 'Claude',
   redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
 });
-place.documents.set('https://editor.example/client', {
+server.documents.set('https://editor.example/client', {
   client_id: 'https://editor.example/client',
   client_name: 'Editor',
   redirect_uris: ['https://editor.example/callback'],
@@ -36,7 +36,7 @@ try {
     for (const colorScheme of ['light', 'dark'] as const) {
       const context = await browser.newContext({ viewport, colorScheme, deviceScaleFactor: size === 'phone' ? 2 : 1 });
       const page = await context.newPage();
-      await take(place, page, (name) =>
+      await take(server, page, (name) =>
         page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`), fullPage: true }),
       );
       await context.close();
@@ -44,11 +44,11 @@ try {
   }
 } finally {
   await browser.close();
-  await place.stop();
+  await server.stop();
 }
 
 async function take(
-  { paths, account, store }: Started,
+  { paths, account, store }: OAuthTestServer,
   page: Page,
   shoot: (name: string) => Promise<unknown>,
 ): Promise<void> {

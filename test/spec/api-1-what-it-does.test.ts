@@ -1,14 +1,14 @@
 // Section 1 of the public API: its paths contain a project and, for most endpoints, an environment.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
+import { type NoteClient, openNoteClient } from '../api/note-client.ts';
 
-let door: NoteDoor;
+let client: NoteClient;
 beforeAll(async () => {
-  door = await openNoteDoor();
+  client = await openNoteClient();
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => client?.shop.stop());
 
-const statusOf = async (path: string) => (await door.ask('GET', path)).status;
+const statusOf = async (path: string) => (await client.ask('GET', path)).status;
 
 test('project | paths are scoped to a project', async () => {
   expect([

@@ -1,15 +1,15 @@
 // The envelope of the list of notes (behaviour api 2.1).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
+import { type NoteClient, openNoteClient } from '../api/note-client.ts';
 
-let door: NoteDoor;
+let client: NoteClient;
 beforeAll(async () => {
-  door = await openNoteDoor();
-  for (const title of ['first', 'second', 'third']) await door.create({ title });
+  client = await openNoteClient();
+  for (const title of ['first', 'second', 'third']) await client.create({ title });
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => client?.shop.stop());
 
-const list = async (query: string) => (await door.ask('GET', `{notes}${query}`)).body;
+const list = async (query: string) => (await client.ask('GET', `{notes}${query}`)).body;
 
 describe('api 2.1 List envelope', () => {
   test('hasMore | boolean | true when more notes exist after this set', async () => {
@@ -52,7 +52,7 @@ describe('api 2.1 List envelope', () => {
   });
 
   test('hasMore | boolean | of those that the filters leave; each page begins where the last one ended', async () => {
-    await door.create({ title: 'other', recordId: '2' });
+    await client.create({ title: 'other', recordId: '2' });
     const one = await list('?limit=1&recordId=2');
     const titles = [];
     let page = await list('?limit=2&recordId=1');
@@ -106,7 +106,7 @@ describe('api 2.1 List envelope', () => {
 
   test('data | array of Note | notes, newest id first, whichever was changed last', async () => {
     const [, , { id: oldest }] = (await list('?recordId=1')).data;
-    await door.ask('PATCH', `{notes}/${oldest}`, { body: { archived: true } });
+    await client.ask('PATCH', `{notes}/${oldest}`, { body: { archived: true } });
     const { data } = await list('?recordId=1');
     expect((await list('?limit=2&recordId=1')).data.map(({ title }: { title: string }) => title)).toEqual([
       'third',

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openWebhookDoor, uuid, type WebhookDoor } from '../api/webhook-door.ts';
+import { openWebhookClient, uuid, type WebhookClient } from '../api/webhook-client.ts';
 
-let door: WebhookDoor;
+let client: WebhookClient;
 beforeAll(async () => {
-  door = await openWebhookDoor();
+  client = await openWebhookClient();
 });
-afterAll(() => door?.stop());
+afterAll(() => client?.stop());
 
 test('runId | string | identifier of the created run (UUID format)', async () => {
-  const { path } = await door.hook();
-  const { status, json } = await door.call(path);
+  const { path } = await client.hook();
+  const { status, json } = await client.call(path);
   expect([status, Object.keys(json ?? {}), uuid.test(String(json?.runId))]).toEqual([202, ['runId'], true]);
-  const run = await door.store.runs.find(String(json?.runId));
+  const run = await client.store.runs.find(String(json?.runId));
   expect([run?.recordId, run?.origin]).toEqual(['1', 'webhook']);
 });

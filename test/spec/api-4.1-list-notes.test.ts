@@ -1,7 +1,7 @@
 // The list of notes (behaviour api 4.1): each parameter by itself.
 // test/api/notes-random.ts compares combinations with a naive implementation.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NoteDoor, notesPath, openNoteDoor } from '../api/note-door.ts';
+import { type NoteClient, notesPath, openNoteClient } from '../api/note-client.ts';
 
 interface Made {
   readonly id: number;
@@ -10,29 +10,29 @@ interface Made {
   readonly archivedAt?: string;
 }
 
-let door: NoteDoor;
+let client: NoteClient;
 /** Oldest first. All were archived, and so updated, in this order after the last was created. */
 let notes: readonly Made[];
 beforeAll(async () => {
-  door = await openNoteDoor();
-  await door.shop.addUser({ email: 'zoe@example.com', level: 'admin', team: 'South' });
-  const zoe = await door.secret(['all'], 'zoe@example.com');
+  client = await openNoteClient();
+  await client.shop.addUser({ email: 'zoe@example.com', level: 'admin', team: 'South' });
+  const zoe = await client.secret(['all'], 'zoe@example.com');
   const made = [
-    await door.create({ collectionName: 'orders', recordId: '1' }),
-    await door.create({ collectionName: 'customers', recordId: '1' }, zoe),
-    await door.create({ collectionName: 'orders', recordId: '2' }),
+    await client.create({ collectionName: 'orders', recordId: '1' }),
+    await client.create({ collectionName: 'customers', recordId: '1' }, zoe),
+    await client.create({ collectionName: 'orders', recordId: '2' }),
   ];
   const archived = [];
   for (const { id } of made)
-    archived.push((await door.ask('PATCH', `{notes}/${id}`, { body: { archived: true } })).body);
+    archived.push((await client.ask('PATCH', `{notes}/${id}`, { body: { archived: true } })).body);
   notes = archived;
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => client?.shop.stop());
 
 /** The indexes in `notes` of the listed notes. */
 const found = async (query: string) =>
-  (await door.ids(`?${query}`)).map((id) => notes.findIndex((note) => note.id === id));
-const status = async (path: string) => (await door.ask('GET', path)).status;
+  (await client.ids(`?${query}`)).map((id) => notes.findIndex((note) => note.id === id));
+const status = async (path: string) => (await client.ask('GET', path)).status;
 
 describe('api 4.1 List notes', () => {
   test('projectName | string | case sensitive', async () => {
@@ -50,7 +50,7 @@ describe('api 4.1 List notes', () => {
   });
 
   test('limit | integer | 1 to 100, default 10', async () => {
-    const standard = (await door.ask('GET', '{notes}')).body.parameters.limit;
+    const standard = (await client.ask('GET', '{notes}')).body.parameters.limit;
     const statuses = await Promise.all(
       ['1', '100', '0', '101', 'x', '007'].map((limit) => status(`${notesPath}?limit=${limit}`)),
     );
@@ -67,7 +67,7 @@ describe('api 4.1 List notes', () => {
   });
 
   test("userId | integer | creator's id", async () => {
-    const { id } = (await door.shop.store.identity.findUserByEmail('zoe@example.com'))!;
+    const { id } = (await client.shop.store.identity.findUserByEmail('zoe@example.com'))!;
     expect([await found(`userId=${id}`), await found('userId=1'), await found('userId=999')]).toEqual([
       [1],
       [2, 0],
@@ -96,9 +96,9 @@ describe('api 4.1 List notes', () => {
   });
 
   test('recordId | string | the whole of it, to the letter', async () => {
-    const { id } = await door.create({ collectionName: 'orders', recordId: '12' });
+    const { id } = await client.create({ collectionName: 'orders', recordId: '12' });
     const asked = ['1', '12', '01', '1%20', '%25', '1_'];
-    const lists = await Promise.all(asked.map((text) => door.ids(`?recordId=${text}`)));
+    const lists = await Promise.all(asked.map((text) => client.ids(`?recordId=${text}`)));
     expect(lists.map((ids) => [ids.length, ids.includes(id)])).toEqual([
       ...[
         [2, false],
@@ -106,7 +106,7 @@ describe('api 4.1 List notes', () => {
       ],
       ...Array(4).fill([0, false]),
     ]);
-    await door.tables().knex('notes').where({ id }).delete();
+    await client.tables().knex('notes').where({ id }).delete();
   });
 
   test.each([
@@ -191,17 +191,17 @@ describe('api 4.1 List notes', () => {
   }); // biome-ignore format: short
 
   test('archivedAt.gte, archivedAt.lt | a note that is open is archived neither before nor after', async () => {
-    const { id } = await door.create({ collectionName: 'orders', recordId: '3' });
-    const [gte, lt] = [await door.ids('?archivedAt.gte=2000-01-01'), await door.ids('?archivedAt.lt=2999-01-01')];
-    await door.tables().knex('notes').where({ id }).delete();
+    const { id } = await client.create({ collectionName: 'orders', recordId: '3' });
+    const [gte, lt] = [await client.ids('?archivedAt.gte=2000-01-01'), await client.ids('?archivedAt.lt=2999-01-01')];
+    await client.tables().knex('notes').where({ id }).delete();
     expect([gte.length, lt.length, gte.includes(id), lt.includes(id)]).toEqual([3, 3, false, false]);
     const both = new URLSearchParams({ 'archivedAt.gte': '2000-01-01', 'createdAt.gte': notes[2]!.createdAt });
     expect(await found(both.toString())).toEqual([2]);
   });
 
   test('sorted by id descending | whatever is asked for', async () => {
-    const all = await door.ids();
-    const some = await door.ids('?limit=1&collectionName=orders');
+    const all = await client.ids();
+    const some = await client.ids('?limit=1&collectionName=orders');
     expect([all, some]).toEqual([all.toSorted((a, b) => b - a), some.toSorted((a, b) => b - a)]);
     expect([all.length, some.length]).toEqual([3, 1]);
     // A page has the newest matching notes, with each index.
@@ -213,13 +213,13 @@ describe('api 4.1 List notes', () => {
   });
 
   test('Admin role | Requires a Bearer token generated by a user with one on the project', async () => {
-    const eve = await door.shop.addUser({ email: 'eve@example.com', level: 'developer' });
-    const secret = await door.secret(['all'], eve.email);
-    const before = (await door.ask('GET', '{notes}', { secret })).status;
-    const { id } = (await door.shop.store.identity.findUserByEmail(eve.email))!;
-    await door.shop.store.members.change(id, { level: 'admin' });
-    const promoted = (await door.ask('GET', '{notes}', { secret })).status;
-    await door.shop.store.members.change(id, { level: 'editor' });
-    expect([before, promoted, (await door.ask('GET', '{notes}', { secret })).status]).toEqual([403, 200, 403]);
+    const eve = await client.shop.addUser({ email: 'eve@example.com', level: 'developer' });
+    const secret = await client.secret(['all'], eve.email);
+    const before = (await client.ask('GET', '{notes}', { secret })).status;
+    const { id } = (await client.shop.store.identity.findUserByEmail(eve.email))!;
+    await client.shop.store.members.change(id, { level: 'admin' });
+    const promoted = (await client.ask('GET', '{notes}', { secret })).status;
+    await client.shop.store.members.change(id, { level: 'editor' });
+    expect([before, promoted, (await client.ask('GET', '{notes}', { secret })).status]).toEqual([403, 200, 403]);
   });
 });

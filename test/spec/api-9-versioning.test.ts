@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiDocument } from '../../src/api/openapi/document.ts';
 import { notesPath } from '../api/ways.ts';
-import { openWebhookDoor, type WebhookDoor, waiting } from '../api/webhook-door.ts';
+import { openWebhookClient, type WebhookClient, waiting } from '../api/webhook-client.ts';
 
-let ways: WebhookDoor;
+let ways: WebhookClient;
 beforeAll(async () => {
-  ways = await openWebhookDoor();
+  ways = await openWebhookClient();
 });
 afterAll(() => ways?.stop());
 
