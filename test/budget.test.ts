@@ -12,7 +12,7 @@ import { toolNames } from '../src/mcp/tools.ts';
 import { type Counted, counted } from './agent/counted.ts';
 import { accessOf, databases, type Shop } from './agent/shop.ts';
 import { servers, type TestDatabase } from './databases.ts';
-import { answerOf, type House, legacy, modern, openHouse, post, withExtras } from './mcp/house.ts';
+import { answerOf, legacy, type McpTestServer, modern, openMcpServer, post, withExtras } from './mcp/mcp-server.ts';
 import { runSql } from './sql/schemas.ts';
 
 // A lending library: eleven tables, one of thirteen fields.
@@ -54,7 +54,7 @@ const members = Array.from({ length: 600 }, (_, i): (string | number | null)[] =
 const long = 'The heron stood in the reeds. '.repeat(400);
 const literal = (value: string | number | null) => (typeof value === 'string' ? `'${value}'` : String(value));
 
-let house: House;
+let server: McpTestServer;
 let database: TestDatabase;
 
 beforeAll(async () => {
@@ -62,20 +62,20 @@ beforeAll(async () => {
   const inserts = members.map((row) => `(${row.map(literal).join(', ')})`).join(', ');
   const books = [1, 2, 3].map((id) => `(${id}, NULL, NULL, '${id === 3 ? 'short' : long}')`).join(', ');
   await runSql(database, [...tables, `INSERT INTO members VALUES ${inserts}`, `INSERT INTO books VALUES ${books}`]);
-  house = await openHouse({
+  server = await openMcpServer({
     source: createSqlSource(database.url, { observe: () => undefined, clock: systemClock }),
     customize: withExtras('branches'),
   });
 });
 afterAll(async () => {
-  await house.close();
+  await server.close();
   await database.drop();
 });
 
 /** The only text in the result of a tool. */
 async function ask(name: string, given: Record<string, unknown> = {}): Promise<string> {
   const call = modern('tools/call', { name, arguments: given });
-  const { body } = await post(house, call.body, call.headers);
+  const { body } = await post(server, call.body, call.headers);
   return (body as { result: { content: [{ text: string }] } }).result.content[0].text;
 }
 
@@ -96,7 +96,7 @@ const modelView = ({ name, description, inputSchema }: Listed['tools'][number]) 
 
 describe('what a client is shown before it calls', () => {
   test('tools/list: no tool over 350 tokens, those of the specification at most 1,300, all at most 2,100; the former under 8 kB on the wire', async () => {
-    const { body } = await post(house, legacy('tools/list'));
+    const { body } = await post(server, legacy('tools/list'));
     const { tools } = (body as { result: Listed }).result;
     expect(tools.map(({ name }) => name)).toEqual(toolNames.filter((name) => !ofWorkflows.includes(name)));
     const costs = tools.map(modelView);
@@ -110,7 +110,7 @@ describe('what a client is shown before it calls', () => {
   });
 
   test('workflows add three tools, of 300 tokens at most together, for those who have some', async () => {
-    const other = await openHouse({ workflowOn: 'notes' });
+    const other = await openMcpServer({ workflowOn: 'notes' });
     const { body } = await post(other, legacy('tools/list'));
     await other.close();
     const added = (body as { result: Listed }).result.tools.filter(({ name }) => ofWorkflows.includes(name));
@@ -119,7 +119,7 @@ describe('what a client is shown before it calls', () => {
   });
 
   test('every argument has a type, and every list says of what: some model providers refuse a tool without', async () => {
-    const { body } = await post(house, legacy('tools/list'));
+    const { body } = await post(server, legacy('tools/list'));
     const { tools } = (body as { result: Listed }).result;
     const untyped = tools.flatMap(({ name, inputSchema }) =>
       Object.entries((inputSchema as { properties: Record<string, { type?: string; items?: unknown }> }).properties)
@@ -130,7 +130,7 @@ describe('what a client is shown before it calls', () => {
   });
 
   test('every tool has a title and all four hints', async () => {
-    const { body } = await post(house, legacy('tools/list'));
+    const { body } = await post(server, legacy('tools/list'));
     const { tools } = (body as { result: Listed }).result;
     const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
     expect(tools.map((tool) => [typeof tool.title, Object.keys(tool.annotations)])).toEqual(
@@ -140,7 +140,7 @@ describe('what a client is shown before it calls', () => {
 
   test('instructions: under 300 tokens', async () => {
     const { body, headers } = modern('server/discover');
-    const answer = await post(house, body, headers);
+    const answer = await post(server, body, headers);
     const { instructions } = (answer.body as { result: { instructions: string } }).result;
     expect(countTokens(instructions)).toBeLessThan(300);
   });
@@ -227,9 +227,9 @@ describe('lists', () => {
 });
 
 describe('a small budget', () => {
-  let small: House;
+  let small: McpTestServer;
   beforeAll(async () => {
-    small = await openHouse({
+    small = await openMcpServer({
       source: createSqlSource(database.url, { observe: () => undefined, clock: systemClock }),
       settings: { answerTokens: 500 },
     });

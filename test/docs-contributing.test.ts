@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { judge, type Manifest } from './house/rules.ts';
+import { judge, type Manifest } from './architecture/rules.ts';
 
 interface Step {
   readonly path: string;

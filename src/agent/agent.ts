@@ -41,11 +41,10 @@ export interface SourceTools {
  */
 export type DataSourceFactory = (tools: SourceTools) => MaybePromise<Source>;
 
-/** A plugin for the whole agent. `use` calls it once. */
+/** A plugin for the whole agent, called once by `use`. */
 export interface AgentPlugin<O, A = AgentBuilder> {
   /**
-   * Makes the calls of the plugin on the agent. It must not be async; an async callback of `customizeCollection` may
-   * wait.
+   * Customizes the agent. It must not be async, but the callbacks that it passes to `customizeCollection` may be.
    */
   customizeAgent(agent: A, options: O): void;
 }
@@ -58,7 +57,7 @@ export interface EngineParts extends SourceTools {
   readonly useUnsafeActionEndpoint?: boolean;
   /** Collection names that are taken by URLs of the HTTP API; empty when absent. */
   readonly reservedNames?: ReadonlySet<string>;
-  /** A setting names the database, not the user's code. Only the error message changes. */
+  /** The database comes from a setting, not from the user's code. This changes only the error message. */
   readonly isOfSettings?: boolean;
   /** Checks that a text is the e-mail address of a user. When absent, any text passes. */
   readonly isUser?: (email: string) => Promise<boolean>;
@@ -149,7 +148,7 @@ export class AgentBuilder<in out S extends object = AnySchema> {
     const at = this.check(callSite(this.customizeCollection));
     if (typeof callback !== 'function')
       failMisuse(`customizeCollection('${name}') needs a function that takes the collection`, at);
-    return this.#say(at, `customizeCollection('${name}')`, (collections, recording) => {
+    return this.#addStep(at, `customizeCollection('${name}')`, (collections, recording) => {
       if (!collections.includes(name)) failUnknownCollection(name, collections, at);
       return callback(new CollectionCustomizer(name, recording) as unknown as CustomizerOf<S, C>);
     });
@@ -175,7 +174,7 @@ export class AgentBuilder<in out S extends object = AnySchema> {
    *
    * @example
    * agent.addAi(
-   *   createAiProvider({ name: 'house model', provider: 'anthropic', apiKey: 'sk-…', model: 'claude-sonnet-5' }),
+   *   createAiProvider({ name: 'support model', provider: 'anthropic', apiKey: 'sk-…', model: 'claude-sonnet-5' }),
    * );
    */
   addAi(provider: AiProvider): this {
@@ -248,7 +247,7 @@ export class AgentBuilder<in out S extends object = AnySchema> {
   use<O>(plugin: CollectionPlugin<O | undefined> | AgentPlugin<O | undefined, this>, options?: O): this {
     const at = this.check(callSite(this.use));
     if (typeof plugin === 'function')
-      return this.#say(at, PLUGIN_LABEL, (collections, recording) => {
+      return this.#addStep(at, PLUGIN_LABEL, (collections, recording) => {
         for (const name of collections)
           recording.runPlugin(at, (inner) => plugin(new CollectionCustomizer(name, inner), options));
       });
@@ -261,14 +260,14 @@ export class AgentBuilder<in out S extends object = AnySchema> {
     try {
       const answer: unknown = runUserCode(PLUGIN_LABEL, at, () => plugin.customizeAgent(this, options));
       if (isPromise(answer))
-        failMisuse('customizeAgent of a plugin must not be async: its calls would come too late', at);
+        failMisuse('customizeAgent of a plugin must not be async, because its calls would come too late', at);
     } finally {
       this.#plugins.shift();
     }
     return this;
   }
 
-  #say(at: string, what: string, run: BuildStep['run']): this {
+  #addStep(at: string, what: string, run: BuildStep['run']): this {
     this.#steps.push({ at, what, run });
     return this;
   }
@@ -288,7 +287,7 @@ export class AgentBuilder<in out S extends object = AnySchema> {
         const source = await runUserCodeAsync('The data source', at, () => factory({ observe, clock }));
         if (typeof (source as Partial<Source> | null | undefined)?.describe !== 'function')
           failMisuse(
-            'The factory of addDataSource must return a data source, as one from createSqlDataSource does',
+            'The factory of addDataSource must return a data source, as the factory from createSqlDataSource does',
             at,
           );
         opened.push([source, { options, at }]);

@@ -78,8 +78,8 @@ function checkSqlite(config: Config): Finding {
 }
 
 function checkFolder({ dataDir }: Config): Finding {
-  const there = existsSync(dataDir);
-  if (there && !statSync(dataDir).isDirectory()) return wrong(`Data folder ${dataDir} is not a folder`);
+  const exists = existsSync(dataDir);
+  if (exists && !statSync(dataDir).isDirectory()) return wrong(`Data folder ${dataDir} is not a folder`);
   let nearest = dataDir;
   while (!existsSync(nearest)) nearest = dirname(nearest);
   try {
@@ -87,7 +87,7 @@ function checkFolder({ dataDir }: Config): Finding {
   } catch {
     return wrong(`Data folder ${dataDir}: ${nearest} is not writable; change its owner or set SERVICE_DATA_DIR`);
   }
-  return ok(there ? `Data folder ${dataDir} is writable` : `Data folder ${dataDir} is created at the first start`);
+  return ok(exists ? `Data folder ${dataDir} is writable` : `Data folder ${dataDir} is created at the first start`);
 }
 
 async function checkStorage(config: Config): Promise<Finding> {

@@ -42,8 +42,8 @@ export type Config = { readonly [K in SettingName]: Settings[K]['fallback'] } & 
 /** The layers of settings. Code wins over flags, flags over the environment, the environment over the file. */
 export interface ConfigInput {
   /**
-   * Values from options and calls in code. They win, but the environment can narrow lists of allowed values. Default:
-   * no values.
+   * Values from options and calls in code. They take precedence, but the environment can narrow lists of allowed values.
+   * Default: no values.
    */
   readonly code?: SettingValues;
   /** Texts from the command line, by the names of the settings in code. Default: no flags. */
@@ -57,13 +57,13 @@ export interface ConfigInput {
 /** Settings by their names in code. */
 export type SettingValues = Partial<{ readonly [K in SettingName]: Settings[K]['fallback'] }>;
 
-/** The environment of the process, for code without its own. */
+/** The environment variables of the process. */
 export function processEnvironment(): NonNullable<ConfigInput['env']> {
   return process.env;
 }
 
 /**
- * Reads the settings and checks them. Throws CONFIGURATION when a value is malformed or two values contradict. The
+ * Reads the settings and checks them. Throws CONFIGURATION if a value is malformed or two values contradict each other. The
  * error names the variable and never shows a secret.
  *
  * @example

@@ -67,7 +67,7 @@ export interface McpEndpointParts extends ServingParts {
   /** `sdk` serves every request through the SDK's own handler, with one instance per request. Default `shared`. */
   readonly serving?: 'shared' | 'sdk';
   /** A rate limit shared with other endpoints. By default the endpoint has its own. */
-  readonly pace?: RateLimit;
+  readonly rateLimit?: RateLimit;
   /**
    * Returns a number that changes whenever the rights of any user change. It is polled while clients listen, and a
    * change notifies them. Without it, clients get no notification of changed rights.
@@ -93,7 +93,7 @@ export function createMcpEndpoint(parts: McpEndpointParts): McpEndpoint {
   const { config, clock, observe } = parts;
   const admission = createAdmission(config);
   const { authenticator, toolsByName, toolList, server, fastPath, onerror, whenIdle } = createServing(parts);
-  const { pace: rateLimit = createRateLimit(config.requestsPerMinute, clock, observe) } = parts;
+  const { rateLimit = createRateLimit(config.requestsPerMinute, clock, observe) } = parts;
   const { legacySessions = 'off' } = parts;
   const hasSessions = legacySessions !== 'off';
   const methods = hasSessions ? ['POST', 'GET', 'DELETE', 'OPTIONS'] : ['POST', 'OPTIONS'];

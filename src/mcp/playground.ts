@@ -30,7 +30,7 @@ const SEARCHED_ENTRIES = 200;
 
 interface PlaygroundParts extends Omit<CallParts, 'authenticator' | 'activity' | 'toolList'> {
   readonly store: Pick<Store, 'activity' | 'permissions' | 'versions'>;
-  readonly pace: RateLimit;
+  readonly rateLimit: RateLimit;
   readonly statements: StatementWatch;
 }
 
@@ -77,7 +77,7 @@ interface PlaygroundCall {
   readonly signal: StopSignal;
 }
 
-export function createPlayground({ store, pace: rateLimit, statements, ...parts }: PlaygroundParts): Playground {
+export function createPlayground({ store, rateLimit, statements, ...parts }: PlaygroundParts): Playground {
   const tools = selectTools(parts.config.enabledTools, () => undefined);
   const toolList = createToolList(tools, parts.engine, parts.workflows?.service.listActive);
   const scopes = new Set<string>(resourceScopes);

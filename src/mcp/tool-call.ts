@@ -2,8 +2,8 @@
 // permissions, and the entry in the activity log. Every transport (shared instances, the SDK's own handler, sessions)
 // calls this module.
 //
-// A read runs while the permissions are compared. Its answer is held until they are known to be unchanged; otherwise
-// the read runs again. A write cannot be undone, so its order is different: the log entry, the comparison, then the
+// A read runs while the permissions are compared. Its answer waits for that comparison. If
+// they have changed, the read runs again. A write cannot be undone, so its order is different: the log entry, the comparison, then the
 // work, exactly once. A write that needs approval waits for it before these steps (approval.ts). With an idempotency
 // key (idempotency.ts), all repeats of a call share one execution.
 
@@ -39,7 +39,7 @@ export interface Identity {
   readonly auth: Authenticated;
   /** The remote span that the trace of this request continues. */
   readonly origin?: TraceOrigin;
-  /** The client shows our views of answers (mcp/results/chart-view.ts). */
+  /** The client can show answers as charts (mcp/results/chart-view.ts). */
   showsViews?: boolean;
   /**
    * Set if the token became invalid during the call. The response is then a 401, unless its headers are already sent.
@@ -68,11 +68,11 @@ export interface CallParts {
 type CallOutcome = CallAnswer | { readonly question: ApprovalQuestion };
 export type CallAnswer =
   | { readonly text: string }
-  /** `absent`: names of the tools that the caller is not shown; the error text does not recommend them. */
+  /** `hiddenTools`: tools that the caller does not see, so the error text must not recommend them. */
   | {
       readonly failure: AppError;
       readonly hiddenTools: ReadonlySet<string>;
-      /** The records written before the failure, as far as the caller may see them, as text. Empty for none. */
+      /** Describes the records that were written before the failure and that the caller may see. Empty if there are none. */
       readonly committedText: string;
     };
 
@@ -103,7 +103,7 @@ interface Call {
   readonly progress: Progress | undefined;
   readonly fileSeconds?: number;
   readonly approved?: ToolCall['checkEffects'];
-  /** Every record that the call writes, also if it fails. */
+  /** Every record that the call writes, even if the call fails. */
   readonly written?: Written[];
 }
 

@@ -138,7 +138,7 @@ export function createApp(configured: Config, options: AppOptions): App {
   const open = async (config: Config & { readonly publicUrl: string }): Promise<Modules> => {
     const { store, engine } = await openData(config, observe, clock, options);
     try {
-      const openedModules = await openFronts({ config, opened: store, engine, options, clock, observe, statements });
+      const openedModules = await createModules({ config, opened: store, engine, options, clock, observe, statements });
       await openedModules.workflows.start();
       return openedModules;
     } catch (error) {
@@ -166,7 +166,7 @@ export function createApp(configured: Config, options: AppOptions): App {
       } catch (error) {
         metrics?.close();
         await Promise.all([server?.close(0), metricsServer?.close()]);
-        await closeRooms(modules);
+        await closeModules(modules);
         throw error;
       }
       const address = listening?.address ?? publicUrl;
@@ -206,7 +206,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         const limitMs = configured.shutdownSeconds * 1000;
         await Promise.all([server?.close(limitMs), inFlight.close(limitMs), modules?.workflows.stop(limitMs)]);
         route = routeBeforeStart(claimed);
-        await closeRooms(modules);
+        await closeModules(modules);
         metrics?.close();
         await metricsServer?.close();
         observe({ type: 'server.stopped' });
@@ -216,7 +216,7 @@ export function createApp(configured: Config, options: AppOptions): App {
   };
 }
 
-interface FrontParts {
+interface ModuleParts {
   readonly config: Config & { readonly publicUrl: string };
   readonly opened: OpenedStore;
   readonly engine: Engine;
@@ -227,7 +227,7 @@ interface FrontParts {
 }
 
 /** Connects the parts that answer requests. */
-async function openFronts({
+async function createModules({
   config,
   opened,
   engine,
@@ -235,14 +235,14 @@ async function openFronts({
   clock,
   observe,
   statements,
-}: FrontParts): Promise<Modules> {
+}: ModuleParts): Promise<Modules> {
   // Any part may end a run, so callbacks hook into the store.
   const store = { ...opened, runs: notifyOnEnd(opened.runs, () => triggers.callbacks.nudge()) };
   const environment = openEnvironment(store, options.envSecret ?? config.envSecret ?? undefined);
   // With another platform, the secret itself authenticates the agent.
   if (config.serverUrl === null) await environment.claim();
-  const ways = createLoginMethods({ store, config, clock, observe, hostSignIn: options.hostSignIn });
-  const signIn = createSignIn({ store, config, clock, allowsPasswords: ways.passwords });
+  const loginMethods = createLoginMethods({ store, config, clock, observe, hostSignIn: options.hostSignIn });
+  const signIn = createSignIn({ store, config, clock, allowsPasswords: loginMethods.passwords });
   const endpoint = endpointOf(config);
   const sendWebhook = createWebhookSender({ config, clock, observe });
   const files = createFiles({
@@ -276,7 +276,7 @@ async function openFronts({
         store,
         engine,
         signIn,
-        loginMethods: ways,
+        loginMethods,
         files,
         workflows: workflows.service,
         endpoint: options.mcp,
@@ -297,7 +297,7 @@ async function openFronts({
       environmentSecrets: environment.secrets,
       console: {
         ...{ store, engine, workflows: workflows.service, triggers: triggers.triggers, config, remotes, signIn },
-        ...{ paths: consolePaths, loginMethods: ways, clock, observe, tools },
+        ...{ paths: consolePaths, loginMethods, clock, observe, tools },
         mcpUrl: servesMcp ? endpoint : null,
         apiUrl: apiPaths.address,
         dropUploads: (denied) => dropUploads({ tools, approvals: store.approvals, files }, denied),
@@ -336,15 +336,15 @@ async function load(
   }
 }
 
-async function closeRooms(rooms: Modules | undefined): Promise<void> {
-  await rooms?.workflows.stop(0);
-  await rooms?.triggers.callbacks.stop();
-  rooms?.mcp?.authorization.close();
-  await rooms?.mcp?.endpoint.close();
-  await rooms?.mcp?.playground.whenIdle();
-  await rooms?.mcp?.execution?.whenIdle();
-  await rooms?.engine.close();
-  await rooms?.store.close();
+async function closeModules(modules: Modules | undefined): Promise<void> {
+  await modules?.workflows.stop(0);
+  await modules?.triggers.callbacks.stop();
+  modules?.mcp?.authorization.close();
+  await modules?.mcp?.endpoint.close();
+  await modules?.mcp?.playground.whenIdle();
+  await modules?.mcp?.execution?.whenIdle();
+  await modules?.engine.close();
+  await modules?.store.close();
 }
 
 const endpointOf = ({ publicUrl, basePath }: { readonly publicUrl: string; readonly basePath: string }): string =>

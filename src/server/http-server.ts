@@ -50,7 +50,7 @@ export function createHttpServer(
     async open() {
       await listen(server, { ...config, settings: { port: 'MCP_SERVER_PORT', host: 'SERVICE_HOST' } });
       const { port } = server.address() as AddressInfo;
-      const host = isWildcard(config.host) ? '127.0.0.1' : bracketed(config.host);
+      const host = isWildcard(config.host) ? '127.0.0.1' : toUrlHost(config.host);
       return { address: `http://${host}:${port}`, port };
     },
     async close(limitMs) {
@@ -147,7 +147,7 @@ export function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-export function bracketed(host: string): string {
+export function toUrlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 

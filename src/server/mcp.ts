@@ -73,7 +73,7 @@ export function openMcp({ endpoint, signIn, loginMethods, fetchDocument, ...part
     workflows: workflowAccess,
     observe,
     clock,
-    pace: rateLimit,
+    rateLimit,
   };
   return {
     fileParts: {

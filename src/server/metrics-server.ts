@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../core/config.ts';
 import { contentType } from '../core/observe/prometheus.ts';
-import { bracketed, isWildcard, listen, refuse } from './http-server.ts';
+import { isWildcard, listen, refuse, toUrlHost } from './http-server.ts';
 
 interface MetricsServer {
   /** Returns the URL to scrape. Throws CONFIGURATION when it cannot listen. */
@@ -43,7 +43,7 @@ export function createMetricsServer(
         settings: { port: 'SERVICE_METRICS_PORT', host: 'SERVICE_METRICS_HOST' },
       });
       const { port } = server.address() as AddressInfo;
-      const host = isWildcard(metricsHost) ? '127.0.0.1' : bracketed(metricsHost);
+      const host = isWildcard(metricsHost) ? '127.0.0.1' : toUrlHost(metricsHost);
       return `http://${host}:${port}${PATH}`;
     },
     close: () =>

@@ -1,5 +1,5 @@
-// Errors of the test clients. The message contains the request and the response, to make a failed test readable. It
-// omits the request body, which may hold a secret.
+// Errors of the test clients. The message contains the request and the response, which shows why a test failed.
+// It omits the request body, which may contain a secret.
 
 /** A problem with a value of a form. */
 export interface FormProblem {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { AiProvider, CollectionCustomizer } from '../../src/index.ts';
 import { shopAgent } from '../app/agent.ts';
-import { readSource } from '../house/source-text.ts';
+import { readSource } from '../architecture/source-text.ts';
 import { failing, kinds, openProvider, saying } from './ai-server.ts';
 import { accessOf } from './shop.ts';
 

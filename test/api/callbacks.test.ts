@@ -9,9 +9,9 @@ import { loadConfig } from '../../src/core/config.ts';
 import type { Observation } from '../../src/core/observe.ts';
 import { createWebhookSender } from '../../src/mcp/webhook.ts';
 import { createCallbacks } from '../../src/workflows/triggers/callbacks.ts';
-import { read } from '../console/place.ts';
+import { read } from '../console/console-server.ts';
 import { createBrowser } from '../oauth/flow.ts';
-import { openWebhookDoor, runsPath, type WebhookDoor } from './webhook-door.ts';
+import { openWebhookClient, runsPath, type WebhookClient } from './webhook-client.ts';
 
 interface Received {
   readonly headers: Record<string, string>;
@@ -20,7 +20,7 @@ interface Received {
 
 const received: Received[] = [];
 let answer = 204;
-let door: WebhookDoor;
+let client: WebhookClient;
 /** The clock stops here; only `late` advances it. */
 const from = Date.now();
 let late = 0;
@@ -39,13 +39,13 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/told?secret=1`;
   // The test delivers due callbacks itself and does not depend on real time. The storage uses the same clock.
-  door = await openWebhookDoor({
+  client = await openWebhookClient({
     env: { SERVICE_WORKFLOWS: 'false', SERVICE_WEBHOOK_HOSTS: '127.0.0.1' },
     app: { clock: { ...systemClock, now: () => from + late } },
   });
 });
 afterAll(async () => {
-  await door?.stop();
+  await client?.stop();
   receiver.closeAllConnections();
   receiver.close();
 });
@@ -57,17 +57,17 @@ function callbacks(hosts = '127.0.0.1') {
   const config = loadConfig({ env: { SERVICE_WEBHOOK_HOSTS: hosts } });
   const send = createWebhookSender({ config, clock, observe });
   return createCallbacks({
-    ...{ store: door.store, clock, observe },
+    ...{ store: client.store, clock, observe },
     post: (url, headers, body) =>
       send({ type: 'webhook', url, method: 'POST', headers, body, responseHeaders: {} }, new Stop()),
   });
 }
 
 async function ended(callbackUrl = target): Promise<{ readonly id: string; readonly runId: string }> {
-  const { id, path } = await door.hook();
-  expect((await door.change(id, { callbackUrl })).status).toBe(200);
-  const runId = String((await door.call(path)).json?.runId);
-  const cancelled = await door.ask(`${runsPath}/${runId}/cancel`, { secret: door.secret, method: 'POST' });
+  const { id, path } = await client.hook();
+  expect((await client.change(id, { callbackUrl })).status).toBe(200);
+  const runId = String((await client.call(path)).json?.runId);
+  const cancelled = await client.ask(`${runsPath}/${runId}/cancel`, { secret: client.secret, method: 'POST' });
   expect(cancelled.json?.state).toBe('cancelled');
   received.length = 0;
   return { id, runId };
@@ -80,7 +80,7 @@ test('the end of a run is told once, signed with the secret of the workflow', as
   await callbacks().poll();
   expect(received).toHaveLength(1);
   const [{ headers, body }] = received as [Received];
-  const secret = (await door.store.workflows.signingSecret(id))!;
+  const secret = (await client.store.workflows.signingSecret(id))!;
   expect(new Webhook(secret).verify(body, headers)).toEqual({
     type: 'workflow.run.cancelled',
     timestamp: expect.stringMatching(/^\d{4}-/),
@@ -120,17 +120,17 @@ test('what is not taken is told again, later each time, under the same id, and g
 test('editors read on the pages of the workflow and of the run that a callback was not delivered, and when it is sent again', async () => {
   answer = 503;
   const { id, runId } = await ended();
-  const pages = async (account = door.account) => {
+  const pages = async (account = client.account) => {
     const browser = createBrowser();
-    await browser.press(await browser.open(`${door.consoleUrl}/workflows`), 'sign-in', { ...account });
-    const open = async (path: string) => read(await browser.open(`${door.consoleUrl}${path}`));
+    await browser.press(await browser.open(`${client.consoleUrl}/workflows`), 'sign-in', { ...account });
+    const open = async (path: string) => read(await browser.open(`${client.consoleUrl}${path}`));
     return [await open(`/workflows/${id}`), await open(`/runs/${runId}`)];
   };
   const failed = 'not delivered (HTTP 503). Next attempt:';
   for (const page of await pages()) expect(page).not.toContain('not delivered');
   await callbacks().poll();
   for (const page of await pages()) expect(page).toContain(failed);
-  const user = await door.addUser({ email: 'callback@example.com', firstName: 'Uma', level: 'user' });
+  const user = await client.addUser({ email: 'callback@example.com', firstName: 'Uma', level: 'user' });
   for (const page of await pages(user)) expect(page).not.toContain('not delivered');
   for (const wait of [5, 300, 1800, 7200, 18_000]) {
     late += wait * 1000;
@@ -141,7 +141,7 @@ test('editors read on the pages of the workflow and of the run that a callback w
   // A private network address is not connected to. The next delivered attempt removes the message.
   const blocked = await ended();
   await callbacks('elsewhere.example').poll();
-  const found = async () => (await door.store.runs.find(blocked.runId))?.callbackFailure;
+  const found = async () => (await client.store.runs.find(blocked.runId))?.callbackFailure;
   expect(await found()).toMatchObject({ problem: 'no response, or the address is not public' });
   answer = 204;
   late += 5000;
@@ -153,7 +153,7 @@ test('addresses of our own network are not called, and what cannot be an address
   await ended();
   await callbacks('elsewhere.example').poll();
   expect(received).toEqual([]);
-  const { id } = await door.hook();
+  const { id } = await client.hook();
   const statuses = [];
   for (const callbackUrl of [
     'http://example.com/x',
@@ -162,13 +162,13 @@ test('addresses of our own network are not called, and what cannot be an address
     'x',
     'https://e.com/#f',
   ]) {
-    statuses.push((await door.change(id, { callbackUrl })).status);
+    statuses.push((await client.change(id, { callbackUrl })).status);
   }
   expect(statuses).toEqual([400, 400, 400, 400, 400]);
-  expect((await door.change(id, { callbackUrl: 'https://example.com/told' })).json?.callbackUrl).toBe(
+  expect((await client.change(id, { callbackUrl: 'https://example.com/told' })).json?.callbackUrl).toBe(
     'https://example.com/told',
   );
-  expect((await door.change(id, { callbackUrl: null })).json).not.toHaveProperty('callbackUrl');
+  expect((await client.change(id, { callbackUrl: null })).json).not.toHaveProperty('callbackUrl');
 });
 
 // CWE-918: the editor gets the error at once; the log would show it only seven hours later.
@@ -188,8 +188,8 @@ test.each([
   'https://printer.local/cb',
   'https://intranet/cb',
 ])('an address that is not public is refused when it is set: %s', async (callbackUrl) => {
-  const { id } = await door.hook();
-  const { status, json } = await door.change(id, { callbackUrl });
+  const { id } = await client.hook();
+  const { status, json } = await client.change(id, { callbackUrl });
   expect(status).toBe(400);
   expect(json?.message).toBe(
     `callbackUrl: ${new URL(callbackUrl).hostname} is not a public host. Send an https URL of a public host, or have the operator add this host to SERVICE_WEBHOOK_HOSTS.`,
@@ -197,7 +197,7 @@ test.each([
 });
 
 test('a named host of the own network is taken, with a final dot as well', async () => {
-  const { id } = await door.hook();
+  const { id } = await client.hook();
   for (const callbackUrl of ['https://127.0.0.1/cb', 'https://127.0.0.1:8443/cb', 'http://127.0.0.1./cb'])
-    expect((await door.change(id, { callbackUrl })).status).toBe(200);
+    expect((await client.change(id, { callbackUrl })).status).toBe(200);
 });

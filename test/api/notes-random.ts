@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import type { TestServer } from '../databases.ts';
 import { createStorage } from '../store/spares.ts';
-import { openNoteDoor } from './note-door.ts';
+import { openNoteClient } from './note-client.ts';
 
 interface Note {
   readonly id: number;
@@ -145,11 +145,11 @@ export interface RandomNotes {
 
 export async function openRandomNotes(server: TestServer): Promise<RandomNotes> {
   const storage = await createStorage(server);
-  const door = await openNoteDoor({ env: { SERVICE_STORAGE_URL: storage.url } });
-  const secrets = [await door.secret()];
+  const client = await openNoteClient({ env: { SERVICE_STORAGE_URL: storage.url } });
+  const secrets = [await client.secret()];
   for (const [email, team] of people.slice(1)) {
-    await door.shop.addUser({ email, team, level: 'admin' });
-    secrets.push(await door.secret(['all'], email));
+    await client.shop.addUser({ email, team, level: 'admin' });
+    secrets.push(await client.secret(['all'], email));
   }
   const known: Note[] = [];
   let texts = 0;
@@ -166,20 +166,20 @@ export async function openRandomNotes(server: TestServer): Promise<RandomNotes> 
     if (one.do === 'create') {
       const { collection: collectionName, record: recordId, content } = one;
       const text = content ? { content: `<p>text ${++texts}</p>` } : {};
-      put(await door.create({ title: `note ${++texts}`, collectionName, recordId, ...text }, secret));
+      put(await client.create({ title: `note ${++texts}`, collectionName, recordId, ...text }, secret));
       return;
     }
     const about = known[one.note % (known.length || 1)];
     if (!about) return;
     const path = `{notes}/${about.id}`;
-    const { body: thread } = await door.ask('GET', path, { secret });
+    const { body: thread } = await client.ask('GET', path, { secret });
     const message = thread.messages[0]?.id;
     const { body, status } =
       one.do === 'archive'
-        ? await door.ask('PATCH', path, { secret, body: { archived: one.archived, title: `note ${++texts}` } })
+        ? await client.ask('PATCH', path, { secret, body: { archived: one.archived, title: `note ${++texts}` } })
         : one.do === 'message' || message === undefined
-          ? await door.ask('POST', `${path}/messages`, { secret, body: { content: `text ${++texts}` } })
-          : await door.ask('PATCH', `${path}/messages/${message}`, { secret, body: { content: `text ${++texts}` } });
+          ? await client.ask('POST', `${path}/messages`, { secret, body: { content: `text ${++texts}` } })
+          : await client.ask('PATCH', `${path}/messages/${message}`, { secret, body: { content: `text ${++texts}` } });
     if (status >= 300) throw new Error(`${one.do}: ${status} ${body.message}`);
     put(body);
   };
@@ -214,7 +214,7 @@ export async function openRandomNotes(server: TestServer): Promise<RandomNotes> 
         const text = new URLSearchParams(
           Object.entries(query).map(([name, value]): [string, string] => [name, `${value}`]),
         );
-        const { status, body } = await door.ask('GET', `{notes}?${text}`);
+        const { status, body } = await client.ask('GET', `{notes}?${text}`);
         if (status !== 200) throw new Error(`${text}: ${status} ${body.message}`);
         pages++;
         const { cursor: _, ...echoed } = query as Record<string, unknown>;
@@ -253,7 +253,7 @@ export async function openRandomNotes(server: TestServer): Promise<RandomNotes> 
       return pages;
     },
     async stop() {
-      await door.shop.stop();
+      await client.shop.stop();
       await storage.drop();
     },
   };

@@ -1,21 +1,21 @@
 // Notes over the public API: reads, writes and invalid requests.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type NoteDoor, openNoteDoor } from './note-door.ts';
+import { type NoteClient, openNoteClient } from './note-client.ts';
 
-let door: NoteDoor;
+let client: NoteClient;
 beforeAll(async () => {
-  door = await openNoteDoor();
+  client = await openNoteClient();
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => client?.shop.stop());
 
 const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const ada = { object: 'user', id: 1, username: 'Ada Byron', email: 'ada@example.com' };
 
 test('a note is created with its first message, and found by its id and in the list', async () => {
-  const note = await door.create({ title: ' Call  them\nback ', recordId: '077', content: '<p>At <b>nine</b>.</p>' });
+  const note = await client.create({ title: ' Call  them\nback ', recordId: '077', content: '<p>At <b>nine</b>.</p>' });
   const [one, list] = [
-    await door.ask('GET', `{notes}/${note.id}`),
-    await door.ask('GET', '{notes}?limit=1&recordId=77'),
+    await client.ask('GET', `{notes}/${note.id}`),
+    await client.ask('GET', '{notes}?limit=1&recordId=77'),
   ];
   const fields = {
     object: 'note',
@@ -45,17 +45,17 @@ test('a note is created with its first message, and found by its id and in the l
 });
 
 test('it is renamed, archived and brought back; messages are added and edited; each moves updatedAt', async () => {
-  const note = await door.create({});
+  const note = await client.create({});
   const path = `{notes}/${note.id}`;
   const steps = [
-    await door.ask('PATCH', path, { body: { title: 'Another name' } }),
-    await door.ask('PATCH', path, { body: { archived: true } }),
-    await door.ask('PATCH', path, { body: { archived: false, title: 'A third' } }),
-    await door.ask('POST', `${path}/messages`, { body: { content: 'one' } }),
-    await door.ask('POST', `${path}/messages`, { body: { content: 'two' } }),
+    await client.ask('PATCH', path, { body: { title: 'Another name' } }),
+    await client.ask('PATCH', path, { body: { archived: true } }),
+    await client.ask('PATCH', path, { body: { archived: false, title: 'A third' } }),
+    await client.ask('POST', `${path}/messages`, { body: { content: 'one' } }),
+    await client.ask('POST', `${path}/messages`, { body: { content: 'two' } }),
   ];
   const first = steps[4]!.body.messages[0].id;
-  const edited = await door.ask('PATCH', `${path}/messages/${first}`, { body: { content: 'one, better' } });
+  const edited = await client.ask('PATCH', `${path}/messages/${first}`, { body: { content: 'one, better' } });
   const all = [...steps, edited];
   expect(
     all.map(({ status, body }) => [status, body.title, body.archivedAt !== undefined, body.messages.length]),
@@ -74,8 +74,8 @@ test('it is renamed, archived and brought back; messages are added and edited; e
     ['two', undefined],
   ]);
   // An update without changes keeps `updatedAt`.
-  const same = await door.ask('PATCH', path, { body: { archived: false, title: 'A third' } });
-  const sameText = await door.ask('PATCH', `${path}/messages/${first}`, { body: { content: 'one, better' } });
+  const same = await client.ask('PATCH', path, { body: { archived: false, title: 'A third' } });
+  const sameText = await client.ask('PATCH', `${path}/messages/${first}`, { body: { content: 'one, better' } });
   expect([same.body, sameText.body]).toStrictEqual([edited.body, edited.body]);
 });
 
@@ -83,13 +83,15 @@ test('what a message holds is sanitized; what is nothing then is refused', async
   const content = `<p onclick="x()">Hi <script>alert(1)</script><img src=x onerror=alert(1)>
 <a href="javascript:alert(1)">a</a> <a href="https://example.com/?a=1&b=2" target="_blank">b</a> <a href="/console">c</a>
 <iframe src="https://evil.example"></iframe><style>*{display:none}</style><h3>T</h3><svg><a xlink:href="javascript:1">d</a></svg></p>`;
-  const { messages } = await door.create({ content });
+  const { messages } = await client.create({ content });
   expect(messages[0].content.replace(/\s+/g, ' ')).toBe(
     '<p>Hi <a>a</a> <a href="https://example.com/?a=1&amp;b=2" rel="noopener noreferrer">b</a> <a>c</a> </p><h3>T</h3><a>d</a><p></p>',
   );
   const refused = await Promise.all(
     ['<script>alert(1)</script>', '<p> &nbsp;<br></p>', '<img src=x>'].map((sent) =>
-      door.ask('POST', '{notes}', { body: { title: 'x', collectionName: 'customers', recordId: '1', content: sent } }),
+      client.ask('POST', '{notes}', {
+        body: { title: 'x', collectionName: 'customers', recordId: '1', content: sent },
+      }),
     ),
   );
   expect(refused.map(({ status, body }) => [status, body.code, body.message])).toEqual(
@@ -98,18 +100,18 @@ test('what a message holds is sanitized; what is nothing then is refused', async
 });
 
 test('a collection that is hidden answers as one that is not there, and so does a record', async () => {
-  const { store } = door.shop;
+  const { store } = client.shop;
   const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
-  const bea = await door.shop.addUser({ email: 'bea@example.com', level: 'admin', team: 'North', role: 'Narrow' });
+  const bea = await client.shop.addUser({ email: 'bea@example.com', level: 'admin', team: 'North', role: 'Narrow' });
   await store.permissions.setRole('Narrow', {
     customers: all,
     orders: { ...all, browse: false },
     products: { ...all, read: false },
   });
   await store.permissions.setScope('North', 'customers', { field: 'id', operator: 'LessThan', value: 3 });
-  const secret = await door.secret(['notes:write', 'notes:read'], bea.email);
+  const secret = await client.secret(['notes:write', 'notes:read'], bea.email);
   const post = (collectionName: string, recordId: string) =>
-    door.ask('POST', '{notes}', { secret, body: { title: 'x', collectionName, recordId } });
+    client.ask('POST', '{notes}', { secret, body: { title: 'x', collectionName, recordId } });
   const seen = await post('customers', '2');
   const hidden = [await post('orders', '1'), await post('products', '1'), await post('nothing', '1')];
   const records = [await post('customers', '3'), await post('customers', '999999')];
@@ -125,21 +127,21 @@ test('a collection that is hidden answers as one that is not there, and so does 
 });
 
 test('scopes and the Admin role are asked at the call', async () => {
-  await door.shop.addUser({ email: 'eve@example.com', level: 'editor' });
+  await client.shop.addUser({ email: 'eve@example.com', level: 'editor' });
   const [reader, writer, editor] = [
-    await door.secret(['notes:read']),
-    await door.secret(['notes:write']),
-    await door.secret(['all'], 'eve@example.com'),
+    await client.secret(['notes:read']),
+    await client.secret(['notes:write']),
+    await client.secret(['all'], 'eve@example.com'),
   ];
-  const note = await door.create({});
+  const note = await client.create({});
   const body = { title: 'x', collectionName: 'customers', recordId: '1' };
   const asked = [
-    await door.ask('GET', '{notes}', { secret: writer }),
-    await door.ask('POST', '{notes}', { secret: reader, body }),
-    await door.ask('PATCH', `{notes}/${note.id}`, { secret: reader, body: { archived: true } }),
-    await door.ask('GET', '{notes}', { secret: editor }),
-    await door.ask('POST', '{notes}', { secret: editor, body }),
-    await door.ask('GET', '{notes}', { secret: await door.secret(['activity_logs:read']) }),
+    await client.ask('GET', '{notes}', { secret: writer }),
+    await client.ask('POST', '{notes}', { secret: reader, body }),
+    await client.ask('PATCH', `{notes}/${note.id}`, { secret: reader, body: { archived: true } }),
+    await client.ask('GET', '{notes}', { secret: editor }),
+    await client.ask('POST', '{notes}', { secret: editor, body }),
+    await client.ask('GET', '{notes}', { secret: await client.secret(['activity_logs:read']) }),
   ];
   expect(asked.map(({ status, body: { error, code, message } }) => [status, error, code, message])).toEqual([
     [403, 'Forbidden', 'DENIED', 'The token needs the scope notes:read.'],
@@ -149,14 +151,14 @@ test('scopes and the Admin role are asked at the call', async () => {
     [403, 'Forbidden', 'DENIED', 'The user of the token needs the Admin role on the project.'],
     [403, 'Forbidden', 'DENIED', 'The token needs the scope notes:read.'],
   ]);
-  expect((await door.ask('GET', '{notes}', { secret: reader })).status).toBe(200);
-  expect((await door.ask('POST', '{notes}', { secret: writer, body })).status).toBe(201);
+  expect((await client.ask('GET', '{notes}', { secret: reader })).status).toBe(200);
+  expect((await client.ask('POST', '{notes}', { secret: writer, body })).status).toBe(201);
 });
 
 test('wrong things are 400 or 404, with error, message and code, and the name of what is wrong', async () => {
-  const note = await door.create({ title: 'Of a cursor' });
-  await door.create({});
-  const { nextCursor } = (await door.ask('GET', '{notes}?limit=1')).body;
+  const note = await client.create({ title: 'Of a cursor' });
+  await client.create({});
+  const { nextCursor } = (await client.ask('GET', '{notes}?limit=1')).body;
   const big = 'x'.repeat(1_000_000);
   const rows: readonly (readonly [
     method: string,
@@ -216,22 +218,22 @@ test('wrong things are 400 or 404, with error, message and code, and the name of
     ['DELETE', `{notes}/${note.id}`, undefined, 405, 'METHOD_NOT_ALLOWED', 'GET or HEAD or PATCH'],
   ];
   const found = [];
-  for (const [method, path, body] of rows) found.push(await door.ask(method, path, { body }));
+  for (const [method, path, body] of rows) found.push(await client.ask(method, path, { body }));
   expect(found.map(({ status, body }, at) => [at, status, body.code, typeof body.error, body.message])).toEqual(
     rows.map(([, , , status, code, told], at) => [at, status, code, 'string', expect.stringContaining(told)]),
   );
 });
 
 test('writing leaves a mark in the activity log, also where nothing is written', async () => {
-  const { store } = door.shop;
-  const secret = await door.secret(['notes:write', 'notes:read']);
-  const note = await door.create({ collectionName: 'orders', recordId: '7', content: 'x' }, secret);
+  const { store } = client.shop;
+  const secret = await client.secret(['notes:write', 'notes:read']);
+  const note = await client.create({ collectionName: 'orders', recordId: '7', content: 'x' }, secret);
   const path = `{notes}/${note.id}`;
-  await door.ask('PATCH', path, { secret, body: { archived: true } });
-  await door.ask('POST', `${path}/messages`, { secret, body: { content: 'y' } });
-  await door.ask('PATCH', `${path}/messages/${note.messages[0].id}`, { secret, body: { content: 'z' } });
-  await door.ask('GET', path, { secret });
-  await door.ask('POST', '{notes}', { secret, body: { title: 'x', collectionName: 'orders', recordId: '999999' } });
+  await client.ask('PATCH', path, { secret, body: { archived: true } });
+  await client.ask('POST', `${path}/messages`, { secret, body: { content: 'y' } });
+  await client.ask('PATCH', `${path}/messages/${note.messages[0].id}`, { secret, body: { content: 'z' } });
+  await client.ask('GET', path, { secret });
+  await client.ask('POST', '{notes}', { secret, body: { title: 'x', collectionName: 'orders', recordId: '999999' } });
   await store.activity.flush();
   const entries = (await store.activity.list({ limit: 6 })).filter(({ clientId }) => clientId.startsWith('token:'));
   const told = entries.map(({ action, type, collection, recordIds, outcome, code }) =>

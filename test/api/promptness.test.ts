@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { hasRedisServer, makeRedis, type OwnRedis } from '../workflow/own-redis.ts';
 import { until } from '../workflow/remote/server.ts';
-import { type Hooked, openWebhookDoor, runsPath, type WebhookDoor } from './webhook-door.ts';
+import { openWebhookClient, runsPath, type WebhookClient, type WebhookTarget } from './webhook-client.ts';
 
 const quick = { collection: 'orders', steps: [{ id: 'look', type: 'read-record', fields: ['id'] }] };
 
@@ -24,7 +24,7 @@ describe.each(['storage', 'redis'])('with %s', (carrier) => {
     res.writeHead(204).end();
   });
   let redis: OwnRedis | undefined;
-  let door: WebhookDoor;
+  let client: WebhookClient;
   let callbackUrl: string;
   const skip = carrier === 'redis' && !hasRedisServer;
   beforeAll(async () => {
@@ -35,27 +35,27 @@ describe.each(['storage', 'redis'])('with %s', (carrier) => {
     }
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     callbackUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/told`;
-    door = await openWebhookDoor({
+    client = await openWebhookClient({
       app: { clock: withoutSweeps },
       env: { SERVICE_WEBHOOK_HOSTS: '127.0.0.1', ...(redis && { SERVICE_REDIS_URL: redis.url }) },
     });
   });
   afterAll(async () => {
-    await door?.stop();
+    await client?.stop();
     await redis?.kill();
     receiver.closeAllConnections();
     receiver.close();
   });
 
-  async function hook(more: object = {}): Promise<Hooked> {
-    const hooked = await door.hook({ ...quick, ...more });
-    await door.change(hooked.id, { callbackUrl });
+  async function hook(more: object = {}): Promise<WebhookTarget> {
+    const hooked = await client.hook({ ...quick, ...more });
+    await client.change(hooked.id, { callbackUrl });
     return hooked;
   }
   /** Starts runs and waits for the callbacks of these and of the queued ones. */
   async function ended(path: string, records: readonly string[], all = records.length): Promise<void> {
     const before = told.length;
-    const answers = await Promise.all(records.map((id) => door.call(path, { record_id: id })));
+    const answers = await Promise.all(records.map((id) => client.call(path, { record_id: id })));
     const ids = answers.map(({ json }) => `${json?.runId}`);
     await until(() => told.length - before >= all);
     expect(told.slice(before)).toEqual(expect.arrayContaining(ids));
@@ -65,24 +65,26 @@ describe.each(['storage', 'redis'])('with %s', (carrier) => {
     await ended((await hook()).path, ['1']);
     const steps = [{ id: 'call', type: 'mcp', server: 'none', tool: 'none', mode: 'automatic' }];
     await ended((await hook({ steps })).path, ['1']);
-    const { id, path } = await door.hook();
-    await door.change(id, { callbackUrl });
-    const runId = `${(await door.call(path)).json?.runId}`;
-    await expect.poll(async () => (await door.store.runs.find(runId))?.state, { interval: 20 }).toBe('awaiting-input');
-    await door.ask(`${runsPath}/${runId}/cancel`, { secret: door.secret, method: 'POST' });
+    const { id, path } = await client.hook();
+    await client.change(id, { callbackUrl });
+    const runId = `${(await client.call(path)).json?.runId}`;
+    await expect
+      .poll(async () => (await client.store.runs.find(runId))?.state, { interval: 20 })
+      .toBe('awaiting-input');
+    await client.ask(`${runsPath}/${runId}/cancel`, { secret: client.secret, method: 'POST' });
     await until(() => told.at(-1) === runId);
   });
 
   test.skipIf(skip)('ten runs of which one works at a time follow each other at once', async () => {
     const { id, path } = await hook({ concurrency: 1 });
-    const workflow = (await door.store.workflows.find(id))!;
-    const { id: userId } = (await door.store.identity.findUserByEmail(door.account.email))!;
+    const workflow = (await client.store.workflows.find(id))!;
+    const { id: userId } = (await client.store.identity.findUserByEmail(client.account.email))!;
     // The server is not notified of these runs. It finds them together and holds back all but one.
     for (let n = 1; n < 10; n++) {
-      await door.store.runs.create({ workflow, recordId: `${n}`, userId, origin: 'webhook', originName: 'ci' });
+      await client.store.runs.create({ workflow, recordId: `${n}`, userId, origin: 'webhook', originName: 'ci' });
     }
     await ended(path, ['10'], 10);
-    const runs = await door.store.runs.list({ workflowId: id, state: 'succeeded', limit: 20 });
+    const runs = await client.store.runs.list({ workflowId: id, state: 'succeeded', limit: 20 });
     expect(runs).toHaveLength(10);
   });
 });

@@ -17,7 +17,7 @@ import { createNetworkMatch, readNetwork } from '../../src/store/permissions/net
 import type { Right } from '../../src/store/permissions/types.ts';
 import type { Store } from '../../src/store/store.ts';
 import { servers } from '../databases.ts';
-import { doorOf } from '../platform/place.ts';
+import { platformSettings } from '../platform/platform-servers.ts';
 import { runSql } from '../sql/schemas.ts';
 import { createStorage } from '../store/spares.ts';
 import { makeFolder } from './agent.ts';
@@ -82,7 +82,7 @@ async function serve(
       SERVICE_PREFIX: prefix,
       SERVICE_API_PATH: apiPath,
       SERVICE_PLATFORM_PATH: platformPath,
-      ...doorOf,
+      ...platformSettings,
       SERVICE_LOG_LEVEL: 'Error',
       MCP_SERVER_PORT: '0',
       ...(isHosted && { SERVICE_PUBLIC_URL: hostOrigin }),

@@ -1,7 +1,7 @@
 // The server executes an approved call immediately and once, with the rights and scopes of that moment. A repeat from
 // the assistant returns the result. The tests read the database itself.
 import { describe, expect, test } from 'vitest';
-import { read } from '../console/place.ts';
+import { read } from '../console/console-server.ts';
 import { type Account, createBrowser } from '../oauth/flow.ts';
 import { type Assistant, all, connect, type Desk, type DeskOptions, openDesk } from './approvals.ts';
 import { signedIn } from './shop.ts';
@@ -13,14 +13,14 @@ const kim = { email: 'kim@example.test', password: 'correct horse battery' };
 
 const codeOf = (text: string): string => (/^[A-Z_]{4,}/.exec(text)?.[0] ?? JSON.parse(text).status ?? 'done') as string;
 
-interface Place {
+interface ConsoleTestServer {
   readonly desk: Desk;
   readonly assistant: Assistant;
   /** Presses Approve on the page that a pending answer links to, and returns the next page. */
   approve(pending: string): Promise<string>;
 }
 
-async function openAsked(options: Partial<DeskOptions> = {}): Promise<Place> {
+async function openAsked(options: Partial<DeskOptions> = {}): Promise<ConsoleTestServer> {
   const desk = await openDesk({ permissions: asks, ...options });
   const assistant = await connect(desk, desk.token, '2026-07-28');
   return { desk, assistant, approve: (pending) => press(pending, 'approve') };

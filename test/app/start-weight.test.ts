@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { expect, test } from 'vitest';
 import * as ours from '../../src/mcp/transport/meta-keys.ts';
-import { readSource } from '../house/source-text.ts';
+import { readSource } from '../architecture/source-text.ts';
 
 /** Files and packages that `start` loads, with the file that imports each of them first. */
 function weigh(start: string): ReadonlyMap<string, string> {

@@ -12,13 +12,13 @@ import { hashToken, sign } from '../../src/core/secret.ts';
 import { authorizationUrl, connect, register } from '../oauth/client.ts';
 import { createBrowser, signIn } from '../oauth/flow.ts';
 import { ask, poll } from '../oauth/terminal.ts';
-import { doorOf } from '../platform/place.ts';
+import { platformSettings } from '../platform/platform-servers.ts';
 import { frontOrigin, openAnswer, sessionToken } from '../rest/front-end.ts';
 import { callTool, requestOf } from './call.ts';
 import { issuerOf, openShop, redirectUri, type Shop } from './shop.ts';
 
 const authSecret = 'auth-secret-of-the-test';
-const envSecret = doorOf.SERVICE_ENV_SECRET;
+const envSecret = platformSettings.SERVICE_ENV_SECRET;
 
 const doors = [
   '/mcp',
@@ -82,7 +82,7 @@ beforeAll(async () => {
       }),
     );
   };
-  const env = { SERVICE_AGENT_ORIGINS: frontOrigin, ...doorOf };
+  const env = { SERVICE_AGENT_ORIGINS: frontOrigin, ...platformSettings };
   shop = await openShop({ env, app: { authSecret, customize } });
   issuer = issuerOf(shop);
   const api = `${shop.address}/service`;

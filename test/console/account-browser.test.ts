@@ -6,18 +6,18 @@ import { issuerOf, redirectUri } from '../app/shop.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { authorizationUrl, register } from '../oauth/client.ts';
 import { wrongCode } from '../wrong-code.ts';
-import { openPlace, type Place } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
 
 describe.skipIf(!hasChromium)('in a browser without scripts', () => {
-  let place: Place;
+  let server: ConsoleTestServer;
   let browser: Browser;
   beforeAll(async () => {
-    place = await openPlace();
+    server = await openConsoleServer();
     browser = await openChromium();
   });
   afterAll(async () => {
     await browser.close();
-    await place.stop();
+    await server.stop();
   });
 
   const open = async (options: Parameters<Browser['newContext']>[0] = {}) => {
@@ -41,12 +41,12 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
   };
 
   test('somebody who was invited chooses a password, sets up an app, and connects an assistant: by the keyboard alone', async () => {
-    const eve = await place.store.identity.addUser({ email: 'eve@example.com', firstName: 'Eve' });
-    const { token } = await place.store.links.make(eve.id, 'invite');
+    const eve = await server.store.identity.addUser({ email: 'eve@example.com', firstName: 'Eve' });
+    const { token } = await server.store.links.make(eve.id, 'invite');
     const { tab, complaints, close } = await open();
     const referrers: (string | undefined)[] = [];
     tab.on('request', (request) => referrers.push(request.headers().referer));
-    await tab.goto(place.at(`/welcome/${token}`));
+    await tab.goto(server.at(`/welcome/${token}`));
     await tab.locator('#new:focus').waitFor();
     await typeKeys(tab, 'a few words of hers', 'a few words of hers');
     await heading(tab, 'Password set');
@@ -55,7 +55,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.locator('#email:focus').waitFor();
     await typeKeys(tab, eve.email, 'a few words of hers');
     await heading(tab, 'Hello, Eve');
-    await tab.goto(place.at('/account/app'));
+    await tab.goto(server.at('/account/app'));
     const secret = await tab.locator('input[name=secret]').getAttribute('value');
     const code = (steps: number) => new TOTP({ secret: secret! }).generate({ timestamp: Date.now() + steps * 30_000 });
     await tab.getByRole('textbox', { name: 'Code' }).focus();
@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await heading(tab, 'Your recovery codes');
     const recovery = (await tab.locator('.codes code').first().textContent())!;
     await tab.context().clearCookies();
-    const registered = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const registered = await register(issuerOf(server), { client_name: 'Notebook', redirect_uris: [redirectUri] });
     await tab.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read' })).url.href);
     await tab.locator('#email:focus').waitFor();
     await typeKeys(tab, eve.email, 'a few words of hers');
@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.locator('#code:focus').waitFor();
     await typeKeys(tab, code(1));
     await tab.getByRole('heading', { name: 'Allow an app on this device to connect?' }).waitFor();
-    await tab.goto(place.at('/account'));
+    await tab.goto(server.at('/account'));
     await tab.locator('#email:focus').waitFor();
     await typeKeys(tab, eve.email, 'a few words of hers');
     await tab.locator('#code:focus').waitFor();
@@ -86,25 +86,25 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
 
   test.each([320, 375, 1280])('nothing is wider than the window at %i pixels', async (width) => {
     const { tab, close } = await open({ viewport: { width, height: 700 }, javaScriptEnabled: true });
-    const eve = await place.addUser({ email: `a-rather-long-address-of-somebody-${width}@department.example.com` });
-    const { id } = await place.userOf(eve);
+    const eve = await server.addUser({ email: `a-rather-long-address-of-somebody-${width}@department.example.com` });
+    const { id } = await server.userOf(eve);
     const wide: string[] = [];
     const measure = async (name: string) => {
       if (((await tab.evaluate('document.documentElement.scrollWidth')) as number) > width) wide.push(name);
     };
-    const { token } = await place.store.links.make(id, 'reset');
-    await tab.goto(place.at(`/welcome/${token}`));
+    const { token } = await server.store.links.make(id, 'reset');
+    await tab.goto(server.at(`/welcome/${token}`));
     await measure('link');
-    await tab.goto(place.at('/account'));
+    await tab.goto(server.at('/account'));
     await tab.getByLabel('E-mail').fill(eve.email);
     await tab.getByLabel('Password').fill(eve.password);
     await tab.keyboard.press('Enter');
     await heading(tab, 'Account');
-    await place.store.sessions.begin({ userId: id, browser: 'x', address: '2001:db8:1234:5678:9abc:def0:1234:5678' });
+    await server.store.sessions.begin({ userId: id, browser: 'x', address: '2001:db8:1234:5678:9abc:def0:1234:5678' });
     await tab.reload();
     for (const summary of await tab.locator('main summary').all()) await summary.click();
     await measure('account');
-    await tab.goto(place.at('/account/app'));
+    await tab.goto(server.at('/account/app'));
     await measure('app');
     expect(wide).toEqual([]);
     await close();

@@ -7,11 +7,11 @@ import type { Account, Browser, Page } from '../oauth/flow.ts';
 import { createBrowser } from '../oauth/flow.ts';
 import { askSql } from '../sql/schemas.ts';
 import { wrongCode } from '../wrong-code.ts';
-import { csrfOf, openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, csrfOf, openConsoleServer, read } from './console-server.ts';
 
 let late = 0;
 const clock: Clock = { ...systemClock, now: () => systemClock.now() + late };
-let place: Place;
+let server: ConsoleTestServer;
 let users = 0;
 let eve: Account;
 let eveId: number;
@@ -19,26 +19,29 @@ let eveId: number;
 let storage: TestDatabase;
 beforeAll(async () => {
   storage = await servers[0]!.create();
-  place = await openPlace({ app: { clock }, env: { SERVICE_SIGN_IN_ATTEMPTS: '4', SERVICE_STORAGE_URL: storage.url } });
+  server = await openConsoleServer({
+    app: { clock },
+    env: { SERVICE_SIGN_IN_ATTEMPTS: '4', SERVICE_STORAGE_URL: storage.url },
+  });
 });
 afterAll(async () => {
-  await place.stop();
+  await server.stop();
   await storage.drop();
 });
 beforeEach(async () => {
   // Earlier failed guesses count for this IP address until the limit resets.
   late += 900_000;
-  eve = await place.addUser({ email: `eve${++users}@example.com`, firstName: 'Eve', level: 'editor' });
-  eveId = (await place.userOf(eve)).id;
+  eve = await server.addUser({ email: `eve${++users}@example.com`, firstName: 'Eve', level: 'editor' });
+  eveId = (await server.userOf(eve)).id;
 });
 
 const heading = (page: Page): string => /<h1>(.*?)<\/h1>/.exec(page.html)?.[1] ?? '';
 const alertOf = (page: Page): string => /role="(?:alert|status)">([^<]+)</.exec(page.html)?.[1] ?? '';
 const chosen = { new: 'a few words of hers', again: 'a few words of hers' };
 const eventsOf = (userId: number) =>
-  place.observed.flatMap((one) => (one.type === 'security' && one.userId === userId ? [one.event] : []));
+  server.observed.flatMap((one) => (one.type === 'security' && one.userId === userId ? [one.event] : []));
 const canSignIn = async (account: Account) => {
-  const { page } = await place.browse(account);
+  const { page } = await server.browse(account);
   return page.status === 200 && !page.html.includes('name="password"');
 };
 const logOf = async ({ email }: Account) => {
@@ -51,18 +54,18 @@ const logOf = async ({ email }: Account) => {
 
 describe('a one-time link', () => {
   const open = async (purpose: 'invite' | 'reset', browser: Browser = createBrowser()) => {
-    const { token } = await place.store.links.make(eveId, purpose);
-    return { token, browser, page: await browser.open(place.at(`/welcome/${token}`)) };
+    const { token } = await server.store.links.make(eveId, purpose);
+    return { token, browser, page: await browser.open(server.at(`/welcome/${token}`)) };
   };
 
   test('is not used up by being opened, leaves its token in no address and no page, and opens once', async () => {
     const { token, browser, page } = await open('reset');
-    const scanned = await fetch(place.at(`/welcome/${token}`), { redirect: 'manual' });
+    const scanned = await fetch(server.at(`/welcome/${token}`), { redirect: 'manual' });
     const short = await browser.press(page, 'choose', { new: 'short', again: 'short' });
     const unlike = await browser.press(page, 'choose', { new: 'one long password', again: 'another long one' });
     const set = await browser.press(page, 'choose', chosen);
     const again = await browser.press(page, 'choose', chosen);
-    const replayed = await createBrowser().open(place.at(`/welcome/${token}`));
+    const replayed = await createBrowser().open(server.at(`/welcome/${token}`));
     expect([
       [page.url, page.html.includes(token), page.headers.get('cache-control'), page.headers.get('referrer-policy')],
       [scanned.status, scanned.headers.get('location'), scanned.headers.get('cache-control')],
@@ -74,11 +77,11 @@ describe('a one-time link', () => {
       await canSignIn(eve),
       await canSignIn({ ...eve, password: chosen.new }),
     ]).toEqual([
-      [place.at('/welcome'), false, 'no-store', 'same-origin'],
+      [server.at('/welcome'), false, 'no-store', 'same-origin'],
       [303, '/console/welcome', 'no-store'],
       [400, 'Expected 10 to 1024 characters.'],
       [400, 'The passwords do not match.'],
-      [200, 'Password set', place.at('/password-set')],
+      [200, 'Password set', server.at('/password-set')],
       [410, 'This link no longer works'],
       [410, 'This link no longer works'],
       false,
@@ -91,15 +94,15 @@ describe('a one-time link', () => {
     const { token, page } = await open('invite');
     const body = new URLSearchParams({ ...chosen, csrf: csrfOf(page), action: 'choose' });
     const send = (headers: Record<string, string>) =>
-      fetch(place.at('/welcome'), { method: 'POST', body, headers, redirect: 'manual' });
-    const name = `portico-console-${new URL(place.consoleUrl).port}`;
+      fetch(server.at('/welcome'), { method: 'POST', body, headers, redirect: 'manual' });
+    const name = `portico-console-${new URL(server.consoleUrl).port}`;
     const statuses = [
       (await send({ 'sec-fetch-site': 'same-origin' })).status,
       (await send({ 'sec-fetch-site': 'same-origin', cookie: `${name}-link=${token}` })).status,
       (await send({ 'sec-fetch-site': 'cross-site', cookie: `${name}-link=${token}` })).status,
     ];
-    const wrongMethod = await fetch(place.at(`/welcome/${token}`), { method: 'POST', redirect: 'manual' });
-    expect([statuses, wrongMethod.status, (await place.store.links.find(token)).state]).toEqual([
+    const wrongMethod = await fetch(server.at(`/welcome/${token}`), { method: 'POST', redirect: 'manual' });
+    expect([statuses, wrongMethod.status, (await server.store.links.find(token)).state]).toEqual([
       [403, 403, 403],
       405,
       'open',
@@ -107,10 +110,10 @@ describe('a one-time link', () => {
   });
 
   test('of an invitation says to where and for whom, and sets the first password', async () => {
-    const bob = await place.store.identity.addUser({ email: `bob${users}@example.com`, firstName: 'Bob' });
-    const { token } = await place.store.links.make(bob.id, 'invite');
+    const bob = await server.store.identity.addUser({ email: `bob${users}@example.com`, firstName: 'Bob' });
+    const { token } = await server.store.links.make(bob.id, 'invite');
     const browser = createBrowser();
-    const page = await browser.open(place.at(`/welcome/${token}`));
+    const page = await browser.open(server.at(`/welcome/${token}`));
     const before = await canSignIn({ email: bob.email, password: '' });
     await browser.press(page, 'choose', chosen);
     expect([heading(page), read(page).includes(bob.email), page.html.includes('disconnect'), before]).toEqual([
@@ -124,11 +127,11 @@ describe('a one-time link', () => {
 
   test('helps an owner in whose account is being guessed, since his browser is known then', async () => {
     const guess = createBrowser();
-    const asked = await guess.open(place.at('/sign-in'));
+    const asked = await guess.open(server.at('/sign-in'));
     for (let i = 0; i < 5; i++) await guess.press(asked, 'sign-in', { email: eve.email, password: 'wrong password' });
     const { browser, page } = await open('reset');
     const done = await browser.press(page, 'choose', chosen);
-    const signIn = await browser.open(place.at('/sign-in'));
+    const signIn = await browser.open(server.at('/sign-in'));
     for (let i = 0; i < 5; i++) await guess.press(asked, 'sign-in', { email: eve.email, password: 'wrong password' });
     const signedIn = await browser.press(signIn, 'sign-in', { email: eve.email, password: chosen.new });
     expect([done.status, signedIn.status, heading(signedIn)]).toEqual([200, 200, 'Hello, Eve']);
@@ -137,16 +140,16 @@ describe('a one-time link', () => {
 
 describe('the account', () => {
   const openAccount = async () => {
-    const { browser } = await place.browse(eve);
-    return { browser, page: await browser.open(place.at('/account')) };
+    const { browser } = await server.browse(eve);
+    return { browser, page: await browser.open(server.at('/account')) };
   };
 
   test('takes another name and time zone, and refuses what is none', async () => {
     const { browser, page } = await openAccount();
     const saved = await browser.press(page, 'profile', { firstName: 'Eva', lastName: 'Ö', timezone: 'Europe/Paris' });
     const wrong = await browser.press(page, 'profile', { timezone: 'Mars/Olympus' });
-    expect([saved.url, alertOf(saved), wrong.status, await place.userOf(eve)]).toMatchObject([
-      place.at('/account?done=profile'),
+    expect([saved.url, alertOf(saved), wrong.status, await server.userOf(eve)]).toMatchObject([
+      server.at('/account?done=profile'),
       'Saved.',
       400,
       { firstName: 'Eva', lastName: 'Ö', timezone: 'Europe/Paris' },
@@ -160,7 +163,7 @@ describe('the account', () => {
     const email = { new: eve.email, again: eve.email };
     const own = await browser.press(page, 'password', { ...email, password: eve.password });
     const changed = await browser.press(page, 'password', { ...chosen, password: eve.password });
-    const otherAfter = await other.browser.open(place.at('/account'));
+    const otherAfter = await other.browser.open(server.at('/account'));
     expect([
       [wrong.status, alertOf(wrong)],
       [own.status, alertOf(own)],
@@ -192,9 +195,9 @@ describe('the account', () => {
   test('lists where somebody is signed in; one session or all of them can be ended, and nobody else’s', async () => {
     const { browser } = await openAccount();
     const other = await openAccount();
-    const stranger = await place.browse(place.account, '/account');
-    const page = await browser.open(place.at('/account'));
-    const names = (await place.store.sessions.list(eveId)).map(({ name }) => name);
+    const stranger = await server.browse(server.account, '/account');
+    const page = await browser.open(server.at('/account'));
+    const names = (await server.store.sessions.list(eveId)).map(({ name }) => name);
     const stolen = await stranger.browser.press(
       {
         ...page,
@@ -202,11 +205,11 @@ describe('the account', () => {
       },
       'end',
     );
-    const left = (await place.store.sessions.list(eveId)).length;
+    const left = (await server.store.sessions.list(eveId)).length;
     const ended = await browser.press(page, 'end');
-    const otherAfter = await other.browser.open(place.at('/account'));
+    const otherAfter = await other.browser.open(server.at('/account'));
     const third = await openAccount();
-    const now = await browser.open(place.at('/account'));
+    const now = await browser.open(server.at('/account'));
     const out = await browser.press(now, 'sign-out-everywhere');
     expect([
       names.length,
@@ -214,9 +217,9 @@ describe('the account', () => {
       [stolen.status, left],
       [ended.status, alertOf(ended)],
       heading(otherAfter),
-      [out.url, heading(await third.browser.open(place.at('')))],
-      (await place.store.sessions.list(eveId)).length,
-    ]).toEqual([2, 1, [200, 2], [200, 'Session ended.'], 'Sign in', [place.at('/sign-in'), 'Sign in'], 0]);
+      [out.url, heading(await third.browser.open(server.at('')))],
+      (await server.store.sessions.list(eveId)).length,
+    ]).toEqual([2, 1, [200, 2], [200, 'Session ended.'], 'Sign in', [server.at('/sign-in'), 'Sign in'], 0]);
     expect(await logOf(eve)).toEqual([
       ['user.add', null],
       ['user.end-session', eveId],
@@ -228,8 +231,8 @@ describe('the account', () => {
 describe('an app for codes', () => {
   const codeOf = (secret: string) => new TOTP({ secret }).generate({ timestamp: clock.now() });
   const setUp = async () => {
-    const { browser } = await place.browse(eve);
-    const page = await browser.open(place.at('/account/app'));
+    const { browser } = await server.browse(eve);
+    const page = await browser.open(server.at('/account/app'));
     const secret = /name="secret" value="([A-Z2-7]{32})"/.exec(page.html)![1]!;
     return { browser, page, secret };
   };
@@ -248,14 +251,14 @@ describe('an app for codes', () => {
       password: eve.password,
     });
     const wrongPassword = await browser.press(page, 'totp-on', { code: codeOf(secret), password: 'not the password' });
-    const off = await place.store.secondFactors.of(eveId);
+    const off = await server.store.secondFactors.of(eveId);
     const on = await browser.press(wrongPassword, 'totp-on', { code: codeOf(secret), password: eve.password });
     expect([
       [byWrongCode.status, alertOf(byWrongCode)],
       [wrongPassword.status, alertOf(wrongPassword)],
       off,
       [on.status, heading(on)],
-      (await place.store.secondFactors.of(eveId))?.recoveryCodes,
+      (await server.store.secondFactors.of(eveId))?.recoveryCodes,
       page.html.includes('<svg'),
       wrongPassword.html.includes(secret),
     ]).toEqual([
@@ -271,9 +274,9 @@ describe('an app for codes', () => {
 
   test('is asked for at the sign-in: no page opens before it, and its ticket is of this browser', async () => {
     const { secret, codes } = await switchOn();
-    const first = await place.browse(eve, '/approvals');
-    const around = await first.browser.open(place.at('/approvals'));
-    const other = await place.browse(eve);
+    const first = await server.browse(eve, '/approvals');
+    const around = await first.browser.open(server.at('/approvals'));
+    const other = await server.browse(eve);
     const ticket = /name="ticket" value="([^"]+)"/.exec(first.page.html)![1]!;
     const swapped = {
       ...other.page,
@@ -283,7 +286,7 @@ describe('an app for codes', () => {
     const wrong = await first.browser.press(first.page, 'code', { code: wrongCode(secret, clock.now()) });
     const code = codeOf(secret);
     const right = await first.browser.press(wrong, 'code', { code });
-    const third = await place.browse(eve);
+    const third = await server.browse(eve);
     const replayed = await third.browser.press(third.page, 'code', { code });
     const byRecovery = await third.browser.press(replayed, 'code', { code: codes[9]! });
     expect(
@@ -314,10 +317,10 @@ describe('an app for codes', () => {
 
   test('is switched off, and given new recovery codes, with the password', async () => {
     const { browser, codes } = await switchOn();
-    const page = await browser.open(place.at('/account'));
+    const page = await browser.open(server.at('/account'));
     const refused = await browser.press(page, 'totp-off', { password: 'not the password' });
     const renewed = await browser.press(page, 'codes', { password: eve.password });
-    const other = await place.browse(eve);
+    const other = await server.browse(eve);
     const old = await other.browser.press(other.page, 'code', { code: codes[0]! });
     const off = await browser.press(page, 'totp-off', { password: eve.password });
     expect([

@@ -4,16 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedIn } from '../app/shop.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { connectClient } from '../mcp/client.ts';
-import { openPlace, type Place } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
 
 describe.skipIf(!hasChromium)('in a browser without scripts', () => {
-  let place: Place;
+  let server: ConsoleTestServer;
   let browser: Browser;
   let tab: Page;
   beforeAll(async () => {
-    place = await openPlace();
-    const { token } = await signedIn(place);
-    const client = await connectClient('client 2.x, pinned to 2026-07-28', place.mcpUrl, token);
+    server = await openConsoleServer();
+    const { token } = await signedIn(server);
+    const client = await connectClient('client 2.x, pinned to 2026-07-28', server.mcpUrl, token);
     await client.callTool({ name: 'list', arguments: { collectionName: 'customers' } });
     await client.callTool({
       name: 'update',
@@ -24,15 +24,15 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     browser = await openChromium();
     const viewport = { width: 375, height: 812 };
     tab = await (await browser.newContext({ javaScriptEnabled: false, viewport })).newPage();
-    await tab.goto(place.at(''));
-    await tab.getByLabel('E-mail').fill(place.account.email);
-    await tab.getByLabel('Password').fill(place.account.password);
+    await tab.goto(server.at(''));
+    await tab.getByLabel('E-mail').fill(server.account.email);
+    await tab.getByLabel('Password').fill(server.account.password);
     await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
     await tab.getByRole('heading', { name: 'Last calls' }).waitFor();
   });
   afterAll(async () => {
     await browser?.close();
-    await place.stop();
+    await server.stop();
   });
 
   const main = () => tab.getByRole('main');
@@ -69,17 +69,17 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
   });
 
   test('the start page leads to the entry of each of the last calls', async () => {
-    await tab.goto(place.at(''));
+    await tab.goto(server.at(''));
     await main().getByRole('link', { name: 'list on customers' }).click();
     await tab.getByRole('heading', { name: 'list' }).waitFor();
     expect(await factsOf()).toMatchObject({ Collection: 'customers', Type: 'read', Outcome: 'completed' });
   });
 
   test('an answer of the playground leads to its entry', async () => {
-    await tab.goto(place.at(''));
+    await tab.goto(server.at(''));
     await main().getByRole('link', { name: 'Try a tool yourself' }).click();
     await tab.getByRole('heading', { name: 'Playground' }).waitFor();
-    await tab.goto(place.at('/playground/list?arg.collectionName=orders'));
+    await tab.goto(server.at('/playground/list?arg.collectionName=orders'));
     await tab.getByRole('button', { name: 'Run' }).click();
     await tab.getByText('In the activity log').click();
     const link = tab.locator('#answer').getByRole('link', { name: /^\d+$/ });

@@ -6,18 +6,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiDocument } from '../../src/api/openapi/document.ts';
 import { findFaults } from '../axe.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
-import { openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer, read } from './console-server.ts';
 
-let place: Place;
+let server: ConsoleTestServer;
 beforeAll(async () => {
-  place = await openPlace();
-  await place.addUser({ email: 'edda@example.com', level: 'user' });
+  server = await openConsoleServer();
+  await server.addUser({ email: 'edda@example.com', level: 'user' });
 });
-afterAll(() => place?.stop());
+afterAll(() => server?.stop());
 
 test('whoever is signed in sees every operation, its parameters, what it answers, and where the document is', async () => {
-  const { page } = await place.browse({ email: 'edda@example.com', password: 'correct horse battery' }, '/api');
-  const document = (await (await fetch(`${place.address}/v1/openapi.json`)).json()) as ApiDocument;
+  const { page } = await server.browse({ email: 'edda@example.com', password: 'correct horse battery' }, '/api');
+  const document = (await (await fetch(`${server.address}/v1/openapi.json`)).json()) as ApiDocument;
   const text = read(page);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
@@ -30,17 +30,17 @@ test('whoever is signed in sees every operation, its parameters, what it answers
       parameters.some(({ name }) => !page.html.includes(`<code>${name}</code>`)),
   );
   expect(missing).toEqual([]);
-  expect(page.html).toContain(`href="${place.address}/v1/openapi.json"`);
+  expect(page.html).toContain(`href="${server.address}/v1/openapi.json"`);
   expect(page.html).not.toContain('undefined');
 });
 
 test('nobody else does', async () => {
-  const answer = await fetch(place.at('/api'), { redirect: 'manual' });
+  const answer = await fetch(server.at('/api'), { redirect: 'manual' });
   expect([answer.status, answer.headers.get('location')]).toEqual([303, expect.stringContaining('/sign-in')]);
 });
 
 test('a call that it shows is one: it runs as it is in a shell', async () => {
-  const { page } = await place.browse(place.account, '/api');
+  const { page } = await server.browse(server.account, '/api');
   const shown = [...page.html.matchAll(/data-copy="(curl [^"]*)"/g)].map(([, text = '']) =>
     text
       .replaceAll('&#39;', "'")
@@ -49,7 +49,7 @@ test('a call that it shows is one: it runs as it is in a shell', async () => {
       .replaceAll('&lt;', '<')
       .replaceAll('&gt;', '>'),
   );
-  const { secret } = await place.store.tokens.create({ userId: place.ada.id, name: 'curl', scopes: ['all'] });
+  const { secret } = await server.store.tokens.create({ userId: server.ada.id, name: 'curl', scopes: ['all'] });
   const call = shown.find((text) => text.includes('/v1/token'))!;
   // The shell parses the command with a stub that prints the arguments, since not every machine has curl.
   const words = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }; ${call}`], {
@@ -76,9 +76,9 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     async (colorScheme, width) => {
       const context = await browser.newContext({ colorScheme, viewport: { width, height: 812 }, bypassCSP: true });
       const tab = await context.newPage();
-      await tab.goto(place.at('/api'));
-      await tab.getByLabel('E-mail').fill(place.account.email);
-      await tab.getByLabel('Password').fill(place.account.password);
+      await tab.goto(server.at('/api'));
+      await tab.getByLabel('E-mail').fill(server.account.email);
+      await tab.getByLabel('Password').fill(server.account.password);
       await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
       await tab.getByRole('heading', { name: 'The public API' }).waitFor();
       await tab.evaluate('for (const one of document.querySelectorAll("details.more")) one.open = true');

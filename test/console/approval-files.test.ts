@@ -4,16 +4,16 @@ import { hashToken } from '../../src/core/secret.ts';
 import { callTool } from '../app/call.ts';
 import { signedIn } from '../app/shop.ts';
 import type { Account, Browser } from '../oauth/flow.ts';
-import { openPlace, type Place } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
 
 const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
 const page = '<script>alert(1)</script>';
 
-let place: Place;
+let server: ConsoleTestServer;
 let token: string;
 const people: Record<string, Account> = {};
 beforeAll(async () => {
-  place = await openPlace({
+  server = await openConsoleServer({
     app: {
       customize: (agent) =>
         agent.customizeCollection('orders', (orders) =>
@@ -35,14 +35,14 @@ beforeAll(async () => {
     ['clerk', all],
     ['reader', { ...all, edit: false, add: false, delete: false }],
   ] as const) {
-    people[name] = await place.addUser({ email: `${name}@example.com`, team: 'Operations', role: name });
-    await place.store.permissions.setRole(name, { '*': rights });
+    people[name] = await server.addUser({ email: `${name}@example.com`, team: 'Operations', role: name });
+    await server.store.permissions.setRole(name, { '*': rights });
   }
-  token = (await signedIn(place, place.account, 'mcp:read mcp:action')).token;
+  token = (await signedIn(server, server.account, 'mcp:read mcp:action')).token;
 });
-afterAll(() => place?.stop());
+afterAll(() => server?.stop());
 
-const call = (name: string, given: Record<string, unknown>) => callTool(place.mcpUrl, token, name, given);
+const call = (name: string, given: Record<string, unknown>) => callTool(server.mcpUrl, token, name, given);
 
 async function upload(filename: string, mimeType: string, body: string): Promise<string> {
   const asked = await call('requestActionFileUpload', { filename, mimeType });
@@ -57,7 +57,7 @@ async function open(browser: Browser, html: string) {
   const links = [...html.matchAll(/<a href="([^"]+)" download>([^<]+)</g)];
   const got: unknown[] = [];
   for (const [, href, text] of links) {
-    const { status, headers, html: body } = await browser.open(new URL(href!, place.consoleUrl));
+    const { status, headers, html: body } = await browser.open(new URL(href!, server.consoleUrl));
     got.push([text, status, headers.get('content-type'), headers.get('content-disposition'), body]);
   }
   return got;
@@ -80,7 +80,7 @@ test('an upload and a small file of an assistant are opened from the page of the
   });
   const id = /\/approvals\/([\w-]+)/.exec(JSON.stringify(asked))?.[1] ?? expect.fail(JSON.stringify(asked));
   const at = `/approvals/${id}`;
-  const { browser, page: shown } = await place.browse(people.clerk!, at);
+  const { browser, page: shown } = await server.browse(people.clerk!, at);
   expect(await open(browser, shown.html)).toEqual([
     [
       'bill.pdf (application/pdf, 6 bytes)',
@@ -95,22 +95,22 @@ test('an upload and a small file of an assistant are opened from the page of the
       ...[200, 'application/octet-stream', `attachment; filename="file"; filename*=UTF-8''file`, 'PNG'],
     ],
   ]);
-  const statusOf = async (who: Browser, file: string) => (await who.open(place.at(`${at}/files/${file}`))).status;
+  const statusOf = async (who: Browser, file: string) => (await who.open(server.at(`${at}/files/${file}`))).status;
   const wrong = ['0', '4', 'x', '-1', '1.0'];
   expect(await Promise.all(wrong.map((file) => statusOf(browser, file)))).toEqual(wrong.map(() => 404));
-  const reader = await place.browse(people.reader!);
+  const reader = await server.browse(people.reader!);
   expect(await statusOf(reader.browser, '1')).toBe(404);
-  expect((await fetch(place.at(`${at}/files/1`), { redirect: 'manual' })).status).toBe(303);
+  expect((await fetch(server.at(`${at}/files/1`), { redirect: 'manual' })).status).toBe(303);
   // The requester sees the files, but cannot decide.
-  const asker = await place.browse(place.account, at);
+  const asker = await server.browse(server.account, at);
   expect((await open(asker.browser, asker.page.html)).length).toBe(3);
   await browser.press(shown, 'approve');
   expect(await statusOf(browser, '1')).toBe(404);
   // The log has an entry for each opened file, but not for refused ones.
-  await place.store.activity.flush();
-  const opened = await place.store.activity.search({ action: 'openFile', limit: 20 });
+  await server.store.activity.flush();
+  const opened = await server.store.activity.search({ action: 'openFile', limit: 20 });
   expect(opened.map(({ user }) => user?.email).sort()).toEqual([
-    ...[place.account, place.account, place.account].map(({ email }) => email),
+    ...[server.account, server.account, server.account].map(({ email }) => email),
     ...[people.clerk!, people.clerk!, people.clerk!].map(({ email }) => email),
   ]);
   expect(opened[0]).toMatchObject({ type: 'read', collection: 'orders', recordIds: ['1'], approvalId: id });
@@ -124,11 +124,11 @@ test('of a call that is denied no upload is left, but for one that another call 
       values: { Words, constructor: 'of nothing', Bill },
     });
   const isThere = async () =>
-    (await place.store.files.find(hashToken(Bill.slice('$uploadedFile:'.length)))) !== undefined;
-  const { browser } = await place.browse(people.clerk!);
+    (await server.store.files.find(hashToken(Bill.slice('$uploadedFile:'.length)))) !== undefined;
+  const { browser } = await server.browse(people.clerk!);
   const deny = async (asked: unknown) => {
     const id = /\/approvals\/([\w-]+)/.exec(JSON.stringify(asked))?.[1] ?? expect.fail(JSON.stringify(asked));
-    await browser.press(await browser.open(place.at(`/approvals/${id}`)), 'deny');
+    await browser.press(await browser.open(server.at(`/approvals/${id}`)), 'deny');
   };
   const [first, second] = [await send('One'), await send('Two')];
   await deny(first);

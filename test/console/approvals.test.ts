@@ -4,35 +4,35 @@ import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import type { Approval } from '../../src/store/approvals/types.ts';
 import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import type { Account, Page } from '../oauth/flow.ts';
-import { csrfOf, openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, csrfOf, openConsoleServer, read } from './console-server.ts';
 
 const all: CollectionPermission = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
 const looks: CollectionPermission = { ...all, edit: false, add: false, delete: false };
 
-let place: Place;
+let server: ConsoleTestServer;
 let clerk: Account;
 let reader: Account;
 let masked: Account;
 let northern: Account;
 beforeAll(async () => {
-  place = await openPlace({ app: { customize: customizeDemo } });
+  server = await openConsoleServer({ app: { customize: customizeDemo } });
   clerk = await addMember('clerk', { '*': all });
   reader = await addMember('reader', { '*': looks });
   masked = await addMember('masked', { '*': { ...all, fields: { email: 'hidden', body: 'hidden' } } });
   northern = await addMember('northern', { '*': all });
-  await place.store.permissions.setScope('northern', 'customers', { field: 'id', operator: 'LessThan', value: 10 });
+  await server.store.permissions.setScope('northern', 'customers', { field: 'id', operator: 'LessThan', value: 10 });
 });
-afterAll(() => place.stop());
+afterAll(() => server.stop());
 
 async function addMember(name: string, role: Record<string, CollectionPermission>): Promise<Account> {
-  const account = await place.addUser({
+  const account = await server.addUser({
     email: `${name}@example.com`,
     firstName: 'Sam',
     lastName: name,
     role: name,
     team: name,
   });
-  await place.store.permissions.setRole(name, role);
+  await server.store.permissions.setRole(name, role);
   return account;
 }
 
@@ -47,20 +47,20 @@ const removal = {
   given: { collectionName: 'reviews', recordIds: ['3'] },
 };
 const open = async (account: Account, { id }: Pick<Approval, 'id'>): Promise<Page> =>
-  (await place.browse(account, `/approvals/${id}`)).page;
+  (await server.browse(account, `/approvals/${id}`)).page;
 /** Opens the approval and presses the button. */
 const answer = async (account: Account, { id }: Approval, button: 'approve' | 'deny') => {
-  const { browser, page } = await place.browse(account, `/approvals/${id}`);
+  const { browser, page } = await server.browse(account, `/approvals/${id}`);
   return browser.press(page, button);
 };
-const stateOf = async ({ id }: Approval) => (await place.store.approvals.find(id))?.state;
+const stateOf = async ({ id }: Approval) => (await server.store.approvals.find(id))?.state;
 const mainOf = (page: Page): string => read({ ...page, html: page.html.replace(/^.*<main/s, '<main') });
 const heading = (page: Page): string => /<h1>(.*?)<\/h1>/.exec(page.html)?.[1] ?? '';
 
 describe('the page of an approval', () => {
   test('says what would happen, who asks and through what, and each field before and after', async () => {
-    const [row] = await place.ask('SELECT last_name FROM customers WHERE id = 1');
-    const page = await open(clerk, await place.file(rename('1')));
+    const [row] = await server.ask('SELECT last_name FROM customers WHERE id = 1');
+    const page = await open(clerk, await server.file(rename('1')));
     const text = mainOf(page).replace(/\d+ \w{3,4} \d{4}, \d\d:\d\d UTC/, '<when>');
     expect([page.status, text]).toEqual([
       200,
@@ -75,7 +75,7 @@ describe('the page of an approval', () => {
 
   test('names the host of a client that was verified', async () => {
     const client = { clientId: 'https://paper.example/client.json', clientName: 'Paper' };
-    expect(mainOf(await open(clerk, await place.file({ ...rename('1'), ...client })))).toContain(
+    expect(mainOf(await open(clerk, await server.file({ ...rename('1'), ...client })))).toContain(
       'Through paper.example verified Calls itself “Paper”.',
     );
   });
@@ -141,7 +141,7 @@ describe('the page of an approval', () => {
       ['Run ‘Cancel’ on record 21 of orders?', 'Form values', 'reason Out of stock'],
     ],
   ])('shows %s', async (_what, call, parts) => {
-    const text = mainOf(await open(clerk, await place.file(call)));
+    const text = mainOf(await open(clerk, await server.file(call)));
     expect(parts.filter((part) => !text.includes(part))).toEqual([]);
   });
 
@@ -150,7 +150,7 @@ describe('the page of an approval', () => {
     const note = `${evil}${'long '.repeat(500)}`;
     const page = await open(
       clerk,
-      await place.file({
+      await server.file({
         clientName: evil,
         collection: 'orders',
         recordIds: ['17'],
@@ -169,12 +169,12 @@ describe('the page of an approval', () => {
     const { given, recordIds } = rename('4');
     const changes = [{ id: '4', fields: { last_name: { before: 'Somebody else', after: 'Renamed' } } }];
     const content = { arguments: given, preview: { count: 1, changes } };
-    const changed = await open(clerk, await place.file({ given, recordIds, content }));
-    const [row] = await place.ask('SELECT last_name FROM customers WHERE id = 4');
+    const changed = await open(clerk, await server.file({ given, recordIds, content }));
+    const [row] = await server.ask('SELECT last_name FROM customers WHERE id = 4');
     const same = [{ id: '4', fields: { last_name: { before: row!.last_name, after: 'Renamed' } } }];
     const unchanged = await open(
       clerk,
-      await place.file({ given, recordIds, content: { arguments: given, preview: { count: 1, changes: same } } }),
+      await server.file({ given, recordIds, content: { arguments: given, preview: { count: 1, changes: same } } }),
     );
     const warning = 'Changed since the request';
     expect([mainOf(changed).includes(warning), mainOf(unchanged).includes(warning)]).toEqual([true, false]);
@@ -195,14 +195,14 @@ describe('who may not do it himself', () => {
       },
     ],
   ])('%s is told no more than of an id that nobody gave out', async (_why, account, call) => {
-    const approval = await place.file(call);
-    const { browser, page } = await place.browse(account(), `/approvals/${approval.id}`);
-    const unknown = await browser.open(place.at('/approvals/unknown'));
-    const start = await browser.open(place.at(''));
+    const approval = await server.file(call);
+    const { browser, page } = await server.browse(account(), `/approvals/${approval.id}`);
+    const unknown = await browser.open(server.at('/approvals/unknown'));
+    const start = await browser.open(server.at(''));
     const body = new URLSearchParams({ action: 'approve', csrf: csrfOf(start) });
     const headers = { cookie: browser.cookieHeader(new URL(page.url)), 'sec-fetch-site': 'same-origin' };
     const forced = await fetch(page.url, { method: 'POST', body, headers, redirect: 'manual' });
-    const listed = await browser.open(place.at('/approvals'));
+    const listed = await browser.open(server.at('/approvals'));
     expect([
       [page.status, heading(page), page.html === unknown.html, (await forced.text()) === unknown.html],
       forced.status,
@@ -213,8 +213,8 @@ describe('who may not do it himself', () => {
   });
 
   test('but asked for it, sees that somebody else has to decide', async () => {
-    const { id: userId } = await place.userOf(reader);
-    const page = await open(reader, await place.file({ ...rename('1'), userId }));
+    const { id: userId } = await server.userOf(reader);
+    const page = await open(reader, await server.file({ ...rename('1'), userId }));
     expect([
       page.status,
       mainOf(page).includes('You cannot decide this'),
@@ -224,9 +224,9 @@ describe('who may not do it himself', () => {
 });
 
 test('fields that are hidden from the one who decides are not shown to him', async () => {
-  const [row] = await place.ask('SELECT body, title FROM reviews WHERE id = 3');
+  const [row] = await server.ask('SELECT body, title FROM reviews WHERE id = 3');
   const shown = await Promise.all(
-    [clerk, masked].map(async (who) => mainOf(await open(who, await place.file(removal)))),
+    [clerk, masked].map(async (who) => mainOf(await open(who, await server.file(removal)))),
   );
   expect(shown.map((text) => [text.includes(`${row!.title}`), text.includes(`${row!.body}`)])).toEqual([
     [true, true],
@@ -238,9 +238,9 @@ describe('where another person must decide', () => {
   const policy = { policy: 'ask-person', secondPerson: true } as const;
 
   test('the one who asked sees it, is not listed it, and cannot', async () => {
-    const approval = await place.file({ ...rename('1'), policy });
-    const { browser, page } = await place.browse(place.account, `/approvals/${approval.id}`);
-    const start = await browser.open(place.at(''));
+    const approval = await server.file({ ...rename('1'), policy });
+    const { browser, page } = await server.browse(server.account, `/approvals/${approval.id}`);
+    const start = await browser.open(server.at(''));
     const body = new URLSearchParams({ action: 'approve', csrf: csrfOf(start) });
     const headers = { cookie: browser.cookieHeader(new URL(page.url)), 'sec-fetch-site': 'same-origin' };
     const forced = await fetch(page.url, { method: 'POST', body, headers, redirect: 'manual' });
@@ -254,7 +254,7 @@ describe('where another person must decide', () => {
   });
 
   test('another can', async () => {
-    const approval = await place.file({ ...rename('1'), policy });
+    const approval = await server.file({ ...rename('1'), policy });
     await answer(clerk, approval, 'approve');
     expect(await stateOf(approval)).toBe('approved');
   });
@@ -265,22 +265,22 @@ describe('an answer', () => {
     ['approve', 'approved', 'Approved by you', 'Approved by Sam clerk', 'Ask the assistant to try again'],
     ['deny', 'denied', 'Denied by you', 'Denied by Sam clerk', 'No change was made.'],
   ] as const)('to %s is kept, told to both, and logged by names and ids', async (button, state, mine, theirs, next) => {
-    const approval = await place.file(rename('1'));
+    const approval = await server.file(rename('1'));
     const page = await answer(clerk, approval, button);
-    const asker = await open(place.account, approval);
-    const { id } = await place.userOf(clerk);
-    const [entry] = await place.store.activity.list({ limit: 1 });
-    const event = place.observed.filter((one) => one.type === 'security').at(-2);
-    const [row] = await place.ask('SELECT last_name FROM customers WHERE id = 1');
+    const asker = await open(server.account, approval);
+    const { id } = await server.userOf(clerk);
+    const [entry] = await server.store.activity.list({ limit: 1 });
+    const event = server.observed.filter((one) => one.type === 'security').at(-2);
+    const [row] = await server.ask('SELECT last_name FROM customers WHERE id = 1');
     expect([
       [page.url, mainOf(page).includes(mine), mainOf(page).includes(next), page.html.includes('value="approve"')],
       mainOf(asker).includes(theirs),
-      [(await place.store.approvals.find(approval.id))?.decidedBy, await stateOf(approval)],
+      [(await server.store.approvals.find(approval.id))?.decidedBy, await stateOf(approval)],
       entry,
       event,
       row!.last_name === 'Renamed',
     ]).toEqual([
-      [place.at(`/approvals/${approval.id}`), true, true, false],
+      [server.at(`/approvals/${approval.id}`), true, true, false],
       true,
       [id, state],
       expect.objectContaining({
@@ -298,14 +298,14 @@ describe('an answer', () => {
   });
 
   test('of two at once, one counts and the other is told', async () => {
-    const approval = await place.file(rename('2'));
+    const approval = await server.file(rename('2'));
     const press = async (account: Account, action: string) => {
-      const { browser, page } = await place.browse(account, `/approvals/${approval.id}`);
+      const { browser, page } = await server.browse(account, `/approvals/${approval.id}`);
       const headers = { cookie: browser.cookieHeader(new URL(page.url)), 'sec-fetch-site': 'same-origin' };
       const body = new URLSearchParams({ action, csrf: csrfOf(page) });
       return () => fetch(page.url, { method: 'POST', body, headers, redirect: 'manual' });
     };
-    const pressed = [await press(clerk, 'approve'), await press(place.account, 'deny')];
+    const pressed = [await press(clerk, 'approve'), await press(server.account, 'deny')];
     const answers = await Promise.all(pressed.map((send) => send()));
     const late = answers.find(({ status }) => status === 409);
     const winner = answers[0]!.status === 303 ? 'approved' : 'denied';
@@ -315,9 +315,9 @@ describe('an answer', () => {
 
   test('is not taken once the right was taken away, though the page was open', async () => {
     const brief = await addMember('brief', { '*': all });
-    const approval = await place.file(rename('1'));
-    const { browser, page } = await place.browse(brief, `/approvals/${approval.id}`);
-    await place.store.permissions.setRole('brief', { '*': looks });
+    const approval = await server.file(rename('1'));
+    const { browser, page } = await server.browse(brief, `/approvals/${approval.id}`);
+    await server.store.permissions.setRole('brief', { '*': looks });
     const after = await browser.press(page, 'approve');
     expect([heading(page), after.status, await stateOf(approval)]).toEqual([
       'Change record 1 of customers?',
@@ -327,8 +327,8 @@ describe('an answer', () => {
   });
 
   test('is never given by a GET', async () => {
-    const approval = await place.file(rename('1'));
-    const { browser, page } = await place.browse(clerk, `/approvals/${approval.id}`);
+    const approval = await server.file(rename('1'));
+    const { browser, page } = await server.browse(clerk, `/approvals/${approval.id}`);
     const query = new URLSearchParams({ action: 'approve', csrf: csrfOf(page) });
     const asked = await browser.open(`${page.url}?${query}`);
     expect([asked.status, await stateOf(approval)]).toEqual([200, 'pending']);
@@ -337,13 +337,19 @@ describe('an answer', () => {
 
 describe('what is over', () => {
   test('used, overtaken and denied requests say so, and have nothing to press', async () => {
-    const used = await place.file({ ...rename('1'), args: 'the call', found: 'same' });
-    const call = { userId: place.ada.id, clientId: 'notebook-client', tool: 'update', args: 'the call', found: 'same' };
+    const used = await server.file({ ...rename('1'), args: 'the call', found: 'same' });
+    const call = {
+      userId: server.ada.id,
+      clientId: 'notebook-client',
+      tool: 'update',
+      args: 'the call',
+      found: 'same',
+    };
     await answer(clerk, used, 'approve');
-    const taken = await place.store.approvals.take(used.id, call);
-    const overtaken = await place.file(rename('1'));
-    await place.store.approvals.overtake(overtaken.id);
-    const pages = [await open(clerk, used), await open(place.account, used), await open(clerk, overtaken)];
+    const taken = await server.store.approvals.take(used.id, call);
+    const overtaken = await server.file(rename('1'));
+    await server.store.approvals.overtake(overtaken.id);
+    const pages = [await open(clerk, used), await open(server.account, used), await open(clerk, overtaken)];
     expect([
       taken,
       pages.map((page) => /role="status">.*?<b>(.*?)<\/b>/s.exec(page.html)?.[1]),
@@ -352,7 +358,7 @@ describe('what is over', () => {
   });
 
   test('is not shown to who could not have decided it', async () => {
-    const approval = await place.file(rename('11'));
+    const approval = await server.file(rename('11'));
     await answer(clerk, approval, 'deny');
     expect([(await open(northern, approval)).status, (await open(reader, approval)).status]).toEqual([404, 404]);
   });
@@ -360,15 +366,15 @@ describe('what is over', () => {
 
 test('the list has what one may decide, newest first, or says that there is nothing', async () => {
   // The requester cannot be the second person, so another user decides.
-  const another = place.ada.id + 1;
-  for (const { id } of await place.store.approvals.list('pending', 100))
-    await place.store.approvals.decide(id, { by: another, verdict: 'denied' });
-  const empty = (await place.browse(clerk, '/approvals')).page;
-  const first = await place.file(rename('1'));
-  const second = await place.file(removal);
-  const { browser, page } = await place.browse(clerk, '/approvals');
+  const another = server.ada.id + 1;
+  for (const { id } of await server.store.approvals.list('pending', 100))
+    await server.store.approvals.decide(id, { by: another, verdict: 'denied' });
+  const empty = (await server.browse(clerk, '/approvals')).page;
+  const first = await server.file(rename('1'));
+  const second = await server.file(removal);
+  const { browser, page } = await server.browse(clerk, '/approvals');
   const links = [...page.html.matchAll(/href="[^"]*\/approvals\/([^"]+)"/g)].map(([, id]) => id);
-  const start = await browser.open(place.at(''));
+  const start = await browser.open(server.at(''));
   expect([
     mainOf(empty).includes('Nothing is waiting for you'),
     new Set(links),
@@ -379,14 +385,14 @@ test('the list has what one may decide, newest first, or says that there is noth
 
 // CWE-770: fifty requests of one assistant do not hide others, and every request is reachable.
 test('the list has the requests of everybody in turns, and pages down to the oldest', async () => {
-  for (const { id } of await place.store.approvals.list('pending', 100))
-    await place.store.approvals.decide(id, { by: place.ada.id + 1, verdict: 'denied' });
-  const { id: readerId } = await place.userOf(reader);
-  const first = await place.file({ ...rename('2'), userId: readerId });
+  for (const { id } of await server.store.approvals.list('pending', 100))
+    await server.store.approvals.decide(id, { by: server.ada.id + 1, verdict: 'denied' });
+  const { id: readerId } = await server.userOf(reader);
+  const first = await server.file({ ...rename('2'), userId: readerId });
   const all = [first.id];
-  for (let at = 0; at < 50; at++) all.push((await place.file(rename('1'))).id);
+  for (let at = 0; at < 50; at++) all.push((await server.file(rename('1'))).id);
   const linksOf = ({ html }: Page) => [...html.matchAll(/href="[^"]*\/approvals\/([^"?]+)"/g)].map(([, id]) => `${id}`);
-  const { browser, page } = await place.browse(clerk, '/approvals');
+  const { browser, page } = await server.browse(clerk, '/approvals');
   expect(linksOf(page)).toHaveLength(20);
   expect(linksOf(page).slice(0, 2)).toContain(first.id);
   const seen = [];
@@ -394,7 +400,7 @@ test('the list has the requests of everybody in turns, and pages down to the old
     seen.push(...linksOf(at));
     const older: string | undefined = /<a href="([^"]+)" rel="next">/.exec(at.html)?.[1];
     at =
-      older === undefined ? undefined : await browser.open(new URL(older.replaceAll('&amp;', '&'), place.at('')).href);
+      older === undefined ? undefined : await browser.open(new URL(older.replaceAll('&amp;', '&'), server.at('')).href);
   }
   expect(seen.toSorted()).toEqual(all.toSorted());
 });

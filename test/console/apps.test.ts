@@ -6,25 +6,25 @@ import { issuerOf } from '../app/shop.ts';
 import { authorizationUrl, byDocument, connect, redeem, refresh, register } from '../oauth/client.ts';
 import type { Account } from '../oauth/flow.ts';
 import { createBrowser } from '../oauth/flow.ts';
-import { csrfOf, openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, csrfOf, openConsoleServer, read } from './console-server.ts';
 
-let place: Place;
+let testServer: ConsoleTestServer;
 let bob: Account;
 beforeAll(async () => {
-  place = await openPlace();
-  bob = await place.addUser({ email: 'bob@example.com', firstName: 'Bob', lastName: 'Marsh' });
-  await place.store.permissions.setRole('Member', {
+  testServer = await openConsoleServer();
+  bob = await testServer.addUser({ email: 'bob@example.com', firstName: 'Bob', lastName: 'Marsh' });
+  await testServer.store.permissions.setRole('Member', {
     '*': { browse: true, read: true, edit: true, add: true, delete: true, export: true },
   });
 });
-afterAll(() => place.stop());
+afterAll(() => testServer.stop());
 
 const redirectUri = 'https://notebook.example/callback';
 
 async function connected(account: Account, name: string, typed: Record<string, string | readonly string[]> = {}) {
-  const registered = await register(issuerOf(place), { client_name: name, redirect_uris: [redirectUri] });
+  const registered = await register(issuerOf(testServer), { client_name: name, redirect_uris: [redirectUri] });
   const browser = createBrowser();
-  const asking = { redirectUri, scope: 'mcp:read mcp:write', resource: place.mcpUrl };
+  const asking = { redirectUri, scope: 'mcp:read mcp:write', resource: testServer.mcpUrl };
   const { url, verifier } = await authorizationUrl(registered, asking);
   const page = await browser.press(await browser.open(url), 'sign-in', { ...account });
   const { leftTo } = await browser.press(page, 'allow', typed);
@@ -36,60 +36,60 @@ async function connected(account: Account, name: string, typed: Record<string, s
 /** A signed-in client with a metadata document on its own host. */
 async function connectedByDocument(account: Account, name: string) {
   const clientId = 'https://paper.b.example/client.json';
-  place.documents.set('/client.json', { client_id: clientId, client_name: name, redirect_uris: [redirectUri] });
-  const asking = { redirectUri, scope: 'mcp:read', resource: place.mcpUrl };
-  return { clientId, ...(await connect(await byDocument(issuerOf(place), clientId), account, asking)) };
+  testServer.documents.set('/client.json', { client_id: clientId, client_name: name, redirect_uris: [redirectUri] });
+  const asking = { redirectUri, scope: 'mcp:read', resource: testServer.mcpUrl };
+  return { clientId, ...(await connect(await byDocument(issuerOf(testServer), clientId), account, asking)) };
 }
 const grantOf = async (clientId: string) =>
-  (await place.store.connections.list({ limit: 500 })).find((one) => one.clientId === clientId)!;
-const works = async (token: string) => (await ask(place.mcpUrl, token, 'tools/list', {})).status;
-const pathOf = (id: string) => place.at(`/apps/${id}`);
+  (await testServer.store.connections.list({ limit: 500 })).find((one) => one.clientId === clientId)!;
+const works = async (token: string) => (await ask(testServer.mcpUrl, token, 'tools/list', {})).status;
+const pathOf = (id: string) => testServer.at(`/apps/${id}`);
 
 // CWE-451: a client chooses its own name, so every list also shows its host.
-test('what a client calls itself stands beside its host in every list, without what cannot be seen', async () => {
+test("every list shows the host and the client's own name, without invisible characters", async () => {
   const name = 'Claude\u3164 by\u202e\u{e0041} Anthropic';
-  const { clientId, tokens } = await connectedByDocument(place.account, name);
-  await ask(place.mcpUrl, tokens.access_token, 'tools/call', { name: 'describeCollection', arguments: {} });
+  const { clientId, tokens } = await connectedByDocument(testServer.account, name);
+  await ask(testServer.mcpUrl, tokens.access_token, 'tools/call', { name: 'describeCollection', arguments: {} });
   // Log entries of reads are written in batches.
   await expect
     .poll(async () =>
-      (await place.store.activity.search({ userId: place.ada.id, limit: 5 })).map((one) => one.clientId),
+      (await testServer.store.activity.search({ userId: testServer.ada.id, limit: 5 })).map((one) => one.clientId),
     )
     .toContain(clientId);
-  const { browser, page: activity } = await place.browse(place.account, '/activity');
+  const { browser, page: activity } = await testServer.browse(testServer.account, '/activity');
   const shown = 'paper.b.example (calls itself “Claude by Anthropic”)';
   const entry = /href="([^"]*\/activity\/\d+)"/.exec(activity.html)![1]!;
   const pages = {
     activity: read(activity),
-    entry: read(await browser.open(new URL(entry, place.at('')).href)),
-    start: read(await browser.open(place.at(''))),
-    'admin log': read(await browser.open(place.at('/admin-log'))),
+    entry: read(await browser.open(new URL(entry, testServer.at('')).href)),
+    start: read(await browser.open(testServer.at(''))),
+    'admin log': read(await browser.open(testServer.at('/admin-log'))),
   };
   for (const [which, text] of Object.entries(pages)) expect(text, which).toContain(shown);
-  const [logged] = await place.store.activity.search({ userId: place.ada.id, limit: 1 });
+  const [logged] = await testServer.store.activity.search({ userId: testServer.ada.id, limit: 1 });
   expect(logged).toMatchObject({ clientId, clientName: 'Claude by Anthropic' });
-  await place.store.connections.end({ id: (await grantOf(clientId)).id, clientName: name });
+  await testServer.store.connections.end({ id: (await grantOf(clientId)).id, clientName: name });
 });
 
 describe('one’s own', () => {
   test('says who, what, within which limits, since when and until when', async () => {
-    const { tokens, clientId } = await connected(place.account, 'Narrow', {
+    const { tokens, clientId } = await connected(testServer.account, 'Narrow', {
       limit: 'read-only',
       which: 'some',
       collection: ['orders', 'reviews'],
       lasts: 'day',
     });
     await works(tokens.access_token);
-    const unused = read((await place.browse(place.account, '/apps')).page);
+    const unused = read((await testServer.browse(testServer.account, '/apps')).page);
     expect(unused).toMatch(
       /notebook\.example unverified Calls itself “Narrow”\. Permissions read your data Limits read-only; only 2 collections \(orders, reviews\) Returns to notebook\.example Since .{10,30} Last used never Expires .{10,30} Disconnect/,
     );
-    await place.store.connections.end({ id: (await grantOf(clientId)).id, clientName: 'Narrow' });
+    await testServer.store.connections.end({ id: (await grantOf(clientId)).id, clientName: 'Narrow' });
   });
 
   test('taken back, its access and refresh token end with it, and it is in the admin log', async () => {
-    const { registered, tokens, clientId } = await connected(place.account, 'Short');
-    const { browser, page } = await place.browse(place.account, '/apps');
+    const { registered, tokens, clientId } = await connected(testServer.account, 'Short');
+    const { browser, page } = await testServer.browse(testServer.account, '/apps');
     const before = await works(tokens.access_token);
     const { id } = await grantOf(clientId);
     const after = await browser.press(
@@ -100,7 +100,7 @@ describe('one’s own', () => {
     const refused = await refresh(registered, `${tokens.refresh_token}`).catch(
       (error: { error: string }) => error.error,
     );
-    const event = place.observed.find((one) => one.type === 'security' && one.event === 'connection.revoked');
+    const event = testServer.observed.find((one) => one.type === 'security' && one.event === 'connection.revoked');
     expect([
       before,
       read(after).includes('The app no longer has access'),
@@ -114,14 +114,14 @@ describe('one’s own', () => {
       false,
       401,
       'invalid_grant',
-      expect.objectContaining({ userId: place.ada.id, clientId, detail: id }),
+      expect.objectContaining({ userId: testServer.ada.id, clientId, detail: id }),
     ]);
   });
 });
 
 describe('of somebody else', () => {
   const post = async (account: Account, path: string, body: Record<string, string> = {}, csrf = true) => {
-    const { browser, page } = await place.browse(account, '/apps');
+    const { browser, page } = await testServer.browse(account, '/apps');
     return browser.open(path, {
       method: 'POST',
       body: new URLSearchParams({ ...(csrf && { csrf: csrfOf(page) }), ...body }),
@@ -130,11 +130,11 @@ describe('of somebody else', () => {
   };
 
   test('is neither shown nor ended, unless by an administrator', async () => {
-    const ada = await connected(place.account, 'Of Ada');
+    const ada = await connected(testServer.account, 'Of Ada');
     const bobs = await connected(bob, 'Of Bob', { which: 'some', collection: ['orders'] });
-    const { page } = await place.browse(bob, '/apps');
+    const { page } = await testServer.browse(bob, '/apps');
     await post(bob, pathOf((await grantOf(ada.clientId)).id));
-    const everybody = await (await place.browse(bob, '/apps')).browser.open(place.at('/apps/everyone'));
+    const everybody = await (await testServer.browse(bob, '/apps')).browser.open(testServer.at('/apps/everyone'));
     expect([read(page).includes('Of Bob'), read(page).includes('Of Ada'), everybody.status]).toEqual([
       true,
       false,
@@ -142,27 +142,27 @@ describe('of somebody else', () => {
     ]);
     expect(await works(ada.tokens.access_token)).toBe(200);
 
-    const admin = (await place.browse(place.account, '/apps/everyone')).page;
+    const admin = (await testServer.browse(testServer.account, '/apps/everyone')).page;
     expect([
       read(admin).includes('Of Bob'),
       read(admin).includes('Of Ada'),
       read(admin).includes('only 1 collection '),
     ]).toEqual([true, true, true]);
-    const ended = await post(place.account, pathOf((await grantOf(bobs.clientId)).id), { from: '/apps/everyone' });
+    const ended = await post(testServer.account, pathOf((await grantOf(bobs.clientId)).id), { from: '/apps/everyone' });
     expect([ended.url, await works(bobs.tokens.access_token), await works(ada.tokens.access_token)]).toEqual([
-      place.at('/apps/everyone?ended=app'),
+      testServer.at('/apps/everyone?ended=app'),
       401,
       200,
     ]);
   });
 
   test('is found by person and by app', async () => {
-    const one = await connected(place.account, 'Findable One');
+    const one = await connected(testServer.account, 'Findable One');
     await connected(bob, 'Findable Two');
-    const { browser } = await place.browse(place.account, '/apps');
+    const { browser } = await testServer.browse(testServer.account, '/apps');
     const look = async (query: Record<string, string>) =>
       [
-        ...read(await browser.open(`${place.at('/apps/everyone')}?${new URLSearchParams(query)}`)).matchAll(
+        ...read(await browser.open(`${testServer.at('/apps/everyone')}?${new URLSearchParams(query)}`)).matchAll(
           /Findable \w+/g,
         ),
       ].map(([name]) => name);
@@ -184,22 +184,22 @@ describe('of somebody else', () => {
   });
 
   test('is not ended by a form from elsewhere', async () => {
-    const { tokens, clientId } = await connected(place.account, 'Stays');
+    const { tokens, clientId } = await connected(testServer.account, 'Stays');
     const { id } = await grantOf(clientId);
-    const { browser, page } = await place.browse(place.account, '/apps');
+    const { browser, page } = await testServer.browse(testServer.account, '/apps');
     const forged = await browser.open(pathOf(id), {
       method: 'POST',
       body: new URLSearchParams({ csrf: csrfOf(page) }),
       headers: { 'sec-fetch-site': 'cross-site' },
     });
-    const without = await post(place.account, pathOf(id), {}, false);
+    const without = await post(testServer.account, pathOf(id), {}, false);
     const get = await browser.open(pathOf(id));
     expect([forged.status, without.status, get.status, await works(tokens.access_token)]).toEqual([403, 403, 405, 200]);
   });
 });
 
 test('names that apps gave themselves are text', async () => {
-  await connected(place.account, '<script>alert(1)</script>');
-  const { page } = await place.browse(place.account, '/apps');
+  await connected(testServer.account, '<script>alert(1)</script>');
+  const { page } = await testServer.browse(testServer.account, '/apps');
   expect([page.html.includes('<script>alert'), page.html.includes('&lt;script&gt;')]).toEqual([false, true]);
 });

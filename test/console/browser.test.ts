@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { connectAll } from './connected.ts';
-import { openPlace, type Place } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
 
 const cancel = {
   collection: 'orders',
@@ -13,15 +13,15 @@ const cancel = {
 };
 
 describe.skipIf(!hasChromium)('in a browser without scripts', () => {
-  let place: Place;
+  let server: ConsoleTestServer;
   let browser: Browser;
   beforeAll(async () => {
-    place = await openPlace({ app: { customize: customizeDemo } });
+    server = await openConsoleServer({ app: { customize: customizeDemo } });
     browser = await openChromium();
   });
   afterAll(async () => {
     await browser.close();
-    await place.stop();
+    await server.stop();
   });
 
   const open = async (page: string, options: Parameters<Browser['newContext']>[0] = {}) => {
@@ -29,14 +29,14 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     const tab = await context.newPage();
     const complaints: string[] = [];
     tab.on('console', (message) => /policy|script|refused/i.test(message.text()) && complaints.push(message.text()));
-    await tab.goto(place.at(page));
+    await tab.goto(server.at(page));
     return { tab, complaints, close: () => context.close() };
   };
   const signIn = async (tab: Page) => {
     await tab.locator('input[name="email"]:focus').waitFor();
-    await tab.keyboard.type(place.account.email);
+    await tab.keyboard.type(server.account.email);
     await tab.keyboard.press('Tab');
-    await tab.keyboard.type(place.account.password);
+    await tab.keyboard.type(server.account.password);
     await tab.keyboard.press('Enter');
   };
   /** Enter follows the skip link; the next Tab starts from its target. */
@@ -44,10 +44,10 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.keyboard.press(key);
     if (key === 'Enter') await tab.waitForURL(/#/);
   };
-  const stateOf = async (id: string) => (await place.store.approvals.find(id))?.state;
+  const stateOf = async (id: string) => (await server.store.approvals.find(id))?.state;
 
   test('a person follows the address from a chat, signs in, and approves with the keyboard alone', async () => {
-    const { id } = await place.file(cancel);
+    const { id } = await server.file(cancel);
     const { tab, complaints, close } = await open(`/approvals/${id}`);
     await signIn(tab);
     await tab.getByRole('heading', { name: 'Change record 17 of orders?' }).waitFor();
@@ -64,14 +64,14 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     expect([order, await stateOf(id), tab.url().split('#')[0], complaints]).toEqual([
       ['Skip to the page', 'Deny', 'Approve'],
       'approved',
-      place.at(`/approvals/${id}`),
+      server.at(`/approvals/${id}`),
       [],
     ]);
     await close();
   });
 
   test('denies from the list, and signs out', async () => {
-    const { id } = await place.file({ ...cancel, recordIds: ['18'], given: { ...cancel.given, recordId: '18' } });
+    const { id } = await server.file({ ...cancel, recordIds: ['18'], given: { ...cancel.given, recordId: '18' } });
     const { tab, complaints, close } = await open('');
     await signIn(tab);
     await tab.getByRole('link', { name: 'Change record 18 of orders' }).click();
@@ -80,13 +80,13 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.getByRole('link', { name: 'Start' }).click();
     await tab.getByRole('button', { name: 'Sign out' }).click();
     await tab.getByRole('heading', { name: 'Sign in' }).waitFor();
-    await tab.goto(place.at('/approvals'));
-    expect([await stateOf(id), tab.url(), complaints]).toEqual(['denied', place.at('/sign-in?to=%2Fapprovals'), []]);
+    await tab.goto(server.at('/approvals'));
+    expect([await stateOf(id), tab.url(), complaints]).toEqual(['denied', server.at('/sign-in?to=%2Fapprovals'), []]);
     await close();
   });
 
   test('looks at what is connected and takes one back with the keyboard alone', async () => {
-    await connectAll(place);
+    await connectAll(server);
     const { tab, complaints, close } = await open('/apps');
     await signIn(tab);
     await tab.getByRole('heading', { name: 'Connected apps' }).waitFor();
@@ -106,8 +106,8 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
 
   test('a link from another site finds the session, and a form from another site decides nothing', async () => {
     const { createServer } = await import('node:http');
-    const { id } = await place.file({ ...cancel, recordIds: ['19'], given: { ...cancel.given, recordId: '19' } });
-    const target = place.at(`/approvals/${id}`);
+    const { id } = await server.file({ ...cancel, recordIds: ['19'], given: { ...cancel.given, recordId: '19' } });
+    const target = server.at(`/approvals/${id}`);
     const chat = createServer((_req, res) =>
       res
         .setHeader('Content-Type', 'text/html')
@@ -144,7 +144,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
   });
 
   test.each([320, 375, 1280])('nothing is wider than the window at %i pixels', async (width) => {
-    const { id } = await place.file({
+    const { id } = await server.file({
       ...cancel,
       given: { ...cancel.given, attributes: { note: 'unbreakable'.repeat(60) } },
     });
@@ -156,7 +156,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.getByRole('button', { name: 'Approve' }).waitFor();
     const wide: string[] = [];
     for (const page of [`/approvals/${id}`, '', '/approvals', '/approvals/unknown', '/apps', '/apps/everyone']) {
-      await tab.goto(place.at(page));
+      await tab.goto(server.at(page));
       if (((await tab.evaluate('document.documentElement.scrollWidth')) as number) > width) wide.push(page);
     }
     expect(wide).toEqual([]);

@@ -1,7 +1,7 @@
 // Connections of several weeks for screenshots and accessibility checks, stored without sign-ins.
 import type { Limits } from '../../src/oauth/consent/connection.ts';
 import type { RemoteSignIn } from '../../src/store/remotes/types.ts';
-import type { Place } from './place.ts';
+import type { ConsoleTestServer } from './console-server.ts';
 
 const day = 86_400_000;
 
@@ -15,15 +15,15 @@ interface Given {
   readonly isUsed?: true;
 }
 
-export async function connectAll(place: Place): Promise<void> {
-  const bob = await place.addUser({ email: `bob${place.ada.id}@example.com`, firstName: 'Bob', lastName: 'Marsh' });
-  const bobs = (await place.userOf(bob)).id;
+export async function connectAll(server: ConsoleTestServer): Promise<void> {
+  const bob = await server.addUser({ email: `bob${server.ada.id}@example.com`, firstName: 'Bob', lastName: 'Marsh' });
+  const bobs = (await server.userOf(bob)).id;
   const claude = { clientId: 'https://claude.ai/oauth/client', clientName: 'Claude' } as const;
   const web = { kind: 'web', name: 'claude.ai' } as const;
   const all: readonly Given[] = [
     { userId: bobs, ...claude, returnsTo: web, scopes: 'mcp:read mcp:write', isUsed: true },
     {
-      userId: place.ada.id,
+      userId: server.ada.id,
       clientId: 'cursor-client',
       clientName: 'Cursor',
       returnsTo: { kind: 'app', name: 'cursor' },
@@ -31,7 +31,7 @@ export async function connectAll(place: Place): Promise<void> {
       limits: { readOnly: true, endsAt: Date.now() + 21 * day },
     },
     {
-      userId: place.ada.id,
+      userId: server.ada.id,
       ...claude,
       returnsTo: web,
       scopes: 'mcp:read mcp:write mcp:action',
@@ -41,7 +41,7 @@ export async function connectAll(place: Place): Promise<void> {
   ];
   for (const [at, { userId, clientId, clientName, returnsTo, scopes, limits, isUsed }] of all.entries()) {
     const id = `grant-${at}`;
-    await place.store.oauth.upsert({
+    await server.store.oauth.upsert({
       model: 'Grant',
       id,
       grantId: id,
@@ -52,17 +52,17 @@ export async function connectAll(place: Place): Promise<void> {
         accountId: `${userId}`,
         clientId,
         kind: 'Grant',
-        resources: { [place.mcpUrl]: scopes },
+        resources: { [server.mcpUrl]: scopes },
         connection: { clientName, returnsTo, limits: { readOnly: false, collections: null, endsAt: null, ...limits } },
       },
     });
-    if (isUsed) place.store.connections.noteUse(id);
+    if (isUsed) server.store.connections.noteUse(id);
   }
-  await place.store.tokens.create({ userId: place.ada.id, name: 'Nightly report', scopes: ['mcp:read'] });
+  await server.store.tokens.create({ userId: server.ada.id, name: 'Nightly report', scopes: ['mcp:read'] });
 }
 
 /** Remote servers of each kind. Ada has a connected account, one that must reconnect, and none at `archive`. */
-export async function addRemotes({ store, ada }: Place): Promise<void> {
+export async function addRemotes({ store, ada }: ConsoleTestServer): Promise<void> {
   const add = (name: string, url: string, signIn: RemoteSignIn) =>
     store.remotes.add({ name, url, signIn, addedBy: ada.id, ...(signIn === 'bearer' && { secret: 'of-the-house' }) });
   await add('parcels', 'https://parcels.example/mcp', 'none');

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../app/call.ts';
 import { signedIn } from '../app/shop.ts';
 import { createBrowser, type Page } from '../oauth/flow.ts';
-import { csrfOf, openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, csrfOf, openConsoleServer, read } from './console-server.ts';
 
-let place: Place;
+let server: ConsoleTestServer;
 beforeAll(async () => {
-  place = await openPlace({ env: { SERVICE_SIGN_IN_ATTEMPTS: '1000' } });
+  server = await openConsoleServer({ env: { SERVICE_SIGN_IN_ATTEMPTS: '1000' } });
 });
-afterAll(() => place.stop());
+afterAll(() => server.stop());
 
 const heading = (page: Page): string => /<h1>(.*?)<\/h1>/.exec(page.html)?.[1] ?? '';
 const get = (url: string, headers: Record<string, string> = {}, method = 'GET') =>
@@ -22,35 +22,35 @@ const post = (url: string, cookie: string, body: Record<string, string>, headers
     redirect: 'manual',
   });
 const cookieOf = async (page = '') => {
-  const { browser, page: shown } = await place.browse(place.account, page);
-  return { cookie: browser.cookieHeader(new URL(place.at(page))), csrf: csrfOf(shown), browser, page: shown };
+  const { browser, page: shown } = await server.browse(server.account, page);
+  return { cookie: browser.cookieHeader(new URL(server.at(page))), csrf: csrfOf(shown), browser, page: shown };
 };
 
 describe('signing in', () => {
   test('is asked for by every page, and leads back to the one that was named', async () => {
-    const { id } = await place.file({ recordIds: ['1'], given: change('1') });
+    const { id } = await server.file({ recordIds: ['1'], given: change('1') });
     const browser = createBrowser();
-    const asked = await browser.open(place.at(`/approvals/${id}`));
-    const page = await browser.press(asked, 'sign-in', { ...place.account });
+    const asked = await browser.open(server.at(`/approvals/${id}`));
+    const page = await browser.press(asked, 'sign-in', { ...server.account });
     expect([heading(asked), asked.url, heading(page), page.url]).toEqual([
       'Sign in',
-      place.at(`/sign-in?to=%2Fapprovals%2F${id}`),
+      server.at(`/sign-in?to=%2Fapprovals%2F${id}`),
       'Change record 1 of customers?',
-      place.at(`/approvals/${id}`),
+      server.at(`/approvals/${id}`),
     ]);
   });
 
   test('that fails keeps the way back, and says the same of a wrong password and an unknown account', async () => {
     const browser = createBrowser();
-    const asked = await browser.open(place.at('/approvals'));
-    const wrong = await browser.press(asked, 'sign-in', { email: place.account.email, password: 'wrong password' });
+    const asked = await browser.open(server.at('/approvals'));
+    const wrong = await browser.press(asked, 'sign-in', { email: server.account.email, password: 'wrong password' });
     const unknown = await browser.press(wrong, 'sign-in', { email: 'nobody@example.com', password: 'wrong password' });
-    const right = await browser.press(unknown, 'sign-in', { ...place.account });
+    const right = await browser.press(unknown, 'sign-in', { ...server.account });
     const problems = [wrong, unknown].map(({ status, html }) => [status, /role="alert">(.*?)</.exec(html)?.[1]]);
     expect([problems, wrong.html.includes('wrong password'), right.url]).toEqual([
       Array(2).fill([400, 'Wrong e-mail or password.']),
       false,
-      place.at('/approvals'),
+      server.at('/approvals'),
     ]);
   });
 
@@ -71,16 +71,16 @@ describe('signing in', () => {
   ])('never leads to %s', async (to) => {
     const browser = createBrowser();
     const page = await browser.press(
-      await browser.open(place.at(`/sign-in?${new URLSearchParams({ to })}`)),
+      await browser.open(server.at(`/sign-in?${new URLSearchParams({ to })}`)),
       'sign-in',
-      { ...place.account },
+      { ...server.account },
     );
-    const again = await browser.open(place.at(`/sign-in?${new URLSearchParams({ to })}`));
+    const again = await browser.open(server.at(`/sign-in?${new URLSearchParams({ to })}`));
     expect([page.leftTo, page.url, again.leftTo, again.url]).toEqual([
       undefined,
-      place.at(''),
+      server.at(''),
       undefined,
-      place.at(''),
+      server.at(''),
     ]);
   });
 
@@ -94,41 +94,43 @@ describe('signing in', () => {
     [`/approvals?x=${'y'.repeat(4000)}`, '/approvals'],
   ])('leads to the page with what it was asked for, and to nothing more: %s', async (to, led) => {
     const browser = createBrowser();
-    const asked = await browser.open(place.at(`/sign-in?${new URLSearchParams({ to })}`));
-    const page = await browser.press(asked, 'sign-in', { ...place.account });
-    expect([page.leftTo, page.url, page.headers.get('set-cookie')]).toEqual([undefined, place.at(led), null]);
+    const asked = await browser.open(server.at(`/sign-in?${new URLSearchParams({ to })}`));
+    const page = await browser.press(asked, 'sign-in', { ...server.account });
+    expect([page.leftTo, page.url, page.headers.get('set-cookie')]).toEqual([undefined, server.at(led), null]);
   });
 
   test('is asked for with the query of the page, and leads back to it', async () => {
     const browser = createBrowser();
-    const asked = await browser.open(place.at('/activity?record=18&type=write'));
-    const wrong = await browser.press(asked, 'sign-in', { ...place.account, password: 'wrong password' });
-    const page = await browser.press(wrong, 'sign-in', { ...place.account });
-    expect([heading(asked), page.url]).toEqual(['Sign in', place.at('/activity?record=18&type=write')]);
+    const asked = await browser.open(server.at('/activity?record=18&type=write'));
+    const wrong = await browser.press(asked, 'sign-in', { ...server.account, password: 'wrong password' });
+    const page = await browser.press(wrong, 'sign-in', { ...server.account });
+    expect([heading(asked), page.url]).toEqual(['Sign in', server.at('/activity?record=18&type=write')]);
     expect(page.html).toContain('name="record" type="search" value="18"');
   });
 
   test('makes a session of a new id, whatever the browser brought', async () => {
     const fixed = 'A'.repeat(43);
-    const name = `portico-console-${new URL(place.consoleUrl).port}`;
-    const page = await (await get(place.at('/sign-in'), { cookie: `${name}=${fixed}; ${name}-visit=${fixed}` })).text();
+    const name = `portico-console-${new URL(server.consoleUrl).port}`;
+    const page = await (
+      await get(server.at('/sign-in'), { cookie: `${name}=${fixed}; ${name}-visit=${fixed}` })
+    ).text();
     const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
-    const body = { ...place.account, action: 'sign-in', csrf };
-    const answer = await post(place.at('/sign-in'), `${name}=${fixed}; ${name}-visit=${fixed}`, body);
+    const body = { ...server.account, action: 'sign-in', csrf };
+    const answer = await post(server.at('/sign-in'), `${name}=${fixed}; ${name}-visit=${fixed}`, body);
     const given = answer.headers.getSetCookie().find((line) => line.startsWith(`${name}=`)) ?? '';
     const id = given.slice(name.length + 1, given.indexOf(';'));
-    const made = await get(place.at(''), { cookie: `${name}=${id}` });
-    const planted = await get(place.at(''), { cookie: `${name}=${fixed}` });
+    const made = await get(server.at(''), { cookie: `${name}=${id}` });
+    const planted = await get(server.at(''), { cookie: `${name}=${fixed}` });
     expect([answer.status, id === fixed, id.length, made.status, planted.status]).toEqual([303, false, 43, 200, 303]);
   });
 
   test('over plain http the cookie is held to the console, and no script reads it', async () => {
     const browser = createBrowser();
-    const asked = await browser.open(place.at('/sign-in'));
-    const { port } = new URL(place.consoleUrl);
-    const visit = browser.cookieHeader(new URL(place.at('/sign-in')));
-    const body = { ...place.account, action: 'sign-in', csrf: csrfOf(asked) };
-    const lines = (await post(place.at('/sign-in'), visit, body)).headers.getSetCookie();
+    const asked = await browser.open(server.at('/sign-in'));
+    const { port } = new URL(server.consoleUrl);
+    const visit = browser.cookieHeader(new URL(server.at('/sign-in')));
+    const body = { ...server.account, action: 'sign-in', csrf: csrfOf(asked) };
+    const lines = (await post(server.at('/sign-in'), visit, body)).headers.getSetCookie();
     expect(lines.map((line) => line.replace(/=[\w-]{43};|=[\w-]{22}\.[\w-]{43};/, '=<id>;'))).toEqual([
       `portico-console-${port}=<id>; HttpOnly; SameSite=Lax; Path=/console`,
       `portico-console-${port}-visit=; HttpOnly; SameSite=Lax; Path=/console; Max-Age=0`,
@@ -137,7 +139,7 @@ describe('signing in', () => {
   });
 
   test('wrong passwords count together with those at the sign-in of assistants', async () => {
-    const busy = await openPlace({ env: { SERVICE_SIGN_IN_ATTEMPTS: '3' } });
+    const busy = await openConsoleServer({ env: { SERVICE_SIGN_IN_ATTEMPTS: '3' } });
     try {
       const browser = createBrowser();
       const page = await browser.open(busy.at('/sign-in'));
@@ -164,39 +166,39 @@ const change = (id: string) => ({ collectionName: 'customers', recordId: id, att
 
 describe('a session', () => {
   test('shows who is signed in, and ends with signing out', async () => {
-    const { browser, page } = await place.browse(place.account);
+    const { browser, page } = await server.browse(server.account);
     const left = await browser.press(page, 'sign-out');
-    const after = await browser.open(place.at(''));
+    const after = await browser.open(server.at(''));
     expect([
       heading(page),
       read(page).includes('ada@example.com · Operations · Administrator'),
       left.url,
       heading(after),
-    ]).toEqual(['Hello, Ada Byron', true, place.at('/sign-in'), 'Sign in']);
+    ]).toEqual(['Hello, Ada Byron', true, server.at('/sign-in'), 'Sign in']);
   });
 
   test('signed out of cannot be taken up again with its cookie', async () => {
     const { cookie, csrf } = await cookieOf();
-    await post(place.at('/sign-out'), cookie, { csrf });
-    expect((await get(place.at(''), { cookie })).headers.get('location')).toBe('/console/sign-in');
+    await post(server.at('/sign-out'), cookie, { csrf });
+    expect((await get(server.at(''), { cookie })).headers.get('location')).toBe('/console/sign-in');
   });
 
   test('ends with the password it began with, and with the user', async () => {
-    const eve = await place.addUser({ email: 'eve@example.com', level: 'admin' });
-    const { id } = await place.userOf(eve);
+    const eve = await server.addUser({ email: 'eve@example.com', level: 'admin' });
+    const { id } = await server.userOf(eve);
     const statuses: number[] = [];
-    const look = async (cookie: string) => statuses.push((await get(place.at('/approvals'), { cookie })).status);
+    const look = async (cookie: string) => statuses.push((await get(server.at('/approvals'), { cookie })).status);
     const open = async (account: typeof eve) => {
-      const { browser } = await place.browse(account);
-      return browser.cookieHeader(new URL(place.at('')));
+      const { browser } = await server.browse(account);
+      return browser.cookieHeader(new URL(server.at('')));
     };
     const first = await open(eve);
     await look(first);
-    await place.store.identity.setPassword(id, 'another password');
+    await server.store.identity.setPassword(id, 'another password');
     await look(first);
     const second = await open({ ...eve, password: 'another password' });
     await look(second);
-    await place.store.identity.setDisabled(id, true);
+    await server.store.identity.setDisabled(id, true);
     await look(second);
     expect(statuses).toEqual([200, 303, 200, 303]);
   });
@@ -204,29 +206,29 @@ describe('a session', () => {
 
 describe('what opens no page', () => {
   test('an access token, which is good for /mcp', async () => {
-    const { token } = await signedIn(place);
-    const { id } = await place.file({ recordIds: ['2'], given: change('2') });
+    const { token } = await signedIn(server);
+    const { id } = await server.file({ recordIds: ['2'], given: change('2') });
     const headers = { authorization: `Bearer ${token}` };
     const pages = ['', '/approvals', `/approvals/${id}`];
-    const answers = await Promise.all(pages.map((page) => get(place.at(page), headers)));
-    const decided = await fetch(place.at(`/approvals/${id}`), {
+    const answers = await Promise.all(pages.map((page) => get(server.at(page), headers)));
+    const decided = await fetch(server.at(`/approvals/${id}`), {
       method: 'POST',
       body: new URLSearchParams({ action: 'approve' }),
       headers: { ...headers, 'sec-fetch-site': 'same-origin' },
       redirect: 'manual',
     });
-    const tools = await ask(place.mcpUrl, token, 'tools/list', {});
+    const tools = await ask(server.mcpUrl, token, 'tools/list', {});
     expect([
       answers.map(({ status, headers }) => [status, headers.get('location')?.split('?')[0]]),
       (await answers[2]!.text()).length,
-      [decided.status, (await place.store.approvals.find(id))?.state],
+      [decided.status, (await server.store.approvals.find(id))?.state],
       tools.status,
     ]).toEqual([Array(3).fill([303, '/console/sign-in']), 0, [303, 'pending'], 200]);
   });
 
   test('and its cookie does not open /mcp', async () => {
     const { cookie } = await cookieOf();
-    const answer = await fetch(place.mcpUrl, {
+    const answer = await fetch(server.mcpUrl, {
       method: 'POST',
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }),
       headers: { cookie, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
@@ -238,7 +240,7 @@ describe('what opens no page', () => {
     const { request } = await import('node:http');
     const { cookie } = await cookieOf();
     const status = await new Promise((resolve, reject) => {
-      const asked = request(place.at(''), { headers: { host: 'evil.example', cookie } }, (res) => {
+      const asked = request(server.at(''), { headers: { host: 'evil.example', cookie } }, (res) => {
         res.resume();
         resolve(res.statusCode);
       });
@@ -250,16 +252,16 @@ describe('what opens no page', () => {
 
 describe('a form is not taken', () => {
   const decide = async (headers: Record<string, string>, body: (csrf: string) => Record<string, string>) => {
-    const { id } = await place.file({ recordIds: ['3'], given: change('3') });
+    const { id } = await server.file({ recordIds: ['3'], given: change('3') });
     const { cookie, csrf } = await cookieOf(`/approvals/${id}`);
-    const answer = await post(place.at(`/approvals/${id}`), cookie, { action: 'approve', ...body(csrf) }, headers);
-    return [answer.status, (await place.store.approvals.find(id))?.state];
+    const answer = await post(server.at(`/approvals/${id}`), cookie, { action: 'approve', ...body(csrf) }, headers);
+    return [answer.status, (await server.store.approvals.find(id))?.state];
   };
 
   test('without its token, or with one of another browser', async () => {
     const other = await cookieOf('/approvals');
     const stranger = createBrowser();
-    const signInPage = await stranger.open(place.at('/sign-in'));
+    const signInPage = await stranger.open(server.at('/sign-in'));
     expect([
       await decide({}, () => ({})),
       await decide({}, () => ({ csrf: other.csrf })),
@@ -270,17 +272,17 @@ describe('a form is not taken', () => {
   });
 
   test('from another site, by what the browser says of it', async () => {
-    const ours = new URL(place.consoleUrl).origin;
+    const ours = new URL(server.consoleUrl).origin;
     const refused = [403, 'pending'];
     const ok = [303, 'approved'];
     const from = (headers: Record<string, string>) => decide(headers, (csrf) => ({ csrf }));
     const none = async (headers: Record<string, string>) => {
-      const { id } = await place.file({ recordIds: ['3'], given: change('3') });
+      const { id } = await server.file({ recordIds: ['3'], given: change('3') });
       const { cookie, csrf } = await cookieOf(`/approvals/${id}`);
       const body = new URLSearchParams({ action: 'approve', csrf });
-      const url = place.at(`/approvals/${id}`);
+      const url = server.at(`/approvals/${id}`);
       const answer = await fetch(url, { method: 'POST', body, headers: { cookie, ...headers }, redirect: 'manual' });
-      return [answer.status, (await place.store.approvals.find(id))?.state];
+      return [answer.status, (await server.store.approvals.find(id))?.state];
     };
     expect([
       await from({ 'sec-fetch-site': 'cross-site' }),
@@ -294,11 +296,11 @@ describe('a form is not taken', () => {
   });
 
   test('as anything but a form of a page', async () => {
-    const { id } = await place.file({ recordIds: ['3'], given: change('3') });
+    const { id } = await server.file({ recordIds: ['3'], given: change('3') });
     const { cookie, csrf } = await cookieOf(`/approvals/${id}`);
     const send = async (type: string, body: string) => {
       const headers = { cookie, 'content-type': type, 'sec-fetch-site': 'same-origin' };
-      const answer = await fetch(place.at(`/approvals/${id}`), { method: 'POST', body, headers, redirect: 'manual' });
+      const answer = await fetch(server.at(`/approvals/${id}`), { method: 'POST', body, headers, redirect: 'manual' });
       return answer.status;
     };
     expect([
@@ -306,18 +308,18 @@ describe('a form is not taken', () => {
       await send('text/plain', `${new URLSearchParams({ action: 'approve', csrf })}`),
       await send('application/x-www-form-urlencoded', `${new URLSearchParams({ action: 'else', csrf })}`),
       await send('application/x-www-form-urlencoded', `${new URLSearchParams({ csrf, x: 'y'.repeat(60_000) })}`),
-      (await place.store.approvals.find(id))?.state,
+      (await server.store.approvals.find(id))?.state,
     ]).toEqual([403, 403, 400, 413, 'pending']);
   });
 
   test('to sign in, from a page that another browser was given: nobody is signed in as somebody else', async () => {
     const [one, other] = [createBrowser(), createBrowser()];
-    const [page, theirs] = [await one.open(place.at('/sign-in')), await other.open(place.at('/sign-in'))];
+    const [page, theirs] = [await one.open(server.at('/sign-in')), await other.open(server.at('/sign-in'))];
     const cookie = one.cookieHeader(new URL(page.url));
-    const body = { ...place.account, action: 'sign-in' };
-    const forged = await post(place.at('/sign-in'), cookie, { ...body, csrf: csrfOf(theirs) });
+    const body = { ...server.account, action: 'sign-in' };
+    const forged = await post(server.at('/sign-in'), cookie, { ...body, csrf: csrfOf(theirs) });
     const afar = await post(
-      place.at('/sign-in'),
+      server.at('/sign-in'),
       cookie,
       { ...body, csrf: csrfOf(page) },
       { 'sec-fetch-site': 'cross-site' },
@@ -331,8 +333,8 @@ describe('a form is not taken', () => {
   });
 
   test('and the operator is told', () => {
-    const { id } = place.ada;
-    const events = place.observed.filter((one) => one.type === 'security' && one.event === 'console.forged');
+    const { id } = server.ada;
+    const events = server.observed.filter((one) => one.type === 'security' && one.event === 'console.forged');
     expect(events).toContainEqual(expect.objectContaining({ userId: id, address: '127.0.0.1' }));
   });
 });
@@ -341,7 +343,7 @@ describe('a page', () => {
   test('cannot be framed, cached, or made to run or load anything, and sends its forms nowhere else', async () => {
     const { cookie } = await cookieOf();
     const answers = await Promise.all(
-      ['', '/approvals', '/approvals/unknown', '/sign-in', '/nothing'].map((page) => get(place.at(page), { cookie })),
+      ['', '/approvals', '/approvals/unknown', '/sign-in', '/nothing'].map((page) => get(server.at(page), { cookie })),
     );
     const names = [
       'content-security-policy',
@@ -369,7 +371,7 @@ describe('a page', () => {
   test('that is not there, or is used as it cannot be, is told as a page', async () => {
     const { cookie } = await cookieOf();
     const summary = async (method: string, page: string) => {
-      const answer = await get(place.at(page), { cookie }, method);
+      const answer = await get(server.at(page), { cookie }, method);
       return [answer.status, answer.headers.get('allow'), answer.headers.get('content-type')];
     };
     const type = 'text/html; charset=utf-8';

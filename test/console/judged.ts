@@ -9,7 +9,7 @@ import { findFaults } from '../axe.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { authorizationUrl, register } from '../oauth/client.ts';
 import { addRemotes, connectAll } from './connected.ts';
-import { openPlace, type Place } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
 
 /** Console pages as Ada, an administrator, sees them: the path, and a text to recognize the page. */
 const pages: readonly (readonly [page: string, text: string])[] = [
@@ -47,30 +47,30 @@ export function judgePages(appearances: readonly Appearance[]): void {
 }
 
 function judgeIn(...[colorScheme, viewport]: Appearance): void {
-  let place: Place;
+  let server: ConsoleTestServer;
   let browser: Browser;
   let tab: Page;
   beforeAll(async () => {
-    place = await openPlace({ app: { customize: customizeDemo } });
-    await addRemotes(place);
+    server = await openConsoleServer({ app: { customize: customizeDemo } });
+    await addRemotes(server);
     browser = await openChromium();
     tab = await (await browser.newContext({ colorScheme, viewport, bypassCSP: true })).newPage();
   });
   afterAll(async () => {
     await browser.close();
-    await place.stop();
+    await server.stop();
   });
 
   const faults = (name: string): Promise<string[]> => findFaults(tab, name);
   const isSignedIn = async () => (await tab.locator('form.who').count()) > 0;
-  const signIn = async (account = place.account) => {
+  const signIn = async (account = server.account) => {
     await tab.getByLabel('E-mail').fill(account.email);
     await tab.getByLabel('Password').fill(account.password);
     await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
   };
 
   test('the console has no fault', async () => {
-    const change = await place.file({
+    const change = await server.file({
       collection: 'orders',
       recordIds: ['17', '18'],
       given: {
@@ -79,25 +79,25 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
         attributes: { status: 'cancelled', note: 'By phone' },
       },
     });
-    const removal = await place.file({
+    const removal = await server.file({
       tool: 'delete',
       collection: 'reviews',
       recordIds: ['3'],
       given: { collectionName: 'reviews', recordIds: ['3'] },
     });
-    const other = await place.file({
+    const other = await server.file({
       recordIds: ['1'],
       policy: { policy: 'ask-person', secondPerson: true },
       given: { collectionName: 'customers', recordId: '1', attributes: { city: 'Bergen' } },
     });
     const found: string[] = [];
     const visit = async (page: string, text: string) => {
-      await tab.goto(place.at(page));
+      await tab.goto(server.at(page));
       await tab.getByText(text).first().waitFor();
       found.push(...(await faults(page)));
     };
     await visit('/approvals', 'Sign in');
-    await tab.getByLabel('E-mail').fill(place.account.email);
+    await tab.getByLabel('E-mail').fill(server.account.email);
     await tab.getByLabel('Password').fill('not the password');
     await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
     await tab.getByText('Wrong e-mail or password.').waitFor();
@@ -114,13 +114,13 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await visit(`/approvals/${removal.id}`, 'Deleted value');
     await visit(`/approvals/${other.id}`, 'Another person must decide');
     await visit('/apps', 'No app is connected');
-    await connectAll(place);
+    await connectAll(server);
     await visit('/apps', 'Cursor');
     await visit('/apps?ended=app', 'Disconnected.');
     await visit('/apps/everyone', 'Apps of all users');
-    const archive = (await place.store.remotes.findByName('archive'))!;
+    const archive = (await server.store.remotes.findByName('archive'))!;
     await visit(`/remotes/${archive.id}`, 'Tools that workflows may call');
-    await place.store.remotes.setClient(archive.id, { id: 'portico', issuer: 'https://login.example' }, place.ada.id);
+    await server.store.remotes.setClient(archive.id, { id: 'portico', issuer: 'https://login.example' }, server.ada.id);
     await visit(`/remotes/${archive.id}`, 'Remove this client');
     await visit('/approvals/unknown', 'Request not found');
     await visit('/nowhere', 'Page not found');
@@ -128,7 +128,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
       [change, 'Approve', 'Approved by you'],
       [removal, 'Deny', 'Denied by you'],
     ] as const) {
-      await tab.goto(place.at(`/approvals/${id}`));
+      await tab.goto(server.at(`/approvals/${id}`));
       await tab.getByRole('button', { name: button }).click();
       await tab.getByText(text).waitFor();
       found.push(...(await faults(text)));
@@ -139,10 +139,10 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
 
   test.each(pages)('%s has no fault', async (page, text) => {
     if (!(await isSignedIn())) {
-      await tab.goto(place.at('/account'));
+      await tab.goto(server.at('/account'));
       await signIn();
     }
-    await tab.goto(place.at(page));
+    await tab.goto(server.at(page));
     await tab.getByRole('main').getByText(text).first().waitFor();
     expect(await faults(page)).toEqual([]);
   });
@@ -155,10 +155,10 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
       found.push(...(await faults(text)));
       expect(found).toEqual([]);
     };
-    await tab.goto(place.at('/workflows'));
+    await tab.goto(server.at('/workflows'));
     if (!(await isSignedIn())) await signIn();
     await judgeHere('Step-by-step processes');
-    await tab.goto(place.at('/workflows/new'));
+    await tab.goto(server.at('/workflows/new'));
     await tab.getByLabel('Definition (JSON)').fill('{"name": 1}');
     await tab.getByRole('button', { name: 'Check and preview' }).click();
     await judgeHere('Line 1.');
@@ -199,7 +199,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.getByText('Waiting for confirmation').first().waitFor();
     await tab.reload();
     await judgeHere('Reject and end the run');
-    await tab.goto(place.at('/runs'));
+    await tab.goto(server.at('/runs'));
     await judgeHere('Runs of your team.');
     expect(found).toEqual([]);
   }, 60_000);
@@ -213,8 +213,8 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
       found.push(...(await faults(text)));
     };
     const type = (tool: string, args: Readonly<Record<string, string>>) =>
-      tab.goto(place.at(`/playground/${tool}?${new URLSearchParams(args)}`));
-    await tab.goto(place.at('/playground'));
+      tab.goto(server.at(`/playground/${tool}?${new URLSearchParams(args)}`));
+    await tab.goto(server.at('/playground'));
     if (!(await isSignedIn())) await signIn();
     await tab.getByRole('heading', { name: 'Playground' }).waitFor();
     found.push(...(await faults('tools')));
@@ -233,34 +233,34 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
   });
 
   test('accounts, links and codes have no fault', async () => {
-    const { store } = place;
-    const eve = await place.addUser({ email: 'eve@example.com', firstName: 'Eve', level: 'editor' });
-    const { id } = await place.userOf(eve);
+    const { store } = server;
+    const eve = await server.addUser({ email: 'eve@example.com', firstName: 'Eve', level: 'editor' });
+    const { id } = await server.userOf(eve);
     const found: string[] = [];
     const judgeHere = async (name: string) => found.push(...(await faults(name)));
     await tab.context().clearCookies();
     const { token } = await store.links.make(id, 'reset');
-    await tab.goto(place.at(`/welcome/${token}`));
+    await tab.goto(server.at(`/welcome/${token}`));
     await judgeHere('link');
     await tab.getByLabel('New password', { exact: true }).fill('a few words of hers');
     await tab.getByLabel('Repeat the new password').fill('another few words');
     await tab.getByRole('button', { name: 'Set password' }).click();
     await tab.getByText('The passwords do not match.').waitFor();
     await judgeHere('link with a problem');
-    await tab.goto(place.at('/welcome/unknown'));
+    await tab.goto(server.at('/welcome/unknown'));
     await judgeHere('dead link');
-    await tab.goto(place.at('/password-set'));
+    await tab.goto(server.at('/password-set'));
     await judgeHere('password set');
-    await tab.goto(place.at('/account'));
+    await tab.goto(server.at('/account'));
     await signIn(eve);
     await store.sessions.begin({ userId: id, browser: 'Firefox/1', address: '192.0.2.1' });
-    await tab.goto(place.at('/account'));
+    await tab.goto(server.at('/account'));
     for (const summary of await tab.locator('main summary').all()) await summary.click();
     await judgeHere('account');
     await tab.getByRole('button', { name: 'Save' }).click();
     await tab.getByText('Saved.').waitFor();
     await judgeHere('account, saved');
-    await tab.goto(place.at('/account/app'));
+    await tab.goto(server.at('/account/app'));
     await judgeHere('setting up an app');
     const secret = await tab.locator('input[name=secret]').inputValue();
     await tab.getByRole('textbox', { name: 'Code' }).fill(new TOTP({ secret }).generate());
@@ -268,11 +268,11 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.getByRole('button', { name: 'Turn on' }).click();
     await tab.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
     await judgeHere('recovery codes');
-    await tab.goto(place.at('/account'));
+    await tab.goto(server.at('/account'));
     for (const summary of await tab.locator('main summary').all()) await summary.click();
     await judgeHere('account with an app');
     await tab.context().clearCookies();
-    await tab.goto(place.at('/account'));
+    await tab.goto(server.at('/account'));
     await signIn(eve);
     await tab.getByRole('textbox', { name: 'Code' }).fill('000000');
     await judgeHere('second step');
@@ -280,7 +280,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.getByText('This code is wrong').waitFor();
     await judgeHere('second step with a problem');
     await tab.context().clearCookies();
-    const registered = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const registered = await register(issuerOf(server), { client_name: 'Notebook', redirect_uris: [redirectUri] });
     await tab.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read' })).url.href);
     await signIn(eve);
     await tab.getByRole('heading', { name: 'One more step' }).waitFor();
@@ -290,7 +290,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
   });
 
   test('the sign-in and consent of assistants have no fault', async () => {
-    const registered = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const registered = await register(issuerOf(server), { client_name: 'Notebook', redirect_uris: [redirectUri] });
     await tab.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read mcp:write' })).url.href);
     const found = await faults('sign-in');
     await signIn();
@@ -303,11 +303,11 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.getByRole('button', { name: 'Allow' }).click();
     await tab.getByText('Choose at least one collection').waitFor();
     found.push(...(await faults('consent with nothing chosen')));
-    const { id: userId } = place.ada;
+    const { id: userId } = server.ada;
     const web = 'https://notebook.example/callback';
-    const known = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [web] });
+    const known = await register(issuerOf(server), { client_name: 'Notebook', redirect_uris: [web] });
     const clientId = known.client.client_id;
-    await place.store.connections.decide({
+    await server.store.connections.decide({
       userId,
       clientId,
       clientName: 'Notebook',
@@ -321,11 +321,11 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.goto(more.url.href);
     await tab.getByText('Allow notebook.example more?').waitFor();
     found.push(...(await faults('consent for more')));
-    await place.store.connections.block({ clientId });
+    await server.store.connections.block({ clientId });
     await tab.goto(more.url.href);
     await tab.getByText('This app is blocked here').waitFor();
     found.push(...(await faults('blocked')));
-    await tab.goto(`${issuerOf(place)}/oauth/interaction/gone`);
+    await tab.goto(`${issuerOf(server)}/oauth/interaction/gone`);
     found.push(...(await faults('expired')));
     expect(found).toEqual([]);
   });

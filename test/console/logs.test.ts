@@ -2,45 +2,45 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import type { Account } from '../oauth/flow.ts';
-import { openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer, read } from './console-server.ts';
 
 const FROM = Date.parse('2026-03-28T23:30:00.000Z');
-let place: Place;
+let server: ConsoleTestServer;
 let eve: Account;
 
 beforeAll(async () => {
-  place = await openPlace();
-  eve = await place.addUser({ email: 'eve@example.com', firstName: 'Eve', timezone: 'Europe/Paris' });
+  server = await openConsoleServer();
+  eve = await server.addUser({ email: 'eve@example.com', firstName: 'Eve', timezone: 'Europe/Paris' });
   const record = async (account: Account, more: Partial<ActivityEntry>) => {
-    const user = await place.userOf(account);
-    const { renderingId } = (await place.store.permissions.caller(user.id))!;
-    place.store.activity.record({
+    const user = await server.userOf(account);
+    const { renderingId } = (await server.store.permissions.caller(user.id))!;
+    server.store.activity.record({
       ...{ userId: user.id, renderingId, clientId: 'c', clientName: '<b>Notebook</b>', action: 'list', type: 'read' },
       ...{ collection: 'orders', outcome: 'completed', startedAt: FROM, durationMs: 2, ...more },
     });
   };
   for (let n = 0; n < 60; n++) await record(eve, { startedAt: FROM + (n >> 3) });
-  await record(place.account, {
+  await record(server.account, {
     action: 'delete',
     type: 'write',
     recordIds: ['42'],
     outcome: 'denied',
     code: 'FORBIDDEN',
   });
-  await place.store.activity.flush();
+  await server.store.activity.flush();
 });
-afterAll(() => place?.stop());
+afterAll(() => server?.stop());
 
 const rowsOf = (html: string): number => html.split('<th scope="row">').length - 1;
 
-test('everybody sees his own entries alone, in pages, whatever the address asks for', async () => {
-  const { browser, page } = await place.browse(eve, '/activity');
+test('users see only their own entries, in pages, whatever the URL requests', async () => {
+  const { browser, page } = await server.browse(eve, '/activity');
   const older = /href="([^"]+)" rel="next"/.exec(page.html)![1]!.replaceAll('&amp;', '&');
-  const second = await browser.open(new URL(older, place.at('')).href);
-  const asked = await browser.open(place.at(`/activity?person=${place.account.email}`));
-  const [mine] = await place.store.activity.search({ userId: place.ada.id, limit: 1 });
-  const stranger = await browser.open(place.at(`/activity/${mine!.id}`));
-  const log = await browser.open(place.at('/admin-log'));
+  const second = await browser.open(new URL(older, server.at('')).href);
+  const asked = await browser.open(server.at(`/activity?person=${server.account.email}`));
+  const [mine] = await server.store.activity.search({ userId: server.ada.id, limit: 1 });
+  const stranger = await browser.open(server.at(`/activity/${mine!.id}`));
+  const log = await browser.open(server.at('/admin-log'));
   expect([rowsOf(page.html), rowsOf(second.html), rowsOf(asked.html)]).toEqual([50, 10, 50]);
   expect([page.html.includes('<b>Notebook'), read(page).includes('Admin log'), read(asked).includes('42')]).toEqual([
     false,
@@ -51,19 +51,21 @@ test('everybody sees his own entries alone, in pages, whatever the address asks 
 });
 
 test('days are those of the reader, and filters find the entry', async () => {
-  const { browser } = await place.browse(eve, '/activity');
-  const inParis = await browser.open(place.at('/activity?from=2026-03-29&to=2026-03-29'));
-  const before = await browser.open(place.at('/activity?to=2026-03-28'));
+  const { browser } = await server.browse(eve, '/activity');
+  const inParis = await browser.open(server.at('/activity?from=2026-03-29&to=2026-03-29'));
+  const before = await browser.open(server.at('/activity?to=2026-03-28'));
   expect([rowsOf(inParis.html), rowsOf(before.html), read(before).includes('No results')]).toEqual([50, 0, true]);
   expect(read(inParis)).toContain('29 Mar 2026, 00:30 CET');
 });
 
 test('an administrator finds an entry by the record, opens it, and takes all that fits as a file', async () => {
-  const { browser } = await place.browse(place.account, '/activity');
-  const page = await browser.open(place.at('/activity?record=42&outcome=denied'));
-  const entry = await browser.open(new URL(/<a href="([^"]+\/activity\/\d+)"/.exec(page.html)![1]!, place.at('')).href);
-  const csv = await browser.open(place.at('/activity/export?format=csv&record=42'));
-  const lines = await browser.open(place.at('/activity/export?format=ndjson&person=eve@example.com'));
+  const { browser } = await server.browse(server.account, '/activity');
+  const page = await browser.open(server.at('/activity?record=42&outcome=denied'));
+  const entry = await browser.open(
+    new URL(/<a href="([^"]+\/activity\/\d+)"/.exec(page.html)![1]!, server.at('')).href,
+  );
+  const csv = await browser.open(server.at('/activity/export?format=csv&record=42'));
+  const lines = await browser.open(server.at('/activity/export?format=ndjson&person=eve@example.com'));
   expect([rowsOf(page.html), read(entry).includes('denied: FORBIDDEN'), read(entry).includes('Ada Byron')]).toEqual([
     1,
     true,
@@ -74,12 +76,12 @@ test('an administrator finds an entry by the record, opens it, and takes all tha
 });
 
 test('the admin log tells what was before and after', async () => {
-  const user = await place.userOf(eve);
-  await place.store.members.change(user.id, { level: 'editor' }, place.ada.id);
-  const { browser } = await place.browse(place.account, '/admin-log');
-  const page = await browser.open(place.at('/admin-log?resource=user-project&type=update'));
+  const user = await server.userOf(eve);
+  await server.store.members.change(user.id, { level: 'editor' }, server.ada.id);
+  const { browser } = await server.browse(server.account, '/admin-log');
+  const page = await browser.open(server.at('/admin-log?resource=user-project&type=update'));
   const entry = await browser.open(
-    new URL(/<a href="([^"]+\/admin-log\/\d+)"/.exec(page.html)![1]!, place.at('')).href,
+    new URL(/<a href="([^"]+\/admin-log\/\d+)"/.exec(page.html)![1]!, server.at('')).href,
   );
   expect(read(page)).toContain('user.set');
   expect(read(entry)).toMatch(/Before .*level user .*After .*level editor/);

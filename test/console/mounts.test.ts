@@ -5,7 +5,7 @@ import { routeBeforeStart } from '../../src/server/route.ts';
 import { account, hosted, mounts } from '../app/mounts.ts';
 import { openShop } from '../app/shop.ts';
 import { createBrowser } from '../oauth/flow.ts';
-import { csrfOf, read } from './place.ts';
+import { csrfOf, read } from './console-server.ts';
 
 const base = '/service/_console';
 
@@ -124,7 +124,7 @@ describe('in a host application', () => {
 });
 
 describe('behind a public address of its own', () => {
-  test('with a path, https cookies are of this host alone, and forms come from that address', async () => {
+  test('with a path, https cookies are limited to this host, and forms come from that address', async () => {
     const shop = await openShop({ env: { SERVICE_PUBLIC_URL: 'https://data.example.com/agent' } });
     try {
       expect(shop.consoleUrl).toBe('https://data.example.com/agent/console');

@@ -3,18 +3,18 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findFaults } from '../axe.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
-import { openPlace, type Place } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
 
 describe.skipIf(!hasChromium)('writing a note', () => {
-  let place: Place;
+  let server: ConsoleTestServer;
   let browser: Browser;
   beforeAll(async () => {
-    place = await openPlace();
+    server = await openConsoleServer();
     browser = await openChromium();
   });
   afterAll(async () => {
     await browser?.close();
-    await place?.stop();
+    await server?.stop();
   });
 
   /** The label or text of the focused element. */
@@ -56,10 +56,10 @@ describe.skipIf(!hasChromium)('writing a note', () => {
         await tabTo(tab, name);
         await tab.keyboard.press(key);
       };
-      await tab.goto(place.at('/notes'));
+      await tab.goto(server.at('/notes'));
       await tab.locator('input[name="email"]:focus').waitFor();
-      await tab.keyboard.type(place.account.email);
-      await type('Password', place.account.password);
+      await tab.keyboard.type(server.account.email);
+      await type('Password', server.account.password);
       await tab.keyboard.press('Enter');
       await look('list', 'Notes of your team');
       await press('New note');
@@ -87,12 +87,12 @@ describe.skipIf(!hasChromium)('writing a note', () => {
       await look('renamed', 'Title saved.');
       await press('Archive');
       await look('archived', 'Unarchive');
-      await tab.goto(place.at('/notes?state=archived'));
+      await tab.goto(server.at('/notes?state=archived'));
       await look('archived ones', `Wet parcel, ${colorScheme}`);
-      await tab.goto(place.at('/notes?text=nothing+of+the+kind'));
+      await tab.goto(server.at('/notes?text=nothing+of+the+kind'));
       await look('none', 'No results');
       await context.close();
-      const [note] = (await place.store.notes.list({ limit: 1, title: colorScheme })).notes;
+      const [note] = (await server.store.notes.list({ limit: 1, title: colorScheme })).notes;
       expect([
         found,
         note?.title,

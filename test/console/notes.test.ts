@@ -2,23 +2,23 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toHtml, toText } from '../../src/console/pages/notes/text.ts';
 import type { Account, Browser } from '../oauth/flow.ts';
-import { openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer, read } from './console-server.ts';
 
-let place: Place;
+let server: ConsoleTestServer;
 const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
 const people: Record<string, Account> = {};
 let renderings: Record<string, number>;
 
 beforeAll(async () => {
-  place = await openPlace();
-  const { store } = place;
+  server = await openConsoleServer();
+  const { store } = server;
   for (const [name, team, role, level] of [
     ['olga', 'Operations', 'Clerk', 'user'],
     ['omar', 'Operations', 'Narrow', 'user'],
     ['nora', 'North', 'Clerk', 'editor'],
     ['abe', 'North', 'Clerk', 'admin'],
   ] as const) {
-    people[name] = await place.addUser({ email: `${name}@example.com`, firstName: name, team, role, level });
+    people[name] = await server.addUser({ email: `${name}@example.com`, firstName: name, team, role, level });
   }
   await store.permissions.setRole('Clerk', { '*': all });
   await store.permissions.setRole('Narrow', { customers: all, orders: { ...all, read: false } });
@@ -29,14 +29,14 @@ beforeAll(async () => {
   };
   renderings = { Operations: await renderingOf('olga@example.com'), North: await renderingOf('nora@example.com') };
 });
-afterAll(() => place?.stop());
+afterAll(() => server?.stop());
 
 const write = (title: string, collection: string, recordId: string, team: 'Operations' | 'North', content?: string) =>
-  place.store.notes.create({
+  server.store.notes.create({
     title,
     collection,
     recordId,
-    userId: place.ada.id,
+    userId: server.ada.id,
     renderingId: renderings[team]!,
     ...(content !== undefined && { content }),
   });
@@ -47,8 +47,8 @@ const titlesOf = (html: string): string[] =>
 
 /** Signs in and opens a page, whose path may have a query. */
 async function visit(name: string, page: string) {
-  const { browser } = await place.browse(people[name]!);
-  return { browser, page: await browser.open(place.at(page)) };
+  const { browser } = await server.browse(people[name]!);
+  return { browser, page: await browser.open(server.at(page)) };
 }
 
 async function see(name: string, query = ''): Promise<string[]> {
@@ -75,8 +75,8 @@ test('a member sees the notes of his team, on collections that he may read, abou
   ]);
   const opened = [];
   for (const name of ['olga', 'omar', 'nora', 'abe']) {
-    const { browser } = await place.browse(people[name]!);
-    for (const id of ids) opened.push(`${name} ${id} ${(await browser.open(place.at(`/notes/${id}`))).status}`);
+    const { browser } = await server.browse(people[name]!);
+    for (const id of ids) opened.push(`${name} ${id} ${(await browser.open(server.at(`/notes/${id}`))).status}`);
   }
   const open = opened.filter((line) => line.endsWith('200')).map((line) => line.split(' ').slice(0, 2).join(' '));
   expect([open, new Set(opened.map((line) => line.slice(-3)))]).toEqual([
@@ -99,15 +99,15 @@ test('the list is filtered, and paged where many fall away', async () => {
   }
   const { browser, page } = await visit('olga', '/notes?collection=products');
   const older = /href="([^"]+)" rel="next"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
-  const next = await browser.open(new URL(older, place.address).href);
+  const next = await browser.open(new URL(older, server.address).href);
   const odd = Array.from({ length: 30 }, (_, at) => `many ${59 - 2 * at}`);
   expect([titlesOf(page.html), titlesOf(next.html), next.html.includes('rel="next"')]).toEqual([
     odd.slice(0, 25),
     odd.slice(25),
     false,
   ]);
-  const note = (await place.store.notes.list({ limit: 1, title: 'many 59' })).notes[0]!;
-  await place.store.notes.change(note.id, { archived: true });
+  const note = (await server.store.notes.list({ limit: 1, title: 'many 59' })).notes[0]!;
+  await server.store.notes.change(note.id, { archived: true });
   expect([
     await see('olga', '?text=MANY+59'),
     await see('olga', '?text=many+59&state=archived'),
@@ -128,7 +128,7 @@ test('the list is filtered, and paged where many fall away', async () => {
 });
 
 const post = (browser: Browser, csrf: string, page: string, form: Record<string, string>) =>
-  browser.open(place.at(page), {
+  browser.open(server.at(page), {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
     body: `${new URLSearchParams({ csrf, ...form })}`,
@@ -147,7 +147,7 @@ test('a note is begun, written to, edited by its author and by administrators al
     title: 'Call them back',
     content: 'One & two\n<b>three</b>\n\nSee https://example.com/a?b=1&c=2.\n\n- first\n- second',
   });
-  const note = (await place.store.notes.list({ limit: 1, title: 'Call them' })).notes[0]!;
+  const note = (await server.store.notes.list({ limit: 1, title: 'Call them' })).notes[0]!;
   expect([prefilled, note.messages[0]?.content, note.user.email, read(made).includes('Note created.')]).toEqual([
     [true, true],
     '<p>One &amp; two<br />&lt;b&gt;three&lt;/b&gt;</p><p>See <a href="https://example.com/a?b=1&amp;c=2" rel="noopener noreferrer">https://example.com/a?b=1&amp;c=2</a>.</p><ul><li>first</li><li>second</li></ul>',
@@ -156,7 +156,7 @@ test('a note is begun, written to, edited by its author and by administrators al
   ]);
   const message = `${note.messages[0]!.id}`;
   const page = `/notes/${note.id}`;
-  const other = await place.browse(people.omar!, page);
+  const other = await server.browse(people.omar!, page);
   const otherCsrf = /name="csrf" value="([^"]+)"/.exec(other.page.html)?.[1] ?? '';
   const refused = await post(other.browser, otherCsrf, page, {
     action: 'edit',
@@ -177,7 +177,7 @@ test('a note is begun, written to, edited by its author and by administrators al
   const told = [];
   for (const [browser, token, form, text] of steps)
     told.push(read(await post(browser, token, page, form)).includes(text));
-  const after = (await place.store.notes.find(note.id))!;
+  const after = (await server.store.notes.find(note.id))!;
   expect([
     [other.page.html.includes('value="edit"'), refused.status],
     told,
@@ -207,15 +207,15 @@ test('a note is begun, written to, edited by its author and by administrators al
 
 test('what was taken away is felt by the next form: nothing is written', async () => {
   const id = await write('for a while', 'customers', '1', 'Operations');
-  const { browser, page } = await place.browse(people.omar!, `/notes/${id}`);
+  const { browser, page } = await server.browse(people.omar!, `/notes/${id}`);
   const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)?.[1] ?? '';
-  await place.store.permissions.setRole('Narrow', { customers: { ...all, read: false } });
+  await server.store.permissions.setRole('Narrow', { customers: { ...all, read: false } });
   const refused = await post(browser, csrf, `/notes/${id}`, { action: 'message', content: 'Too late' });
-  await place.store.permissions.setRole('Narrow', { customers: all, orders: { ...all, read: false } });
-  expect([page.status, refused.status, (await place.store.notes.find(id))?.messages]).toEqual([200, 404, []]);
+  await server.store.permissions.setRole('Narrow', { customers: all, orders: { ...all, read: false } });
+  expect([page.status, refused.status, (await server.store.notes.find(id))?.messages]).toEqual([200, 404, []]);
 });
 
-test('what stands in the storage is sanitized once more when it is shown', async () => {
+test('stored HTML is sanitized again when it is shown', async () => {
   const id = await write(
     '<img src=x>',
     'customers',
@@ -223,7 +223,7 @@ test('what stands in the storage is sanitized once more when it is shown', async
     'Operations',
     '<p onclick="x()">a<script>alert(1)</script></p>',
   );
-  const { page } = await place.browse(people.olga!, `/notes/${id}`);
+  const { page } = await server.browse(people.olga!, `/notes/${id}`);
   expect([
     page.html.includes('<div class="prose"><p>a</p></div>'),
     page.html.includes('alert(1)</script>'),

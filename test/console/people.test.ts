@@ -4,35 +4,35 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../app/call.ts';
 import { signedIn } from '../app/shop.ts';
 import { type Account, type Browser, createBrowser, type Page } from '../oauth/flow.ts';
-import { csrfOf, openPlace, type Place, read as readHtml } from './place.ts';
+import { type ConsoleTestServer, csrfOf, openConsoleServer, read as readHtml } from './console-server.ts';
 
 const read = (page: Page) => readHtml(page).replaceAll('&#39;', "'");
 
 const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
 
-let place: Place;
+let server: ConsoleTestServer;
 let admin: Browser;
 let start: Page;
 let bob: Account;
 let bobId: number;
 beforeAll(async () => {
-  place = await openPlace();
-  bob = await place.addUser({ email: 'bob@example.com', firstName: 'Bob', lastName: 'Marsh', team: 'South' });
-  await place.store.permissions.setRole('Member', { '*': all });
-  await place.store.permissions.setRole('Clerk', { '*': { ...all, delete: false } });
-  bobId = (await place.userOf(bob)).id;
-  ({ browser: admin, page: start } = await place.browse(place.account, '/people'));
+  server = await openConsoleServer();
+  bob = await server.addUser({ email: 'bob@example.com', firstName: 'Bob', lastName: 'Marsh', team: 'South' });
+  await server.store.permissions.setRole('Member', { '*': all });
+  await server.store.permissions.setRole('Clerk', { '*': { ...all, delete: false } });
+  bobId = (await server.userOf(bob)).id;
+  ({ browser: admin, page: start } = await server.browse(server.account, '/people'));
 });
-afterAll(() => place.stop());
+afterAll(() => server.stop());
 
 const post = (browser: Browser, page: Page, path: string, body: Record<string, string>, csrf = true) =>
-  browser.open(place.at(path), {
+  browser.open(server.at(path), {
     method: 'POST',
     body: new URLSearchParams({ ...(csrf && { csrf: csrfOf(page) }), ...body }),
     headers: { 'sec-fetch-site': 'same-origin' },
   });
-const open = (page: string) => admin.open(place.at(page));
-const bobs = async () => (await place.store.identity.findUser(bobId))!;
+const open = (page: string) => admin.open(server.at(page));
+const bobs = async () => (await server.store.identity.findUser(bobId))!;
 /** Every page about users and rights, and whether it accepts a form. */
 const pages: readonly (readonly [page: string, post: boolean])[] = [
   ['/people', false],
@@ -51,15 +51,15 @@ const pages: readonly (readonly [page: string, post: boolean])[] = [
 ];
 
 describe('who may', () => {
-  test('nobody but administrators finds a page; nobody sends a form without the token of the page', async () => {
-    const editor = await place.addUser({ email: 'ed@example.com', level: 'developer' });
-    const { browser, page } = await place.browse(editor, '/apps');
-    const before = await place.store.rights.read();
+  test('only administrators can open the pages, and every form needs its CSRF token', async () => {
+    const editor = await server.addUser({ email: 'ed@example.com', level: 'developer' });
+    const { browser, page } = await server.browse(editor, '/apps');
+    const before = await server.store.rights.read();
     const found: string[] = [];
     for (const [path, takes] of pages) {
-      const [shown, hidden] = [await open(path), await browser.open(place.at(path))];
+      const [shown, hidden] = [await open(path), await browser.open(server.at(path))];
       if (shown.status !== 200 || hidden.status !== 404) found.push(`${path} ${shown.status} ${hidden.status}`);
-      const stranger = await createBrowser().open(place.at(path));
+      const stranger = await createBrowser().open(server.at(path));
       if (!stranger.url.includes('/sign-in')) found.push(`${path} is open`);
       if (!takes) continue;
       const action = { action: 'make', name: 'Thieves', email: 'thief@example.com', from: '' };
@@ -69,8 +69,8 @@ describe('who may', () => {
     }
     expect([
       found,
-      await place.store.rights.read(),
-      await place.store.identity.findUserByEmail('thief@example.com'),
+      await server.store.rights.read(),
+      await server.store.identity.findUserByEmail('thief@example.com'),
     ]).toEqual([[], before, undefined]);
     // Only administrators have this link in the navigation.
     expect([start.html.includes('/console/people"'), page.html.includes('/console/people"')]).toEqual([true, false]);
@@ -94,8 +94,8 @@ describe('who may', () => {
 });
 
 test('people are found by name, team, role, level and state, a page at a time', async () => {
-  for (let at = 0; at < 60; at++) await place.store.identity.addUser({ email: `p${at}@many.example`, team: 'Crowd' });
-  await place.store.identity.setDisabled((await place.store.identity.findUserByEmail('p7@many.example'))!.id, true);
+  for (let at = 0; at < 60; at++) await server.store.identity.addUser({ email: `p${at}@many.example`, team: 'Crowd' });
+  await server.store.identity.setDisabled((await server.store.identity.findUserByEmail('p7@many.example'))!.id, true);
   const count = async (query: string) => {
     const page = await open(`/people?${query}`);
     return [...page.html.matchAll(/href="\/console\/people\/\d+"/g)].length;
@@ -114,9 +114,9 @@ test('people are found by name, team, role, level and state, a page at a time', 
 });
 
 test('a person is shown with what is in use, and the last call', async () => {
-  const { token } = await signedIn(place, bob);
-  await place.store.tokens.create({ userId: bobId, name: 'nightly', scopes: ['mcp:read'] });
-  await ask(place.mcpUrl, token, 'tools/list', {});
+  const { token } = await signedIn(server, bob);
+  await server.store.tokens.create({ userId: bobId, name: 'nightly', scopes: ['mcp:read'] });
+  await ask(server.mcpUrl, token, 'tools/list', {});
   const text = read(await open(`/people/${bobId}`));
   expect(text).toMatch(
     /Bob Marsh active .*E-mail bob@example.com Team South Role Member Level user Second factor No authenticator app/,
@@ -125,11 +125,11 @@ test('a person is shown with what is in use, and the last call', async () => {
 });
 
 test('role, team, level, profile and tags are changed, each felt by the next call and told in the admin log', async () => {
-  const { token } = await signedIn(place, bob);
-  const rights = async () => (await place.store.permissions.accessOf(bobId))!;
+  const { token } = await signedIn(server, bob);
+  const rights = async () => (await server.store.permissions.accessOf(bobId))!;
   const person = await open(`/people/${bobId}`);
   const saved = await admin.press(person, 'rights', { role: 'Clerk', team: 'Operations', level: 'editor' });
-  const tools = await ask(place.mcpUrl, token, 'tools/list', {});
+  const tools = await ask(server.mcpUrl, token, 'tools/list', {});
   await admin.press(await open(`/people/${bobId}`), 'profile', { firstName: 'Robert', timezone: 'Europe/Oslo' });
   const tagged = await admin.press(await open(`/people/${bobId}`), 'tags', {
     tags: 'region = south\r\ndesk=a=b\r\n\r\n',
@@ -185,16 +185,16 @@ test('what cannot be comes back with what was typed, and nothing is changed', as
 });
 
 test('nobody disables or demotes himself, and two administrators cannot take each other away', async () => {
-  const own = `/people/${place.ada.id}`;
+  const own = `/people/${server.ada.id}`;
   const page = await open(own);
   const [disabled, demoted, totp] = [
     await post(admin, start, own, { action: 'disable' }),
     await post(admin, start, own, { action: 'rights', level: 'user' }),
     await post(admin, start, own, { action: 'totp-off' }),
   ];
-  const kim = await place.addUser({ email: 'kim@example.com', level: 'admin' });
-  const { browser, page: kims } = await place.browse(kim, '/people');
-  const kimId = (await place.userOf(kim)).id;
+  const kim = await server.addUser({ email: 'kim@example.com', level: 'admin' });
+  const { browser, page: kims } = await server.browse(kim, '/people');
+  const kimId = (await server.userOf(kim)).id;
   await post(admin, start, `/people/${kimId}`, { action: 'rights', level: 'user' });
   const late = await post(browser, kims, own, { action: 'disable' });
   expect([
@@ -203,19 +203,19 @@ test('nobody disables or demotes himself, and two administrators cannot take eac
     [demoted.status, read(demoted).includes('You cannot change the permission level of yourself')],
     totp.status,
     late.status,
-    (await place.store.identity.findUser(place.ada.id))!,
+    (await server.store.identity.findUser(server.ada.id))!,
   ]).toEqual([false, [409, true], [409, true], 409, 404, expect.objectContaining({ level: 'admin', disabled: false })]);
 });
 
 test('disabling ends what somebody is signed in to, and enabling lets him in again', async () => {
-  const eve = await place.addUser({ email: 'eve@example.com' });
-  const { id } = await place.userOf(eve);
-  const { token } = await signedIn(place, eve);
-  const { browser } = await place.browse(eve);
-  const works = async () => (await ask(place.mcpUrl, token, 'tools/list', {})).status;
+  const eve = await server.addUser({ email: 'eve@example.com' });
+  const { id } = await server.userOf(eve);
+  const { token } = await signedIn(server, eve);
+  const { browser } = await server.browse(eve);
+  const works = async () => (await ask(server.mcpUrl, token, 'tools/list', {})).status;
   const before = await works();
   const gone = await admin.press(await open(`/people/${id}`), 'disable');
-  const [after, shown] = [await works(), await browser.open(place.at('/account'))];
+  const [after, shown] = [await works(), await browser.open(server.at('/account'))];
   const back = await admin.press(gone, 'enable');
   expect([
     before,
@@ -228,17 +228,17 @@ test('disabling ends what somebody is signed in to, and enabling lets him in aga
 });
 
 test('signing out everywhere keeps assistants or not, as was said; a lost second factor is switched off', async () => {
-  const joe = await place.addUser({ email: 'joe@example.com' });
-  const { id } = await place.userOf(joe);
-  const { token } = await signedIn(place, joe);
-  const { browser } = await place.browse(joe);
-  const works = async () => (await ask(place.mcpUrl, token, 'tools/list', {})).status;
+  const joe = await server.addUser({ email: 'joe@example.com' });
+  const { id } = await server.userOf(joe);
+  const { token } = await signedIn(server, joe);
+  const { browser } = await server.browse(joe);
+  const works = async () => (await ask(server.mcpUrl, token, 'tools/list', {})).status;
   const out = await admin.press(await open(`/people/${id}`), 'end-sessions');
-  const [kept, shown] = [await works(), await browser.open(place.at('/account'))];
+  const [kept, shown] = [await works(), await browser.open(server.at('/account'))];
   await admin.press(out, 'end-sessions', { assistants: 'yes' });
-  const { secret } = await place.store.secondFactors.propose(joe.email, 'x');
+  const { secret } = await server.store.secondFactors.propose(joe.email, 'x');
   const { TOTP } = await import('otpauth');
-  await place.store.secondFactors.switchOn(id, secret, new TOTP({ secret }).generate());
+  await server.store.secondFactors.switchOn(id, secret, new TOTP({ secret }).generate());
   const on = await open(`/people/${id}`);
   const off = await admin.press(on, 'totp-off');
   expect([
@@ -247,7 +247,7 @@ test('signing out everywhere keeps assistants or not, as was said; a lost second
     await works(),
     read(on).includes('Authenticator app since'),
     read(off).includes('The password is now enough'),
-    await place.store.secondFactors.of(id),
+    await server.store.secondFactors.of(id),
   ]).toEqual([200, true, 401, true, true, undefined]);
 });
 
@@ -267,8 +267,8 @@ describe('links', () => {
       again: 'a few words of hers',
     });
     const again = await createBrowser().open(link);
-    const user = (await place.store.identity.findUserByEmail('new@example.com'))!;
-    const { page } = await place.browse({ email: user.email, password: 'a few words of hers' });
+    const user = (await server.store.identity.findUserByEmail('new@example.com'))!;
+    const { page } = await server.browse({ email: user.email, password: 'a few words of hers' });
     expect([
       [made.status, made.html.includes(`data-copy="${link}"`), read(made).includes('shown once')],
       done.url.endsWith('/password-set'),
@@ -297,16 +297,16 @@ describe('links', () => {
       taken.html.includes('value="Kept"'),
       wrong.status,
       read(wrong).includes("There is no team 'Nowhere'."),
-      await place.store.identity.findUserByEmail('x@example.com'),
+      await server.store.identity.findUserByEmail('x@example.com'),
     ]).toEqual([400, true, true, 400, true, undefined]);
   });
 
   test('a link for a new password is made, but not for somebody who is disabled', async () => {
-    const sue = await place.addUser({ email: 'sue@example.com' });
-    const { id } = await place.userOf(sue);
+    const sue = await server.addUser({ email: 'sue@example.com' });
+    const { id } = await server.userOf(sue);
     const page = await open(`/people/${id}`);
     const made = await admin.press(page, 'link');
-    await place.store.identity.setDisabled(id, true);
+    await server.store.identity.setDisabled(id, true);
     const refused = await admin.press(page, 'link');
     expect([
       read(made).includes('A new password for sue@example.com'),
@@ -317,7 +317,7 @@ describe('links', () => {
 });
 
 test('what was done is a security event with who did it', async () => {
-  const events = place.observed.flatMap((one) =>
+  const events = server.observed.flatMap((one) =>
     one.type === 'security' && one.event.startsWith('user.') ? [[one.event, one.userId]] : [],
   );
   for (const event of [
@@ -330,6 +330,6 @@ test('what was done is a security event with who did it', async () => {
     'user.reset',
     'user.invite',
   ]) {
-    expect(events).toContainEqual([event, place.ada.id]);
+    expect(events).toContainEqual([event, server.ada.id]);
   }
 });

@@ -3,27 +3,27 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
-import { openPlace, type Place } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
 
 describe.skipIf(!hasChromium)('in a browser without scripts', () => {
-  let place: Place;
+  let server: ConsoleTestServer;
   let browser: Browser;
   beforeAll(async () => {
-    place = await openPlace({ app: { customize: customizeDemo } });
+    server = await openConsoleServer({ app: { customize: customizeDemo } });
     browser = await openChromium();
   });
   afterAll(async () => {
     await browser.close();
-    await place.stop();
+    await server.stop();
   });
 
   const open = async (viewport: { width: number; height: number }): Promise<Page> => {
     const tab = await (await browser.newContext({ javaScriptEnabled: false, viewport })).newPage();
-    await tab.goto(place.at('/playground'));
+    await tab.goto(server.at('/playground'));
     await tab.locator('input[name="email"]:focus').waitFor();
-    await tab.keyboard.type(place.account.email);
+    await tab.keyboard.type(server.account.email);
     await tab.keyboard.press('Tab');
-    await tab.keyboard.type(place.account.password);
+    await tab.keyboard.type(server.account.password);
     await tab.keyboard.press('Enter');
     await tab.getByRole('heading', { name: 'Playground' }).waitFor();
     return tab;
@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     }
     throw new Error(`${selector} is not reached by the keyboard`);
   };
-  const noteOf = async () => (await place.ask('SELECT note FROM orders WHERE id = 40'))[0]?.note;
+  const noteOf = async () => (await server.ask('SELECT note FROM orders WHERE id = 40'))[0]?.note;
 
   test('a tool is found, tried, and called for real with the keyboard alone', async () => {
     const tab = await open({ width: 1280, height: 900 });
@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
 
   test('what was typed comes back to the letter, in the form and as JSON, and the page fits a phone', async () => {
     const tab = await open({ width: 360, height: 740 });
-    await tab.goto(place.at('/playground/list'));
+    await tab.goto(server.at('/playground/list'));
     await tab.getByLabel('collectionName').fill('orders');
     await tab.locator('summary', { hasText: 'More arguments' }).click();
     const odd = '\n  id\nnote  \n👩‍💻 "<b>&amp;\u202e';

@@ -7,35 +7,35 @@ import { selectTools, toolNames } from '../../src/mcp/tools.ts';
 import type { CollectionPermission } from '../../src/store/permissions/types.ts';
 import { ask, callTool } from '../app/call.ts';
 import type { Account, Browser, Page } from '../oauth/flow.ts';
-import { csrfOf, openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, csrfOf, openConsoleServer, read } from './console-server.ts';
 
 const all: CollectionPermission = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
 const looks: CollectionPermission = { ...all, edit: false, add: false, delete: false, actions: {} };
-const places: Place[] = [];
+const places: ConsoleTestServer[] = [];
 
-let place: Place;
+let server: ConsoleTestServer;
 /** A developer with all rights; an editor who may read customers and change orders; a user whose role has no rights. */
 let people: Record<'admin' | 'developer' | 'clerk' | 'nobody', Account>;
 beforeAll(async () => {
-  place = await open({ SERVICE_CALL_SECONDS: '4' });
-  const { renderingId } = (await place.store.permissions.caller(place.ada.id))!;
+  server = await open({ SERVICE_CALL_SECONDS: '4' });
+  const { renderingId } = (await server.store.permissions.caller(server.ada.id))!;
   const flow = { name: 'Check', collection: 'orders', steps: [{ id: 'look', type: 'guidance', text: 'Look.' }] };
-  const wish = { renderingId, ...flow, definition: JSON.stringify(flow), concurrency: null, by: place.ada.id };
-  await place.store.workflows.publish(wish);
+  const wish = { renderingId, ...flow, definition: JSON.stringify(flow), concurrency: null, by: server.ada.id };
+  await server.store.workflows.publish(wish);
   people = {
-    admin: place.account,
-    developer: await addMember(place, 'dora', 'developer', { '*': all }),
-    clerk: await addMember(place, 'clerk', 'editor', {
+    admin: server.account,
+    developer: await addMember(server, 'dora', 'developer', { '*': all }),
+    clerk: await addMember(server, 'clerk', 'editor', {
       customers: { ...looks, fields: { email: 'hidden' } },
       orders: { ...all, delete: false },
     }),
-    nobody: await addMember(place, 'nobody', 'user', {}),
+    nobody: await addMember(server, 'nobody', 'user', {}),
   };
 });
 afterAll(() => Promise.all(places.map((one) => one.stop())));
 
-async function open(env: Record<string, string>, app: object = {}): Promise<Place> {
-  const opened = await openPlace({
+async function open(env: Record<string, string>, app: object = {}): Promise<ConsoleTestServer> {
+  const opened = await openConsoleServer({
     env,
     app: {
       customize: (agent) => {
@@ -52,7 +52,7 @@ async function open(env: Record<string, string>, app: object = {}): Promise<Plac
 }
 
 async function addMember(
-  { addUser, store }: Place,
+  { addUser, store }: ConsoleTestServer,
   name: string,
   level: 'developer' | 'editor' | 'user',
   role: Record<string, CollectionPermission>,
@@ -65,9 +65,9 @@ async function addMember(
 const tokens = new Map<Account, string>();
 /** A token for an assistant of that user. */
 async function tokenOf(account: Account): Promise<string> {
-  const { id: userId } = await place.userOf(account);
+  const { id: userId } = await server.userOf(account);
   const scopes = ['mcp:read', 'mcp:write', 'mcp:action'];
-  const token = tokens.get(account) ?? (await place.store.tokens.create({ userId, name: 'assistant', scopes })).secret;
+  const token = tokens.get(account) ?? (await server.store.tokens.create({ userId, name: 'assistant', scopes })).secret;
   tokens.set(account, token);
   return token;
 }
@@ -111,7 +111,7 @@ interface Sat {
 }
 
 const sat = new Map<Account, Sat>();
-async function sit(account: Account, at: Place = place): Promise<Sat> {
+async function sit(account: Account, at: ConsoleTestServer = server): Promise<Sat> {
   const known = sat.get(account);
   if (known) return known;
   const { browser } = await at.browse(account, '/playground');
@@ -126,7 +126,7 @@ async function sit(account: Account, at: Place = place): Promise<Sat> {
 }
 
 /** Log entries of the playground, newest first. */
-async function logged(at: Place = place) {
+async function logged(at: ConsoleTestServer = server) {
   await at.store.activity.flush();
   return (await at.store.activity.list({ limit: 20 })).filter(({ clientId }) => clientId === 'playground');
 }
@@ -134,9 +134,9 @@ async function logged(at: Place = place) {
 describe('what is offered', () => {
   test.each(['admin', 'developer', 'clerk', 'nobody'] as const)('%s is shown the tools of tools/list', async (who) => {
     const { browser } = await sit(people[who]);
-    const page = await browser.open(place.at('/playground'));
+    const page = await browser.open(server.at('/playground'));
     const shown = [...page.html.matchAll(/href="[^"]*\/playground\/(\w+)"/g)].map(([, name]) => name);
-    const { text } = await ask(place.mcpUrl, await tokenOf(people[who]), 'tools/list', {});
+    const { text } = await ask(server.mcpUrl, await tokenOf(people[who]), 'tools/list', {});
     const listed: string[] = JSON.parse(text).result.tools.map(({ name }: { name: string }) => name);
     expect(shown.sort()).toEqual(listed.sort());
     const all = [...toolNames].sort();
@@ -144,12 +144,12 @@ describe('what is offered', () => {
     expect(listed).toEqual({ admin: all, developer: all, clerk: without, nobody: ['getChart'] }[who]);
   });
 
-  test('what is not offered is not there by its address either, and nothing is called', async () => {
+  test('a hidden tool returns 404 by its URL too, and is not called', async () => {
     const { browser, look } = await sit(people.clerk);
     const offered = await look('list');
     const before = (await logged()).length;
     for (const name of ['delete', 'nothing', 'toString', 'list%00']) {
-      const address = place.at(`/playground/${name}`);
+      const address = server.at(`/playground/${name}`);
       const body = new URLSearchParams({
         csrf: csrfOf(offered),
         action: 'run',
@@ -168,15 +168,15 @@ describe('what is offered', () => {
   });
 
   test('a tool that was taken from somebody while his page was open is not called, and what he typed is shown', async () => {
-    const eve = await addMember(place, 'eve', 'editor', { orders: all });
+    const eve = await addMember(server, 'eve', 'editor', { orders: all });
     const { browser, look } = await sit(eve);
     const page = await look('delete');
-    await place.store.permissions.setRole('eve', { orders: looks });
+    await server.store.permissions.setRole('eve', { orders: looks });
     const answer = await browser.press(page, 'run', { 'arg.collectionName': 'orders', 'arg.recordIds': '17' });
     expect(answer.status).toBe(404);
     expect(mainOf(answer)).toContain('Tool not available');
     expect(labelled(answer, 'Your input')).toContain('recordIds: 17');
-    expect(await place.ask('SELECT id FROM orders WHERE id = 17')).toHaveLength(1);
+    expect(await server.ask('SELECT id FROM orders WHERE id = 17')).toHaveLength(1);
   });
 
   test('only the tools that are served, and none where MCP is not', async () => {
@@ -197,7 +197,7 @@ describe('what is offered', () => {
 
   test('nobody who is not signed in sees or calls anything', async () => {
     for (const method of ['GET', 'POST']) {
-      const answer = await fetch(place.at('/playground/list'), { method, redirect: 'manual' });
+      const answer = await fetch(server.at('/playground/list'), { method, redirect: 'manual' });
       expect([method, answer.status, answer.headers.get('location')]).toEqual([
         method,
         303,
@@ -206,7 +206,7 @@ describe('what is offered', () => {
     }
     const { browser } = await sit(people.admin);
     const body = new URLSearchParams({ csrf: 'forged', action: 'run', 'arg.collectionName': 'orders' });
-    const forged = await browser.open(place.at('/playground/list'), {
+    const forged = await browser.open(server.at('/playground/list'), {
       method: 'POST',
       body,
       headers: { 'sec-fetch-site': 'same-origin' },
@@ -305,7 +305,7 @@ describe('a call', () => {
         Object.entries(args).map(([key, value]) => [key, key === 'groups' ? value : lines(value)]),
       );
       const answer = await browser.press(page, 'run', typed(asTyped));
-      const known = await callTool(place.mcpUrl, await tokenOf(people.admin), name, args);
+      const known = await callTool(server.mcpUrl, await tokenOf(people.admin), name, args);
       const text = given(answer);
       const expected = 'error' in known ? { error: text } : { json: JSON.parse(text ?? 'null') };
       expect(known).toEqual(expected);
@@ -315,7 +315,7 @@ describe('a call', () => {
       expect(entry).toMatchObject({
         action: name,
         clientName: 'Playground',
-        userId: place.ada.id,
+        userId: server.ada.id,
         outcome: 'error' in known ? expect.stringMatching(/failed|denied/) : 'completed',
       });
       if ('error' in known) expect(headline(answer)).toContain(entry!.code);
@@ -349,7 +349,7 @@ describe('a call', () => {
     expect((await logged())[0]?.id).toBe(before);
     const answer = await browser.press(page, 'run', { 'arg.pagination': shownIn(page, 'arg.pagination')! });
     const link = plain(/href="([^"]*)">Link to this call/.exec(answer.html)![1]!);
-    const again = await browser.open(new URL(link, place.at('')));
+    const again = await browser.open(new URL(link, server.at('')));
     expect(shownIn(again, 'arg.pagination')).toBe('{\n  "size": 1\n}');
     const raw = await look('list', `?json=${encodeURIComponent('{"collectionName":"orders","more":1}')}`);
     expect(shownIn(raw, 'json')).toBe('{"collectionName":"orders","more":1}');
@@ -374,7 +374,7 @@ describe('a call', () => {
 });
 
 describe('a write', () => {
-  const status = async (id: number) => (await place.ask(`SELECT status FROM orders WHERE id = ${id}`))[0]?.status;
+  const status = async (id: number) => (await server.ask(`SELECT status FROM orders WHERE id = ${id}`))[0]?.status;
 
   test('is a dry run unless one says otherwise', async () => {
     const { call } = await sit(people.developer);
@@ -417,14 +417,14 @@ describe('a write', () => {
     await call('update', { ...args, attributes: { note: 'another' } }).then((other) => browser.press(other, 'confirm'));
     const late = await browser.press(page, 'confirm');
     expect(headline(late)).toBe('The preview has changed');
-    expect((await place.ask('SELECT note FROM orders WHERE id = 32'))[0]?.note).toBe('another');
+    expect((await server.ask('SELECT note FROM orders WHERE id = 32'))[0]?.note).toBe('another');
     expect(headline(await browser.press(late, 'confirm'))).toBe('Done');
-    expect((await place.ask('SELECT note FROM orders WHERE id = 32'))[0]?.note).toBe('mine');
+    expect((await server.ask('SELECT note FROM orders WHERE id = 32'))[0]?.note).toBe('mine');
   });
 
   test('that was sent twice, as by a page that is loaded again, is made once', async () => {
     const { browser, call } = await sit(people.developer);
-    const count = async () => (await place.ask("SELECT COUNT(*) AS n FROM reviews WHERE title = 'Twice'"))[0]?.n;
+    const count = async () => (await server.ask("SELECT COUNT(*) AS n FROM reviews WHERE title = 'Twice'"))[0]?.n;
     const attributes = { product_id: 1, customer_id: 1, rating: 5, title: 'Twice', created_at: '2026-01-05' };
     const page = await call('create', { collectionName: 'reviews', attributes, dryRun: false });
     const [one, two] = await Promise.all([browser.press(page, 'confirm'), browser.press(page, 'confirm')]);
@@ -444,7 +444,7 @@ describe('a write', () => {
       dryRun: false,
     });
     expect(headline(page)).toBe('Refused: FORBIDDEN');
-    const known = await callTool(place.mcpUrl, await tokenOf(people.clerk), 'update', {
+    const known = await callTool(server.mcpUrl, await tokenOf(people.clerk), 'update', {
       collectionName: 'customers',
       recordId: '1',
       attributes: { city: 'Bergen' },
@@ -453,7 +453,7 @@ describe('a write', () => {
   });
 
   test('that needs a yes waits for it, with a link, and is done when it is approved, and the call after it is answered', async () => {
-    const asker = await addMember(place, 'asker', 'editor', {
+    const asker = await addMember(server, 'asker', 'editor', {
       orders: { ...all, approval: { edit: 'ask-person' } },
     });
     const { browser, call } = await sit(asker);
@@ -464,7 +464,7 @@ describe('a write', () => {
     expect(await status(33)).toBe(before);
     expect((await logged())[0]).toMatchObject({ outcome: 'denied', code: 'APPROVAL_PENDING' });
     const link = /href="([^"]*)">this request/.exec(waits.html)![1]!;
-    const request = await browser.open(new URL(link, place.at('')));
+    const request = await browser.open(new URL(link, server.at('')));
     expect(mainOf(request)).toContain('Through Playground');
     expect(mainOf(await browser.press(request, 'approve'))).toContain('completed by the server');
     const done = await browser.press(await call('update', args), 'confirm');
@@ -514,7 +514,7 @@ describe('the SQL', () => {
     const { call } = await sit(people.admin);
     const token = await tokenOf(people.developer);
     const beside = Array.from({ length: 20 }, (_, at) =>
-      callTool(place.mcpUrl, token, 'list', { collectionName: at % 2 ? 'products' : 'reviews' }),
+      callTool(server.mcpUrl, token, 'list', { collectionName: at % 2 ? 'products' : 'reviews' }),
     );
     const [orders, categories] = await Promise.all([
       call('list', { collectionName: 'orders' }),
@@ -585,13 +585,13 @@ describe('wrong things', () => {
       action: 'run',
       'arg.collectionName': 'suppliers',
     });
-    const called = fetch(place.at('/playground/list'), {
+    const called = fetch(server.at('/playground/list'), {
       method: 'POST',
       body,
       signal: stop.signal,
-      headers: { cookie: browser.cookieHeader(new URL(place.at(''))), 'sec-fetch-site': 'same-origin' },
+      headers: { cookie: browser.cookieHeader(new URL(server.at(''))), 'sec-fetch-site': 'same-origin' },
     });
-    const began = () => place.observed.filter(({ type }) => type === 'tool.began').length;
+    const began = () => server.observed.filter(({ type }) => type === 'tool.began').length;
     const before = began();
     await expect.poll(began).toBe(before + 1);
     stop.abort();

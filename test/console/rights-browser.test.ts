@@ -7,47 +7,47 @@ import { connect } from '../app/approvals.ts';
 import { signedIn } from '../app/shop.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import type { Account } from '../oauth/flow.ts';
-import { openPlace, type Place } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
 
 const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
 
 describe.skipIf(!hasChromium)('in a browser', () => {
-  let place: Place;
+  let server: ConsoleTestServer;
   let browser: Browser;
   let clerk: Account;
   let clerkId: number;
   beforeAll(async () => {
-    place = await openPlace({ app: { customize: customizeDemo } });
-    await place.store.permissions.setRole('Clerk', {
+    server = await openConsoleServer({ app: { customize: customizeDemo } });
+    await server.store.permissions.setRole('Clerk', {
       '*': all,
       reviews: { ...all, fields: { rating: 'read' }, approval: { delete: 'ask' } },
     });
-    clerk = await place.addUser({ email: 'kim@example.com', firstName: 'Kim', role: 'Clerk', team: 'South' });
-    clerkId = (await place.userOf(clerk)).id;
+    clerk = await server.addUser({ email: 'kim@example.com', firstName: 'Kim', role: 'Clerk', team: 'South' });
+    clerkId = (await server.userOf(clerk)).id;
     browser = await openChromium();
   });
   afterAll(async () => {
     await browser.close();
-    await place.stop();
+    await server.stop();
   });
 
   async function signIn(options: NonNullable<Parameters<Browser['newContext']>[0]>, page: string): Promise<Page> {
     const tab = await (await browser.newContext(options)).newPage();
-    await tab.goto(place.at(page));
-    await tab.getByLabel('E-mail').fill(place.account.email);
-    await tab.getByLabel('Password').fill(place.account.password);
+    await tab.goto(server.at(page));
+    await tab.getByLabel('E-mail').fill(server.account.email);
+    await tab.getByLabel('Password').fill(server.account.password);
     await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
     await tab.locator('#main').waitFor();
     return tab;
   }
 
   test('a role is changed without scripts, and the next call of an assistant feels it, as does the one after it was given back', async () => {
-    const { token } = await signedIn(place, clerk);
-    const assistant = await connect(place, token, '2026-07-28');
+    const { token } = await signedIn(server, clerk);
+    const assistant = await connect(server, token, '2026-07-28');
     const list = () => assistant.call('list', { collectionName: 'orders', pagination: { size: 1 } });
     const tab = await signIn({ javaScriptEnabled: false }, '/roles');
     const set = async (is: boolean) => {
-      await tab.goto(place.at('/roles'));
+      await tab.goto(server.at('/roles'));
       await tab.getByRole('link', { name: 'Clerk' }).click();
       await tab.getByLabel('Browse orders').setChecked(is);
       await tab.getByRole('button', { name: 'Review changes' }).click();
@@ -89,11 +89,11 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.getByRole('button', { name: 'Save' }).focus();
     await tab.keyboard.press('Enter');
     await tab.getByText('Saved.').waitFor();
-    expect((await place.store.permissions.accessOf(clerkId))!.scope('orders')).toEqual({
+    expect((await server.store.permissions.accessOf(clerkId))!.scope('orders')).toEqual({
       aggregator: 'Or',
       conditions: [],
     });
-    await place.store.permissions.setScope('South', 'orders', { field: 'status', operator: 'Equal', value: 'paid' });
+    await server.store.permissions.setScope('South', 'orders', { field: 'status', operator: 'Equal', value: 'paid' });
     await tab.context().close();
   });
 });

@@ -7,7 +7,7 @@ import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import { readRolesFile } from '../../src/cli/roles/read.ts';
 import type { CollectionPermission, Right } from '../../src/store/permissions/types.ts';
 import type { Account, Browser, Page } from '../oauth/flow.ts';
-import { csrfOf, openPlace, type Place, read as readHtml } from './place.ts';
+import { type ConsoleTestServer, csrfOf, openConsoleServer, read as readHtml } from './console-server.ts';
 
 const read = (page: Page) =>
   readHtml(page).replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>');
@@ -16,16 +16,16 @@ const none = { browse: false, read: false, edit: false, add: false, delete: fals
 const reads = { ...none, browse: true, read: true };
 const when = { field: 'status', operator: 'Equal', value: 'paid' } as const;
 
-let place: Place;
+let server: ConsoleTestServer;
 let admin: Browser;
 let start: Page;
 let bobId: number;
 let kim: Account;
 beforeAll(async () => {
-  place = await openPlace({ app: { customize: customizeDemo } });
+  server = await openConsoleServer({ app: { customize: customizeDemo } });
   bobId = (
-    await place.userOf(
-      await place.addUser({
+    await server.userOf(
+      await server.addUser({
         email: 'bob@example.com',
         firstName: 'Bob',
         team: 'South',
@@ -34,34 +34,34 @@ beforeAll(async () => {
       }),
     )
   ).id;
-  kim = await place.addUser({ email: 'kim@example.com', level: 'admin' });
-  ({ browser: admin, page: start } = await place.browse(place.account, '/roles'));
+  kim = await server.addUser({ email: 'kim@example.com', level: 'admin' });
+  ({ browser: admin, page: start } = await server.browse(server.account, '/roles'));
 });
-afterAll(() => place.stop());
+afterAll(() => server.stop());
 beforeEach(async () => {
-  await place.store.permissions.setRole('Clerk', {
+  await server.store.permissions.setRole('Clerk', {
     '*': reads,
     orders: { ...reads, edit: true, fields: { total: 'read' } },
     lost: reads,
   });
-  await place.store.permissions.setScope('South', 'orders', null);
-  await place.store.permissions.setScope('South', '*', null);
+  await server.store.permissions.setScope('South', 'orders', null);
+  await server.store.permissions.setScope('South', '*', null);
 });
 
-const open = (page: string) => admin.open(place.at(page));
+const open = (page: string) => admin.open(server.at(page));
 const post = (page: string, body: Record<string, string> | [string, string][], browser = admin, from = start) =>
-  browser.open(place.at(page), {
+  browser.open(server.at(page), {
     method: 'POST',
     body: new URLSearchParams([['csrf', csrfOf(from)], ...(Array.isArray(body) ? body : Object.entries(body))]),
     headers: { 'sec-fetch-site': 'same-origin' },
   });
 const factsOf = async (kind: Right['kind'], ...path: string[]) =>
-  (await place.store.rights.read()).find(
+  (await server.store.rights.read()).find(
     (right) => right.kind === kind && JSON.stringify(right.path) === JSON.stringify(path),
   )?.value;
 const permission = (collection: string) =>
   factsOf('permission', 'Clerk', 'Production', collection) as Promise<CollectionPermission | undefined>;
-const bob = async () => (await place.store.permissions.accessOf(bobId))!;
+const bob = async () => (await server.store.permissions.accessOf(bobId))!;
 /** The row of a collection in the matrix. */
 const lineOf = (page: Page, collection: string) =>
   [...page.html.matchAll(/name="collection" value="([^"]+)"/g)].findIndex(([, name]) => name === collection);
@@ -111,15 +111,15 @@ describe('the matrix of a role', () => {
   });
 
   test('nothing ticked otherwise changes nothing', async () => {
-    const before = await place.store.rights.read();
+    const before = await server.store.rights.read();
     const page = await open('/roles/Clerk');
     const review = await admin.press(page, 'review', { may: ticked(page) });
-    expect([read(review).includes('No changes'), await place.store.rights.read()]).toEqual([true, before]);
+    expect([read(review).includes('No changes'), await server.store.rights.read()]).toEqual([true, before]);
   });
 
   test('of two administrators at once, the second is shown both, and overwrites nothing', async () => {
-    const { browser } = await place.browse(kim);
-    const [mine, theirs] = [await open('/roles/Clerk'), await browser.open(place.at('/roles/Clerk'))];
+    const { browser } = await server.browse(kim);
+    const [mine, theirs] = [await open('/roles/Clerk'), await browser.open(server.at('/roles/Clerk'))];
     const products = lineOf(mine, 'products');
     const myReview = await admin.press(mine, 'review', { may: [...ticked(mine), `${products} add`] });
     const theirReview = await browser.press(theirs, 'review', {
@@ -144,7 +144,7 @@ describe('the matrix of a role', () => {
   test('somebody else’s change elsewhere is no conflict', async () => {
     const page = await open('/roles/Clerk');
     const review = await admin.press(page, 'review', { may: [...ticked(page), `${lineOf(page, 'products')} add`] });
-    await place.store.permissions.setRole('Other', { '*': reads });
+    await server.store.permissions.setRole('Other', { '*': reads });
     const saved = await admin.press(review, 'apply');
     expect([
       read(saved).includes('Saved.'),
@@ -274,8 +274,8 @@ describe('one role and one collection', () => {
     ]).toEqual([true, true, { ...none, browse: true }, true, undefined]);
   });
 
-  test('a form that is none of ours is refused, and changes nothing', async () => {
-    const before = await place.store.rights.read();
+  test('a form with invalid fields is refused and changes nothing', async () => {
+    const before = await server.store.rights.read();
     const about = { kind: 'permission', path: ['Clerk', 'Production', 'orders'] };
     const proposals = [
       'x',
@@ -294,7 +294,7 @@ describe('one role and one collection', () => {
     for (const proposal of proposals) {
       for (const action of ['apply', 'review']) statuses.push((await post('/rights', { action, proposal })).status);
     }
-    expect([statuses.filter((status) => status < 400 || status >= 500), await place.store.rights.read()]).toEqual([
+    expect([statuses.filter((status) => status < 400 || status >= 500), await server.store.rights.read()]).toEqual([
       [],
       before,
     ]);
@@ -307,13 +307,13 @@ describe('a team', () => {
 
   test('keeps a rule that can mean several things, which is named and cannot be saved again', async () => {
     const old = { field: 'order_items:quantity', operator: 'NotEqual', value: 1 };
-    await place.store.permissions.setScope('South', 'orders', old);
+    await server.store.permissions.setScope('South', 'orders', old);
     const shown = await open(page);
     const again = await admin.press(shown, 'review', { filter: JSON.stringify(old) });
     const form = '{"some":"order_items","where":{"field":"quantity","operator":"NotEqual","value":1}}';
     const clear = await admin.press(shown, 'review', { filter: form });
     const team = await open('/teams/South');
-    await place.store.permissions.setScope('South', 'orders', null);
+    await server.store.permissions.setScope('South', 'orders', null);
     expect([
       read(shown).includes('This rule keeps its meaning'),
       read(shown).includes(form),
@@ -325,10 +325,10 @@ describe('a team', () => {
   });
 
   test('sees what its rule says, which is tried before it is saved', async () => {
-    const [row] = await place.ask(
+    const [row] = await server.ask(
       "SELECT count(*) AS n FROM orders JOIN customers ON customers.id = orders.customer_id WHERE country = 'Norway'",
     );
-    const [total] = await place.ask('SELECT count(*) AS n FROM orders');
+    const [total] = await server.ask('SELECT count(*) AS n FROM orders');
     const form = await open(page);
     const tried = await admin.press(form, 'try', { filter: JSON.stringify(filter), person: `${bobId}` });
     const untouched = await factsOf('scope', 'South', 'Production', 'orders');
@@ -351,7 +351,7 @@ describe('a team', () => {
   });
 
   test('a person who may not browse it is said to see nothing, and no record is told', async () => {
-    await place.store.permissions.setRole('Clerk', { '*': none });
+    await server.store.permissions.setRole('Clerk', { '*': none });
     const form = await open(page);
     const tried = await admin.press(form, 'try', { filter: ' ', person: `${bobId}` });
     const nobody = await admin.press(form, 'try', { filter: ' ', person: '99999' });
@@ -400,7 +400,7 @@ describe('a team', () => {
 test('what is so now is downloaded as the file that a push takes', async () => {
   const file = await open('/rights/file');
   const again = readRolesFile(file.html);
-  const after = (await place.store.rights.read()).map((right) => JSON.stringify(right)).sort();
+  const after = (await server.store.rights.read()).map((right) => JSON.stringify(right)).sort();
   expect([
     file.headers.get('content-disposition'),
     parse(file.html).roles.Clerk.Production.orders.fields,
@@ -409,7 +409,7 @@ test('what is so now is downloaded as the file that a push takes', async () => {
 });
 
 test('a collection says what is in it, who may do what, and what one person may', async () => {
-  await place.store.permissions.setScope('South', 'orders', {
+  await server.store.permissions.setScope('South', 'orders', {
     field: 'customer:country',
     operator: 'Equal',
     value: '{{currentUser.tags.country}}',
@@ -430,8 +430,8 @@ test('a collection says what is in it, who may do what, and what one person may'
 });
 
 test('the environments of the storage, and a role and a team in another than the one that is served', async () => {
-  const before = await place.store.rights.read();
-  await place.store.rights.apply(before, [...before, { kind: 'environment', path: ['Staging'], value: 'Staging' }]);
+  const before = await server.store.rights.read();
+  await server.store.rights.apply(before, [...before, { kind: 'environment', path: ['Staging'], value: 'Staging' }]);
   const text = read(await open('/environments'));
   const page = await open('/roles/Clerk?in=Staging');
   const review = await admin.press(page, 'review', { may: ['0 browse'] });

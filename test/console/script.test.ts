@@ -3,7 +3,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, openChromium } from '../chromium.ts';
-import { openPlace, type Place } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
 
 interface Said {
   text(): string;
@@ -11,24 +11,24 @@ interface Said {
 const isViolation = (message: Said): boolean => /Content Security Policy/.test(message.text());
 
 describe.skipIf(!hasChromium)('the script of the console', () => {
-  let place: Place;
+  let server: ConsoleTestServer;
   let browser: Browser;
   let context: BrowserContext;
   let tab: Page;
   beforeAll(async () => {
-    place = await openPlace();
+    server = await openConsoleServer();
     browser = await openChromium();
     context = await browser.newContext();
     tab = await context.newPage();
-    await tab.goto(place.at('/account'));
-    await tab.getByLabel('E-mail').fill(place.account.email);
-    await tab.getByLabel('Password').fill(place.account.password);
+    await tab.goto(server.at('/account'));
+    await tab.getByLabel('E-mail').fill(server.account.email);
+    await tab.getByLabel('Password').fill(server.account.password);
     await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
     await tab.getByRole('heading', { name: 'Account' }).waitFor();
   });
   afterAll(async () => {
     await browser.close();
-    await place.stop();
+    await server.stop();
   });
 
   test('runs under the policy of its page, which nothing offends', async () => {
@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('the script of the console', () => {
     const complaints: string[] = [];
     tab.on('console', (message) => isViolation(message) && complaints.push(message.text()));
     tab.on('pageerror', (error) => complaints.push(error.message));
-    await tab.goto(place.at('/account'));
+    await tab.goto(server.at('/account'));
     const ran = await tab.locator('body > p.unseen[role=status]').count();
     await tab.close();
     expect([ran, complaints]).toEqual([1, []]);

@@ -5,11 +5,11 @@ import { findProblems } from '../../src/core/config/findings.ts';
 import { settingGroups } from '../../src/core/config/shown.ts';
 import { loadConfig, settings } from '../../src/core/config.ts';
 import type { Page } from '../oauth/flow.ts';
-import { openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer, read } from './console-server.ts';
 
-let place: Place;
+let server: ConsoleTestServer;
 beforeAll(async () => {
-  place = await openPlace({
+  server = await openConsoleServer({
     env: {
       SERVICE_SECRET: 'a-secret-of-the-installation',
       SERVICE_MCP_TOKEN: 'svc_of-somebody',
@@ -20,7 +20,7 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => place?.stop());
+afterAll(() => server?.stop());
 
 /** The text in the row of a setting. */
 const lineOf = (page: Page, env: string): string => {
@@ -30,7 +30,7 @@ const lineOf = (page: Page, env: string): string => {
 };
 
 test('an administrator sees every setting with its value and where it comes from, and no secret', async () => {
-  const { page } = await place.browse(place.account, '/settings');
+  const { page } = await server.browse(server.account, '/settings');
   const all = Object.values(settings).map(({ env }) => env);
   expect(all.filter((env) => !page.html.includes(`<code>${env}</code>`))).toEqual([]);
   expect(lineOf(page, 'SERVICE_SECRET')).toMatch(/set, and not shown from environment$/);
@@ -44,15 +44,15 @@ test('an administrator sees every setting with its value and where it comes from
 });
 
 test('those that are set can be seen by themselves', async () => {
-  const { browser } = await place.browse(place.account, '/settings');
-  const page = await browser.open(place.at('/settings?shown=set'));
+  const { browser } = await server.browse(server.account, '/settings');
+  const page = await browser.open(server.at('/settings?shown=set'));
   expect([page.html.includes('SERVICE_WEBHOOK_HOSTS'), page.html.includes('SERVICE_CIMD')]).toEqual([true, false]);
 });
 
-test('for nobody but administrators the page is there', async () => {
-  const eve = await place.addUser({ email: 'eve@example.com', level: 'developer' });
-  const { browser, page } = await place.browse(eve, '');
-  const refused = await browser.open(place.at('/settings'));
+test('only administrators can open the page', async () => {
+  const eve = await server.addUser({ email: 'eve@example.com', level: 'developer' });
+  const { browser, page } = await server.browse(eve, '');
+  const refused = await browser.open(server.at('/settings'));
   expect([page.html.includes('/settings'), refused.status, refused.html.includes('SERVICE_')]).toEqual([
     false,
     404,

@@ -4,72 +4,72 @@ import { servers } from '../databases.ts';
 import { createBrowser } from '../oauth/flow.ts';
 import { goThrough, openUpstream, type Upstream } from '../oauth/upstream.ts';
 import { startServer } from '../server.ts';
-import { csrfOf, openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, csrfOf, openConsoleServer, read } from './console-server.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function openWorld(env: Record<string, string> = {}): Promise<{ place: Place; upstream: Upstream }> {
+async function openWorld(env: Record<string, string> = {}): Promise<{ place: ConsoleTestServer; upstream: Upstream }> {
   const upstream = await openUpstream();
   closing.push(() => upstream.stop());
-  const place = await openPlace({ env: { ...upstream.env, ...env } });
-  closing.push(() => place.stop());
-  upstream.start([place.at('/sso/callback')]);
-  return { place, upstream };
+  const server = await openConsoleServer({ env: { ...upstream.env, ...env } });
+  closing.push(() => server.stop());
+  upstream.start([server.at('/sso/callback')]);
+  return { place: server, upstream };
 }
 
 const sessionOf = (browser: ReturnType<typeof createBrowser>): string | undefined =>
   [...browser.cookies].find(([name]) => /^portico-console-\d+ /.test(name))?.[1].value;
 
 test('signs in, back at the page that was asked for, in a session that says through whom it came', async () => {
-  const { place, upstream } = await openWorld();
+  const { place: server, upstream } = await openWorld();
   const browser = createBrowser();
-  const page = await browser.open(place.at('/approvals'));
+  const page = await browser.open(server.at('/approvals'));
   expect([page.html.includes('name="password"'), read(page).includes('Sign in with Example ID')]).toEqual([
     false,
     true,
   ]);
   const arrived = await browser.open(await goThrough(browser, page, 'nina'));
-  const session = await place.store.sessions.find(`${sessionOf(browser)}`);
-  const user = await place.store.identity.findUserByEmail('nina@example.com');
+  const session = await server.store.sessions.find(`${sessionOf(browser)}`);
+  const user = await server.store.identity.findUserByEmail('nina@example.com');
   expect([arrived.url, arrived.status, session?.issuer, session?.userId]).toEqual([
-    place.at('/approvals'),
+    server.at('/approvals'),
     200,
     upstream.issuer,
     user?.id,
   ]);
-  const left = await browser.press(await browser.open(place.at('')), 'sign-out');
-  expect([left.url, read(left).includes('Sign in with Example ID')]).toEqual([place.at('/sign-in'), true]);
+  const left = await browser.press(await browser.open(server.at('')), 'sign-out');
+  expect([left.url, read(left).includes('Sign in with Example ID')]).toEqual([server.at('/sign-in'), true]);
 });
 
 test('a page of ours may lead to the provider, and to others from there; every other form is held to the console', async () => {
-  const { place } = await openWorld();
-  const page = await createBrowser().open(place.at('/sign-in'));
+  const { place: server } = await openWorld();
+  const page = await createBrowser().open(server.at('/sign-in'));
   expect(page.headers.get('content-security-policy')).not.toContain('form-action');
-  const missing = await createBrowser().open(place.at('/nothing'));
+  const missing = await createBrowser().open(server.at('/nothing'));
   expect(missing.headers.get('content-security-policy')).toContain("form-action 'self'");
 });
 
 test('a password opens nothing, typed or sent', async () => {
-  const { place } = await openWorld();
+  const { place: server } = await openWorld();
   const browser = createBrowser();
-  const page = await browser.open(place.at('/sign-in'));
-  const body = new URLSearchParams({ csrf: csrfOf(page), action: 'sign-in', ...place.account });
+  const page = await browser.open(server.at('/sign-in'));
+  const body = new URLSearchParams({ csrf: csrfOf(page), action: 'sign-in', ...server.account });
   const sent = await browser.open(page.url, { method: 'POST', body, headers: { 'sec-fetch-site': 'same-origin' } });
   expect([sent.status, sessionOf(browser)]).toEqual([400, undefined]);
 });
 
 test('an answer counts in the browser that began it, once, at the door that it was begun at', async () => {
-  const { place } = await openWorld();
+  const { place: server } = await openWorld();
   const browser = createBrowser();
-  const callback = await goThrough(browser, await browser.open(place.at('/approvals')), 'nina');
+  const callback = await goThrough(browser, await browser.open(server.at('/approvals')), 'nina');
   const victim = createBrowser();
-  await victim.open(place.at('/sign-in'));
+  await victim.open(server.at('/sign-in'));
   const elsewhere = await victim.open(callback);
   const otherDoor = new URL(
-    callback.href.replace(place.at('/sso/callback'), `${new URL(place.mcpUrl).origin}/oauth/sso/callback`),
+    callback.href.replace(server.at('/sso/callback'), `${new URL(server.mcpUrl).origin}/oauth/sso/callback`),
   );
   const wrongDoor = await browser.open(otherDoor);
   const first = await browser.open(callback);
@@ -77,7 +77,7 @@ test('an answer counts in the browser that began it, once, at the door that it w
   expect([elsewhere.status, wrongDoor.status, first.url, again.status, sessionOf(victim)]).toEqual([
     400,
     400,
-    place.at('/approvals'),
+    server.at('/approvals'),
     400,
     undefined,
   ]);
@@ -86,20 +86,20 @@ test('an answer counts in the browser that began it, once, at the door that it w
 test.each(['https://evil.example/', '//evil.example', '/sign-out', '/sso/callback', '/../..//evil.example'])(
   'leads to no other place: %s',
   async (to) => {
-    const { place } = await openWorld();
+    const { place: server } = await openWorld();
     const browser = createBrowser();
-    const page = await browser.open(`${place.at('/sign-in')}?${new URLSearchParams({ to })}`);
+    const page = await browser.open(`${server.at('/sign-in')}?${new URLSearchParams({ to })}`);
     const callback = await goThrough(browser, page, 'nina');
     callback.searchParams.set('to', to);
-    expect((await browser.open(callback)).url).toBe(place.at(''));
+    expect((await browser.open(callback)).url).toBe(server.at(''));
   },
 );
 
 test('who may not come in is told so, with a way back; nobody is signed in', async () => {
-  const { place, upstream } = await openWorld();
+  const { place: server, upstream } = await openWorld();
   upstream.people.set('otto', { email: 'otto@example.com', email_verified: false });
   const browser = createBrowser();
-  const refused = await browser.open(await goThrough(browser, await browser.open(place.at('/approvals')), 'otto'));
+  const refused = await browser.open(await goThrough(browser, await browser.open(server.at('/approvals')), 'otto'));
   expect([refused.status, read(refused), sessionOf(browser)]).toEqual([
     403,
     expect.stringContaining('has not verified your e-mail address'),
@@ -109,10 +109,10 @@ test('who may not come in is told so, with a way back; nobody is signed in', asy
 });
 
 test('says that the provider is down', async () => {
-  const { place, upstream } = await openWorld();
+  const { place: server, upstream } = await openWorld();
   upstream.isDown = true;
   const browser = createBrowser();
-  const down = await browser.press(await browser.open(place.at('/sign-in')), 'sso');
+  const down = await browser.press(await browser.open(server.at('/sign-in')), 'sso');
   expect([down.status, read(down)]).toEqual([503, expect.stringContaining('cannot verify who you are')]);
 });
 
@@ -120,7 +120,7 @@ test('a session that was made with a password is none from the moment that singl
   const database = await servers[0]!.create();
   closing.push(() => database.drop());
   const env = { SERVICE_STORAGE_URL: database.url, SERVICE_SECRET: 'a secret of the tests, long enough' };
-  const before = await openPlace({ env });
+  const before = await openConsoleServer({ env });
   const { browser } = await before.browse(before.account, '/approvals');
   const id = `${sessionOf(browser)}`;
   const upstream = await openUpstream();
@@ -146,18 +146,18 @@ test('a session that was made with a password is none from the moment that singl
 });
 
 test('application tokens of before open neither /mcp nor the public API, and say why', async () => {
-  const { place } = await openWorld();
+  const { place: server } = await openWorld();
   const make = async (scope: string, sso: boolean) =>
-    (await place.store.tokens.create({ userId: place.ada.id, name: `${scope} ${sso}`, scopes: [scope], sso })).secret;
+    (await server.store.tokens.create({ userId: server.ada.id, name: `${scope} ${sso}`, scopes: [scope], sso })).secret;
   const ask = async (url: string, secret: string, method: string) => {
     const response = await fetch(url, { method, headers: { authorization: `Bearer ${secret}` } });
     return [response.status, (await response.text()).includes('Single sign-on is required')];
   };
-  const api = `${place.address}/v1/token`;
+  const api = `${server.address}/v1/token`;
   expect([
     await ask(api, await make('all', false), 'GET'),
     await ask(api, await make('all', true), 'GET'),
-    await ask(place.mcpUrl, await make('mcp:read', false), 'POST'),
-    (await ask(place.mcpUrl, await make('mcp:read', true), 'POST'))[0] !== 401,
+    await ask(server.mcpUrl, await make('mcp:read', false), 'POST'),
+    (await ask(server.mcpUrl, await make('mcp:read', true), 'POST'))[0] !== 401,
   ]).toEqual([[401, true], [200, false], [401, true], true]);
 });

@@ -7,17 +7,17 @@ import { issuerOf } from '../app/shop.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { connectClient } from '../mcp/client.ts';
 import { authorizationUrl, redeem, register } from '../oauth/client.ts';
-import { openPlace, type Place } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
 
 const redirectUri = 'http://127.0.0.1:49152/callback';
 
 describe.skipIf(!hasChromium)('in a browser', () => {
-  let place: Place;
+  let testServer: ConsoleTestServer;
   let browser: Browser;
   let context: BrowserContext;
   const violations: string[] = [];
   beforeAll(async () => {
-    place = await openPlace();
+    testServer = await openConsoleServer();
     browser = await openChromium();
   });
   beforeEach(async () => {
@@ -29,13 +29,13 @@ describe.skipIf(!hasChromium)('in a browser', () => {
   afterEach(() => context.close());
   afterAll(async () => {
     await browser.close();
-    await place.stop();
+    await testServer.stop();
   });
 
   const signIn = async (tab: Page) => {
-    await tab.getByLabel('E-mail').fill(place.account.email);
+    await tab.getByLabel('E-mail').fill(testServer.account.email);
     await tab.keyboard.press('Tab');
-    await tab.keyboard.type(place.account.password);
+    await tab.keyboard.type(testServer.account.password);
     await tab.keyboard.press('Enter');
   };
   const copied = (tab: Page) => tab.evaluate('navigator.clipboard.readText()');
@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
 
   test('an owner signs in, is told how to connect, and sees the first call arrive', { timeout: 90_000 }, async () => {
     const tab = await context.newPage();
-    await tab.goto(place.at(''));
+    await tab.goto(testServer.at(''));
     await signIn(tab);
     await tab.getByRole('heading', { name: 'Connect an assistant' }).waitFor();
     await tabTo(tab, /^Claude Code$/);
@@ -63,11 +63,11 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     const command = await copied(tab);
     const waiting = await tab.getByText('Waiting for the first call').count();
     // The client registers and opens the authorization page, where the user is already signed in.
-    const registered = await register(issuerOf(place), { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const registered = await register(issuerOf(testServer), { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const { url, verifier } = await authorizationUrl(registered, {
       redirectUri,
       scope: 'mcp:read',
-      resource: place.mcpUrl,
+      resource: testServer.mcpUrl,
     });
     const other = await context.newPage();
     await other.route(`${redirectUri}*`, (route) => route.fulfill({ body: 'You can close this page.' }));
@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await other.waitForURL(`${redirectUri}*`);
     const parameters = validateAuthResponse(registered.server, registered.client, new URL(other.url()), 'the-state');
     const tokens = await redeem(registered, { parameters, verifier, redirectUri });
-    const client = await connectClient('sdk 1.x', place.mcpUrl, tokens.access_token);
+    const client = await connectClient('sdk 1.x', testServer.mcpUrl, tokens.access_token);
     await client.callTool({ name: 'list', arguments: { collectionName: 'orders' } });
     await client.close();
     // The first page refreshes when it becomes visible again, whatever other pages are open.
@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       .getByRole('link', { name: /Notebook/ })
       .count();
     await tab.close();
-    expect([command, waiting]).toEqual([`claude mcp add --transport http portico ${place.mcpUrl}`, 1]);
+    expect([command, waiting]).toEqual([`claude mcp add --transport http portico ${testServer.mcpUrl}`, 1]);
     expect(arrived).toMatch(/Notebook called list on orders, less than a minute ago\. Continue/);
     expect(rows.at(-1)?.replace(/\s+/g, ' ')).toMatch(/list on orders ?Notebook ?done/);
     expect([apps, violations]).toEqual([1, []]);
@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
 
   test('a token is made with the keyboard alone, copied, used and revoked', { timeout: 60_000 }, async () => {
     const tab = await context.newPage();
-    await tab.goto(place.at('/tokens'));
+    await tab.goto(testServer.at('/tokens'));
     await signIn(tab);
     await tab.getByText('You have no token').waitFor();
     await tab.waitForLoadState();
@@ -115,7 +115,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tabTo(tab, /^Read notes$/);
     await tab.keyboard.press('Space');
     await tabTo(tab, /^Your password$/);
-    await tab.keyboard.type(place.account.password);
+    await tab.keyboard.type(testServer.account.password);
     await tab.keyboard.press('Enter');
     await tab.getByRole('heading', { name: 'Your token' }).waitFor();
     await tabTo(tab, /^Copy the token$/);
@@ -123,13 +123,13 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.getByRole('status').getByText('Copied').waitFor();
     const secret = `${await copied(tab)}`;
     const use = async () =>
-      (await fetch(`${place.address}/v1/token`, { headers: { authorization: `Bearer ${secret}` } })).status;
+      (await fetch(`${testServer.address}/v1/token`, { headers: { authorization: `Bearer ${secret}` } })).status;
     const before = await use();
     const address = tab.url();
     await tab.reload();
     await tab.getByText('was already sent').waitFor();
     const again = await tab.content();
-    await tab.goto(place.at('/tokens'));
+    await tab.goto(testServer.at('/tokens'));
     await tabTo(tab, /^Revoke Nightly report$/);
     await tab.keyboard.press('Enter');
     await tab.getByRole('status').getByText('It no longer works').waitFor();

@@ -5,42 +5,42 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../app/call.ts';
 import type { Account, Page } from '../oauth/flow.ts';
 import { wrongCode } from '../wrong-code.ts';
-import { openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer, read } from './console-server.ts';
 
-let place: Place;
+let server: ConsoleTestServer;
 let bob: Account;
 beforeAll(async () => {
-  place = await openPlace({ env: { SERVICE_SIGN_IN_ATTEMPTS: '20' } });
-  bob = await place.addUser({ email: 'bob@example.com', firstName: 'Bob', level: 'editor' });
+  server = await openConsoleServer({ env: { SERVICE_SIGN_IN_ATTEMPTS: '20' } });
+  bob = await server.addUser({ email: 'bob@example.com', firstName: 'Bob', level: 'editor' });
 });
-afterAll(() => place.stop());
+afterAll(() => server.stop());
 
 type Typed = Readonly<Record<string, string | readonly string[]>>;
 
 async function make(account: Account, entrance: 'api' | 'mcp', typed: Typed) {
-  const { browser, page } = await place.browse(account, '/tokens');
-  const form = await browser.open(place.at(`/tokens/new?for=${entrance}`));
+  const { browser, page } = await server.browse(account, '/tokens');
+  const form = await browser.open(server.at(`/tokens/new?for=${entrance}`));
   const { password } = account;
   const made = await browser.press(form, 'make', { name: 'a', expires: '30', password, ...typed });
   return { browser, page, form, made, secret: secretIn(made) };
 }
 const secretIn = ({ html }: Page): string => /svc_[\w-]{43}/.exec(html)?.[0] ?? 'none';
 const atApi = async (secret: string) => {
-  const answer = await fetch(`${place.address}/v1/token`, { headers: { authorization: `Bearer ${secret}` } });
+  const answer = await fetch(`${server.address}/v1/token`, { headers: { authorization: `Bearer ${secret}` } });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 };
-const atMcp = async (secret: string) => (await ask(place.mcpUrl, secret, 'tools/list', {})).status;
-const find = async (name: string) => (await place.store.tokens.list()).find((token) => token.name === name);
+const atMcp = async (secret: string) => (await ask(server.mcpUrl, secret, 'tools/list', {})).status;
+const find = async (name: string) => (await server.store.tokens.list()).find((token) => token.name === name);
 
-test('one for the public API is made, shown on the answer alone, and is what was chosen', async () => {
+test('a token for the public API has the chosen scopes and is shown only in one response', async () => {
   const typed = { name: 'Nightly report', scope: ['notes:read', 'activity_logs:read'] };
-  const { browser, made, secret } = await make(place.account, 'api', typed);
+  const { browser, made, secret } = await make(server.account, 'api', typed);
   const { status, body } = await atApi(secret);
-  const list = await browser.open(place.at('/tokens'));
+  const list = await browser.open(server.at('/tokens'));
   const token = (await find('Nightly report'))!;
   expect([made.status, made.url, made.headers.get('cache-control')]).toEqual([
     200,
-    place.at('/tokens/new'),
+    server.at('/tokens/new'),
     'no-store',
   ]);
   expect([status, body.level, body.scopes, await atMcp(secret)]).toEqual([
@@ -55,43 +55,43 @@ test('one for the public API is made, shown on the answer alone, and is what was
     true,
     expect.stringContaining('it is shown only once'),
   ]);
-  expect(JSON.stringify(place.observed)).not.toContain(secret);
-  expect(place.observed).toContainEqual(
-    expect.objectContaining({ event: 'token.made', userId: place.ada.id, detail: `${token.id}` }),
+  expect(JSON.stringify(server.observed)).not.toContain(secret);
+  expect(server.observed).toContainEqual(
+    expect.objectContaining({ event: 'token.made', userId: server.ada.id, detail: `${token.id}` }),
   );
 });
 
 test('the same form sent again, as a reload does, shows nothing and makes nothing', async () => {
   const typed = { name: 'Once', scope: ['notes:read'] };
-  const { browser, form } = await make(place.account, 'api', typed);
-  const count = (await place.store.tokens.list()).length;
-  const sent = { ...typed, expires: '30', password: place.account.password };
+  const { browser, form } = await make(server.account, 'api', typed);
+  const count = (await server.store.tokens.list()).length;
+  const sent = { ...typed, expires: '30', password: server.account.password };
   const again = await browser.press(form, 'make', sent);
   // The name is free again after the revocation.
-  await place.store.tokens.revoke((await find('Once'))!.id, place.ada.id);
+  await server.store.tokens.revoke((await find('Once'))!.id, server.ada.id);
   const afterwards = await browser.press(form, 'make', sent);
   const unmarked = await browser.press(form, 'make', { ...sent, once: '' });
   for (const page of [again, afterwards, unmarked])
     expect([page.status, secretIn(page), read(page).includes('was already sent')]).toEqual([400, 'none', true]);
-  expect((await place.store.tokens.list()).length).toBe(count - 1);
+  expect((await server.store.tokens.list()).length).toBe(count - 1);
   // The form on the error page can be sent.
   expect(secretIn(await browser.press(afterwards, 'make', sent))).toMatch(/^svc_/);
 });
 
 test('two of one name are not made', async () => {
   const typed = { name: 'Twin', scope: ['notes:read'] };
-  await make(place.account, 'api', typed);
-  const { made } = await make(place.account, 'api', typed);
+  await make(server.account, 'api', typed);
+  const { made } = await make(server.account, 'api', typed);
   expect([made.status, secretIn(made), /has a token .{1,6}Twin/.test(read(made))]).toEqual([400, 'none', true]);
 });
 
-test('who has switched on an app is asked for a code of it too, after the password', async () => {
-  const kim = await place.addUser({ email: 'kim@example.com' });
-  const { id } = await place.userOf(kim);
-  const { browser } = await place.browse(kim, '/tokens');
-  const { secret } = await place.store.secondFactors.propose('kim@example.com', 'here');
-  const codes = await place.store.secondFactors.switchOn(id, secret, new TOTP({ secret }).generate());
-  const form = await browser.open(place.at('/tokens/new?for=api'));
+test('users with an authenticator app need a code after the password', async () => {
+  const kim = await server.addUser({ email: 'kim@example.com' });
+  const { id } = await server.userOf(kim);
+  const { browser } = await server.browse(kim, '/tokens');
+  const { secret } = await server.store.secondFactors.propose('kim@example.com', 'here');
+  const codes = await server.store.secondFactors.switchOn(id, secret, new TOTP({ secret }).generate());
+  const form = await browser.open(server.at('/tokens/new?for=api'));
   const typed = { name: 'With a code', scope: ['notes:read'], expires: '30', password: kim.password };
   const none = await browser.press(form, 'make', typed);
   const wrong = await browser.press(none, 'make', { ...typed, code: wrongCode(secret) });
@@ -109,7 +109,7 @@ test('who has switched on an app is asked for a code of it too, after the passwo
   ]);
   // The wrong password did not use up the recovery code; the successful request did.
   expect([made.status, secretIn(made)]).toEqual([200, expect.stringMatching(/^svc_/)]);
-  expect((await place.store.secondFactors.of(id))?.recoveryCodes).toBe(codes!.length - 1);
+  expect((await server.store.secondFactors.of(id))?.recoveryCodes).toBe(codes!.length - 1);
   // Users without a second factor need no code.
   const { form: plain } = await make(bob, 'api', { name: 'No code', scope: ['notes:read'] });
   expect([plain.html.includes('name="code"'), form.html.includes('name="code"')]).toEqual([false, true]);
@@ -125,13 +125,13 @@ test('one for assistants opens /mcp and not the public API', async () => {
 });
 
 test('it ends at the end of the day that was named, where the person lives', async () => {
-  await place.store.identity.setProfile(place.ada.id, {
+  await server.store.identity.setProfile(server.ada.id, {
     firstName: 'Ada',
     lastName: 'Byron',
     timezone: 'America/New_York',
   });
-  await make(place.account, 'api', { name: 'Dated', scope: ['notes:read'], expires: 'date', date: '2031-07-04' });
-  await make(place.account, 'api', { name: 'Winter', scope: ['notes:read'], expires: 'date', date: '2031-11-02' });
+  await make(server.account, 'api', { name: 'Dated', scope: ['notes:read'], expires: 'date', date: '2031-07-04' });
+  await make(server.account, 'api', { name: 'Winter', scope: ['notes:read'], expires: 'date', date: '2031-11-02' });
   const ends = [(await find('Dated'))?.expiresAt, (await find('Winter'))?.expiresAt];
   // New York is four hours behind UTC in July, and five from 2 November 2031.
   expect(ends.map((at) => new Date(at!).toISOString())).toEqual([
@@ -152,21 +152,21 @@ test.each([
   ['a wrong password', { name: 'n8', password: 'not hers' }, 'The current password is wrong'],
   ['no password', { name: 'n9', password: '' }, 'The current password is wrong'],
 ])('%s is told, and nothing is made', async (_, typed, text) => {
-  const before = (await place.store.tokens.list()).length;
-  const { made } = await make(place.account, 'api', { scope: ['notes:read'], ...typed });
+  const before = (await server.store.tokens.list()).length;
+  const { made } = await make(server.account, 'api', { scope: ['notes:read'], ...typed });
   expect([made.status, read(made).includes(text), secretIn(made)]).toEqual([400, true, 'none']);
-  expect((await place.store.tokens.list()).length).toBe(before);
+  expect((await server.store.tokens.list()).length).toBe(before);
 });
 
 test('who has not got the Admin role is told so on the form, and the call is refused until he has it', async () => {
   const { form, secret } = await make(bob, 'api', { name: 'Later', scope: ['all'], level: 'read-write' });
-  const path = `${place.address}/v1/project/${encodeURIComponent('My project')}/tokens`;
+  const path = `${server.address}/v1/project/${encodeURIComponent('My project')}/tokens`;
   const call = async () => (await fetch(path, { headers: { authorization: `Bearer ${secret}` } })).status;
   const before = await call();
-  const { id } = await place.userOf(bob);
-  await place.store.members.change(id, { level: 'admin' });
+  const { id } = await server.userOf(bob);
+  await server.store.members.change(id, { level: 'admin' });
   const after = await call();
-  await place.store.members.change(id, { level: 'editor' });
+  await server.store.members.change(id, { level: 'editor' });
   expect([
     read(form).includes('They require the level admin, which you do not have'),
     before,
@@ -177,37 +177,37 @@ test('who has not got the Admin role is told so on the form, and the call is ref
 
 describe('taking back', () => {
   const press = async (account: Account, id: number, page = '/tokens', from = '/tokens') => {
-    const { browser, page: shown } = await place.browse(account, page);
+    const { browser, page: shown } = await server.browse(account, page);
     const csrf = /name="csrf" value="([^"]+)"/.exec(shown.html)?.[1] ?? '';
     const body = new URLSearchParams({ csrf, from, action: 'revoke' });
     const headers = { 'sec-fetch-site': 'same-origin' };
-    return browser.open(place.at(`/tokens/${id}`), { method: 'POST', body, headers });
+    return browser.open(server.at(`/tokens/${id}`), { method: 'POST', body, headers });
   };
 
   test('is felt by the next call, and asked a second time does nothing', async () => {
-    const { secret } = await make(place.account, 'api', { name: 'Short', scope: ['notes:read'] });
+    const { secret } = await make(server.account, 'api', { name: 'Short', scope: ['notes:read'] });
     const before = (await atApi(secret)).status;
-    const left = await press(place.account, (await find('Short'))!.id);
-    const again = await press(place.account, 999_999);
+    const left = await press(server.account, (await find('Short'))!.id);
+    const again = await press(server.account, 999_999);
     expect([before, left.url, (await atApi(secret)).status, again.url]).toEqual([
       200,
-      place.at('/tokens?done=revoked'),
+      server.at('/tokens?done=revoked'),
       401,
-      place.at('/tokens?done=gone'),
+      server.at('/tokens?done=gone'),
     ]);
   });
 
-  test('of somebody else is for administrators; for others it is not there', async () => {
-    const hers = await make(place.account, 'api', { name: 'Hers', scope: ['notes:read'] });
+  test('only administrators can see tokens of other users', async () => {
+    const hers = await make(server.account, 'api', { name: 'Hers', scope: ['notes:read'] });
     const his = await make(bob, 'api', { name: 'His', scope: ['notes:read'] });
     const refused = await press(bob, (await find('Hers'))!.id);
-    const closed = (await place.browse(bob, '/tokens')).browser.open(place.at('/tokens/everyone'));
-    const mine = read((await place.browse(bob, '/tokens')).page);
-    const admin = (await place.browse(place.account, '/tokens')).browser;
-    const all = read(await admin.open(place.at('/tokens/everyone?user=BOB@&entrance=api&state=good')));
-    const done = await press(place.account, (await find('His'))!.id, '/tokens', '/tokens/everyone');
+    const closed = (await server.browse(bob, '/tokens')).browser.open(server.at('/tokens/everyone'));
+    const mine = read((await server.browse(bob, '/tokens')).page);
+    const admin = (await server.browse(server.account, '/tokens')).browser;
+    const all = read(await admin.open(server.at('/tokens/everyone?user=BOB@&entrance=api&state=good')));
+    const done = await press(server.account, (await find('His'))!.id, '/tokens', '/tokens/everyone');
     expect([refused.url, (await atApi(hers.secret)).status, (await closed).status]).toEqual([
-      place.at('/tokens?done=gone'),
+      server.at('/tokens?done=gone'),
       200,
       404,
     ]);
@@ -217,6 +217,6 @@ describe('taking back', () => {
       all.includes('His'),
       all.includes('Hers'),
     ]).toEqual([false, false, true, false]);
-    expect([done.url, (await atApi(his.secret)).status]).toEqual([place.at('/tokens/everyone?done=revoked'), 401]);
+    expect([done.url, (await atApi(his.secret)).status]).toEqual([server.at('/tokens/everyone?done=revoked'), 401]);
   });
 });

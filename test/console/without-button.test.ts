@@ -5,20 +5,20 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { type Account, createBrowser, type Page } from '../oauth/flow.ts';
 import { beginSignIn, frontOrigin } from '../rest/front-end.ts';
 import { wrongCode } from '../wrong-code.ts';
-import { openPlace, type Place } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
 
 let late = 0;
 const clock: Clock = { ...systemClock, now: () => systemClock.now() + late };
-let place: Place;
+let server: ConsoleTestServer;
 let users = 0;
 let eve: Account;
 
 beforeAll(async () => {
-  place = await openPlace({ app: { clock }, env: { SERVICE_AGENT_ORIGINS: frontOrigin } });
+  server = await openConsoleServer({ app: { clock }, env: { SERVICE_AGENT_ORIGINS: frontOrigin } });
 });
-afterAll(() => place.stop());
+afterAll(() => server.stop());
 beforeEach(async () => {
-  eve = await place.addUser({ email: `eve${++users}@example.com`, firstName: 'Eve', level: 'editor' });
+  eve = await server.addUser({ email: `eve${++users}@example.com`, firstName: 'Eve', level: 'editor' });
 });
 
 const heading = (page: Page): string => /<h1>(.*?)<\/h1>/s.exec(page.html)?.[1] ?? '';
@@ -26,42 +26,42 @@ const alertOf = (page: Page): string | undefined => /role="(?:alert|status)">([^
 
 describe('sent without a button', () => {
   test('the sign-in, and its second step', async () => {
-    const { id } = await place.userOf(eve);
-    const { secret } = await place.store.secondFactors.propose(eve.email, 'Test');
+    const { id } = await server.userOf(eve);
+    const { secret } = await server.store.secondFactors.propose(eve.email, 'Test');
     const codeNow = () => new TOTP({ secret }).generate({ timestamp: clock.now() });
-    await place.store.secondFactors.switchOn(id, secret, codeNow());
+    await server.store.secondFactors.switchOn(id, secret, codeNow());
     late += 60_000;
     const browser = createBrowser();
-    const code = await browser.submit(await browser.open(place.at('/account')), 'sign-in', { ...eve });
+    const code = await browser.submit(await browser.open(server.at('/account')), 'sign-in', { ...eve });
     expect(heading(code)).toBe('One more step');
     const wrong = await browser.submit(code, 'code', { code: wrongCode(secret, clock.now()) });
     expect([heading(wrong), alertOf(wrong)]).toEqual(['One more step', expect.stringContaining('This code is wrong')]);
     const account = await browser.submit(wrong, 'code', { code: codeNow() });
-    expect([account.status, account.url]).toEqual([200, place.at('/account')]);
+    expect([account.status, account.url]).toEqual([200, server.at('/account')]);
   });
 
   test('a new password of a link', async () => {
-    const { id } = await place.userOf(eve);
-    const { token } = await place.store.links.make(id, 'reset');
+    const { id } = await server.userOf(eve);
+    const { token } = await server.store.links.make(id, 'reset');
     const browser = createBrowser();
-    const page = await browser.open(place.at(`/welcome/${token}`));
+    const page = await browser.open(server.at(`/welcome/${token}`));
     const password = 'a few words of hers';
     await browser.submit(page, 'choose', { new: password, again: password });
-    expect((await place.browse({ ...eve, password })).page.html).not.toContain('name="password"');
+    expect((await server.browse({ ...eve, password })).page.html).not.toContain('name="password"');
   });
 
   test('the password of somebody who is signed in', async () => {
-    const { browser } = await place.browse(eve);
-    const page = await browser.open(place.at('/account'));
+    const { browser } = await server.browse(eve);
+    const page = await browser.open(server.at('/account'));
     const password = 'other words of hers';
     const changed = await browser.submit(page, 'password', { password: eve.password, new: password, again: password });
     expect([changed.status, new URL(changed.url).search]).toEqual([200, '?done=password']);
-    expect((await place.browse({ ...eve, password })).page.html).not.toContain('name="password"');
+    expect((await server.browse({ ...eve, password })).page.html).not.toContain('name="password"');
   });
 
   test('whether a front end may work in their name is asked again, and not taken for a no', async () => {
-    const { browser } = await place.browse(eve);
-    const { url } = await beginSignIn(place.apiUrl);
+    const { browser } = await server.browse(eve);
+    const { url } = await beginSignIn(server.apiUrl);
     const page = await browser.open(url);
     const undecided = await browser.submit(page, 'allow');
     expect([undecided.status, heading(undecided), undecided.leftTo]).toEqual([400, heading(page), undefined]);

@@ -2,23 +2,23 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Account } from '../oauth/flow.ts';
-import { openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer, read } from './console-server.ts';
 
-let place: Place;
+let server: ConsoleTestServer;
 let olga: Account;
 const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
 
 beforeAll(async () => {
-  place = await openPlace();
-  olga = await place.addUser({ email: 'olga@example.com', team: 'Operations', role: 'Clerk', level: 'editor' });
-  await place.store.permissions.setRole('Clerk', { '*': all });
+  server = await openConsoleServer();
+  olga = await server.addUser({ email: 'olga@example.com', team: 'Operations', role: 'Clerk', level: 'editor' });
+  await server.store.permissions.setRole('Clerk', { '*': all });
 });
-afterAll(() => place?.stop());
+afterAll(() => server?.stop());
 
 /** A run that waits at this step, and its page as Olga sees it. */
 async function ask(collection: string, recordId: string, step: object) {
-  const { id: by } = await place.userOf(olga);
-  const { renderingId } = (await place.store.permissions.caller(by))!;
+  const { id: by } = await server.userOf(olga);
+  const { renderingId } = (await server.store.permissions.caller(by))!;
   const name = `Choose ${crypto.randomUUID()}`;
   const steps = [
     { id: 'one', type: 'load-related-record', mode: 'manual', next: 'then', ...step },
@@ -26,19 +26,19 @@ async function ask(collection: string, recordId: string, step: object) {
   ];
   const definition = JSON.stringify({ name, collection, steps });
   const wish = { renderingId, name, collection, concurrency: null, by };
-  const { id } = await place.store.workflows.publish({ ...wish, definition });
-  const { browser, page } = await place.browse(olga, `/workflows/${id}`);
+  const { id } = await server.store.workflows.publish({ ...wish, definition });
+  const { browser, page } = await server.browse(olga, `/workflows/${id}`);
   const started = await browser.press(page, 'start', { record: recordId });
   const runId = /\/runs\/([\w-]{36})/.exec(started.url)![1]!;
-  const state = async () => (await place.store.runs.find(runId))!;
+  const state = async () => (await server.store.runs.find(runId))!;
   await until(async () => (await state()).state === 'awaiting-input');
-  const open = () => browser.open(place.at(`/runs/${runId}`));
+  const open = () => browser.open(server.at(`/runs/${runId}`));
   return {
     browser,
     open,
     page: await open(),
     state,
-    taken: async () => (await place.store.runs.steps(runId))[0]?.data,
+    taken: async () => (await server.store.runs.steps(runId))[0]?.data,
   };
 }
 
@@ -51,10 +51,10 @@ const options = (html: string): string[][] =>
   [...html.matchAll(/<option value="([^"]+)"[^>]*>([^<]*)</g)].map(([, id, label]) => [id!, label!]);
 
 test('records are offered by what they are called, in that order, with the id beside it', async () => {
-  const [category] = await place.ask(
+  const [category] = await server.ask(
     'SELECT category_id AS id FROM products GROUP BY 1 ORDER BY count(*) DESC LIMIT 1',
   );
-  const rows = await place.ask(`SELECT id, name FROM products WHERE category_id = ${category!.id} ORDER BY name, id`);
+  const rows = await server.ask(`SELECT id, name FROM products WHERE category_id = ${category!.id} ORDER BY name, id`);
   const { browser, page, taken } = await ask('categories', `${category!.id}`, { relation: 'products' });
   const offered = options(page.html);
   expect(rows.length).toBeGreaterThan(1);
@@ -66,17 +66,17 @@ test('records are offered by what they are called, in that order, with the id be
 });
 
 test('a title that is hidden from who looks is not shown to him', async () => {
-  await place.store.permissions.setRole('Clerk', { '*': all, products: { ...all, fields: { name: 'hidden' } } });
+  await server.store.permissions.setRole('Clerk', { '*': all, products: { ...all, fields: { name: 'hidden' } } });
   const { page } = await ask('categories', '2', { relation: 'products' });
   const offered = options(page.html);
-  await place.store.permissions.setRole('Clerk', { '*': all });
-  const [{ name }] = (await place.ask('SELECT name FROM products WHERE category_id = 2')) as [{ name: string }];
+  await server.store.permissions.setRole('Clerk', { '*': all });
+  const [{ name }] = (await server.ask('SELECT name FROM products WHERE category_id = 2')) as [{ name: string }];
   expect([offered.length > 0, page.html.includes(name)]).toEqual([true, false]);
 });
 
 test('of more than 50 the first are offered, and any other is taken by its id: one of those and no stranger', async () => {
-  const [customer] = await place.ask('SELECT id FROM customers ORDER BY id LIMIT 1');
-  const access = (await place.store.permissions.accessOf(place.ada.id))!;
+  const [customer] = await server.ask('SELECT id FROM customers ORDER BY id LIMIT 1');
+  const access = (await server.store.permissions.accessOf(server.ada.id))!;
   const person = {
     city: 'Bergen',
     country: 'NO',
@@ -93,14 +93,14 @@ test('of more than 50 the first are offered, and any other is taken by its id: o
       referred_by_id: customer!.id as number,
     },
   }));
-  await place.engine.create(access, { collection: 'customers', records });
-  const { relations } = place.engine.describe(access, 'customers');
+  await server.engine.create(access, { collection: 'customers', records });
+  const { relations } = server.engine.describe(access, 'customers');
   const relation = relations.find(({ kind, to }) => kind === 'many' && to === 'customers')!.name;
   const { browser, page, taken, state } = await ask('customers', `${customer!.id}`, { relation });
   const offered = options(page.html);
   expect([offered.length, offered.some(([, label]) => label!.startsWith('Zoe Zz10 ('))]).toEqual([50, true]);
   expect(read(page)).toContain('The list shows only the first 50');
-  const [last] = await place.ask("SELECT id FROM customers WHERE last_name = 'Zz69'");
+  const [last] = await server.ask("SELECT id FROM customers WHERE last_name = 'Zz69'");
   const none = await browser.press(page, 'choose', {});
   expect([none.status, read(none).includes('choose a record, or enter its id')]).toEqual([400, true]);
   for (const wrong of [`${customer!.id}`, 'no number', '1|2']) {

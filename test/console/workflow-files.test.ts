@@ -6,7 +6,7 @@ import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { hashToken } from '../../src/core/secret.ts';
 import type { Account, Browser, Page } from '../oauth/flow.ts';
-import { csrfOf, openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, csrfOf, openConsoleServer, read } from './console-server.ts';
 
 const LIMIT = 400_000;
 const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
@@ -40,21 +40,21 @@ function customize(agent: HeadlessAgent): void {
   );
 }
 
-let place: Place;
+let server: ConsoleTestServer;
 const people: Record<string, { readonly account: Account; readonly browser: Browser }> = {};
 beforeAll(async () => {
-  place = await openPlace({ app: { customize }, env: { SERVICE_FILE_LIMIT_BYTES: `${LIMIT}` } });
-  await place.store.permissions.setRole('Clerk', { '*': all });
+  server = await openConsoleServer({ app: { customize }, env: { SERVICE_FILE_LIMIT_BYTES: `${LIMIT}` } });
+  await server.store.permissions.setRole('Clerk', { '*': all });
   for (const [name, level] of [
     ['olga', 'editor'],
     ['oli', 'editor'],
     ['omar', 'user'],
   ] as const) {
-    const account = await place.addUser({ email: `${name}@example.com`, team: 'Operations', role: 'Clerk', level });
-    people[name] = { account, browser: (await place.browse(account)).browser };
+    const account = await server.addUser({ email: `${name}@example.com`, team: 'Operations', role: 'Clerk', level });
+    people[name] = { account, browser: (await server.browse(account)).browser };
   }
 });
-afterAll(() => place?.stop());
+afterAll(() => server?.stop());
 beforeEach(() => {
   got.length = 0;
   fails = false;
@@ -63,16 +63,16 @@ beforeEach(() => {
 let made = 0;
 /** A run of Olga's that waits at the form of the action. */
 async function ask(action = 'Attach'): Promise<string> {
-  const { id: by } = await place.userOf(people.olga!.account);
-  const { renderingId } = (await place.store.permissions.caller(by))!;
+  const { id: by } = await server.userOf(people.olga!.account);
+  const { renderingId } = (await server.store.permissions.caller(by))!;
   const about = { name: `Attach ${++made}`, collection: 'orders' };
   const definition = JSON.stringify({
     ...about,
     steps: [{ id: 'one', type: 'trigger-action', action, mode: 'automatic' }],
   });
-  const { id } = await place.store.workflows.publish({ ...about, renderingId, concurrency: null, by, definition });
+  const { id } = await server.store.workflows.publish({ ...about, renderingId, concurrency: null, by, definition });
   const { browser } = people.olga!;
-  const started = await browser.press(await browser.open(place.at(`/workflows/${id}`)), 'start', { record: '1' });
+  const started = await browser.press(await browser.open(server.at(`/workflows/${id}`)), 'start', { record: '1' });
   const runId = /\/runs\/([\w-]{36})/.exec(started.url)![1]!;
   await until(runId, 'awaiting-input', 'form');
   return runId;
@@ -80,14 +80,14 @@ async function ask(action = 'Attach'): Promise<string> {
 
 async function until(runId: string, state: string, reason: string | null = null): Promise<void> {
   const now = async () => {
-    const run = (await place.store.runs.find(runId))!;
+    const run = (await server.store.runs.find(runId))!;
     return [run.state, run.reason];
   };
   for (let i = 0; i < 400 && `${await now()}` !== `${[state, reason]}`; i++) await systemClock.sleep(25);
   expect(await now()).toEqual([state, reason]);
 }
 
-const see = (runId: string, name = 'olga') => people[name]!.browser.open(place.at(`/runs/${runId}`));
+const see = (runId: string, name = 'olga') => people[name]!.browser.open(server.at(`/runs/${runId}`));
 const file = (name: string, text: string, type = 'text/csv') => new File([text], name, { type });
 
 /** Sends the form of the page with these values. */
@@ -106,8 +106,8 @@ async function send(
 }
 
 const kept = async () => {
-  const { id } = await place.userOf(people.olga!.account);
-  return place.store.files.countOf(id);
+  const { id } = await server.userOf(people.olga!.account);
+  return server.store.files.countOf(id);
 };
 
 test('what is chosen on the page is what the action is given, and nothing of it stays', async () => {
@@ -149,7 +149,7 @@ test('what is missing, of a wrong kind or no file at all is refused with what to
   }
   const kind = await send(page, { ...words, 'value.Invoice': file('a.exe', 'MZ') });
   expect([kind.status, /pdf.*csv/.test(read(kind))]).toEqual([400, true]);
-  expect([got, await kept(), (await place.store.runs.find(runId))!.state]).toEqual([[], 0, 'awaiting-input']);
+  expect([got, await kept(), (await server.store.runs.find(runId))!.state]).toEqual([[], 0, 'awaiting-input']);
 });
 
 test('too large: told on the page before anything is read, and by the byte', async () => {
@@ -164,7 +164,7 @@ test('too large: told on the page before anything is read, and by the byte', asy
   expect(
     (await send(page, { 'value.Invoice': file('a.csv', 'x'), 'value.Pictures': together, 'value.Words': 'x' })).status,
   ).toBe(413);
-  expect([got, await kept(), (await place.store.runs.find(runId))!.state]).toEqual([[], 0, 'awaiting-input']);
+  expect([got, await kept(), (await server.store.runs.find(runId))!.state]).toEqual([[], 0, 'awaiting-input']);
   await send(page, { 'value.Invoice': file('a.csv', 'x'.repeat(LIMIT)), 'value.Words': 'x' });
   await until(runId, 'succeeded');
 });
@@ -192,7 +192,7 @@ test('a body of files is taken of nobody who is not signed in, from no other sit
   const same = { 'sec-fetch-site': 'same-origin' };
   const stranger = await fetch(page.url, { ...post('', same).init, redirect: 'manual' });
   const foreign = await people.olga!.browser.open(page.url, post('', { 'sec-fetch-site': 'cross-site' }).init);
-  const other = await people.olga!.browser.open(place.at('/account'), post('', same).init);
+  const other = await people.olga!.browser.open(server.at('/account'), post('', same).init);
   const notHis = await people.omar!.browser.open(page.url, post('', same).init);
   expect([stranger.status, foreign.status, other.status, notHis.status]).toEqual([413, 413, 413, 403]);
   const parts = new FormData();
@@ -205,20 +205,20 @@ test('a body of files is taken of nobody who is not signed in, from no other sit
   expect([many.status, broken.status, got]).toEqual([400, 400, []]);
 });
 
-test('a second person says yes to a file that he is told of; that of another run opens nothing', async () => {
+test('a second person approves a named file; files of other runs cannot be opened', async () => {
   const runId = await ask('Attach twice seen');
   await send(await see(runId), { 'value.Invoice': file('bill.pdf', '%PDF-1', 'application/pdf'), 'value.Words': 'x' });
   await until(runId, 'awaiting-input', 'approval');
   expect(await kept()).toBe(1);
-  const [asked] = await place.store.runs.steps(runId);
+  const [asked] = await server.store.runs.steps(runId);
   const { values } = asked!.data as { values: Record<string, unknown> };
   expect(JSON.stringify(values.Invoice)).toMatch(/^{"\$fileOfRun":"[\w-]{43}","name":"bill.pdf"/);
   // Reuses the file's key in another run: in a form, and in a workflow definition.
   const thief = await ask();
   const forged = await send(await see(thief), { 'value.Invoice': JSON.stringify(values.Invoice), 'value.Words': 'x' });
   expect(forged.status).toBe(400);
-  const { id: by } = await place.userOf(people.olga!.account);
-  const { renderingId } = (await place.store.permissions.caller(by))!;
+  const { id: by } = await server.userOf(people.olga!.account);
+  const { renderingId } = (await server.store.permissions.caller(by))!;
   const about = { name: 'Thief', collection: 'orders' };
   const step = {
     id: 'one',
@@ -227,19 +227,19 @@ test('a second person says yes to a file that he is told of; that of another run
     mode: 'automatic',
     values: { ...values, Words: 'mine' },
   };
-  const workflow = await place.store.workflows.publish({
+  const workflow = await server.store.workflows.publish({
     ...{ ...about, renderingId, concurrency: null, by },
     definition: JSON.stringify({ ...about, steps: [step] }),
   });
   const { browser } = people.olga!;
-  const started = await browser.press(await browser.open(place.at(`/workflows/${workflow.id}`)), 'start', {
+  const started = await browser.press(await browser.open(server.at(`/workflows/${workflow.id}`)), 'start', {
     record: '2',
   });
   const defined = /\/runs\/([\w-]{36})/.exec(started.url)![1]!;
   await until(defined, 'awaiting-input', 'form');
   const other = await ask('Attach twice seen');
   // The end of another run that names the key does not delete the file; a Json field may hold any value.
-  await place.store.runs.answer(other, { position: 1, by, value: { decision: 'decline', values } });
+  await server.store.runs.answer(other, { position: 1, by, value: { decision: 'decline', values } });
   await until(other, 'failed');
   expect(got).toEqual([]);
   const page = await see(runId, 'oli');
@@ -249,7 +249,7 @@ test('a second person says yes to a file that he is told of; that of another run
   expect([got, await kept()]).toEqual([[['x', ['bill.pdf', 'application/pdf', '%PDF-1', 6], []]], 0]);
 });
 
-test('a file that is to be agreed to can be opened by who may agree, until it is', async () => {
+test('users who can approve a file can open it until they decide', async () => {
   const runId = await ask('Attach twice seen');
   const page = '<script>alert(1)</script>';
   await send(await see(runId), {
@@ -289,7 +289,7 @@ test('a file that is to be agreed to can be opened by who may agree, until it is
     'files/-1?asked=1',
   ];
   for (const one of wrong)
-    expect([one, (await open(`${place.at(`/runs/${runId}`)}/${one}`)).status]).toEqual([one, 404]);
+    expect([one, (await open(`${server.at(`/runs/${runId}`)}/${one}`)).status]).toEqual([one, 404]);
   // Refused to a user who may not see the run, and without a session.
   expect((await open(first, 'omar')).status).toBe(404);
   expect((await fetch(first, { redirect: 'manual' })).status).toBe(303);
@@ -315,13 +315,13 @@ test('of a run that ends without the action no file is left', async () => {
   await people.olga!.browser.press(await see(cancelled), 'cancel');
   await until(cancelled, 'cancelled');
   const overApi = await answered();
-  const { id: userId } = await place.userOf(people.olga!.account);
-  const { secret } = await place.store.tokens.create({ userId, name: 'to end runs', scopes: ['all'] });
-  const runs = `${place.address}/v1/project/My%20project/environment/Production/workflow-runs`;
+  const { id: userId } = await server.userOf(people.olga!.account);
+  const { secret } = await server.store.tokens.create({ userId, name: 'to end runs', scopes: ['all'] });
+  const runs = `${server.address}/v1/project/My%20project/environment/Production/workflow-runs`;
   const headers = { authorization: `Bearer ${secret}` };
   expect((await fetch(`${runs}/${overApi}/cancel`, { method: 'POST', headers })).status).toBe(200);
-  await place.store.activity.flush();
-  const [told] = await place.store.activity.search({ action: 'abortWorkflow', limit: 1 });
+  await server.store.activity.flush();
+  const [told] = await server.store.activity.search({ action: 'abortWorkflow', limit: 1 });
   expect(told?.workflow?.runId).toBe(overApi);
   const unsure = await ask();
   fails = true;
@@ -349,9 +349,9 @@ test('an action that breaks finds the file again when it is to be done again; on
   const other = await ask('Attach twice seen');
   await send(await see(other), { 'value.Invoice': file('a.csv', 'gone'), 'value.Words': 'x' });
   await until(other, 'awaiting-input', 'approval');
-  const [asks] = await place.store.runs.steps(other);
+  const [asks] = await server.store.runs.steps(other);
   const { Invoice } = (asks!.data as { values: { Invoice: { $fileOfRun: string } } }).values;
-  await place.store.files.remove(hashToken(Invoice.$fileOfRun));
+  await server.store.files.remove(hashToken(Invoice.$fileOfRun));
   await people.oli!.browser.press(await see(other, 'oli'), 'confirm');
   await until(other, 'awaiting-input', 'form');
   const asked = await see(other);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import { callTool } from '../app/call.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
-import { openPlace, type Place } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
 
 const run = promisify(execFile);
 
@@ -21,15 +21,15 @@ const definition = {
 };
 
 describe.skipIf(!hasChromium)('in a browser', () => {
-  let place: Place;
+  let server: ConsoleTestServer;
   let browser: Browser;
   beforeAll(async () => {
-    place = await openPlace({ app: { customize: customizeDemo } });
+    server = await openConsoleServer({ app: { customize: customizeDemo } });
     browser = await openChromium();
   });
   afterAll(async () => {
     await browser.close();
-    await place.stop();
+    await server.stop();
   });
 
   test('the line of curl starts a run, a person answers it, and an assistant is told', {
@@ -40,9 +40,9 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     const violations: string[] = [];
     context.on('console', (message) => /Content Security/.test(message.text()) && violations.push(message.text()));
     const tab = await context.newPage();
-    await tab.goto(place.at('/workflows/new'));
-    await tab.getByLabel('E-mail').fill(place.account.email);
-    await tab.getByLabel('Password').fill(place.account.password);
+    await tab.goto(server.at('/workflows/new'));
+    await tab.getByLabel('E-mail').fill(server.account.email);
+    await tab.getByLabel('Password').fill(server.account.password);
     await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
     await tab.getByLabel('Definition (JSON)').fill(JSON.stringify(definition));
     await tab.getByRole('button', { name: 'Save and publish' }).click();
@@ -51,14 +51,14 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.getByRole('status').getByText('Copied').waitFor();
     const line = `${await tab.evaluate('navigator.clipboard.readText()')}`;
 
-    const { id: userId } = place.ada;
+    const { id: userId } = server.ada;
     const tokenFor = async (...scopes: string[]) =>
-      (await place.store.tokens.create({ userId, name: scopes.join(), scopes })).secret;
+      (await server.store.tokens.create({ userId, name: scopes.join(), scopes })).secret;
     const env = { PATH: process.env.PATH ?? '', PORTICO_TOKEN: await tokenFor('workflows:trigger') };
     const { stdout } = await run('sh', ['-c', `${line} --silent`], { env });
     const { runId } = JSON.parse(stdout) as { runId: string };
 
-    await tab.goto(place.at('/runs'));
+    await tab.goto(server.at('/runs'));
     await tab
       .getByRole('main')
       .getByRole('link', { name: /20\d\d/ })
@@ -68,7 +68,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.reload();
     await tab.getByText('Order 1: is it meant?').waitFor();
     const assistant = await tokenFor('mcp:read', 'mcp:action');
-    const ask = () => callTool(place.mcpUrl, assistant, 'getWorkflowRun', { runId });
+    const ask = () => callTool(server.mcpUrl, assistant, 'getWorkflowRun', { runId });
     const before = await ask();
     await tab.getByRole('button', { name: 'Mark as done' }).click();
     // The page refreshes itself until the run ends.
@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     expect(before).toMatchObject({
       json: {
         state: 'awaiting-input',
-        waitsFor: { step: 'Call the customer', answerAt: place.at(`/runs/${runId}`) },
+        waitsFor: { step: 'Call the customer', answerAt: server.at(`/runs/${runId}`) },
       },
     });
     expect(after).toMatchObject({

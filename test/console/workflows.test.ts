@@ -5,15 +5,15 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { RunState } from '../../src/store/workflows/types.ts';
 import type { Account, Browser, Page } from '../oauth/flow.ts';
 import { openRemote } from '../workflow/remote/server.ts';
-import { openPlace, type Place, read } from './place.ts';
+import { type ConsoleTestServer, openConsoleServer, read } from './console-server.ts';
 
-let place: Place;
+let testServer: ConsoleTestServer;
 const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
 const people: Record<string, Account> = {};
 
 beforeAll(async () => {
-  place = await openPlace({ env: { SERVICE_REMOTE_HOSTS: '127.0.0.1' } });
-  const { store } = place;
+  testServer = await openConsoleServer({ env: { SERVICE_REMOTE_HOSTS: '127.0.0.1' } });
+  const { store } = testServer;
   for (const [name, team, role, level] of [
     ['olga', 'Operations', 'Clerk', 'editor'],
     ['oli', 'Operations', 'Clerk', 'editor'],
@@ -21,12 +21,12 @@ beforeAll(async () => {
     ['ole', 'Operations', 'Narrow', 'editor'],
     ['nora', 'North', 'Clerk', 'editor'],
   ] as const) {
-    people[name] = await place.addUser({ email: `${name}@example.com`, firstName: name, team, role, level });
+    people[name] = await testServer.addUser({ email: `${name}@example.com`, firstName: name, team, role, level });
   }
   await store.permissions.setRole('Clerk', { '*': all });
   await store.permissions.setRole('Narrow', { customers: all });
 });
-afterAll(() => place?.stop());
+afterAll(() => testServer?.stop());
 
 const steps = [
   { id: 'look', type: 'guidance', title: 'Ask the customer', text: 'Call {{record.id}}.', next: 'decide' },
@@ -46,9 +46,9 @@ const onRecord = (step: object) => definition({ steps: [{ id: 'one', ...step }] 
 
 const sessions = new Map<string, Browser>();
 async function visit(name: string, page: string): Promise<{ browser: Browser; page: Page }> {
-  const browser = sessions.get(name) ?? (await place.browse(people[name]!)).browser;
+  const browser = sessions.get(name) ?? (await testServer.browse(people[name]!)).browser;
   sessions.set(name, browser);
-  return { browser, page: await browser.open(place.at(page)) };
+  return { browser, page: await browser.open(testServer.at(page)) };
 }
 /** Enters a definition in the editor and presses a button. */
 async function edit(name: string, page: string, text: string, button = 'save'): Promise<Page> {
@@ -63,20 +63,20 @@ const posted = (form: Record<string, string>): RequestInit => ({
 });
 let made = 0;
 async function publish(more: object = {}): Promise<string> {
-  const olga = await place.userOf(people.olga!);
-  const { renderingId } = (await place.store.permissions.caller(olga.id))!;
+  const olga = await testServer.userOf(people.olga!);
+  const { renderingId } = (await testServer.store.permissions.caller(olga.id))!;
   const given = definition({ name: `Check ${++made}`, ...more });
   const { name, collection } = given;
   const wish = { renderingId, name, collection, concurrency: null, by: olga.id };
-  return (await place.store.workflows.publish({ ...wish, definition: JSON.stringify(given) })).id;
+  return (await testServer.store.workflows.publish({ ...wish, definition: JSON.stringify(given) })).id;
 }
 /** Polls until the run has the state; runs execute in this process. */
 async function until(runId: string, state: RunState): Promise<void> {
   for (let i = 0; i < 400; i++) {
-    if ((await place.store.runs.find(runId))?.state === state) return;
+    if ((await testServer.store.runs.find(runId))?.state === state) return;
     await systemClock.sleep(25);
   }
-  expect((await place.store.runs.find(runId))?.state).toBe(state);
+  expect((await testServer.store.runs.find(runId))?.state).toBe(state);
 }
 
 describe('the list and the editor', () => {
@@ -127,13 +127,13 @@ describe('the list and the editor', () => {
       "'orders' has no action 'refnd'",
     ],
   ])('%s is told with its line, and what was typed stays', async (_what, text, line, said) => {
-    const before = (await place.store.workflows.list({})).length;
+    const before = (await testServer.store.workflows.list({})).length;
     const page = await edit('olga', '/workflows/new', text);
     expect(page.status).toBe(400);
     expect(read(page)).toContain(`Line ${line}.`);
     expect(read(page).replace(/&#39;/g, "'")).toContain(said);
     expect(page.html).toContain('aria-invalid="true"');
-    expect((await place.store.workflows.list({})).length).toBe(before);
+    expect((await testServer.store.workflows.list({})).length).toBe(before);
   });
 
   test('who names what is not there is told what there is, in the words of the console', async () => {
@@ -153,10 +153,10 @@ describe('the list and the editor', () => {
   });
 
   test('check draws and saves nothing', async () => {
-    const before = (await place.store.workflows.list({})).length;
+    const before = (await testServer.store.workflows.list({})).length;
     const page = await edit('olga', '/workflows/new', JSON.stringify(definition({ name: 'Drawn' })), 'check');
     expect([page.status, page.html.includes('Diagram of Drawn')]).toEqual([200, true]);
-    expect((await place.store.workflows.list({})).length).toBe(before);
+    expect((await testServer.store.workflows.list({})).length).toBe(before);
   });
 
   test('of two who began with one version, the later is shown both, and can save with open eyes', async () => {
@@ -172,7 +172,7 @@ describe('the list and the editor', () => {
     expect(late.html).toContain('Theirs');
     const saved = await mine.browser.press(late, 'save', { definition: JSON.stringify(definition({ name: 'Mine' })) });
     expect(read(saved)).toContain('Mine');
-    expect(await place.store.workflows.find(id)).toMatchObject({ name: 'Mine', version: 3 });
+    expect(await testServer.store.workflows.find(id)).toMatchObject({ name: 'Mine', version: 3 });
     const old = await visit('omar', `/workflows/${id}/versions/2`);
     expect(read(old.page)).toContain('Theirs, version 2'.replace('Theirs', 'Mine'));
     expect((await visit('omar', `/workflows/${id}/versions/9`)).page.status).toBe(404);
@@ -191,16 +191,16 @@ describe('the list and the editor', () => {
       [`/workflows/${id}`, { action: 'pause' }],
       [`/workflows/${id}/edit`, { action: 'save', since: '1', definition: JSON.stringify(definition()) }],
     ] as const) {
-      expect((await browser.open(place.at(to), posted({ csrf, ...form }))).status).toBe(403);
+      expect((await browser.open(testServer.at(to), posted({ csrf, ...form }))).status).toBe(403);
     }
-    expect(await place.store.workflows.find(id)).toMatchObject({ version: 1, isActive: true });
+    expect(await testServer.store.workflows.find(id)).toMatchObject({ version: 1, isActive: true });
   });
 
   test('one that code defines is shown and not changed', async () => {
     const code = { name: 'In code', collection: 'orders', concurrency: null };
     const text = JSON.stringify({ ...definition(), name: 'In code' });
-    await place.store.workflows.publishCode([{ ...code, definition: text, teams: ['Operations'] }]);
-    const { id } = (await place.store.workflows.list({})).find(({ name }) => name === 'In code')!;
+    await testServer.store.workflows.publishCode([{ ...code, definition: text, teams: ['Operations'] }]);
+    const { id } = (await testServer.store.workflows.list({})).find(({ name }) => name === 'In code')!;
     const { page } = await visit('olga', `/workflows/${id}/edit`);
     expect([page.html.includes('<textarea'), read(page).includes('Change it there')]).toEqual([false, true]);
     expect((await visit('olga', `/workflows/${id}`)).page.html).not.toContain('value="pause"');
@@ -224,8 +224,8 @@ describe('the webhook', () => {
     const { browser, page } = await visit('olga', `/workflows/${id}`);
     const on = await browser.press(page, 'enable');
     const address = addressIn(on)!;
-    const { id: userId } = await place.userOf(people.omar!);
-    const { secret } = await place.store.tokens.create({ userId, name: 'ci', scopes: ['workflows:trigger'] });
+    const { id: userId } = await testServer.userOf(people.omar!);
+    const { secret } = await testServer.store.tokens.create({ userId, name: 'ci', scopes: ['workflows:trigger'] });
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
     const trigger = async (to: string, record: string) =>
       (await fetch(to, { method: 'POST', headers, body: JSON.stringify({ record_id: record }) })).status;
@@ -241,7 +241,7 @@ describe('the webhook', () => {
     const inside = await browser.press(reloaded, 'trigger-settings', { callback: 'https://10.0.0.5/x' });
     expect([inside.status, inside.html.includes('10.0.0.5 is not a public host.')]).toEqual([400, true]);
     await browser.press(wrong, 'trigger-settings', { callback: 'https://example.com/x', signed: 'yes' });
-    expect((await place.store.workflows.find(id))?.trigger).toMatchObject({
+    expect((await testServer.store.workflows.find(id))?.trigger).toMatchObject({
       callbackUrl: 'https://example.com/x',
       needsSignature: true,
     });
@@ -255,8 +255,8 @@ describe('the webhook', () => {
     });
     const { browser, page } = await visit('olga', `/workflows/${id}`);
     const address = addressIn(await browser.press(page, 'enable'))!;
-    const { id: userId } = await place.userOf(people.omar!);
-    const { secret, token } = await place.store.tokens.create({
+    const { id: userId } = await testServer.userOf(people.omar!);
+    const { secret, token } = await testServer.store.tokens.create({
       userId,
       name: 'of a day',
       scopes: ['workflows:trigger'],
@@ -266,11 +266,11 @@ describe('the webhook', () => {
       fetch(address, { method: 'POST', headers, body: JSON.stringify({ record_id: record }) });
     const { runId } = (await (await trigger('9')).json()) as { runId: string };
     await until(runId, 'awaiting-input');
-    await place.store.tokens.revoke(token.id);
+    await testServer.store.tokens.revoke(token.id);
     expect((await trigger('10')).status).toBe(401);
     const asked = await visit('omar', `/runs/${runId}`);
     await asked.browser.press(asked.page, 'done');
-    for (let i = 0; i < 400 && (await place.store.runs.find(runId))?.reason !== 'confirmation'; i++) {
+    for (let i = 0; i < 400 && (await testServer.store.runs.find(runId))?.reason !== 'confirmation'; i++) {
       await systemClock.sleep(25);
     }
     const confirm = await visit('omar', `/runs/${runId}`);
@@ -284,22 +284,22 @@ describe('the webhook', () => {
     expect(page.html).not.toContain('Webhook');
     const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)![1]!;
     for (const action of ['enable', 'disable', 'regenerate', 'secret', 'trigger-settings']) {
-      expect((await browser.open(place.at(`/workflows/${id}`), posted({ csrf, action }))).status).toBe(403);
+      expect((await browser.open(testServer.at(`/workflows/${id}`), posted({ csrf, action }))).status).toBe(403);
     }
-    expect((await place.store.workflows.find(id))?.trigger).toMatchObject({ isEnabled: false, version: 0 });
+    expect((await testServer.store.workflows.find(id))?.trigger).toMatchObject({ isEnabled: false, version: 0 });
   });
 });
 
 describe('a run', () => {
   /** A run of Omar's that this process is executing. */
   const hold = async () => {
-    const workflow = (await place.store.workflows.find(await publish()))!;
-    const { id: userId } = await place.userOf(people.omar!);
+    const workflow = (await testServer.store.workflows.find(await publish()))!;
+    const { id: userId } = await testServer.userOf(people.omar!);
     const run = { workflow, userId, recordId: '11', origin: 'console', originName: 'Console' } as const;
-    const created = await place.store.runs.create(run);
+    const created = await testServer.store.runs.create(run);
     if (created.state !== 'created') return expect.fail(created.state);
     const { runId } = created;
-    const [claim] = await place.store.runs.claim({ owner: 'test', leaseMs: 60_000, limit: 1, ids: [runId] });
+    const [claim] = await testServer.store.runs.claim({ owner: 'test', leaseMs: 60_000, limit: 1, ids: [runId] });
     return { runId, claim: claim ?? expect.fail('not claimed') };
   };
 
@@ -318,7 +318,7 @@ describe('a run', () => {
     const late = await browser.press(first, 'done');
     expect(read(late)).toMatch(/Another person answered first/);
     for (let i = 0; i < 400; i++) {
-      const run = await place.store.runs.find(runId);
+      const run = await testServer.store.runs.find(runId);
       if (run?.state === 'awaiting-input' && run.stepId === 'decide') break;
       await systemClock.sleep(25);
     }
@@ -328,7 +328,7 @@ describe('a run', () => {
     expect([wrong.status, read(wrong).includes('a value is required')]).toEqual([400, true]);
     await browser.press(second, 'choose', { 'value.option': 'yes' });
     for (let i = 0; i < 400; i++) {
-      const run = await place.store.runs.find(runId);
+      const run = await testServer.store.runs.find(runId);
       if (run?.state === 'awaiting-input' && run.stepId === 'note') break;
       await systemClock.sleep(25);
     }
@@ -354,7 +354,7 @@ describe('a run', () => {
     await until(runId, 'awaiting-input');
     const ended = await browser.press((await visit('omar', `/runs/${runId}`)).page, 'cancel');
     expect(read(ended)).toContain('Cancelled');
-    expect((await place.store.runs.find(runId))?.state).toBe('cancelled');
+    expect((await testServer.store.runs.find(runId))?.state).toBe('cancelled');
     // No step waits any more.
     expect(read(ended)).toContain('no answer');
     expect(ended.html).not.toMatch(/class="step waiting"|>waiting</);
@@ -362,9 +362,9 @@ describe('a run', () => {
 
   test('one that ended where a change was cut off says that nobody knows whether it was made', async () => {
     const { runId, claim } = await hold();
-    await place.store.runs.begin(claim, 'look');
+    await testServer.store.runs.begin(claim, 'look');
     await visit('omar', `/runs/${runId}`).then(({ browser, page }) => browser.press(page, 'cancel'));
-    await place.store.runs.endCancelled(claim);
+    await testServer.store.runs.endCancelled(claim);
     const { page } = await visit('omar', `/runs/${runId}`);
     expect(read(page)).toContain('The outcome of its last step is unknown. Check the record.');
     expect(page.html).toMatch(/class="step unknown"/);
@@ -392,7 +392,7 @@ describe('a run', () => {
       await renewal(runId, '?renewed=120'),
       await renewal(runId, '?renewed=x'),
     ]).toEqual([undefined, at(1), at(8), undefined, at(1)]);
-    await place.store.runs.finish(claim, { stepId: 'look', state: 'done', outcome: {}, next: null });
+    await testServer.store.runs.finish(claim, { stepId: 'look', state: 'done', outcome: {}, next: null });
     expect(await renewal(runId)).toBeUndefined();
     expect(read((await visit('omar', `/runs/${runId}`)).page)).toContain('Completed.');
   });
@@ -402,7 +402,7 @@ describe('a run', () => {
     const { browser, page } = await visit('omar', `/runs/${runId}`);
     const asked = await browser.press(page, 'cancel');
     expect(read(asked)).toContain('Cancelling before the next step.');
-    await place.store.runs.finish(claim, { stepId: 'look', state: 'done', outcome: {}, next: null });
+    await testServer.store.runs.finish(claim, { stepId: 'look', state: 'done', outcome: {}, next: null });
     const over = read((await visit('omar', `/runs/${runId}`)).page);
     expect(over).toContain('Succeeded');
     expect(over).toContain('The cancellation came too late');
@@ -445,8 +445,8 @@ test('a place in a text is found by its path', () => {
 test('what a remote tool says that fails is shown to the user of the run alone', async () => {
   const remote = await openRemote();
   remote.said = 'no such card 4242 <b>\u202e';
-  const olga = await place.userOf(people.olga!);
-  await place.store.remotes.add({ name: 'till', url: remote.url, signIn: 'none', addedBy: olga.id });
+  const olga = await testServer.userOf(people.olga!);
+  await testServer.store.remotes.add({ name: 'till', url: remote.url, signIn: 'none', addedBy: olga.id });
   const call = { id: 'call', type: 'mcp', server: 'till', tool: 'fail', mode: 'automatic', allowChanges: true };
   const id = await publish({
     steps: [
@@ -455,9 +455,9 @@ test('what a remote tool says that fails is shown to the user of the run alone',
     ],
   });
   expect(read((await visit('olga', `/workflows/${id}`)).page)).toContain('error: again');
-  const workflow = (await place.store.workflows.find(id))!;
+  const workflow = (await testServer.store.workflows.find(id))!;
   const wish = { workflow, recordId: '1', userId: olga.id, origin: 'webhook', originName: 'ci' } as const;
-  const created = await place.store.runs.create(wish);
+  const created = await testServer.store.runs.create(wish);
   const runId = created.state === 'created' ? created.runId : '';
   await until(runId, 'failed');
   const { page } = await visit('olga', `/runs/${runId}`);

@@ -5,13 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { createPerson } from '../clients/person.ts';
 import { sessionToken, whoAmI } from '../rest/front-end.ts';
 import { hosts } from './hosts.ts';
-import { account, ask, json, openPlace } from './place.ts';
+import { account, ask, json, openMountedAgent } from './mounted-agent.ts';
 
 describe.each(hosts)('$name', (row) => {
   test.each(['before', 'after'] as const)(
     'the HTTP API, and a client that signs in and calls: mounted %s what the application has',
     async (order) => {
-      const { agent, origin } = await openPlace(row, { order });
+      const { agent, origin } = await openMountedAgent(row, { order });
       const { server } = await agent.start();
       const api = `${origin}/service`;
       const token = await sessionToken(api, account);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { sessionToken, whoAmI } from '../rest/front-end.ts';
 import { hosts } from './hosts.ts';
-import { account, ask, json, openBare, openPlace } from './place.ts';
+import { account, ask, json, openBare, openMountedAgent } from './mounted-agent.ts';
 
 const hosting = hosts.filter(({ hasRoutes }) => hasRoutes);
 
@@ -56,7 +56,7 @@ const visitAll = async (origin: string) => {
 
 describe.each(hosting)('$name', (row) => {
   test('the application answers as if nobody was mounted, before the start, during it and after the end', async () => {
-    const [{ agent, origin }, bare] = [await openPlace(row), await openBare(row)];
+    const [{ agent, origin }, bare] = [await openMountedAgent(row), await openBare(row)];
     const expected = await visitAll(bare);
     const ours = async () => [
       await ask(origin, '/data/mcp', json('{}')),
@@ -81,7 +81,7 @@ describe.each(hosting)('$name', (row) => {
   });
 
   test('without mountAiMcpServer the paths of MCP are the application’s, and the HTTP API is there', async () => {
-    const [{ agent, origin }, bare] = [await openPlace(row, { basePath: null }), await openBare(row)];
+    const [{ agent, origin }, bare] = [await openMountedAgent(row, { basePath: null }), await openBare(row)];
     const theirs = ['/mcp', '/oauth/token', '/oauth/callback', '/.well-known/oauth-authorization-server'];
     const asked = async (at: string) => {
       const seen = [];
@@ -102,7 +102,7 @@ describe.each(hosting)('$name', (row) => {
 });
 
 test('on a server of its own, what is not ours is nobody’s, before the start of MCP or without it', async () => {
-  const { agent, origin } = await openPlace(hosts.at(-1)!, { basePath: null });
+  const { agent, origin } = await openMountedAgent(hosts.at(-1)!, { basePath: null });
   await agent.start();
   expect([
     agent.standaloneServerPort,

@@ -7,10 +7,19 @@ import { withoutTools } from '../../src/mcp/results/absent-tools.ts';
 import { toolNames } from '../../src/mcp/tools.ts';
 import { createRandom } from '../agent/oracle/random.ts';
 import { ask } from './asking.ts';
-import { type House, type HouseOptions, legacy, modern, notes, openHouse, post, withExtras } from './house.ts';
+import {
+  legacy,
+  type McpTestServer,
+  type McpTestServerOptions,
+  modern,
+  notes,
+  openMcpServer,
+  post,
+  withExtras,
+} from './mcp-server.ts';
 
-let house: House | undefined;
-afterEach(() => house?.close());
+let server: McpTestServer | undefined;
+afterEach(() => server?.close());
 
 const people = {
   name: 'people',
@@ -26,8 +35,8 @@ const people = {
 };
 const linked = { ...notes, foreignKeys: [{ columns: ['owner'], table: 'people', targetColumns: ['id'] }] };
 
-const open = (options: HouseOptions = {}) =>
-  openHouse({
+const open = (options: McpTestServerOptions = {}) =>
+  openMcpServer({
     source: createMemorySource('memory', [people, linked]),
     customize: withExtras('notes'),
     workflowOn: 'notes',
@@ -88,7 +97,7 @@ interface Said {
 }
 
 /** Descriptions and contents of prompts and resources. */
-async function shelf(at: House, authorization: string): Promise<[string, string][]> {
+async function shelf(at: McpTestServer, authorization: string): Promise<[string, string][]> {
   const ask = async (
     method: string,
     params: { readonly uri?: string } & Record<string, unknown> = {},
@@ -129,7 +138,7 @@ function saidIn(value: unknown): string {
 }
 
 /** Texts that are empty or mention a tool that this caller lacks. */
-async function misled(at: House, token = 'user-2'): Promise<{ asked: number; wrong: string[] }> {
+async function misled(at: McpTestServer, token = 'user-2'): Promise<{ asked: number; wrong: string[] }> {
   const authorization = `Bearer ${token}`;
   const { body } = await post(at, legacy('tools/list'), { authorization });
   const { tools } = (body as { result: { tools: Listed[] } }).result;
@@ -166,40 +175,40 @@ async function misled(at: House, token = 'user-2'): Promise<{ asked: number; wro
 
 describe('no text names a tool that the caller is not shown', () => {
   test.each(toolNames)('only %s is enabled', async (name) => {
-    house = await open({ settings: { enabledTools: [name] } });
-    const { asked, wrong } = await misled(house);
+    server = await open({ settings: { enabledTools: [name] } });
+    const { asked, wrong } = await misled(server);
     expect(wrong).toEqual([]);
     expect(asked).toBeGreaterThan(5);
   });
 
   test.each(toolNames)('all but %s are enabled', async (name) => {
-    house = await open({ settings: { enabledTools: toolNames.filter((each) => each !== name) } });
-    expect((await misled(house)).wrong).toEqual([]);
+    server = await open({ settings: { enabledTools: toolNames.filter((each) => each !== name) } });
+    expect((await misled(server)).wrong).toEqual([]);
   });
 
   // Also covers texts that depend on several tools.
   test.each(Array.from({ length: 8 }, (_, at) => at + 1))('random ones, seed %i', async (seed) => {
     const random = createRandom(seed);
     const enabledTools = random.some(toolNames, 2, toolNames.length - 2);
-    house = await open({ settings: { enabledTools } });
-    expect((await misled(house)).wrong, enabledTools.join(' ')).toEqual([]);
+    server = await open({ settings: { enabledTools } });
+    expect((await misled(server)).wrong, enabledTools.join(' ')).toEqual([]);
   });
 
   test.each(['user-2', 'reader-2'])('the scopes of %s', async (token) => {
-    house = await open();
-    expect((await misled(house, token)).wrong).toEqual([]);
+    server = await open();
+    expect((await misled(server, token)).wrong).toEqual([]);
   });
 
   test('a role that may only browse', async () => {
-    const access: HouseOptions['access'] = (id) => {
+    const access: McpTestServerOptions['access'] = (id) => {
       const full = fullAccess({
         ...{ id, email: 'ada@example.test', firstName: 'Ada', lastName: 'Byron', team: 'Operations', role: 'Member' },
         ...{ tags: {}, timezone: 'UTC', permissionLevel: 'user' as const, renderingId: 1 },
       });
       return { ...full, can: (verb: Verb) => verb === 'read' || verb === 'browse' };
     };
-    house = await open({ access });
-    expect((await misled(house)).wrong).toEqual([]);
+    server = await open({ access });
+    expect((await misled(server)).wrong).toEqual([]);
   });
 });
 
@@ -213,7 +222,7 @@ test.each<[verb: Verb, collection: string, shown: readonly string[]]>([
   ['delete', 'pairs', ['delete', 'dissociate']],
   ['browse', 'notes', []],
 ])('the right to %s %s shows the tools of it, and no other that writes', async (verb, collection, shown) => {
-  const access: HouseOptions['access'] = (id) => {
+  const access: McpTestServerOptions['access'] = (id) => {
     const full = fullAccess({
       ...{ id, email: 'ada@example.test', firstName: 'Ada', lastName: 'Byron', team: 'Operations', role: 'Member' },
       ...{ tags: {}, timezone: 'UTC', permissionLevel: 'user' as const, renderingId: 1 },
@@ -231,17 +240,17 @@ test.each<[verb: Verb, collection: string, shown: readonly string[]]>([
     ],
     rows: [],
   };
-  house = await open({ access, source: createMemorySource('memory', [people, linked, pairs]) });
-  const { body } = await post(house, legacy('tools/list'), { authorization: 'Bearer user-2' });
+  server = await open({ access, source: createMemorySource('memory', [people, linked, pairs]) });
+  const { body } = await post(server, legacy('tools/list'), { authorization: 'Bearer user-2' });
   const { tools } = (body as { result: { tools: Listed[] } }).result;
   const writing = ['create', 'update', 'delete', 'associate', 'dissociate'];
   expect(tools.map(({ name }) => name).filter((name) => writing.includes(name))).toEqual(shown);
 });
 
 test('an advice is kept for those who can follow it', async () => {
-  house = await open();
-  expect(await ask(house, 'list', { collectionName: 'nothing' })).toContain('Call describeCollection');
-  expect(await ask(house, 'list', {})).toContain('describeCollection without a name lists them');
+  server = await open();
+  expect(await ask(server, 'list', { collectionName: 'nothing' })).toContain('Call describeCollection');
+  expect(await ask(server, 'list', {})).toContain('describeCollection without a name lists them');
 });
 
 test.each([

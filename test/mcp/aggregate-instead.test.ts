@@ -2,7 +2,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
-import { type House, openHouse } from './house.ts';
+import { type McpTestServer, openMcpServer } from './mcp-server.ts';
 
 const shop = () =>
   createMemorySource('memory', [
@@ -42,10 +42,10 @@ const shop = () =>
     },
   ]);
 
-let house: House;
+let server: McpTestServer;
 let client: Client;
 beforeAll(async () => {
-  house = await openHouse({
+  server = await openMcpServer({
     source: shop(),
     customize: (agent) =>
       agent.customizeCollection('customers', (customers) =>
@@ -54,11 +54,11 @@ beforeAll(async () => {
   });
   client = new Client({ name: 'test', version: '1' });
   const requestInit = { headers: { authorization: 'Bearer user-2' } };
-  await client.connect(new StreamableHTTPClientTransport(new URL(house.url), { requestInit }) as never);
+  await client.connect(new StreamableHTTPClientTransport(new URL(server.url), { requestInit }) as never);
 });
 afterAll(async () => {
   await client.close();
-  await house.close();
+  await server.close();
 });
 
 async function call(name: string, given: Record<string, unknown>): Promise<string> {

@@ -4,7 +4,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AggregateRequest } from '../../src/agent/requests.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
-import { answerOf, type House, legacy, openHouse, post } from './house.ts';
+import { answerOf, legacy, type McpTestServer, openMcpServer, post } from './mcp-server.ts';
 
 const shop = () =>
   createMemorySource('memory', [
@@ -40,14 +40,14 @@ const shop = () =>
   ]);
 
 describe('answers', () => {
-  let house: House;
+  let server: McpTestServer;
   let client: Client;
   const call = async (given: Record<string, unknown>) => {
     const result = await client.callTool({ name: 'aggregate', arguments: { collectionName: 'orders', ...given } });
     return (result.content as unknown as [{ text: string }])[0].text;
   };
   beforeAll(async () => {
-    house = await openHouse({
+    server = await openMcpServer({
       source: shop(),
       customize: (agent) =>
         agent.customizeCollection('orders', (orders) =>
@@ -60,11 +60,11 @@ describe('answers', () => {
     });
     client = new Client({ name: 'test', version: '1' });
     const requestInit = { headers: { authorization: 'Bearer user-2' } };
-    await client.connect(new StreamableHTTPClientTransport(new URL(house.url), { requestInit }) as never);
+    await client.connect(new StreamableHTTPClientTransport(new URL(server.url), { requestInit }) as never);
   });
   afterAll(async () => {
     await client.close();
-    await house.close();
+    await server.close();
   });
 
   test('one number, one a group, and one a period of the timezone', async () => {
@@ -145,10 +145,10 @@ describe('answers', () => {
 });
 
 describe('arguments', () => {
-  let house: House;
+  let server: McpTestServer;
   const asked: AggregateRequest[] = [];
   beforeAll(async () => {
-    house = await openHouse({
+    server = await openMcpServer({
       source: shop(),
       around: (engine) => ({
         ...engine,
@@ -159,7 +159,7 @@ describe('arguments', () => {
       }),
     });
   });
-  afterAll(() => house.close());
+  afterAll(() => server.close());
 
   const base = { collection: 'orders', operation: 'Count', order: 'value', limit: 50 };
   test.each<[string, Record<string, unknown>, Partial<AggregateRequest>]>([
@@ -185,15 +185,15 @@ describe('arguments', () => {
   ])('%s', async (_, given, expected) => {
     asked.length = 0;
     const sent = { collectionName: 'orders', operation: 'count', ...given };
-    const answer = answerOf((await post(house, legacy('tools/call', { name: 'aggregate', arguments: sent }))).body);
+    const answer = answerOf((await post(server, legacy('tools/call', { name: 'aggregate', arguments: sent }))).body);
     expect([asked, answer]).toEqual([[{ ...base, ...expected }], { columns: [], rows: [], hasMore: false }]);
   });
 
   test('the activity log tells the collection, and no values', async () => {
     const given = { collectionName: 'orders', operation: 'count', search: 'a secret' };
-    await post(house, legacy('tools/call', { name: 'aggregate', arguments: given }));
-    const { startedAt: _, durationMs: __, ...entry } = house.activity.at(-1)!;
-    expect([entry, JSON.stringify(house.observations).includes('secret')]).toEqual([
+    await post(server, legacy('tools/call', { name: 'aggregate', arguments: given }));
+    const { startedAt: _, durationMs: __, ...entry } = server.activity.at(-1)!;
+    expect([entry, JSON.stringify(server.observations).includes('secret')]).toEqual([
       {
         userId: 2,
         renderingId: 1,

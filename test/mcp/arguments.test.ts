@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ListRequest } from '../../src/agent/requests.ts';
 import type { PlainFilter } from '../../src/core/filter.ts';
-import { answerOf, type House, legacy, openHouse, post } from './house.ts';
+import { answerOf, legacy, type McpTestServer, openMcpServer, post } from './mcp-server.ts';
 
-let house: House;
+let server: McpTestServer;
 const asked: ListRequest[] = [];
 
 beforeAll(async () => {
-  house = await openHouse({
+  server = await openMcpServer({
     around: (engine) => ({
       ...engine,
       list: (access, request) => {
@@ -18,13 +18,13 @@ beforeAll(async () => {
     }),
   });
 });
-afterAll(() => house.close());
+afterAll(() => server.close());
 beforeEach(() => {
   asked.length = 0;
 });
 
 const ask = async (given: unknown) =>
-  answerOf((await post(house, legacy('tools/call', { name: 'list', arguments: given }))).body);
+  answerOf((await post(server, legacy('tools/call', { name: 'list', arguments: given }))).body);
 
 const paid: PlainFilter = { field: 'status', operator: 'Equal', value: 'paid' };
 const base = { collection: 'notes', limit: 15, skip: 0 };
@@ -145,7 +145,7 @@ test('an operator that does not exist is refused with near names', async () => {
 
 test('a description takes no argument that it does not have', async () => {
   const call = legacy('tools/call', { name: 'describeCollection', arguments: { collections: 'notes' } });
-  expect(answerOf((await post(house, call)).body)).toBe(
+  expect(answerOf((await post(server, call)).body)).toBe(
     'INVALID_ARGUMENT: collections: unknown argument. Near: collectionName.',
   );
 });

@@ -1,14 +1,14 @@
 // A tool call that returns the text of the result, as most tests need it.
-import { type House, legacy, post } from './house.ts';
+import { legacy, type McpTestServer, post } from './mcp-server.ts';
 
 /** The only text block; for an error result it begins with the code. */
 export async function ask(
-  house: Pick<House, 'url'>,
+  server: Pick<McpTestServer, 'url'>,
   tool: string,
   given: Record<string, unknown>,
   token = 'user-2',
 ): Promise<string> {
-  const { body } = await post(house, legacy('tools/call', { name: tool, arguments: given }), {
+  const { body } = await post(server, legacy('tools/call', { name: tool, arguments: given }), {
     authorization: `Bearer ${token}`,
   });
   const { content } = (body as { result: { content: { type: string; text: string }[] } }).result;

@@ -3,16 +3,16 @@ import type { StopSignal } from '../../src/core/clock/stop.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { conformanceFixture } from '../conformance/fixture.ts';
-import { answerOf, type House, legacy, modern, openHouse, post } from './house.ts';
+import { answerOf, legacy, type McpTestServer, modern, openMcpServer, post } from './mcp-server.ts';
 
-let house: House;
-afterEach(() => house.close());
+let server: McpTestServer;
+afterEach(() => server.close());
 
 const listCall = (given: Record<string, unknown> = {}) =>
   modern('tools/call', { name: 'list', arguments: { collectionName: 'notes', ...given } });
 
 const send = (wire: ReturnType<typeof modern>, headers: Record<string, string | undefined> = {}) =>
-  post(house, wire.body, { ...wire.headers, ...headers });
+  post(server, wire.body, { ...wire.headers, ...headers });
 
 /** A promise with its resolve and reject. */
 function later<T>() {
@@ -25,9 +25,9 @@ function later<T>() {
 
 test('a read starts at once and its answer is held until the permissions are known to stand', async () => {
   const started = later<void>();
-  house = await openHouse({ beforeList: async () => started.resolve() });
+  server = await openMcpServer({ beforeList: async () => started.resolve() });
   const stands = later<boolean>();
-  house.holds.push(stands.promise);
+  server.holds.push(stands.promise);
   let answered = false;
   const answer = send(listCall()).finally(() => {
     answered = true;
@@ -44,10 +44,10 @@ test('when they do not stand the call is checked and made again from the start, 
   const beforeList = async () => {
     lists++;
   };
-  house = await openHouse({ beforeList });
-  house.holds.push(Promise.resolve(false), Promise.resolve(true));
+  server = await openMcpServer({ beforeList });
+  server.holds.push(Promise.resolve(false), Promise.resolve(true));
   const answer = await send(listCall());
-  expect([answer.status, lists, house.asked, house.renewed, house.activity.length]).toEqual([
+  expect([answer.status, lists, server.asked, server.renewed, server.activity.length]).toEqual([
     200,
     2,
     ['Bearer user-2'],
@@ -59,11 +59,11 @@ test('when they do not stand the call is checked and made again from the start, 
 test('a token revoked while the call was served gets 401 with a challenge, and no rows', async () => {
   const started = later<void>();
   const stands = later<boolean>();
-  house = await openHouse({ beforeList: async () => started.resolve() });
-  house.holds.push(stands.promise);
+  server = await openMcpServer({ beforeList: async () => started.resolve() });
+  server.holds.push(stands.promise);
   const call = send(listCall());
   await started.promise;
-  house.revoked.add('user-2');
+  server.revoked.add('user-2');
   stands.resolve(false);
   const answer = await call;
   expect([answer.status, answer.headers.get('www-authenticate')?.slice(0, 28), answer.body]).toEqual([
@@ -71,27 +71,27 @@ test('a token revoked while the call was served gets 401 with a challenge, and n
     'Bearer error="invalid_token"',
     { error: 'invalid_token', error_description: 'There is no usable token.' },
   ]);
-  expect(house.activity.map(({ outcome, code }) => ({ outcome, code }))).toEqual([
+  expect(server.activity.map(({ outcome, code }) => ({ outcome, code }))).toEqual([
     { outcome: 'denied', code: 'UNAUTHENTICATED' },
   ]);
 });
 
 test('a token revoked before tools/list is answered gets 401', async () => {
-  house = await openHouse();
+  server = await openMcpServer();
   const first = await send(modern('tools/list'));
-  house.asked.length = 0;
+  server.asked.length = 0;
   const stands = later<boolean>();
-  house.holds.push(stands.promise);
+  server.holds.push(stands.promise);
   const call = send(modern('tools/list'));
-  while (house.asked.length === 0) await systemClock.sleep(2);
-  house.revoked.add('user-2');
+  while (server.asked.length === 0) await systemClock.sleep(2);
+  server.revoked.add('user-2');
   stands.resolve(false);
   expect([first.status, (await call).status]).toEqual([200, 401]);
 });
 
 test('permissions that never come to rest end the call with NOT_READY', async () => {
-  house = await openHouse();
-  house.holds.push(Promise.resolve(false), Promise.resolve(false));
+  server = await openMcpServer();
+  server.holds.push(Promise.resolve(false), Promise.resolve(false));
   expect(answerOf((await send(listCall())).body)).toBe(
     'NOT_READY: The server is starting or stopping. Try again shortly.',
   );
@@ -103,7 +103,7 @@ test.each(['modern', 'legacy'] as const)('a %s client that goes away stops its c
     started.resolve(signal!);
     await systemClock.sleep(20_000, signal);
   };
-  house = await openHouse({ beforeList });
+  server = await openMcpServer({ beforeList });
   const leave = new AbortController();
   const params = { name: 'list', arguments: { collectionName: 'notes' } };
   const wire = era === 'modern' ? listCall() : { body: legacy('tools/call', params), headers: {} };
@@ -113,7 +113,7 @@ test.each(['modern', 'legacy'] as const)('a %s client that goes away stops its c
     authorization: 'Bearer user-2',
     ...wire.headers,
   };
-  const call = fetch(house.url, { method: 'POST', headers, body: JSON.stringify(wire.body), signal: leave.signal });
+  const call = fetch(server.url, { method: 'POST', headers, body: JSON.stringify(wire.body), signal: leave.signal });
   const outcome = call.then(
     () => 'answered',
     () => 'left',
@@ -125,7 +125,7 @@ test.each(['modern', 'legacy'] as const)('a %s client that goes away stops its c
 });
 
 test('progress turns the answer into an event stream; without a token for it the answer is JSON', async () => {
-  house = await openHouse({ extension: conformanceFixture });
+  server = await openMcpServer({ extension: conformanceFixture });
   const withToken = await send(
     modern('tools/call', { name: 'test_tool_with_progress', _meta: { progressToken: 'mine' } }, 'call-1'),
   );
@@ -146,13 +146,13 @@ test('progress turns the answer into an event stream; without a token for it the
 });
 
 test('every call is one activity entry and one observation: names, outcome and code, no values', async () => {
-  house = await openHouse();
+  server = await openMcpServer();
   const secret = 'hunter2-value';
   await send(listCall({ search: secret }));
   await send(listCall({ fields: ['txt'] }));
   await send(listCall({ filters: secret }));
   await send(modern('tools/call', { name: 'describeCollection', arguments: { collectionName: 'notes' } }));
-  const seen = house.activity.map(({ action, type, collection, outcome, code }) => [
+  const seen = server.activity.map(({ action, type, collection, outcome, code }) => [
     action,
     type,
     collection,
@@ -165,8 +165,8 @@ test('every call is one activity entry and one observation: names, outcome and c
     ['list', 'read', undefined, 'failed', 'INVALID_ARGUMENT'],
     ['describeCollection', 'read', 'notes', 'completed', undefined],
   ]);
-  const told = JSON.stringify([house.activity, house.observations]);
-  expect([house.observations.filter(({ type }) => type === 'tool.called').length, told.includes(secret)]).toEqual([
+  const told = JSON.stringify([server.activity, server.observations]);
+  expect([server.observations.filter(({ type }) => type === 'tool.called').length, told.includes(secret)]).toEqual([
     4,
     false,
   ]);
@@ -175,9 +175,9 @@ test('every call is one activity entry and one observation: names, outcome and c
 test('what is not ours to show becomes INTERNAL with a request id; its cause goes to the log', async () => {
   const cause = new Error('password of the database is swordfish');
   const beforeList = () => Promise.reject(cause);
-  house = await openHouse({ beforeList });
+  server = await openMcpServer({ beforeList });
   const text = String(answerOf((await send(listCall())).body));
-  const failure = house.observations.find((observation) => observation.type === 'failure');
+  const failure = server.observations.find((observation) => observation.type === 'failure');
   const requestId = failure?.type === 'failure' ? failure.requestId : '';
   expect(text).toBe(
     `INTERNAL: An internal error occurred; your call is not the cause. Tell the operator: request ${requestId}.`,
@@ -186,7 +186,7 @@ test('what is not ours to show becomes INTERNAL with a request id; its cause goe
 });
 
 test('an engine error is a tool error with its near names', async () => {
-  house = await openHouse();
+  server = await openMcpServer();
   const answer = await send(listCall({ fields: ['txt'] }));
   expect((answer.body as { result: unknown }).result).toMatchObject({
     isError: true,
@@ -201,17 +201,17 @@ test('an engine error is a tool error with its near names', async () => {
 
 test('a denial by permissions is logged as denied', async () => {
   const beforeList = () => Promise.reject(new AppError('FORBIDDEN', { verb: 'browse', collection: 'notes' }));
-  house = await openHouse({ beforeList });
+  server = await openMcpServer({ beforeList });
   await send(listCall());
-  expect(house.activity.map(({ outcome, code }) => [outcome, code])).toEqual([['denied', 'FORBIDDEN']]);
+  expect(server.activity.map(({ outcome, code }) => [outcome, code])).toEqual([['denied', 'FORBIDDEN']]);
 });
 
 test('enabled tools are an exact list: others are neither listed nor called', async () => {
-  house = await openHouse({ settings: { enabledTools: ['list'] } });
+  server = await openMcpServer({ settings: { enabledTools: ['list'] } });
   const listed = await send(modern('tools/list'));
   const called = await send(modern('tools/call', { name: 'describeCollection', arguments: {} }));
   const names = (listed.body as { result: { tools: { name: string }[] } }).result.tools.map((tool) => tool.name);
-  expect([names, (called.body as { error: { code: number } }).error.code, house.observations[0]?.type]).toEqual([
+  expect([names, (called.body as { error: { code: number } }).error.code, server.observations[0]?.type]).toEqual([
     ['list'],
     -32602,
     'warning',
@@ -219,8 +219,8 @@ test('enabled tools are an exact list: others are neither listed nor called', as
 });
 
 test('an enabled tool that does not exist fails at start with near names', async () => {
-  house = await openHouse();
-  await expect(openHouse({ settings: { enabledTools: ['lists'] } })).rejects.toMatchObject({
+  server = await openMcpServer();
+  await expect(openMcpServer({ settings: { enabledTools: ['lists'] } })).rejects.toMatchObject({
     code: 'CONFIGURATION',
     message: "enabledTools (SERVICE_MCP_ENABLED_TOOLS): no tool 'lists'. Near: list.",
   });
@@ -236,7 +236,7 @@ test('count runs beside the list', async () => {
       order.push(`${name} ends`);
       return result;
     };
-  house = await openHouse({
+  server = await openMcpServer({
     around: (engine) => ({ ...engine, list: told('list', engine.list), count: told('count', engine.count) }),
     beforeList: () => systemClock.sleep(1),
   });

@@ -6,13 +6,13 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chartText } from '../../src/mcp/results/chart-result.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
-import { type House, legacy, modern, openHouse, post, withExtras } from './house.ts';
+import { legacy, type McpTestServer, modern, openMcpServer, post, withExtras } from './mcp-server.ts';
 
-let house: House;
+let server: McpTestServer;
 beforeAll(async () => {
-  house = await openHouse({ customize: withExtras('notes') });
+  server = await openMcpServer({ customize: withExtras('notes') });
 });
-afterAll(() => house.close());
+afterAll(() => server.close());
 
 const EXTENSION = 'io.modelcontextprotocol/ui';
 const TYPE = 'text/html;profile=mcp-app';
@@ -31,12 +31,12 @@ interface Body {
 const read = (body: unknown): Body['result'] =>
   (typeof body === 'string' ? JSON.parse(/^data: (.*)$/m.exec(body)?.[1] ?? '{}') : (body as Body)).result;
 const ask = async (method: string, params: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
-  read((await post(house, legacy(method, params), headers)).body);
+  read((await post(server, legacy(method, params), headers)).body);
 const askModern = async (method: string, capabilities: object) => {
   const { body, headers } = modern(method, {
     _meta: { 'io.modelcontextprotocol/clientCapabilities': capabilities },
   });
-  return read((await post(house, body, headers)).body);
+  return read((await post(server, body, headers)).body);
 };
 const withViews = ({ tools }: Body['result']) =>
   tools.filter(({ _meta }) => _meta !== undefined).map(({ name }) => name);
@@ -44,7 +44,7 @@ const withViews = ({ tools }: Body['result']) =>
 const open = async (capabilities: object): Promise<string> => {
   const clientInfo = { name: 'test', version: '1' };
   const params = { protocolVersion: '2025-11-25', capabilities, clientInfo };
-  return (await post(house, legacy('initialize', params))).headers.get('mcp-session-id') ?? '';
+  return (await post(server, legacy('initialize', params))).headers.get('mcp-session-id') ?? '';
 };
 
 describe('who is told of the view', () => {

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Extension } from '../../src/mcp/server.ts';
 import { toolNames } from '../../src/mcp/tools.ts';
-import { type House, openHouse, withExtras } from './house.ts';
+import { type McpTestServer, openMcpServer, withExtras } from './mcp-server.ts';
 
 const info = { name: 'client-test', version: '1.0.0' };
 const requestInit = { headers: { authorization: 'Bearer user-3' } };
@@ -58,14 +58,14 @@ const asking: Extension = {
 };
 
 describe.each(['shared', 'sdk'] as const)('served by %s instances', (serving) => {
-  let house: House;
+  let server: McpTestServer;
   beforeAll(async () => {
-    house = await openHouse({ serving, customize: withExtras('notes', 'owner'), workflowOn: 'notes' });
+    server = await openMcpServer({ serving, customize: withExtras('notes', 'owner'), workflowOn: 'notes' });
   });
-  afterAll(() => house.close());
+  afterAll(() => server.close());
 
   test.each([...Object.keys(modes), 'sdk 1.x'])('%s lists the tools and calls one', async (name) => {
-    const client = await connectClient(name, house.url);
+    const client = await connectClient(name, server.url);
     const { tools } = await client.listTools();
     const result = await client.callTool({
       name: 'list',
@@ -85,35 +85,35 @@ describe.each(['shared', 'sdk'] as const)('served by %s instances', (serving) =>
 });
 
 test('a question reaches a client that has no standing stream', async () => {
-  const house = await openHouse({ legacySessions: 'auto', extension: asking });
+  const server = await openMcpServer({ legacySessions: 'auto', extension: asking });
   const client = new FirstClient(info, { capabilities: { elicitation: {} } });
   client.setRequestHandler(ElicitRequestSchema, async () => ({ action: 'accept', content: { color: 'green' } }));
   const withoutStream: typeof fetch = async (url, init) =>
     init?.method === 'GET' ? new Response(null, { status: 405 }) : fetch(url, init);
-  const transport = new FirstTransport(new URL(house.url), { requestInit, fetch: withoutStream });
+  const transport = new FirstTransport(new URL(server.url), { requestInit, fetch: withoutStream });
   await client.connect(transport as Parameters<FirstClient['connect']>[0]);
   const result = await client.callTool({ name: 'ask', arguments: {} }, undefined, { timeout: 5000 });
   await client.close();
-  await house.close();
+  await server.close();
   expect(result.content).toEqual([{ type: 'text', text: 'green' }]);
 });
 
 test('a client with a session is told of changes on its standing stream', async () => {
-  const house = await openHouse({ legacySessions: 'auto' });
+  const server = await openMcpServer({ legacySessions: 'auto' });
   const client = new FirstClient(info, { capabilities: { elicitation: {} } });
   const heard: string[] = [];
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push('tools'));
   client.setNotificationHandler(ResourceListChangedNotificationSchema, () => void heard.push('resources'));
   client.setNotificationHandler(PromptListChangedNotificationSchema, () => void heard.push('prompts'));
   await client.connect(
-    new FirstTransport(new URL(house.url), { requestInit }) as Parameters<FirstClient['connect']>[0],
+    new FirstTransport(new URL(server.url), { requestInit }) as Parameters<FirstClient['connect']>[0],
   );
   // The client opens its stream shortly after it connects and receives no notification before.
   for (let tries = 0; tries < 100 && heard.length < 3; tries++) {
-    house.tellOfChange();
+    server.tellOfChange();
     for (let turn = 0; turn < 10 && heard.length < 3; turn++) await systemClock.sleep(20);
   }
   await client.close();
-  await house.close();
+  await server.close();
   expect(heard.slice(0, 3)).toEqual(['tools', 'resources', 'prompts']);
 });

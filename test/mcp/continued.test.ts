@@ -6,7 +6,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { askSql, runSql } from '../sql/schemas.ts';
 import { ask } from './asking.ts';
-import { type House, modern, openHouse, post } from './house.ts';
+import { type McpTestServer, modern, openMcpServer, post } from './mcp-server.ts';
 
 const GROUPS = 958;
 /** Has a surrogate pair wherever a cut may fall. */
@@ -25,7 +25,7 @@ interface Shown {
 
 describe.each(servers)('$dialect', (server) => {
   let database: TestDatabase;
-  let house: House;
+  let testServer: McpTestServer;
   beforeAll(async () => {
     database = await server.create();
     const { text, json, blob, bytes } = types[database.dialect];
@@ -40,16 +40,16 @@ describe.each(servers)('$dialect', (server) => {
       `CREATE TABLE books (id INTEGER PRIMARY KEY, body ${text}, facts ${json}, cover ${blob})`,
       `INSERT INTO books VALUES (1, '${long}', '${large}', ${bytes(png.toString('hex'))}), (2, 'short', NULL, NULL)`,
     ]);
-    house = await openHouse({
+    testServer = await openMcpServer({
       source: createSqlSource(database.url, { observe: () => undefined, clock: systemClock }),
     });
   });
   afterAll(async () => {
-    await house.close();
+    await testServer.close();
     await database.drop();
   });
 
-  const call = async (tool: string, given: Record<string, unknown>) => JSON.parse(await ask(house, tool, given));
+  const call = async (tool: string, given: Record<string, unknown>) => JSON.parse(await ask(testServer, tool, given));
 
   test.each([
     ['the largest value first', {}, 'n DESC, film'],
@@ -95,8 +95,8 @@ describe.each(servers)('$dialect', (server) => {
       { ...asked, cursor: listed.nextCursor },
       { ...asked, cursor: `${cursor}x` },
     ];
-    for (const other of others) expect(await ask(house, 'aggregate', other)).toMatch(/^INVALID_CURSOR: /);
-    expect(await ask(house, 'list', { collectionName: 'rentals', cursor })).toMatch(/^INVALID_CURSOR: /);
+    for (const other of others) expect(await ask(testServer, 'aggregate', other)).toMatch(/^INVALID_CURSOR: /);
+    expect(await ask(testServer, 'list', { collectionName: 'rentals', cursor })).toMatch(/^INVALID_CURSOR: /);
   });
 
   /** Follows the hint in a truncated cell until the last part. */
@@ -143,10 +143,10 @@ describe.each(servers)('$dialect', (server) => {
   test('cells that are no cells are refused with what to send', async () => {
     const asked = { collectionName: 'books', fields: ['id'], filters: one };
     expect([
-      await ask(house, 'list', { ...asked, cells: { body: { from: 5 } } }),
-      await ask(house, 'list', { ...asked, cells: { id: { from: -1 } } }),
-      await ask(house, 'list', { ...asked, cells: { id: { to: 1 } } }),
-      await ask(house, 'list', { ...asked, cells: 'id' }),
+      await ask(testServer, 'list', { ...asked, cells: { body: { from: 5 } } }),
+      await ask(testServer, 'list', { ...asked, cells: { id: { from: -1 } } }),
+      await ask(testServer, 'list', { ...asked, cells: { id: { to: 1 } } }),
+      await ask(testServer, 'list', { ...asked, cells: 'id' }),
     ]).toEqual([
       "INVALID_ARGUMENT: cells.body: 'body' is not shown; add it to fields.",
       'INVALID_ARGUMENT: cells.id.from: send a whole number of at least 0.',
@@ -166,7 +166,7 @@ describe.each(servers)('$dialect', (server) => {
     });
     const read = async (uri: string) => {
       const { body, headers } = modern('resources/read', { uri });
-      return (await post(house, body, { ...headers, 'mcp-name': uri })).body as {
+      return (await post(testServer, body, { ...headers, 'mcp-name': uri })).body as {
         result?: { contents: unknown[] };
         error?: unknown;
       };

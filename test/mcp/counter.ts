@@ -5,10 +5,10 @@ import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { accessOf, type Rights, shopTables } from '../agent/shop.ts';
 import { ask } from './asking.ts';
-import { type House, type HouseOptions, openHouse } from './house.ts';
+import { type McpTestServer, type McpTestServerOptions, openMcpServer } from './mcp-server.ts';
 
 export interface Counter {
-  readonly house: House;
+  readonly house: McpTestServer;
   /** The result of a tool. */
   ask(tool: string, given: Record<string, unknown>, token?: string): Promise<string>;
 }
@@ -17,9 +17,9 @@ export interface Counter {
 export async function openCounter(
   actions: Readonly<Record<string, ActionDefinition>>,
   rights: Rights = {},
-  options: HouseOptions = {},
+  options: McpTestServerOptions = {},
 ): Promise<Counter> {
-  const house = await openHouse({
+  const server = await openMcpServer({
     source: createMemorySource('memory', shopTables),
     access(id) {
       const access = accessOf(rights);
@@ -33,5 +33,5 @@ export async function openCounter(
       options.customize?.(agent);
     },
   });
-  return { house, ask: (tool, given, token) => ask(house, tool, given, token) };
+  return { house: server, ask: (tool, given, token) => ask(server, tool, given, token) };
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { MAX_ERROR_TOKENS } from '../../src/mcp/results/result.ts';
 import { ask } from './asking.ts';
-import { type House, openHouse, withExtras } from './house.ts';
+import { type McpTestServer, openMcpServer, withExtras } from './mcp-server.ts';
 
 const collectionName = 'shipments_of_the_northern_region';
 const wide = Array.from({ length: 45 }, (_, at) => `original_language_identifier_${String(at).padStart(2, '0')}`);
@@ -23,16 +23,16 @@ const columns = [
 const names = [...columns.map(({ name }) => name), collectionName];
 const row = columns.map(({ type }, at) => (type === 'Number' ? at + 1 : type === 'Enum' ? labels[0] : `text ${at}`));
 
-let house: House;
+let server: McpTestServer;
 beforeAll(async () => {
-  house = await openHouse({
+  server = await openMcpServer({
     source: createMemorySource('memory', [
       { name: collectionName, columns, primaryKey: ['shipment_identifier'], rows: [row] },
     ]),
     customize: withExtras(collectionName),
   });
 });
-afterAll(() => house.close());
+afterAll(() => server.close());
 
 const long = 'some words that nobody asked for '.repeat(400);
 const full = Object.fromEntries(columns.map(({ name }, at) => [name, row[at]]));
@@ -99,7 +99,7 @@ function cutNames(text: string): string[] {
 }
 
 test.each(calls)('%s %j', async (tool, args, needed) => {
-  const text = String(await ask(house, tool, { collectionName, ...args }));
+  const text = String(await ask(server, tool, { collectionName, ...args }));
   expect(text).toMatch(/^[A-Z_]+: /);
   for (const name of needed) expect(text).toContain(name);
   const sent = JSON.stringify(args);

@@ -2,7 +2,15 @@
 // same message for any request.
 import { afterEach, describe, expect, test } from 'vitest';
 import { fullAccess } from '../../src/core/caller.ts';
-import { type House, type HouseOptions, legacy, modern, openHouse, post, withExtras } from './house.ts';
+import {
+  legacy,
+  type McpTestServer,
+  type McpTestServerOptions,
+  modern,
+  openMcpServer,
+  post,
+  withExtras,
+} from './mcp-server.ts';
 
 const META = 'io.modelcontextprotocol/';
 const asks = { [`${META}clientCapabilities`]: { elicitation: {} } };
@@ -44,7 +52,7 @@ const eras = {
   },
 } as const;
 
-const houses: readonly (readonly [which: string, HouseOptions])[] = [
+const houses: readonly (readonly [which: string, McpTestServerOptions])[] = [
   ['plainly', {}],
   ['with output schemas', { settings: { outputSchemas: true } }],
   [
@@ -59,22 +67,22 @@ const houses: readonly (readonly [which: string, HouseOptions])[] = [
   ],
 ];
 
-let opened: House[] = [];
+let opened: McpTestServer[] = [];
 afterEach(async () => {
-  await Promise.all(opened.map((house) => house.close()));
+  await Promise.all(opened.map((server) => server.close()));
   opened = [];
 });
 
-async function answers(options: HouseOptions, serving: 'shared' | 'sdk', era: keyof typeof eras) {
-  const house = await openHouse({ ...options, serving, customize: withExtras('notes', 'owner') });
-  opened.push(house);
+async function answers(options: McpTestServerOptions, serving: 'shared' | 'sdk', era: keyof typeof eras) {
+  const server = await openMcpServer({ ...options, serving, customize: withExtras('notes', 'owner') });
+  opened.push(server);
   const found: unknown[] = [];
   for (const [what, params, id] of calls) {
     const { body, headers } = eras[era]('tools/call', params, id);
-    const { status, body: answer } = await post(house, body, headers as Record<string, string>);
+    const { status, body: answer } = await post(server, body, headers as Record<string, string>);
     found.push([what, status, settled(answer)]);
   }
-  return { found, outcomes: house.activity.map(({ action, outcome, code }) => [action, outcome, code]) };
+  return { found, outcomes: server.activity.map(({ action, outcome, code }) => [action, outcome, code]) };
 }
 
 /** Replaces random values: the state of an elicitation, the URL of a request and its time. */

@@ -11,7 +11,7 @@ import { loadSqliteDriver, type SqliteConnection } from '../../src/core/sqlite.t
 import { accessOf } from '../agent/shop.ts';
 import { ask } from './asking.ts';
 import { type Guess, guesses, schema, seed, tables } from './first-guesses-data.ts';
-import { type House, openHouse } from './house.ts';
+import { type McpTestServer, openMcpServer } from './mcp-server.ts';
 
 /** Before the change of the parser it was 0.32, with two wrong results. */
 const LEAST_SHARE = 0.95;
@@ -20,7 +20,7 @@ type Outcome = 'done' | 'refused with the call' | 'refused without it' | 'WRONG'
 
 let folder: string;
 let database: SqliteConnection;
-let house: House;
+let server: McpTestServer;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'portico-guesses-'));
@@ -30,13 +30,13 @@ beforeAll(async () => {
   database.exec(seed);
   untouched = printed(contents(), true);
   const { caller } = accessOf();
-  house = await openHouse({
+  server = await openMcpServer({
     source: await createSqlSource(`sqlite:${file}`, { observe: () => undefined, clock: systemClock }),
     access: () => fullAccess(caller),
   });
 });
 afterAll(async () => {
-  await house.close();
+  await server.close();
   database.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -87,12 +87,12 @@ let untouched = '';
 
 async function outcomeOf(guess: Guess): Promise<readonly [Outcome, string]> {
   try {
-    const text = await ask(house, guess.tool, guess.args);
+    const text = await ask(server, guess.tool, guess.args);
     if (!isRefusal(text)) return [isMeant(guess, text) ? 'done' : 'WRONG', text];
     if (printed(contents(), true) !== untouched) return ['WRONG', `${text} (and it was written)`];
     const next = readCall(text, guess.args);
     if (!next) return ['refused without it', text];
-    const second = await ask(house, guess.tool, next);
+    const second = await ask(server, guess.tool, next);
     const works = !isRefusal(second) && isMeant(guess, second);
     return [works ? 'refused with the call' : 'refused without it', `${text} -> ${second}`];
   } finally {

@@ -6,10 +6,10 @@ import { systemClock } from '../../src/core/clock.ts';
 import { fail } from '../../src/core/errors.ts';
 import { accessOf, type Rights, shopTables } from '../agent/shop.ts';
 import { ask } from './asking.ts';
-import { type House, legacy, openHouse, post } from './house.ts';
+import { legacy, type McpTestServer, openMcpServer, post } from './mcp-server.ts';
 
-let house: House;
-afterEach(() => house.close());
+let server: McpTestServer;
+afterEach(() => server.close());
 
 const given = {
   collectionName: 'customers',
@@ -21,7 +21,7 @@ let rights: Rights;
 async function open(before: () => unknown = () => undefined): Promise<{ creates: number }> {
   rights = {};
   const seen = { creates: 0 };
-  house = await openHouse({
+  server = await openMcpServer({
     source: createMemorySource('memory', shopTables),
     access: () => accessOf(rights),
     around: (engine): Engine => ({
@@ -36,14 +36,14 @@ async function open(before: () => unknown = () => undefined): Promise<{ creates:
   return seen;
 }
 
-const create = (more: object = {}, token?: string) => ask(house, 'create', { ...given, ...more }, token);
+const create = (more: object = {}, token?: string) => ask(server, 'create', { ...given, ...more }, token);
 const made = '{"count":1,"ids":["9"],"columns":["id","name","city","secret"],"rows":[[9,"Dee","Rome",null]]}';
 
 test('the repeat is given the first answer, and nothing is written; in the log it is a read', async () => {
   const seen = await open();
   const texts = [await create(), await create({ attributes: '{"city":"Rome","name":"Dee","id":9}' }), await create()];
-  const marks = await house.store.activity.list({ limit: 5 });
-  expect([texts, seen.creates, marks.length, house.activity.map(({ type, outcome }) => [type, outcome])]).toEqual([
+  const marks = await server.store.activity.list({ limit: 5 });
+  expect([texts, seen.creates, marks.length, server.activity.map(({ type, outcome }) => [type, outcome])]).toEqual([
     [made, made, made],
     1,
     1,
@@ -90,7 +90,7 @@ test('the answer is told only to who may still do what was done', async () => {
     withheld.push((await create()).split(':')[0]);
   }
   rights = {};
-  const { url } = house;
+  const { url } = server;
   const narrowed = await ask({ url: `${url}?readonly=true` }, 'create', given).catch((error) => String(error));
   expect([withheld, narrowed.includes('Dee'), await create()]).toEqual([
     ['ANSWER_WITHHELD', 'ANSWER_WITHHELD', 'UNKNOWN_COLLECTION'],
@@ -102,13 +102,13 @@ test('the answer is told only to who may still do what was done', async () => {
 test('a revoked token is told nothing', async () => {
   await open();
   await create();
-  house.holds.push(Promise.resolve(false));
-  const asked = house.asked.push.bind(house.asked);
-  house.asked.push = (...headers) => {
-    queueMicrotask(() => house.revoked.add('user-2'));
+  server.holds.push(Promise.resolve(false));
+  const asked = server.asked.push.bind(server.asked);
+  server.asked.push = (...headers) => {
+    queueMicrotask(() => server.revoked.add('user-2'));
     return asked(...headers);
   };
-  const answer = await post(house, legacy('tools/call', { name: 'create', arguments: given }));
+  const answer = await post(server, legacy('tools/call', { name: 'create', arguments: given }));
   expect([answer.status, JSON.stringify(answer.body).includes('Dee')]).toEqual([401, false]);
 });
 
@@ -139,7 +139,7 @@ test('after an error in the middle nobody knows, and it is not done again', asyn
 test('a call goes on when its client goes away, and the repeat is given its answer', async () => {
   const seen = await open(() => systemClock.sleep(400));
   const leave = new AbortController();
-  const first = fetch(house.url, {
+  const first = fetch(server.url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',

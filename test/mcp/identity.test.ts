@@ -3,12 +3,12 @@ import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { runSql } from '../sql/schemas.ts';
-import { answerOf, type House, legacy, modern, notes, openHouse, post } from './house.ts';
+import { answerOf, legacy, type McpTestServer, modern, notes, openMcpServer, post } from './mcp-server.ts';
 
 const USERS = 50;
 
 describe.each(servers)('rows in $dialect', (server) => {
-  let house: House;
+  let testServer: McpTestServer;
   let database: TestDatabase;
   beforeAll(async () => {
     database = await server.create();
@@ -19,10 +19,10 @@ describe.each(servers)('rows in $dialect', (server) => {
     // Responses arrive in another order than the calls.
     const beforeList = (access: { caller: { id: number } }) => systemClock.sleep((access.caller.id * 7) % 23);
     const source = createSqlSource(database.url, { observe: () => undefined, clock: systemClock });
-    house = await openHouse({ source, beforeList, legacySessions: 'auto' });
+    testServer = await openMcpServer({ source, beforeList, legacySessions: 'auto' });
   });
   afterAll(async () => {
-    await house.close();
+    await testServer.close();
     await database.drop();
   });
 
@@ -30,7 +30,7 @@ describe.each(servers)('rows in $dialect', (server) => {
   async function callAs(user: number, n: number) {
     const params = { name: 'list', arguments: { collectionName: 'notes', fields: ['id', 'owner'] } };
     const wire = n % 3 === 0 ? { body: legacy('tools/call', params, n), headers: {} } : modern('tools/call', params, n);
-    const answer = await post(house, wire.body, { ...wire.headers, authorization: `Bearer user-${user}` });
+    const answer = await post(testServer, wire.body, { ...wire.headers, authorization: `Bearer user-${user}` });
     const { rows } = answerOf(answer.body) as { rows: [number, number][] };
     return { id: (answer.body as { id: number }).id, rows };
   }
@@ -52,8 +52,8 @@ describe.each(servers)('rows in $dialect', (server) => {
       }
     };
     await Promise.all(Array.from({ length: 200 }, worker));
-    const mixed = house.activity.filter((entry) => entry.clientId !== `client-${entry.userId}`);
-    expect({ wrong, entries: house.activity.length, mixed }).toEqual({ wrong: [], entries: calls, mixed: [] });
+    const mixed = testServer.activity.filter((entry) => entry.clientId !== `client-${entry.userId}`);
+    expect({ wrong, entries: testServer.activity.length, mixed }).toEqual({ wrong: [], entries: calls, mixed: [] });
   });
 
   test('equal JSON-RPC ids of different users do not meet', async () => {
@@ -61,16 +61,16 @@ describe.each(servers)('rows in $dialect', (server) => {
     expect(answers.map((answer) => answer.rows[0])).toEqual([1, 2, 3, 4, 5].map((user) => [user, user]));
   });
 
-  test('a session opens to nobody but the user who opened it', async () => {
+  test('only the user who opened a session can use it', async () => {
     const initialize = legacy('initialize', {
       protocolVersion: '2025-11-25',
       capabilities: { elicitation: {} },
       clientInfo: { name: 'test', version: '1' },
     });
-    const opened = await post(house, initialize, { authorization: 'Bearer user-2' });
+    const opened = await post(testServer, initialize, { authorization: 'Bearer user-2' });
     const session = { 'mcp-session-id': opened.headers.get('mcp-session-id')!, 'mcp-protocol-version': '2025-11-25' };
-    const own = await post(house, legacy('ping'), { ...session, authorization: 'Bearer user-2' });
-    const other = await post(house, legacy('ping'), { ...session, authorization: 'Bearer user-4' });
+    const own = await post(testServer, legacy('ping'), { ...session, authorization: 'Bearer user-2' });
+    const other = await post(testServer, legacy('ping'), { ...session, authorization: 'Bearer user-4' });
     expect([opened.status, own.status, other.status]).toEqual([200, 200, 404]);
   });
 });

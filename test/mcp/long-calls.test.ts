@@ -5,13 +5,13 @@ import type { StopSignal } from '../../src/core/clock/stop.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createProgress, type ProgressMessage } from '../../src/mcp/transport/progress.ts';
 import { type AnyClient, clientNames, connectClient } from './client.ts';
-import { answerOf, type House, legacy, modern, openHouse, post } from './house.ts';
+import { answerOf, legacy, type McpTestServer, modern, openMcpServer, post } from './mcp-server.ts';
 
-let house: House;
+let server: McpTestServer;
 const clients: AnyClient[] = [];
 afterEach(async () => {
   for (const client of clients.splice(0)) await client.close();
-  await house?.close();
+  await server?.close();
 });
 
 /** An action that reports progress `steps` times with pauses, and records how it ended. */
@@ -43,13 +43,13 @@ const list = { name: 'list', arguments: { collectionName: 'notes', fields: ['id'
 
 describe.each(clientNames)('%s', (name) => {
   const connect = async () => {
-    const client = await connectClient(name, house.url, 'user-2');
+    const client = await connectClient(name, server.url, 'user-2');
     clients.push(client);
     return client;
   };
 
   test('hears how far an action is, on the stream of its call', async () => {
-    house = await openHouse({ customize: counting(3, 250) });
+    server = await openMcpServer({ customize: counting(3, 250) });
     const client = await connect();
     const heard: ProgressMessage[] = [];
     const result = await client.callTool(count, { onprogress: (message) => heard.push(message) });
@@ -60,7 +60,7 @@ describe.each(clientNames)('%s', (name) => {
   });
 
   test('whose time runs from the last sign does not give up on a call that works', async () => {
-    house = await openHouse({ beforeList: (_access, signal) => systemClock.sleep(3100, signal) });
+    server = await openMcpServer({ beforeList: (_access, signal) => systemClock.sleep(3100, signal) });
     const client = await connect();
     const heard: ProgressMessage[] = [];
     const options = {
@@ -77,7 +77,7 @@ describe.each(clientNames)('%s', (name) => {
 
   test('that cancels stops the code of an action, and the log says so', async () => {
     const seen: string[] = [];
-    house = await openHouse({ customize: counting(1000, 20, seen) });
+    server = await openMcpServer({ customize: counting(1000, 20, seen) });
     const client = await connect();
     const leave = new AbortController();
     const call = client.callTool(count, { signal: leave.signal }).catch(() => 'cancelled');
@@ -85,7 +85,7 @@ describe.each(clientNames)('%s', (name) => {
     leave.abort('enough');
     const outcome = await call;
     const entry = async () => {
-      const [last] = await house.store.activity.list({ limit: 1 });
+      const [last] = await server.store.activity.list({ limit: 1 });
       return last && [last.action, last.outcome, last.code];
     };
     for (let tries = 0; tries < 1000 && (await entry())?.[1] === 'unknown'; tries++) await systemClock.sleep(20);
@@ -100,20 +100,20 @@ describe.each(clientNames)('%s', (name) => {
 /** Sends a call without waiting for its response. */
 function begin(from: string, token: string, id: number): Promise<string> {
   const headers = { 'mcp-session-id': from, authorization: `Bearer ${token}` };
-  return post(house, legacy('tools/call', list, id), headers).then(({ status, body }) =>
+  return post(server, legacy('tools/call', list, id), headers).then(({ status, body }) =>
     `${status} ${typeof body === 'object' ? 'answered' : (body ?? '')}`.trim(),
   );
 }
 
 const conversation = async (token = 'user-2'): Promise<string> => {
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
-  const { headers } = await post(house, legacy('initialize', params), { authorization: `Bearer ${token}` });
+  const { headers } = await post(server, legacy('initialize', params), { authorization: `Bearer ${token}` });
   return headers.get('mcp-session-id')!;
 };
 
 test('a notification takes back the call of its own conversation, and nobody else’s with the same id', async () => {
   let underWay = 0;
-  house = await openHouse({
+  server = await openMcpServer({
     async beforeList(_access, signal) {
       underWay++;
       await systemClock.sleep(1500, signal);
@@ -128,7 +128,7 @@ test('a notification takes back the call of its own conversation, and nobody els
   ];
   while (underWay < calls.length) await systemClock.sleep(5);
   const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
-  const { status } = await post(house, cancel, { 'mcp-session-id': mine });
+  const { status } = await post(server, cancel, { 'mcp-session-id': mine });
   expect([status, await Promise.all(calls)]).toEqual([
     202,
     // The response of a cancelled call ends without a message.
@@ -142,7 +142,7 @@ test.each([
   ['another client of the same user', 'user-2-4'],
 ])('a notification of %s with the same conversation and request id cancels nothing', async (_, token) => {
   let isUnderWay = false;
-  house = await openHouse({
+  server = await openMcpServer({
     async beforeList(_access, signal) {
       isUnderWay = true;
       await systemClock.sleep(400, signal);
@@ -152,7 +152,7 @@ test.each([
   const call = begin(from, 'user-2', 7);
   await expect.poll(() => isUnderWay, { interval: 5 }).toBe(true);
   const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
-  await post(house, cancel, { 'mcp-session-id': from, authorization: `Bearer ${token}` });
+  await post(server, cancel, { 'mcp-session-id': from, authorization: `Bearer ${token}` });
   expect(await call).toBe('200 answered');
 });
 
@@ -160,19 +160,19 @@ test.each([
   ['a made up conversation', 'conversation-none'],
   ['no conversation', undefined],
 ])('a notification of %s takes nothing back', async (_, from) => {
-  house = await openHouse({ beforeList: (_access, signal) => systemClock.sleep(400, signal) });
+  server = await openMcpServer({ beforeList: (_access, signal) => systemClock.sleep(400, signal) });
   const call = begin(await conversation(), 'user-2', 7);
   await systemClock.sleep(100);
   const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
-  const { status } = await post(house, cancel, { 'mcp-session-id': from });
+  const { status } = await post(server, cancel, { 'mcp-session-id': from });
   expect([status, await call]).toEqual([202, '200 answered']);
 });
 
 test.each(['modern', 'legacy'] as const)('without a token, and %s, a long call is answered as JSON', async (era) => {
-  house = await openHouse({ beforeList: (_access, signal) => systemClock.sleep(1300, signal) });
+  server = await openMcpServer({ beforeList: (_access, signal) => systemClock.sleep(1300, signal) });
   const { body, headers } =
     era === 'modern' ? modern('tools/call', list) : { body: legacy('tools/call', list), headers: {} };
-  const answer = await post(house, body, headers);
+  const answer = await post(server, body, headers);
   expect([answer.headers.get('content-type'), answerOf(answer.body)]).toMatchObject([
     'application/json',
     { columns: ['id'] },
@@ -180,14 +180,14 @@ test.each(['modern', 'legacy'] as const)('without a token, and %s, a long call i
 });
 
 test('a client that takes JSON alone is given its answer as JSON, with or without a token', async () => {
-  house = await openHouse({ beforeList: (_access, signal) => systemClock.sleep(1300, signal) });
+  server = await openMcpServer({ beforeList: (_access, signal) => systemClock.sleep(1300, signal) });
   const { body, headers } = modern('tools/call', { ...list, _meta: { progressToken: 'mine' } });
-  const answer = await post(house, body, { ...headers, accept: 'application/json' });
+  const answer = await post(server, body, { ...headers, accept: 'application/json' });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
 });
 
 test('what code reports wrongly is its failure, and not the caller’s', async () => {
-  house = await openHouse({
+  server = await openMcpServer({
     customize: (agent) =>
       agent.customizeCollection('notes', (collection) =>
         collection.addAction('Count', {
@@ -199,7 +199,7 @@ test('what code reports wrongly is its failure, and not the caller’s', async (
         }),
       ),
   });
-  const answer = await post(house, legacy('tools/call', count));
+  const answer = await post(server, legacy('tools/call', count));
   expect(answerOf(answer.body)).toMatch(/^ACTION_FAILED/);
 });
 
@@ -212,17 +212,17 @@ describe('a call that takes longer than it may in all', () => {
     ['listens', (signal: StopSignal | undefined) => systemClock.sleep(20_000, signal)],
     ['does not listen', () => systemClock.sleep(20_000)],
   ])('is a read whose code %s: it is given up', async (_, pause) => {
-    house = await openHouse({ settings, beforeList: (_access, signal) => pause(signal) });
-    const answer = await post(house, legacy('tools/call', list));
-    expect([answerOf(answer.body), house.activity.map(({ code }) => code)]).toEqual([timedOut, ['CALL_TIMED_OUT']]);
+    server = await openMcpServer({ settings, beforeList: (_access, signal) => pause(signal) });
+    const answer = await post(server, legacy('tools/call', list));
+    expect([answerOf(answer.body), server.activity.map(({ code }) => code)]).toEqual([timedOut, ['CALL_TIMED_OUT']]);
   });
 
   test('is an action that listens: it is stopped, with a key as well, and the log says why', async () => {
     const seen: string[] = [];
-    house = await openHouse({ settings, customize: counting(1000, 20, seen) });
+    server = await openMcpServer({ settings, customize: counting(1000, 20, seen) });
     const keyed = { ...count, arguments: { ...count.arguments, idempotencyKey: 'once' } };
-    const answers = [await post(house, legacy('tools/call', count)), await post(house, legacy('tools/call', keyed))];
-    const entries = await house.store.activity.list({ limit: 2 });
+    const answers = [await post(server, legacy('tools/call', count)), await post(server, legacy('tools/call', keyed))];
+    const entries = await server.store.activity.list({ limit: 2 });
     expect([answers.map(({ body }) => answerOf(body)), seen, entries.map(({ code }) => code)]).toEqual([
       [timedOut, timedOut],
       ['started', 'told to stop', 'started', 'told to stop'],
@@ -231,7 +231,7 @@ describe('a call that takes longer than it may in all', () => {
   });
 
   test('is an action that does not listen: its own answer is told, since it has been done', async () => {
-    house = await openHouse({
+    server = await openMcpServer({
       settings,
       customize: (agent) =>
         agent.customizeCollection('notes', (collection) =>
@@ -244,8 +244,8 @@ describe('a call that takes longer than it may in all', () => {
           }),
         ),
     });
-    const answer = await post(house, legacy('tools/call', count));
-    const [entry] = await house.store.activity.list({ limit: 1 });
+    const answer = await post(server, legacy('tools/call', count));
+    const [entry] = await server.store.activity.list({ limit: 1 });
     expect([JSON.stringify(answerOf(answer.body)).includes('Counted.'), entry?.outcome]).toEqual([true, 'completed']);
   });
 });

@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createRestrictions, restrictAccess } from '../../src/core/caller/restrictions.ts';
 import { type Access, fullAccess, verbs } from '../../src/core/caller.ts';
 import { selectTools, toolNames } from '../../src/mcp/tools.ts';
-import { type House, legacy, openHouse, post } from './house.ts';
 import { customize, orders, rows, runId, source, workflowId } from './matrix-rows.ts';
+import { legacy, type McpTestServer, openMcpServer, post } from './mcp-server.ts';
 
 // The call that deletes the record comes last.
 const tools = [...selectTools(null, () => undefined)];
@@ -48,25 +48,30 @@ function grantedOf(variant: Variant): Access {
   return narrowing ? restrictAccess(accessOf(variant), narrowing) : accessOf(variant);
 }
 
-async function open(variant: Variant, settings = {}): Promise<House> {
+async function open(variant: Variant, settings = {}): Promise<McpTestServer> {
   const access = () => grantedOf(variant);
-  const house = await openHouse({ source: source(), customize, access, settings, workflowOn: 'orders' });
-  onTestFinished(() => house.close());
-  return { ...house, url: house.url + (variant.query ?? '') };
+  const server = await openMcpServer({ source: source(), customize, access, settings, workflowOn: 'orders' });
+  onTestFinished(() => server.close());
+  return { ...server, url: server.url + (variant.query ?? '') };
 }
 
-async function shown(house: House, token = 'user-2'): Promise<string[]> {
-  const { body } = await post(house, legacy('tools/list'), { authorization: `Bearer ${token}` });
+async function shown(server: McpTestServer, token = 'user-2'): Promise<string[]> {
+  const { body } = await post(server, legacy('tools/list'), { authorization: `Bearer ${token}` });
   return (body as { result: { tools: { name: string }[] } }).result.tools.map(({ name }) => name);
 }
 
 /** The outcome (`ok`, an error code of the tool or the protocol, or a status), and the full text. */
-async function end(house: House, name: string, given: object, token = 'user-2'): Promise<readonly [string, string]> {
-  const { workflows } = house;
+async function end(
+  server: McpTestServer,
+  name: string,
+  given: object,
+  token = 'user-2',
+): Promise<readonly [string, string]> {
+  const { workflows } = server;
   const ids: Readonly<Record<string, string>> = { [workflowId]: workflows.workflowId, [runId]: workflows.runId };
   const args = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, ids[value as string] ?? value]));
   const call = legacy('tools/call', { name, arguments: args });
-  const { status, body, headers } = await post(house, call, { authorization: `Bearer ${token}` });
+  const { status, body, headers } = await post(server, call, { authorization: `Bearer ${token}` });
   const text = JSON.stringify(body);
   const { result, error } = body as { result?: { isError?: boolean; content: [{ text: string }] }; error?: object };
   if (status !== 200) return [`${status} ${headers.get('www-authenticate')}`, text];
@@ -180,11 +185,11 @@ describe.each(narrowings)('%s', (_narrowing, narrowed) => {
     '%s',
     async (_what, rest) => {
       const variant: Variant = { ...rest, ...narrowed };
-      const house = await open(variant);
+      const server = await open(variant);
       const secrets = secretsOf(variant);
       const told: string[] = [];
       const run = async (name: string, args: object) => {
-        const [outcome, text] = await end(house, name, args);
+        const [outcome, text] = await end(server, name, args);
         const sent = JSON.stringify(args);
         // A run id may contain the digits of a secret by chance.
         const read = text.replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, '');
@@ -193,7 +198,7 @@ describe.each(narrowings)('%s', (_narrowing, narrowed) => {
         return outcome;
       };
       for (const [name, args] of probes) if (toolNames.includes(name)) await run(name, args);
-      const seen = { shown: await shown(house), ends: {} as Record<string, string> };
+      const seen = { shown: await shown(server), ends: {} as Record<string, string> };
       for (const name of calls) seen.ends[name] = await run(name, rows[name]!.args);
       expect({ ...seen, told }).toEqual({
         shown: toolNames.filter((name) => isShown(name, variant)),
@@ -210,14 +215,14 @@ test.each([
   ['writer', ['mcp:write']],
   ['actor', ['mcp:action']],
 ])('the OAuth scopes of a token: %s', async (kind, scopes) => {
-  const house = await open(everything);
+  const server = await open(everything);
   const ends = [];
-  for (const name of calls) ends.push([name, (await end(house, name, rows[name]!.args, `${kind}-2`))[0]]);
+  for (const name of calls) ends.push([name, (await end(server, name, rows[name]!.args, `${kind}-2`))[0]]);
   const lacks = ({ scope }: { scope: string }) => !scopes.includes(scope);
   // A client requests exactly the scopes of the challenge, so the challenge repeats those already granted.
   const named = (scope: string) =>
     ['mcp:read', 'mcp:write', 'mcp:action'].filter((one) => one === scope || scopes.includes(one)).join(' ');
-  expect([await shown(house, `${kind}-2`), ends]).toEqual([
+  expect([await shown(server, `${kind}-2`), ends]).toEqual([
     tools.filter((tool) => !lacks(tool)).map(({ name }) => name),
     calls.map((name) => {
       const tool = tools.find((one) => one.name === name)!;
@@ -227,10 +232,10 @@ test.each([
 });
 
 test.each(toolNames)('enabledTools without %s: not shown, not near, not to be called', async (name) => {
-  const house = await open(everything, { enabledTools: toolNames.filter((other) => other !== name) });
-  const [outcome] = await end(house, name, rows[name]!.args);
-  const [, near] = await end(house, `${name}s`, {});
-  expect([await shown(house), outcome, near.replace(`${name}s`, '').includes(name)]).toEqual([
+  const server = await open(everything, { enabledTools: toolNames.filter((other) => other !== name) });
+  const [outcome] = await end(server, name, rows[name]!.args);
+  const [, near] = await end(server, `${name}s`, {});
+  expect([await shown(server), outcome, near.replace(`${name}s`, '').includes(name)]).toEqual([
     toolNames.filter((other) => other !== name),
     expect.stringContaining('-32602'),
     false,
@@ -238,8 +243,8 @@ test.each(toolNames)('enabledTools without %s: not shown, not near, not to be ca
 });
 
 test.each(toolNames)('enabledTools with %s alone: nothing else', async (name) => {
-  const house = await open(everything, { enabledTools: [name] });
+  const server = await open(everything, { enabledTools: [name] });
   const others = calls.filter((other) => other !== name);
-  const ends = await Promise.all(others.map(async (other) => (await end(house, other, rows[other]!.args))[0]));
-  expect([await shown(house), ends.filter((outcome) => !outcome.includes('-32602'))]).toEqual([[name], []]);
+  const ends = await Promise.all(others.map(async (other) => (await end(server, other, rows[other]!.args))[0]));
+  expect([await shown(server), ends.filter((outcome) => !outcome.includes('-32602'))]).toEqual([[name], []]);
 });

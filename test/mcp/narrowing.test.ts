@@ -6,7 +6,7 @@ import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
 import { restrictAccess } from '../../src/core/caller/restrictions.ts';
 import { type Access, fullAccess, verbs } from '../../src/core/caller.ts';
 import { readRestrictions } from '../../src/mcp/transport/narrowing.ts';
-import { answerOf, type House, legacy, modern, openHouse, post } from './house.ts';
+import { answerOf, legacy, type McpTestServer, modern, openMcpServer, post } from './mcp-server.ts';
 
 const table = (name: string, columns: MemoryTable['columns'], rows: MemoryTable['rows']): MemoryTable => ({
   name,
@@ -33,10 +33,10 @@ function customize(agent: HeadlessAgent): void {
 }
 
 const ways = ['modern', 'legacy', 'the SDK handler', 'a session'] as const;
-let houses: Readonly<Record<(typeof ways)[number], House>>;
+let houses: Readonly<Record<(typeof ways)[number], McpTestServer>>;
 beforeAll(async () => {
   const open = (serving: 'shared' | 'sdk') =>
-    openHouse({ source: createMemorySource('memory', tables), customize, serving, legacySessions: 'auto' });
+    openMcpServer({ source: createMemorySource('memory', tables), customize, serving, legacySessions: 'auto' });
   const [shared, sdk] = await Promise.all([open('shared'), open('sdk')]);
   houses = { modern: shared, legacy: shared, 'the SDK handler': sdk, 'a session': shared };
 });
@@ -48,14 +48,14 @@ afterAll(async () => {
 type Result = Readonly<Record<string, unknown>> & { readonly tools?: readonly { name: string }[] };
 
 async function send(way: (typeof ways)[number], query: string, method: string, params = {}): Promise<Result> {
-  const house = { url: `${houses[way].url}${query}` };
+  const server = { url: `${houses[way].url}${query}` };
   if (way === 'modern' || way === 'the SDK handler') {
     const request = modern(method, params);
-    return resultOf((await post(house, request.body, request.headers)).body);
+    return resultOf((await post(server, request.body, request.headers)).body);
   }
-  if (way === 'legacy') return resultOf((await post(house, legacy(method, params))).body);
+  if (way === 'legacy') return resultOf((await post(server, legacy(method, params))).body);
   const opened = await post(
-    house,
+    server,
     legacy('initialize', {
       protocolVersion: '2025-11-25',
       capabilities: { elicitation: {} },
@@ -63,7 +63,7 @@ async function send(way: (typeof ways)[number], query: string, method: string, p
     }),
   );
   const session = { 'mcp-session-id': opened.headers.get('mcp-session-id')!, 'mcp-protocol-version': '2025-11-25' };
-  return resultOf((await post(house, legacy(method, params), session)).body);
+  return resultOf((await post(server, legacy(method, params), session)).body);
 }
 
 /** A session responds with an event stream. */
@@ -224,8 +224,8 @@ describe('the parameters', () => {
     ['Readonly=true', 'Readonly: unknown query parameter; remove it.'],
     ['__proto__=1', '__proto__: unknown query parameter; remove it.'],
   ])('%s is 400 and says what to send', async (query, message) => {
-    const house = { url: `${houses.legacy.url}?${query}` };
-    const { status, body } = await post(house, legacy('tools/list'), { authorization: undefined });
+    const server = { url: `${houses.legacy.url}?${query}` };
+    const { status, body } = await post(server, legacy('tools/list'), { authorization: undefined });
     expect([status, body]).toEqual([
       400,
       expect.objectContaining({ error: expect.objectContaining({ message: expect.stringContaining(message) }) }),

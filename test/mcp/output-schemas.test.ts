@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { type Caller, fullAccess } from '../../src/core/caller.ts';
 import { toolNames } from '../../src/mcp/tools.ts';
-import { type House, legacy, notes, openHouse, post, withExtras } from './house.ts';
+import { legacy, type McpTestServer, notes, openMcpServer, post, withExtras } from './mcp-server.ts';
 
-let plain: House;
-let house: House;
+let plain: McpTestServer;
+let server: McpTestServer;
 beforeAll(async () => {
   const customize = withExtras('notes', 'owner');
   // Access to all notes, to link them to each other.
@@ -19,10 +19,10 @@ beforeAll(async () => {
   const columns = notes.columns.map((column) => ({ ...column, nullable: column.name === 'owner' }));
   const source = () => createMemorySource('memory', [{ ...notes, columns }]);
   const both = { source: source(), customize, access, workflowOn: 'notes' };
-  plain = await openHouse(both);
-  house = await openHouse({ ...both, source: source(), settings: { outputSchemas: true } });
+  plain = await openMcpServer(both);
+  server = await openMcpServer({ ...both, source: source(), settings: { outputSchemas: true } });
 });
-afterAll(() => Promise.all([plain.close(), house.close()]));
+afterAll(() => Promise.all([plain.close(), server.close()]));
 
 interface Answer {
   readonly content: readonly { readonly type: string; readonly text: string }[];
@@ -81,13 +81,13 @@ const calls = (id: number): readonly (readonly [string, Record<string, unknown>]
   ['aggregate', { ...inNotes, operation: 'count', groups: ['owner'] }],
   ['getChart', { chartName: 'total' }],
   ['listWorkflows', {}],
-  ['triggerWorkflow', { workflowId: house.workflows.workflowId, recordId: id }],
-  ['getWorkflowRun', { runId: house.workflows.runId }],
+  ['triggerWorkflow', { workflowId: server.workflows.workflowId, recordId: id }],
+  ['getWorkflowRun', { runId: server.workflows.runId }],
 ];
 
 describe.each(clients)('a client of %s', (_, connect) => {
   test('takes every answer of every tool, and its structure is the data of the text', async () => {
-    const client = await connect(house.url);
+    const client = await connect(server.url);
     const { tools } = await client.listTools();
     expect(tools.map(({ name, outputSchema }) => [name, typeof outputSchema])).toEqual(
       toolNames.map((name) => [name, 'object']),
@@ -110,7 +110,7 @@ describe.each(clients)('a client of %s', (_, connect) => {
   });
 
   test('takes the errors of every tool, which have no structure', async () => {
-    const client = await connect(house.url);
+    const client = await connect(server.url);
     await client.listTools();
     for (const name of toolNames) {
       const call = { name, arguments: { collectionName: 'nothing', chartName: 'nothing', noSuchArgument: 1 } };
@@ -133,8 +133,8 @@ test('the schemas cost at most 1,500 tokens, those for workflows among them, and
   interface Listed {
     result: { tools: { outputSchema?: unknown }[] };
   }
-  const listed = async (one: House) => ((await post(one, legacy('tools/list'))).body as Listed).result.tools;
-  const [before, after] = [await listed(plain), await listed(house)];
+  const listed = async (one: McpTestServer) => ((await post(one, legacy('tools/list'))).body as Listed).result.tools;
+  const [before, after] = [await listed(plain), await listed(server)];
   const cost = countTokens(JSON.stringify(after)) - countTokens(JSON.stringify(before));
   console.log(`outputSchema of ${after.length} tools: ${cost} tokens`);
   expect(after.map(({ outputSchema, ...rest }) => rest)).toEqual(before);

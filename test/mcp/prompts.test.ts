@@ -6,13 +6,13 @@ import type { MemoryTable } from '../../src/agent/sources/memory/tables.ts';
 import { type Caller, fullAccess, type Verb } from '../../src/core/caller.ts';
 import { ask } from './asking.ts';
 import { type AnyClient, clientNames, connectClient } from './client.ts';
-import { type House, notes, openHouse } from './house.ts';
+import { type McpTestServer, notes, openMcpServer } from './mcp-server.ts';
 
-let house: House;
+let server: McpTestServer;
 const clients: AnyClient[] = [];
 afterEach(async () => {
   for (const client of clients.splice(0)) await client.close();
-  await house.close();
+  await server.close();
 });
 
 const visits: MemoryTable = {
@@ -49,7 +49,7 @@ const reader = () => {
 
 describe.each(clientNames)('%s', (name) => {
   const connect = async (token = 'user-2', query = '') => {
-    const client = await connectClient(name, house.url + query, token);
+    const client = await connectClient(name, server.url + query, token);
     clients.push(client);
     return client;
   };
@@ -69,10 +69,10 @@ describe.each(clientNames)('%s', (name) => {
     );
 
   test('each prompt carries the description of its collection, as the tool gives it', async () => {
-    house = await openHouse({ source: source() });
+    server = await openMcpServer({ source: source() });
     const client = await connect();
     expect(await names(client)).toEqual(['explore', 'totals', 'change-safely']);
-    const description = await ask(house, 'describeCollection', { collectionName: 'visits' });
+    const description = await ask(server, 'describeCollection', { collectionName: 'visits' });
     const given: [string, Record<string, string>, RegExp][] = [
       ['explore', { collection: ' visits ' }, /^Give me an overview of the collection 'visits'\./],
       [
@@ -91,13 +91,13 @@ describe.each(clientNames)('%s', (name) => {
       expect([count, role, text.endsWith(`\n${description}`)]).toEqual([1, 'user', true]);
       expect(text).toMatch(start);
     }
-    expect(house.activity.map(({ action, collection }) => [action, collection])).toEqual(
+    expect(server.activity.map(({ action, collection }) => [action, collection])).toEqual(
       Array(4).fill(['describeCollection', 'visits']),
     );
   });
 
   test('who may not use a tool is shown no prompt that speaks of it, and no name that he may not see', async () => {
-    house = await openHouse({ source: source(), access: reader });
+    server = await openMcpServer({ source: source(), access: reader });
     const client = await connect();
     const hidden = await refusal(client.getPrompt({ name: 'explore', arguments: { collection: 'visits' } }));
     const missing = await refusal(client.getPrompt({ name: 'explore', arguments: { collection: 'nothing' } }));
@@ -111,7 +111,7 @@ describe.each(clientNames)('%s', (name) => {
   });
 
   test('the address narrows prompts and completion', async () => {
-    house = await openHouse({ source: source() });
+    server = await openMcpServer({ source: source() });
     const client = await connect('user-2', '?readonly=true&collections=notes');
     expect([await names(client), (await complete(client, 'explore', 'collection', '')).values]).toEqual([
       ['explore', 'totals'],
@@ -120,7 +120,7 @@ describe.each(clientNames)('%s', (name) => {
   });
 
   test('wrong arguments are told with what to send', async () => {
-    house = await openHouse({ source: source() });
+    server = await openMcpServer({ source: source() });
     const client = await connect();
     const get = (prompt: string, given: Record<string, string>) =>
       refusal(client.getPrompt({ name: prompt, arguments: given }));
@@ -143,7 +143,7 @@ describe.each(clientNames)('%s', (name) => {
   });
 
   test('names are completed: beginnings first, at most 100, of templates as well', async () => {
-    house = await openHouse({ source: source(...numbered) });
+    server = await openMcpServer({ source: source(...numbered) });
     const client = await connect();
     const template = { type: 'ref/resource' as const, uri: 'portico://collections/{name}' };
     const ofTemplate = await client.complete({ ref: template, argument: { name: 'name', value: 'NO' } });
@@ -162,8 +162,8 @@ describe.each(clientNames)('%s', (name) => {
 
 test('without the tools that they speak of there are no prompts', async () => {
   const customize = (agent: HeadlessAgent) => void agent;
-  house = await openHouse({ source: source(), customize, settings: { enabledTools: ['list'] } });
-  const client = await connectClient('sdk 1.x', house.url, 'user-2');
+  server = await openMcpServer({ source: source(), customize, settings: { enabledTools: ['list'] } });
+  const client = await connectClient('sdk 1.x', server.url, 'user-2');
   clients.push(client);
   expect([(await client.listPrompts()).prompts, (await client.listResources()).resources]).toEqual([[], []]);
 });

@@ -2,7 +2,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
-import { type House, openHouse } from './house.ts';
+import { type McpTestServer, openMcpServer } from './mcp-server.ts';
 
 const source = createMemorySource('memory', [
   {
@@ -29,17 +29,17 @@ const source = createMemorySource('memory', [
   },
 ]);
 
-let house: House;
+let server: McpTestServer;
 let client: Client;
 beforeAll(async () => {
-  house = await openHouse({ source });
+  server = await openMcpServer({ source });
   client = new Client({ name: 'test', version: '1' });
   const requestInit = { headers: { authorization: 'Bearer user-2' } };
-  await client.connect(new StreamableHTTPClientTransport(new URL(house.url), { requestInit }) as never);
+  await client.connect(new StreamableHTTPClientTransport(new URL(server.url), { requestInit }) as never);
 });
 afterAll(async () => {
   await client?.close();
-  await house?.close();
+  await server?.close();
 });
 
 async function ask(name: string, given: Record<string, unknown>): Promise<string> {

@@ -7,7 +7,7 @@ import { operators } from '../../src/core/filter.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import { runSql } from '../sql/schemas.ts';
 import { ask } from './asking.ts';
-import { type House, openHouse } from './house.ts';
+import { type McpTestServer, openMcpServer } from './mcp-server.ts';
 
 interface Sent {
   readonly tool: string;
@@ -45,7 +45,7 @@ function callOf({ before, json }: { before: string; json: string }): Sent {
 
 describe.each(servers)('$dialect', (server) => {
   let database: TestDatabase;
-  let house: House;
+  let testServer: McpTestServer;
   beforeAll(async () => {
     database = await server.create();
     const time = server.dialect === 'postgres' ? 'TIMESTAMPTZ' : 'DATETIME';
@@ -56,23 +56,23 @@ describe.each(servers)('$dialect', (server) => {
       "INSERT INTO customers VALUES (1, 'Ada', 'FR'), (2, 'Bo', 'DE'), (3, 'Cy', 'IT')",
       "INSERT INTO orders VALUES (1, 1, 'paid', 120, 'late', '2024-03-01 10:00:00'), (2, 2, 'open', 5, NULL, '2024-03-31 10:00:00')",
     ]);
-    house = await openHouse({
+    testServer = await openMcpServer({
       source: createSqlSource(database.url, { observe: () => undefined, clock: systemClock }),
     });
   });
   afterAll(async () => {
-    await house.close();
+    await testServer.close();
     await database.drop();
   });
 
   test('every JSON example is a call that works', async () => {
-    const text = await ask(house, 'describeCollection', { detail: 'query' });
+    const text = await ask(testServer, 'describeCollection', { detail: 'query' });
     const examples = examplesIn(text);
     expect(examples.length).toBeGreaterThanOrEqual(12);
     const answers = await Promise.all(
       examples.map(async (example) => {
         const { tool, given } = callOf(example);
-        return [example.json, (await ask(house, tool, given)).slice(0, 10)];
+        return [example.json, (await ask(testServer, tool, given)).slice(0, 10)];
       }),
     );
     expect(answers).toEqual(
@@ -81,13 +81,13 @@ describe.each(servers)('$dialect', (server) => {
   });
 
   test('the quantified examples mean what is said of them', async () => {
-    const text = await ask(house, 'describeCollection', { detail: 'query' });
+    const text = await ask(testServer, 'describeCollection', { detail: 'query' });
     const ids: Record<string, unknown> = {};
     for (const example of examplesIn(text)) {
       const key = /^\{"(none|some|every)"/.exec(example.json)?.[1];
       if (!key) continue;
       const { given } = callOf(example);
-      ids[key] = JSON.parse(await ask(house, 'list', { ...given, fields: ['id'] })).rows.flat();
+      ids[key] = JSON.parse(await ask(testServer, 'list', { ...given, fields: ['id'] })).rows.flat();
     }
     // Customer 3 has no orders; the order of customer 2 is not paid, and not over 9.
     expect(ids).toEqual({ none: [3], some: [2], every: [1, 3] });
@@ -95,14 +95,14 @@ describe.each(servers)('$dialect', (server) => {
 });
 
 describe('the text', () => {
-  let house: House;
+  let testServer: McpTestServer;
   beforeAll(async () => {
-    house = await openHouse();
+    testServer = await openMcpServer();
   });
-  afterAll(() => house.close());
+  afterAll(() => testServer.close());
 
   test('names every operator, and costs at most 920 tokens', async () => {
-    const text = await ask(house, 'describeCollection', { detail: 'query' });
+    const text = await ask(testServer, 'describeCollection', { detail: 'query' });
     // One sentence covers the operators of the current period.
     const named = new Set([...text.matchAll(/\w+/g)].map(([word]) => word));
     const periods = operators.filter((name) => /^Previous(Week|Quarter|Year)ToDate$/.test(name));
@@ -111,7 +111,7 @@ describe('the text', () => {
   });
 
   test('leaves out the sections of tools that are not served', async () => {
-    const only = await openHouse({ settings: { enabledTools: ['describeCollection', 'list'] } });
+    const only = await openMcpServer({ settings: { enabledTools: ['describeCollection', 'list'] } });
     const text = await ask(only, 'describeCollection', { detail: 'query' });
     await only.close();
     expect([text.includes('## Records'), text.includes('aggregate')]).toEqual([true, false]);

@@ -1,15 +1,15 @@
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answerOf, type House, legacy, modern, openHouse, post } from './house.ts';
+import { answerOf, legacy, type McpTestServer, modern, openMcpServer, post } from './mcp-server.ts';
 
-let house: House;
+let server: McpTestServer;
 beforeAll(async () => {
-  house = await openHouse({
+  server = await openMcpServer({
     settings: { allowedOrigins: ['https://app.example.test'], allowedHosts: ['data.example.test'] },
   });
 });
-afterAll(() => house.close());
+afterAll(() => server.close());
 
 interface Raw {
   readonly status: number;
@@ -20,7 +20,7 @@ interface Raw {
 /** fetch does not allow a custom Host or Origin. */
 function raw(method: string, headers: Record<string, string>, path = '/mcp', body = ''): Promise<Raw> {
   return new Promise((resolve, reject) => {
-    const outgoing = request({ host: '127.0.0.1', port: house.port, method, path, headers, agent: false }, (res) => {
+    const outgoing = request({ host: '127.0.0.1', port: server.port, method, path, headers, agent: false }, (res) => {
       let text = '';
       res.on('data', (chunk) => (text += chunk));
       res.on('end', () =>
@@ -42,10 +42,10 @@ const refusal = (code: string, message: string, rpcCode = -32000) => ({
 });
 
 describe('Host and Origin', () => {
-  test('a Host that is not ours is 403, before the token is looked at', async () => {
-    const before = house.asked.length;
+  test('an unknown Host gets 403 before the token is checked', async () => {
+    const before = server.asked.length;
     const answer = await raw('POST', { ...bearer, host: 'evil.example' }, '/mcp', list);
-    expect([house.asked.length - before, house.observations.at(-1)]).toEqual([
+    expect([server.asked.length - before, server.observations.at(-1)]).toEqual([
       0,
       { type: 'security', event: 'mcp.refused', address: '127.0.0.1', detail: 'HOST_NOT_ALLOWED' },
     ]);
@@ -114,7 +114,7 @@ test.each([
   ['a request of the official handler', legacy('ping')],
 ])('the answer to %s is neither stored nor taken for anything else', async (_, body) => {
   const call = { method: 'POST', headers: bearer, body: JSON.stringify(body) };
-  const { headers } = await fetch(`http://127.0.0.1:${house.port}/mcp`, call);
+  const { headers } = await fetch(`http://127.0.0.1:${server.port}/mcp`, call);
   expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual(['no-store', 'nosniff']);
 });
 
@@ -127,10 +127,10 @@ describe('method and address', () => {
   test.each(['access_token=user-2', 'token=user-2', 'Access_Token=x'])(
     'a token in the query (%s) is 401 with a challenge, even beside a good header, and is not looked up',
     async (query) => {
-      const before = house.asked.length;
+      const before = server.asked.length;
       const answer = await raw('POST', bearer, `/mcp?${query}`, list);
       const challenged = String(answer.headers['www-authenticate']).startsWith('Bearer ');
-      expect([answer.status, challenged, house.asked.length - before]).toEqual([401, true, 0]);
+      expect([answer.status, challenged, server.asked.length - before]).toEqual([401, true, 0]);
     },
   );
 
@@ -166,7 +166,7 @@ describe('token and OAuth scope', () => {
 
   test('a token without the scope of the tool is 403 with the scopes to ask for, and the attempt is logged', async () => {
     const call = modern('tools/call', { name: 'list', arguments: { collectionName: 'notes' } });
-    const answer = await post(house, call.body, { ...call.headers, authorization: 'Bearer writer-9' });
+    const answer = await post(server, call.body, { ...call.headers, authorization: 'Bearer writer-9' });
     expect([answer.status, answer.headers.get('www-authenticate'), answer.body]).toEqual([
       403,
       'Bearer error="insufficient_scope", scope="mcp:read mcp:write"',
@@ -175,7 +175,7 @@ describe('token and OAuth scope', () => {
         error_description: "'list' needs the OAuth scope mcp:read. Sign in again and allow it.",
       },
     ]);
-    const { startedAt: _, ...entry } = house.activity.at(-1)!;
+    const { startedAt: _, ...entry } = server.activity.at(-1)!;
     expect(entry).toEqual({
       userId: 9,
       renderingId: 1,
@@ -191,11 +191,11 @@ describe('token and OAuth scope', () => {
 
   test('one call without the scope refuses a whole batch', async () => {
     const batch = [legacy('ping'), legacy('tools/call', { name: 'list', arguments: { collectionName: 'notes' } }, 2)];
-    expect((await post(house, batch, { authorization: 'Bearer writer-9' })).status).toBe(403);
+    expect((await post(server, batch, { authorization: 'Bearer writer-9' })).status).toBe(403);
   });
 
   test('a token without the scope is not shown the tools that need it', async () => {
-    const answer = await post(house, legacy('tools/list'), { authorization: 'Bearer writer-9' });
+    const answer = await post(server, legacy('tools/list'), { authorization: 'Bearer writer-9' });
     const { tools } = (answer.body as { result: { tools: { annotations: { readOnlyHint: boolean } }[] } }).result;
     expect(tools.filter((tool) => tool.annotations.readOnlyHint)).toEqual([]);
   });
@@ -224,7 +224,7 @@ describe('body', () => {
     ['10,000 levels unclosed', '{"a":'.repeat(10_000), 'it is nested deeper than 64 levels.'],
     ['65 levels', `${'['.repeat(65)}${']'.repeat(65)}`, 'it is nested deeper than 64 levels.'],
   ])('%s is 400', async (_name, body, problem) => {
-    const answer = await post(house, body);
+    const answer = await post(server, body);
     expect([answer.status, answer.body]).toEqual([
       400,
       refusal('MALFORMED_JSON', `The request body is not usable JSON: ${problem}`, -32700),
@@ -234,14 +234,14 @@ describe('body', () => {
   test('brackets within texts are not depth', async () => {
     const search = `"\\"${'[{'.repeat(500)}`;
     const call = legacy('tools/call', { name: 'list', arguments: { collectionName: 'notes', search } });
-    expect((await post(house, call)).status).toBe(200);
+    expect((await post(server, call)).status).toBe(200);
   });
 
   test('arguments as text cannot go deeper than the body may', async () => {
     const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
-    const whole = await post(house, legacy('tools/call', { name: 'list', arguments: deep }));
+    const whole = await post(server, legacy('tools/call', { name: 'list', arguments: deep }));
     const one = await post(
-      house,
+      server,
       legacy('tools/call', { name: 'list', arguments: { collectionName: 'notes', filters: '['.repeat(50_000) } }),
     );
     expect([whole.status, one.status, String(answerOf(one.body)).slice(0, 25)]).toEqual([
@@ -254,14 +254,14 @@ describe('body', () => {
 
   test('5 MB are 413, whether announced or not, the client gets the answer, and the server goes on', async () => {
     const big = Buffer.alloc(5_000_000, 'a');
-    const announced = await post(house, big);
-    const chunked = await fetch(house.url, {
+    const announced = await post(server, big);
+    const chunked = await fetch(server.url, {
       method: 'POST',
       headers: bearer,
       body: new Blob([big]).stream(),
       duplex: 'half',
     } as RequestInit);
-    expect([announced.status, chunked.status, (await post(house, legacy('ping'))).status]).toEqual([413, 413, 200]);
+    expect([announced.status, chunked.status, (await post(server, legacy('ping'))).status]).toEqual([413, 413, 200]);
   });
 
   test('a refusal leaves the connection to the next call', async () => {
@@ -269,7 +269,14 @@ describe('body', () => {
     const once = (authorization: string): Promise<[number, Socket]> =>
       new Promise((resolve, reject) => {
         const headers = { ...json, authorization };
-        const outgoing = request({ host: '127.0.0.1', port: house.port, method: 'POST', path: '/mcp', headers, agent });
+        const outgoing = request({
+          host: '127.0.0.1',
+          port: server.port,
+          method: 'POST',
+          path: '/mcp',
+          headers,
+          agent,
+        });
         outgoing.on('error', reject).on('response', (res) => {
           const { socket } = res;
           res.resume().on('end', () => resolve([res.statusCode!, socket]));
@@ -283,12 +290,12 @@ describe('body', () => {
   });
 
   test('5 MB without a token are 401', async () => {
-    expect((await post(house, Buffer.alloc(5_000_000, 'a'), { authorization: undefined })).status).toBe(401);
+    expect((await post(server, Buffer.alloc(5_000_000, 'a'), { authorization: undefined })).status).toBe(401);
   });
 
   test('a client that hangs up in the middle of its body hurts nobody', async () => {
     await new Promise<void>((resolve) => {
-      const socket = connect(house.port, '127.0.0.1', () => {
+      const socket = connect(server.port, '127.0.0.1', () => {
         const head = Object.entries({ host: '127.0.0.1', ...bearer, 'content-length': '1000' });
         socket.write(`POST /mcp HTTP/1.1\r\n${head.map(([k, v]) => `${k}: ${v}`).join('\r\n')}\r\n\r\n{"jsonrpc"`, () =>
           socket.destroy(),
@@ -296,8 +303,8 @@ describe('body', () => {
       });
       socket.on('close', () => resolve());
     });
-    const failures = house.observations.filter((observation) => observation.type === 'failure');
-    expect([(await post(house, legacy('ping'))).status, failures]).toEqual([200, []]);
+    const failures = server.observations.filter((observation) => observation.type === 'failure');
+    expect([(await post(server, legacy('ping'))).status, failures]).toEqual([200, []]);
   });
 });
 
@@ -306,7 +313,7 @@ describe('protocol', () => {
     const params = { name: 'describeColection', arguments: {} };
     const { body, headers } = modern('tools/call', params, 'x');
     const error = { code: -32602, message: "No tool 'describeColection'. Near: describeCollection." };
-    const answers = [await post(house, body, headers), await post(house, legacy('tools/call', params, 'x'))];
+    const answers = [await post(server, body, headers), await post(server, legacy('tools/call', params, 'x'))];
     expect(answers.map((answer) => answer.body)).toEqual([
       { jsonrpc: '2.0', id: 'x', error },
       { jsonrpc: '2.0', id: 'x', error },
@@ -319,7 +326,7 @@ describe('protocol', () => {
     ['an unknown revision', { 'mcp-protocol-version': '2099-01-01' }, 400, -32020],
   ])('%s is refused by the SDK', async (_name, headers, status, code) => {
     const call = modern('tools/call', { name: 'list', arguments: { collectionName: 'notes' } });
-    const answer = await post(house, call.body, { ...call.headers, ...headers });
+    const answer = await post(server, call.body, { ...call.headers, ...headers });
     expect([answer.status, (answer.body as { error: { code: number } }).error.code]).toEqual([status, code]);
   });
 
@@ -328,7 +335,7 @@ describe('protocol', () => {
     const statuses = [];
     for (const version of ['2025-06-18', '2025-03-26', '2024-13-01', '1.0', 'latest'])
       statuses.push(
-        (await post(house, legacy('tools/call', call), { ...bearer, 'mcp-protocol-version': version })).status,
+        (await post(server, legacy('tools/call', call), { ...bearer, 'mcp-protocol-version': version })).status,
       );
     expect(statuses).toEqual([200, 200, 400, 400, 400]);
   });

@@ -4,13 +4,13 @@ import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { fullAccess, type Verb } from '../../src/core/caller.ts';
 import { ask } from './asking.ts';
 import { type AnyClient, clientNames, connectClient } from './client.ts';
-import { type House, modern, notes, openHouse, post, withExtras } from './house.ts';
+import { type McpTestServer, modern, notes, openMcpServer, post, withExtras } from './mcp-server.ts';
 
-let house: House;
+let server: McpTestServer;
 const clients: AnyClient[] = [];
 afterEach(async () => {
   for (const client of clients.splice(0)) await client.close();
-  await house.close();
+  await server.close();
 });
 
 const table = (name: string) => ({ ...notes, name, rows: [] });
@@ -21,7 +21,7 @@ const all = ['portico://collections', 'portico://collections/notes', 'portico://
 
 describe.each(clientNames)('%s', (name) => {
   const connect = async (token = 'user-2', query = '') => {
-    const client = await connectClient(name, house.url + query, token);
+    const client = await connectClient(name, server.url + query, token);
     clients.push(client);
     return client;
   };
@@ -38,7 +38,7 @@ describe.each(clientNames)('%s', (name) => {
     );
 
   test('lists the index and every collection, and reads of each the very text of describeCollection', async () => {
-    house = await openHouse({ source: source('red & blue'), customize: withExtras('notes', 'owner') });
+    server = await openMcpServer({ source: source('red & blue'), customize: withExtras('notes', 'owner') });
     const client = await connect();
     const { resources } = await client.listResources();
     const { resourceTemplates } = await client.listResourceTemplates();
@@ -56,10 +56,10 @@ describe.each(clientNames)('%s', (name) => {
     ]);
     const given = [{}, { collectionName: 'notes' }, { collectionName: 'red & blue' }];
     for (const [at, uri] of all.entries()) {
-      const text = await ask(house, 'describeCollection', given[at]!);
+      const text = await ask(server, 'describeCollection', given[at]!);
       expect(await textOf(client, uri)).toMatchObject({ count: 1, uri, mimeType: 'application/json', text });
     }
-    const text = await ask(house, 'describeCollection', { detail: 'query' });
+    const text = await ask(server, 'describeCollection', { detail: 'query' });
     expect(await textOf(client, query)).toMatchObject({ count: 1, mimeType: 'text/markdown', text });
   });
 
@@ -68,7 +68,7 @@ describe.each(clientNames)('%s', (name) => {
       const full = fullAccess({ ...caller, id });
       return { ...full, can: (verb: Verb, collection: string) => collection === 'notes' && full.can(verb, collection) };
     };
-    house = await openHouse({ source: source('secrets'), access });
+    server = await openMcpServer({ source: source('secrets'), access });
     const client = await connect();
     const unknown = async (uri: string) => {
       const { code, message } = await failure(client.readResource({ uri }));
@@ -86,7 +86,7 @@ describe.each(clientNames)('%s', (name) => {
   });
 
   test('the address narrows resources as it narrows tools', async () => {
-    house = await openHouse({ source: source('secrets') });
+    server = await openMcpServer({ source: source('secrets') });
     const client = await connect('user-2', '?collections=secrets');
     expect([
       await addresses(client),
@@ -96,7 +96,7 @@ describe.each(clientNames)('%s', (name) => {
   });
 
   test('who is not shown describeCollection has none', async () => {
-    house = await openHouse({ source: source() });
+    server = await openMcpServer({ source: source() });
     const client = await connect('writer-2');
     expect([
       await addresses(client),
@@ -121,13 +121,13 @@ const caller = {
 
 test('a page ends with a cursor that goes on, also when what it names has gone', async () => {
   const names = Array.from({ length: 450 }, (_, n) => `t${String(n).padStart(3, '0')}`);
-  house = await openHouse({ source: source(...names) });
+  server = await openMcpServer({ source: source(...names) });
   const pages: number[] = [];
   const seen: string[] = [];
   let cursor: string | undefined;
   const list = (from?: string) => {
     const { body, headers } = modern('resources/list', from === undefined ? {} : { cursor: from });
-    return post(house, body, headers);
+    return post(server, body, headers);
   };
   do {
     const { body } = await list(cursor);
@@ -148,15 +148,15 @@ test('a page ends with a cursor that goes on, also when what it names has gone',
 });
 
 test('a read is an entry in the activity log, and says for how long it may be kept, by whom', async () => {
-  house = await openHouse();
+  server = await openMcpServer();
   const read = (uri: string) => {
     const { body, headers } = modern('resources/read', { uri });
-    return post(house, body, { ...headers, 'mcp-name': uri });
+    return post(server, body, { ...headers, 'mcp-name': uri });
   };
   const answers = [await read('portico://collections/notes'), await read('portico://collections/none')];
   expect([
     answers[0]!.body,
-    house.activity.map(({ action, type, collection, outcome, code }) => [action, type, collection, outcome, code]),
+    server.activity.map(({ action, type, collection, outcome, code }) => [action, type, collection, outcome, code]),
   ]).toMatchObject([
     { result: { ttlMs: 300_000, cacheScope: 'private', contents: [{ uri: 'portico://collections/notes' }] } },
     [

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { estimateTokens } from '../../src/mcp/results/tokens.ts';
-import { type House, modern, openHouse, post } from './house.ts';
+import { type McpTestServer, modern, openMcpServer, post } from './mcp-server.ts';
 
 const columns = Array.from({ length: 900 }, (_, at) => `a_rather_long_name_of_the_column_${at}_of_a_wide_table`);
 
-let house: House;
+let server: McpTestServer;
 beforeAll(async () => {
-  house = await openHouse({
+  server = await openMcpServer({
     source: createMemorySource('wide', [
       {
         name: 'notes',
@@ -23,11 +23,11 @@ beforeAll(async () => {
     ]),
   });
 });
-afterAll(() => house.close());
+afterAll(() => server.close());
 
 async function list(given: object): Promise<string> {
   const call = modern('tools/call', { name: 'list', arguments: { collectionName: 'notes', ...given } });
-  const { body } = await post(house, call.body, call.headers);
+  const { body } = await post(server, call.body, call.headers);
   return (body as { result: { content: [{ text: string }] } }).result.content[0].text;
 }
 
@@ -45,7 +45,7 @@ test('100,000 names are refused, and so are as many in one text', async () => {
 test('names of columns count for the budget of an answer', async () => {
   const few = await list({ fields: columns.slice(0, 200), pagination: { size: 100 } });
   expect(JSON.parse(few).columns).toHaveLength(200);
-  expect(estimateTokens(few)).toBeLessThan(house.config.answerTokens * 1.05);
+  expect(estimateTokens(few)).toBeLessThan(server.config.answerTokens * 1.05);
   for (const format of ['table', 'records'])
     expect(await list({ fields: columns, format })).toMatch(
       /fields: one record with 900 columns .* Name fewer fields\./,

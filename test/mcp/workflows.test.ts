@@ -4,25 +4,33 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { fullAccess } from '../../src/core/caller.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Workflow } from '../../src/store/workflows/types.ts';
-import { answerOf, type House, type HouseOptions, legacy, modern, openHouse, post } from './house.ts';
+import {
+  answerOf,
+  legacy,
+  type McpTestServer,
+  type McpTestServerOptions,
+  modern,
+  openMcpServer,
+  post,
+} from './mcp-server.ts';
 
-let house: House;
-afterEach(() => house.close());
+let server: McpTestServer;
+afterEach(() => server.close());
 
-const open = async (options: HouseOptions = {}): Promise<House> => {
-  house = await openHouse(options);
-  return house;
+const open = async (options: McpTestServerOptions = {}): Promise<McpTestServer> => {
+  server = await openMcpServer(options);
+  return server;
 };
 
 async function call(name: string, args: object, token = 'user-2', query = ''): Promise<unknown> {
-  const url = { url: house.url + query };
+  const url = { url: server.url + query };
   const { body } = await post(url, legacy('tools/call', { name, arguments: args }), {
     authorization: `Bearer ${token}`,
   });
   return answerOf(body);
 }
 const shown = async (token = 'user-2'): Promise<readonly string[]> => {
-  const { body } = await post(house, legacy('tools/list'), { authorization: `Bearer ${token}` });
+  const { body } = await post(server, legacy('tools/list'), { authorization: `Bearer ${token}` });
   return (body as { result: { tools: { name: string }[] } }).result.tools.map(({ name }) => name);
 };
 const theirs = async (...of: Parameters<typeof shown>) => (await shown(...of)).filter((name) => /orkflow/.test(name));
@@ -33,14 +41,14 @@ const steps = [
   { id: 'ask', title: 'Is it right?', type: 'guidance', text: 'Look at it.' },
 ];
 const publish = (name: string, more: object = {}): Promise<Workflow> =>
-  house.store.workflows.publish({
+  server.store.workflows.publish({
     ...{ renderingId: 1, name, collection: 'notes', concurrency: null, by: 2 },
     definition: JSON.stringify({ name, collection: 'notes', steps }),
     ...more,
   });
 const claim = async (runId: string) => {
   const wish = { owner: 'test', leaseMs: 60_000, limit: 1, ids: [runId] };
-  return (await house.store.runs.claim(wish))[0] ?? expect.fail('not claimed');
+  return (await server.store.runs.claim(wish))[0] ?? expect.fail('not claimed');
 };
 
 describe('who is offered them', () => {
@@ -51,7 +59,7 @@ describe('who is offered them', () => {
     const after = await shown();
     expect([before.filter((name) => all.includes(name)), after]).toEqual([[], [...before, ...all]]);
     const { body, headers } = modern('tools/list');
-    const { tools } = ((await post(house, body, headers)).body as { result: { tools: { name: string }[] } }).result;
+    const { tools } = ((await post(server, body, headers)).body as { result: { tools: { name: string }[] } }).result;
     expect(tools.map(({ name }) => name)).toEqual(after);
   });
 
@@ -59,7 +67,7 @@ describe('who is offered them', () => {
     await open();
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
     const requestInit = { headers: { authorization: 'Bearer user-2' } };
-    await client.connect(new StreamableHTTPClientTransport(new URL(house.url), { requestInit }));
+    await client.connect(new StreamableHTTPClientTransport(new URL(server.url), { requestInit }));
     let heard = 0;
     client.setNotificationHandler('notifications/tools/list_changed', () => void heard++);
     const listening = await client.listen({ toolsListChanged: true });
@@ -79,7 +87,7 @@ describe('who is offered them', () => {
     await open({ access });
     const { id } = await publish('Check');
     const before = [await theirs('user-2'), await theirs('user-4'), await theirs('user-6')];
-    await house.store.workflows.setActive(id, false, 2);
+    await server.store.workflows.setActive(id, false, 2);
     expect([before, await theirs()]).toEqual([[all, [], []], []]);
   });
 });
@@ -94,12 +102,12 @@ describe('a start', () => {
       state: 'queued',
       page: `http://console.test/runs/${started.runId}`,
     });
-    expect(await house.store.runs.find(started.runId!)).toMatchObject({ recordId: '2', userId: 2, origin: 'mcp' });
+    expect(await server.store.runs.find(started.runId!)).toMatchObject({ recordId: '2', userId: 2, origin: 'mcp' });
     const second = await call('triggerWorkflow', { workflowId, recordId: '2' });
     expect(second).toContain('RUN_ONGOING');
     expect(second).toContain(started.runId);
-    await house.store.activity.flush();
-    const logged = await house.store.activity.list({ limit: 9 });
+    await server.store.activity.flush();
+    const logged = await server.store.activity.list({ limit: 9 });
     expect(
       logged.map(({ action, collection, outcome, recordIds }) => [action, collection, outcome, recordIds]),
     ).toEqual(expect.arrayContaining([['triggerWorkflow', 'notes', 'completed', ['2']]]));
@@ -113,7 +121,7 @@ describe('a start', () => {
     const other = await call('triggerWorkflow', { ...given, recordId: '3' });
     expect(answers[1]).toEqual(answers[0]);
     expect(other).toContain('IDEMPOTENCY_KEY_REUSED');
-    expect(await house.store.runs.list({ limit: 9 })).toHaveLength(1);
+    expect(await server.store.runs.list({ limit: 9 })).toHaveLength(1);
   });
 
   test('of one that is not there, is paused, or is another team’s is told the same', async () => {
@@ -122,13 +130,13 @@ describe('a start', () => {
     });
     const { id } = await publish('Check');
     const { id: paused } = await publish('Paused');
-    await house.store.workflows.setActive(paused, false, 2);
+    await server.store.workflows.setActive(paused, false, 2);
     const told = async (workflowId: string, token?: string) =>
       `${await call('triggerWorkflow', { workflowId, recordId: 1 }, token)}`.replace(workflowId, 'ID');
     const answers = [await told('gone'), await told(paused), await told(id, 'user-4')];
     expect(answers[0]).toMatch(/^UNKNOWN_WORKFLOW: .*'ID'/);
     expect(new Set(answers).size).toBe(1);
-    expect(await house.store.runs.list({ limit: 9 })).toEqual([]);
+    expect(await server.store.runs.list({ limit: 9 })).toEqual([]);
   });
 
   test('is not for an app that may only read, and not without the OAuth scope', async () => {
@@ -137,8 +145,8 @@ describe('a start', () => {
     const given = { workflowId, recordId: 1 };
     expect(await call('triggerWorkflow', given, 'user-2', '?readonly=true')).toContain('FORBIDDEN');
     const sent = legacy('tools/call', { name: 'triggerWorkflow', arguments: given });
-    const { status } = await post(house, sent, { authorization: 'Bearer reader-2' });
-    expect([status, await house.store.runs.list({ limit: 9 })]).toEqual([403, []]);
+    const { status } = await post(server, sent, { authorization: 'Bearer reader-2' });
+    expect([status, await server.store.runs.list({ limit: 9 })]).toEqual([403, []]);
   });
 
   test.each([
@@ -157,7 +165,7 @@ describe('a start', () => {
     await open();
     const { id: workflowId } = await publish('Check');
     const { runId } = (await call('triggerWorkflow', { workflowId, recordId: ['a|b', 2] })) as { runId: string };
-    expect((await house.store.runs.find(runId))?.recordId).toBe('a\\|b|2');
+    expect((await server.store.runs.find(runId))?.recordId).toBe('a\\|b|2');
   });
 });
 
@@ -182,10 +190,10 @@ describe('what is told', () => {
     const { id: workflowId } = await publish('Check');
     const { runId } = (await call('triggerWorkflow', { workflowId, recordId: 2 })) as { runId: string };
     const held = await claim(runId);
-    await house.store.runs.finish(held, {
+    await server.store.runs.finish(held, {
       ...({ stepId: 'read', state: 'done', outcome: {}, data: { text: 'a secret' }, next: 'ask' } as const),
     });
-    await house.store.runs.wait(held, {
+    await server.store.runs.wait(held, {
       ...({ stepId: 'ask', reason: 'guidance', outcome: {}, until: Date.UTC(2030, 0, 1) } as const),
     });
     const waiting = (await call('getWorkflowRun', { runId })) as Record<string, unknown>;
@@ -218,7 +226,7 @@ describe('what is told', () => {
     await open();
     const { id: workflowId } = await publish('Check');
     const { runId } = (await call('triggerWorkflow', { workflowId, recordId: 2 })) as { runId: string };
-    await house.store.runs.fail(await claim(runId), { code: 'RECORD_NOT_FOUND', message: 'It is gone.' });
+    await server.store.runs.fail(await claim(runId), { code: 'RECORD_NOT_FOUND', message: 'It is gone.' });
     expect(await call('getWorkflowRun', { runId })).toMatchObject({
       state: 'failed',
       failure: { code: 'RECORD_NOT_FOUND', message: 'It is gone.' },

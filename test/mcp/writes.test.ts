@@ -4,23 +4,23 @@ import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { accessOf, type Rights, shopTables } from '../agent/shop.ts';
 import { ask } from './asking.ts';
-import { type House, type HouseOptions, legacy, openHouse, post } from './house.ts';
+import { legacy, type McpTestServer, type McpTestServerOptions, openMcpServer, post } from './mcp-server.ts';
 
-let house: House;
-afterEach(() => house.close());
+let server: McpTestServer;
+afterEach(() => server.close());
 
-async function open(options: HouseOptions = {}, rights: Rights = {}) {
-  house = await openHouse({
+async function open(options: McpTestServerOptions = {}, rights: Rights = {}) {
+  server = await openMcpServer({
     source: createMemorySource('memory', shopTables),
     access: () => accessOf(rights),
     ...options,
   });
-  return house;
+  return server;
 }
 
 const name = { collectionName: 'customers', attributes: { id: 9, name: 'Dee' } };
 const marks = async () =>
-  (await house.store.activity.list({ limit: 10 })).map(({ action, type, collection, recordIds, outcome, code }) => ({
+  (await server.store.activity.list({ limit: 10 })).map(({ action, type, collection, recordIds, outcome, code }) => ({
     action,
     type,
     collection,
@@ -30,7 +30,7 @@ const marks = async () =>
   }));
 const mark = { action: 'create', type: 'write', collection: 'customers', recordIds: undefined, code: undefined };
 const customers = async () =>
-  JSON.parse(await ask(house, 'list', { collectionName: 'customers', fields: ['id'] })).rows.length;
+  JSON.parse(await ask(server, 'list', { collectionName: 'customers', fields: ['id'] })).rows.length;
 
 /** An engine that reads the log during a create. */
 const watched =
@@ -47,8 +47,8 @@ const watched =
 test('the mark is there before the work, and says afterwards how it ended and which records it made', async () => {
   const seen: unknown[] = [];
   await open({ around: watched(seen) });
-  const text = await ask(house, 'create', name);
-  expect([text, seen, await marks(), house.activity]).toEqual([
+  const text = await ask(server, 'create', name);
+  expect([text, seen, await marks(), server.activity]).toEqual([
     '{"count":1,"ids":["9"],"columns":["id","name","city","secret"],"rows":[[9,"Dee",null,null]]}',
     [{ ...mark, outcome: 'unknown' }],
     [{ ...mark, outcome: 'completed', recordIds: ['9'] }],
@@ -63,12 +63,12 @@ test('what goes wrong completes the mark with its code, also what is not ours to
       throw new Error('the disk of the database is full');
     }),
   });
-  const text = await ask(house, 'create', name);
-  await ask(house, 'create', { ...name, attributes: 'nothing' });
+  const text = await ask(server, 'create', name);
+  await ask(server, 'create', { ...name, attributes: 'nothing' });
   expect([
     text.split(':')[0],
     await marks(),
-    house.activity.map(({ type, outcome, code }) => [type, outcome, code]),
+    server.activity.map(({ type, outcome, code }) => [type, outcome, code]),
   ]).toEqual([
     'INTERNAL',
     [{ ...mark, outcome: 'failed', code: 'INTERNAL' }],
@@ -78,7 +78,7 @@ test('what goes wrong completes the mark with its code, also what is not ours to
 
 test('a denial is in the log as one', async () => {
   await open({}, { denied: ['customers.add'] });
-  const text = await ask(house, 'create', name);
+  const text = await ask(server, 'create', name);
   expect([text, await marks(), await customers()]).toEqual([
     "FORBIDDEN: You may not add to 'customers'. An administrator can allow it.",
     [{ ...mark, outcome: 'denied', code: 'FORBIDDEN' }],
@@ -89,32 +89,32 @@ test('a denial is in the log as one', async () => {
 test('permissions are compared before the work: with a revoked token nothing is written, and the answer is 401', async () => {
   const seen: unknown[] = [];
   await open({ around: watched(seen) });
-  house.holds.push(Promise.resolve(false));
+  server.holds.push(Promise.resolve(false));
   const call = legacy('tools/call', { name: 'create', arguments: name });
-  const asked = house.asked.push.bind(house.asked);
+  const asked = server.asked.push.bind(server.asked);
   // The token is revoked between the first check and the second.
-  house.asked.push = (...headers) => {
-    queueMicrotask(() => house.revoked.add('user-2'));
+  server.asked.push = (...headers) => {
+    queueMicrotask(() => server.revoked.add('user-2'));
     return asked(...headers);
   };
-  const { status } = await post(house, call);
+  const { status } = await post(server, call);
   expect([status, seen, await marks()]).toEqual([401, [], [{ ...mark, outcome: 'denied', code: 'UNAUTHENTICATED' }]]);
 });
 
 test('when the permissions changed, the call goes on with those of now, and is made once', async () => {
   const seen: unknown[] = [];
   await open({ around: watched(seen) });
-  house.holds.push(Promise.resolve(false));
-  const text = await ask(house, 'create', name);
-  expect([JSON.parse(text).count, seen.length, house.renewed, await customers()]).toEqual([1, 1, ['user-2'], 4]);
+  server.holds.push(Promise.resolve(false));
+  const text = await ask(server, 'create', name);
+  expect([JSON.parse(text).count, seen.length, server.renewed, await customers()]).toEqual([1, 1, ['user-2'], 4]);
 });
 
 test('without the OAuth scope nothing is marked and nothing is written', async () => {
   await open();
-  const { status } = await post(house, legacy('tools/call', { name: 'create', arguments: name }), {
+  const { status } = await post(server, legacy('tools/call', { name: 'create', arguments: name }), {
     authorization: 'Bearer reader-2',
   });
-  expect([status, await marks(), house.activity.map(({ outcome, code }) => [outcome, code])]).toEqual([
+  expect([status, await marks(), server.activity.map(({ outcome, code }) => [outcome, code])]).toEqual([
     403,
     [],
     [['denied', 'INSUFFICIENT_SCOPE']],
@@ -124,8 +124,8 @@ test('without the OAuth scope nothing is marked and nothing is written', async (
 test('what cannot be marked is not written', async () => {
   const seen: unknown[] = [];
   await open({ around: watched(seen) });
-  await house.store.close();
-  const text = await ask(house, 'create', name);
+  await server.store.close();
+  const text = await ask(server, 'create', name);
   expect([text, seen, await customers()]).toEqual([
     'SOURCE_UNAVAILABLE: The database cannot be reached at the moment. Try again shortly. If the problem persists, tell the operator: the log has the cause.',
     [],
@@ -135,11 +135,11 @@ test('what cannot be marked is not written', async () => {
 
 test('a dry run is a read: no mark, one entry, nothing written', async () => {
   await open();
-  const text = await ask(house, 'create', { ...name, dryRun: 'true' });
+  const text = await ask(server, 'create', { ...name, dryRun: 'true' });
   expect([
     JSON.parse(text),
     await marks(),
-    house.activity.map(({ action, type, outcome }) => [action, type, outcome]),
+    server.activity.map(({ action, type, outcome }) => [action, type, outcome]),
     await customers(),
   ]).toEqual([
     {

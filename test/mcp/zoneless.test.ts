@@ -4,7 +4,7 @@ import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { servers } from '../databases.ts';
 import { askSql, runSql } from '../sql/schemas.ts';
-import { answerOf, legacy, openHouse, post } from './house.ts';
+import { answerOf, legacy, openMcpServer, post } from './mcp-server.ts';
 
 const home = 'America/New_York';
 
@@ -23,10 +23,10 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
       timezone: home,
       columnTimezones: { 'orders.noted': 'UTC' },
     });
-    const house = await openHouse({ source });
+    const server = await openMcpServer({ source });
     const ask = async (name: string, given: object) =>
       answerOf(
-        (await post(house, legacy('tools/call', { name, arguments: { collectionName: 'orders', ...given } }))).body,
+        (await post(server, legacy('tools/call', { name, arguments: { collectionName: 'orders', ...given } }))).body,
       ) as Record<string, unknown>;
     const concise = await ask('describeCollection', {});
     const full = await ask('describeCollection', { detail: 'full' });
@@ -62,7 +62,7 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
       `select ${text[dialect]('placed')} as placed, ${text[dialect]('noted')} as noted from orders where id = 1`,
     );
     expect([row!.placed, row!.noted]).toEqual(['2016-07-04 12:00:00', '2016-07-04 16:00:00']);
-    await house.close();
+    await server.close();
     await database.drop();
   });
 
@@ -75,13 +75,13 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
       'create table bills (id int primary key, due date)',
       ...days.map((day, at) => `insert into bills values (${at + 1}, '${day}')`),
     ]);
-    const house = await openHouse({
+    const server = await openMcpServer({
       source: createSqlSource(database.url, { observe: () => {}, clock, timezone: home }),
       clock,
     });
     const ask = async (name: string, given: object) =>
       answerOf(
-        (await post(house, legacy('tools/call', { name, arguments: { collectionName: 'bills', ...given } }))).body,
+        (await post(server, legacy('tools/call', { name, arguments: { collectionName: 'bills', ...given } }))).body,
       ) as { rows: unknown[][] };
     // It is already 2 August in the first zone and still 1 August in the last.
     for (const [timezone, today] of [
@@ -127,7 +127,7 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
       () => undefined,
     );
     expect((await ask('list', { fields: ['due'] })).rows.flat().slice(0, 4)).toEqual(days);
-    await house.close();
+    await server.close();
     await database.drop();
   });
 });

@@ -4,31 +4,31 @@ import { systemClock } from '../../src/core/clock.ts';
 import { servers } from '../databases.ts';
 import { createStorage } from '../store/spares.ts';
 import { bearer, callMcp } from './client.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
 let late = 0;
 const clock = { ...systemClock, now: () => Date.now() + late };
-let place: Started;
+let testServer: OAuthTestServer;
 beforeAll(async () => {
-  place = await startServer({ clock });
+  testServer = await startServer({ clock });
 });
-afterAll(() => place.stop());
+afterAll(() => testServer.stop());
 beforeEach(() => {
   late = 0;
 });
 
 let made = 0;
-async function make(scopes: readonly string[], at = place, expiresAt: number | null = null) {
+async function make(scopes: readonly string[], at = testServer, expiresAt: number | null = null) {
   const user = (await at.store.identity.findUserByEmail(at.account.email))!;
   return at.store.tokens.create({ userId: user.id, name: `program ${++made}`, scopes, expiresAt });
 }
-const call = async (secret: string) => callMcp(place.paths.resource, secret);
+const call = async (secret: string) => callMcp(testServer.paths.resource, secret);
 
 test('one opens /mcp with the rights of its user and the scopes it was made with, and says which it is', async () => {
   const { token, secret } = await make(['mcp:write']);
-  const first = await place.gate.check(bearer(secret));
-  const again = place.gate.check(bearer(secret));
-  const user = await place.store.identity.findUserByEmail(place.account.email);
+  const first = await testServer.gate.check(bearer(secret));
+  const again = testServer.gate.check(bearer(secret));
+  const user = await testServer.store.identity.findUserByEmail(testServer.account.email);
   expect([first.userId, first.clientId, first.clientName, [...first.scopes].sort(), again === first]).toEqual([
     user?.id,
     `token:${token.name}`,
@@ -41,7 +41,7 @@ test('one opens /mcp with the rights of its user and the scopes it was made with
 
 test('one for the public API is refused, and the answer says which scopes are needed', async () => {
   const { secret } = await make(['all']);
-  const response = await fetch(place.paths.resource, { method: 'POST', headers: bearer(secret).headers });
+  const response = await fetch(testServer.paths.resource, { method: 'POST', headers: bearer(secret).headers });
   expect([response.status, await response.text()]).toEqual([
     401,
     'The token is for the public API. A token for /mcp needs one of the scopes mcp:read, mcp:write, mcp:action.',
@@ -50,7 +50,7 @@ test('one for the public API is refused, and the answer says which scopes are ne
 });
 
 test('one that expired is told from one that is unknown, also when it was just remembered', async () => {
-  const { secret } = await make(['mcp:read'], place, Date.now() + 60_000);
+  const { secret } = await make(['mcp:read'], testServer, Date.now() + 60_000);
   const before = await call(secret);
   late = 61_000;
   expect([before.status, await call(secret), await call(`svc_${'x'.repeat(43)}`)]).toEqual([
@@ -63,7 +63,7 @@ test('one that expired is told from one that is unknown, also when it was just r
 test('a bound scheme is refused: it is bound to no key', async () => {
   const { secret } = await make(['mcp:read']);
   const headers = { authorization: `DPoP ${secret}` };
-  const response = await fetch(place.paths.resource, { method: 'POST', headers });
+  const response = await fetch(testServer.paths.resource, { method: 'POST', headers });
   expect([response.status, await response.text()]).toEqual([
     401,
     'The token is not bound to a key: send it as `Authorization: Bearer <token>`.',
@@ -72,11 +72,11 @@ test('a bound scheme is refused: it is bound to no key', async () => {
 
 test('a disabled user is felt at the next call and so is his return; a call under way sees that it no longer holds', async () => {
   const { secret } = await make(['mcp:read']);
-  const auth = await place.gate.check(bearer(secret));
-  await place.store.identity.setDisabled(auth.userId, true);
-  const renewing = place.gate.renew(auth).catch((error: Error) => error.message);
-  const seen = [await place.gate.isCurrent(auth), await renewing, (await call(secret)).status];
-  await place.store.identity.setDisabled(auth.userId, false);
+  const auth = await testServer.gate.check(bearer(secret));
+  await testServer.store.identity.setDisabled(auth.userId, true);
+  const renewing = testServer.gate.renew(auth).catch((error: Error) => error.message);
+  const seen = [await testServer.gate.isCurrent(auth), await renewing, (await call(secret)).status];
+  await testServer.store.identity.setDisabled(auth.userId, false);
   expect([...seen, (await call(secret)).status]).toEqual([false, 'The account is disabled or gone.', 401, 200]);
 });
 

@@ -5,15 +5,15 @@ import { describe, expect, test } from 'vitest';
 import { servers } from '../databases.ts';
 import { createStorage } from '../store/spares.ts';
 import { callMcp, connect, type Registered, refresh, register } from './client.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
 const redirectUri = 'https://notebook.example/callback';
 
 /** A client that registers its public key and authenticates with the private one. */
-async function registerWithKey(place: Started): Promise<Registered> {
+async function registerWithKey(testServer: OAuthTestServer): Promise<Registered> {
   const keys = await generateKeyPair('ES256');
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', use: 'sig', alg: 'ES256' };
-  const registered = await register(place.paths.issuer, {
+  const registered = await register(testServer.paths.issuer, {
     client_name: 'Notebook',
     redirect_uris: [redirectUri],
     token_endpoint_auth_method: 'private_key_jwt',
@@ -40,23 +40,23 @@ const known = '400 invalid_grant';
 const unknown = '401 invalid_client';
 
 test('a client signs in with assertions, calls and refreshes; another key is refused', async () => {
-  const place = await startServer();
+  const testServer = await startServer();
   try {
-    const registered = await registerWithKey(place);
-    const session = await connect(registered, place.account, { redirectUri });
+    const registered = await registerWithKey(testServer);
+    const session = await connect(registered, testServer.account, { redirectUri });
     const next = await refresh(session, `${session.tokens.refresh_token}`);
     const { privateKey } = await generateKeyPair('ES256');
     const stranger = { ...session, authentication: oauth.PrivateKeyJwt({ key: privateKey, kid: 'one' }) };
     const refused = await refresh(stranger, `${next.refresh_token}`).catch((error: { error: string }) => error.error);
     const nobody = { ...session, authentication: oauth.None() };
     const bare = await refresh(nobody, `${next.refresh_token}`).catch((error: { error: string }) => error.error);
-    expect([(await callMcp(place.paths.resource, next.access_token)).status, refused, bare]).toEqual([
+    expect([(await callMcp(testServer.paths.resource, next.access_token)).status, refused, bare]).toEqual([
       200,
       'invalid_client',
       'invalid_client',
     ]);
   } finally {
-    await place.stop();
+    await testServer.stop();
   }
 });
 

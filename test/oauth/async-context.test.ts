@@ -1,23 +1,23 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test, vi } from 'vitest';
 import { withinProvider } from '../../src/oauth/server/async-context.ts';
-import { startServer } from './place.ts';
+import { startServer } from './oauth-server.ts';
 
 /** Before Node 24, `enabled` shows whether the storage tracks promises; later versions may lack it. */
 type Storage = AsyncLocalStorage<unknown> & { readonly enabled?: boolean };
 
 async function storageOfProvider(): Promise<Storage> {
-  const place: string = 'oidc-provider/lib/helpers/als.js';
-  return ((await import(place)) as { readonly default: Storage }).default;
+  const server: string = 'oidc-provider/lib/helpers/als.js';
+  return ((await import(server)) as { readonly default: Storage }).default;
 }
 
 test('when a request has left the provider, Node no longer follows the promises of the process', async () => {
   const storage = await storageOfProvider();
   const run = vi.spyOn(storage, 'run');
-  const place = await startServer();
-  for (const path of ['/oauth/jwks', '/oauth/authorize?client_id=nobody']) await fetch(`${place.local}${path}`);
+  const server = await startServer();
+  for (const path of ['/oauth/jwks', '/oauth/authorize?client_id=nobody']) await fetch(`${server.local}${path}`);
   await expect.poll(() => storage.enabled ?? false).toBe(false);
-  await place.stop();
+  await server.stop();
   expect(run).toHaveBeenCalledTimes(2);
 });
 

@@ -10,7 +10,7 @@ import { callTool } from '../app/call.ts';
 import { issuerOf, openShop, redirectUri } from '../app/shop.ts';
 import { authorizationUrl, bearer, connect, insecure, redeem, refresh, register } from './client.ts';
 import { createBrowser } from './flow.ts';
-import { startServer } from './place.ts';
+import { startServer } from './oauth-server.ts';
 
 test('no secret of a whole sign-in, good and bad, is in the log at its most talkative or in what is observed', async () => {
   const lines: string[] = [];
@@ -64,30 +64,30 @@ test('no secret of a whole sign-in, good and bad, is in the log at its most talk
 });
 
 test('what the token check answers holds no token that could be passed on', async () => {
-  const place = await startServer();
+  const testServer = await startServer();
   try {
-    const registered = await register(place.paths.issuer, { client_name: 'N', redirect_uris: [redirectUri] });
-    const { access_token } = (await connect(registered, place.account, { redirectUri })).tokens;
-    const auth = await place.gate.check(bearer(access_token));
+    const registered = await register(testServer.paths.issuer, { client_name: 'N', redirect_uris: [redirectUri] });
+    const { access_token } = (await connect(registered, testServer.account, { redirectUri })).tokens;
+    const auth = await testServer.gate.check(bearer(access_token));
     expect([auth.userId > 0, JSON.stringify(auth).includes(access_token)]).toEqual([true, false]);
   } finally {
-    await place.stop();
+    await testServer.stop();
   }
 });
 
 test('a sign-in that is not finished within ten minutes is gone, and says so', async () => {
   let late = 0;
-  const place = await startServer({ clock: { ...systemClock, now: () => systemClock.now() + late } });
+  const testServer = await startServer({ clock: { ...systemClock, now: () => systemClock.now() + late } });
   try {
-    const registered = await register(place.paths.issuer, { client_name: 'N', redirect_uris: [redirectUri] });
+    const registered = await register(testServer.paths.issuer, { client_name: 'N', redirect_uris: [redirectUri] });
     const { url } = await authorizationUrl(registered, { redirectUri });
     const browser = createBrowser();
     const page = await browser.open(url);
     late = 601_000;
-    const { status, html } = await browser.press(page, 'sign-in', { ...place.account });
+    const { status, html } = await browser.press(page, 'sign-in', { ...testServer.account });
     expect([page.status, status, html.includes('This sign-in has expired')]).toEqual([200, 400, true]);
   } finally {
-    await place.stop();
+    await testServer.stop();
   }
 });
 

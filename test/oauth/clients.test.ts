@@ -1,14 +1,14 @@
 // Rejected client registrations and metadata documents, their error messages, and the limits.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
-let place: Started;
+let server: OAuthTestServer;
 beforeAll(async () => {
-  place = await startServer({ env: { SERVICE_DCR_PER_HOUR: '1000' } });
+  server = await startServer({ env: { SERVICE_DCR_PER_HOUR: '1000' } });
 });
-afterAll(() => place.stop());
+afterAll(() => server.stop());
 
-async function tryRegister(metadata: unknown, from = place): Promise<[number, string, string]> {
+async function tryRegister(metadata: unknown, from = server): Promise<[number, string, string]> {
   const response = await fetch(`${from.local}/oauth/register`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -98,7 +98,7 @@ async function askAs(clientId: string, redirectUri = 'https://a.example/'): Prom
     code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
     code_challenge_method: 'S256',
   });
-  const response = await fetch(`${place.local}/oauth/authorize?${query}`, {
+  const response = await fetch(`${server.local}/oauth/authorize?${query}`, {
     redirect: 'manual',
     headers: { accept: 'text/html' },
   });
@@ -127,7 +127,7 @@ test('a metadata document must name itself and its client, and prove its redirec
   const redirect_uris = ['https://a.example/'];
   const serve = (path: string, document: object) => {
     const clientId = `https://docs.example/${path}`;
-    place.documents.set(clientId, { client_id: clientId, redirect_uris, ...document });
+    server.documents.set(clientId, { client_id: clientId, redirect_uris, ...document });
     return clientId;
   };
   expect([

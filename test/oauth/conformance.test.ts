@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { findTool } from '../tools.ts';
 import { register } from './client.ts';
 import { signIn } from './flow.ts';
-import { startServer } from './place.ts';
+import { startServer } from './oauth-server.ts';
 
 const node = findTool('node22');
 const runner = findTool('conformance');
@@ -15,17 +15,17 @@ test.skipIf(!node || !runner)(
   'the authorization scenarios of @modelcontextprotocol/conformance pass',
   { timeout: 60_000 },
   async () => {
-    const place = await startServer({ basePath: '/app' });
+    const testServer = await startServer({ basePath: '/app' });
     const port = await freePort();
-    const { client } = await register(place.paths.issuer, {
+    const { client } = await register(testServer.paths.issuer, {
       client_name: 'Conformance',
       redirect_uris: [`http://127.0.0.1:${port}/callback`],
     });
     const options = {
-      '--url': place.paths.issuer,
+      '--url': testServer.paths.issuer,
       '--client-id': client.client_id,
       '--port': `${port}`,
-      '--resource': place.paths.resource,
+      '--resource': testServer.paths.resource,
     };
     const child = spawn(node!, [runner!, 'authorization', ...Object.entries(options).flat()]);
     try {
@@ -34,7 +34,7 @@ test.skipIf(!node || !runner)(
       const read = (chunk: Buffer) => {
         output += chunk;
         const url = /https?:\/\/\S+\/oauth\/authorize\?\S+/.exec(output)?.[0];
-        if (url) signedIn ??= signIn(url, place.account).then((callback) => fetch(callback));
+        if (url) signedIn ??= signIn(url, testServer.account).then((callback) => fetch(callback));
       };
       child.stdout.on('data', read);
       child.stderr.on('data', read);
@@ -43,7 +43,7 @@ test.skipIf(!node || !runner)(
       expect([code, /Total: .*/.exec(output)?.[0] ?? output]).toEqual([0, 'Total: 3 passed, 0 failed']);
     } finally {
       child.kill();
-      await place.stop();
+      await testServer.stop();
     }
   },
 );

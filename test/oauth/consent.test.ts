@@ -4,21 +4,21 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import type { Verb } from '../../src/core/caller.ts';
 import { type Asking, authorizationUrl, bearer, byDocument, type Registered, redeem, refresh } from './client.ts';
 import { type Browser, createBrowser, type Page } from './flow.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
 const redirectUri = 'https://notebook.example/callback';
 const scope = 'mcp:read mcp:write mcp:action';
 const hour = 3_600_000;
 
 let collections = ['customers', 'orders', 'reviews'];
-let place: Started;
+let testServer: OAuthTestServer;
 beforeAll(async () => {
-  place = await startServer({ listCollections: () => collections });
-  await place.store.permissions.setRole('Clerk', {
+  testServer = await startServer({ listCollections: () => collections });
+  await testServer.store.permissions.setRole('Clerk', {
     '*': { browse: true, read: true, edit: true, add: true, delete: true, export: true },
   });
 });
-afterAll(() => place.stop());
+afterAll(() => testServer.stop());
 afterEach(() => {
   vi.useRealTimers();
   collections = ['customers', 'orders', 'reviews'];
@@ -40,10 +40,10 @@ let published = 0;
 /** A client with a metadata document; the server remembers its consent. */
 async function publish(uri: string): Promise<Registered> {
   const id = `https://notebook.example/clients/${++published}.json`;
-  place.documents.set(id, { client_id: id, client_name: 'Notebook', redirect_uris: [uri] });
+  testServer.documents.set(id, { client_id: id, client_name: 'Notebook', redirect_uris: [uri] });
   // All cases together would exceed the limit of fetches a minute for one IP address.
-  await Promise.all(['127.0.0.1', '::1'].map((one) => place.store.windows.clear(`oauth-document ${one}`)));
-  return byDocument(place.paths.issuer, id);
+  await Promise.all(['127.0.0.1', '::1'].map((one) => testServer.store.windows.clear(`oauth-document ${one}`)));
+  return byDocument(testServer.paths.issuer, id);
 }
 
 async function ask(asking: Partial<Asking> = {}, before?: Pick<Begun, 'registered' | 'browser'>): Promise<Begun> {
@@ -51,7 +51,7 @@ async function ask(asking: Partial<Asking> = {}, before?: Pick<Begun, 'registere
   const browser = before?.browser ?? createBrowser();
   const { url, verifier } = await authorizationUrl(registered, { redirectUri, scope, ...asking });
   let page = await browser.open(url, { headers: { 'sec-fetch-site': 'none' } });
-  if (page.html.includes('name="password"')) page = await browser.press(page, 'sign-in', { ...place.account });
+  if (page.html.includes('name="password"')) page = await browser.press(page, 'sign-in', { ...testServer.account });
   return { registered, browser, verifier, page };
 }
 
@@ -63,7 +63,7 @@ const finish = async ({ registered, verifier }: Begun, leftTo: URL | undefined, 
 const allow = async (begun: Begun, typed: Typed) =>
   finish(begun, (await begun.browser.press(begun.page, 'allow', typed)).leftTo);
 
-const accessOf = async (token: string) => (await place.gate.check(bearer(token))).access;
+const accessOf = async (token: string) => (await testServer.gate.check(bearer(token))).access;
 const mayDo = async (token: string) => {
   const access = await accessOf(token);
   const verbs: readonly Verb[] = ['read', 'edit'];
@@ -131,9 +131,9 @@ describe('what is chosen', () => {
     const tokens = await allow(begun, { lasts });
     wait(ms - 60_000);
     const last = await refresh(begun.registered, `${tokens.refresh_token}`);
-    const before = await outcome(place.gate.check(bearer(last.access_token)) as Promise<unknown>);
+    const before = await outcome(testServer.gate.check(bearer(last.access_token)) as Promise<unknown>);
     wait(61_000);
-    const after = await outcome((async () => place.gate.check(bearer(last.access_token)))());
+    const after = await outcome((async () => testServer.gate.check(bearer(last.access_token)))());
     expect([
       before,
       last.expires_in! <= 60,
@@ -145,15 +145,15 @@ describe('what is chosen', () => {
   test('a duration that was not offered is the shortest', async () => {
     const begun = await ask();
     await allow(begun, { lasts: 'constructor' });
-    const { id } = (await place.store.identity.findUserByEmail(place.account.email))!;
-    const decision = await place.store.connections.decisionOf(id, begun.registered.client.client_id);
+    const { id } = (await testServer.store.identity.findUserByEmail(testServer.account.email))!;
+    const decision = await testServer.store.connections.decisionOf(id, begun.registered.client.client_id);
     expect(decision!.endsAt! - decision!.decidedAt).toBeCloseTo(hour, -3);
   });
 
   test('stands in the admin log and is told to the operator, without names of collections', async () => {
-    place.observed.length = 0;
+    testServer.observed.length = 0;
     await allow(await ask(), { limit: 'read-only', which: 'some', collection: ['orders', 'reviews'], lasts: 'day' });
-    const told = place.observed.flatMap((one) =>
+    const told = testServer.observed.flatMap((one) =>
       one.type === 'security' && one.event === 'consent.allowed' ? [one.detail] : [],
     );
     expect(told).toEqual(['mcp:read; read-only, 2 collections, for a day']);
@@ -162,8 +162,8 @@ describe('what is chosen', () => {
 
 describe('what was not offered', () => {
   test('collections of somebody else are not taken, and none is not all', async () => {
-    const { id } = (await place.store.identity.findUserByEmail(place.account.email))!;
-    const grants = async () => (await place.store.oauth.listByAccount('Grant', `${id}`)).length;
+    const { id } = (await testServer.store.identity.findUserByEmail(testServer.account.email))!;
+    const grants = async () => (await testServer.store.oauth.listByAccount('Grant', `${id}`)).length;
     const before = await grants();
     const begun = await ask();
     const forged = await begun.browser.press(begun.page, 'allow', { which: 'some', collection: ['salaries'] });
@@ -264,7 +264,7 @@ describe('a decision', () => {
     const tokens = await allow(first, {});
     const second = await ask({}, first);
     await finish(second, second.page.leftTo);
-    await place.store.oauth.revokeGrant(`${(await place.gate.check(bearer(tokens.access_token))).grantId}`);
+    await testServer.store.oauth.revokeGrant(`${(await testServer.gate.check(bearer(tokens.access_token))).grantId}`);
     expect((await ask({}, first)).page.html).toContain('Allow notebook.example to connect?');
   });
 
@@ -282,7 +282,7 @@ describe('a decision', () => {
   test('of one person says nothing to another', async () => {
     const first = await ask();
     await allow(first, narrow);
-    await place.addUser({ email: 'eve@example.com', password: 'another password' });
+    await testServer.addUser({ email: 'eve@example.com', password: 'another password' });
     const switched = await first.browser.press((await ask({ prompt: 'consent' }, first)).page, 'switch');
     const page = await first.browser.press(switched, 'sign-in', {
       email: 'eve@example.com',
@@ -294,8 +294,8 @@ describe('a decision', () => {
 
 describe('grants', () => {
   const grantOf = async (token: string) => {
-    const { grantId } = await place.gate.check(bearer(token));
-    return (await place.store.oauth.find('Grant', `${grantId}`))!;
+    const { grantId } = await testServer.gate.check(bearer(token));
+    return (await testServer.store.oauth.find('Grant', `${grantId}`))!;
   };
 
   test('of before there were limits have none', async () => {
@@ -304,7 +304,7 @@ describe('grants', () => {
     const { connection: _connection, ...payload } = (await grantOf(tokens.access_token)).payload as {
       connection: unknown;
     };
-    await place.store.oauth.upsert({ ...(await grantOf(tokens.access_token)), payload });
+    await testServer.store.oauth.upsert({ ...(await grantOf(tokens.access_token)), payload });
     const next = await refresh(begun.registered, `${tokens.refresh_token}`);
     expect([await mayDo(next.access_token), next.expires_in]).toEqual([
       ['read customers', 'edit customers', 'read orders', 'edit orders'],
@@ -320,7 +320,7 @@ describe('grants', () => {
     const begun = await ask();
     const tokens = await allow(begun, {});
     const grant = await grantOf(tokens.access_token);
-    await place.store.oauth.upsert({ ...grant, payload: { ...grant.payload, connection: { limits } } });
+    await testServer.store.oauth.upsert({ ...grant, payload: { ...grant.payload, connection: { limits } } });
     const next = await refresh(begun.registered, `${tokens.refresh_token}`);
     const rights = await mayDo(next.access_token).catch(() => []);
     expect(rights).toEqual(left);
@@ -348,11 +348,11 @@ describe('300 collections', () => {
     collections = Array.from({ length: 20 }, (_, n) => `table_${n}`);
     const { browser, page, registered } = await ask();
     const found = await browser.press(page, 'find', { which: 'some', find: '<b>' });
-    const { id } = (await place.store.identity.findUserByEmail(place.account.email))!;
+    const { id } = (await testServer.store.identity.findUserByEmail(testServer.account.email))!;
     expect([
       found.leftTo,
       found.html.includes('No collection with “&lt;b&gt;” in its name.'),
-      await place.store.connections.decisionOf(id, registered.client.client_id),
+      await testServer.store.connections.decisionOf(id, registered.client.client_id),
     ]).toEqual([undefined, true, undefined]);
   });
 });

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { findFaults } from '../axe.ts';
 import { hasChromium, openChromium } from '../chromium.ts';
-import { startServer } from './place.ts';
+import { startServer } from './oauth-server.ts';
 import { ask, poll } from './terminal.ts';
 
 async function inBrowser(run: (page: Page) => Promise<void>, options: object): Promise<void> {
@@ -17,9 +17,9 @@ async function inBrowser(run: (page: Page) => Promise<void>, options: object): P
 }
 
 test.skipIf(!hasChromium)('a person types the code, signs in and allows with the keyboard alone', async () => {
-  const place = await startServer({ cloud: true });
+  const server = await startServer({ cloud: true });
   try {
-    const asked = await ask(place.paths.issuer);
+    const asked = await ask(server.paths.issuer);
     await inBrowser(
       async (page) => {
         const complaints: string[] = [];
@@ -29,9 +29,9 @@ test.skipIf(!hasChromium)('a person types the code, signs in and allows with the
         await page.keyboard.type(asked.user_code.toLowerCase().replace('-', ''));
         await page.keyboard.press('Enter');
         await page.locator('input[name="email"]:focus').waitFor();
-        await page.keyboard.type(place.account.email);
+        await page.keyboard.type(server.account.email);
         await page.keyboard.press('Tab');
-        await page.keyboard.type(place.account.password);
+        await page.keyboard.type(server.account.password);
         await page.keyboard.press('Enter');
         await page.getByText(asked.user_code).waitFor();
         await page.waitForLoadState('load');
@@ -42,13 +42,13 @@ test.skipIf(!hasChromium)('a person types the code, signs in and allows with the
         }
         for (const key of ['Shift+Tab', 'Enter']) await page.keyboard.press(key);
         await page.getByRole('heading', { name: 'Your terminal is connected' }).waitFor();
-        const { status } = await poll(place.paths.issuer, asked.device_code);
+        const { status } = await poll(server.paths.issuer, asked.device_code);
         expect([order, status, complaints]).toEqual([['deny', 'allow', 'switch'], 200, []]);
       },
       { javaScriptEnabled: false },
     );
   } finally {
-    await place.stop();
+    await server.stop();
   }
 });
 
@@ -56,23 +56,23 @@ test.skipIf(!hasChromium).each([
   ['light', { width: 1280, height: 800 }],
   ['dark', { width: 375, height: 812 }],
 ] as const)('in %s, %o, no page has a fault', async (colorScheme, viewport) => {
-  const place = await startServer({ cloud: true });
+  const server = await startServer({ cloud: true });
   try {
     await inBrowser(
       async (page) => {
         const faults = (name: string) => findFaults(page, name);
         const found: string[] = [];
-        await page.goto(`${place.paths.issuer}/oauth/device`);
+        await page.goto(`${server.paths.issuer}/oauth/device`);
         await page.getByLabel('Code').fill('BBBB-BBBB');
         await page.getByRole('button', { name: 'Continue' }).click();
         await page.getByText('The code is not valid').waitFor();
         found.push(...(await faults('wrong code')));
-        const asked = await ask(place.paths.issuer);
+        const asked = await ask(server.paths.issuer);
         await page.goto(asked.verification_uri_complete);
         found.push(...(await faults('code')));
         await page.getByRole('button', { name: 'Continue' }).click();
-        await page.getByLabel('E-mail').fill(place.account.email);
-        await page.getByLabel('Password').fill(place.account.password);
+        await page.getByLabel('E-mail').fill(server.account.email);
+        await page.getByLabel('Password').fill(server.account.password);
         await page.getByRole('button', { name: 'Sign in', exact: true }).click();
         await page.getByText(asked.user_code).waitFor();
         found.push(...(await faults('consent')));
@@ -84,20 +84,20 @@ test.skipIf(!hasChromium).each([
       { colorScheme, viewport, bypassCSP: true },
     );
   } finally {
-    await place.stop();
+    await server.stop();
   }
 });
 
 test('the page asks for nothing from anywhere', async () => {
-  const place = await startServer({ cloud: true });
+  const server = await startServer({ cloud: true });
   try {
-    const response = await fetch(`${place.paths.issuer}/oauth/device`);
+    const response = await fetch(`${server.paths.issuer}/oauth/device`);
     const html = await response.text();
     expect([
       response.headers.get('content-security-policy')?.startsWith("default-src 'none'"),
       /<script|<link(?! rel="icon" href="data:,")|src=/.test(html),
     ]).toEqual([true, false]);
   } finally {
-    await place.stop();
+    await server.stop();
   }
 });

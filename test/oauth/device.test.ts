@@ -7,35 +7,35 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashToken } from '../../src/core/secret.ts';
 import { register } from './client.ts';
 import { type Browser, createBrowser, type Page } from './flow.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 import { ask, clientId, deviceGrant, poll, refresh, send } from './terminal.ts';
 
-let place: Started;
+let server: OAuthTestServer;
 let issuer: string;
 let folder: string;
 let filename: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'portico-device-'));
   filename = join(folder, 'storage.sqlite');
-  place = await startServer({ cloud: true, storageUrl: `sqlite:${filename}` });
-  issuer = place.paths.issuer;
-  await place.addUser({ email: 'eve@example.com', password: 'another password', level: 'editor' });
+  server = await startServer({ cloud: true, storageUrl: `sqlite:${filename}` });
+  issuer = server.paths.issuer;
+  await server.addUser({ email: 'eve@example.com', password: 'another password', level: 'editor' });
 });
 afterAll(async () => {
-  await place.stop();
+  await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
 const titleOf = (page: Page): string => /<h1>(.*?)<\/h1>/s.exec(page.html)?.[1] ?? page.html;
-const events = () => place.observed.flatMap((one) => (one.type === 'security' ? [one.event] : []));
+const events = () => server.observed.flatMap((one) => (one.type === 'security' ? [one.event] : []));
 
-async function atConsent(browser: Browser, address: string, account = place.account): Promise<Page> {
+async function atConsent(browser: Browser, address: string, account = server.account): Promise<Page> {
   const page = await browser.press(await browser.open(address), 'continue');
   return page.html.includes('name="password"') ? browser.press(page, 'sign-in', { ...account }) : page;
 }
 
 test('the metadata tells where to ask, and the grant', async () => {
-  const metadata = (await (await fetch(place.paths.authorizationServerMetadata)).json()) as Record<string, unknown>;
+  const metadata = (await (await fetch(server.paths.authorizationServerMetadata)).json()) as Record<string, unknown>;
   expect([
     metadata.device_authorization_endpoint,
     metadata.grant_types_supported,
@@ -96,7 +96,7 @@ test('a person compares the code, signs in, allows, and the terminal has tokens 
   const before = await poll(issuer, asked.device_code);
   const done = await browser.press(page, 'allow');
   const { status, body } = await poll(issuer, asked.device_code);
-  const token = await place.store.oauth.listByAccount('AccessToken', '1');
+  const token = await server.store.oauth.listByAccount('AccessToken', '1');
   expect([
     [entry.status, titleOf(entry), entry.html.includes(`value="${asked.user_code}"`)],
     [page.status, titleOf(page), page.html.includes(asked.user_code), page.html.includes('127.0.0.1, just now')],
@@ -187,7 +187,7 @@ test('another person takes over on the consent page', async () => {
   const eve = { email: 'eve@example.com', password: 'another password' };
   const hers = await atConsent(browser, asked.verification_uri_complete, eve);
   const entry = await browser.press(hers, 'switch');
-  const page = await browser.press(await browser.press(entry, 'continue'), 'sign-in', { ...place.account });
+  const page = await browser.press(await browser.press(entry, 'continue'), 'sign-in', { ...server.account });
   await browser.press(page, 'allow');
   const { status } = await poll(issuer, asked.device_code);
   expect([titleOf(entry), page.status, status]).toEqual(['Is this the code in your terminal?', 200, 200]);
@@ -231,7 +231,7 @@ describe('what opens nothing', () => {
   });
 
   test('the command line has no other resource, and no other way in', async () => {
-    const resource = place.paths.resource;
+    const resource = server.paths.resource;
     const device = await send(`${issuer}/oauth/device_authorization`, {
       client_id: clientId,
       scope: 'mcp:read',
@@ -253,7 +253,7 @@ describe('what opens nothing', () => {
     const browser = createBrowser();
     await browser.press(await atConsent(browser, asked.verification_uri_complete), 'allow');
     const { body } = await poll(issuer, asked.device_code);
-    const mcp = await fetch(place.paths.resource, {
+    const mcp = await fetch(server.paths.resource, {
       method: 'POST',
       headers: { authorization: `Bearer ${body.access_token}` },
     });

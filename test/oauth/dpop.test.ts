@@ -14,7 +14,7 @@ import { createPerson } from '../clients/person.ts';
 import { servers } from '../databases.ts';
 import { createStorage } from '../store/spares.ts';
 import { bearer, callMcp, connect, insecure, refresh, register, type Session } from './client.ts';
-import { startServer } from './place.ts';
+import { startServer } from './oauth-server.ts';
 
 interface Bound extends Session {
   readonly token: string;
@@ -394,21 +394,25 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite').map((server)
 );
 
 test('what was let in is looked at again without its proof, and asked for more in its own scheme', async () => {
-  const place = await startServer();
+  const testServer = await startServer();
   try {
-    const { token, prove } = await bind(place.paths.issuer, place.account);
+    const { token, prove } = await bind(testServer.paths.issuer, testServer.account);
     const dpop = await prove();
-    const auth = await place.gate.check({ method: 'POST', headers: { authorization: `DPoP ${token}`, dpop } });
-    await place.store.permissions.setRole('Clerk', {});
-    const holds = await place.gate.isCurrent(auth);
-    const renewed = await place.gate.renew(auth);
-    expect([holds, await place.gate.isCurrent(renewed), renewed.userId === auth.userId]).toEqual([false, true, true]);
-    const challenge = place.gate.scopeChallenge({ headers: { authorization: `DPoP ${token}` } }, ['mcp:write']);
+    const auth = await testServer.gate.check({ method: 'POST', headers: { authorization: `DPoP ${token}`, dpop } });
+    await testServer.store.permissions.setRole('Clerk', {});
+    const holds = await testServer.gate.isCurrent(auth);
+    const renewed = await testServer.gate.renew(auth);
+    expect([holds, await testServer.gate.isCurrent(renewed), renewed.userId === auth.userId]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    const challenge = testServer.gate.scopeChallenge({ headers: { authorization: `DPoP ${token}` } }, ['mcp:write']);
     expect(challenge.replace(/ resource_metadata="[^"]+",/, '')).toBe(
       'Bearer scope="mcp:write", DPoP error="insufficient_scope", algs="ES256 EdDSA"',
     );
-    await expect(async () => place.gate.check(bearer(token))).rejects.toThrow('The token is bound to a key');
+    await expect(async () => testServer.gate.check(bearer(token))).rejects.toThrow('The token is bound to a key');
   } finally {
-    await place.stop();
+    await testServer.stop();
   }
 });

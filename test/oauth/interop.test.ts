@@ -2,19 +2,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authorizationUrl, connect, type Registered, refresh, register } from './client.ts';
 import { createBrowser } from './flow.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
 const redirectUri = 'https://notebook.example/callback';
-let place: Started;
+let testServer: OAuthTestServer;
 beforeAll(async () => {
-  place = await startServer({ cloud: true, env: { SERVICE_DCR_PER_HOUR: '1000' } });
-  await place.addUser({ email: 'bob@example.com', password: 'another password', firstName: 'Bob' });
+  testServer = await startServer({ cloud: true, env: { SERVICE_DCR_PER_HOUR: '1000' } });
+  await testServer.addUser({ email: 'bob@example.com', password: 'another password', firstName: 'Bob' });
 });
-afterAll(() => place.stop());
+afterAll(() => testServer.stop());
 
 const bob = { email: 'bob@example.com', password: 'another password' };
 const notebook = (metadata: Record<string, unknown> = {}) =>
-  register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri], ...metadata });
+  register(testServer.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri], ...metadata });
 
 describe('a client of OpenID', () => {
   // RFC 6749 section 3.3: a server may ignore unsupported scopes, and returns the granted ones.
@@ -25,7 +25,7 @@ describe('a client of OpenID', () => {
     ['openid profile email address phone offline_access', 'mcp:read'],
     ['mcp:read offline_access', 'mcp:read'],
   ])('that asks for %s is given %s, and refreshes', async (scope, given) => {
-    const session = await connect(await notebook(), place.account, { redirectUri, scope });
+    const session = await connect(await notebook(), testServer.account, { redirectUri, scope });
     const { server, client } = session;
     const body = new URLSearchParams({
       grant_type: 'refresh_token',
@@ -48,7 +48,7 @@ describe('a client of OpenID', () => {
     const { url } = await authorizationUrl(await notebook(), { redirectUri, scope: 'openid mcp:read' });
     url.searchParams.set(name, value);
     const browser = createBrowser();
-    const page = await browser.press(await browser.open(url), 'sign-in', { ...place.account });
+    const page = await browser.press(await browser.open(url), 'sign-in', { ...testServer.account });
     const { leftTo } = await browser.press(page, 'allow');
     expect(leftTo?.searchParams.has('code')).toBe(true);
   });
@@ -62,7 +62,7 @@ describe('a client of OpenID', () => {
       default_acr_values: ['1'],
       id_token_signed_response_alg: 'RS256',
     });
-    const session = await connect(registered, place.account, { redirectUri, scope: 'openid' });
+    const session = await connect(registered, testServer.account, { redirectUri, scope: 'openid' });
     expect(typeof (await refresh(session, `${session.tokens.refresh_token}`)).access_token).toBe('string');
   });
 });
@@ -73,7 +73,7 @@ describe('two people who sign in in two tabs of one browser', () => {
     const browser = createBrowser();
     const first = await browser.open((await authorizationUrl(one, { redirectUri })).url);
     const second = await browser.open((await authorizationUrl(two, { redirectUri })).url);
-    const ada = await browser.press(first, 'sign-in', { ...place.account });
+    const ada = await browser.press(first, 'sign-in', { ...testServer.account });
     const other = await browser.press(second, 'sign-in', bob);
     const allowed = await browser.press(other, 'allow');
     const late = await browser.press(ada, 'allow');
@@ -94,7 +94,7 @@ describe('two people who sign in in two tabs of one browser', () => {
     const first = await browser.open((await authorizationUrl(one, { redirectUri })).url);
     const second = await browser.open((await authorizationUrl(two, { redirectUri })).url);
     const pages = [];
-    for (const page of [first, second]) pages.push(await browser.press(page, 'sign-in', { ...place.account }));
+    for (const page of [first, second]) pages.push(await browser.press(page, 'sign-in', { ...testServer.account }));
     const left = [];
     for (const page of pages) left.push((await browser.press(page, 'allow')).leftTo?.searchParams.has('code'));
     expect(left).toEqual([true, true]);
@@ -104,15 +104,15 @@ describe('two people who sign in in two tabs of one browser', () => {
 describe('the page for a code of a terminal', () => {
   const codeOf = async () => {
     const body = new URLSearchParams({ client_id: 'portico-cli' });
-    const answer = await fetch(`${place.local}/oauth/device_authorization`, { method: 'POST', body });
+    const answer = await fetch(`${testServer.local}/oauth/device_authorization`, { method: 'POST', body });
     return ((await answer.json()) as { user_code: string }).user_code;
   };
-  const failures = () => place.observed.filter(({ type }) => type === 'failure').length;
+  const failures = () => testServer.observed.filter(({ type }) => type === 'failure').length;
 
   // A restarted browser restores the page without the session cookie.
   test('without its cookie shows the form once more, which works', async () => {
     const user_code = await codeOf();
-    const first = await createBrowser().open(`${place.local}/oauth/device`);
+    const first = await createBrowser().open(`${testServer.local}/oauth/device`);
     const restarted = createBrowser();
     const again = await restarted.press(first, 'continue', { user_code });
     const next = await restarted.press(again, 'continue', { user_code });
@@ -126,7 +126,9 @@ describe('the page for a code of a terminal', () => {
     const statuses = new Set<number>();
     for (let i = 0; i < 14; i++) {
       const body = new URLSearchParams({ user_code: 'BCDF-GHJK', xsrf: 'x', confirm: 'yes' });
-      statuses.add((await fetch(`${place.local}/oauth/device`, { method: 'POST', body, redirect: 'manual' })).status);
+      statuses.add(
+        (await fetch(`${testServer.local}/oauth/device`, { method: 'POST', body, redirect: 'manual' })).status,
+      );
     }
     expect([[...statuses], failures()]).toEqual([[303, 429], 0]);
   });
@@ -156,7 +158,7 @@ describe('registrations that are not made of texts', () => {
   ])('%s', async (name) => {
     const statuses = [];
     for (const value of odd) {
-      const response = await fetch(`${place.local}/oauth/register`, {
+      const response = await fetch(`${testServer.local}/oauth/register`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ client_name: 'N', redirect_uris: [redirectUri], [name]: value }),
@@ -173,13 +175,13 @@ describe.each(['fragment', 'form_post', 'web_message', 'jwt', 'query.jwt', 'Quer
     const registered = await notebook();
     const browser = createBrowser();
     const { url } = await authorizationUrl(registered, { redirectUri });
-    await browser.press(await browser.open(url), 'sign-in', { ...place.account });
+    await browser.press(await browser.open(url), 'sign-in', { ...testServer.account });
     url.searchParams.set('response_mode', mode);
     let address = url.href;
     if (how === 'pushed') {
-      const answer = await fetch(`${place.local}/oauth/par`, { method: 'POST', body: url.searchParams });
+      const answer = await fetch(`${testServer.local}/oauth/par`, { method: 'POST', body: url.searchParams });
       const { request_uri = 'none' } = (await answer.json()) as { request_uri?: string };
-      address = `${place.local}/oauth/authorize?${new URLSearchParams({ client_id: registered.client.client_id, request_uri })}`;
+      address = `${testServer.local}/oauth/authorize?${new URLSearchParams({ client_id: registered.client.client_id, request_uri })}`;
     }
     const page = await browser.open(address);
     expect([

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { authorizationUrl, register } from './client.ts';
-import { startServer } from './place.ts';
+import { startServer } from './oauth-server.ts';
 
 test.skipIf(!hasChromium)('a person signs in, leaves a scope out and allows with the keyboard alone', async () => {
-  const place = await startServer();
+  const server = await startServer();
   const answers: URL[] = [];
   const client = createServer((req, res) => {
     answers.push(new URL(req.url ?? '/', 'http://localhost'));
@@ -17,21 +17,21 @@ test.skipIf(!hasChromium)('a person signs in, leaves a scope out and allows with
   const redirectUri = `http://localhost:${(client.address() as AddressInfo).port}/callback`;
   const browser = await openChromium();
   try {
-    const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const registered = await register(server.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
     const complaints: string[] = [];
     page.on('console', (message) => /policy|script/i.test(message.text()) && complaints.push(message.text()));
     await page.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read mcp:write' })).url.href);
 
     await page.locator('input[name="email"]:focus').waitFor();
-    await page.keyboard.type(place.account.email);
+    await page.keyboard.type(server.account.email);
     await page.keyboard.press('Tab');
     await page.keyboard.type('not this one');
     await page.keyboard.press('Enter');
     await page.getByText('Wrong e-mail or password.').waitFor();
     // Once the page is ready, the e-mail is still there and the password has the focus.
     await page.locator('input[name="password"]:focus').waitFor();
-    await page.keyboard.type(place.account.password);
+    await page.keyboard.type(server.account.password);
     await page.keyboard.press('Enter');
 
     await page.getByRole('heading', { name: 'Allow an app on this device to connect?' }).waitFor();
@@ -44,7 +44,7 @@ test.skipIf(!hasChromium)('a person signs in, leaves a scope out and allows with
     for (const key of [...Array(4).fill('Shift+Tab'), 'Space', 'Tab', 'Tab', 'Tab', 'Enter'])
       await page.keyboard.press(key);
     await expect.poll(() => answers.length).toBeGreaterThan(0);
-    const events = place.observed.flatMap((one) => (one.type === 'security' ? [[one.event, one.detail]] : []));
+    const events = server.observed.flatMap((one) => (one.type === 'security' ? [[one.event, one.detail]] : []));
     expect([order, answers[0]?.searchParams.has('code'), events.at(-1), complaints]).toEqual([
       ['mcp:write', null, 'deny', 'allow', 'switch'],
       true,
@@ -55,16 +55,16 @@ test.skipIf(!hasChromium)('a person signs in, leaves a scope out and allows with
     await browser.close();
     client.closeAllConnections();
     await new Promise((resolve) => client.close(resolve));
-    await place.stop();
+    await server.stop();
   }
 });
 
 test.skipIf(!hasChromium)('a person limits an app to some of many collections with the keyboard alone', async () => {
-  const place = await startServer({ listCollections: () => Array.from({ length: 300 }, (_, n) => `table_${n}`) });
+  const server = await startServer({ listCollections: () => Array.from({ length: 300 }, (_, n) => `table_${n}`) });
   const redirectUri = 'https://notebook.example/callback';
   const browser = await openChromium();
   try {
-    const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const registered = await register(server.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 320, height: 700 } });
     const page = await context.newPage();
     const press = async (...keys: string[]) => {
@@ -72,9 +72,9 @@ test.skipIf(!hasChromium)('a person limits an app to some of many collections wi
     };
     await page.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read mcp:write' })).url.href);
     await page.locator('input[name="email"]:focus').waitFor();
-    await page.keyboard.type(place.account.email);
+    await page.keyboard.type(server.account.email);
     await press('Tab');
-    await page.keyboard.type(place.account.password);
+    await page.keyboard.type(server.account.password);
     await press('Enter');
     await page.getByRole('heading', { name: 'Allow notebook.example to connect?' }).waitFor();
     await page.waitForLoadState('load');
@@ -93,11 +93,11 @@ test.skipIf(!hasChromium)('a person limits an app to some of many collections wi
     // Tab order: the scope, Cancel, Allow.
     await press('Tab', 'Tab', 'Enter');
     const told = () =>
-      place.observed.flatMap((one) => (one.type === 'security' ? [[one.event, one.detail]] : [])).at(-1);
+      server.observed.flatMap((one) => (one.type === 'security' ? [[one.event, one.detail]] : [])).at(-1);
     await expect.poll(told).toEqual(['consent.allowed', 'mcp:read; read-only, 1 collection, for a day']);
     expect([before, all, found]).toEqual([0, 300, 11]);
   } finally {
     await browser.close();
-    await place.stop();
+    await server.stop();
   }
 });

@@ -5,11 +5,11 @@ import { servers } from '../databases.ts';
 import { createStorage } from '../store/spares.ts';
 import { authorizationUrl, redeem, refresh, register } from './client.ts';
 import { type Browser, createBrowser, type Page } from './flow.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
 const redirectUri = 'https://notebook.example/callback';
 
-const keyIds = async ({ local }: Started): Promise<string[]> => {
+const keyIds = async ({ local }: OAuthTestServer): Promise<string[]> => {
   const { keys } = (await (await fetch(`${local}/oauth/jwks`)).json()) as { keys: { kid: string }[] };
   return keys.map(({ kid }) => kid);
 };
@@ -25,9 +25,18 @@ describe.each(servers)('on $dialect', (server) => {
     const database = await createStorage(server);
     const one = await startServer({ storageUrl: database.url });
     const two = await startServer({ storageUrl: database.url, beside: one });
-    const at = ({ local }: Started, page: Page): Page => ({ ...page, url: page.url.replace(/^http:\/\/[^/]+/, local) });
+    const at = ({ local }: OAuthTestServer, page: Page): Page => ({
+      ...page,
+      url: page.url.replace(/^http:\/\/[^/]+/, local),
+    });
     /** Both servers use the public URL of the first, so redirects there go to `server`. */
-    const press = async (server: Started, browser: Browser, page: Page, button: string, typed = {}): Promise<Page> => {
+    const press = async (
+      server: OAuthTestServer,
+      browser: Browser,
+      page: Page,
+      button: string,
+      typed = {},
+    ): Promise<Page> => {
       const next = await browser.press(at(server, page), button, typed);
       const { leftTo } = next;
       return leftTo?.origin === one.paths.origin
@@ -47,8 +56,8 @@ describe.each(servers)('on $dialect', (server) => {
   }
 
   test('a sign-in that began before goes on after, on the other process, and so does its session', async () => {
-    await using place = await open();
-    const { one, two, press } = place;
+    await using testServer = await open();
+    const { one, two, press } = testServer;
     const registered = await register(one.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const browser = createBrowser();
     const { url, verifier } = await authorizationUrl(registered, { redirectUri });
@@ -78,8 +87,8 @@ describe.each(servers)('on $dialect', (server) => {
   });
 
   test('the public keys of both are those of the storage, the newest first, with the next request', async () => {
-    await using place = await open();
-    const { one, two } = place;
+    await using testServer = await open();
+    const { one, two } = testServer;
     const first = await keyIds(one);
     await two.store.keys.rotate('oauth-signing');
     const rotated = [await keyIds(one), await keyIds(two)];
@@ -90,8 +99,8 @@ describe.each(servers)('on $dialect', (server) => {
   });
 
   test('a form and a session of a retired key are not taken any more', async () => {
-    await using place = await open();
-    const { one } = place;
+    await using testServer = await open();
+    const { one } = testServer;
     const registered = await register(one.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const browser = createBrowser();
     const page = await browser.open((await authorizationUrl(registered, { redirectUri })).url);
@@ -102,13 +111,13 @@ describe.each(servers)('on $dialect', (server) => {
   });
 
   test('no request fails while keys change', async () => {
-    await using place = await open();
-    const { one, two, press } = place;
+    await using testServer = await open();
+    const { one, two, press } = testServer;
     // The first key is created on demand; a rotation before that has no effect.
     await keyIds(one);
     const failures: string[] = [];
     let over = false;
-    const client = async (server: Started) => {
+    const client = async (server: OAuthTestServer) => {
       const registered = await register(one.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
       let count = 0;
       do {

@@ -2,23 +2,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { altered } from '../altered.ts';
 import { type Asking, authorizationUrl, byDocument, connect, redeem, register } from './client.ts';
 import { createBrowser, type Page, signIn } from './flow.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
 const redirectUri = 'https://notebook.example/callback';
-let place: Started;
+let testServer: OAuthTestServer;
 beforeAll(async () => {
-  place = await startServer();
-  await place.addUser({ email: 'bob@example.com', password: 'another password', firstName: 'Bob' });
-  place.documents.set('https://paper.example/client.json', {
+  testServer = await startServer();
+  await testServer.addUser({ email: 'bob@example.com', password: 'another password', firstName: 'Bob' });
+  testServer.documents.set('https://paper.example/client.json', {
     client_id: 'https://paper.example/client.json',
     client_name: 'Paper',
     redirect_uris: ['https://paper.example/callback'],
   });
 });
-afterAll(() => place.stop());
+afterAll(() => testServer.stop());
 
 const notebook = (metadata: Record<string, unknown> = {}) =>
-  register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri], ...metadata });
+  register(testServer.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri], ...metadata });
 
 /** A browser at the sign-in page of a new client. */
 async function atSignIn(asking: Partial<Asking> = {}, metadata: Record<string, unknown> = {}) {
@@ -29,7 +29,7 @@ async function atSignIn(asking: Partial<Asking> = {}, metadata: Record<string, u
 }
 async function atConsent(asking: Partial<Asking> = {}, metadata: Record<string, unknown> = {}) {
   const begun = await atSignIn(asking, metadata);
-  return { ...begun, page: await begun.browser.press(begun.page, 'sign-in', { ...place.account }) };
+  return { ...begun, page: await begun.browser.press(begun.page, 'sign-in', { ...testServer.account }) };
 }
 /** The visible text of a page. */
 const read = (page: Page): string =>
@@ -51,7 +51,7 @@ const csrfOf = (page: Page) => /name="csrf" value="([^"]+)"/.exec(page.html)?.[1
 describe('the sign-in page', () => {
   test('says who asks and where one signs in', async () => {
     const { page } = await atSignIn();
-    const { organization, project, environment } = await place.store.identity.place();
+    const { organization, project, environment } = await testServer.store.identity.place();
     expect([page.status, read(page)]).toEqual([
       200,
       `${organization} ${project} · ${environment} Sign in notebook.example asks to connect. It calls itself “Notebook”. You see what it requests before you share any data. E-mail Password Sign in Cancel and go back to notebook.example`,
@@ -80,7 +80,7 @@ describe('the sign-in page', () => {
 
   test('says the same of a wrong password and of an unknown account, beside the field', async () => {
     const { browser, page } = await atSignIn();
-    const wrong = await browser.press(page, 'sign-in', { email: place.account.email, password: 'wrong' });
+    const wrong = await browser.press(page, 'sign-in', { email: testServer.account.email, password: 'wrong' });
     const unknown = await browser.press(page, 'sign-in', { email: 'nobody@example.com', password: 'wrong' });
     const shown = [wrong, unknown].map((one) => [
       one.status,
@@ -151,7 +151,7 @@ describe('the sign-in page', () => {
       error: 'access_denied',
       error_description: 'The user denied the request.',
       state: 'the-state',
-      iss: place.paths.issuer,
+      iss: testServer.paths.issuer,
     });
   });
 });
@@ -159,7 +159,7 @@ describe('the sign-in page', () => {
 describe('the consent page', () => {
   test('of a registered client says that the name is its own claim', async () => {
     const { page } = await atConsent({ scope: 'mcp:read mcp:write' });
-    const { organization, project, environment } = await place.store.identity.place();
+    const { organization, project, environment } = await testServer.store.identity.place();
     expect(read(page)).toBe(
       `${organization} ${project} · ${environment} Allow notebook.example to connect? Who asks notebook.example unverified Calls itself “Notebook”. ` +
         'Returns to notebook.example You are Ada Lovelace ada@example.com Sales · Clerk If you allow it, it can: ' +
@@ -172,10 +172,10 @@ describe('the consent page', () => {
   });
 
   test('of a client with a metadata document names the host that was verified', async () => {
-    const registered = await byDocument(place.paths.issuer, 'https://paper.example/client.json');
+    const registered = await byDocument(testServer.paths.issuer, 'https://paper.example/client.json');
     const { url } = await authorizationUrl(registered, { redirectUri: 'https://paper.example/callback' });
     const browser = createBrowser();
-    const page = await browser.press(await browser.open(url), 'sign-in', { ...place.account });
+    const page = await browser.press(await browser.open(url), 'sign-in', { ...testServer.account });
     expect(read(page)).toContain(
       'Allow paper.example to connect? Who asks paper.example verified Calls itself “Paper”. Returns to paper.example',
     );
@@ -183,15 +183,15 @@ describe('the consent page', () => {
 
   test('does not call an app on a device verified: any program there can use the name', async () => {
     const clientId = 'https://paper.example/desktop.json';
-    place.documents.set(clientId, {
+    testServer.documents.set(clientId, {
       client_id: clientId,
       client_name: 'Paper',
       redirect_uris: ['http://localhost/cb'],
     });
     const redirectUri = 'http://localhost:4321/cb';
-    const { url } = await authorizationUrl(await byDocument(place.paths.issuer, clientId), { redirectUri });
+    const { url } = await authorizationUrl(await byDocument(testServer.paths.issuer, clientId), { redirectUri });
     const browser = createBrowser();
-    const page = await browser.press(await browser.open(url), 'sign-in', { ...place.account });
+    const page = await browser.press(await browser.open(url), 'sign-in', { ...testServer.account });
     expect(read(page)).toContain(
       'Who asks An app on this device unverified Calls itself “Paper”. It claims to be the app of paper.example. Returns to This device',
     );
@@ -226,19 +226,19 @@ describe('the consent page', () => {
   });
 
   test('is remembered by user, client and scopes; more scopes ask again, and so does prompt=consent', async () => {
-    const registered = await byDocument(place.paths.issuer, 'https://paper.example/client.json');
+    const registered = await byDocument(testServer.paths.issuer, 'https://paper.example/client.json');
     const redirectUri = 'https://paper.example/callback';
     const browser = createBrowser();
     const asks = async (scope: string, prompt?: string): Promise<boolean> => {
       const asking = prompt ? { redirectUri, scope, prompt } : { redirectUri, scope };
       const { url } = await authorizationUrl(registered, asking);
       let page = await browser.open(url, { headers: { 'sec-fetch-site': 'none' } });
-      if (page.html.includes('name="password"')) page = await browser.press(page, 'sign-in', { ...place.account });
+      if (page.html.includes('name="password"')) page = await browser.press(page, 'sign-in', { ...testServer.account });
       if (page.leftTo) return false;
       await browser.press(page, 'allow');
       return true;
     };
-    place.observed.length = 0;
+    testServer.observed.length = 0;
     expect([
       await asks('mcp:read mcp:write'),
       await asks('mcp:read mcp:write'),
@@ -246,7 +246,9 @@ describe('the consent page', () => {
       await asks('mcp:read mcp:action'),
       await asks('mcp:read', 'consent'),
     ]).toEqual([true, false, false, true, true]);
-    const events = place.observed.flatMap((one) => (one.type === 'security' ? [`${one.event} ${one.detail}`] : []));
+    const events = testServer.observed.flatMap((one) =>
+      one.type === 'security' ? [`${one.event} ${one.detail}`] : [],
+    );
     expect(events.filter((event) => event.startsWith('consent'))).toEqual([
       'consent.allowed mcp:read mcp:write',
       'consent.stepped-up mcp:read mcp:action',
@@ -258,7 +260,7 @@ describe('the consent page', () => {
     const uri = 'http://localhost:4444/callback';
     const registered = await notebook({ redirect_uris: [uri] });
     const browser = createBrowser();
-    const session = await connect(registered, place.account, { redirectUri: uri, browser });
+    const session = await connect(registered, testServer.account, { redirectUri: uri, browser });
     const page = await browser.open((await authorizationUrl(registered, { redirectUri: uri })).url);
     expect([typeof session.tokens.access_token, page.leftTo, page.html.includes('value="allow"')]).toEqual([
       'string',
@@ -287,8 +289,8 @@ describe('the consent page', () => {
 
   test('pressed twice leads to the same place and allows once', async () => {
     const { browser, page } = await atConsent();
-    const ada = (await place.store.identity.findUserByEmail(place.account.email))!;
-    const grants = async () => (await place.store.oauth.listByAccount('Grant', `${ada.id}`)).length;
+    const ada = (await testServer.store.identity.findUserByEmail(testServer.account.email))!;
+    const grants = async () => (await testServer.store.oauth.listByAccount('Grant', `${ada.id}`)).length;
     const before = await grants();
     const cookie = browser.cookieHeader(new URL(page.url));
     const press = async () => {
@@ -300,13 +302,13 @@ describe('the consent page', () => {
   });
 
   test('tells the operator who allowed what', async () => {
-    place.observed.length = 0;
+    testServer.observed.length = 0;
     const { browser, page } = await atConsent({ scope: 'mcp:read' });
     await browser.press(page, 'allow');
-    const events = place.observed.flatMap((one) =>
+    const events = testServer.observed.flatMap((one) =>
       one.type === 'security' ? [[one.event, one.userId, one.detail]] : [],
     );
-    const { id } = (await place.store.identity.findUserByEmail(place.account.email))!;
+    const { id } = (await testServer.store.identity.findUserByEmail(testServer.account.email))!;
     expect(events).toEqual([
       ['client.registered', undefined, undefined],
       ['sign-in.ok', id, undefined],
@@ -340,7 +342,7 @@ describe('an answer is not taken', () => {
 
   test('with the CSRF token of the sign-in page of the same request', async () => {
     const begun = await atSignIn();
-    const page = await begun.browser.press(begun.page, 'sign-in', { ...place.account });
+    const page = await begun.browser.press(begun.page, 'sign-in', { ...testServer.account });
     const cookie = begun.browser.cookieHeader(new URL(page.url));
     expect((await post(page.url, cookie, { action: 'allow', csrf: csrfOf(begun.page) })).status).toBe(400);
   });
@@ -348,7 +350,7 @@ describe('an answer is not taken', () => {
   test.each(['/oauth/interaction/unknown', '/oauth/authorize/unknown'])(
     'and %s is a page that says to start again',
     async (path) => {
-      const page = await createBrowser().open(place.local + path);
+      const page = await createBrowser().open(testServer.local + path);
       expect([page.status, read(page), page.headers.get('x-frame-options')]).toEqual([
         400,
         'Portico This sign-in has expired It was not completed in time, or was already completed. Go back to your assistant and connect again.',
@@ -379,13 +381,13 @@ test('a redirect that was not registered gets a page and no redirect', async () 
 
 test('a user disabled during a session must sign in again and cannot', async () => {
   const { browser, registered } = await atConsent();
-  const ada = (await place.store.identity.findUserByEmail(place.account.email))!;
-  await place.store.identity.setDisabled(ada.id, true);
+  const ada = (await testServer.store.identity.findUserByEmail(testServer.account.email))!;
+  await testServer.store.identity.setDisabled(ada.id, true);
   try {
     const page = await browser.open((await authorizationUrl(registered, { redirectUri })).url);
-    const again = await browser.press(page, 'sign-in', { ...place.account });
+    const again = await browser.press(page, 'sign-in', { ...testServer.account });
     expect([page.html.includes('name="password"'), again.status]).toEqual([true, 400]);
   } finally {
-    await place.store.identity.setDisabled(ada.id, false);
+    await testServer.store.identity.setDisabled(ada.id, false);
   }
 });

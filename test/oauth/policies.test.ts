@@ -3,20 +3,20 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { authorizationUrl, byDocument, callMcp, connect, discover, refresh, register } from './client.ts';
 import { createBrowser } from './flow.ts';
-import { type Started, type StartOptions, startServer } from './place.ts';
+import { type OAuthTestServer, type OAuthTestServerOptions, startServer } from './oauth-server.ts';
 
 const redirectUri = 'https://notebook.example/callback';
-const started: Started[] = [];
+const started: OAuthTestServer[] = [];
 afterEach(async () => {
-  for (const place of started.splice(0)) await place.stop();
+  for (const testServer of started.splice(0)) await testServer.stop();
 });
-async function start(env: Record<string, string> = {}, options: StartOptions = {}): Promise<Started> {
-  const place = await startServer({ env, ...options });
-  started.push(place);
-  return place;
+async function start(env: Record<string, string> = {}, options: OAuthTestServerOptions = {}): Promise<OAuthTestServer> {
+  const testServer = await startServer({ env, ...options });
+  started.push(testServer);
+  return testServer;
 }
 
-const register201 = async ({ paths }: Started, redirect_uris: string[]) => {
+const register201 = async ({ paths }: OAuthTestServer, redirect_uris: string[]) => {
   const { registration_endpoint } = await discover(paths.issuer);
   const response = await fetch(`${registration_endpoint}`, {
     method: 'POST',
@@ -29,12 +29,12 @@ const register201 = async ({ paths }: Started, redirect_uris: string[]) => {
 
 describe('redirects of registered clients', () => {
   test('lead to the domains of the list, and to none of the other; devices are no domains', async () => {
-    const place = await start({
+    const testServer = await start({
       SERVICE_DCR_REDIRECT_DOMAINS: 'notebook.example,paper.example',
       SERVICE_DCR_REDIRECT_DENIED_DOMAINS: 'old.paper.example',
     });
-    const denied = await register201(place, ['https://old.paper.example/cb']);
-    const other = await register201(place, [redirectUri, 'https://elsewhere.example/cb']);
+    const denied = await register201(testServer, ['https://old.paper.example/cb']);
+    const other = await register201(testServer, [redirectUri, 'https://elsewhere.example/cb']);
     expect([denied, other]).toEqual([
       [
         400,
@@ -53,26 +53,26 @@ describe('redirects of registered clients', () => {
       'http://localhost:33418/',
       'cursor://anysphere/cb',
     ]) {
-      expect((await register201(place, [uri]))[0]).toBe(201);
+      expect((await register201(testServer, [uri]))[0]).toBe(201);
     }
   });
 
   test('a list that comes later keeps out who registered before, and a metadata document answers for itself', async () => {
     const open = await start();
     const registered = await register(open.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
-    const place = await start({ SERVICE_DCR_REDIRECT_DENIED_DOMAINS: 'notebook.example' });
+    const testServer = await start({ SERVICE_DCR_REDIRECT_DENIED_DOMAINS: 'notebook.example' });
     const row = await open.store.oauth.find('Client', registered.client.client_id);
-    await place.store.oauth.upsert(row!);
+    await testServer.store.oauth.upsert(row!);
     const { url } = await authorizationUrl(
-      { ...registered, server: await discover(place.paths.issuer) },
+      { ...registered, server: await discover(testServer.paths.issuer) },
       { redirectUri },
     );
-    place.documents.set('https://notebook.example/client', {
+    testServer.documents.set('https://notebook.example/client', {
       client_id: 'https://notebook.example/client',
       client_name: 'Notebook',
       redirect_uris: [redirectUri],
     });
-    const document = await byDocument(place.paths.issuer, 'https://notebook.example/client');
+    const document = await byDocument(testServer.paths.issuer, 'https://notebook.example/client');
     const pages = [
       await createBrowser().open(url),
       await createBrowser().open((await authorizationUrl(document, { redirectUri })).url),
@@ -84,19 +84,19 @@ describe('redirects of registered clients', () => {
   });
 
   test('of more than 2,000 characters are refused', async () => {
-    const place = await start();
-    expect((await register201(place, [`https://notebook.example/${'x'.repeat(2000)}`]))[0]).toBe(400);
+    const testServer = await start();
+    expect((await register201(testServer, [`https://notebook.example/${'x'.repeat(2000)}`]))[0]).toBe(400);
   });
 });
 
 test('metadata documents of denied domains are not fetched', async () => {
-  const place = await start({ SERVICE_CIMD_DENIED_DOMAINS: 'paper.example' });
+  const testServer = await start({ SERVICE_CIMD_DENIED_DOMAINS: 'paper.example' });
   for (const host of ['paper.example', 'app.paper.example', 'notebook.example']) {
     const id = `https://${host}/client.json`;
-    place.documents.set(id, { client_id: id, client_name: 'Paper', redirect_uris: [redirectUri] });
+    testServer.documents.set(id, { client_id: id, client_name: 'Paper', redirect_uris: [redirectUri] });
   }
   const status = async (host: string) => {
-    const client = await byDocument(place.paths.issuer, `https://${host}/client.json`);
+    const client = await byDocument(testServer.paths.issuer, `https://${host}/client.json`);
     return (await createBrowser().open((await authorizationUrl(client, { redirectUri })).url)).status;
   };
   expect([await status('paper.example'), await status('app.paper.example'), await status('notebook.example')]).toEqual([
@@ -105,40 +105,44 @@ test('metadata documents of denied domains are not fetched', async () => {
 });
 
 test('there are only so many registered clients, and the operator is told: the oldest that was never used makes room', async () => {
-  const place = await start({ SERVICE_DCR_MOST: '2' });
+  const testServer = await start({ SERVICE_DCR_MOST: '2' });
   const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
-  const used = await connect(await register(place.paths.issuer, metadata), place.account, { redirectUri });
-  const unused = await register(place.paths.issuer, metadata);
-  const next = await register(place.paths.issuer, metadata);
-  const told = place.observed.filter((one) => one.type === 'security' && one.event === 'clients.full').length;
+  const used = await connect(await register(testServer.paths.issuer, metadata), testServer.account, { redirectUri });
+  const unused = await register(testServer.paths.issuer, metadata);
+  const next = await register(testServer.paths.issuer, metadata);
+  const told = testServer.observed.filter((one) => one.type === 'security' && one.event === 'clients.full').length;
   const left = await Promise.all(
     [used, unused, next].map(
-      async ({ client }) => (await place.store.oauth.find('Client', client.client_id)) !== undefined,
+      async ({ client }) => (await testServer.store.oauth.find('Client', client.client_id)) !== undefined,
     ),
   );
   expect([told, left]).toEqual([1, [true, false, true]]);
 });
 
 test('where all registered clients are used there is no room for another', async () => {
-  const place = await start({ SERVICE_DCR_MOST: '1' });
+  const testServer = await start({ SERVICE_DCR_MOST: '1' });
   const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
-  await connect(await register(place.paths.issuer, metadata), place.account, { redirectUri });
-  expect([(await register201(place, [redirectUri]))[0], await place.store.oauth.countClients()]).toEqual([429, 1]);
+  await connect(await register(testServer.paths.issuer, metadata), testServer.account, { redirectUri });
+  expect([(await register201(testServer, [redirectUri]))[0], await testServer.store.oauth.countClients()]).toEqual([
+    429, 1,
+  ]);
 });
 
 test('a client is forgotten when it was long not used and nobody is connected through it', async () => {
-  const place = await start();
+  const testServer = await start();
   const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
-  const connected = await connect(await register(place.paths.issuer, metadata), place.account, { redirectUri });
-  const ended = await connect(await register(place.paths.issuer, metadata), place.account, { redirectUri });
-  const grant = await place.gate.check({
+  const connected = await connect(await register(testServer.paths.issuer, metadata), testServer.account, {
+    redirectUri,
+  });
+  const ended = await connect(await register(testServer.paths.issuer, metadata), testServer.account, { redirectUri });
+  const grant = await testServer.gate.check({
     method: 'POST',
     headers: { authorization: `Bearer ${ended.tokens.access_token}` },
   });
-  await place.store.connections.end({ id: `${grant.grantId}`, clientName: 'Notebook' });
+  await testServer.store.connections.end({ id: `${grant.grantId}`, clientName: 'Notebook' });
   const left = async (idleSince: number) => {
-    await place.store.oauth.sweep(0, 0, idleSince);
-    const rows = [connected, ended].map(({ client }) => place.store.oauth.find('Client', client.client_id));
+    await testServer.store.oauth.sweep(0, 0, idleSince);
+    const rows = [connected, ended].map(({ client }) => testServer.store.oauth.find('Client', client.client_id));
     return (await Promise.all(rows)).map((row) => row !== undefined);
   };
   expect([await left(systemClock.now() - 60_000), await left(systemClock.now() + 60_000)]).toEqual([
@@ -149,11 +153,14 @@ test('a client is forgotten when it was long not used and nobody is connected th
 
 describe('a client that is blocked', () => {
   const blocked = async () => {
-    const place = await start();
-    const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const testServer = await start();
+    const registered = await register(testServer.paths.issuer, {
+      client_name: 'Notebook',
+      redirect_uris: [redirectUri],
+    });
     const browser = createBrowser();
-    const session = await connect(registered, place.account, { redirectUri, browser });
-    return { place, registered, browser, session, clientId: registered.client.client_id };
+    const session = await connect(registered, testServer.account, { redirectUri, browser });
+    return { place: testServer, registered, browser, session, clientId: registered.client.client_id };
   };
   const outcome = (promise: Promise<unknown>) =>
     promise.then(
@@ -162,10 +169,10 @@ describe('a client that is blocked', () => {
     );
 
   test('has no token that works, gets none, and is told so that it does not register anew', async () => {
-    const { place, registered, session, clientId } = await blocked();
-    const before = (await callMcp(place.paths.resource, session.tokens.access_token)).status;
-    const ended = await place.store.connections.block({ clientId });
-    const after = (await callMcp(place.paths.resource, session.tokens.access_token)).status;
+    const { place: testServer, registered, session, clientId } = await blocked();
+    const before = (await callMcp(testServer.paths.resource, session.tokens.access_token)).status;
+    const ended = await testServer.store.connections.block({ clientId });
+    const after = (await callMcp(testServer.paths.resource, session.tokens.access_token)).status;
     expect([before, ended, after, await outcome(refresh(registered, `${session.tokens.refresh_token}`))]).toEqual([
       200,
       1,
@@ -175,10 +182,10 @@ describe('a client that is blocked', () => {
   });
 
   test('signs nobody in, also where somebody was about to, and people are told why', async () => {
-    const { place, registered, browser, clientId } = await blocked();
+    const { place: testServer, registered, browser, clientId } = await blocked();
     const { url } = await authorizationUrl(registered, { redirectUri, prompt: 'consent' });
     const consent = await browser.open(url);
-    await place.store.connections.block({ clientId });
+    await testServer.store.connections.block({ clientId });
     const pressed = await browser.press(consent, 'allow');
     const anew = await browser.open(url);
     expect(
@@ -190,38 +197,38 @@ describe('a client that is blocked', () => {
   });
 
   test('asks everybody again once it is not blocked any more; what was ended stays so', async () => {
-    const { place, registered, browser, session, clientId } = await blocked();
-    await place.store.connections.block({ clientId });
-    expect(await place.store.connections.block({ clientId })).toBeUndefined();
-    expect((await place.store.connections.listBlocked()).map((one) => one.clientId)).toEqual([clientId]);
+    const { place: testServer, registered, browser, session, clientId } = await blocked();
+    await testServer.store.connections.block({ clientId });
+    expect(await testServer.store.connections.block({ clientId })).toBeUndefined();
+    expect((await testServer.store.connections.listBlocked()).map((one) => one.clientId)).toEqual([clientId]);
     const unblocked = [
-      await place.store.connections.unblock({ clientId }),
-      await place.store.connections.unblock({ clientId }),
+      await testServer.store.connections.unblock({ clientId }),
+      await testServer.store.connections.unblock({ clientId }),
     ];
     const page = await browser.open((await authorizationUrl(registered, { redirectUri })).url);
     expect([
       unblocked,
       page.html.includes('value="allow"'),
-      (await callMcp(place.paths.resource, session.tokens.access_token)).status,
+      (await callMcp(testServer.paths.resource, session.tokens.access_token)).status,
     ]).toEqual([[true, false], true, 401]);
   });
 
   test('whose grant was made at the same moment has no token that works either', async () => {
-    const { place, session, clientId } = await blocked();
-    const { grantId } = await place.gate.check({
+    const { place: testServer, session, clientId } = await blocked();
+    const { grantId } = await testServer.gate.check({
       method: 'POST',
       headers: { authorization: `Bearer ${session.tokens.access_token}` },
     });
     const rows = [
-      await place.store.oauth.find('Grant', `${grantId}`),
-      ...(await place.store.oauth.listByAccount(
+      await testServer.store.oauth.find('Grant', `${grantId}`),
+      ...(await testServer.store.oauth.listByAccount(
         'AccessToken',
-        (await place.store.oauth.find('Grant', `${grantId}`))!.accountId!,
+        (await testServer.store.oauth.find('Grant', `${grantId}`))!.accountId!,
       )),
     ];
-    await place.store.connections.block({ clientId });
-    for (const row of rows) await place.store.oauth.upsert(row!);
-    const { status, body } = await callMcp(place.paths.resource, session.tokens.access_token);
+    await testServer.store.connections.block({ clientId });
+    for (const row of rows) await testServer.store.oauth.upsert(row!);
+    const { status, body } = await callMcp(testServer.paths.resource, session.tokens.access_token);
     expect([status, body]).toEqual([401, 'An administrator has blocked this app.']);
   });
 });
@@ -229,33 +236,33 @@ describe('a client that is blocked', () => {
 // RFC 1034 section 3.1: a trailing dot names the same host in DNS, TLS and browsers.
 describe('a dot at the end of a host', () => {
   test('is no way round a deny-list', async () => {
-    const place = await start({
+    const testServer = await start({
       SERVICE_CIMD_DENIED_DOMAINS: 'paper.example',
       SERVICE_DCR_REDIRECT_DENIED_DOMAINS: 'evil.example',
     });
-    const [status] = await register201(place, ['https://evil.example./cb']);
+    const [status] = await register201(testServer, ['https://evil.example./cb']);
     const id = 'https://paper.example./client.json';
-    place.documents.set(id, { client_id: id, client_name: 'Paper', redirect_uris: [redirectUri] });
+    testServer.documents.set(id, { client_id: id, client_name: 'Paper', redirect_uris: [redirectUri] });
     const asked = new URLSearchParams({ client_id: id, response_type: 'code' });
-    const page = await fetch(`${place.local}/oauth/authorize?${asked}`, { redirect: 'manual' });
-    expect([status, page.status, place.fetched]).toEqual([400, 400, []]);
+    const page = await fetch(`${testServer.local}/oauth/authorize?${asked}`, { redirect: 'manual' });
+    expect([status, page.status, testServer.fetched]).toEqual([400, 400, []]);
   });
 
   test('is no way to the inside', async () => {
-    const place = await start();
+    const testServer = await start();
     for (const host of ['localhost.', 'db.internal.', 'printer.local.']) {
       const query = new URLSearchParams({ client_id: `https://${host}/client.json`, response_type: 'code' });
-      await fetch(`${place.local}/oauth/authorize?${query}`, { redirect: 'manual' });
+      await fetch(`${testServer.local}/oauth/authorize?${query}`, { redirect: 'manual' });
     }
-    expect(place.fetched).toEqual([]);
+    expect(testServer.fetched).toEqual([]);
   });
 });
 
 // RFC 4291 section 2.5.1: an IPv6 subnet has 2^64 addresses and one owner.
 test('limits for one address count all of an IPv6 /64 together, and no other', async () => {
-  const place = await start({ SERVICE_TRUSTED_PROXIES: 'loopback', SERVICE_DCR_PER_HOUR: '5' });
+  const testServer = await start({ SERVICE_TRUSTED_PROXIES: 'loopback', SERVICE_DCR_PER_HOUR: '5' });
   const from = async (address: string) => {
-    const response = await fetch(`${place.local}/oauth/register`, {
+    const response = await fetch(`${testServer.local}/oauth/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
       body: JSON.stringify({ redirect_uris: [redirectUri] }),
@@ -273,9 +280,9 @@ test('limits for one address count all of an IPv6 /64 together, and no other', a
 
 // RFC 6177 section 2: a site often gets a /48, which is 65,536 subnets.
 test('limits for one address count a /48 as sixteen addresses, and IPv4 within IPv6 as IPv4', async () => {
-  const place = await start({ SERVICE_TRUSTED_PROXIES: 'loopback', SERVICE_DCR_PER_HOUR: '1' });
+  const testServer = await start({ SERVICE_TRUSTED_PROXIES: 'loopback', SERVICE_DCR_PER_HOUR: '1' });
   const from = async (address: string) => {
-    const response = await fetch(`${place.local}/oauth/register`, {
+    const response = await fetch(`${testServer.local}/oauth/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
       body: JSON.stringify({ redirect_uris: [redirectUri] }),
@@ -328,9 +335,9 @@ test.each(['com.example.notebook:/cb', 'cursor://anysphere.cursor-mcp/cb', 'vsco
 test.each([
   ...['\u3164', '\u115f', '\u1160', '\uffa0', '\u00ad', '\u180e', '\u061c', '\ufe0f', '\u2800', '\u{e0041}', '\u200b'],
 ])('a name with %j in it loses it, and a name of nothing else is none', async (char) => {
-  const place = await start();
+  const testServer = await start();
   const named = async (client_name: string) => {
-    const response = await fetch(`${place.local}/oauth/register`, {
+    const response = await fetch(`${testServer.local}/oauth/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ redirect_uris: [redirectUri], client_name }),

@@ -3,16 +3,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authorizationUrl, type Registered, register } from './client.ts';
 import { createBrowser, signIn } from './flow.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
 const redirectUri = 'https://phish.example/land';
-let place: Started;
+let server: OAuthTestServer;
 let registered: Registered;
 beforeAll(async () => {
-  place = await startServer();
-  registered = await register(place.paths.issuer, { client_name: 'Mail', redirect_uris: [redirectUri] });
+  server = await startServer();
+  registered = await register(server.paths.issuer, { client_name: 'Mail', redirect_uris: [redirectUri] });
 });
-afterAll(() => place.stop());
+afterAll(() => server.stop());
 
 const wrong: readonly (readonly [string, Readonly<Record<string, string | undefined>>])[] = [
   ['prompt=none', { prompt: 'none' }],
@@ -53,19 +53,19 @@ describe.each(wrong)('%s', (_name, change) => {
 
 test('of who is signed in and has decided about another client is shown here as well', async () => {
   const browser = createBrowser();
-  const other = await register(place.paths.issuer, {
+  const other = await register(server.paths.issuer, {
     client_name: 'Known',
     redirect_uris: ['https://known.example/cb'],
   });
   const { url } = await authorizationUrl(other, { redirectUri: 'https://known.example/cb' });
-  await signIn(url, place.account, browser);
+  await signIn(url, server.account, browser);
   expect((await ask({ prompt: 'none' }, browser)).leftTo).toBe(undefined);
 });
 
 // RFC 6749 section 4.1.2.1: the client then gets the error with state and iss.
 test('of who has decided about the client goes to it', async () => {
   const browser = createBrowser();
-  await signIn((await authorizationUrl(registered, { redirectUri })).url, place.account, browser);
+  await signIn((await authorizationUrl(registered, { redirectUri })).url, server.account, browser);
   const { leftTo } = await ask({ prompt: 'none' }, browser);
   expect([leftTo?.host, leftTo?.searchParams.get('error'), leftTo?.searchParams.get('state')]).toEqual([
     'phish.example',

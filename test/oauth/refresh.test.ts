@@ -5,7 +5,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { servers } from '../databases.ts';
 import { createStorage } from '../store/spares.ts';
 import { callMcp, connect, register, type Session } from './client.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
 const redirectUri = 'https://assistant.example/callback';
 const undo: (() => unknown)[] = [];
@@ -17,7 +17,7 @@ let late = 0;
 const clock = { ...systemClock, now: () => systemClock.now() + late };
 
 /** Two servers on one storage. SQLite has a single writer process, so there both are the same server. */
-async function openPair(server: (typeof servers)[number]): Promise<readonly [Started, Started]> {
+async function openPair(server: (typeof servers)[number]): Promise<readonly [OAuthTestServer, OAuthTestServer]> {
   late = 0;
   const database = await createStorage(server);
   undo.push(() => database.drop());
@@ -31,9 +31,12 @@ async function openPair(server: (typeof servers)[number]): Promise<readonly [Sta
   return [one, two];
 }
 
-async function signedIn(place: Started): Promise<Session> {
-  const registered = await register(place.paths.issuer, { client_name: 'Assistant', redirect_uris: [redirectUri] });
-  return connect(registered, place.account, { redirectUri, scope: 'mcp:read' });
+async function signedIn(testServer: OAuthTestServer): Promise<Session> {
+  const registered = await register(testServer.paths.issuer, {
+    client_name: 'Assistant',
+    redirect_uris: [redirectUri],
+  });
+  return connect(registered, testServer.account, { redirectUri, scope: 'mcp:read' });
 }
 
 interface Refreshed {
@@ -43,14 +46,19 @@ interface Refreshed {
   readonly refresh_token: string;
 }
 
-async function refreshAt({ local }: Started, { client }: Session, token: string, from: string): Promise<Refreshed> {
+async function refreshAt(
+  { local }: OAuthTestServer,
+  { client }: Session,
+  token: string,
+  from: string,
+): Promise<Refreshed> {
   const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: token, client_id: client.client_id });
   const headers = { 'x-forwarded-for': from };
   const response = await fetch(`${local}/oauth/token`, { method: 'POST', body, headers });
   return { status: response.status, ...((await response.json()) as Omit<Refreshed, 'status'>) };
 }
 
-const opens = async ({ local }: Started, token: string) => (await callMcp(`${local}/mcp`, token)).status;
+const opens = async ({ local }: OAuthTestServer, token: string) => (await callMcp(`${local}/mcp`, token)).status;
 
 describe.each(servers.map((server) => [server.dialect, server] as const))('on %s', (_dialect, server) => {
   test('five refreshes at once, from several addresses and at two servers, all succeed, and so do their tokens', async () => {

@@ -6,26 +6,26 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, openChromium } from '../chromium.ts';
 import { authorizationUrl, byDocument, type Registered, register } from './client.ts';
 import { type Browser, createBrowser, type Page, signIn } from './flow.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
 const documentUrl = 'https://paper.example/client.json';
 const redirectUri = 'https://paper.example/callback';
-let place: Started;
+let server: OAuthTestServer;
 beforeAll(async () => {
-  place = await startServer();
-  place.documents.set(documentUrl, { client_id: documentUrl, client_name: 'Paper', redirect_uris: [redirectUri] });
-  await place.addUser({ email: 'bob@example.com', password: 'another password', firstName: 'Bob' });
+  server = await startServer();
+  server.documents.set(documentUrl, { client_id: documentUrl, client_name: 'Paper', redirect_uris: [redirectUri] });
+  await server.addUser({ email: 'bob@example.com', password: 'another password', firstName: 'Bob' });
 });
-afterAll(() => place.stop());
+afterAll(() => server.stop());
 
-const paper = () => byDocument(place.paths.issuer, documentUrl);
+const paper = () => byDocument(server.paths.issuer, documentUrl);
 const asking = { redirectUri, scope: 'mcp:read mcp:write' };
 
 /** A browser whose user has allowed the client. */
 async function allowed(registered: Registered, back = redirectUri): Promise<Browser> {
   const browser = createBrowser();
   const { url } = await authorizationUrl(registered, { ...asking, redirectUri: back });
-  await signIn(url, place.account, browser);
+  await signIn(url, server.account, browser);
   return browser;
 }
 
@@ -57,7 +57,7 @@ describe('the second authorization', () => {
   test.each(['none', 'same-origin', 'cross-site', undefined])(
     'of a client that registered itself always shows the page (%s)',
     async (site) => {
-      const registered = await register(place.paths.issuer, { client_name: 'Paper', redirect_uris: [redirectUri] });
+      const registered = await register(server.paths.issuer, { client_name: 'Paper', redirect_uris: [redirectUri] });
       const browser = await allowed(registered);
       expect(gives(await again(browser, registered, site))).toBe('page');
     },
@@ -71,8 +71,8 @@ describe('the second authorization', () => {
     'https://x.localhost/cb',
   ])('of a client whose answer stays on the device shows the page: %s', async (back) => {
     const id = `https://paper.example/${encodeURIComponent(back)}`;
-    place.documents.set(id, { client_id: id, client_name: 'Paper', redirect_uris: [back] });
-    const registered = await byDocument(place.paths.issuer, id);
+    server.documents.set(id, { client_id: id, client_name: 'Paper', redirect_uris: [back] });
+    const registered = await byDocument(server.paths.issuer, id);
     const browser = await allowed(registered, back);
     const page = await again(browser, registered, 'none', back);
     expect([gives(page), page.html.includes('This app runs on a device')]).toEqual(['page', true]);
@@ -105,8 +105,8 @@ describe('what the first request said stays', () => {
     const sent = createBrowser();
     const own = await again(sent, registered, 'none');
     expect([
-      gives(await stranger.press(page, 'sign-in', { ...place.account })),
-      gives(await sent.press(own, 'sign-in', { ...place.account })),
+      gives(await stranger.press(page, 'sign-in', { ...server.account })),
+      gives(await sent.press(own, 'sign-in', { ...server.account })),
     ]).toEqual(['page', 'code']);
   });
 
@@ -117,7 +117,7 @@ describe('what the first request said stays', () => {
     const bob = { email: 'bob@example.com', password: 'another password' };
     const page = await browser.press(await again(browser, registered, 'cross-site'), 'sign-in', bob);
     const other = await browser.press(page, 'switch');
-    expect(gives(await browser.press(other, 'sign-in', { ...place.account }))).toBe('page');
+    expect(gives(await browser.press(other, 'sign-in', { ...server.account }))).toBe('page');
   });
 
   test('through a pushed request', async () => {
@@ -126,9 +126,9 @@ describe('what the first request said stays', () => {
     const push = async () => {
       const { url } = await authorizationUrl(registered, asking);
       const body = url.searchParams;
-      const answer = await fetch(`${place.local}/oauth/par`, { method: 'POST', body });
+      const answer = await fetch(`${server.local}/oauth/par`, { method: 'POST', body });
       const { request_uri } = (await answer.json()) as { request_uri: string };
-      return `${place.local}/oauth/authorize?${new URLSearchParams({ client_id: documentUrl, request_uri })}`;
+      return `${server.local}/oauth/authorize?${new URLSearchParams({ client_id: documentUrl, request_uri })}`;
     };
     const from = async (site: string) =>
       gives(await browser.open(await push(), { headers: { 'sec-fetch-site': site } }));
@@ -161,8 +161,8 @@ describe.runIf(hasChromium)('in Chromium', () => {
       // Each visit uses its own page: a failed navigation interrupts the next one on the same page.
       let page = await context.newPage();
       await page.goto(await fresh());
-      await page.getByLabel('E-mail').fill(place.account.email);
-      await page.getByLabel('Password').fill(place.account.password);
+      await page.getByLabel('E-mail').fill(server.account.email);
+      await page.getByLabel('Password').fill(server.account.password);
       // The earlier consent is still valid, and no other site began this request.
       await Promise.all([sent(), page.getByRole('button', { name: 'Sign in', exact: true }).click()]);
       const { port } = evil.address() as AddressInfo;

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authorizationUrl, bearer, connect, register } from './client.ts';
 import { createBrowser, signIn } from './flow.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
 const documents = (issuer: string) => ({
   authorizationServer: {
@@ -68,19 +68,19 @@ function raw(local: string, path: string, options: { method?: string; host?: str
 }
 
 describe('at the root', () => {
-  let place: Started;
+  let server: OAuthTestServer;
   beforeAll(async () => {
-    place = await startServer();
+    server = await startServer();
   });
-  afterAll(() => place.stop());
+  afterAll(() => server.stop());
 
-  const get = async (path: string) => (await fetch(place.local + path)).json();
+  const get = async (path: string) => (await fetch(server.local + path)).json();
 
   test('the metadata documents are exactly these', async () => {
     expect({
       authorizationServer: await get('/.well-known/oauth-authorization-server'),
       protectedResource: await get('/.well-known/oauth-protected-resource/mcp'),
-    }).toEqual(documents(place.local));
+    }).toEqual(documents(server.local));
   });
 
   test('the whole of /oauth and /.well-known is ours: unknown paths are 404 and wrong methods 405, in JSON', async () => {
@@ -96,7 +96,7 @@ describe('at the root', () => {
       ['POST', '/oauth/jwks'],
       ['POST', '/.well-known/oauth-authorization-server'],
     ] as const) {
-      const response = await fetch(place.local + path, { method });
+      const response = await fetch(server.local + path, { method });
       const { error } = (await response.json()) as { error: string };
       answers.push([method, path, response.status, error, response.headers.get('allow')]);
     }
@@ -114,7 +114,7 @@ describe('at the root', () => {
   });
 
   test('paths of the host application are left to it', async () => {
-    expect([await raw(place.local, '/oauthx'), await raw(place.local, '/')]).toEqual([
+    expect([await raw(server.local, '/oauthx'), await raw(server.local, '/')]).toEqual([
       [404, 'the host application'],
       [404, 'the host application'],
     ]);
@@ -123,9 +123,9 @@ describe('at the root', () => {
   test('a Host that is not ours is refused, and moves no advertised URL', async () => {
     const statuses = [];
     for (const host of ['evil.example', 'evil.example:3931', 'x@localhost', '127.0.0.1', '[::1]:99']) {
-      statuses.push([host, (await raw(place.local, '/.well-known/oauth-authorization-server', { host }))[0]]);
+      statuses.push([host, (await raw(server.local, '/.well-known/oauth-authorization-server', { host }))[0]]);
     }
-    const [, body] = await raw(place.local, '/.well-known/oauth-authorization-server', { host: '127.0.0.1' });
+    const [, body] = await raw(server.local, '/.well-known/oauth-authorization-server', { host: '127.0.0.1' });
     expect({ statuses, issuer: JSON.parse(body).issuer }).toEqual({
       statuses: [
         ['evil.example', 403],
@@ -134,14 +134,14 @@ describe('at the root', () => {
         ['127.0.0.1', 200],
         ['[::1]:99', 200],
       ],
-      issuer: place.local,
+      issuer: server.local,
     });
   });
 
   test('scripts of any site may discover, register and redeem, without credentials', async () => {
     const seen = [];
     for (const path of ['/oauth/register', '/oauth/token', '/.well-known/oauth-protected-resource/mcp']) {
-      const { status, headers } = await fetch(place.local + path, {
+      const { status, headers } = await fetch(server.local + path, {
         method: 'OPTIONS',
         headers: { origin: 'https://inspector.example', 'access-control-request-method': 'POST' },
       });
@@ -152,7 +152,7 @@ describe('at the root', () => {
         headers.get('access-control-allow-credentials'),
       ]);
     }
-    const answer = await fetch(`${place.local}/oauth/token`, {
+    const answer = await fetch(`${server.local}/oauth/token`, {
       method: 'POST',
       body: new URLSearchParams({ grant_type: 'authorization_code', client_id: 'nobody' }),
       headers: { origin: 'https://inspector.example' },
@@ -169,27 +169,27 @@ describe('at the root', () => {
 
   test('an authorization request by POST is sent on as GET with 303, and signs in', async () => {
     const redirectUri = 'https://notebook.example/callback';
-    const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const registered = await register(server.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const { url } = await authorizationUrl(registered, { redirectUri });
     const answer = await fetch(url.origin + url.pathname, {
       method: 'POST',
       body: url.searchParams,
       redirect: 'manual',
     });
-    const callback = await signIn(`${answer.headers.get('location')}`, place.account, createBrowser());
+    const callback = await signIn(`${answer.headers.get('location')}`, server.account, createBrowser());
     expect([answer.status, callback.searchParams.has('code'), callback.searchParams.get('iss')]).toEqual([
       303,
       true,
-      place.paths.issuer,
+      server.paths.issuer,
     ]);
   });
 
   test('a body over the limit is refused with 413 and the server stays up', async () => {
-    const big = await fetch(`${place.local}/oauth/token`, { method: 'POST', body: 'a'.repeat(5_000_000) }).then(
+    const big = await fetch(`${server.local}/oauth/token`, { method: 'POST', body: 'a'.repeat(5_000_000) }).then(
       ({ status }) => status,
       () => 'closed',
     );
-    expect([big, (await fetch(`${place.local}/oauth/jwks`)).status]).toEqual([413, 200]);
+    expect([big, (await fetch(`${server.local}/oauth/jwks`)).status]).toEqual([413, 200]);
   });
 
   test('published keys are public halves only', async () => {
@@ -199,7 +199,7 @@ describe('at the root', () => {
 });
 
 test('under a basePath only the prefixed namespace and the two suffixed documents are ours', async () => {
-  const place = await startServer({ basePath: '/shop' });
+  const server = await startServer({ basePath: '/shop' });
   try {
     const seen = [];
     for (const path of [
@@ -211,10 +211,10 @@ test('under a basePath only the prefixed namespace and the two suffixed document
       '/.well-known/security.txt',
       '/oauth/token',
     ]) {
-      const [status, body] = await raw(place.local, path);
+      const [status, body] = await raw(server.local, path);
       seen.push([path, status, body === 'the host application' ? 'host' : 'ours']);
     }
-    const document = await fetch(`${place.local}/.well-known/oauth-authorization-server/shop`);
+    const document = await fetch(`${server.local}/.well-known/oauth-authorization-server/shop`);
     expect({ seen, document: await document.json() }).toEqual({
       seen: [
         ['/.well-known/oauth-authorization-server/shop', 200, 'ours'],
@@ -225,18 +225,18 @@ test('under a basePath only the prefixed namespace and the two suffixed document
         ['/.well-known/security.txt', 404, 'host'],
         ['/oauth/token', 404, 'host'],
       ],
-      document: documents(`${place.local}/shop`).authorizationServer,
+      document: documents(`${server.local}/shop`).authorizationServer,
     });
   } finally {
-    await place.stop();
+    await server.stop();
   }
 });
 
 test('behind a proxy the way back is on the public address, and cookies are Secure', async () => {
-  const place = await startServer({ publicUrl: 'https://data.example.com' });
+  const server = await startServer({ publicUrl: 'https://data.example.com' });
   try {
     const redirect_uris = ['https://notebook.example/callback'];
-    const registration = await fetch(`${place.local}/oauth/register`, {
+    const registration = await fetch(`${server.local}/oauth/register`, {
       method: 'POST',
       body: JSON.stringify({ client_name: 'Notebook', redirect_uris }),
       headers: { 'content-type': 'application/json' },
@@ -250,7 +250,7 @@ test('behind a proxy the way back is on the public address, and cookies are Secu
       code_challenge_method: 'S256',
     });
     const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' };
-    const answer = await fetch(`${place.local}/oauth/authorize?${query}`, { redirect: 'manual', headers });
+    const answer = await fetch(`${server.local}/oauth/authorize?${query}`, { redirect: 'manual', headers });
     const cookies = answer.headers.getSetCookie().filter((cookie) => !cookie.includes('.sig='));
     expect({
       status: answer.status,
@@ -270,19 +270,19 @@ test('behind a proxy the way back is on the public address, and cookies are Secu
       ],
     });
   } finally {
-    await place.stop();
+    await server.stop();
   }
 });
 
 test('a host application that parses bodies first changes nothing', async () => {
-  const place = await startServer({ parsers: true });
+  const server = await startServer({ parsers: true });
   try {
     const redirectUri = 'https://notebook.example/callback';
-    const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
-    const { tokens } = await connect(registered, place.account, { redirectUri, resource: place.paths.resource });
-    const auth = await place.gate.check(bearer(tokens.access_token));
-    expect(auth.access.caller.email).toBe(place.account.email);
+    const registered = await register(server.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const { tokens } = await connect(registered, server.account, { redirectUri, resource: server.paths.resource });
+    const auth = await server.gate.check(bearer(tokens.access_token));
+    expect(auth.access.caller.email).toBe(server.account.email);
   } finally {
-    await place.stop();
+    await server.stop();
   }
 });

@@ -4,21 +4,21 @@ import { auth as authV1 } from '@modelcontextprotocol/sdk/client/auth.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callMcp } from './client.ts';
 import { signIn } from './flow.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
 const documentUrl = 'https://inspector.example/client.json';
 const redirectUrl = 'http://localhost:6276/oauth/callback';
-let place: Started;
+let server: OAuthTestServer;
 beforeAll(async () => {
-  place = await startServer();
-  place.documents.set(documentUrl, {
+  server = await startServer();
+  server.documents.set(documentUrl, {
     client_id: documentUrl,
     client_name: 'Inspector',
     redirect_uris: ['http://localhost/oauth/callback'],
     token_endpoint_auth_method: 'none',
   });
 });
-afterAll(() => place.stop());
+afterAll(() => server.stop());
 
 /** The state that an application keeps for the SDK, in memory. */
 function createMemory(clientMetadataUrl?: string) {
@@ -48,9 +48,9 @@ test.each([
   ['1.x, by its metadata document', authV1, documentUrl],
 ] as const)('the SDK %s, signs in, calls and refreshes', async (_version, auth, url) => {
   const { kept, provider } = createMemory(url);
-  const serverUrl = place.paths.resource;
+  const serverUrl = server.paths.resource;
   const steps: unknown[] = [await auth(provider as never, { serverUrl })];
-  const { searchParams } = await signIn(kept.url, place.account);
+  const { searchParams } = await signIn(kept.url, server.account);
   const answer = { authorizationCode: `${searchParams.get('code')}`, iss: `${searchParams.get('iss')}` };
   steps.push(await auth(provider as never, { serverUrl, ...answer }));
   const first = kept.tokens;

@@ -6,30 +6,30 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { wrongCode } from '../wrong-code.ts';
 import { authorizationUrl, register } from './client.ts';
 import { createBrowser, type Page } from './flow.ts';
-import { account, type Started, startServer } from './place.ts';
+import { account, type OAuthTestServer, startServer } from './oauth-server.ts';
 
 const step = 30_000;
 const redirectUri = 'https://notebook.example/callback';
 let late = 0;
 const clock: Clock = { ...systemClock, now: () => systemClock.now() + late };
-let place: Started;
+let server: OAuthTestServer;
 let secret: string;
 let recoveryCodes: readonly string[];
 const codeNow = () => new TOTP({ secret }).generate({ timestamp: clock.now() });
 
 beforeAll(async () => {
-  place = await startServer({ clock, env: { SERVICE_SIGN_IN_ATTEMPTS: '6', SERVICE_INTERACTION_SECONDS: '3600' } });
-  const { identity, secondFactors } = place.store;
+  server = await startServer({ clock, env: { SERVICE_SIGN_IN_ATTEMPTS: '6', SERVICE_INTERACTION_SECONDS: '3600' } });
+  const { identity, secondFactors } = server.store;
   const { id } = (await identity.findUserByEmail(account.email))!;
   ({ secret } = await secondFactors.propose(account.email, 'Test'));
   recoveryCodes = (await secondFactors.switchOn(id, secret, codeNow()))!;
 });
-afterAll(() => place.stop());
+afterAll(() => server.stop());
 
 /** Signs in with the password, up to the page that asks for the code. */
 async function reachSecondStep(browser = createBrowser()) {
   late += 2 * step;
-  const client = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+  const client = await register(server.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
   const asked = await browser.open((await authorizationUrl(client, { redirectUri })).url);
   return { browser, asked, page: await browser.press(asked, 'sign-in', { ...account }) };
 }
@@ -104,8 +104,8 @@ describe('the second step', () => {
     const tooLate = await slow.browser.press(slow.page, 'code', { code: codeNow() });
     const ended = await reachSecondStep();
     late += 1;
-    const { id } = (await place.store.identity.findUserByEmail(account.email))!;
-    await place.store.sessions.endAll(id, { grants: false });
+    const { id } = (await server.store.identity.findUserByEmail(account.email))!;
+    await server.store.sessions.endAll(id, { grants: false });
     const after = await ended.browser.press(ended.page, 'code', { code: codeNow() });
     expect([tooLate, after].map((page) => [page.status, heading(page)])).toEqual(Array(2).fill([400, 'Sign in']));
   });

@@ -10,15 +10,15 @@ import { cleanUpAfterEach, createPlace, openPair, variants } from '../store/stor
 import { addUser } from '../users.ts';
 import { authorizationUrl, register } from './client.ts';
 import { createBrowser, type Page } from './flow.ts';
-import { account, type Started, startServer } from './place.ts';
+import { account, type OAuthTestServer, startServer } from './oauth-server.ts';
 
 cleanUpAfterEach();
 
 describe.each(variants)('guessing on $name', (variant) => {
   const open = async (clock: Clock = systemClock) => {
-    const place = await createPlace(variant);
-    const stores = clock === systemClock ? await openPair(place, variant) : [await place.open({ clock })];
-    await addUser(stores[0]!, { storageUrl: place.url, dataDir: place.dataDir, sqlite: variant.sqlite }, account);
+    const server = await createPlace(variant);
+    const stores = clock === systemClock ? await openPair(server, variant) : [await server.open({ clock })];
+    await addUser(stores[0]!, { storageUrl: server.url, dataDir: server.dataDir, sqlite: variant.sqlite }, account);
     const signInOf = (store: OpenedStore) => createSignIn({ store, config: { signInAttempts: 10 }, clock });
     return stores.map(signInOf);
   };
@@ -83,18 +83,18 @@ describe.each(variants)('guessing on $name', (variant) => {
 });
 
 describe('a browser in which an assistant was connected', () => {
-  let place: Started;
-  afterEach(() => place.stop());
+  let server: OAuthTestServer;
+  afterEach(() => server.stop());
   const redirectUri = 'https://notebook.example/callback';
   const heading = (page: Page): string => /<h1>(.*?)<\/h1>/.exec(page.html)?.[1] ?? '';
 
   test.each(['password', 'sign-out', 'disable'] as const)('is signed out there too: %s', async (how) => {
     let late = 0;
-    place = await startServer({ clock: { ...systemClock, now: () => systemClock.now() + late } });
-    const { identity, sessions, oauth } = place.store;
+    server = await startServer({ clock: { ...systemClock, now: () => systemClock.now() + late } });
+    const { identity, sessions, oauth } = server.store;
     const { id } = (await identity.findUserByEmail(account.email))!;
     const browser = createBrowser();
-    const client = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const client = await register(server.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const connect = async () => browser.open((await authorizationUrl(client, { redirectUri })).url);
     const asked = await connect();
     await browser.press(await browser.press(asked, 'sign-in', { ...account }), 'allow');
@@ -114,18 +114,18 @@ describe('a browser in which an assistant was connected', () => {
   });
 
   test('and assistants are disconnected with it where that was asked for', async () => {
-    place = await startServer();
-    const { identity, sessions, oauth } = place.store;
+    server = await startServer();
+    const { identity, sessions, oauth } = server.store;
     const { id } = (await identity.findUserByEmail(account.email))!;
     const browser = createBrowser();
-    const client = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+    const client = await register(server.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const asked = await browser.open((await authorizationUrl(client, { redirectUri })).url);
     await browser.press(await browser.press(asked, 'sign-in', { ...account }), 'allow');
-    const before = (await place.store.versions()).grants;
+    const before = (await server.store.versions()).grants;
     await sessions.endAll(id, { grants: true });
     const rows = await Promise.all(
       ['Grant', 'AuthorizationCode', 'Session'].map((model) => oauth.listByAccount(model, `${id}`)),
     );
-    expect([rows, (await place.store.versions()).grants > before]).toEqual([[[], [], []], true]);
+    expect([rows, (await server.store.versions()).grants > before]).toEqual([[[], [], []], true]);
   });
 });

@@ -5,7 +5,7 @@ import { servers } from '../databases.ts';
 import { createStorage } from '../store/spares.ts';
 import { authorizationUrl, callMcp, type Registered, redeem, register } from './client.ts';
 import { type Browser, createBrowser, type Page } from './flow.ts';
-import { type Started, type StartOptions, startServer } from './place.ts';
+import { type OAuthTestServer, type OAuthTestServerOptions, startServer } from './oauth-server.ts';
 import { atUpstream, goThrough, openUpstream, signInThrough, type Upstream } from './upstream.ts';
 
 const redirectUri = 'http://localhost:6276/oauth/callback';
@@ -15,17 +15,17 @@ afterEach(async () => {
 });
 
 interface World {
-  readonly place: Started;
+  readonly place: OAuthTestServer;
   readonly upstream: Upstream;
 }
 
-async function openWorld(env: Record<string, string> = {}, options: StartOptions = {}): Promise<World> {
+async function openWorld(env: Record<string, string> = {}, options: OAuthTestServerOptions = {}): Promise<World> {
   const upstream = await openUpstream();
   closing.push(() => upstream.stop());
-  const place = await startServer({ ...options, env: { ...upstream.env, ...env } });
-  closing.push(() => place.stop());
-  upstream.start([place.paths.ssoCallback]);
-  return { place, upstream };
+  const testServer = await startServer({ ...options, env: { ...upstream.env, ...env } });
+  closing.push(() => testServer.stop());
+  upstream.start([testServer.paths.ssoCallback]);
+  return { place: testServer, upstream };
 }
 
 interface Begun {
@@ -35,16 +35,16 @@ interface Begun {
   readonly verifier: string;
 }
 
-async function begin({ place }: World, browser = createBrowser(), name = 'Notebook'): Promise<Begun> {
-  const registered = await register(place.paths.issuer, { client_name: name, redirect_uris: [redirectUri] });
+async function begin({ place: testServer }: World, browser = createBrowser(), name = 'Notebook'): Promise<Begun> {
+  const registered = await register(testServer.paths.issuer, { client_name: name, redirect_uris: [redirectUri] });
   const { url, verifier } = await authorizationUrl(registered, { redirectUri });
   return { browser, registered, verifier, page: await browser.open(url) };
 }
 
-const events = (place: Started): readonly string[] =>
-  place.observed.flatMap((one) => (one.type === 'security' ? [one.event] : []));
-const whys = (place: Started, event: string): readonly (string | undefined)[] =>
-  place.observed.flatMap((one) => (one.type === 'security' && one.event === event ? [one.detail] : []));
+const events = (testServer: OAuthTestServer): readonly string[] =>
+  testServer.observed.flatMap((one) => (one.type === 'security' ? [one.event] : []));
+const whys = (testServer: OAuthTestServer, event: string): readonly (string | undefined)[] =>
+  testServer.observed.flatMap((one) => (one.type === 'security' && one.event === event ? [one.detail] : []));
 const text = (page: Page): string =>
   page.html
     .replace(/<(style|head|svg).*?<\/\1>/gs, ' ')
@@ -54,7 +54,7 @@ const text = (page: Page): string =>
 const isConsent = (page: Page): boolean => page.html.includes('value="allow"');
 
 test.each([{}, { basePath: '/data' }])('an SDK client signs in through the provider and calls: %j', async (options) => {
-  const { place } = await openWorld({}, options);
+  const { place: testServer } = await openWorld({}, options);
   const kept: Record<string, unknown> = {};
   const keep = (more: object): void => void Object.assign(kept, more);
   const provider: OAuthClientProvider = {
@@ -68,14 +68,14 @@ test.each([{}, { basePath: '/data' }])('an SDK client signs in through the provi
     saveCodeVerifier: (verifier) => keep({ verifier }),
     codeVerifier: () => `${kept.verifier}`,
   };
-  const serverUrl = place.paths.resource;
+  const serverUrl = testServer.paths.resource;
   expect(await auth(provider, { serverUrl })).toBe('REDIRECT');
   const { searchParams } = await signInThrough(kept.url as URL, 'nina');
   const answer = { authorizationCode: `${searchParams.get('code')}`, iss: `${searchParams.get('iss')}` };
   expect(await auth(provider, { serverUrl, ...answer })).toBe('AUTHORIZED');
   const called = await callMcp(serverUrl, (kept.tokens as { access_token: string }).access_token);
   expect([called.status, JSON.parse(called.body).email]).toEqual([200, 'nina@example.com']);
-  const user = await place.store.identity.findUserByEmail('nina@example.com');
+  const user = await testServer.store.identity.findUserByEmail('nina@example.com');
   expect(user).toMatchObject({
     firstName: 'Nina',
     lastName: 'Simon',
@@ -350,9 +350,9 @@ describe('an answer of the provider counts in the browser that began it, once, f
   });
 
   test('the address is none where nobody signs in through a provider', async () => {
-    const place = await startServer();
-    closing.push(() => place.stop());
-    expect((await fetch(`${place.paths.ssoCallback}?state=x`)).status).toBe(404);
+    const testServer = await startServer();
+    closing.push(() => testServer.stop());
+    expect((await fetch(`${testServer.paths.ssoCallback}?state=x`)).status).toBe(404);
   });
 });
 
@@ -451,8 +451,11 @@ test('sessions of before single sign-on, or of another provider, count no more',
   closing.push(() => database.drop());
   const browser = createBrowser();
   const before = await startServer({ storageUrl: database.url });
-  const asked = async (place: Started) => {
-    const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+  const asked = async (testServer: OAuthTestServer) => {
+    const registered = await register(testServer.paths.issuer, {
+      client_name: 'Notebook',
+      redirect_uris: [redirectUri],
+    });
     return browser.open((await authorizationUrl(registered, { redirectUri })).url);
   };
   const first = await asked(before);

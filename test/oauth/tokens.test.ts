@@ -16,70 +16,70 @@ import {
   type Session,
 } from './client.ts';
 import { type Browser, createBrowser, signIn } from './flow.ts';
-import { type Started, startServer } from './place.ts';
+import { type OAuthTestServer, startServer } from './oauth-server.ts';
 
 const redirectUri = 'https://notebook.example/callback';
 const asking = { redirectUri, scope: 'mcp:read' };
 
 let late = 0;
 const clock = { ...systemClock, now: () => Date.now() + late };
-let place: Started;
+let testServer: OAuthTestServer;
 beforeAll(async () => {
-  place = await startServer({ clock });
+  testServer = await startServer({ clock });
 });
-afterAll(() => place.stop());
+afterAll(() => testServer.stop());
 beforeEach(() => {
   late = 0;
 });
 
 /** One browser for each server; after the first sign-in it only consents. */
-const browsers = new WeakMap<Started, Browser>();
-const browserAt = (at: Started): Browser => {
+const browsers = new WeakMap<OAuthTestServer, Browser>();
+const browserAt = (at: OAuthTestServer): Browser => {
   const browser = browsers.get(at) ?? createBrowser();
   browsers.set(at, browser);
   return browser;
 };
-const connected = async (from = place): Promise<Session> => {
+const connected = async (from = testServer): Promise<Session> => {
   const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
   const browser = browserAt(from);
   return connect(await register(from.paths.issuer, metadata), from.account, { ...asking, browser });
 };
 const status = async (session: Session, token = session.tokens.access_token) =>
-  (await callMcp(place.paths.resource, token)).status;
+  (await callMcp(testServer.paths.resource, token)).status;
 const outcome = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'ok',
     (error: { error?: string }) => error.error ?? `${error}`,
   );
 const refreshed = (session: Session, token = `${session.tokens.refresh_token}`) => refresh(session, token);
-const events = () => place.observed.flatMap((one) => (one.type === 'security' ? [one.event] : []));
+const events = () => testServer.observed.flatMap((one) => (one.type === 'security' ? [one.event] : []));
 
 describe('an access token', () => {
   test('opens the resource that it was made for, and its answer is remembered synchronously', async () => {
     const session = await connected();
     const request = bearer(session.tokens.access_token);
-    const first = await place.gate.check(request);
-    const again = place.gate.check(request);
-    expect([again === first, place.gate.isCurrent(first), session.tokens.expires_in, session.tokens.scope]).toEqual([
-      true,
-      true,
-      900,
-      'mcp:read',
-    ]);
+    const first = await testServer.gate.check(request);
+    const again = testServer.gate.check(request);
+    expect([
+      again === first,
+      testServer.gate.isCurrent(first),
+      session.tokens.expires_in,
+      session.tokens.scope,
+    ]).toEqual([true, true, 900, 'mcp:read']);
   });
 
   test('is kept as a hash, and so are the other secrets of the client', async () => {
     const session = await connected();
     const { access_token, refresh_token } = session.tokens;
     const find = async (model: string, token: string) => {
-      const row = await place.store.oauth.find(model, hashToken(token));
+      const row = await testServer.store.oauth.find(model, hashToken(token));
       return row && !JSON.stringify(row).includes(token);
     };
     expect([
       await find('AccessToken', access_token),
       await find('RefreshToken', `${refresh_token}`),
       await find('AuthorizationCode', `${session.code.parameters.get('code')}`),
-      await place.store.oauth.find('AccessToken', access_token),
+      await testServer.store.oauth.find('AccessToken', access_token),
     ]).toEqual([true, true, true, undefined]);
   });
 
@@ -87,7 +87,7 @@ describe('an access token', () => {
     const session = await connected();
     const before = await status(session);
     late = 901_000;
-    const { status: after, body } = await callMcp(place.paths.resource, session.tokens.access_token);
+    const { status: after, body } = await callMcp(testServer.paths.resource, session.tokens.access_token);
     expect([before, after, body]).toEqual([200, 401, 'The token is unknown, expired or revoked. Sign in again.']);
   });
 
@@ -104,13 +104,13 @@ describe('an access token', () => {
     ['another account than its grant', { accountId: '999' }, 'The authorization was revoked. Sign in again.'],
   ])('with %s is refused', async (_name, change, problem) => {
     const session = await connected();
-    const row = await place.store.oauth.find('AccessToken', hashToken(session.tokens.access_token));
-    await place.store.oauth.upsert({
+    const row = await testServer.store.oauth.find('AccessToken', hashToken(session.tokens.access_token));
+    await testServer.store.oauth.upsert({
       ...row!,
       id: hashToken('a-token-of-the-test'),
       payload: { ...row!.payload, ...change },
     });
-    expect(await callMcp(place.paths.resource, 'a-token-of-the-test')).toEqual({ status: 401, body: problem });
+    expect(await callMcp(testServer.paths.resource, 'a-token-of-the-test')).toEqual({ status: 401, body: problem });
   });
 
   test.each([
@@ -120,11 +120,11 @@ describe('an access token', () => {
     [`Bearer ${'x'.repeat(2000)}`, 'The Authorization header must be `Bearer <token>` or `DPoP <token>`.'],
     ['Bearer abcdefghijklmnopqrstuvwxyz', 'The token is unknown, expired or revoked. Sign in again.'],
   ])('is looked for in the header %j alone', async (authorization, problem) => {
-    const response = await fetch(place.paths.resource, {
+    const response = await fetch(testServer.paths.resource, {
       method: 'POST',
       headers: authorization ? { authorization } : {},
     });
-    const challenge = `resource_metadata="${place.local}/.well-known/oauth-protected-resource/mcp", scope="mcp:read"`;
+    const challenge = `resource_metadata="${testServer.local}/.well-known/oauth-protected-resource/mcp", scope="mcp:read"`;
     expect([response.status, await response.text(), response.headers.get('www-authenticate')]).toEqual([
       401,
       problem,
@@ -133,19 +133,19 @@ describe('an access token', () => {
   });
 
   test('of a client that needs more names the scopes to ask for', () => {
-    expect(place.gate.scopeChallenge(bearer('x'), ['mcp:read', 'mcp:action'])).toBe(
-      `Bearer error="insufficient_scope", resource_metadata="${place.local}/.well-known/oauth-protected-resource/mcp", scope="mcp:read mcp:action"`,
+    expect(testServer.gate.scopeChallenge(bearer('x'), ['mcp:read', 'mcp:action'])).toBe(
+      `Bearer error="insufficient_scope", resource_metadata="${testServer.local}/.well-known/oauth-protected-resource/mcp", scope="mcp:read mcp:action"`,
     );
   });
 
   test('of a user who is disabled is refused at once, and works again when he is enabled', async () => {
     const session = await connected();
-    const { id } = (await place.store.identity.findUserByEmail(place.account.email))!;
+    const { id } = (await testServer.store.identity.findUserByEmail(testServer.account.email))!;
     const seen = [await status(session)];
-    await place.store.identity.setDisabled(id, true);
+    await testServer.store.identity.setDisabled(id, true);
     seen.push(await status(session));
     const refreshing = await outcome(refreshed(session));
-    await place.store.identity.setDisabled(id, false);
+    await testServer.store.identity.setDisabled(id, false);
     expect([...seen, refreshing, await status(session)]).toEqual([200, 401, 'invalid_grant', 200]);
   });
 });
@@ -154,15 +154,12 @@ describe('revocation', () => {
   test.each(['access_token', 'refresh_token'] as const)('of the %s ends the authorization at once', async (which) => {
     const session = await connected();
     const before = await status(session);
-    const auth = await place.gate.check(bearer(session.tokens.access_token));
+    const auth = await testServer.gate.check(bearer(session.tokens.access_token));
     const { server, client, authentication } = session;
     await oauth.revocationRequest(server, client, authentication, `${session.tokens[which]}`, insecure);
-    expect([before, place.gate.isCurrent(auth), await status(session), await outcome(refreshed(session))]).toEqual([
-      200,
-      false,
-      401,
-      'invalid_grant',
-    ]);
+    expect([before, testServer.gate.isCurrent(auth), await status(session), await outcome(refreshed(session))]).toEqual(
+      [200, false, 401, 'invalid_grant'],
+    );
   });
 
   test.each(servers.filter(({ dialect }) => dialect !== 'sqlite').map((server) => [server.dialect, server] as const))(
@@ -225,10 +222,13 @@ describe('the resource', () => {
     ['with our own query', (resource: string) => `${resource}?readonly&collections=a,b`],
     ['not at all', () => undefined],
   ])('named %s gives a token for it', async (_name, spell) => {
-    const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
-    const resource = spell(place.paths.resource);
+    const registered = await register(testServer.paths.issuer, {
+      client_name: 'Notebook',
+      redirect_uris: [redirectUri],
+    });
+    const resource = spell(testServer.paths.resource);
     const { url, verifier } = await authorizationUrl(registered, { redirectUri, ...(resource ? { resource } : {}) });
-    const callback = await signIn(url, place.account, browserAt(place));
+    const callback = await signIn(url, testServer.account, browserAt(testServer));
     const body = new URLSearchParams({
       grant_type: 'authorization_code',
       client_id: registered.client.client_id,
@@ -237,17 +237,20 @@ describe('the resource', () => {
       redirect_uri: redirectUri,
       ...(resource ? { resource } : {}),
     });
-    const response = await fetch(`${place.paths.issuer}/oauth/token`, { method: 'POST', body });
+    const response = await fetch(`${testServer.paths.issuer}/oauth/token`, { method: 'POST', body });
     const { access_token } = (await response.json()) as { access_token: string };
-    const row = await place.store.oauth.find('AccessToken', hashToken(access_token));
-    expect([response.headers.get('cache-control'), row?.payload.aud]).toEqual(['no-store', place.paths.resource]);
+    const row = await testServer.store.oauth.find('AccessToken', hashToken(access_token));
+    expect([response.headers.get('cache-control'), row?.payload.aud]).toEqual(['no-store', testServer.paths.resource]);
   });
 
   test.each(['https://other.example/mcp', 'http://localhost/mcp', 'not a url', '?x=1', '#x', '/more'])(
     'spelled %s is refused as invalid_target',
     async (spelling) => {
-      const registered = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
-      const resource = /^[?#/]/.test(spelling) ? place.paths.resource + spelling : spelling;
+      const registered = await register(testServer.paths.issuer, {
+        client_name: 'Notebook',
+        redirect_uris: [redirectUri],
+      });
+      const resource = /^[?#/]/.test(spelling) ? testServer.paths.resource + spelling : spelling;
       const { url } = await authorizationUrl(registered, { redirectUri, resource });
       // The user has not decided about the client yet, so the page links back instead of redirecting.
       const { html } = await createBrowser().open(url);
@@ -256,7 +259,7 @@ describe('the resource', () => {
       expect(['error', 'state', 'iss'].map((name) => back.get(name))).toEqual([
         'invalid_target',
         'the-state',
-        place.paths.issuer,
+        testServer.paths.issuer,
       ]);
     },
   );
@@ -264,13 +267,13 @@ describe('the resource', () => {
 
 describe('a client secret', () => {
   test('is kept as a hash, and a wrong one is refused', async () => {
-    const registered = await register(place.paths.issuer, {
+    const registered = await register(testServer.paths.issuer, {
       client_name: 'Notebook',
       redirect_uris: [redirectUri],
       token_endpoint_auth_method: 'client_secret_basic',
     });
     const secret = `${registered.client.client_secret}`;
-    const row = await place.store.oauth.find('Client', registered.client.client_id);
+    const row = await testServer.store.oauth.find('Client', registered.client.client_id);
     const wrong = { ...registered, authentication: oauth.ClientSecretBasic(hashToken(secret)) };
     const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x' });
     const ask = async (by: typeof registered) => {

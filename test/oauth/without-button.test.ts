@@ -5,23 +5,23 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { authorizationUrl, register } from './client.ts';
 import { createBrowser, type Page } from './flow.ts';
-import { account, type Started, startServer } from './place.ts';
+import { account, type OAuthTestServer, startServer } from './oauth-server.ts';
 import { ask, poll } from './terminal.ts';
 
 const redirectUri = 'https://notebook.example/callback';
 let late = 0;
 const clock: Clock = { ...systemClock, now: () => systemClock.now() + late };
-let place: Started;
+let server: OAuthTestServer;
 beforeAll(async () => {
-  place = await startServer({ cloud: true, clock, env: { SERVICE_INTERACTION_SECONDS: '3600' } });
+  server = await startServer({ cloud: true, clock, env: { SERVICE_INTERACTION_SECONDS: '3600' } });
 });
-afterAll(() => place.stop());
+afterAll(() => server.stop());
 
 const heading = (page: Page): string => /<h1>(.*?)<\/h1>/s.exec(page.html)?.[1] ?? '';
 const alertOf = (page: Page): string | undefined => /role="alert">([^<]+)</.exec(page.html)?.[1];
 
 async function atSignIn() {
-  const client = await register(place.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+  const client = await register(server.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
   const browser = createBrowser();
   return { browser, page: await browser.open((await authorizationUrl(client, { redirectUri })).url) };
 }
@@ -42,7 +42,7 @@ test('sign-in and consent', async () => {
 });
 
 test('the codes of a terminal, and its consent', async () => {
-  const asked = await ask(place.paths.issuer);
+  const asked = await ask(server.paths.issuer);
   const browser = createBrowser();
   const signIn = await browser.submit(await browser.open(asked.verification_uri), 'continue', {
     user_code: asked.user_code,
@@ -53,14 +53,14 @@ test('the codes of a terminal, and its consent', async () => {
   expect([undecided.status, heading(undecided), alertOf(undecided)]).toEqual([
     ...[400, heading(consent), 'Press Allow or Cancel.'],
   ]);
-  expect((await poll(place.paths.issuer, asked.device_code)).body.error).toBe('authorization_pending');
+  expect((await poll(server.paths.issuer, asked.device_code)).body.error).toBe('authorization_pending');
   await browser.press(undecided, 'allow');
   late += 60_000;
-  expect((await poll(place.paths.issuer, asked.device_code)).body).toMatchObject({ access_token: expect.any(String) });
+  expect((await poll(server.paths.issuer, asked.device_code)).body).toMatchObject({ access_token: expect.any(String) });
 });
 
 test('the second step', async () => {
-  const { identity, secondFactors } = place.store;
+  const { identity, secondFactors } = server.store;
   const { id } = (await identity.findUserByEmail(account.email))!;
   const { secret } = await secondFactors.propose(account.email, 'Test');
   const codeNow = () => new TOTP({ secret }).generate({ timestamp: clock.now() });

@@ -8,7 +8,7 @@ import { servers, type TestDatabase } from '../databases.ts';
 import { frontOrigin, sessionToken, whoAmI } from '../rest/front-end.ts';
 import type { TestServer } from '../server.ts';
 import { createStorage } from '../store/spares.ts';
-import { createNotes, startAgent, startPlatform } from './place.ts';
+import { createNotes, startAgent, startPlatform } from './platform-servers.ts';
 
 const nothing = { browse: false, read: false, edit: false, add: false, delete: false, export: false };
 const everything = { browse: true, read: true, edit: true, add: true, delete: true, export: true };

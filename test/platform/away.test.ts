@@ -11,7 +11,7 @@ import { signedIn } from '../app/shop.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import type { TestServer } from '../server.ts';
 import { askSql } from '../sql/schemas.ts';
-import { createNotes, openBetween, startAgent, startPlatform } from './place.ts';
+import { createNotes, openPlatformProxy, startAgent, startPlatform } from './platform-servers.ts';
 
 let notes: TestDatabase;
 let storage: TestDatabase;
@@ -160,16 +160,16 @@ test('the option of createAgent is checked, and is not among the settings', asyn
 test('a platform that takes requests and does not answer them is away, after ten seconds', async () => {
   const platform = await startPlatform(notes.url);
   onTestFinished(() => platform.stop());
-  const between = await openBetween(platform.address);
-  onTestFinished(() => between.close());
-  const agent = await startAgent(notes.url, { ...platform, address: between.address });
+  const proxy = await openPlatformProxy(platform.address);
+  onTestFinished(() => proxy.close());
+  const agent = await startAgent(notes.url, { ...platform, address: proxy.address });
   onTestFinished(() => agent.stop());
   const answered = await agent.store.versions();
-  between.change.hold = true;
+  proxy.change.hold = true;
   const from = systemClock.monotonic();
   const message = await messageOf(async () => agent.store.versions());
   const seconds = (systemClock.monotonic() - from) / 1000;
-  between.change.hold = false;
+  proxy.change.hold = false;
   expect([message, seconds > 9, await agent.store.versions()]).toEqual([
     expect.stringContaining('cannot be reached at the moment'),
     true,

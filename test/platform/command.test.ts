@@ -4,7 +4,7 @@ import { callTool } from '../app/call.ts';
 import { signedIn } from '../app/shop.ts';
 import { buildOnce, makePlace, portico, type StartedServer, startServer } from '../cli/command.ts';
 import { takePort } from '../ports.ts';
-import { doorOf, envSecret } from './place.ts';
+import { envSecret, platformSettings } from './platform-servers.ts';
 
 const places = [makePlace(), makePlace()] as const;
 const account = { email: 'you@example.com', password: 'correct horse battery' };
@@ -30,7 +30,7 @@ test('people are administered at the platform, and served by the agent', async (
     await doctor(),
     (await portico(['start', '--port', `${second.port}`], { ...agentPlace, env })).stderr,
   ];
-  processes.push(await startServer(['--port', `${first.port}`], { folder, env: doorOf }));
+  processes.push(await startServer(['--port', `${first.port}`], { folder, env: platformSettings }));
   const set = await portico(['user', 'password', account.email, '--password-stdin'], {
     folder,
     input: `${account.password}\n`,

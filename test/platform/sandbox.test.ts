@@ -12,7 +12,7 @@ import { messageOf, secrets, shopAgent } from '../app/agent.ts';
 import type { TestDatabase } from '../databases.ts';
 import { whoAmI } from '../rest/front-end.ts';
 import { startServer, type TestServer } from '../server.ts';
-import { createNotes, envSecret, startAgent, startPlatform } from './place.ts';
+import { createNotes, envSecret, startAgent, startPlatform } from './platform-servers.ts';
 
 const authSecret = 'the auth secret of the agent';
 let notes: TestDatabase;
@@ -85,11 +85,11 @@ test('what the user may do is changed from outside, and felt by the next call', 
     },
     scopes: { notes: { field: 'id', operator: 'Equal', value: 1 } },
   });
-  const between = await access();
+  const proxy = await access();
   await controls.overrideRights({ collections: null, scopes: { notes: null } });
   const after = await access();
   const rightsOf = (one: typeof before) => [one.can('edit', 'notes'), one.field('notes', 'text'), one.scope('notes')];
-  expect([before, between, after].map(rightsOf)).toEqual([
+  expect([before, proxy, after].map(rightsOf)).toEqual([
     [true, 'write', null],
     [false, 'hidden', { field: 'id', operator: 'Equal', value: 1 }],
     [true, 'write', null],

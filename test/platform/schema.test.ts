@@ -14,7 +14,7 @@ import { createForestServerSandbox } from '../../src/testing/index.ts';
 import { connectSandbox } from '../../src/testing/sandbox.ts';
 import { shopTables } from '../agent/shop.ts';
 import { emptyAgent, messageOf, secrets, shopAgent } from '../app/agent.ts';
-import { envSecret } from './place.ts';
+import { envSecret } from './platform-servers.ts';
 
 async function openSandbox() {
   const sandbox = await createForestServerSandbox();

@@ -9,15 +9,23 @@ import type { OpenedStore } from '../../src/store/open.ts';
 import { messageOf } from '../app/agent.ts';
 import { servers, type TestDatabase } from '../databases.ts';
 import type { TestServer } from '../server.ts';
-import { type Between, createNotes, envSecret, openBetween, type Passed, send, startPlatform } from './place.ts';
+import {
+  createNotes,
+  envSecret,
+  openPlatformProxy,
+  type PlatformProxy,
+  type ProxiedRequest,
+  send,
+  startPlatform,
+} from './platform-servers.ts';
 
 let notes: TestDatabase;
 let storage: TestDatabase;
 let platform: TestServer;
-let between: Between;
+let proxy: PlatformProxy;
 let store: OpenedStore;
 const open = (more: Partial<Parameters<typeof connectStore>[0]> = {}) =>
-  connectStore({ serverUrl: between.address, envSecret, clock: systemClock, observe: () => undefined, ...more });
+  connectStore({ serverUrl: proxy.address, envSecret, clock: systemClock, observe: () => undefined, ...more });
 /** The number of observations already read. */
 let heard = 0;
 const events = () => {
@@ -33,7 +41,7 @@ const codeOf = async (act: () => Promise<unknown>) => {
     return (error as { code?: string }).code;
   }
 };
-const signed = (path: string, args: unknown, { time = systemClock.now(), secret = envSecret } = {}): Passed => {
+const signed = (path: string, args: unknown, { time = systemClock.now(), secret = envSecret } = {}): ProxiedRequest => {
   const body = JSON.stringify(args);
   const nonce = randomToken(128);
   const authorization = authorize({ path, time, nonce, body: hashOf(body), environment: '' }, rpcKeyOf(secret));
@@ -44,17 +52,17 @@ beforeAll(async () => {
   notes = await createNotes();
   storage = await servers[0]!.create();
   platform = await startPlatform(notes.url, { SERVICE_STORAGE_URL: storage.url });
-  between = await openBetween(platform.address);
+  proxy = await openPlatformProxy(platform.address);
   store = await open();
 });
 beforeEach(() => {
-  between.change = {};
-  between.passed.length = 0;
+  proxy.change = {};
+  proxy.passed.length = 0;
   events();
 });
 afterAll(async () => {
   await store?.close();
-  await between?.close();
+  await proxy?.close();
   await platform?.stop();
   await notes?.drop();
   await storage?.drop();
@@ -64,8 +72,8 @@ test('the secret is never on the wire, nor anything that it is kept as', async (
   const again = await open();
   await again.identity.verifyPassword(platform.account.email, 'wrong');
   await again.close();
-  const all = JSON.stringify(between.passed);
-  expect([between.passed.length > 1, all.includes(envSecret), all.includes(rpcKeyOf(envSecret))]).toEqual([
+  const all = JSON.stringify(proxy.passed);
+  expect([proxy.passed.length > 1, all.includes(envSecret), all.includes(rpcKeyOf(envSecret))]).toEqual([
     true,
     false,
     false,
@@ -77,7 +85,7 @@ test('a wrong secret is 401, says nothing else, and is told as a security event'
   const answer = await send(platform.address, signed('/v1/nothing/such', {}, { secret: 'x'.repeat(40) }));
   const bare = await send(platform.address, { path: '/platform/v1/versions', headers: {}, body: '{}' });
   expect([message, answer.status, answer.body, answer.headers['portico-signature'], bare.status, events()]).toEqual([
-    `serverUrl: the platform at ${between.address}/platform does not accept this envSecret. Use the same one on both.`,
+    `serverUrl: the platform at ${proxy.address}/platform does not accept this envSecret. Use the same one on both.`,
     401,
     '{"refused":"not-signed","detail":"The request is not signed with the secret of this environment."}',
     undefined,
@@ -91,7 +99,7 @@ test.each([
   ['changes something', () => store.windows.add('attempts of a test', 60_000)],
 ])('a request that %s is taken once', async (_what, act) => {
   await act();
-  const replayed = await send(platform.address, between.passed.at(-1)!);
+  const replayed = await send(platform.address, proxy.passed.at(-1)!);
   expect([replayed.status, JSON.parse(replayed.body).refused, events()]).toEqual([
     409,
     'replayed',
@@ -103,7 +111,7 @@ test('one that changes something is taken once by any process of the platform', 
   const other = await startPlatform(notes.url, { SERVICE_STORAGE_URL: storage.url }, platform.account);
   onTestFinished(() => other.stop());
   await store.windows.add('counted once', 60_000);
-  const replayed = await send(other.address, between.passed.at(-1)!);
+  const replayed = await send(other.address, proxy.passed.at(-1)!);
   const { count } = await platform.store.windows.add('counted once', 60_000);
   expect([replayed.status, count]).toEqual([409, 2]);
 });
@@ -135,9 +143,9 @@ test('a body or a path that was changed on the way is refused', async () => {
 });
 
 test('an agent whose request was changed on the way is told nothing, and does nothing', async () => {
-  between.change.request = (one) => ({ ...one, body: one.body.replace('first', 'other') });
+  proxy.change.request = (one) => ({ ...one, body: one.body.replace('first', 'other') });
   const code = await codeOf(() => store.windows.add('the first', 60_000));
-  between.change = {};
+  proxy.change = {};
   expect([code, (await store.windows.add('the other', 60_000)).count]).toEqual(['PLATFORM_UNAVAILABLE', 1]);
 });
 
@@ -158,19 +166,19 @@ test('an agent whose clock is wrong does not start, and is told by how much', as
   );
 });
 
-test.each<[string, NonNullable<Between['change']['answer']>]>([
+test.each<[string, NonNullable<PlatformProxy['change']['answer']>]>([
   ['of somebody else', (one) => ({ ...one, body: '{"value":{"permissions":1,"grants":1,"keys":1}}' })],
   ['without a signature', ({ headers: { 'portico-signature': _, ...headers }, ...one }) => ({ ...one, headers })],
   ['with another status', (one) => ({ ...one, status: 201 })],
   ['of a proxy', () => ({ status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' })],
 ])('an answer %s is none', async (_what, answer) => {
-  between.change.answer = answer;
+  proxy.change.answer = answer;
   expect(await codeOf(async () => store.versions())).toBe('PLATFORM_UNAVAILABLE');
 });
 
 test('the answer to one request is none to another', async () => {
-  let kept: Parameters<NonNullable<Between['change']['answer']>>[0] | undefined;
-  between.change.answer = (one) => (kept ??= one);
+  let kept: Parameters<NonNullable<PlatformProxy['change']['answer']>>[0] | undefined;
+  proxy.change.answer = (one) => (kept ??= one);
   await store.identity.findUserByEmail(platform.account.email);
   expect(await codeOf(() => store.identity.findUserByEmail('nobody@example.com'))).toBe('PLATFORM_UNAVAILABLE');
 });
@@ -230,7 +238,7 @@ test('a mark that is complete is not told another way', async () => {
 test('a batch of the log whose answer was lost is there once', async () => {
   const entry = { userId: 1, renderingId: 1, clientId: 'lost', clientName: 'L', action: 'list', type: 'read' } as const;
   let lost = 0;
-  between.change.answer = (one, { path }) =>
+  proxy.change.answer = (one, { path }) =>
     path.endsWith('/record') && lost++ === 0 ? { status: 502, headers: {}, body: '' } : one;
   store.activity.record({ ...entry, outcome: 'completed', startedAt: 1, durationMs: 1 });
   await store.activity.flush();

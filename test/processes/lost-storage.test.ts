@@ -13,7 +13,7 @@ import { buildOnce, makePlace, type StartedServer, startServer } from '../cli/co
 import { runSql } from '../sql/schemas.ts';
 import { threeSteps } from '../workflow/field.ts';
 import { makeServer, type OwnServer, ownDialects } from '../workflow/own-databases.ts';
-import { everything } from '../workflow/place.ts';
+import { everything } from '../workflow/workflow-server.ts';
 
 const ORDERS = 40;
 

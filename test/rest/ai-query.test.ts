@@ -6,26 +6,26 @@ import { systemClock } from '../../src/core/clock.ts';
 import { createEngineAgent } from '../../src/entries/engine.ts';
 import { type AiProvider, createMemoryDataSource } from '../../src/index.ts';
 import { failing, KEY, kinds, openProvider, type Reply, saying, speaking, spoken } from '../agent/ai-server.ts';
-import { type House, openHouse } from './house.ts';
+import { openRestServer, type RestTestServer } from './rest-server.ts';
 
 const path = '/_internal/ai/query';
 const messages = [{ role: 'user' as const, content: 'How many orders?' }];
 const tools = [{ type: 'function' as const, function: { name: 'weather', parameters: { type: 'object' } } }];
 
-let house: House;
-afterEach(() => house?.close());
+let server: RestTestServer;
+afterEach(() => server?.close());
 
-async function open(ai: AiProvider | null, settings = {}): Promise<House> {
+async function open(ai: AiProvider | null, settings = {}): Promise<RestTestServer> {
   const agent = createEngineAgent().addDataSource(createMemoryDataSource('none', []));
   if (ai) agent.addAi(ai);
   const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000 };
   const engine = await agent.createEngine({ observe: () => {}, clock: systemClock, limits });
-  house = await openHouse({ engine, settings: { logLevel: 'Debug', ...settings } });
-  return house;
+  server = await openRestServer({ engine, settings: { logLevel: 'Debug', ...settings } });
+  return server;
 }
 
 const post = (body: unknown, init: RequestInit = {}) =>
-  house.ask(path, {
+  server.ask(path, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -36,9 +36,9 @@ const post = (body: unknown, init: RequestInit = {}) =>
 const clientOf = () =>
   new OpenAI({
     apiKey: 'user',
-    baseURL: house.api,
+    baseURL: server.api,
     maxRetries: 0,
-    fetch: (_, init) => fetch(`${house.api}${path}`, init),
+    fetch: (_, init) => fetch(`${server.api}${path}`, init),
   });
 
 const errorOf = async (answer: Response) => {
@@ -62,9 +62,9 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     expect(answer.usage).toEqual({ prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 });
     expect(asked).toHaveLength(1);
     expect(asked[0]!.body).toMatchObject({ model: 'model-1', tools: [expect.anything()] });
-    expect(house.activity).toMatchObject([{ action: 'aiQuery', type: 'read', outcome: 'completed', userId: 2 }]);
+    expect(server.activity).toMatchObject([{ action: 'aiQuery', type: 'read', outcome: 'completed', userId: 2 }]);
     // No log entry contains the question.
-    expect(JSON.stringify([house.activity, house.observations])).not.toContain('How many orders');
+    expect(JSON.stringify([server.activity, server.observations])).not.toContain('How many orders');
   });
 
   test('the official client is told in parts, with the calls of tools', async () => {
@@ -115,13 +115,13 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
         expect(text).not.toContain('said the server');
         expect(text).not.toContain(KEY);
       }
-      const log = JSON.stringify(house.observations, (_, value) =>
+      const log = JSON.stringify(server.observations, (_, value) =>
         value instanceof Error ? `${value.message} ${value.stack}` : value,
       );
       expect(log).toContain('Nothing doing with ***, said the server');
       expect(log).not.toContain(KEY);
       expect(log).not.toContain(JSON.stringify(KEY).slice(1, -1));
-      expect(house.activity.map(({ outcome, code: why }) => [outcome, why])).toEqual(Array(2).fill(['failed', code]));
+      expect(server.activity.map(({ outcome, code: why }) => [outcome, why])).toEqual(Array(2).fill(['failed', code]));
     },
   );
 
@@ -190,10 +190,10 @@ describe('what is refused', () => {
   test('somebody who is not signed in', async () => {
     const { asked } = await openOpenAi();
     for (const authorization of ['', 'Bearer other', `Bearer ${KEY}`]) {
-      const answer = await fetch(`${house.api}${path}`, { method: 'POST', headers: { authorization }, body: '{}' });
+      const answer = await fetch(`${server.api}${path}`, { method: 'POST', headers: { authorization }, body: '{}' });
       expect(answer.status).toBe(401);
     }
-    expect((await house.ask(path)).status).toBe(405);
+    expect((await server.ask(path)).status).toBe(405);
     expect(asked).toEqual([]);
   });
 

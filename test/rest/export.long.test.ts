@@ -6,7 +6,7 @@ import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { servers } from '../databases.ts';
 import { runSql } from '../sql/schemas.ts';
-import { openHouse } from './house.ts';
+import { openRestServer } from './rest-server.ts';
 import { openStores } from './stores.ts';
 
 const RECORDS = 100_000;
@@ -29,8 +29,8 @@ test.each(servers.map((server) => [server.dialect, server] as const))('%s', asyn
     `insert into notes select n, n % 1000, ${server.dialect === 'mariadb' ? "repeat('x', 300)" : `'${'x'.repeat(300)}'`} from (select ${made} as n from ${['a', 'b', 'c', 'e', 'f'].map(digits).join(', ')}) all_of_them`,
   ]);
   const source = createSqlSource(database.url, { clock: systemClock, observe: () => {} });
-  const house = await openHouse({ engine: await openStores(() => {}, source) });
-  const response = await house.ask('/notes.csv?sort=-place');
+  const testServer = await openRestServer({ engine: await openStores(() => {}, source) });
+  const response = await testServer.ask('/notes.csv?sort=-place');
   const heaps: number[] = [];
   const seen = new Uint8Array(RECORDS);
   const decoder = new TextDecoder();
@@ -47,7 +47,7 @@ test.each(servers.map((server) => [server.dialect, server] as const))('%s', asyn
       heaps.push(process.memoryUsage().heapUsed);
     }
   }
-  await house.close();
+  await testServer.close();
   await database.drop();
   expect([seen.every((times) => times === 1), rest, heaps.length > 5]).toEqual([true, '', true]);
   // The first sample is the baseline, taken while code is still being compiled.

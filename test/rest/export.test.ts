@@ -6,7 +6,7 @@ import type { Engine } from '../../src/agent/engine.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Access } from '../../src/core/caller.ts';
 import type { StopSignal } from '../../src/core/clock/stop.ts';
-import { everything, frontEnd, type House, openHouse } from './house.ts';
+import { everything, frontEnd, openRestServer, type RestTestServer } from './rest-server.ts';
 import { openStores } from './stores.ts';
 
 const number = (name: string) => ({ name, type: 'Number' }) as const;
@@ -56,13 +56,13 @@ const source = (rows = 2500) =>
     { name: 'keyless', columns: [number('n')], rows: Array.from({ length: rows }, (_, at) => [at]) },
   ]);
 
-let house: House;
-afterEach(() => house.close());
+let server: RestTestServer;
+afterEach(() => server.close());
 
 async function open(more: { access?: () => Access; around?: (engine: Engine) => Engine } = {}) {
   const engine = await openStores(() => {}, source());
-  house = await openHouse({ ...more, engine: more.around?.(engine) ?? engine });
-  return (path: string, init?: RequestInit) => house.ask(path, init);
+  server = await openRestServer({ ...more, engine: more.around?.(engine) ?? engine });
+  return (path: string, init?: RequestInit) => server.ask(path, init);
 }
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer()).toString('utf8');
 
@@ -157,7 +157,7 @@ describe('every record', () => {
     const statuses = [(await ask('/many.csv')).status];
     access = without('browse');
     statuses.push((await ask('/many.csv')).status);
-    expect([statuses, house.activity.map(({ action, outcome }) => [action, outcome])]).toEqual([
+    expect([statuses, server.activity.map(({ action, outcome }) => [action, outcome])]).toEqual([
       [403, 404],
       [
         ['export', 'denied'],
@@ -169,7 +169,7 @@ describe('every record', () => {
   test('HEAD reads no further than it must', async () => {
     const ask = await open();
     const response = await ask('/many.csv', { method: 'HEAD' });
-    expect([response.status, await response.text(), house.activity.map(({ outcome }) => outcome)]).toEqual([
+    expect([response.status, await response.text(), server.activity.map(({ outcome }) => outcome)]).toEqual([
       200,
       '',
       ['completed'],
@@ -195,8 +195,8 @@ describe('when it ends early', () => {
     await expect(response.text()).rejects.toThrow();
     expect([
       response.status,
-      house.activity.map(({ action, outcome, code }) => [action, outcome, code]),
-      house.observations.flatMap((one) => (one.type === 'failure' ? [(one.cause as Error).message] : [])),
+      server.activity.map(({ action, outcome, code }) => [action, outcome, code]),
+      server.observations.flatMap((one) => (one.type === 'failure' ? [(one.cause as Error).message] : [])),
     ]).toEqual([200, [['export', 'failed', 'INTERNAL']], ['the disk is gone']]);
   });
 
@@ -216,13 +216,13 @@ describe('when it ends early', () => {
           ),
       ),
     });
-    const { hostname, port } = new URL(house.origin);
+    const { hostname, port } = new URL(server.origin);
     const sent = request({ hostname, port, path: '/service/many.csv', headers: { authorization: 'Bearer user' } });
     sent.once('response', (response) => response.once('data', () => sent.destroy()));
     sent.on('error', () => {});
     sent.end();
     await isStopped;
-    await expect.poll(() => house.activity.length).toBe(1);
-    expect(house.observations.filter(({ type }) => type === 'failure')).toEqual([]);
+    await expect.poll(() => server.activity.length).toBe(1);
+    expect(server.observations.filter(({ type }) => type === 'failure')).toEqual([]);
   });
 });

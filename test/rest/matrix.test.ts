@@ -8,8 +8,8 @@ import { createEngineHandle, type EngineHandle } from '../../src/agent/engine-ha
 import { type Access, verbs } from '../../src/core/caller.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { dataRoutes } from '../../src/rest/routes.ts';
-import { everything, type House, openHouse } from './house.ts';
 import { customize, type Need, probes, type Sample, samples, source } from './matrix-samples.ts';
+import { everything, openRestServer, type RestTestServer } from './rest-server.ts';
 
 const keyOf = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`;
 const calls = dataRoutes.flatMap((route) =>
@@ -46,14 +46,14 @@ function accessOf({ has, weight = 'write', scoped = [], isConditioned }: Variant
   };
 }
 
-let house: House;
+let server: RestTestServer;
 let live: EngineHandle;
 let access: Access = everything;
 beforeAll(async () => {
   live = createEngineHandle(await openEngine());
-  house = await openHouse({ engine: live.engine, access: () => access });
+  server = await openRestServer({ engine: live.engine, access: () => access });
 });
-afterAll(() => house?.close());
+afterAll(() => server?.close());
 
 async function openEngine(useUnsafeActionEndpoint = false): Promise<Engine> {
   const agent = createHeadlessAgent().addDataSource(() => source());
@@ -76,7 +76,7 @@ interface Sent extends Pick<Sample, 'body'> {
 /** The status, and the headers and body as text. */
 async function send({ method, sent, body }: Sent): Promise<readonly [number, string]> {
   const json = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  const response = await house.ask(sent, { method, ...json });
+  const response = await server.ask(sent, { method, ...json });
   // Random values could match a secret by chance.
   const headers = [...response.headers].filter(([name]) => name !== 'x-service-correlation-id' && name !== 'date');
   return [response.status, `${headers.join('\n')}\n${await response.text()}`];
@@ -178,7 +178,7 @@ test('without a session nothing is told, whatever is there', async () => {
   await begin({ has: all });
   const ends = await Promise.all(
     [...calls, { method: 'GET', sent: '/nothing' }].map(async ({ method, sent }) => {
-      const response = await fetch(`${house.api}${sent}`, { method });
+      const response = await fetch(`${server.api}${sent}`, { method });
       return [response.status, await response.text()];
     }),
   );

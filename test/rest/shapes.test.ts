@@ -1,10 +1,10 @@
 // Whole documents of the agent's HTTP API, with our prefix, compared with recordings of another system (its Appendix
 // A); and the errors where that system fails.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type House, openHouse } from './house.ts';
+import { openRestServer, type RestTestServer } from './rest-server.ts';
 import { openStores } from './stores.ts';
 
-let house: House;
+let server: RestTestServer;
 beforeAll(async () => {
   const engine = await openStores((agent) =>
     agent
@@ -13,13 +13,13 @@ beforeAll(async () => {
       )
       .customizeCollection('visits', (visits) => visits.disableCount().disableSearch()),
   );
-  house = await openHouse({ engine });
+  server = await openRestServer({ engine });
 });
-afterAll(() => house?.close());
+afterAll(() => server?.close());
 
-const json = async (path: string, init?: RequestInit): Promise<unknown> => (await house.ask(path, init)).json();
+const json = async (path: string, init?: RequestInit): Promise<unknown> => (await server.ask(path, init)).json();
 const answer = async (path: string, init?: RequestInit) => {
-  const response = await house.ask(path, init);
+  const response = await server.ask(path, init);
   return [response.status, await response.json()];
 };
 const idsOf = async (query: string): Promise<unknown> => {
@@ -294,9 +294,9 @@ describe('which records', () => {
 });
 
 test('HEAD is GET without a body; a front end may send its projection; every answer has its type', async () => {
-  const head = await house.ask('/stores?page[size]=1', { method: 'HEAD' });
-  const get = await house.ask('/stores?page[size]=1');
-  const preflight = await fetch(`${house.api}/stores`, {
+  const head = await server.ask('/stores?page[size]=1', { method: 'HEAD' });
+  const get = await server.ask('/stores?page[size]=1');
+  const preflight = await fetch(`${server.api}/stores`, {
     method: 'OPTIONS',
     headers: {
       origin: 'https://admin.example.com',

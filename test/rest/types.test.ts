@@ -5,7 +5,7 @@ import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Dialect, servers, type TestDatabase } from '../databases.ts';
 import { runSql } from '../sql/schemas.ts';
-import { type House, openHouse } from './house.ts';
+import { openRestServer, type RestTestServer } from './rest-server.ts';
 import { openStores } from './stores.ts';
 
 const uuid = '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d';
@@ -58,7 +58,7 @@ describe.each(servers.map((server) => [server.dialect, server] as const))('%s', 
   const columns = Object.entries(kinds[dialect]);
   const names = ['id', ...columns.map(([name]) => name)];
   let database: TestDatabase;
-  let house: House;
+  let testServer: RestTestServer;
   beforeAll(async () => {
     database = await server.create();
     await runSql(database, [
@@ -68,14 +68,14 @@ describe.each(servers.map((server) => [server.dialect, server] as const))('%s', 
       `insert into kinds (id) values ('${uuid.replace('9', 'a')}')`,
     ]);
     const source = createSqlSource(database.url, { clock: systemClock, observe: () => {} });
-    house = await openHouse({ engine: await openStores(() => {}, source) });
+    testServer = await openRestServer({ engine: await openStores(() => {}, source) });
   });
   afterAll(async () => {
-    await house?.close();
+    await testServer?.close();
     await database?.drop();
   });
 
-  const text = async (path: string) => (await house.ask(path)).text();
+  const text = async (path: string) => (await testServer.ask(path)).text();
   const shown = Object.fromEntries([['id', uuid], ...columns.map(([name, [, , value]]) => [name, value])]);
   const record = (attributes: object) => ({ type: 'kinds', id: (attributes as { id: string }).id, attributes });
   const jsonapi = { version: '1.0' };

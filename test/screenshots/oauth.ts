@@ -1,7 +1,7 @@
 // Sign-in, consent and the device page, as the users of assistants see them.
 import type { Page } from 'playwright-core';
 import { authorizationUrl, byDocument, register } from '../oauth/client.ts';
-import { type Started, startServer } from '../oauth/place.ts';
+import { type OAuthTestServer, startServer } from '../oauth/oauth-server.ts';
 import type { Camera, Shoot } from './camera.ts';
 
 const collections = [
@@ -9,27 +9,27 @@ const collections = [
   ...['refunds', 'returns', 'reviews', 'shipments', 'stock', 'stores', 'suppliers', 'taxes', 'warehouses'],
 ];
 export async function takeSignIn(camera: Camera): Promise<void> {
-  const place = await startServer({
+  const server = await startServer({
     cloud: true,
     env: { SERVICE_SIGN_IN_ATTEMPTS: '100', SERVICE_DCR_PER_HOUR: '1000' },
     listCollections: () => collections,
   });
-  place.documents.set('https://claude.ai/oauth/client', {
+  server.documents.set('https://claude.ai/oauth/client', {
     client_id: 'https://claude.ai/oauth/client',
     client_name: 'Claude',
     redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
   });
-  place.documents.set('https://editor.example/client', {
+  server.documents.set('https://editor.example/client', {
     client_id: 'https://editor.example/client',
     client_name: 'Editor',
     redirect_uris: ['https://editor.example/callback'],
   });
   try {
-    await camera.open(['desktop', 'light'], (page, shoot) => take(place, page, shoot));
-    await camera.open(['desktop', 'dark'], (page, shoot) => takeFirst(place, page, shoot));
-    await camera.open(['phone', 'light'], (page, shoot) => takeFirst(place, page, shoot));
+    await camera.open(['desktop', 'light'], (page, shoot) => take(server, page, shoot));
+    await camera.open(['desktop', 'dark'], (page, shoot) => takeFirst(server, page, shoot));
+    await camera.open(['phone', 'light'], (page, shoot) => takeFirst(server, page, shoot));
   } finally {
-    await place.stop();
+    await server.stop();
   }
 }
 
@@ -39,7 +39,7 @@ const asking = {
 };
 
 /** Until the consent page. */
-async function takeFirst({ paths, account }: Started, page: Page, shoot: Shoot): Promise<void> {
+async function takeFirst({ paths, account }: OAuthTestServer, page: Page, shoot: Shoot): Promise<void> {
   const claude = await byDocument(paths.issuer, 'https://claude.ai/oauth/client');
   await page.goto((await authorizationUrl(claude, asking)).url.href);
   await shoot('sign-in');
@@ -54,7 +54,7 @@ async function takeFirst({ paths, account }: Started, page: Page, shoot: Shoot):
   await shoot('consent');
 }
 
-async function take(started: Started, page: Page, shoot: Shoot): Promise<void> {
+async function take(started: OAuthTestServer, page: Page, shoot: Shoot): Promise<void> {
   const { paths, account, store } = started;
   await takeFirst(started, page, shoot);
   await page.locator('summary').click();

@@ -12,7 +12,7 @@ import { connectSandbox } from '../../src/testing/sandbox.ts';
 import { KEY, kinds, openAiServer, saying } from '../agent/ai-server.ts';
 import { accessOf } from '../agent/shop.ts';
 import { emptyAgent, makeFolder, messageOf, secrets, shopAgent } from '../app/agent.ts';
-import { openHouse } from '../rest/house.ts';
+import { openRestServer } from '../rest/rest-server.ts';
 
 const here = /4\.1-agent\.test\.ts:\d+/;
 const things: MemoryTable = {
@@ -318,14 +318,14 @@ test.each(kinds)(
     const { agent } = shopAgent();
     const ai = createAiProvider({ name: 'house', provider, apiKey: KEY, model: 'model-1', baseUrl });
     const { engine } = await agent.addAi(ai).start();
-    const house = await openHouse({ engine });
-    const answer = await house.ask('/_internal/ai/query', {
+    const testServer = await openRestServer({ engine });
+    const answer = await testServer.ask('/_internal/ai/query', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ messages: [{ role: 'user', content: 'How many?' }] }),
     });
     const { choices } = (await answer.json()) as AiAnswer;
-    await house.close();
+    await testServer.close();
     expect([answer.status, choices[0].message.content, asked.map(({ body }) => body.model)]).toEqual([
       200,
       'Four.',

@@ -3,12 +3,12 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { accessOf, databases, type Rights, type Seller, type Shop, shopTables } from '../agent/shop.ts';
 import { ask } from '../mcp/asking.ts';
-import { type House, openHouse } from '../mcp/house.ts';
+import { type McpTestServer, openMcpServer } from '../mcp/mcp-server.ts';
 
-let house: House;
+let server: McpTestServer;
 let shop: Shop | undefined;
 afterEach(async () => {
-  await house.close();
+  await server.close();
   await shop?.close();
   shop = undefined;
 });
@@ -16,12 +16,12 @@ afterEach(async () => {
 async function open(seller: Seller, rights: Rights = {}) {
   const opened = await seller.open();
   shop = opened;
-  house = await openHouse({
+  server = await openMcpServer({
     source: createMemorySource('memory', shopTables),
     access: () => accessOf(rights),
     around: () => ({ ...opened.engine, close: async () => {} }),
   });
-  return (tool: string, given: Record<string, unknown> = {}) => ask(house, tool, given);
+  return (tool: string, given: Record<string, unknown> = {}) => ask(server, tool, given);
 }
 
 describe.each(databases)('4.4 MCP tools on $name', (seller) => {

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { Access, Verb } from '../../src/core/caller.ts';
 import { accessOf } from '../agent/shop.ts';
 import { type Counter, openCounter } from '../mcp/counter.ts';
-import { legacy, post } from '../mcp/house.ts';
+import { legacy, post } from '../mcp/mcp-server.ts';
 
 const linked = { collectionName: 'customers', relationName: 'orders' };
 const ofAction = { collectionName: 'orders', actionName: 'Archive', recordIds: [1, '2'] };

@@ -8,7 +8,7 @@ import { ActionError } from '../../src/agent/actions/failure.ts';
 import type { ResultBuilder } from '../../src/agent/actions/results.ts';
 import type { Rights } from '../agent/shop.ts';
 import { type Counter, openCounter } from '../mcp/counter.ts';
-import type { HouseOptions } from '../mcp/house.ts';
+import type { McpTestServerOptions } from '../mcp/mcp-server.ts';
 
 let counter: Counter;
 let outside: Server | undefined;
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 /** Refund (one record), Archive (selected records) and Close (all records); each records its arguments. */
-async function open(rights: Rights = {}, options: HouseOptions = {}) {
+async function open(rights: Rights = {}, options: McpTestServerOptions = {}) {
   const ran: unknown[] = [];
   const form = [
     { label: 'Amount', id: 'amount', type: 'Number', isRequired: true, widget: 'NumberInput', min: 1, max: 50 },

@@ -3,15 +3,15 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { accessOf, type Rights, shopTables } from '../agent/shop.ts';
 import { ask } from '../mcp/asking.ts';
-import { type House, openHouse } from '../mcp/house.ts';
+import { type McpTestServer, openMcpServer } from '../mcp/mcp-server.ts';
 
-let house: House;
-afterEach(() => house.close());
+let server: McpTestServer;
+afterEach(() => server.close());
 
 async function open(rights: Rights = {}) {
-  house = await openHouse({ source: createMemorySource('memory', shopTables), access: () => accessOf(rights) });
+  server = await openMcpServer({ source: createMemorySource('memory', shopTables), access: () => accessOf(rights) });
   return (given: Record<string, unknown>) =>
-    ask(house, 'listRelated', { collectionName: 'customers', relationName: 'orders', parentRecordId: 2, ...given });
+    ask(server, 'listRelated', { collectionName: 'customers', relationName: 'orders', parentRecordId: 2, ...given });
 }
 
 describe('4.4 MCP tools', () => {
@@ -25,7 +25,7 @@ describe('4.4 MCP tools', () => {
       await related({ fields: 'id', filters: '{"field":"id","operator":"GreaterThan","value":2}' }),
       await related({ fields: ['id'], sort: '-id', format: 'records' }),
       await related({ parentRecordId: '3', fields: ['total'] }),
-      house.activity.map(({ action, type, collection, recordIds }) => [action, type, collection, recordIds])[0],
+      server.activity.map(({ action, type, collection, recordIds }) => [action, type, collection, recordIds])[0],
     ]).toEqual([
       {
         columns: ['id', 'customer:name'],
@@ -89,7 +89,7 @@ describe('what goes wrong', () => {
     const scopes = { customers: { field: 'city', operator: 'Equal', value: 'Paris' } } as const;
     const related = await open({ browse: ['customers', 'order_lines', 'line_notes'], scopes });
     const unseen = await related({});
-    house.close();
+    server.close();
     const scoped = await open({ scopes });
     expect([unseen, await scoped({}), await scoped({ parentRecordId: 77 })]).toEqual([
       "UNKNOWN_RELATION: 'customers' has no relation 'orders'.",

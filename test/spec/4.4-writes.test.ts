@@ -3,12 +3,12 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { accessOf, databases, type Rights, type Seller, type Shop, shopTables } from '../agent/shop.ts';
 import { ask } from '../mcp/asking.ts';
-import { type House, openHouse } from '../mcp/house.ts';
+import { type McpTestServer, openMcpServer } from '../mcp/mcp-server.ts';
 
-let house: House;
+let server: McpTestServer;
 let shop: Shop | undefined;
 afterEach(async () => {
-  await house.close();
+  await server.close();
   await shop?.close();
   shop = undefined;
 });
@@ -18,13 +18,13 @@ type Given = Record<string, unknown>;
 async function open(rights: Rights = {}, seller?: Seller, settings = {}) {
   const opened = await seller?.open();
   shop = opened;
-  house = await openHouse({
+  server = await openMcpServer({
     source: createMemorySource('memory', shopTables),
     access: () => accessOf(rights),
     settings,
     ...(opened && { around: () => ({ ...opened.engine, close: async () => {} }) }),
   });
-  const call = (tool: string, given: Given) => ask(house, tool, given);
+  const call = (tool: string, given: Given) => ask(server, tool, given);
   return {
     call,
     /** The result of the call, and the rows of the collection afterwards. */
@@ -254,7 +254,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
 
 test('associate, dissociate: many to many: the pairs are made and deleted, and the answer names the collection that holds them', async () => {
   const [customers, orders] = shopTables;
-  house = await openHouse({
+  server = await openMcpServer({
     source: createMemorySource('memory', [
       customers!,
       orders!,
@@ -279,10 +279,10 @@ test('associate, dissociate: many to many: the pairs are made and deleted, and t
       ),
   });
   const link = { collectionName: 'customers', relationName: 'liked', parentRecordId: 1 };
-  const likes = async () => JSON.parse(await ask(house, 'list', { collectionName: 'likes' })).rows;
-  const made = JSON.parse(await ask(house, 'associate', { ...link, targetRecordId: [1, 2] }));
+  const likes = async () => JSON.parse(await ask(server, 'list', { collectionName: 'likes' })).rows;
+  const made = JSON.parse(await ask(server, 'associate', { ...link, targetRecordId: [1, 2] }));
   const between = await likes();
-  const gone = JSON.parse(await ask(house, 'dissociate', { ...link, targetRecordIds: [1] }));
+  const gone = JSON.parse(await ask(server, 'dissociate', { ...link, targetRecordIds: [1] }));
   expect([made, between, gone, await likes()]).toEqual([
     { count: 1, collection: 'likes', ids: ['1|2'] },
     [

@@ -1,14 +1,14 @@
 // Section 1 of the public API: its paths contain a project and, for most endpoints, an environment.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
+import { type NoteClient, openNoteClient } from '../api/note-client.ts';
 
-let door: NoteDoor;
+let client: NoteClient;
 beforeAll(async () => {
-  door = await openNoteDoor();
+  client = await openNoteClient();
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => client?.shop.stop());
 
-const statusOf = async (path: string) => (await door.ask('GET', path)).status;
+const statusOf = async (path: string) => (await client.ask('GET', path)).status;
 
 test('project | paths are scoped to a project', async () => {
   expect([
@@ -61,9 +61,9 @@ test.each(['notes', 'notes/1', 'activity-logs', 'activity-logs/export', 'workflo
 );
 
 test('project | also for what changes the project: another name revokes no token', async () => {
-  const secret = await door.secret(['notes:read']);
-  const { id } = (await door.ask('GET', '/token', { secret })).body;
+  const secret = await client.secret(['notes:read']);
+  const { id } = (await client.ask('GET', '/token', { secret })).body;
   for (const name of ['Another', 'my%20project', 'Production'])
-    expect((await door.ask('DELETE', `/project/${name}/tokens/${id}`)).status).toBe(404);
-  expect((await door.ask('GET', '/token', { secret })).status).toBe(200);
+    expect((await client.ask('DELETE', `/project/${name}/tokens/${id}`)).status).toBe(404);
+  expect((await client.ask('GET', '/token', { secret })).status).toBe(200);
 });

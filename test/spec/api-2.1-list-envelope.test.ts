@@ -1,15 +1,15 @@
 // The envelope of the list of notes (behaviour api 2.1).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
+import { type NoteClient, openNoteClient } from '../api/note-client.ts';
 
-let door: NoteDoor;
+let client: NoteClient;
 beforeAll(async () => {
-  door = await openNoteDoor();
-  for (const title of ['first', 'second', 'third']) await door.create({ title });
+  client = await openNoteClient();
+  for (const title of ['first', 'second', 'third']) await client.create({ title });
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => client?.shop.stop());
 
-const list = async (query: string) => (await door.ask('GET', `{notes}${query}`)).body;
+const list = async (query: string) => (await client.ask('GET', `{notes}${query}`)).body;
 
 describe('api 2.1 List envelope', () => {
   test('hasMore | boolean | true when more notes exist after this set', async () => {
@@ -52,7 +52,7 @@ describe('api 2.1 List envelope', () => {
   });
 
   test('hasMore | boolean | of those that the filters leave; each page begins where the last one ended', async () => {
-    await door.create({ title: 'other', recordId: '2' });
+    await client.create({ title: 'other', recordId: '2' });
     const one = await list('?limit=1&recordId=2');
     const titles = [];
     let page = await list('?limit=2&recordId=1');
@@ -106,7 +106,7 @@ describe('api 2.1 List envelope', () => {
 
   test('data | array of Note | notes, newest id first, whichever was changed last', async () => {
     const [, , { id: oldest }] = (await list('?recordId=1')).data;
-    await door.ask('PATCH', `{notes}/${oldest}`, { body: { archived: true } });
+    await client.ask('PATCH', `{notes}/${oldest}`, { body: { archived: true } });
     const { data } = await list('?recordId=1');
     expect((await list('?limit=2&recordId=1')).data.map(({ title }: { title: string }) => title)).toEqual([
       'third',
@@ -120,7 +120,7 @@ describe('api 2.1 List envelope', () => {
   });
 
   test('hasMore, data, parameters | over three pages by cursor: true before the last one only; each note once', async () => {
-    for (const title of ['p', 'q', 'r', 's', 't']) await door.create({ title, recordId: '9' });
+    for (const title of ['p', 'q', 'r', 's', 't']) await client.create({ title, recordId: '9' });
     for (const filter of ['', '&createdAt.gte=2020-01-01', '&updatedAt.gte=2020-01-01']) {
       const pages = [];
       for (let cursor = ''; ; ) {
@@ -144,8 +144,8 @@ describe('api 2.1 List envelope', () => {
   });
 
   test('data, hasMore | of the notes of this environment only, also where another one has a note of the same moment', async () => {
-    const { id } = await door.create({ title: 'ours', recordId: '8' });
-    const { knex } = door.tables();
+    const { id } = await client.create({ title: 'ours', recordId: '8' });
+    const { knex } = client.tables();
     const { id: own, is_archived, ...row } = await knex('notes').where({ id }).first();
     const { project_id } = await knex('environments').where({ id: row.environment_id }).first();
     const insert = async (table: string, values: object) => (await knex(table).insert(values).returning('id'))[0].id;
@@ -153,9 +153,9 @@ describe('api 2.1 List envelope', () => {
     const theirs = await insert('notes', { ...row, environment_id, title: 'theirs' });
     const page = await list('?recordId=8');
     const answers = [
-      await door.ask('GET', `{notes}/${theirs}`),
-      await door.ask('PATCH', `{notes}/${theirs}`, { body: { title: 'ours too' } }),
-      await door.ask('POST', `{notes}/${theirs}/messages`, { body: { content: 'x' } }),
+      await client.ask('GET', `{notes}/${theirs}`),
+      await client.ask('PATCH', `{notes}/${theirs}`, { body: { title: 'ours too' } }),
+      await client.ask('POST', `{notes}/${theirs}/messages`, { body: { content: 'x' } }),
     ];
     const { title } = await knex('notes').where({ id: theirs }).first();
     await knex('notes').where({ id: theirs }).delete();

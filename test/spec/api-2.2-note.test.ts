@@ -1,19 +1,19 @@
 // The fields of a note (behaviour api 2.2) in the list.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
+import { type NoteClient, openNoteClient } from '../api/note-client.ts';
 
-let door: NoteDoor;
+let client: NoteClient;
 beforeAll(async () => {
-  door = await openNoteDoor();
+  client = await openNoteClient();
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => client?.shop.stop());
 
 async function listed(id: number) {
-  const { body } = await door.ask('GET', '{notes}?limit=100');
+  const { body } = await client.ask('GET', '{notes}?limit=100');
   return body.data.find((note: { id: number }) => note.id === id);
 }
 
-const made = async (given: Readonly<Record<string, unknown>> = {}) => listed((await door.create(given)).id);
+const made = async (given: Readonly<Record<string, unknown>> = {}) => listed((await client.create(given)).id);
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('api 2.2 Note', () => {
@@ -23,7 +23,7 @@ describe('api 2.2 Note', () => {
 
   test('id | integer | note id; the sort key', async () => {
     const [one, two] = [await made(), await made()];
-    expect([Number.isInteger(one.id), two.id > one.id, await door.ids('?limit=2')]).toEqual([
+    expect([Number.isInteger(one.id), two.id > one.id, await client.ids('?limit=2')]).toEqual([
       true,
       true,
       [two.id, one.id],
@@ -39,10 +39,10 @@ describe('api 2.2 Note', () => {
   });
 
   test('title | string | as it was last written; recordId | string | with the parts of a key of several columns packed', async () => {
-    const [line] = await door.shop.ask('SELECT order_id, product_id FROM order_items LIMIT 1');
+    const [line] = await client.shop.ask('SELECT order_id, product_id FROM order_items LIMIT 1');
     const packed = `${line!.order_id}|${line!.product_id}`;
     const { id, recordId } = await made({ collectionName: 'order_items', recordId: packed, title: 'Before' });
-    await door.ask('PATCH', `{notes}/${id}`, { body: { title: 'After' } });
+    await client.ask('PATCH', `{notes}/${id}`, { body: { title: 'After' } });
     const number = await made({ recordId: '1' });
     expect([recordId, (await listed(id)).title, (await listed(id)).recordId, number.recordId]).toEqual([
       packed,
@@ -56,7 +56,7 @@ describe('api 2.2 Note', () => {
     const note = await made();
     const seen: { readonly createdAt: string; readonly updatedAt: string }[] = [];
     for (const body of [{ title: 'B' }, { archived: true }, { archived: false }]) {
-      await door.ask('PATCH', `{notes}/${note.id}`, { body });
+      await client.ask('PATCH', `{notes}/${note.id}`, { body });
       seen.push(await listed(note.id));
     }
     const moved = seen.map(({ updatedAt }, at) => updatedAt > (seen[at - 1] ?? note).updatedAt);
@@ -68,7 +68,7 @@ describe('api 2.2 Note', () => {
 
   test('archivedAt | string, ISO 8601 | the time at which it was archived, of that note only; archiving it again keeps it', async () => {
     const [note, other] = [await made(), await made()];
-    const archive = () => door.ask('PATCH', `{notes}/${note.id}`, { body: { archived: true } });
+    const archive = () => client.ask('PATCH', `{notes}/${note.id}`, { body: { archived: true } });
     const before = Date.now();
     await archive();
     const first = (await listed(note.id)).archivedAt;
@@ -77,7 +77,7 @@ describe('api 2.2 Note', () => {
       (await listed(note.id)).archivedAt,
       Date.parse(first) >= before && Date.parse(first) <= Date.now(),
     ]).toEqual([first, true]);
-    const reopened = await door.ask('PATCH', `{notes}/${note.id}`, { body: { archived: false } });
+    const reopened = await client.ask('PATCH', `{notes}/${note.id}`, { body: { archived: false } });
     expect([Object.hasOwn(reopened.body, 'archivedAt'), Object.hasOwn(await listed(note.id), 'archivedAt')]).toEqual([
       false,
       false,
@@ -88,12 +88,12 @@ describe('api 2.2 Note', () => {
   });
 
   test('user | User | the creator, whoever writes later; team | Team | that of then, whoever moves', async () => {
-    const { email } = await door.shop.addUser({ email: 'wim@example.com', level: 'admin', team: 'West' });
-    const { id } = await door.create({ content: 'mine' }, await door.secret(['all'], email));
-    await door.ask('PATCH', `{notes}/${id}`, { body: { title: 'Ada was here' } });
-    await door.ask('POST', `{notes}/${id}/messages`, { body: { content: 'yours' } });
-    const wim = (await door.shop.store.identity.findUserByEmail(email))!;
-    await door.shop.store.members.change(wim.id, { team: 'Operations' });
+    const { email } = await client.shop.addUser({ email: 'wim@example.com', level: 'admin', team: 'West' });
+    const { id } = await client.create({ content: 'mine' }, await client.secret(['all'], email));
+    await client.ask('PATCH', `{notes}/${id}`, { body: { title: 'Ada was here' } });
+    await client.ask('POST', `{notes}/${id}/messages`, { body: { content: 'yours' } });
+    const wim = (await client.shop.store.identity.findUserByEmail(email))!;
+    await client.shop.store.members.change(wim.id, { team: 'Operations' });
     const { user, team, messages } = await listed(id);
     expect([user.email, team.name, messages.map((one: { user: { email: string } }) => one.user.email)]).toEqual([
       'wim@example.com',
@@ -105,7 +105,7 @@ describe('api 2.2 Note', () => {
   test('createdAt | string, ISO 8601 | creation time', async () => {
     const before = Date.now();
     const { id, createdAt } = await made();
-    await door.ask('PATCH', `{notes}/${id}`, { body: { title: 'Renamed' } });
+    await client.ask('PATCH', `{notes}/${id}`, { body: { title: 'Renamed' } });
     expect((await listed(id)).createdAt).toBe(createdAt);
     expect(createdAt).toMatch(iso);
     expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before);
@@ -114,11 +114,11 @@ describe('api 2.2 Note', () => {
 
   test('updatedAt | string, ISO 8601 | last update of the note or of one of its messages', async () => {
     const { id, createdAt, updatedAt } = await made({ content: 'x' });
-    await door.ask('PATCH', `{notes}/${id}`, { body: { title: 'Renamed' } });
+    await client.ask('PATCH', `{notes}/${id}`, { body: { title: 'Renamed' } });
     const renamed = (await listed(id)).updatedAt;
-    const { body } = await door.ask('POST', `{notes}/${id}/messages`, { body: { content: 'y' } });
+    const { body } = await client.ask('POST', `{notes}/${id}/messages`, { body: { content: 'y' } });
     const added = (await listed(id)).updatedAt;
-    await door.ask('PATCH', `{notes}/${id}/messages/${body.messages[0].id}`, { body: { content: 'z' } });
+    await client.ask('PATCH', `{notes}/${id}/messages/${body.messages[0].id}`, { body: { content: 'z' } });
     const edited = (await listed(id)).updatedAt;
     expect([updatedAt, renamed > updatedAt, added > renamed, edited > added]).toEqual([createdAt, true, true, true]);
     expect(edited).toMatch(iso);
@@ -127,7 +127,7 @@ describe('api 2.2 Note', () => {
   test('archivedAt | string, ISO 8601 | present when the note is archived', async () => {
     const note = await made();
     const before = Date.now();
-    await door.ask('PATCH', `{notes}/${note.id}`, { body: { archived: true } });
+    await client.ask('PATCH', `{notes}/${note.id}`, { body: { archived: true } });
     const { archivedAt } = await listed(note.id);
     expect(Date.parse(archivedAt)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(archivedAt)).toBeLessThanOrEqual(Date.now());
@@ -138,10 +138,10 @@ describe('api 2.2 Note', () => {
   });
 
   test('user | User | creator', async () => {
-    const zoe = await door.shop.addUser({ email: 'zoe@example.com', firstName: 'Zoe', level: 'admin' });
-    const { id } = await door.create({}, await door.secret(['all'], zoe.email));
-    await door.ask('POST', `{notes}/${id}/messages`, { body: { content: 'of somebody else' } });
-    await door.ask('PATCH', `{notes}/${id}`, { body: { title: 'Renamed by somebody else' } });
+    const zoe = await client.shop.addUser({ email: 'zoe@example.com', firstName: 'Zoe', level: 'admin' });
+    const { id } = await client.create({}, await client.secret(['all'], zoe.email));
+    await client.ask('POST', `{notes}/${id}/messages`, { body: { content: 'of somebody else' } });
+    await client.ask('PATCH', `{notes}/${id}`, { body: { title: 'Renamed by somebody else' } });
     expect((await listed(id)).user).toMatchObject({ email: 'zoe@example.com', username: 'Zoe' });
   });
 
@@ -150,15 +150,15 @@ describe('api 2.2 Note', () => {
   });
 
   test('team | Team | team the note is attached to', async () => {
-    const yan = await door.shop.addUser({ email: 'yan@example.com', level: 'admin', team: 'South' });
-    const { id } = await door.create({}, await door.secret(['all'], yan.email));
-    await door.ask('PATCH', `{notes}/${id}`, { body: { title: 'Renamed from another team' } });
+    const yan = await client.shop.addUser({ email: 'yan@example.com', level: 'admin', team: 'South' });
+    const { id } = await client.create({}, await client.secret(['all'], yan.email));
+    await client.ask('PATCH', `{notes}/${id}`, { body: { title: 'Renamed from another team' } });
     expect((await listed(id)).team).toStrictEqual({ object: 'team', name: 'South' });
   });
 
   test('collection | Collection | may be missing on notes created on collections that were deleted: never null', async () => {
     const note = await made({ collectionName: 'orders' });
-    const { knex } = door.tables();
+    const { knex } = client.tables();
     await knex('notes').where({ id: note.id }).update({ collection: null });
     const after = await listed(note.id);
     expect([note.collection, Object.hasOwn(after, 'collection')]).toEqual([
@@ -169,42 +169,42 @@ describe('api 2.2 Note', () => {
 
   test('messages | array of Note message | thread of the note', async () => {
     const { id, messages } = await made({ content: 'one' });
-    const { body } = await door.ask('POST', `{notes}/${id}/messages`, { body: { content: 'two' } });
+    const { body } = await client.ask('POST', `{notes}/${id}/messages`, { body: { content: 'two' } });
     const texts = (await listed(id)).messages.map(({ content }: { content: string }) => content);
-    await door.ask('PATCH', `{notes}/${id}/messages/${body.messages[0].id}`, { body: { content: 'first' } });
+    await client.ask('PATCH', `{notes}/${id}/messages/${body.messages[0].id}`, { body: { content: 'first' } });
     const after = (await listed(id)).messages.map(({ content }: { content: string }) => content);
     expect([messages.length, texts, after]).toEqual([1, ['one', 'two'], ['first', 'two']]);
     expect((await made()).messages).toEqual([]);
   });
 
   test('title, updatedAt, messages | to the letter; what changes nothing moves no time; each note of a page has its own thread', async () => {
-    const one = await door.create({ title: 'Call', content: 'same' });
-    const two = await door.create({ title: 'Other' });
+    const one = await client.create({ title: 'Call', content: 'same' });
+    const two = await client.create({ title: 'Other' });
     for (const content of ['first', 'second', 'third'])
-      await door.ask('POST', `{notes}/${two.id}/messages`, { body: { content } });
+      await client.ask('POST', `{notes}/${two.id}/messages`, { body: { content } });
     for (const [path, body] of [
       [`{notes}/${one.id}`, { title: 'Call' }],
       [`{notes}/${one.id}`, { archived: false }],
       [`{notes}/${one.id}/messages/${one.messages[0].id}`, { content: 'same' }],
     ] as const)
-      expect((await door.ask('PATCH', path, { body })).body.updatedAt).toBe(one.updatedAt);
-    const renamed = await door.ask('PATCH', `{notes}/${one.id}`, { body: { title: 'CALL' } });
+      expect((await client.ask('PATCH', path, { body })).body.updatedAt).toBe(one.updatedAt);
+    const renamed = await client.ask('PATCH', `{notes}/${one.id}`, { body: { title: 'CALL' } });
     expect([renamed.body.title, renamed.body.updatedAt > one.updatedAt]).toEqual(['CALL', true]);
-    const { body } = await door.ask('GET', '{notes}?limit=2');
+    const { body } = await client.ask('GET', '{notes}?limit=2');
     const threads = body.data.map((note: { messages: { content: string }[] }) => note.messages.map((m) => m.content));
     expect(threads).toEqual([['first', 'second', 'third'], ['same']]);
   });
 
   test('user, team, environment | their names as they are now; of somebody who is gone the id, of a team the last name', async () => {
-    const { knex } = door.tables();
-    const { id } = await door.create({ content: 'x' });
+    const { knex } = client.tables();
+    const { id } = await client.create({ content: 'x' });
     const { user, team, environment } = await listed(id);
     const row = await knex('notes').where({ id }).first();
     const teams = knex('teams').where({ id: row.team_id });
     await teams.clone().update({ name: 'Renamed' });
     await knex('environments').where({ id: row.environment_id }).update({ name: 'Live' });
     const read = async (name: string) =>
-      (await door.ask('GET', `/project/My%20project/environment/${name}/notes/${id}`)).body;
+      (await client.ask('GET', `/project/My%20project/environment/${name}/notes/${id}`)).body;
     const renamed = await read('Live');
     await knex('environments').where({ id: row.environment_id }).update({ name: environment.name });
     await teams.update({ name: team.name });
@@ -224,17 +224,17 @@ describe('api 2.2 Note', () => {
 
   test('object, id, title, recordId, createdAt, updatedAt, archivedAt, user, environment, team, collection, messages: of notes in each state, in each answer', async () => {
     const writer = { email: 'asa+notes@example.com', firstName: 'Åsa', lastName: 'von Öst', team: 'South West' };
-    await door.shop.addUser({ ...writer, level: 'admin' });
-    const { id: userId } = (await door.shop.store.identity.findUserByEmail(writer.email))!;
-    const secret = await door.secret(['all'], writer.email);
-    const [line] = await door.shop.ask('SELECT order_id, product_id FROM order_items LIMIT 1');
+    await client.shop.addUser({ ...writer, level: 'admin' });
+    const { id: userId } = (await client.shop.store.identity.findUserByEmail(writer.email))!;
+    const secret = await client.secret(['all'], writer.email);
+    const [line] = await client.shop.ask('SELECT order_id, product_id FROM order_items LIMIT 1');
     const recordId = `${line!.order_id}|${line!.product_id}`;
     const draft = { title: 'Zürich  – "1"', collectionName: 'order_items', recordId };
-    const change = async (id: number, body: object) => (await door.ask('PATCH', `{notes}/${id}`, { body })).body;
-    const bare = await door.create(draft, secret);
-    const full = await door.create({ ...draft, content: 'one' }, secret);
-    await door.ask('POST', `{notes}/${full.id}/messages`, { body: { content: 'two' } });
-    const archived = await door.create({ ...draft, content: 'three' }, secret);
+    const change = async (id: number, body: object) => (await client.ask('PATCH', `{notes}/${id}`, { body })).body;
+    const bare = await client.create(draft, secret);
+    const full = await client.create({ ...draft, content: 'one' }, secret);
+    await client.ask('POST', `{notes}/${full.id}/messages`, { body: { content: 'two' } });
+    const archived = await client.create({ ...draft, content: 'three' }, secret);
     const { archivedAt } = await change(archived.id, { archived: true });
     const renamed = await change(archived.id, { title: 'Renamed' });
     const user = { object: 'user', id: userId, username: 'Åsa von Öst', email: writer.email };
@@ -261,9 +261,9 @@ describe('api 2.2 Note', () => {
       },
       of(bare),
     ];
-    expect((await door.ask('GET', '{notes}?limit=3')).body.data).toStrictEqual(expected);
+    expect((await client.ask('GET', '{notes}?limit=3')).body.data).toStrictEqual(expected);
     for (const note of expected) {
-      const one = (await door.ask('GET', `{notes}/${note.id}`)).body;
+      const one = (await client.ask('GET', `{notes}/${note.id}`)).body;
       const same = await change(note.id, { title: note.title });
       expect(same).toStrictEqual(one);
       expect({ ...one, messages: one.messages.map(({ id, ...rest }: { id: number }) => rest) }).toStrictEqual(note);
@@ -277,8 +277,8 @@ describe('api 2.2 Note', () => {
     const seen = [];
     for (const title of sent) {
       const given = { title, collectionName: 'customers', recordId: '1' };
-      const created = await door.ask('POST', '{notes}', { body: given });
-      const changed = await door.ask('PATCH', `{notes}/${id}`, { body: { title } });
+      const created = await client.ask('POST', '{notes}', { body: given });
+      const changed = await client.ask('PATCH', `{notes}/${id}`, { body: { title } });
       seen.push([created.status, changed.status, created.body.title, changed.body.title]);
     }
     const refused = [400, 400, undefined, undefined];
@@ -287,7 +287,7 @@ describe('api 2.2 Note', () => {
     expect([(await made({ recordId: '007' })).recordId, (await made({ recordId: '7' })).recordId]).toEqual(['7', '7']);
     for (const recordId of ['1|2', 'x', '999999999', '1.5', ' '])
       expect(
-        (await door.ask('POST', '{notes}', { body: { title: 'x', collectionName: 'customers', recordId } })).status,
+        (await client.ask('POST', '{notes}', { body: { title: 'x', collectionName: 'customers', recordId } })).status,
         recordId,
       ).toBeGreaterThanOrEqual(400);
   });

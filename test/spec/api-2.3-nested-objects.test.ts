@@ -1,33 +1,33 @@
 // The nested objects of a note (behaviour api 2.3): exactly these fields.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
+import { type NoteClient, openNoteClient } from '../api/note-client.ts';
 
-let door: NoteDoor;
+let client: NoteClient;
 // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects of it
 let note: any;
 beforeAll(async () => {
-  door = await openNoteDoor();
-  await door.create({ collectionName: 'orders', content: '<p>Text with <em>markup</em></p>' });
-  note = (await door.ask('GET', '{notes}')).body.data[0];
+  client = await openNoteClient();
+  await client.create({ collectionName: 'orders', content: '<p>Text with <em>markup</em></p>' });
+  note = (await client.ask('GET', '{notes}')).body.data[0];
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => client?.shop.stop());
 
 /** A thread of two people; its first message was edited. */
 async function thread() {
-  const { email } = await door.shop.addUser({
+  const { email } = await client.shop.addUser({
     email: 'xia@example.com',
     firstName: 'Xia',
     lastName: '',
     level: 'admin',
   });
-  const secret = await door.secret(['all'], email);
-  const made = await door.create({ collectionName: 'customers', content: 'one' }, secret);
+  const secret = await client.secret(['all'], email);
+  const made = await client.create({ collectionName: 'customers', content: 'one' }, secret);
   const path = `{notes}/${made.id}/messages`;
   await new Promise((resolve) => setTimeout(resolve, 5));
-  await door.ask('POST', path, { body: { content: '<b>two</b><script>x</script>' } });
-  await door.ask('PATCH', `${path}/${made.messages[0].id}`, { secret, body: { content: 'edited' } });
-  const { body } = await door.ask('GET', '{notes}?limit=1');
-  return { made, listed: body.data[0], xia: (await door.shop.store.identity.findUserByEmail(email))! };
+  await client.ask('POST', path, { body: { content: '<b>two</b><script>x</script>' } });
+  await client.ask('PATCH', `${path}/${made.messages[0].id}`, { secret, body: { content: 'edited' } });
+  const { body } = await client.ask('GET', '{notes}?limit=1');
+  return { made, listed: body.data[0], xia: (await client.shop.store.identity.findUserByEmail(email))! };
 }
 
 const user = { object: 'user', id: 1, username: 'Ada Byron', email: 'ada@example.com' };
@@ -47,10 +47,10 @@ describe('api 2.3 Nested objects', () => {
 
   test('Collection | object (constant `collection`), name (string, as defined in the schema)', async () => {
     expect(note.collection).toStrictEqual({ object: 'collection', name: 'orders' });
-    const { id } = await door.create({ collectionName: 'orders' });
+    const { id } = await client.create({ collectionName: 'orders' });
     for (const name of ['Order_Items', 'order items', 'ÄRZTE']) {
-      await door.tables().knex('notes').where({ id }).update({ collection: name });
-      expect((await door.ask('GET', '{notes}?limit=1')).body.data[0].collection).toStrictEqual({
+      await client.tables().knex('notes').where({ id }).update({ collection: name });
+      expect((await client.ask('GET', '{notes}?limit=1')).body.data[0].collection).toStrictEqual({
         object: 'collection',
         name,
       });
@@ -83,9 +83,9 @@ describe('api 2.3 Nested objects', () => {
   });
 
   test('User | object, id, username, email: without a last name, with a last name alone, without a name, and of somebody who is gone', async () => {
-    const { knex } = door.tables();
-    const { id } = await door.create({});
-    const read = async () => (await door.ask('GET', `{notes}/${id}`)).body;
+    const { knex } = client.tables();
+    const { id } = await client.create({});
+    const read = async () => (await client.ask('GET', `{notes}/${id}`)).body;
     const users = knex('users').where({ id: 1 });
     const seen = [];
     for (const [first_name, last_name] of [
@@ -108,23 +108,23 @@ describe('api 2.3 Nested objects', () => {
     ['Environment | object, name', 'environments', 'environment'],
     ['Team | object, name', 'teams', 'team'],
   ] as const)('%s: the name of now', async (_, table, member) => {
-    const { knex } = door.tables();
-    const { id } = await door.create({});
+    const { knex } = client.tables();
+    const { id } = await client.create({});
     const row = await knex('notes').where({ id }).first();
     const named = knex(table).where({ id: row[`${member}_id`] });
     const { name } = await named.clone().first();
     await named.clone().update({ name: 'Of now' });
     const environment = member === 'environment' ? 'Of%20now' : 'Production';
-    const { body } = await door.ask('GET', `/project/My%20project/environment/${environment}/notes?limit=1`);
+    const { body } = await client.ask('GET', `/project/My%20project/environment/${environment}/notes?limit=1`);
     await named.update({ name });
     expect(body.data[0][member]).toStrictEqual({ object: member, name: 'Of now' });
   });
 
   test('Note message | content: the markup that is kept, the addresses of links, and the longest text, new and edited', async () => {
-    const { id, messages } = await door.create({ content: 'first' });
+    const { id, messages } = await client.create({ content: 'first' });
     const write = async (content: string) => {
-      const added = await door.ask('POST', `{notes}/${id}/messages`, { body: { content } });
-      const edited = await door.ask('PATCH', `{notes}/${id}/messages/${messages[0].id}`, { body: { content } });
+      const added = await client.ask('POST', `{notes}/${id}/messages`, { body: { content } });
+      const edited = await client.ask('PATCH', `{notes}/${id}/messages/${messages[0].id}`, { body: { content } });
       return [added.status, edited.status, added.body.messages?.at(-1).content, edited.body.messages?.[0].content];
     };
     const kept = 'p b strong i em u s ul ol li blockquote code pre h3 h4'.split(' ');

@@ -1,24 +1,24 @@
 // Section 2.5 of the public API: an application token as its holder sees it over HTTP.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
+import { type NoteClient, openNoteClient } from '../api/note-client.ts';
 import { createBrowser } from '../oauth/flow.ts';
 
 let late = 0;
 let frozen: number | undefined;
-let door: NoteDoor;
+let client: NoteClient;
 beforeAll(async () => {
-  door = await openNoteDoor({ app: { clock: { ...systemClock, now: () => frozen ?? Date.now() + late } } });
+  client = await openNoteClient({ app: { clock: { ...systemClock, now: () => frozen ?? Date.now() + late } } });
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => client?.shop.stop());
 
 let made = 0;
 async function make(given: { readonly expiresAt?: number; readonly scopes?: readonly string[] } = {}) {
-  const { store, account } = door.shop;
+  const { store, account } = client.shop;
   const user = (await store.identity.findUserByEmail(account.email))!;
   return store.tokens.create({ userId: user.id, name: `report ${++made}`, scopes: ['notes:read'], ...given });
 }
-const own = async (secret: string) => (await door.ask('GET', '/token', { secret })).body;
+const own = async (secret: string) => (await client.ask('GET', '/token', { secret })).body;
 
 test('name | given at creation', async () => {
   const { token, secret } = await make();
@@ -27,8 +27,8 @@ test('name | given at creation', async () => {
 
 test('project | bound to one project', async () => {
   const { secret } = await make();
-  const there = await door.ask('GET', '/project/Another/environment/Production/notes', { secret });
-  expect([there.status, (await door.ask('GET', '{notes}', { secret })).status]).toEqual([404, 200]);
+  const there = await client.ask('GET', '/project/Another/environment/Production/notes', { secret });
+  expect([there.status, (await client.ask('GET', '{notes}', { secret })).status]).toEqual([404, 200]);
 });
 
 test('creation date | ISO 8601', async () => {
@@ -46,7 +46,7 @@ test('last used | absent before the first use, and then the time of the use, not
   const { token, secret } = await make();
   const [behind, ahead] = [await make(), await make()];
   const far = Date.now() + 7_200_000;
-  const { knex } = door.tables();
+  const { knex } = client.tables();
   await knex('application_tokens').where({ id: behind.token.id }).update({ last_used_at: 1000 });
   await knex('application_tokens').where({ id: ahead.token.id }).update({ last_used_at: far });
   late = 3_600_000;
@@ -77,7 +77,7 @@ test('expiration date | the token opens nothing from then on', async () => {
   const { secret } = await make({ expiresAt });
   const shown = (await own(secret)).expiresAt;
   late = 60_001;
-  const after = await door.ask('GET', '/token', { secret });
+  const after = await client.ask('GET', '/token', { secret });
   late = 0;
   expect([shown, after.status]).toEqual([new Date(expiresAt).toISOString(), 401]);
   const { secret: lasting } = await make();
@@ -95,16 +95,16 @@ test('expiration date | to the millisecond: good before it, and at it no more', 
   const seen = [];
   for (const at of [expiresAt - 1, expiresAt, expiresAt + 1]) {
     frozen = at;
-    seen.push((await door.ask('GET', '/token', { secret })).status);
+    seen.push((await client.ask('GET', '/token', { secret })).status);
   }
   frozen = undefined;
   expect(seen).toEqual([200, 401, 401]);
 });
 
 test('name | without the blanks around it, 1 to 100 printable characters, once for each user; project | a token of another one opens nothing', async () => {
-  const { tokens, identity } = door.shop.store;
-  const { id: ada } = (await identity.findUserByEmail(door.shop.account.email))!;
-  const { id: bea } = await door.shop.addUser({ email: 'bea@example.com' }).then(async ({ email }) => {
+  const { tokens, identity } = client.shop.store;
+  const { id: ada } = (await identity.findUserByEmail(client.shop.account.email))!;
+  const { id: bea } = await client.shop.addUser({ email: 'bea@example.com' }).then(async ({ email }) => {
     return (await identity.findUserByEmail(email))!;
   });
   const create = (name: string, userId = ada) => tokens.create({ userId, name, scopes: ['notes:read'] });
@@ -117,13 +117,13 @@ test('name | without the blanks around it, 1 to 100 printable characters, once f
   ]);
   for (const wrong of ['', ' ', 'n'.repeat(101), 'two\nlines', 'the name', ' the name'])
     await expect(create(wrong), wrong).rejects.toThrow(/printable characters|has a token 'the name'/);
-  const { knex } = door.tables();
+  const { knex } = client.tables();
   const [other] = await knex('projects')
     .insert({ organization: 'Mine', name: 'Another', created_at: 1 })
     .returning('id');
   const elsewhere = await create('elsewhere');
   await knex('application_tokens').where({ id: elsewhere.token.id }).update({ project_id: other.id });
-  const there = await door.ask('GET', '/token', { secret: elsewhere.secret });
+  const there = await client.ask('GET', '/token', { secret: elsewhere.secret });
   await knex('application_tokens').where({ id: elsewhere.token.id }).delete();
   await knex('projects').where({ id: other.id }).delete();
   expect(there.status).toBe(401);
@@ -150,8 +150,8 @@ test('scopes | as they were chosen', async () => {
 });
 
 test('value | another one each time, also of the same name', async () => {
-  const { tokens, identity } = door.shop.store;
-  const { id: userId } = (await identity.findUserByEmail(door.shop.account.email))!;
+  const { tokens, identity } = client.shop.store;
+  const { id: userId } = (await identity.findUserByEmail(client.shop.account.email))!;
   const values = [];
   for (let time = 0; time < 3; time++) {
     const { token, secret } = await tokens.create({ userId, name: 'The same', scopes: ['notes:read'] });
@@ -159,7 +159,7 @@ test('value | another one each time, also of the same name', async () => {
     await tokens.revoke(token.id);
   }
   const statuses = [];
-  for (const secret of values) statuses.push((await door.ask('GET', '/token', { secret })).status);
+  for (const secret of values) statuses.push((await client.ask('GET', '/token', { secret })).status);
   expect([new Set(values).size, values.every((each) => /^svc_[\w-]{43}$/.test(each)), statuses]).toEqual([
     3,
     true,
@@ -168,7 +168,7 @@ test('value | another one each time, also of the same name', async () => {
 });
 
 test('value | displayed once at creation, and cannot be retrieved later', async () => {
-  const { shop } = door;
+  const { shop } = client;
   const browser = createBrowser();
   const at = (page: string) => shop.consoleUrl + page;
   await browser.press(await browser.open(at('/tokens')), 'sign-in', { ...shop.account });
@@ -180,10 +180,10 @@ test('value | displayed once at creation, and cannot be retrieved later', async 
     (await browser.open(at('/tokens'))).html,
     (await browser.open(at('/tokens/new?for=api'))).html,
     (await browser.press(form, 'make', typed)).html,
-    JSON.stringify([await own(secret), await door.ask('GET', '/project/My%20project/tokens')]),
+    JSON.stringify([await own(secret), await client.ask('GET', '/project/My%20project/tokens')]),
   ];
   expect([
-    (await door.ask('GET', '/token', { secret })).status,
+    (await client.ask('GET', '/token', { secret })).status,
     everywhere.some((text) => text.includes('svc_')),
   ]).toEqual([200, false]);
 });
@@ -191,7 +191,7 @@ test('value | displayed once at creation, and cannot be retrieved later', async 
 test('name, creation date, last used, expiration date, scopes: of tokens of each kind, in both answers; the value in neither', async () => {
   const list = '/project/My%20project/tokens';
   const all = ['activity_logs:read', 'admin_logs:read', 'notes:read', 'notes:write', 'workflows:trigger', 'all'];
-  const { knex } = door.tables();
+  const { knex } = client.tables();
   for (const given of [
     { scopes: all, expiresAt: Date.now() + 86_400_123 },
     { scopes: all.toReversed() },
@@ -207,13 +207,13 @@ test('name, creation date, last used, expiration date, scopes: of tokens of each
       lastUsedAt: new Date(usedAt).toISOString(),
       user: { object: 'user', id: 1, email: 'ada@example.com' },
     };
-    const listed = (await door.ask('GET', list)).body.data.find(({ id }: { id: number }) => id === token.id);
+    const listed = (await client.ask('GET', list)).body.data.find(({ id }: { id: number }) => id === token.id);
     expect([await own(secret), listed]).toStrictEqual([expected, expected]);
   }
 });
 
 test('name | no character that cannot be printed', async () => {
-  const create = (name: string) => door.shop.store.tokens.create({ userId: 1, name, scopes: ['notes:read'] });
+  const create = (name: string) => client.shop.store.tokens.create({ userId: 1, name, scopes: ['notes:read'] });
   for (const wrong of ['a\u200bb', 'a\u202eb', 'a\u0000b', 'a\tb', 'a\u007fb', 'a\ufeffb'])
     await expect(create(wrong), JSON.stringify(wrong)).rejects.toThrow('printable characters');
   expect((await create('Zürich – “1”, 北京')).token.name).toBe('Zürich – “1”, 北京');

@@ -1,20 +1,20 @@
 // The fields of log records (behaviour api 2.6).
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
+import { type NoteClient, openNoteClient } from '../api/note-client.ts';
 
-let door: NoteDoor;
+let apiClient: NoteClient;
 beforeAll(async () => {
-  door = await openNoteDoor();
-  await door.create({ recordId: '2' });
+  apiClient = await openNoteClient();
+  await apiClient.create({ recordId: '2' });
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => apiClient?.shop.stop());
 
 const id = expect.stringMatching(/^\d+$/);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 test('Activity log records: the fields of reference 6.7, and no others', async () => {
   const path = '/project/My%20project/environment/Production/activity-logs';
-  const { body } = await door.ask('GET', `${path}?action=createNote`);
+  const { body } = await apiClient.ask('GET', `${path}?action=createNote`);
   expect(body.data).toEqual([
     {
       object: 'activityLog',
@@ -23,7 +23,7 @@ test('Activity log records: the fields of reference 6.7, and no others', async (
       action: 'createNote',
       recordIds: ['2'],
       createdAt: time,
-      user: { object: 'user', id: 1, username: 'Ada Byron', email: door.shop.account.email },
+      user: { object: 'user', id: 1, username: 'Ada Byron', email: apiClient.shop.account.email },
       environment: { object: 'environment', name: 'Production' },
       collection: { object: 'collection', name: 'customers' },
       team: { object: 'team', name: 'Operations' },
@@ -32,13 +32,13 @@ test('Activity log records: the fields of reference 6.7, and no others', async (
 });
 
 test('Activity log: of a user who is gone it keeps the id', async () => {
-  const { knex } = door.tables();
+  const { knex } = apiClient.tables();
   const path = '/project/My%20project/environment/Production/activity-logs?action=createNote&limit=1';
-  const before = (await door.ask('GET', path)).body.data[0];
+  const before = (await apiClient.ask('GET', path)).body.data[0];
   await knex('activity_logs')
     .where({ id: Number(before.id) })
     .update({ user_id: 4711 });
-  const after = (await door.ask('GET', path)).body.data[0];
+  const after = (await apiClient.ask('GET', path)).body.data[0];
   await knex('activity_logs')
     .where({ id: Number(before.id) })
     .update({ user_id: 1 });
@@ -46,11 +46,11 @@ test('Activity log: of a user who is gone it keeps the id', async () => {
 });
 
 test('admin log records: the fields of reference 6.7, and no others', async () => {
-  const ada = (await door.shop.store.identity.findUserByEmail(door.shop.account.email))!;
-  const { email } = await door.shop.addUser({ email: 'eve@example.com' });
-  const eve = (await door.shop.store.identity.findUserByEmail(email))!;
-  await door.shop.store.members.change(eve.id, { level: 'editor' }, ada.id);
-  const { body } = await door.ask('GET', '/project/My%20project/admin-logs?type=update&resource=user-project');
+  const ada = (await apiClient.shop.store.identity.findUserByEmail(apiClient.shop.account.email))!;
+  const { email } = await apiClient.shop.addUser({ email: 'eve@example.com' });
+  const eve = (await apiClient.shop.store.identity.findUserByEmail(email))!;
+  await apiClient.shop.store.members.change(eve.id, { level: 'editor' }, ada.id);
+  const { body } = await apiClient.ask('GET', '/project/My%20project/admin-logs?type=update&resource=user-project');
   const user = { object: 'user', id: eve.id, username: expect.any(String), email };
   const value = {
     user,
@@ -74,7 +74,7 @@ test('admin log records: the fields of reference 6.7, and no others', async () =
 });
 
 test('Activity log: what an entry has nothing of is absent; details are there where they are asked for; the time is that of the beginning', async () => {
-  const { activity, permissions } = door.shop.store;
+  const { activity, permissions } = apiClient.shop.store;
   const { renderingId } = (await permissions.caller(1))!;
   const entry = { userId: 1, renderingId, clientId: 'c', clientName: 'The client', type: 'read', outcome: 'failed', code: 'FORBIDDEN' } as const;
   const startedAt = Date.parse('2024-05-01T10:00:00.123Z');
@@ -82,9 +82,9 @@ test('Activity log: what an entry has nothing of is absent; details are there wh
   activity.record({ ...entry, action: 'get', collection: 'orders', recordIds: [], startedAt: startedAt + 1, durationMs: 0 });
   await activity.flush();
   const path = '/project/My%20project/environment/Production/activity-logs?createdAt.lt=2024-06-01';
-  const read = async (more = '') => (await door.ask('GET', path + more)).body.data;
+  const read = async (more = '') => (await apiClient.ask('GET', path + more)).body.data;
   const [second, first] = await read();
-  const user = { object: 'user', id: 1, username: 'Ada Byron', email: door.shop.account.email };
+  const user = { object: 'user', id: 1, username: 'Ada Byron', email: apiClient.shop.account.email };
   const shared = { object: 'activityLog', id, type: 'read', user, environment: { object: 'environment', name: 'Production' }, team: { object: 'team', name: 'Operations' } };
   expect([first, second]).toStrictEqual([
     { ...shared, action: 'index', createdAt: '2024-05-01T10:00:00.123Z' },
@@ -98,13 +98,13 @@ test('Activity log: what an entry has nothing of is absent; details are there wh
 }); // biome-ignore format: short
 
 test('admin log: an entry without somebody who did it, without a before or an after; tags as pairs; other resources by name', async () => {
-  const { identity, members, permissions, tokens } = door.shop.store;
-  const { email } = await door.shop.addUser({ email: 'tia@example.com', tags: { level: '2', region: 'south' } });
+  const { identity, members, permissions, tokens } = apiClient.shop.store;
+  const { email } = await apiClient.shop.addUser({ email: 'tia@example.com', tags: { level: '2', region: 'south' } });
   const tia = (await identity.findUserByEmail(email))!;
   await members.change(tia.id, { tags: { region: null, area: 'west' } });
   await permissions.setRole('Reader', { orders: { browse: true, read: true, edit: false, add: false, delete: false, export: false } });
   await tokens.create({ userId: tia.id, name: 'hers', scopes: ['notes:read'] }, 1);
-  const read = async (query: string) => (await door.ask('GET', `/project/My%20project/admin-logs?${query}`)).body.data[0];
+  const read = async (query: string) => (await apiClient.ask('GET', `/project/My%20project/admin-logs?${query}`)).body.data[0];
   const added = await read('type=add&resource=user-project');
   const changed = await read('type=update&resource=user-project');
   const token = await read('resource=token');
@@ -122,7 +122,7 @@ test('admin log: an entry without somebody who did it, without a before or an af
 }); // biome-ignore format: short
 
 test('Activity log: every member that an entry can have, each action by its name of the document', async () => {
-  const { activity, permissions } = door.shop.store;
+  const { activity, permissions } = apiClient.shop.store;
   const { renderingId } = (await permissions.caller(1))!;
   const startedAt = Date.parse('2023-05-01T10:00:00.000Z');
   const made = { userId: 1, renderingId, clientId: 'c', clientName: 'The client', type: 'write', outcome: 'completed', durationMs: 7 } as const;
@@ -134,7 +134,7 @@ test('Activity log: every member that an entry can have, each action by its name
   for (const [at, action] of Object.keys(names).entries()) activity.record({ ...made, action, startedAt: startedAt + 2 + at });
   await activity.flush();
   const path = '/project/My%20project/environment/Production/activity-logs';
-  const { body } = await door.ask('GET', `${path}?limit=100&details=true&createdAt.lt=2023-06-01`);
+  const { body } = await apiClient.ask('GET', `${path}?limit=100&details=true&createdAt.lt=2023-06-01`);
   const [second, first] = body.data.slice(-2);
   const call = { outcome: 'completed', durationMs: 7, client: { id: 'c', name: 'The client' } };
   expect([first.workflow, first.recordIds, first.call, second.call]).toStrictEqual([
@@ -145,26 +145,26 @@ test('Activity log: every member that an entry can have, each action by its name
   ]);
   expect(body.data.slice(0, -2).map(({ action }: { action: string }) => action)).toEqual(Object.values(names).toReversed());
   for (const [own, name] of Object.entries(names)) {
-    const { body } = await door.ask('GET', `${path}?action=${name}&createdAt.lt=2023-06-01`);
+    const { body } = await apiClient.ask('GET', `${path}?action=${name}&createdAt.lt=2023-06-01`);
     expect([own, body.data.length]).toEqual([own, 1]);
   }
-  const { knex } = door.tables();
+  const { knex } = apiClient.tables();
   await knex('activity_logs').where({ id: Number(first.id) }).update({ rendering_id: 99_999 });
-  const { body: left } = await door.ask('GET', `${path}?action=delete&createdAt.lt=2023-06-01`);
+  const { body: left } = await apiClient.ask('GET', `${path}?action=delete&createdAt.lt=2023-06-01`);
   expect(left.data[0].team).toStrictEqual({ object: 'team', name: '(removed)' });
 }); // biome-ignore format: short
 
 test('admin log: roles, teams and environments have a name, others details too; each level and the team of a member', async () => {
-  const { identity, members, rights, permissions } = door.shop.store;
+  const { identity, members, rights, permissions } = apiClient.shop.store;
   const before = await rights.read();
   await rights.apply(before, [...before, { kind: 'team', path: ['East'], value: 'East' }]);
   await permissions.setRole('Auditor', {});
-  const read = async (query: string) => (await door.ask('GET', `/project/My%20project/admin-logs?limit=100&${query}`)).body.data;
+  const read = async (query: string) => (await apiClient.ask('GET', `/project/My%20project/admin-logs?limit=100&${query}`)).body.data;
   const [team] = await read('resource=team&type=add');
   const [role] = await read('resource=role');
   const [environment] = await read('resource=environment');
   expect([team.newValue, role.newValue, environment.newValue]).toStrictEqual([{ name: 'East' }, { name: 'Auditor' }, { name: 'Production', codeCustomizationVersion: 0 }]);
-  const { email } = await door.shop.addUser({ email: 'lev@example.com', level: 'user' });
+  const { email } = await apiClient.shop.addUser({ email: 'lev@example.com', level: 'user' });
   const { id: userId } = (await identity.findUserByEmail(email))!;
   const levels = ['editor', 'developer', 'admin', 'user'] as const;
   for (const level of levels) await members.change(userId, { level, team: level === 'admin' ? 'East' : 'Operations' }, 1);

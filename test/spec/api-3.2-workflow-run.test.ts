@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { openWebhookDoor, runsPath, type WebhookDoor, waiting } from '../api/webhook-door.ts';
+import { openWebhookClient, runsPath, type WebhookClient, waiting } from '../api/webhook-client.ts';
 
-let door: WebhookDoor;
+let client: WebhookClient;
 beforeAll(async () => {
-  door = await openWebhookDoor();
+  client = await openWebhookClient();
 });
-afterAll(() => door?.stop());
+afterAll(() => client?.stop());
 
 const stateOf = async (runId: unknown) =>
-  (await door.ask(`${runsPath}/${runId}`, { secret: door.secret })).json?.state as string | undefined;
+  (await client.ask(`${runsPath}/${runId}`, { secret: client.secret })).json?.state as string | undefined;
 
 test('queued | a run is created and queued by the webhook call; processed afterwards by an executor', async () => {
-  const { path } = await door.hook();
-  const { status, json } = await door.call(path);
+  const { path } = await client.hook();
+  const { status, json } = await client.call(path);
   expect(status).toBe(202);
   // The run reaches the input step after the response was sent.
   await vi.waitFor(async () => expect(await stateOf(json?.runId)).toBe('awaiting-input'), { timeout: 20_000 });
 });
 
 test('queued | it stays so, and blocks another on the record, while nobody executes runs', async () => {
-  const idle = await openWebhookDoor({ env: { SERVICE_WORKFLOWS: 'false' } });
+  const idle = await openWebhookClient({ env: { SERVICE_WORKFLOWS: 'false' } });
   onTestFinished(() => idle.stop());
   const { path } = await idle.hook();
   const { status, json } = await idle.call(path);
@@ -31,7 +31,7 @@ test('queued | it stays so, and blocks another on the record, while nobody execu
 });
 
 test('active run: only one of a given workflow can be on a given record', async () => {
-  const [one, other] = [await door.hook(), await door.hook()];
+  const [one, other] = [await client.hook(), await client.hook()];
   const statuses = [];
   for (const [path, record_id] of [
     [one.path, '1'],
@@ -39,42 +39,42 @@ test('active run: only one of a given workflow can be on a given record', async 
     [one.path, '2'],
     [other.path, '1'],
   ] as const) {
-    statuses.push((await door.call(path, { record_id })).status);
+    statuses.push((await client.call(path, { record_id })).status);
   }
   expect(statuses).toEqual([202, 409, 202, 202]);
 });
 
 test('active run: whoever asks, by any token, of any version of the workflow, and to the letter of the record', async () => {
-  const { id, path } = await door.hook();
-  await door.addUser({ email: 'uma@example.com', level: 'user', role: 'Administrator' });
-  const { secret } = await door.make(['workflows:trigger'], { email: 'uma@example.com' });
-  const { secret: other } = await door.make(['all']);
-  const statuses = [(await door.call(path)).status, (await door.call(path, undefined, { secret })).status];
-  statuses.push((await door.call(path, undefined, { secret: other })).status);
-  const known = (await door.store.workflows.find(id))!;
+  const { id, path } = await client.hook();
+  await client.addUser({ email: 'uma@example.com', level: 'user', role: 'Administrator' });
+  const { secret } = await client.make(['workflows:trigger'], { email: 'uma@example.com' });
+  const { secret: other } = await client.make(['all']);
+  const statuses = [(await client.call(path)).status, (await client.call(path, undefined, { secret })).status];
+  statuses.push((await client.call(path, undefined, { secret: other })).status);
+  const known = (await client.store.workflows.find(id))!;
   const again = { ...known, concurrency: null, definition: JSON.stringify({ name: known.name, ...waiting }) };
-  await door.store.workflows.publish({ ...again, by: 1, of: { id, since: 1 } });
-  statuses.push((await door.call(path)).status, (await door.call(path, { record_id: '01' })).status);
+  await client.store.workflows.publish({ ...again, by: 1, of: { id, since: 1 } });
+  statuses.push((await client.call(path)).status, (await client.call(path, { record_id: '01' })).status);
   expect(statuses).toEqual([202, 409, 409, 409, 202]);
 });
 
 test('fresh run: when that run finishes, a new call on the same record starts one', async () => {
-  const { path } = await door.hook();
-  const { json } = await door.call(path);
-  expect((await door.call(path)).status).toBe(409);
-  const cancelled = await door.ask(`${runsPath}/${json?.runId}/cancel`, { secret: door.secret, method: 'POST' });
+  const { path } = await client.hook();
+  const { json } = await client.call(path);
+  expect((await client.call(path)).status).toBe(409);
+  const cancelled = await client.ask(`${runsPath}/${json?.runId}/cancel`, { secret: client.secret, method: 'POST' });
   expect(cancelled.status).toBe(200);
   await vi.waitFor(async () => expect(await stateOf(json?.runId)).toBe('cancelled'), { timeout: 20_000 });
-  const next = await door.call(path);
+  const next = await client.call(path);
   expect([next.status, next.json?.runId === json?.runId]).toEqual([202, false]);
 });
 
 test('active run, fresh run | whichever way it was started, in each state that is not the last; of a repeat in another letter or with a blank it is another record', async () => {
-  const { id, path } = await door.hook();
-  const { secret } = await door.make(['mcp:read', 'mcp:action']);
+  const { id, path } = await client.hook();
+  const { secret } = await client.make(['mcp:read', 'mcp:action']);
   const triggered = async (recordId: string) => {
     const call = { name: 'triggerWorkflow', arguments: { workflowId: id, recordId } };
-    const { text } = await door.ask('/mcp', {
+    const { text } = await client.ask('/mcp', {
       ...{
         secret,
         method: 'POST',
@@ -85,30 +85,31 @@ test('active run, fresh run | whichever way it was started, in each state that i
     return /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(text)?.[0];
   };
   const first = await triggered('A1');
-  const blocked = [(await door.call(path, { record_id: 'A1' })).status];
-  for (const record_id of ['a1', 'A1 ', 'A', 'A11', ' A1']) blocked.push((await door.call(path, { record_id })).status);
-  expect([blocked, (await door.store.runs.find(first!))?.origin]).toEqual([[409, 202, 202, 202, 202, 202], 'mcp']);
-  const { json } = await door.call(path, { record_id: 'B1' });
+  const blocked = [(await client.call(path, { record_id: 'A1' })).status];
+  for (const record_id of ['a1', 'A1 ', 'A', 'A11', ' A1'])
+    blocked.push((await client.call(path, { record_id })).status);
+  expect([blocked, (await client.store.runs.find(first!))?.origin]).toEqual([[409, 202, 202, 202, 202, 202], 'mcp']);
+  const { json } = await client.call(path, { record_id: 'B1' });
   expect(await triggered('B1')).toBe(json?.runId);
   await vi.waitFor(async () => expect(await stateOf(first)).toBe('awaiting-input'), { timeout: 20_000 });
-  expect((await door.call(path, { record_id: 'A1' })).status).toBe(409);
-  await door.ask(`${runsPath}/${first}/cancel`, { secret: door.secret, method: 'POST' });
+  expect((await client.call(path, { record_id: 'A1' })).status).toBe(409);
+  await client.ask(`${runsPath}/${first}/cancel`, { secret: client.secret, method: 'POST' });
   await vi.waitFor(async () => expect(await stateOf(first)).toBe('cancelled'), { timeout: 20_000 });
   const again = await triggered('A1');
   expect([
     again === first,
     (await stateOf(again)) !== undefined,
-    (await door.call(path, { record_id: 'A1' })).status,
+    (await client.call(path, { record_id: 'A1' })).status,
   ]).toEqual([false, true, 409]);
 });
 
 test('fresh run: after one that failed and one that succeeded, as often as is asked', async () => {
   const reading = { collection: 'orders', steps: [{ id: 'read', type: 'read-record', fields: ['id'] }] };
-  const { path } = await door.hook(reading);
+  const { path } = await client.hook(reading);
   const ids = new Set();
   for (const record_id of ['1', '999999'])
     for (let time = 0; time < 2; time++) {
-      const { status, json } = await door.call(path, { record_id });
+      const { status, json } = await client.call(path, { record_id });
       ids.add(json?.runId);
       expect(status).toBe(202);
       const end = record_id === '1' ? 'succeeded' : 'failed';

@@ -1,21 +1,21 @@
 // The state of a note (behaviour api 3.3).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
+import { type NoteClient, openNoteClient } from '../api/note-client.ts';
 
-let door: NoteDoor;
+let client: NoteClient;
 beforeAll(async () => {
-  door = await openNoteDoor();
+  client = await openNoteClient();
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => client?.shop.stop());
 
 describe('api 3.3 Note', () => {
   test('archivedAt | a note is archived when it is present, and open again when it is not', async () => {
-    const { id } = await door.create({});
-    const set = (archived: boolean) => door.ask('PATCH', `{notes}/${id}`, { body: { archived } });
+    const { id } = await client.create({});
+    const set = (archived: boolean) => client.ask('PATCH', `{notes}/${id}`, { body: { archived } });
     const archivedOnes = '?archivedAt.gte=2000-01-01T00:00:00Z';
-    const [open, whileOpen] = [(await door.ask('GET', `{notes}/${id}`)).body, await door.ids(archivedOnes)];
-    const [archived, while_] = [(await set(true)).body, await door.ids(archivedOnes)];
-    const [back, after] = [(await set(false)).body, await door.ids(archivedOnes)];
+    const [open, whileOpen] = [(await client.ask('GET', `{notes}/${id}`)).body, await client.ids(archivedOnes)];
+    const [archived, while_] = [(await set(true)).body, await client.ids(archivedOnes)];
+    const [back, after] = [(await set(false)).body, await client.ids(archivedOnes)];
     expect([
       [open, archived, back].map((note) => Object.hasOwn(note, 'archivedAt')),
       [whileOpen, while_, after],
@@ -26,15 +26,15 @@ describe('api 3.3 Note', () => {
   });
 
   test('archivedAt | of an archived note: it keeps its messages, takes more, and its time stays what it was', async () => {
-    const { id, messages } = await door.create({ content: 'one' });
+    const { id, messages } = await client.create({ content: 'one' });
     const path = `{notes}/${id}`;
-    const { archivedAt } = (await door.ask('PATCH', path, { body: { archived: true, title: 'Over' } })).body;
+    const { archivedAt } = (await client.ask('PATCH', path, { body: { archived: true, title: 'Over' } })).body;
     const answers = [
-      await door.ask('POST', `${path}/messages`, { body: { content: 'two' } }),
-      await door.ask('PATCH', `${path}/messages/${messages[0].id}`, { body: { content: 'first' } }),
-      await door.ask('PATCH', path, { body: { title: 'Quite over' } }),
-      await door.ask('PATCH', path, { body: { archived: true } }),
-      await door.ask('GET', path),
+      await client.ask('POST', `${path}/messages`, { body: { content: 'two' } }),
+      await client.ask('PATCH', `${path}/messages/${messages[0].id}`, { body: { content: 'first' } }),
+      await client.ask('PATCH', path, { body: { title: 'Quite over' } }),
+      await client.ask('PATCH', path, { body: { archived: true } }),
+      await client.ask('GET', path),
     ];
     expect(answers.map(({ status, body }) => [status, body.archivedAt])).toEqual(
       [201, 200, 200, 200, 200].map((status) => [status, archivedAt]),
@@ -43,7 +43,7 @@ describe('api 3.3 Note', () => {
       'Quite over',
       ['first', 'two'],
     ]);
-    const listed = (await door.ask('GET', `{notes}?archivedAt.eq=${archivedAt}`)).body.data;
+    const listed = (await client.ask('GET', `{notes}?archivedAt.eq=${archivedAt}`)).body.data;
     expect(listed.map((note: { id: number; archivedAt: string }) => [note.id, note.archivedAt])).toEqual([
       [id, archivedAt],
     ]);

@@ -2,7 +2,7 @@
 // test/api/notes-random.ts compares combinations with a naive implementation.
 import { Settings } from 'luxon';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type NoteDoor, notesPath, openNoteDoor } from '../api/note-door.ts';
+import { type NoteClient, notesPath, openNoteClient } from '../api/note-client.ts';
 
 interface Made {
   readonly id: number;
@@ -11,29 +11,29 @@ interface Made {
   readonly archivedAt?: string;
 }
 
-let door: NoteDoor;
+let client: NoteClient;
 /** Oldest first. All were archived, and so updated, in this order after the last was created. */
 let notes: readonly Made[];
 beforeAll(async () => {
-  door = await openNoteDoor();
-  await door.shop.addUser({ email: 'zoe@example.com', level: 'admin', team: 'South' });
-  const zoe = await door.secret(['all'], 'zoe@example.com');
+  client = await openNoteClient();
+  await client.shop.addUser({ email: 'zoe@example.com', level: 'admin', team: 'South' });
+  const zoe = await client.secret(['all'], 'zoe@example.com');
   const made = [
-    await door.create({ collectionName: 'orders', recordId: '1' }),
-    await door.create({ collectionName: 'customers', recordId: '1' }, zoe),
-    await door.create({ collectionName: 'orders', recordId: '2' }),
+    await client.create({ collectionName: 'orders', recordId: '1' }),
+    await client.create({ collectionName: 'customers', recordId: '1' }, zoe),
+    await client.create({ collectionName: 'orders', recordId: '2' }),
   ];
   const archived = [];
   for (const { id } of made)
-    archived.push((await door.ask('PATCH', `{notes}/${id}`, { body: { archived: true } })).body);
+    archived.push((await client.ask('PATCH', `{notes}/${id}`, { body: { archived: true } })).body);
   notes = archived;
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => client?.shop.stop());
 
 /** The indexes in `notes` of the listed notes. */
 const found = async (query: string) =>
-  (await door.ids(`?${query}`)).map((id) => notes.findIndex((note) => note.id === id));
-const status = async (path: string) => (await door.ask('GET', path)).status;
+  (await client.ids(`?${query}`)).map((id) => notes.findIndex((note) => note.id === id));
+const status = async (path: string) => (await client.ask('GET', path)).status;
 
 describe('api 4.1 List notes', () => {
   test('projectName | string | case sensitive', async () => {
@@ -51,7 +51,7 @@ describe('api 4.1 List notes', () => {
   });
 
   test('limit | integer | 1 to 100, default 10', async () => {
-    const standard = (await door.ask('GET', '{notes}')).body.parameters.limit;
+    const standard = (await client.ask('GET', '{notes}')).body.parameters.limit;
     const statuses = await Promise.all(
       ['1', '100', '0', '101', 'x', '007'].map((limit) => status(`${notesPath}?limit=${limit}`)),
     );
@@ -68,7 +68,7 @@ describe('api 4.1 List notes', () => {
   });
 
   test("userId | integer | creator's id", async () => {
-    const { id } = (await door.shop.store.identity.findUserByEmail('zoe@example.com'))!;
+    const { id } = (await client.shop.store.identity.findUserByEmail('zoe@example.com'))!;
     expect([await found(`userId=${id}`), await found('userId=1'), await found('userId=999')]).toEqual([
       [1],
       [2, 0],
@@ -97,9 +97,9 @@ describe('api 4.1 List notes', () => {
   });
 
   test('recordId | string | the whole of it, to the letter', async () => {
-    const { id } = await door.create({ collectionName: 'orders', recordId: '12' });
+    const { id } = await client.create({ collectionName: 'orders', recordId: '12' });
     const asked = ['1', '12', '01', '1%20', '%25', '1_'];
-    const lists = await Promise.all(asked.map((text) => door.ids(`?recordId=${text}`)));
+    const lists = await Promise.all(asked.map((text) => client.ids(`?recordId=${text}`)));
     expect(lists.map((ids) => [ids.length, ids.includes(id)])).toEqual([
       ...[
         [2, false],
@@ -107,7 +107,7 @@ describe('api 4.1 List notes', () => {
       ],
       ...Array(4).fill([0, false]),
     ]);
-    await door.tables().knex('notes').where({ id }).delete();
+    await client.tables().knex('notes').where({ id }).delete();
   });
 
   test.each([
@@ -192,17 +192,17 @@ describe('api 4.1 List notes', () => {
   }); // biome-ignore format: short
 
   test('archivedAt.gte, archivedAt.lt | a note that is open is archived neither before nor after', async () => {
-    const { id } = await door.create({ collectionName: 'orders', recordId: '3' });
-    const [gte, lt] = [await door.ids('?archivedAt.gte=2000-01-01'), await door.ids('?archivedAt.lt=2999-01-01')];
-    await door.tables().knex('notes').where({ id }).delete();
+    const { id } = await client.create({ collectionName: 'orders', recordId: '3' });
+    const [gte, lt] = [await client.ids('?archivedAt.gte=2000-01-01'), await client.ids('?archivedAt.lt=2999-01-01')];
+    await client.tables().knex('notes').where({ id }).delete();
     expect([gte.length, lt.length, gte.includes(id), lt.includes(id)]).toEqual([3, 3, false, false]);
     const both = new URLSearchParams({ 'archivedAt.gte': '2000-01-01', 'createdAt.gte': notes[2]!.createdAt });
     expect(await found(both.toString())).toEqual([2]);
   });
 
   test('sorted by id descending | whatever is asked for', async () => {
-    const all = await door.ids();
-    const some = await door.ids('?limit=1&collectionName=orders');
+    const all = await client.ids();
+    const some = await client.ids('?limit=1&collectionName=orders');
     expect([all, some]).toEqual([all.toSorted((a, b) => b - a), some.toSorted((a, b) => b - a)]);
     expect([all.length, some.length]).toEqual([3, 1]);
     // A page has the newest matching notes, with each index.
@@ -214,14 +214,14 @@ describe('api 4.1 List notes', () => {
   });
 
   test('Admin role | Requires a Bearer token generated by a user with one on the project', async () => {
-    const eve = await door.shop.addUser({ email: 'eve@example.com', level: 'developer' });
-    const secret = await door.secret(['all'], eve.email);
-    const before = (await door.ask('GET', '{notes}', { secret })).status;
-    const { id } = (await door.shop.store.identity.findUserByEmail(eve.email))!;
-    await door.shop.store.members.change(id, { level: 'admin' });
-    const promoted = (await door.ask('GET', '{notes}', { secret })).status;
-    await door.shop.store.members.change(id, { level: 'editor' });
-    expect([before, promoted, (await door.ask('GET', '{notes}', { secret })).status]).toEqual([403, 200, 403]);
+    const eve = await client.shop.addUser({ email: 'eve@example.com', level: 'developer' });
+    const secret = await client.secret(['all'], eve.email);
+    const before = (await client.ask('GET', '{notes}', { secret })).status;
+    const { id } = (await client.shop.store.identity.findUserByEmail(eve.email))!;
+    await client.shop.store.members.change(id, { level: 'admin' });
+    const promoted = (await client.ask('GET', '{notes}', { secret })).status;
+    await client.shop.store.members.change(id, { level: 'editor' });
+    expect([before, promoted, (await client.ask('GET', '{notes}', { secret })).status]).toEqual([403, 200, 403]);
   });
 
   test.each(fields.map((field) => [['eq', 'lt', 'lte', 'gt', 'gte'].map((by) => `${field}.${by}`).join(', '), field] as const))('%s | without an offset in UTC, wherever the server is; a date is its first moment; with limit and the other filters', async (_, field) => {
@@ -250,14 +250,14 @@ describe('api 4.1 List notes', () => {
       await found(`${field}.eq=${time}&recordId=2`),
       await found(`${field}.eq=${time}&teamName=South&userEmail=zoe@example.com`),
     ]).toEqual([[1], [1], [1], [1, 0], [2, 1], [2, 1, 0], [2, 1, 0], [], [2], [1], [0], [2], [], [1]]);
-    const { parameters } = (await door.ask('GET', `{notes}?${field}.gte=${plain}`)).body;
+    const { parameters } = (await client.ask('GET', `{notes}?${field}.gte=${plain}`)).body;
     expect(parameters[`${field}.gte`]).toBe(plain);
   }); // biome-ignore format: short
 
   test('limit | integer | as it was sent, without sign, blank, point or exponent', async () => {
     const seen = [];
     for (const limit of ['1', '9', '99', '100'])
-      seen.push((await door.ask('GET', `{notes}?limit=${limit}`)).body.parameters.limit);
+      seen.push((await client.ask('GET', `{notes}?limit=${limit}`)).body.parameters.limit);
     const refused = [];
     for (const limit of ['%201', '1%20', '%2B1', '-1', '1.0', '1e1', '0x5', '1,', '', 'ten', '1000', '99999999999'])
       refused.push(await status(`${notesPath}?limit=${limit}`));
@@ -266,7 +266,7 @@ describe('api 4.1 List notes', () => {
 
   test('userEmail, userId, teamName, collectionName, recordId | each with each of the others: both must hold', async () => {
     const of = { userEmail: 'zoe@example.com', teamName: 'South', collectionName: 'customers', recordId: '1' } as const;
-    const zoe = (await door.shop.store.identity.findUserByEmail('zoe@example.com'))!;
+    const zoe = (await client.shop.store.identity.findUserByEmail('zoe@example.com'))!;
     const own: [string, string][] = [...Object.entries(of), ['userId', `${zoe.id}`]];
     const other = {
       userEmail: 'ada@example.com',
@@ -309,7 +309,7 @@ describe('api 4.1 List notes', () => {
       if (name !== 'userEmail' && name !== 'userId')
         near.push(right.toUpperCase() === right ? `0${right}` : right.toUpperCase());
       for (const value of near) {
-        const { status, body } = await door.ask('GET', `{notes}?${new URLSearchParams({ [name]: value })}`);
+        const { status, body } = await client.ask('GET', `{notes}?${new URLSearchParams({ [name]: value })}`);
         const isRefused = status === 400 && body.message.startsWith(`${name}:`);
         expect(isRefused || (status === 200 && body.data.length === 0), value).toBe(true);
       }

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { altered } from '../altered.ts';
-import { openWebhookDoor, runsPath, uuid, type WebhookDoor, waiting } from '../api/webhook-door.ts';
+import { openWebhookClient, runsPath, uuid, type WebhookClient, waiting } from '../api/webhook-client.ts';
 import { askSql } from '../sql/schemas.ts';
 
-let door: WebhookDoor;
+let client: WebhookClient;
 beforeAll(async () => {
-  door = await openWebhookDoor();
+  client = await openWebhookClient();
 });
-afterAll(() => door?.stop());
+afterAll(() => client?.stop());
 
 const reading = { collection: 'orders', steps: [{ id: 'read', type: 'read-record', fields: ['id'] }] };
 
 async function ended(runId: unknown) {
   return vi.waitFor(
     async () => {
-      const { json } = await door.ask(`${runsPath}/${runId}`, { secret: door.secret });
+      const { json } = await client.ask(`${runsPath}/${runId}`, { secret: client.secret });
       expect(['succeeded', 'failed']).toContain(json?.state);
       return json!;
     },
@@ -23,87 +23,87 @@ async function ended(runId: unknown) {
 }
 
 test('{webhook_url} | copied in full from the trigger settings; a forged or modified one is rejected', async () => {
-  const { id, path } = await door.hook();
+  const { id, path } = await client.hook();
   expect(path).toMatch(/^\/v1\/webhooks\/workflows\/[^/]+$/);
   expect(path).not.toContain(id);
   const statuses = [];
   for (let at = path.length - 60; at < path.length; at += 9) {
-    statuses.push((await door.call(altered(path, at))).status);
+    statuses.push((await client.call(altered(path, at))).status);
   }
   for (const other of [`${path}x`, `${path}.`, `${path}/`, `${path}%20`, path.slice(0, -1), path.toUpperCase(), path.split('.').slice(0, -1).join('.')])
-    statuses.push((await door.call(other)).status);
+    statuses.push((await client.call(other)).status);
   expect(new Set(statuses)).toEqual(new Set([400, 404]));
   expect(statuses.filter((status) => status === 404)).toHaveLength(1);
-  expect((await door.call(`${path}?x=1`)).status).toBe(202);
+  expect((await client.call(`${path}?x=1`)).status).toBe(202);
   // Only POST triggers a run. Parts of two URLs cannot be combined into a valid one.
-  const { path: other } = await door.hook();
+  const { path: other } = await client.hook();
   const [own, theirs] = [path.split('.'), other.split('.')];
-  expect((await door.call([theirs[0], own[1], theirs[2]].join('.'))).status).toBe(400);
-  for (const method of ['GET', 'PUT', 'DELETE']) expect((await door.call(path, '', { method })).status).toBe(405);
+  expect((await client.call([theirs[0], own[1], theirs[2]].join('.'))).status).toBe(400);
+  for (const method of ['GET', 'PUT', 'DELETE']) expect((await client.call(path, '', { method })).status).toBe(405);
 }); // biome-ignore format: short
 
 test('authority | the URL alone grants none; a token is always required', async () => {
-  const { path } = await door.hook();
-  const { status, headers } = await door.call(path, { record_id: '1' }, { headers: { Authorization: '' } });
+  const { path } = await client.hook();
+  const { status, headers } = await client.call(path, { record_id: '1' }, { headers: { Authorization: '' } });
   expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('Bearer')]);
   const none = { headers: { Authorization: '' } };
   const bare = { method: 'POST', body: '{"record_id":"1"}', headers: { 'Content-Type': 'application/json' } };
   const elsewhere = [
-    await door.ask(`${path}?token=${door.secret}`, bare),
-    await door.ask(`${path}?access_token=${door.secret}`, bare),
-    await door.call(path, { record_id: '1', token: door.secret, access_token: door.secret }, none),
-    await door.call(path, undefined, { headers: { Authorization: '', cookie: `token=${door.secret}` } }),
-    await door.call(path, undefined, { headers: { Authorization: `Basic ${btoa(`x:${door.secret}`)}` } }),
+    await client.ask(`${path}?token=${client.secret}`, bare),
+    await client.ask(`${path}?access_token=${client.secret}`, bare),
+    await client.call(path, { record_id: '1', token: client.secret, access_token: client.secret }, none),
+    await client.call(path, undefined, { headers: { Authorization: '', cookie: `token=${client.secret}` } }),
+    await client.call(path, undefined, { headers: { Authorization: `Basic ${btoa(`x:${client.secret}`)}` } }),
   ];
   expect(elsewhere.map((one) => one.status)).toEqual(Array(5).fill(401));
-  expect((await door.call(path)).status).toBe(202);
+  expect((await client.call(path)).status).toBe(202);
 });
 
 test('latest | what runs is what was published last, also of a run that waits for its turn', async () => {
-  const { id, path } = await door.hook({
+  const { id, path } = await client.hook({
     collection: 'orders',
     steps: [{ id: 'read', type: 'read-record', fields: ['nothing'] }],
   });
-  const known = (await door.store.workflows.find(id))!;
+  const known = (await client.store.workflows.find(id))!;
   const wish = { ...known, concurrency: null, definition: JSON.stringify({ name: known.name, ...reading }) };
-  await door.store.workflows.publish({ ...wish, by: 1, of: { id, since: 1 } });
-  const { json } = await door.call(path, { record_id: '3' });
+  await client.store.workflows.publish({ ...wish, by: 1, of: { id, since: 1 } });
+  const { json } = await client.call(path, { record_id: '3' });
   expect((await ended(json?.runId)).state).toBe('succeeded');
 });
 
 test('latest | the run uses the latest active workflow of the target rendering; there is no published/draft distinction', async () => {
-  const { id, path } = await door.hook();
-  const known = (await door.store.workflows.find(id))!;
+  const { id, path } = await client.hook();
+  const known = (await client.store.workflows.find(id))!;
   const wish = { ...known, concurrency: null, definition: JSON.stringify({ name: known.name, ...waiting }) };
-  await door.store.workflows.publish({ ...wish, by: 1, of: { id, since: 1 } });
-  const { json } = await door.call(path);
-  const run = await door.ask(`${runsPath}/${json?.runId}`, { secret: door.secret });
-  expect([run.json?.version, await door.pathOf(id)]).toEqual([2, path]);
+  await client.store.workflows.publish({ ...wish, by: 1, of: { id, since: 1 } });
+  const { json } = await client.call(path);
+  const run = await client.ask(`${runsPath}/${json?.runId}`, { secret: client.secret });
+  expect([run.json?.version, await client.pathOf(id)]).toEqual([2, path]);
 });
 
 test('record_id | string | yes | record to run on; composite primary keys are given in packed form', async () => {
-  const { path } = await door.hook();
+  const { path } = await client.hook();
   const refused = [];
   for (const body of [{}, { record_id: 7 }, { record_id: null }, { record_id: '' }]) {
-    refused.push((await door.call(path, body)).status);
+    refused.push((await client.call(path, body)).status);
   }
   expect(refused).toEqual([400, 400, 400, 400]);
   for (const body of [{}, { record_id: 7 }, { record_id: ['1'] }, { recordId: '1' }])
-    expect((await door.call(path, body)).json?.message).toContain('record_id');
-  expect((await door.call(path, { record_id: 'x'.repeat(401) })).status).toBe(400);
-  const { json } = await door.call(path, { record_id: '12|a\\|b' });
-  expect((await door.store.runs.find(String(json?.runId)))?.recordId).toBe('12|a\\|b');
+    expect((await client.call(path, body)).json?.message).toContain('record_id');
+  expect((await client.call(path, { record_id: 'x'.repeat(401) })).status).toBe(400);
+  const { json } = await client.call(path, { record_id: '12|a\\|b' });
+  expect((await client.store.runs.find(String(json?.runId)))?.recordId).toBe('12|a\\|b');
   // A record with a composite key is found only by its whole key.
-  const items = await door.hook({
+  const items = await client.hook({
     ...reading,
     collection: 'order_items',
     steps: [{ ...reading.steps[0], fields: ['order_id'] }],
   });
-  const database = { dialect: 'sqlite', url: door.database, drop: async () => {} } as const;
+  const database = { dialect: 'sqlite', url: client.database, drop: async () => {} } as const;
   const [line] = await askSql(database, 'SELECT order_id, product_id FROM order_items LIMIT 1');
   const states = [];
   for (const record_id of [Object.values(line!).join('|'), '1|99999999', '1']) {
-    const { json: made } = await door.call(items.path, { record_id });
+    const { json: made } = await client.call(items.path, { record_id });
     states.push((await ended(made?.runId)).state);
   }
   expect(states).toEqual(['succeeded', 'failed', 'failed']);
@@ -111,16 +111,16 @@ test('record_id | string | yes | record to run on; composite primary keys are gi
 
 test('record_id | a composite one leads the run to its record; 202 | before the run is over, which is the one of that id', async () => {
   const sql = "SELECT order_id || '|' || product_id AS id FROM order_items ORDER BY order_id DESC, product_id LIMIT 2";
-  const [line, other] = (await askSql({ dialect: 'sqlite', url: door.database, drop: async () => {} }, sql)).map(
+  const [line, other] = (await askSql({ dialect: 'sqlite', url: client.database, drop: async () => {} }, sql)).map(
     ({ id }) => id,
   );
-  const { path } = await door.hook({
+  const { path } = await client.hook({
     ...reading,
     collection: 'order_items',
     steps: [{ id: 'read', type: 'read-record', fields: ['quantity'] }],
   });
   const runs = [];
-  for (const record_id of [line, other, `${line}|1`]) runs.push((await door.call(path, { record_id })).json?.runId);
+  for (const record_id of [line, other, `${line}|1`]) runs.push((await client.call(path, { record_id })).json?.runId);
   const states = [];
   for (const id of runs) states.push([(await ended(id)).state, (await ended(id)).recordId]);
   expect(states).toEqual([
@@ -131,91 +131,91 @@ test('record_id | a composite one leads the run to its record; 202 | before the 
 });
 
 test('unknown fields | are ignored', async () => {
-  const { path } = await door.hook();
-  expect((await door.call(path, { record_id: '1', recordId: 3, more: { deep: [1] } })).status).toBe(202);
+  const { path } = await client.hook();
+  expect((await client.call(path, { record_id: '1', recordId: 3, more: { deep: [1] } })).status).toBe(202);
 });
 
 test('not verified | the record_id at creation: a missing record still yields a created run, which fails at its first data step', async () => {
-  const { path } = await door.hook(reading);
-  const { status, json } = await door.call(path, { record_id: '999999' });
+  const { path } = await client.hook(reading);
+  const { status, json } = await client.call(path, { record_id: '999999' });
   expect(status).toBe(202);
   const run = await ended(json?.runId);
   expect([run.state, (run.failure as { code: string } | undefined)?.code]).toEqual(['failed', 'RECORD_NOT_FOUND']);
-  const { json: good } = await door.call(path, { record_id: '1' });
+  const { json: good } = await client.call(path, { record_id: '1' });
   expect((await ended(good?.runId)).state).toBe('succeeded');
 });
 
 test('202 | Accepted with body `{ runId: <run_id> }` (string); the run is created and queued, and the response returns at once', async () => {
-  const { path } = await door.hook();
-  const { status, json } = await door.call(path);
+  const { path } = await client.hook();
+  const { status, json } = await client.call(path);
   expect([status, json]).toEqual([202, { runId: expect.stringMatching(uuid) }]);
 });
 
 test('409 | not for another record, not for another workflow, and not once the run is over', async () => {
-  const [one, other] = [await door.hook(reading), await door.hook()];
-  const first = await door.call(one.path, { record_id: '5' });
+  const [one, other] = [await client.hook(reading), await client.hook()];
+  const first = await client.call(one.path, { record_id: '5' });
   await ended(first.json?.runId);
-  const statuses = [(await door.call(one.path, { record_id: '5' })).status];
+  const statuses = [(await client.call(one.path, { record_id: '5' })).status];
   for (const [path, record_id] of [
     [other.path, '5'],
     [other.path, '6'],
     [other.path, '5'],
   ] as const)
-    statuses.push((await door.call(path, { record_id })).status);
+    statuses.push((await client.call(path, { record_id })).status);
   expect([first.status, ...statuses]).toEqual([202, 202, 202, 202, 409]);
 });
 
 test('409 | a run of the same workflow is already ongoing on the record: body `{ error: <message> }`; no run is started or resumed', async () => {
-  const { id, path } = await door.hook();
-  const { json: first } = await door.call(path);
-  const { status, json } = await door.call(path);
+  const { id, path } = await client.hook();
+  const { json: first } = await client.call(path);
+  const { status, json } = await client.call(path);
   expect([status, json?.error]).toEqual([409, json?.message]);
   expect(json?.error).toMatch(/^A run of this workflow on this record is not over/);
-  const { json: listed } = await door.ask(`${runsPath}?workflowId=${id}`, { secret: door.secret });
+  const { json: listed } = await client.ask(`${runsPath}?workflowId=${id}`, { secret: client.secret });
   expect(((listed?.data ?? []) as { id: string }[]).map((run) => run.id)).toEqual([first?.runId]);
 });
 
 test("the token's user | the run reads and writes data as him; attributed to that user in the activity log", async () => {
-  await door.addUser({ email: 'tom@example.com', level: 'user', role: 'Administrator' });
-  const tom = (await door.store.identity.findUserByEmail('tom@example.com'))!;
-  const { secret } = await door.make(['workflows:trigger'], { email: tom.email });
-  const { id, path } = await door.hook(reading);
-  const { json } = await door.call(path, { record_id: '2' }, { secret });
+  await client.addUser({ email: 'tom@example.com', level: 'user', role: 'Administrator' });
+  const tom = (await client.store.identity.findUserByEmail('tom@example.com'))!;
+  const { secret } = await client.make(['workflows:trigger'], { email: tom.email });
+  const { id, path } = await client.hook(reading);
+  const { json } = await client.call(path, { record_id: '2' }, { secret });
   const run = await ended(json?.runId);
   expect([run.state, run.userId]).toEqual(['succeeded', tom.id]);
-  expect((await door.store.runs.find(String(json?.runId)))?.origin).toBe('webhook');
-  await door.store.activity.flush();
-  const entries = await door.store.activity.search({ limit: 20, userId: tom.id });
+  expect((await client.store.runs.find(String(json?.runId)))?.origin).toBe('webhook');
+  await client.store.activity.flush();
+  const entries = await client.store.activity.search({ limit: 20, userId: tom.id });
   const own = entries.filter(({ workflow }) => workflow?.runId === json?.runId);
   expect(own.map(({ action }) => action)).toContain('triggerWorkflow');
   expect(own.find(({ action }) => action === 'triggerWorkflow')?.clientName).toMatch(/^token way \d+$/);
   expect(own.every(({ userId, recordIds = ['2'] }) => userId === tom.id && recordIds[0] === '2')).toBe(true);
-  expect((await door.store.workflows.find(id))?.id).toBe(id);
+  expect((await client.store.workflows.find(id))?.id).toBe(id);
 });
 
 test('authority | no other credential starts a run, in its place or beside it; what is refused starts nothing', async () => {
-  const { id, path } = await door.hook();
-  const { secret: mcp } = await door.make(['mcp:read', 'mcp:write', 'mcp:action']);
-  const { secret: expired } = await door.make(['all'], { expiresAt: Date.now() + 500 });
+  const { id, path } = await client.hook();
+  const { secret: mcp } = await client.make(['mcp:read', 'mcp:write', 'mcp:action']);
+  const { secret: expired } = await client.make(['all'], { expiresAt: Date.now() + 500 });
   await new Promise((resolve) => setTimeout(resolve, 510));
   const seen = [];
-  for (const secret of [mcp, expired, `${door.secret}x`, door.secret.slice(4), 'x'.repeat(5000)])
-    seen.push((await door.call(path, undefined, { secret })).status);
+  for (const secret of [mcp, expired, `${client.secret}x`, client.secret.slice(4), 'x'.repeat(5000)])
+    seen.push((await client.call(path, undefined, { secret })).status);
   for (const headers of [
-    { Authorization: `Bearer ${door.secret}, Bearer ${mcp}` },
-    { Authorization: `Token ${door.secret}` },
-    { Authorization: '', 'X-Api-Key': door.secret },
+    { Authorization: `Bearer ${client.secret}, Bearer ${mcp}` },
+    { Authorization: `Token ${client.secret}` },
+    { Authorization: '', 'X-Api-Key': client.secret },
   ])
-    seen.push((await door.call(path, undefined, { headers })).status);
+    seen.push((await client.call(path, undefined, { headers })).status);
   expect(seen).toEqual(Array(8).fill(401));
-  expect(await door.store.runs.list({ workflowId: id, limit: 5 })).toEqual([]);
+  expect(await client.store.runs.list({ workflowId: id, limit: 5 })).toEqual([]);
 });
 
 test('record_id, unknown fields, 202 | 1 to 400 characters of any kind, kept to the letter; other members of any type; a Content-Type of any kind', async () => {
-  const { path } = await door.hook();
+  const { path } = await client.hook();
   const ids = ['0', 'x'.repeat(400), ' a ', 'é\u{1F600}', '1|2|3', '{"a":1}', "' OR 1=1", '-1', 'null'];
   for (const record_id of ids) {
-    const { status, json, headers } = await door.call(path, {
+    const { status, json, headers } = await client.call(path, {
       record_id,
       workflow: 'x',
       runId: 1,
@@ -227,7 +227,7 @@ test('record_id, unknown fields, 202 | 1 to 400 characters of any kind, kept to 
       ['runId'],
       'application/json',
     ]);
-    expect((await door.store.runs.find(String(json?.runId)))?.recordId).toBe(record_id);
+    expect((await client.store.runs.find(String(json?.runId)))?.recordId).toBe(record_id);
   }
   const types = [];
   for (const [at, type] of [
@@ -235,7 +235,7 @@ test('record_id, unknown fields, 202 | 1 to 400 characters of any kind, kept to 
     'text/plain',
     'application/x-www-form-urlencoded',
   ].entries())
-    types.push((await door.call(path, { record_id: `t${at}` }, { headers: { 'Content-Type': type } })).status);
+    types.push((await client.call(path, { record_id: `t${at}` }, { headers: { 'Content-Type': type } })).status);
   expect(types).toEqual([202, 202, 202]);
   for (const body of [
     { record_id: true },
@@ -244,45 +244,45 @@ test('record_id, unknown fields, 202 | 1 to 400 characters of any kind, kept to 
     { 'record_id ': '1' },
     [{ record_id: '1' }],
   ])
-    expect((await door.call(path, body)).status, JSON.stringify(body)).toBe(400);
+    expect((await client.call(path, body)).status, JSON.stringify(body)).toBe(400);
 });
 
 test("the token's user, not verified | who may not see the record or the collection: the run is made, and fails; the log has them, the token and the run", async () => {
-  await door.addUser({ email: 'rob@example.com', level: 'user', role: 'Reader of orders' });
-  const rob = (await door.store.identity.findUserByEmail('rob@example.com'))!;
+  await client.addUser({ email: 'rob@example.com', level: 'user', role: 'Reader of orders' });
+  const rob = (await client.store.identity.findUserByEmail('rob@example.com'))!;
   const rights = { browse: true, read: true, edit: false, add: false, delete: false, export: false };
-  await door.store.permissions.setRole('Reader of orders', { orders: rights });
-  const { secret, token } = await door.make(['workflows:trigger'], { email: rob.email });
-  const { path } = await door.hook(reading);
+  await client.store.permissions.setRole('Reader of orders', { orders: rights });
+  const { secret, token } = await client.make(['workflows:trigger'], { email: rob.email });
+  const { path } = await client.hook(reading);
   const runs = [];
-  for (const record_id of ['2', '888888', 'no id']) runs.push((await door.call(path, { record_id }, { secret })).json?.runId);
+  for (const record_id of ['2', '888888', 'no id']) runs.push((await client.call(path, { record_id }, { secret })).json?.runId);
   const ends = [];
   for (const run of runs) ends.push([(await ended(run)).state, (await ended(run)).userId]);
   expect(ends).toEqual([['succeeded', rob.id], ['failed', rob.id], ['failed', rob.id]]);
-  await door.store.activity.flush();
-  const entries = await door.store.activity.search({ limit: 50, action: 'triggerWorkflow', userId: rob.id });
+  await client.store.activity.flush();
+  const entries = await client.store.activity.search({ limit: 50, action: 'triggerWorkflow', userId: rob.id });
   expect(entries.map(({ workflow, clientName, outcome, collection, team, type }) => [workflow?.runId, clientName, outcome, collection, team, type])).toEqual(
     runs.toReversed().map((run) => [run, `token ${token.name}`, 'completed', 'orders', 'Operations', 'write']),
   );
 }); // biome-ignore format: short
 
 test('409, latest | it is in the log as failed, and names the run; after another was published the run that is under way keeps its version', async () => {
-  const { id, path } = await door.hook();
-  const { json: first } = await door.call(path, { record_id: '77' });
-  const known = (await door.store.workflows.find(id))!;
+  const { id, path } = await client.hook();
+  const { json: first } = await client.call(path, { record_id: '77' });
+  const known = (await client.store.workflows.find(id))!;
   const wanted = { ...known, concurrency: null, definition: JSON.stringify({ name: known.name, ...waiting }) };
-  await door.store.workflows.publish({ ...wanted, by: 1, of: { id, since: 1 } });
-  const again = await door.call(path, { record_id: '77' });
-  const { json: next } = await door.call(path, { record_id: '78' });
+  await client.store.workflows.publish({ ...wanted, by: 1, of: { id, since: 1 } });
+  const again = await client.call(path, { record_id: '77' });
+  const { json: next } = await client.call(path, { record_id: '78' });
   const versions = [];
   for (const run of [first, next])
-    versions.push((await door.ask(`${runsPath}/${run?.runId}`, { secret: door.secret })).json?.version);
+    versions.push((await client.ask(`${runsPath}/${run?.runId}`, { secret: client.secret })).json?.version);
   expect([again.status, Object.keys(again.json ?? {}).sort(), versions]).toEqual([
     409,
     ['code', 'error', 'message'],
     [1, 2],
   ]);
-  await door.store.activity.flush();
-  const [entry] = await door.store.activity.search({ limit: 1, action: 'triggerWorkflow', recordId: '77' });
+  await client.store.activity.flush();
+  const [entry] = await client.store.activity.search({ limit: 1, action: 'triggerWorkflow', recordId: '77' });
   expect([entry?.outcome, entry?.code]).toEqual(['failed', 'RUN_ONGOING']);
 });

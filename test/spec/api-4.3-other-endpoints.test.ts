@@ -1,29 +1,29 @@
 // The other endpoints of the public API (behaviour api 4.3).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NoteDoor, openNoteDoor } from '../api/note-door.ts';
+import { type NoteClient, openNoteClient } from '../api/note-client.ts';
 
-let door: NoteDoor;
+let client: NoteClient;
 beforeAll(async () => {
-  door = await openNoteDoor();
+  client = await openNoteClient();
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => client?.shop.stop());
 
 describe('other endpoints', () => {
   test('activity-logs | GET {base_url}/v1/project/{projectName}/environment/{environmentName}/activity-logs', async () => {
-    const note = await door.create({ title: 'About the first customer' });
+    const note = await client.create({ title: 'About the first customer' });
     const path = '/project/My%20project/environment/Production/activity-logs';
-    const { status, body } = await door.ask('GET', `${path}?action=createNote&limit=1`);
+    const { status, body } = await client.ask('GET', `${path}?action=createNote&limit=1`);
     expect([note.title, status, body.parameters, body.data.map(({ action, type }: never) => [action, type])]).toEqual([
       'About the first customer',
       200,
       { projectName: 'My project', environmentName: 'Production', limit: 1, action: 'createNote' },
       [['createNote', 'write']],
     ]);
-    await door.create({ title: 'Another', recordId: '2' });
-    const full = await door.ask('GET', `${path}?action=createNote&limit=2`);
-    const { email } = await door.shop.addUser({ email: 'bea@example.com', level: 'admin' });
+    await client.create({ title: 'Another', recordId: '2' });
+    const full = await client.ask('GET', `${path}?action=createNote&limit=2`);
+    const { email } = await client.shop.addUser({ email: 'bea@example.com', level: 'admin' });
     const about = async (query: string) =>
-      (await door.ask('GET', `${path}?action=createNote&${query}`)).body.data.length;
+      (await client.ask('GET', `${path}?action=createNote&${query}`)).body.data.length;
     expect([
       await about('userId=1'),
       await about('userEmail=ada@example.com&userId=1'),
@@ -33,22 +33,22 @@ describe('other endpoints', () => {
       await about('userEmail=ada@example.com&userId=2'),
     ]).toEqual([2, 2, 0, 0, 0, 0]);
     expect([full.body.data.length, full.body.hasMore, full.body.nextCursor]).toEqual([2, false, undefined]);
-    const both = await door.ask('GET', `${path}?action=createNote`);
-    const reader = await door.secret(['notes:read']);
+    const both = await client.ask('GET', `${path}?action=createNote`);
+    const reader = await client.secret(['notes:read']);
     expect([
       both.body.data.map(({ recordIds }: { recordIds: string[] }) => recordIds[0]),
       both.body.hasMore,
       both.body.parameters.limit,
-      (await door.ask('GET', `${path}?action=createNote&limit=1`)).body.hasMore,
-      (await door.ask('GET', `${path}?limit=101`)).status,
-      (await door.ask('GET', path, { secret: reader })).status,
-      (await door.ask('GET', path.replace('Production', 'production'))).status,
+      (await client.ask('GET', `${path}?action=createNote&limit=1`)).body.hasMore,
+      (await client.ask('GET', `${path}?limit=101`)).status,
+      (await client.ask('GET', path, { secret: reader })).status,
+      (await client.ask('GET', path.replace('Production', 'production'))).status,
     ]).toEqual([['2', '1'], false, 10, true, 400, 403, 404]);
   });
 
   test('admin-logs | GET {base_url}/v1/project/{projectName}/admin-logs', async () => {
-    await door.shop.addUser({ email: 'new@example.com' });
-    const { status, body } = await door.ask(
+    await client.shop.addUser({ email: 'new@example.com' });
+    const { status, body } = await client.ask(
       'GET',
       '/project/My%20project/admin-logs?type=add&resource=user-project&limit=1',
     );
@@ -57,13 +57,13 @@ describe('other endpoints', () => {
       { projectName: 'My project', limit: 1, type: 'add', resource: 'user-project' },
       'new@example.com',
     ]);
-    await door.shop.addUser({ email: 'newer@example.com' });
+    await client.shop.addUser({ email: 'newer@example.com' });
     const all = '/project/My%20project/admin-logs?type=add&resource=user-project';
-    const { body: both } = await door.ask('GET', `${all}&limit=2`);
-    const { body: first } = await door.ask('GET', `${all}&limit=1`);
-    const whole = (await door.ask('GET', `${all}&limit=100`)).body;
-    const full = (await door.ask('GET', `${all}&limit=${whole.data.length}`)).body;
-    const byHand = (await door.ask('GET', `${all}&initiator=identityProvider`)).body;
+    const { body: both } = await client.ask('GET', `${all}&limit=2`);
+    const { body: first } = await client.ask('GET', `${all}&limit=1`);
+    const whole = (await client.ask('GET', `${all}&limit=100`)).body;
+    const full = (await client.ask('GET', `${all}&limit=${whole.data.length}`)).body;
+    const byHand = (await client.ask('GET', `${all}&initiator=identityProvider`)).body;
     expect([first.hasMore, first.data.length, whole.hasMore, full.hasMore, full.data.length, byHand.data]).toEqual([
       true,
       1,
@@ -74,18 +74,18 @@ describe('other endpoints', () => {
     ]);
     expect([
       both.data.map(({ newValue }: { newValue: { user: { email: string } } }) => newValue.user.email),
-      (await door.ask('GET', all, { secret: await door.secret(['activity_logs:read']) })).status,
-      (await door.ask('GET', all.replace('My%20project', 'Other'))).status,
+      (await client.ask('GET', all, { secret: await client.secret(['activity_logs:read']) })).status,
+      (await client.ask('GET', all.replace('My%20project', 'Other'))).status,
     ]).toEqual([['newer@example.com', 'new@example.com'], 403, 404]);
   });
 
   test('create and update of notes (write scope exists): notes', async () => {
-    const secret = await door.secret(['notes:write']);
-    const reader = await door.secret(['notes:read']);
+    const secret = await client.secret(['notes:write']);
+    const reader = await client.secret(['notes:read']);
     const given = { title: 'A note', collectionName: 'customers', recordId: '1' };
-    const created = await door.ask('POST', '{notes}', { secret, body: given });
-    const renamed = await door.ask('PATCH', `{notes}/${created.body.id}`, { secret, body: { title: 'Another' } });
-    const refused = await door.ask('POST', '{notes}', { secret: reader, body: given });
+    const created = await client.ask('POST', '{notes}', { secret, body: given });
+    const renamed = await client.ask('PATCH', `{notes}/${created.body.id}`, { secret, body: { title: 'Another' } });
+    const refused = await client.ask('POST', '{notes}', { secret: reader, body: given });
     const wrong = [];
     for (const body of [
       { ...given, title: '' },
@@ -94,9 +94,9 @@ describe('other endpoints', () => {
       { ...given, more: 1 },
       '{',
     ])
-      wrong.push((await door.ask('POST', '{notes}', { secret, body })).status);
-    const unseen = await door.ask('PATCH', '{notes}/999999', { secret, body: { title: 'x' } });
-    const readersChange = await door.ask('PATCH', `{notes}/${created.body.id}`, {
+      wrong.push((await client.ask('POST', '{notes}', { secret, body })).status);
+    const unseen = await client.ask('PATCH', '{notes}/999999', { secret, body: { title: 'x' } });
+    const readersChange = await client.ask('PATCH', `{notes}/${created.body.id}`, {
       secret: reader,
       body: { title: 'x' },
     });
@@ -105,15 +105,15 @@ describe('other endpoints', () => {
       404,
       403,
     ]);
-    expect((await door.ask('GET', '{notes}')).body.data[0]).toMatchObject({
+    expect((await client.ask('GET', '{notes}')).body.data[0]).toMatchObject({
       ...{ title: 'Another', recordId: '1', collection: { name: 'customers' } },
     });
     expect([created.status, renamed.status, renamed.body.title, refused.status]).toEqual([201, 200, 'Another', 403]);
   });
 
   test('activity-logs, admin-logs: each filter leaves what it says, pages follow one another, and what is no filter is refused', async () => {
-    const { activity, permissions, identity, members } = door.shop.store;
-    await door.shop.addUser({ email: 'sam@example.com', team: 'South', level: 'admin' });
+    const { activity, permissions, identity, members } = client.shop.store;
+    await client.shop.addUser({ email: 'sam@example.com', team: 'South', level: 'admin' });
     const sam = (await identity.findUserByEmail('sam@example.com'))!;
     const [ada, south] = [(await permissions.caller(1))!, (await permissions.caller(sam.id))!];
     const at = (minute: number) => Date.parse('2024-05-01T10:00:00Z') + minute * 60_000;
@@ -155,20 +155,20 @@ describe('other endpoints', () => {
       'createdAt.eq=2024-05-01T10:01:00Z': [read],
       'recordId=7&teamName=South': [other],
     };
-    for (const query of Object.keys(expected)) found[query] = times((await door.ask('GET', `${logs}&${query}`)).body.data);
+    for (const query of Object.keys(expected)) found[query] = times((await client.ask('GET', `${logs}&${query}`)).body.data);
     expect(found).toEqual(expected);
     const pages = async (path: string) => {
       const seen: string[] = [];
       let cursor: string | undefined;
       do {
-        const { body } = await door.ask('GET', `${path}&limit=1${cursor ? `&cursor=${cursor}` : ''}`);
+        const { body } = await client.ask('GET', `${path}&limit=1${cursor ? `&cursor=${cursor}` : ''}`);
         seen.push(...body.data.map(({ id }: { id: string }) => id));
         expect([body.hasMore, body.data.length, 'cursor' in body.parameters]).toEqual([body.nextCursor !== undefined, 1, false]);
         cursor = body.nextCursor;
       } while (cursor);
       return seen;
     };
-    const idsOf = async (path: string) => (await door.ask('GET', `${path}&limit=100`)).body.data.map(({ id }: { id: string }) => id);
+    const idsOf = async (path: string) => (await client.ask('GET', `${path}&limit=100`)).body.data.map(({ id }: { id: string }) => id);
     expect(await pages(logs)).toEqual(await idsOf(logs));
     const admin = '/project/My%20project/admin-logs?type=update&resource=user-project';
     // Changes of the same moment by two users.
@@ -176,9 +176,9 @@ describe('other endpoints', () => {
     for (const level of ['editor', 'user', 'developer', 'admin'] as const) await members.change(sam.id, { level }, 1);
     await members.change(sam.id, { lastName: 'S' }, sam.id);
     expect(await pages(admin)).toEqual(await idsOf(admin));
-    const count = async (query: string) => (await door.ask('GET', `${admin}&limit=100&${query}`)).body.data.length;
+    const count = async (query: string) => (await client.ask('GET', `${admin}&limit=100&${query}`)).body.data.length;
     const all = await count('');
-    const { knex } = door.tables();
+    const { knex } = client.tables();
     await knex('admin_logs').where({ id: Number((await idsOf(admin)).at(-1)) }).update({ at: at(0) });
     expect([
       ...[await count('userId=1'), await count('userId=999'), await count(`userId=${sam.id}`), await count('userEmail=sam@example.com')],
@@ -187,11 +187,11 @@ describe('other endpoints', () => {
     ]).toEqual([...[all - 1, 0, 1, 1], ...[0, all, 0], ...[1, all - 1, 0]]);
     for (const path of [logs, admin])
       for (const wrong of ['limit=0', 'limit=101', 'limit=1.5', 'userId=0', 'userId=x', 'userEmail=sam', 'createdAt.lt=soon', 'cursor=x', 'sort=id', 'type=delete', 'createdAt=2024-05-01'])
-        expect((await door.ask('GET', `${path.split('?')[0]}?${wrong}`)).status, `${path} ${wrong}`).toBe(400);
+        expect((await client.ask('GET', `${path.split('?')[0]}?${wrong}`)).status, `${path} ${wrong}`).toBe(400);
   }); // biome-ignore format: a table
 
   test('activity-logs, admin-logs: 1 to 100 entries, 10 where no limit is said', async () => {
-    const { activity, permissions, members } = door.shop.store;
+    const { activity, permissions, members } = client.shop.store;
     const { renderingId } = (await permissions.caller(1))!;
     for (let entry = 0; entry < 11; entry++) {
       activity.record({ userId: 1, renderingId, clientId: 'c', clientName: 'Many', action: 'list', type: 'read', outcome: 'completed', startedAt: entry, durationMs: 0 });
@@ -204,7 +204,7 @@ describe('other endpoints', () => {
     const told = [];
     for (const path of [logs, admin])
       for (const limit of ['', '&limit=1', '&limit=100']) {
-        const { status, body } = await door.ask('GET', path + limit);
+        const { status, body } = await client.ask('GET', path + limit);
         told.push([status, body.parameters.limit, Math.min(body.data.length, 11), body.hasMore]);
       }
     const each = [[200, 10, 10, true], [200, 1, 1, true], [200, 100, 11, false]];
@@ -212,13 +212,13 @@ describe('other endpoints', () => {
   }); // biome-ignore format: short
 
   test('create and update of notes (write scope exists): notes: each member as it must be, and only those that there are', async () => {
-    const { id, messages } = await door.create({ content: 'x' });
+    const { id, messages } = await client.create({ content: 'x' });
     const given = { title: 'A note', collectionName: 'customers', recordId: '1' };
     const create = [{ ...given, recordId: '' }, { ...given, recordId: 1 }, { ...given, title: ' ' }, { ...given, title: 'x'.repeat(256) }, { ...given, content: '' }, { ...given, content: null }, { ...given, collectionName: '' }, { ...given, collectionName: 'Customers' }, [], 'null', ''];
     const change = [{}, { title: '' }, { title: null }, { archived: 'true' }, { archived: null }, { recordId: '2' }, { titel: 'x' }, []];
     const statuses = async (method: string, path: string, bodies: readonly unknown[]) => {
       const seen = new Set<number>();
-      for (const body of bodies) seen.add((await door.ask(method, path, { body })).status);
+      for (const body of bodies) seen.add((await client.ask(method, path, { body })).status);
       return [...seen];
     };
     expect([
@@ -227,51 +227,51 @@ describe('other endpoints', () => {
       await statuses('POST', `{notes}/${id}/messages`, [{}, { content: '' }, { content: 1 }, { content: 'x', user: 1 }]),
       await statuses('PATCH', `{notes}/${id}/messages/${messages[0].id}`, [{}, { content: '<script>1</script>' }]),
       await statuses('PATCH', `{notes}/${id}/messages/999999`, [{ content: 'y' }]),
-      (await door.ask('POST', '{notes}', { body: { ...given, recordId: '99999999' } })).status,
-      (await door.ask('POST', '{notes}', { body: { ...given, title: 'x'.repeat(255) } })).status,
-      (await door.ask('GET', `{notes}/${id}`)).body.messages.length,
-      (await door.ask('GET', '{notes}/0')).status,
-      (await door.ask('GET', '{notes}/x')).status,
-      (await door.ask('DELETE', `{notes}/${id}`)).status,
+      (await client.ask('POST', '{notes}', { body: { ...given, recordId: '99999999' } })).status,
+      (await client.ask('POST', '{notes}', { body: { ...given, title: 'x'.repeat(255) } })).status,
+      (await client.ask('GET', `{notes}/${id}`)).body.messages.length,
+      (await client.ask('GET', '{notes}/0')).status,
+      (await client.ask('GET', '{notes}/x')).status,
+      (await client.ask('DELETE', `{notes}/${id}`)).status,
     ]).toEqual([[400], [400], [400], [400], [404], 404, 201, 1, 404, 400, 405]);
   }); // biome-ignore format: short
 
   test('activity-logs, admin-logs, notes: the Admin role at the call, other methods, HEAD, and what is echoed', async () => {
-    const { email } = await door.shop.addUser({ email: 'dev@example.com', level: 'developer' });
-    const [secret, none] = [await door.secret(['all'], email), await door.secret(['workflows:trigger'])];
+    const { email } = await client.shop.addUser({ email: 'dev@example.com', level: 'developer' });
+    const [secret, none] = [await client.secret(['all'], email), await client.secret(['workflows:trigger'])];
     const environment = '/project/My%20project/environment/Production';
     const lists = [`${environment}/activity-logs`, '/project/My%20project/admin-logs', `${environment}/notes`];
     for (const path of lists) {
       const seen = [];
       for (const one of path.endsWith('logs') ? [path, `${path}/export`] : [path])
-        for (const sent of [secret, none]) seen.push((await door.ask('GET', one, { secret: sent })).status);
-      for (const method of ['PUT', 'DELETE', 'PATCH']) seen.push((await door.ask(method, path)).status);
+        for (const sent of [secret, none]) seen.push((await client.ask('GET', one, { secret: sent })).status);
+      for (const method of ['PUT', 'DELETE', 'PATCH']) seen.push((await client.ask(method, path)).status);
       expect([path, new Set(seen)]).toEqual([path, new Set([403, 405])]);
-      expect(await door.ask('HEAD', path)).toEqual({ status: 200, body: undefined });
+      expect(await client.ask('HEAD', path)).toEqual({ status: 200, body: undefined });
     }
     for (const [path, query] of [
       [lists[0], 'details=true&userId=1&type=write&outcome=completed&createdAt.gte=2020-01-01'],
       [lists[1], 'userId=1&type=update&initiator=administrator&resource=team&createdAt.gte=2020-01-01'],
     ] as const) {
-      const { parameters } = (await door.ask('GET', `${path}?${query}`)).body;
+      const { parameters } = (await client.ask('GET', `${path}?${query}`)).body;
       expect(parameters).toMatchObject({ ...Object.fromEntries(new URLSearchParams(query)), userId: 1, limit: 10 });
     }
   });
 
   test('create and update of notes (write scope exists): notes: a message is edited by its author and by an administrator; a note that is full or gone; both in the activity log', async () => {
-    const { email } = await door.shop.addUser({ email: 'ann@example.com', level: 'admin' });
-    const secret = await door.secret(['notes:write'], email);
-    const note = await door.create({ content: 'hers', title: 'Shared' }, secret);
+    const { email } = await client.shop.addUser({ email: 'ann@example.com', level: 'admin' });
+    const secret = await client.secret(['notes:write'], email);
+    const note = await client.create({ content: 'hers', title: 'Shared' }, secret);
     const path = `{notes}/${note.id}/messages/${note.messages[0].id}`;
-    const other = await door.create({ content: 'x' });
+    const other = await client.create({ content: 'x' });
     const answers = [
-      await door.ask('PATCH', path, { body: { content: 'of Ada' } }),
-      await door.ask('PATCH', path, { secret, body: { content: 'of Ann' } }),
-      await door.ask('PATCH', `{notes}/${other.id}/messages/${note.messages[0].id}`, {
+      await client.ask('PATCH', path, { body: { content: 'of Ada' } }),
+      await client.ask('PATCH', path, { secret, body: { content: 'of Ann' } }),
+      await client.ask('PATCH', `{notes}/${other.id}/messages/${note.messages[0].id}`, {
         body: { content: 'of another' },
       }),
-      await door.ask('PATCH', `{notes}/${note.id}`, { body: { archived: true, title: 'Both' } }),
-      await door.ask('POST', '{notes}/999999/messages', { body: { content: 'x' } }),
+      await client.ask('PATCH', `{notes}/${note.id}`, { body: { archived: true, title: 'Both' } }),
+      await client.ask('POST', '{notes}/999999/messages', { body: { content: 'x' } }),
     ];
     const seen = answers.map(({ status, body }) => [status, body.messages?.[0].content]);
     expect(seen).toEqual([
@@ -285,9 +285,9 @@ describe('other endpoints', () => {
       'Both',
       true,
     ]);
-    await door.shop.store.activity.flush();
+    await client.shop.store.activity.flush();
     const { data } = (
-      await door.ask('GET', '/project/My%20project/environment/Production/activity-logs?limit=4&type=write')
+      await client.ask('GET', '/project/My%20project/environment/Production/activity-logs?limit=4&type=write')
     ).body;
     expect(data.map(({ action, user }: { action: string; user: { email: string } }) => [action, user.email])).toEqual(
       [
@@ -300,17 +300,17 @@ describe('other endpoints', () => {
   });
 
   test('activity-logs, admin-logs, notes: a cursor is taken as it was given and for its own list; the limit may be another', async () => {
-    for (const title of ['1', '2', '3']) await door.create({ title });
-    for (const email of ['u1@example.com', 'u2@example.com', 'u3@example.com']) await door.shop.addUser({ email });
-    await door.shop.store.activity.flush();
+    for (const title of ['1', '2', '3']) await client.create({ title });
+    for (const email of ['u1@example.com', 'u2@example.com', 'u3@example.com']) await client.shop.addUser({ email });
+    await client.shop.store.activity.flush();
     const environment = '/project/My%20project/environment/Production';
     const lists = [`${environment}/notes`, `${environment}/activity-logs`, '/project/My%20project/admin-logs'];
     const cursors: string[] = [];
-    for (const list of lists) cursors.push((await door.ask('GET', `${list}?limit=1`)).body.nextCursor);
+    for (const list of lists) cursors.push((await client.ask('GET', `${list}?limit=1`)).body.nextCursor);
     for (const [at, list] of lists.entries()) {
       const cursor = cursors[at]!;
       const code = async (sent: string, more = '') =>
-        (await door.ask('GET', `${list}?limit=2&cursor=${encodeURIComponent(sent)}${more}`)).body.code;
+        (await client.ask('GET', `${list}?limit=2&cursor=${encodeURIComponent(sent)}${more}`)).body.code;
       const changed = Buffer.from(cursor, 'base64url').toString();
       const encode = (text: string) => Buffer.from(text).toString('base64url');
       const wrong = [

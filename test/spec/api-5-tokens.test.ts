@@ -2,17 +2,17 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { type NoteDoor, notesPath, openNoteDoor } from '../api/note-door.ts';
+import { type NoteClient, notesPath, openNoteClient } from '../api/note-client.ts';
 import { createBrowser } from '../oauth/flow.ts';
 import { goThrough, openUpstream } from '../oauth/upstream.ts';
 
 let late = 0;
-let door: NoteDoor;
+let client: NoteClient;
 beforeAll(async () => {
-  door = await openNoteDoor({ app: { clock: { ...systemClock, now: () => Date.now() + late } } });
-  await door.shop.addUser({ email: 'eve@example.com', level: 'editor' });
+  client = await openNoteClient({ app: { clock: { ...systemClock, now: () => Date.now() + late } } });
+  await client.shop.addUser({ email: 'eve@example.com', level: 'editor' });
 });
-afterAll(() => door?.shop.stop());
+afterAll(() => client?.shop.stop());
 
 const note = { title: 'A note', collectionName: 'customers', recordId: '1' };
 const tokens = '/project/My%20project/tokens';
@@ -21,21 +21,21 @@ const adminLogs = '/project/My%20project/admin-logs';
 
 /** The statuses of: list notes, create a note, activity log, admin log, list tokens. */
 async function statuses(scopes: readonly string[], email?: string) {
-  const secret = await door.secret(scopes, email);
+  const secret = await client.secret(scopes, email);
   const asked = [
-    await door.ask('GET', '{notes}', { secret }),
-    await door.ask('POST', '{notes}', { secret, body: note }),
-    await door.ask('GET', activity, { secret }),
-    await door.ask('GET', adminLogs, { secret }),
-    await door.ask('GET', tokens, { secret }),
+    await client.ask('GET', '{notes}', { secret }),
+    await client.ask('POST', '{notes}', { secret, body: note }),
+    await client.ask('GET', activity, { secret }),
+    await client.ask('GET', adminLogs, { secret }),
+    await client.ask('GET', tokens, { secret }),
   ];
   return asked.map(({ status }) => status);
 }
 
 test('Bearer | every request carries `Authorization: Bearer <APPLICATION_TOKEN>`', async () => {
-  const secret = await door.secret(['all']);
+  const secret = await client.secret(['all']);
   const ask = async (headers: Record<string, string>, query = '') =>
-    (await fetch(`${door.shop.address}/v1/token${query}`, { headers })).status;
+    (await fetch(`${client.shop.address}/v1/token${query}`, { headers })).status;
   expect([
     await ask({ authorization: `Bearer ${secret}` }),
     await ask({}),
@@ -47,10 +47,10 @@ test('Bearer | every request carries `Authorization: Bearer <APPLICATION_TOKEN>`
 });
 
 test('Admin role | the generating user must have it; tokens of non-admin users cannot use the notes endpoint', async () => {
-  const { identity, members } = door.shop.store;
-  const secret = await door.secret(['all'], 'eve@example.com');
+  const { identity, members } = client.shop.store;
+  const secret = await client.secret(['all'], 'eve@example.com');
   const { id } = (await identity.findUserByEmail('eve@example.com'))!;
-  const ask = async () => (await door.ask('GET', '{notes}', { secret })).status;
+  const ask = async () => (await client.ask('GET', '{notes}', { secret })).status;
   const seen = [await ask()];
   await members.change(id, { level: 'admin' });
   seen.push(await ask());
@@ -63,7 +63,7 @@ test('SSO | when the project uses it, the token must be generated while logged i
   const upstream = await openUpstream();
   onTestFinished(() => upstream.stop());
   // Password sign-in stays enabled, to open a session that must not create a token.
-  const other = await openNoteDoor({ env: { ...upstream.env, SERVICE_SSO_PASSWORDS: 'true' } });
+  const other = await openNoteClient({ env: { ...upstream.env, SERVICE_SSO_PASSWORDS: 'true' } });
   onTestFinished(() => other.shop.stop());
   const at = (page: string) => other.shop.consoleUrl + page;
   upstream.start([at('/sso/callback')]);
@@ -86,56 +86,56 @@ test('SSO | when the project uses it, the token must be generated while logged i
 });
 
 test('revoked | at any time; takes effect immediately, and calls then return 401', async () => {
-  const { store, account } = door.shop;
+  const { store, account } = client.shop;
   const user = (await store.identity.findUserByEmail(account.email))!;
   const { token, secret } = await store.tokens.create({ userId: user.id, name: 'gone', scopes: ['notes:read'] });
-  const before = (await door.ask('GET', '{notes}', { secret })).status;
-  const gone = await door.ask('DELETE', `${tokens}/${token.id}`);
-  expect([before, gone.status, (await door.ask('GET', '{notes}', { secret })).status]).toEqual([200, 204, 401]);
+  const before = (await client.ask('GET', '{notes}', { secret })).status;
+  const gone = await client.ask('DELETE', `${tokens}/${token.id}`);
+  expect([before, gone.status, (await client.ask('GET', '{notes}', { secret })).status]).toEqual([200, 204, 401]);
   // A second deletion returns 404, and an unknown or invalid id an error.
   const others = [];
   for (const id of [token.id, 999_999, 0, 'x', '1.5', `${token.id}x`, 9_999_999_999])
-    others.push((await door.ask('DELETE', `${tokens}/${id}`)).status);
+    others.push((await client.ask('DELETE', `${tokens}/${id}`)).status);
   expect(others).toEqual([404, 404, 400, 400, 400, 400, 404]);
 });
 
 test('expire | a token can', async () => {
-  const { store, account } = door.shop;
+  const { store, account } = client.shop;
   const user = (await store.identity.findUserByEmail(account.email))!;
   const asked = { userId: user.id, name: 'short', scopes: ['notes:read'], expiresAt: Date.now() + 30_000 };
   const { secret } = await store.tokens.create(asked);
-  const before = (await door.ask('GET', '{notes}', { secret })).status;
+  const before = (await client.ask('GET', '{notes}', { secret })).status;
   late = 31_000;
-  const after = (await door.ask('GET', '{notes}', { secret })).status;
+  const after = (await client.ask('GET', '{notes}', { secret })).status;
   late = 0;
   expect([before, after]).toEqual([200, 401]);
 });
 
 test('read-only | view activity logs, admin logs, notes', async () => {
-  const secret = await door.secret(['activity_logs:read', 'admin_logs:read', 'notes:read']);
-  const { body } = await door.ask('GET', '/token', { secret });
+  const secret = await client.secret(['activity_logs:read', 'admin_logs:read', 'notes:read']);
+  const { body } = await client.ask('GET', '/token', { secret });
   expect([body.level, await statuses(body.scopes)]).toEqual(['read-only', [200, 403, 200, 200, 403]]);
 });
 
 test('read-write | also create and update notes', async () => {
-  const secret = await door.secret(['notes:read', 'notes:write']);
-  const { body } = await door.ask('GET', '/token', { secret });
-  const made = await door.ask('POST', '{notes}', { secret, body: note });
+  const secret = await client.secret(['notes:read', 'notes:write']);
+  const { body } = await client.ask('GET', '/token', { secret });
+  const made = await client.ask('POST', '{notes}', { secret, body: note });
   const path = `{notes}/${made.body.id}`;
-  const changed = await door.ask('PATCH', path, { secret, body: { title: 'Another' } });
+  const changed = await client.ask('PATCH', path, { secret, body: { title: 'Another' } });
   expect([body.level, made.status, changed.status, changed.body.title]).toEqual(['read-write', 201, 200, 'Another']);
 });
 
 test('read-only, read-write | notes:read, notes:write, all: every write of a note needs the writing scope, every read the reading one', async () => {
-  const { id, messages } = await door.create({ content: 'first' });
+  const { id, messages } = await client.create({ content: 'first' });
   const asked = async (scopes: readonly string[]) => {
-    const secret = await door.secret(scopes);
+    const secret = await client.secret(scopes);
     const about = `{notes}/${id}`;
     const answers = [
-      await door.ask('GET', about, { secret }),
-      await door.ask('PATCH', about, { secret, body: { title: 'Another' } }),
-      await door.ask('POST', `${about}/messages`, { secret, body: { content: 'more' } }),
-      await door.ask('PATCH', `${about}/messages/${messages[0].id}`, { secret, body: { content: 'changed' } }),
+      await client.ask('GET', about, { secret }),
+      await client.ask('PATCH', about, { secret, body: { title: 'Another' } }),
+      await client.ask('POST', `${about}/messages`, { secret, body: { content: 'more' } }),
+      await client.ask('PATCH', `${about}/messages/${messages[0].id}`, { secret, body: { content: 'changed' } }),
     ];
     return answers.map(({ status }) => status);
   };
@@ -148,23 +148,23 @@ test('read-only, read-write | notes:read, notes:write, all: every write of a not
 }); // biome-ignore format: short
 
 test('Bearer | the scheme in any case, the token to the letter; revoked | no other token, whose ever it is', async () => {
-  const { store, account } = door.shop;
+  const { store, account } = client.shop;
   const user = (await store.identity.findUserByEmail(account.email))!;
   const make = (name: string) => store.tokens.create({ userId: user.id, name, scopes: ['notes:read'] });
   const [one, other] = [await make('one'), await make('other')];
   const ask = async (authorization: string) =>
-    (await fetch(`${door.shop.address}/v1/token`, { headers: { authorization } })).status;
+    (await fetch(`${client.shop.address}/v1/token`, { headers: { authorization } })).status;
   const seen = [await ask(`bearer ${one.secret}`), await ask(`Bearer ${one.secret.toUpperCase()}`), await ask(`Bearer ${one.secret}x`), await ask(`Bearer ${one.secret.slice(0, -1)}`)];
-  await door.ask('DELETE', `${tokens}/${one.token.id}`);
+  await client.ask('DELETE', `${tokens}/${one.token.id}`);
   expect([...seen, await ask(`Bearer ${one.secret}`), await ask(`Bearer ${other.secret}`)]).toEqual([200, 401, 401, 401, 401, 200]);
 }); // biome-ignore format: short
 
 test('expire | at its very moment; Admin role | also for writing notes and for the admin log', async () => {
-  const { store, account } = door.shop;
+  const { store, account } = client.shop;
   const user = (await store.identity.findUserByEmail(account.email))!;
   const expiresAt = Date.now() + 3_600_000;
   const { secret } = await store.tokens.create({ userId: user.id, name: 'hour', scopes: ['all'], expiresAt });
-  const ask = async () => (await door.ask('GET', '/token', { secret })).status;
+  const ask = async () => (await client.ask('GET', '/token', { secret })).status;
   late = expiresAt - Date.now() - 2000;
   const seen = [await ask()];
   late = expiresAt - Date.now();
@@ -193,21 +193,21 @@ test('read-only, read-write | what the scopes of a token come to, and what the o
   const levels: Record<string, string> = {};
   const reading = ['activity_logs:read', 'admin_logs:read', 'notes:read'];
   for (const scopes of [...reading.map((one) => [one]), reading, ['notes:write'], ['workflows:trigger'], ['all'], ['notes:read', 'workflows:trigger']])
-    levels[scopes.join(' ')] = (await door.ask('GET', '/token', { secret: await door.secret(scopes) })).body.level;
+    levels[scopes.join(' ')] = (await client.ask('GET', '/token', { secret: await client.secret(scopes) })).body.level;
   expect(levels).toEqual({
     ...Object.fromEntries([...reading, reading.join(' ')].map((one) => [one, 'read-only'])),
     ...Object.fromEntries(['notes:write', 'workflows:trigger', 'all', 'notes:read workflows:trigger'].map((one) => [one, 'read-write'])),
   });
-  const secret = await door.secret(['all', 'notes:read']);
-  const { secret: theirs } = await door.shop.store.tokens.create({ userId: 1, name: 'theirs', scopes: ['notes:read'] });
-  const asked = await Promise.all([door.ask('GET', tokens, { secret }), door.ask('GET', tokens, { secret: theirs }), door.ask('DELETE', `${tokens}/1`, { secret: theirs })]);
+  const secret = await client.secret(['all', 'notes:read']);
+  const { secret: theirs } = await client.shop.store.tokens.create({ userId: 1, name: 'theirs', scopes: ['notes:read'] });
+  const asked = await Promise.all([client.ask('GET', tokens, { secret }), client.ask('GET', tokens, { secret: theirs }), client.ask('DELETE', `${tokens}/1`, { secret: theirs })]);
   expect([asked.map(({ status }) => status), JSON.stringify(asked[0].body).includes('svc_')]).toEqual([[200, 403, 403], false]);
 }); // biome-ignore format: short
 
 test('Bearer | one header with one token, of 1 to 4096 characters, and it is said how it must be', async () => {
-  const secret = await door.secret(['all']);
+  const secret = await client.secret(['all']);
   const ask = async (authorization: string) => {
-    const response = await fetch(`${door.shop.address}/v1/token`, { headers: { authorization } });
+    const response = await fetch(`${client.shop.address}/v1/token`, { headers: { authorization } });
     return [response.status, ((await response.json()) as { message?: string }).message];
   };
   const form = expect.stringContaining('`Bearer <token>`');
@@ -230,14 +230,14 @@ test.each(scopes)('%s | alone, first and last of several: it gives the same, and
 }); // biome-ignore format: short
 
 test('Admin role, revoked, expire | at each endpoint, for each level, at the very next call', async () => {
-  const { store } = door.shop;
-  const { email } = await door.shop.addUser({ email: 'max@example.com', level: 'admin' });
+  const { store } = client.shop;
+  const { email } = await client.shop.addUser({ email: 'max@example.com', level: 'admin' });
   const { id } = (await store.identity.findUserByEmail(email))!;
   const asked = async (secret: string) => {
     const answers = [];
     for (const path of ['{notes}', activity, adminLogs, tokens, `${activity}/export?recordId=none`, `${adminLogs}/export?userId=999`])
-      answers.push((await fetch(`${door.shop.address}/v1${path.replace('{notes}', notesPath)}`, { headers: { authorization: `Bearer ${secret}` } })).status);
-    answers.push((await door.ask('POST', '{notes}', { secret, body: note })).status);
+      answers.push((await fetch(`${client.shop.address}/v1${path.replace('{notes}', notesPath)}`, { headers: { authorization: `Bearer ${secret}` } })).status);
+    answers.push((await client.ask('POST', '{notes}', { secret, body: note })).status);
     return new Set(answers);
   };
   const { token, secret } = await store.tokens.create({ userId: id, name: 'max', scopes: ['all'], expiresAt: Date.now() + 3_600_000 });
@@ -251,7 +251,7 @@ test('Admin role, revoked, expire | at each endpoint, for each level, at the ver
   expect(await asked(secret)).toEqual(new Set([401]));
   late = 0;
   expect(await asked(secret)).toEqual(new Set([200, 201]));
-  expect((await door.ask('DELETE', `${tokens}/${token.id}`, { secret })).status).toBe(204);
+  expect((await client.ask('DELETE', `${tokens}/${token.id}`, { secret })).status).toBe(204);
   expect(await asked(secret)).toEqual(new Set([401]));
   const again = await store.tokens.create({ userId: id, name: 'max', scopes: ['all'] });
   await store.identity.setDisabled(id, true);
@@ -259,10 +259,10 @@ test('Admin role, revoked, expire | at each endpoint, for each level, at the ver
 }); // biome-ignore format: short
 
 test('Admin role | asked again when the body has arrived: who loses it in between writes nothing', async () => {
-  const { store } = door.shop;
-  const { email } = await door.shop.addUser({ email: 'ray@example.com', level: 'admin' });
+  const { store } = client.shop;
+  const { email } = await client.shop.addUser({ email: 'ray@example.com', level: 'admin' });
   const { id } = (await store.identity.findUserByEmail(email))!;
-  const existing = await door.create({ content: 'of before' });
+  const existing = await client.create({ content: 'of before' });
   const message = `${notesPath}/${existing.id}/messages/${existing.messages[0].id}`;
   for (const [method, path, body] of [
     ['POST', notesPath, { ...note, title: 'of Ray' }],
@@ -270,12 +270,12 @@ test('Admin role | asked again when the body has arrived: who loses it in betwee
     ['POST', `${notesPath}/${existing.id}/messages`, { content: 'of Ray' }],
     ['PATCH', message, { content: 'of Ray' }],
   ] as const) {
-    const secret = await door.secret(['all'], email);
+    const secret = await client.secret(['all'], email);
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
-    const left = async () => Number((await fetch(`${door.shop.address}/v1/token`, { headers })).headers.get('x-ratelimit-remaining'));
+    const left = async () => Number((await fetch(`${client.shop.address}/v1/token`, { headers })).headers.get('x-ratelimit-remaining'));
     const first = await left();
     const text = JSON.stringify(body);
-    const sent = httpRequest(`${door.shop.address}/v1${path}`, { method, headers: { ...headers, 'transfer-encoding': 'chunked' } });
+    const sent = httpRequest(`${client.shop.address}/v1${path}`, { method, headers: { ...headers, 'transfer-encoding': 'chunked' } });
     const answer = new Promise<number | undefined>((resolve, reject) => {
       sent.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
     });
@@ -288,6 +288,6 @@ test('Admin role | asked again when the body has arrived: who loses it in betwee
     expect([method, path, await answer]).toEqual([method, path, 403]);
     await store.members.change(id, { level: 'admin' });
   }
-  const { data } = (await door.ask('GET', '{notes}?limit=100')).body;
+  const { data } = (await client.ask('GET', '{notes}?limit=100')).body;
   expect(JSON.stringify(data)).not.toContain('of Ray');
 }); // biome-ignore format: short

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { notesPath } from '../api/ways.ts';
-import { openWebhookDoor, type WebhookDoor } from '../api/webhook-door.ts';
+import { openWebhookClient, type WebhookClient } from '../api/webhook-client.ts';
 
-let ways: WebhookDoor;
+let ways: WebhookClient;
 beforeAll(async () => {
-  ways = await openWebhookDoor({ env: { SERVICE_API_PER_MINUTE: '20' } });
+  ways = await openWebhookClient({ env: { SERVICE_API_PER_MINUTE: '20' } });
 });
 afterAll(() => ways?.stop());
 
@@ -43,7 +43,7 @@ test('webhook rate | each webhook separately | about 60 requests per minute; exc
 });
 
 test('webhook rate | configurable', async () => {
-  const few = await openWebhookDoor({ env: { SERVICE_WEBHOOK_PER_MINUTE: '2' } });
+  const few = await openWebhookClient({ env: { SERVICE_WEBHOOK_PER_MINUTE: '2' } });
   onTestFinished(() => few.stop());
   const { id, path } = await few.hook();
   const statuses = [];

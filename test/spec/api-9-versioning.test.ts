@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiDocument } from '../../src/api/openapi/document.ts';
 import { notesPath } from '../api/ways.ts';
-import { openWebhookDoor, type WebhookDoor, waiting } from '../api/webhook-door.ts';
+import { openWebhookClient, type WebhookClient, waiting } from '../api/webhook-client.ts';
 
-let ways: WebhookDoor;
+let ways: WebhookClient;
 beforeAll(async () => {
-  ways = await openWebhookDoor();
+  ways = await openWebhookClient();
 });
 afterAll(() => ways?.stop());
 
@@ -42,7 +42,7 @@ test('webhook URL: does not change when the workflow is published again; changes
 });
 
 test('Public API paths, webhook URL | the document, the trigger and the path: one public address, also behind a path of a proxy and in a host application', async () => {
-  const proxied = await openWebhookDoor({ env: { SERVICE_PUBLIC_URL: 'https://portico.example/data' } });
+  const proxied = await openWebhookClient({ env: { SERVICE_PUBLIC_URL: 'https://portico.example/data' } });
   try {
     const document = (await proxied.ask('/v1/openapi.json')).json as unknown as ApiDocument;
     expect(document.servers.map(({ url }) => url)).toEqual(['https://portico.example/data']);

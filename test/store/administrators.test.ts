@@ -31,7 +31,7 @@ describe.each(variants)('$name', (variant) => {
     expect(left.length).toBeGreaterThan(0);
   });
 
-  test('nobody disables himself or changes his own level, nobody else changes anything, and the log says who did', async () => {
+  test('administrators cannot disable or demote themselves, other users cannot change anything, and the log names the author', async () => {
     const place = await createPlace(variant);
     const { identity, members, rights } = await place.open();
     const ada = await identity.addUser({ email: 'ada@example.com', level: 'admin' });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';
-import { everything, openWorkflowPlace, type WorkflowPlace } from './place.ts';
+import { everything, openWorkflowServer, type WorkflowTestServer } from './workflow-server.ts';
 
 afterAll(dropSpares);
 
@@ -11,9 +11,9 @@ const told = { id: 'told', type: 'guidance', text: 'Pack {{record.total}} for {{
 
 describe.each(variants)('runs on $name', (variant) => {
   cleanUpAfterAll();
-  let at: WorkflowPlace;
+  let at: WorkflowTestServer;
   beforeAll(async () => {
-    at = await openWorkflowPlace(variant);
+    at = await openWorkflowServer(variant);
   });
   afterAll(() => at.close());
 

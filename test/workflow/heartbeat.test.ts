@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';
-import { openWorkflowPlace, type WorkflowPlace } from './place.ts';
+import { openWorkflowServer, type WorkflowTestServer } from './workflow-server.ts';
 
 afterAll(dropSpares);
 cleanUpAfterAll();
@@ -40,9 +40,9 @@ interface Work {
 let begun: (work: Work) => void;
 let work: Promise<Work>;
 
-let at: WorkflowPlace;
+let at: WorkflowTestServer;
 beforeAll(async () => {
-  at = await openWorkflowPlace(variants[0]!, {
+  at = await openWorkflowServer(variants[0]!, {
     parts: { clock },
     customize: (agent) =>
       agent.customizeCollection('orders', (orders) =>

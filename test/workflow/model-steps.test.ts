@@ -6,7 +6,7 @@ import type { Run } from '../../src/store/workflows/types.ts';
 import { failing, openProvider, type Reply, saying } from '../agent/ai-server.ts';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';
-import { openWorkflowPlace } from './place.ts';
+import { openWorkflowServer } from './workflow-server.ts';
 
 afterAll(dropSpares);
 cleanUpAfterAll();
@@ -26,7 +26,7 @@ async function open(...replies: (string | Reply)[]) {
       slept += ms;
     },
   };
-  const at = await openWorkflowPlace(variant, { customize: (agent) => agent.addAi(ai), parts: { clock } });
+  const at = await openWorkflowServer(variant, { customize: (agent) => agent.addAi(ai), parts: { clock } });
   onTestFinished(() => at.close());
   const access = async () => (await at.store.permissions.accessOf(at.userId))!;
   return {
@@ -153,7 +153,7 @@ test('condition: the model chooses among the ways, alone or as a proposal, and t
 });
 
 test('condition: without a model a person is asked the question', async () => {
-  const at = await openWorkflowPlace(variant);
+  const at = await openWorkflowServer(variant);
   onTestFinished(() => at.close());
   const run = await at.run([which, ...ends]);
   expect(run).toMatchObject({ state: 'awaiting-input', reason: 'choice' });

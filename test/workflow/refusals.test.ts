@@ -3,15 +3,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';
-import { everything, openWorkflowPlace, type WorkflowPlace } from './place.ts';
+import { everything, openWorkflowServer, type WorkflowTestServer } from './workflow-server.ts';
 
 cleanUpAfterAll();
-let at: WorkflowPlace;
+let at: WorkflowTestServer;
 let userId: number;
 /** Runs after the mark of a change is written, and before the change. */
 let meanwhile: () => Promise<void>;
 beforeAll(async () => {
-  at = await openWorkflowPlace(variants[0]!);
+  at = await openWorkflowServer(variants[0]!);
 });
 beforeEach(async () => {
   userId = await at.addUser({ email: `eve${Math.random()}@b.example` });

@@ -4,7 +4,7 @@ import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import type { Run } from '../../src/store/workflows/types.ts';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';
-import { everything, openWorkflowPlace, type WorkflowPlace } from './place.ts';
+import { everything, openWorkflowServer, type WorkflowTestServer } from './workflow-server.ts';
 
 afterAll(dropSpares);
 
@@ -37,14 +37,14 @@ function customize(agent: HeadlessAgent): void {
 
 describe.each(variants)('steps on $name', (variant) => {
   cleanUpAfterAll();
-  let at: WorkflowPlace;
+  let at: WorkflowTestServer;
   const sent: string[] = [];
   beforeAll(async () => {
     const sendWebhook = async ({ url }: { readonly url: string }) => {
       sent.push(url);
       return 204;
     };
-    at = await openWorkflowPlace(variant, { customize, parts: { sendWebhook } });
+    at = await openWorkflowServer(variant, { customize, parts: { sendWebhook } });
   });
   afterAll(() => at.close());
 

@@ -7,14 +7,14 @@ import { stepHandlers } from '../../src/workflows/steps/table.ts';
 import { createTriggerAddresses } from '../../src/workflows/triggers/trigger-address.ts';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';
-import { openWorkflowPlace, type WorkflowPlace } from './place.ts';
+import { openWorkflowServer, type WorkflowTestServer } from './workflow-server.ts';
 
 afterAll(dropSpares);
 cleanUpAfterAll();
 
-let at: WorkflowPlace;
+let at: WorkflowTestServer;
 beforeAll(async () => {
-  at = await openWorkflowPlace(variants[0]!);
+  at = await openWorkflowServer(variants[0]!);
 });
 afterAll(() => at.close());
 

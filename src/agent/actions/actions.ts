@@ -159,9 +159,9 @@ export function createActions(entries: readonly ActionEntry[], options: ActionsO
     async execute(access, request, options) {
       const { known, records, form } = await start(access, request, options, true);
       const formValues = await form.submit(request.searches ?? {});
-      const place = { entry: known.entry, access, signal: options?.signal };
-      const base = contextBase(place, records, options?.progress);
-      return runAction(place, Object.freeze({ ...base, formValues, hasFieldChanged: () => false }));
+      const call = { entry: known.entry, access, signal: options?.signal };
+      const base = contextBase(call, records, options?.progress);
+      return runAction(call, Object.freeze({ ...base, formValues, hasFieldChanged: () => false }));
     },
   };
 }

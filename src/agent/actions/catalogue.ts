@@ -36,10 +36,10 @@ export function buildCatalogue(
 }
 
 function checkNames(entry: ActionEntry, others: readonly CatalogueEntry[], options: ActionsOptions): void {
-  const { engine: door, useUnsafeActionEndpoint } = options;
+  const { engine, useUnsafeActionEndpoint } = options;
   const { collection, name } = entry;
-  if (door.keyOf(collection) === undefined) {
-    const near = suggestNames(collection, door.names());
+  if (engine.keyOf(collection) === undefined) {
+    const near = suggestNames(collection, engine.names());
     refuse(entry, `there is no such collection${near.length ? ` (near: ${near.join(', ')})` : ''}`);
   }
   if (typeof name !== 'string' || name.trim() === '') refuse(entry, 'an action needs a name');
@@ -61,12 +61,12 @@ function toSlug(name: string): string {
 function checkEntry(
   entry: ActionEntry,
   index: number,
-  { engine: door, useUnsafeActionEndpoint }: ActionsOptions,
+  { engine, useUnsafeActionEndpoint }: ActionsOptions,
 ): CatalogueEntry {
   const { definition, collection, name } = entry;
   checkDefinition(entry);
   const { scope, form, description, generateFile = false, submitButtonLabel, approval } = definition;
-  if (scope !== 'Global' && door.keyOf(collection)?.length === 0)
+  if (scope !== 'Global' && engine.keyOf(collection)?.length === 0)
     refuse(entry, `'${collection}' has no key to identify records; only a Global action is possible`);
   const path = [collection, ...(useUnsafeActionEndpoint ? [] : [String(index)]), toSlug(name)];
   const plain = {
@@ -79,21 +79,25 @@ function checkEntry(
     endpoint: `/_actions/${path.map(encodeURIComponent).join('/')}`,
   };
   if (typeof form === 'function') return { entry, elements: undefined, description: { ...plain, form: 'dynamic' } };
-  const { elements, told: isFixed } = readOwnForm(entry, form ?? []);
+  const { elements, staticAnswer } = readOwnForm(entry, form ?? []);
   for (const { label, props } of fieldsOf(elements)) {
     const { collectionName: foreign } = props;
-    if (typeof foreign !== 'string' || door.keyOf(foreign) !== undefined) continue;
-    const near = suggestNames(foreign, door.names());
+    if (typeof foreign !== 'string' || engine.keyOf(foreign) !== undefined) continue;
+    const near = suggestNames(foreign, engine.names());
     refuse(entry, `field '${label}': no collection '${foreign}'${near.length ? ` (near: ${near.join(', ')})` : ''}`);
   }
-  const kind = elements.length === 0 ? 'none' : isFixed ? 'static' : 'dynamic';
-  return { entry, elements, description: Object.freeze({ ...plain, form: kind, ...(kind === 'static' && isFixed) }) };
+  const kind = elements.length === 0 ? 'none' : staticAnswer ? 'static' : 'dynamic';
+  return {
+    entry,
+    elements,
+    description: Object.freeze({ ...plain, form: kind, ...(kind === 'static' && staticAnswer) }),
+  };
 }
 
 function readOwnForm(entry: ActionEntry, form: readonly unknown[]) {
   try {
     const elements = readForm(form);
-    return { elements, told: isStatic(elements) ? answerStatic(elements) : undefined };
+    return { elements, staticAnswer: isStatic(elements) ? answerStatic(elements) : undefined };
   } catch (error) {
     if (error instanceof FormProblem) return refuse(entry, error.message);
     throw error;

@@ -135,17 +135,17 @@ const isPage = (element: Element): boolean => element.kind === 'layout' && eleme
 
 type ParentKind = 'root' | 'Page' | 'Row';
 
-function readElement(given: unknown, at: string, place: ParentKind): Element {
+function readElement(given: unknown, at: string, parent: ParentKind): Element {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new FormProblem(`${at} is not an object`);
   const props = given as Props;
-  return props.type === 'Layout' ? readLayout(props, at, place) : readField(props, at);
+  return props.type === 'Layout' ? readLayout(props, at, parent) : readField(props, at);
 }
 
-function readLayout(props: Props, at: string, place: ParentKind): LayoutElement {
+function readLayout(props: Props, at: string, parent: ParentKind): LayoutElement {
   const component = oneOf(props.component, Object.keys(components) as Component[], `${at}: component`);
-  if (place === 'Row') throw new FormProblem(`${at}: a Row can contain only fields`);
-  if (place === 'Page' && component === 'Page') throw new FormProblem(`${at}: a Page cannot contain another Page`);
+  if (parent === 'Row') throw new FormProblem(`${at}: a Row can contain only fields`);
+  if (parent === 'Page' && component === 'Page') throw new FormProblem(`${at}: a Page cannot contain another Page`);
   checkProps(
     props,
     ['type', 'component', 'if', ...components[component]],

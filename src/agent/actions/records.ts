@@ -41,20 +41,20 @@ export type Selected = readonly Key[] | null | undefined;
  * INVALID_ARGUMENT for a selection that does not fit the scope of the action, RECORD_NOT_FOUND with all missing ids.
  * `needed`: the selection is required.
  */
-export async function select(place: ActionCall, selection: Selection, needed: boolean): Promise<Selected> {
-  const { entry } = place;
+export async function select(call: ActionCall, selection: Selection, needed: boolean): Promise<Selected> {
+  const { entry } = call;
   const { scope } = entry.definition;
   if (scope === 'Global') return undefined;
   const { recordIds } = selection;
   if (recordIds) {
     const wrong = scope === 'Single' ? recordIds.length !== 1 : recordIds.length === 0;
-    if (!wrong) return selectIds(place, recordIds);
-    if (needed || recordIds.length > 1) refuseIds(place);
+    if (!wrong) return selectIds(call, recordIds);
+    if (needed || recordIds.length > 1) refuseIds(call);
     return null;
   }
   const filtered = selection.filter || selection.search;
-  if (scope === 'Bulk' && filtered) return selectWhere(place, selection);
-  if (needed || filtered) refuseIds(place);
+  if (scope === 'Bulk' && filtered) return selectWhere(call, selection);
+  if (needed || filtered) refuseIds(call);
   return null;
 }
 
@@ -66,28 +66,28 @@ function refuseIds({ entry }: ActionCall): never {
   return fail('INVALID_ARGUMENT', { argument: 'recordIds', problem });
 }
 
-async function selectIds(place: ActionCall, ids: readonly RecordId[]): Promise<readonly Key[]> {
-  const { entry } = place;
+async function selectIds(call: ActionCall, ids: readonly RecordId[]): Promise<readonly Key[]> {
+  const { entry } = call;
   if (ids.length > SELECTION_LIMIT)
     fail('INVALID_ARGUMENT', { argument: 'recordIds', problem: `expected at most ${SELECTION_LIMIT} ids.` });
-  const columns = keyColumns(place);
-  const wanted = new Map(
+  const columns = keyColumns(call);
+  const wantedIds = new Map(
     ids.map((id) => {
       const key =
         readKey(columns, id) ?? fail('INVALID_VALUE', { at: 'recordIds', expected: describeKey(columns), got: id });
       return [packId(key), key] as const;
     }),
   );
-  const found = await listKeys(place, { filter: keyFilter(columns, [...wanted.values()]) });
+  const found = await listKeys(call, { filter: keyFilter(columns, [...wantedIds.values()]) });
   const known = new Set(found.map(packId));
-  const missing = [...wanted.keys()].filter((id) => !known.has(id));
+  const missing = [...wantedIds.keys()].filter((id) => !known.has(id));
   if (missing.length > 0) fail('RECORD_NOT_FOUND', { collection: entry.collection, id: missing.join("', '") });
   return found;
 }
 
 /** Resolves the conditions with the caller's grants, so they reveal no hidden values. */
-async function selectWhere(place: ActionCall, { recordIds: _, ...conditions }: Selection): Promise<readonly Key[]> {
-  const found = await listKeys(place, { ...conditions, filter: conditions.filter ?? null });
+async function selectWhere(call: ActionCall, { recordIds: _, ...conditions }: Selection): Promise<readonly Key[]> {
+  const found = await listKeys(call, { ...conditions, filter: conditions.filter ?? null });
   if (found.length === 0)
     fail('INVALID_ARGUMENT', {
       argument: 'filter',
@@ -101,14 +101,14 @@ async function selectWhere(place: ActionCall, { recordIds: _, ...conditions }: S
  * condition is part of a query. It is checked on each load of the form and before the code runs, but not after changes
  * by the code.
  */
-export async function checkCondition(place: ActionCall, selected: Selected): Promise<void> {
-  const { access, entry } = place;
+export async function checkCondition(call: ActionCall, selected: Selected): Promise<void> {
+  const { access, entry } = call;
   const { collection, name } = entry;
   const condition = access.triggerCondition(collection, name);
   if (!condition || !selected) return;
-  const columns = keyColumns(place);
+  const columns = keyColumns(call);
   const fields = columns.map((column) => column.name);
-  const conditioned = { ...place, access: conditionedAccess(access, collection, fields, condition) };
+  const conditioned = { ...call, access: conditionedAccess(access, collection, fields, condition) };
   const met = new Set((await readKeys(conditioned, { filter: keyFilter(columns, selected) })).map(packId));
   const failing = selected.map(packId).filter((id) => !met.has(id));
   if (failing.length === 0) return;
@@ -120,23 +120,23 @@ export async function checkCondition(place: ActionCall, selected: Selected): Pro
 
 type Conditions = Omit<Selection, 'recordIds' | 'filter'> & { readonly filter: PlainFilter | null };
 
-async function listKeys(place: ActionCall, conditions: Conditions): Promise<readonly Key[]> {
-  const fields = keyColumns(place).map(({ name }) => name);
-  return readKeys({ ...place, access: selectingAccess(place.access, place.entry.collection, fields) }, conditions);
+async function listKeys(call: ActionCall, conditions: Conditions): Promise<readonly Key[]> {
+  const fields = keyColumns(call).map(({ name }) => name);
+  return readKeys({ ...call, access: selectingAccess(call.access, call.entry.collection, fields) }, conditions);
 }
 
 /** `access` must show the key. */
-async function readKeys({ access, ...place }: ActionCall, conditions: Conditions): Promise<readonly Key[]> {
-  const { engine: door, entry, signal } = place;
-  const columns = keyColumns(place);
+async function readKeys({ access, ...call }: ActionCall, conditions: Conditions): Promise<readonly Key[]> {
+  const { engine, entry, signal } = call;
+  const columns = keyColumns(call);
   const fields = columns.map(({ name }) => name);
   const query = { ...conditions, collection: entry.collection, fields, limit: SELECTION_LIMIT };
-  const records = await door.list(access, query, signal);
+  const records = await engine.list(access, query, signal);
   return records.map((record) => keyOfRecord(columns, record));
 }
 
-function keyColumns({ engine: door, entry }: Pick<ActionCall, 'engine' | 'entry'>): readonly KeyColumn[] {
-  return door.keyOf(entry.collection) ?? [];
+function keyColumns({ engine, entry }: Pick<ActionCall, 'engine' | 'entry'>): readonly KeyColumn[] {
+  return engine.keyOf(entry.collection) ?? [];
 }
 
 function describeKey(columns: readonly KeyColumn[]): string {
@@ -156,13 +156,13 @@ function keyFilter(columns: readonly Pick<KeyColumn, 'name'>[], keys: readonly K
 }
 
 /** Whether the caller may see the record with this key. Used for the values of `Collection` fields. */
-export async function isVisible(place: ActionCall, collection: string, key: Key): Promise<boolean> {
-  const columns = place.engine.keyOf(collection);
-  if (!columns || columns.length !== key.length || !place.access.can('browse', collection)) return false;
+export async function isVisible(call: ActionCall, collection: string, key: Key): Promise<boolean> {
+  const columns = call.engine.keyOf(collection);
+  if (!columns || columns.length !== key.length || !call.access.can('browse', collection)) return false;
   const fields = columns.map(({ name }) => name);
   const query = { collection, filter: keyFilter(columns, [key]), fields, limit: 1 };
   try {
-    return (await place.engine.list(scopedAccess(place.access), query, place.signal)).length > 0;
+    return (await call.engine.list(scopedAccess(call.access), query, call.signal)).length > 0;
   } catch (error) {
     // A value of another type than the key identifies no record.
     if (isAppError(error, 'INVALID_VALUE')) return false;
@@ -184,17 +184,17 @@ export interface Records {
 }
 
 /** The members that the contexts of one call share. */
-export function createRecords(place: ActionCall, selected: Selected): Records {
-  const { engine: door, entry, access, signal } = place;
+export function createRecords(call: ActionCall, selected: Selected): Records {
+  const { engine, entry, access, signal } = call;
   const name = entry.collection;
-  const columns = keyColumns(place).map((column) => ({ ...column, name: column.internalName }));
+  const columns = keyColumns(call).map((column) => ({ ...column, name: column.internalName }));
   const chosen = selected ? keyFilter(columns, selected) : null;
-  const scope = door.scopeOf(access, name);
+  const scope = engine.scopeOf(access, name);
   const filter: ActionFilter = Object.freeze({
     conditionTree: chosen && scope ? { aggregator: 'And' as const, conditions: [chosen, scope] } : (chosen ?? scope),
   });
   const read = (fields: readonly string[]): Promise<ActionRecord[]> =>
-    door.listInternal(scopedAccess(access), { collection: name, filter: chosen, fields }, signal);
+    engine.listInternal(scopedAccess(access), { collection: name, filter: chosen, fields }, signal);
   const batch = batchReads(read);
   const list = (fields: readonly string[]): Promise<ActionRecord[]> => {
     if (selected !== null) return batch(fields);
@@ -209,9 +209,9 @@ export function createRecords(place: ActionCall, selected: Selected): Records {
   const idOf = (key: Key): string | number => (key.length === 1 ? key[0]! : packId(key));
   const getRecord = async (fields: readonly string[]) => single(await list(fields));
   return {
-    collection: createActionCollection(place),
+    collection: createActionCollection(call),
     filter,
-    ai: door.ai(signal),
+    ai: engine.ai(signal),
     getRecords: list,
     getRecordIds: async () => (await listIds()).map(idOf),
     getCompositeRecordIds: listIds,
@@ -223,24 +223,24 @@ export function createRecords(place: ActionCall, selected: Selected): Records {
 }
 
 function createActionCollection({
-  engine: door,
+  engine,
   entry: { collection: name },
   access,
   signal,
   written,
 }: ActionCall): ActionCollection {
-  const inside = door.unscopedCollection(access, name, { ...(signal && { signal }), ...(written && { written }) });
+  const unscoped = engine.unscopedCollection(access, name, { ...(signal && { signal }), ...(written && { written }) });
   const conditions = ({ conditionTree, ...rest }: ActionFilter) => ({
     ...rest,
     ...(conditionTree && { conditionTree }),
   });
   return Object.freeze({
-    ...inside,
+    ...unscoped,
     name,
     list: (filter: ActionFilter | null, fields: readonly string[]) =>
-      inside.list(filter ? conditions(filter) : {}, fields),
-    update: (filter: ActionFilter, patch: ActionRecord) => inside.update(conditions(filter), patch),
-    delete: (filter: ActionFilter) => inside.delete(conditions(filter)),
+      unscoped.list(filter ? conditions(filter) : {}, fields),
+    update: (filter: ActionFilter, patch: ActionRecord) => unscoped.update(conditions(filter), patch),
+    delete: (filter: ActionFilter) => unscoped.delete(conditions(filter)),
   });
 }
 

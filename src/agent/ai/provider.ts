@@ -66,7 +66,7 @@ const createdProviders = new WeakSet<object>();
  *
  * @example
  * const provider = createAiProvider({
- *   name: 'house model',
+ *   name: 'support model',
  *   provider: 'openai',
  *   apiKey: 'sk-…',
  *   model: 'gpt-5',

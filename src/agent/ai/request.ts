@@ -135,9 +135,9 @@ const messageChecks: Readonly<Record<AiMessage['role'], Check>> = {
   tool: object({ role: anyText, content, tool_call_id: text }, 'role', 'content', 'tool_call_id'),
   assistant(value, at) {
     const { refusal = null, content: given, ...message } = assistant(value, at) as Values;
-    const said = given ?? refusal;
-    if (said === null && !message.tool_calls) refuse(at, "expected 'content', 'tool_calls', or both.");
-    return { ...message, content: said };
+    const text = given ?? refusal;
+    if (text === null && !message.tool_calls) refuse(at, "expected 'content', 'tool_calls', or both.");
+    return { ...message, content: text };
   },
 };
 const roles = oneOf(...Object.keys(messageChecks));

@@ -46,11 +46,11 @@ function createCounter(): (collection: Collection, depth: number) => number {
   return count;
 }
 
-function writeCollection({ name, internalFields: inside }: Collection, depth: number): string {
+function writeCollection({ name, internalFields }: Collection, depth: number): string {
   const columns: string[] = [];
   const readOnly: string[] = [];
   const relations: Record<'one' | 'many', string[]> = { one: [], many: [] };
-  for (const [own, field] of inside) {
+  for (const [own, field] of internalFields) {
     // Records from code have no collection.
     if (field.kind !== 'column' && field.recordsColumn) continue;
     if (field.kind !== 'column') {

@@ -150,7 +150,7 @@ async function run(entry: ChartEntry, context: CustomizationContext, timezone: s
   const { name, at } = entry;
   const failWith = (cause: unknown) =>
     fail('CHART_FAILED', { chart: name }, new CodeFailure(`the chart '${name}', added at ${at}, failed`, cause));
-  const { builder, made } = trackResults(createChartBuilder(timezone));
+  const { builder, results } = trackResults(createChartBuilder(timezone));
   let result: ChartResult;
   try {
     result = await (entry.definition as AnyChart)(context as RecordChartContext, builder);
@@ -158,20 +158,23 @@ async function run(entry: ChartEntry, context: CustomizationContext, timezone: s
     if (isAppError(error)) throw error;
     return failWith(error);
   }
-  if (made.has(result)) return result;
+  if (results.has(result)) return result;
   return failWith(new TypeError('it must return a result of the result builder'));
 }
 
 /** Wraps the builder to record every result that it makes. */
-function trackResults(builder: ChartBuilder): { readonly builder: ChartBuilder; readonly made: ReadonlySet<unknown> } {
-  const made = new Set<unknown>();
+function trackResults(builder: ChartBuilder): {
+  readonly builder: ChartBuilder;
+  readonly results: ReadonlySet<unknown>;
+} {
+  const results = new Set<unknown>();
   const watched = Object.entries(builder).map(([name, make]: [string, (...given: unknown[]) => unknown]) => [
     name,
     (...given: unknown[]) => {
       const result = make(...given);
-      made.add(result);
+      results.add(result);
       return result;
     },
   ]);
-  return { builder: Object.fromEntries(watched) as ChartBuilder, made };
+  return { builder: Object.fromEntries(watched) as ChartBuilder, results };
 }

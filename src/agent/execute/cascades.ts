@@ -117,8 +117,8 @@ function createCascadeWalk(session: Session, permissions: CascadePermissions) {
     const action = isDelete ? reference.onDelete : reference.onUpdate;
     if (!from) {
       const where = recordsFilter(collection, parents);
-      const asked = { table: collection.table, columns: [], joins: [], order: [], limit: 1 };
-      if ((await session.read({ ...asked, where, referencedBy: reference })).length > 0) permissions.refuseUnserved();
+      const select = { table: collection.table, columns: [], joins: [], order: [], limit: 1 };
+      if ((await session.read({ ...select, where, referencedBy: reference })).length > 0) permissions.refuseUnserved();
       return;
     }
     const { collection: holder, relation } = from;

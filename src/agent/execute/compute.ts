@@ -17,15 +17,19 @@ export async function computeField(
   context: CustomizationContext,
   misfits: (count: number, step: ComputeStep) => void,
 ): Promise<void> {
-  const { path, computedFrom: made, guard, into } = step;
+  const { path, computedFrom, guard, into } = step;
   const { distinct, placeOf } =
     guard === null && allDiffer(rows, step) ? { distinct: rows } : deduplicateRows(rows, step);
   const values = distinct.length ? await callField(step, distinct, context) : [];
   const refuse = () =>
-    failCode(describeField(step), made.at, new Error(`getValues returned a value that is not a ${path.field.type}`));
+    failCode(
+      describeField(step),
+      computedFrom.at,
+      new Error(`getValues returned a value that is not a ${path.field.type}`),
+    );
   let unfit = 0;
   const read = (value: unknown): unknown => {
-    if (!made.isStored) return readComputedValue(value, path.field, refuse);
+    if (!computedFrom.isStored) return readComputedValue(value, path.field, refuse);
     try {
       return readComputedValue(value, path.field, () => {
         throw misfitError;
@@ -38,7 +42,7 @@ export async function computeField(
   };
   const ready: unknown[] = [];
   // Not `map`, which skips the holes of a sparse array.
-  for (const value of values) ready.push(read(value ?? made.definition.defaultValue));
+  for (const value of values) ready.push(read(value ?? computedFrom.definition.defaultValue));
   if (unfit > 0) misfits(unfit, step);
   for (let at = 0; at < rows.length; at++) {
     const place = placeOf ? placeOf[at]! : at;
@@ -89,15 +93,21 @@ async function callField(
   distinct: readonly Row[],
   context: CustomizationContext,
 ): Promise<readonly unknown[]> {
-  const { computedFrom: made, shape } = step;
+  const { computedFrom, shape } = step;
   const what = describeField(step);
   const records = shapeRecords(distinct, shape);
-  const { external } = made;
+  const { external } = computedFrom;
   if (external) return (await listExternal(external, records, context)).map((rows) => toReadyRecords(external, rows));
-  const values = await callCode(what, made.at, async () => awaitAll(await made.definition.getValues(records, context)));
+  const values = await callCode(what, computedFrom.at, async () =>
+    awaitAll(await computedFrom.definition.getValues(records, context)),
+  );
   if (Array.isArray(values) && values.length === distinct.length) return values;
   const got = Array.isArray(values) ? `${values.length} values` : typeof values;
-  return failCode(what, made.at, new Error(`getValues received ${distinct.length} records and returned ${got}`));
+  return failCode(
+    what,
+    computedFrom.at,
+    new Error(`getValues received ${distinct.length} records and returned ${got}`),
+  );
 }
 
 /** Awaits the values only if some are promises: awaiting each value costs more than the rest of the field. */

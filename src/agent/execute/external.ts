@@ -35,15 +35,15 @@ async function listOne(external: External, record: CodeRecord, context: Customiz
   const refuse = (problem: string): never => failCode(what, at, new Error(`listRecords returned ${problem}`));
   const given: unknown = await callCode(what, at, async () => list(record, context));
   if (!Array.isArray(given)) return refuse(`${given === null ? 'null' : typeof given} instead of a list of records`);
-  return given.map((each: unknown, place) => {
+  return given.map((each: unknown, index) => {
     if (typeof each !== 'object' || each === null || Array.isArray(each))
-      return refuse(`a value that is not a record, at ${place}`);
+      return refuse(`a value that is not a record, at ${index}`);
     const values = each as Readonly<Record<string, unknown>>;
     return [
       ...columns.map((column) =>
-        readValue(column, values[column.column], () => refuse(describeProblem(column, place))),
+        readValue(column, values[column.column], () => refuse(describeProblem(column, index))),
       ),
-      place,
+      index,
     ];
   });
 }
@@ -52,6 +52,6 @@ function readValue(column: Column, given: unknown, refuse: () => never): unknown
   return readComputedValue(given ?? null, column, refuse);
 }
 
-function describeProblem({ column, type }: Column, place: number): string {
-  return `a '${column}' that is not a ${typeof type === 'string' ? type : `[${type[0]}]`}, at ${place}`;
+function describeProblem({ column, type }: Column, index: number): string {
+  return `a '${column}' that is not a ${typeof type === 'string' ? type : `[${type[0]}]`}, at ${index}`;
 }

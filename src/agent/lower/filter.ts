@@ -122,7 +122,8 @@ export function lower(filter: Filter, lowering: Lowering): MaybePromise<Filter> 
     case 'test': {
       const by = filter.path.field.operators.get(filter.is)?.evaluatedBy;
       if (by === undefined || by === 'native' || by === 'here') return filter;
-      if ('say' in by) return lower(applyToPath(by.say(filter.value, lowering.moment), filter.path), lowering);
+      if ('toCondition' in by)
+        return lower(applyToPath(by.toCondition(filter.value, lowering.moment), filter.path), lowering);
       return lowerReplacement(filter, by, lowering);
     }
     default:
@@ -236,7 +237,7 @@ function dependsOnTime(filter: Filter): boolean {
       return dependsOnTime(filter.of);
     case 'test': {
       const by = filter.path.field.operators.get(filter.is)?.evaluatedBy;
-      return typeof by === 'object' && (!('say' in by) || by.dated);
+      return typeof by === 'object' && (!('toCondition' in by) || by.dated);
     }
     default:
       return false;

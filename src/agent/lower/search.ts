@@ -47,9 +47,9 @@ function findNamed(view: CollectionView, { named, quoted }: Word, moment: Moment
 }
 
 /** `orders.Placed_At` and `orders:placedat` name `orders:placed_at`. Undefined if no visible field matches. */
-function findName({ visibility: sight, collection: home }: CollectionView, text: string): string | undefined {
+function findName({ visibility, collection: home }: CollectionView, text: string): string | undefined {
   const find = (collection: Collection, parts: readonly string[]): readonly string[] | undefined => {
-    const fields = visibleFields(sight, collection);
+    const fields = visibleFields(visibility, collection);
     const [first = '', ...rest] = parts;
     const named = fields.get(first) ? [first] : [...fields.keys()].filter((name) => fold(name) === fold(first));
     for (const name of fold(first) ? named : []) {
@@ -85,8 +85,8 @@ function relatedPaths(view: CollectionView): Path[] {
   });
 }
 
-function visibleFields(sight: CollectionView['visibility'], collection: Collection): ReadonlyMap<string, Field> {
-  return new Map([...sight.fields(collection)].filter(([, field]) => sight.canSee(collection, field)));
+function visibleFields(visibility: CollectionView['visibility'], collection: Collection): ReadonlyMap<string, Field> {
+  return new Map([...visibility.fields(collection)].filter(([, field]) => visibility.canSee(collection, field)));
 }
 
 function distinct(paths: readonly Path[]): readonly Path[] {
@@ -124,6 +124,8 @@ function isNative({ operators }: Column, operator: Operator): boolean {
   const by = operators.get(operator)?.evaluatedBy;
   if (by === undefined || by === 'here') return false;
   return (
-    typeof by !== 'object' || !('say' in by) || ![...operators.values()].some((answer) => answer.evaluatedBy === 'here')
+    typeof by !== 'object' ||
+    !('toCondition' in by) ||
+    ![...operators.values()].some((answer) => answer.evaluatedBy === 'here')
   );
 }

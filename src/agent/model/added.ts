@@ -125,9 +125,9 @@ export function addFields(builds: readonly CollectionBuild[], buildOf: (relation
     return added.kind === 'external' ? addExternal(home, added) : importField(home, added);
   };
 
-  for (const { name: collection, internalFields: inside, customizations: wishes } of builds)
-    for (const [name, { at }] of wishes.added)
-      if (inside.has(name)) failMisuse(`The collection '${collection}' already has a field '${name}'`, at);
+  for (const { name: collection, internalFields, customizations } of builds)
+    for (const [name, { at }] of customizations.added)
+      if (internalFields.has(name)) failMisuse(`The collection '${collection}' already has a field '${name}'`, at);
   for (const home of builds) for (const name of home.customizations.added.keys()) ensure(home, name);
 }
 

@@ -56,8 +56,8 @@ export function buildModel(chosen: readonly ChosenTable[], recorded: RecordedCus
   declareRelations(drafts, (message) => observe({ type: 'warning', message }));
   flattenDeclared(drafts);
   addDeclaredFields(drafts);
-  for (const { name, customizations: wishes, internalFields: inside } of drafts)
-    checkCustomizations(name, wishes, inside);
+  for (const { name, customizations, internalFields } of drafts)
+    checkCustomizations(name, customizations, internalFields);
   checkSorts(drafts);
   publish(drafts);
   return freezeModel(drafts);
@@ -100,7 +100,7 @@ function createDraft(
   const pick = (names: readonly string[]): readonly Column[] => Object.freeze(names.map((name) => columns.get(name)!));
   const publishedColumns = (names: readonly string[]): boolean =>
     names.length > 0 && names.every((name) => columns.has(name));
-  const inside = new FieldMap(columns);
+  const internalFields = new FieldMap(columns);
   const published = new FieldMap();
   const incoming: Incoming[] = [];
   const key = keyOf(table);
@@ -114,7 +114,7 @@ function createDraft(
     key: publishedColumns(key) ? pick(key) : Object.freeze([]),
     uniqueKeys: Object.freeze([table.primaryKey, ...table.uniqueKeys].filter(publishedColumns).map(pick)),
     fields: published,
-    internalFields: inside,
+    internalFields,
     isPublished,
     referencedBy: incoming,
     triggers: table.triggers ?? [],
@@ -127,7 +127,7 @@ function createDraft(
     key: keyNames,
     table,
     collection,
-    internalFields: inside,
+    internalFields,
     publishedFields: published,
     incoming,
     customizations,
@@ -269,29 +269,29 @@ function declareRelations(drafts: readonly CollectionDraft[], warn: (problem: st
  * with a relation of that name, or by renaming or removing a field.
  */
 function addForeignKey(draft: CollectionDraft, relation: Relation, better: string | undefined): void {
-  const { internalFields: inside, customizations: wishes } = draft;
+  const { internalFields, customizations } = draft;
   const { name } = relation;
   const isUsed =
     better === undefined ||
-    wishes.added.has(better) ||
-    wishes.relations.some((declared) => declared.name === better) ||
-    [...wishes.renames.values()].some(({ to }) => to === better);
+    customizations.added.has(better) ||
+    customizations.relations.some((declared) => declared.name === better) ||
+    [...customizations.renames.values()].some(({ to }) => to === better);
   if (isUsed) {
     addRelation(draft, name, relation);
     return;
   }
   // Code may rename or remove it by either name.
-  moveKey(wishes.renames, better, name);
-  moveKey(wishes.removed, better, name);
-  const isRenamed = wishes.renames.has(name);
+  moveKey(customizations.renames, better, name);
+  moveKey(customizations.removed, better, name);
+  const isRenamed = customizations.renames.has(name);
   const published = {
     ...relation,
-    name: isRenamed ? publishedNameOf(wishes, name) : better,
+    name: isRenamed ? publishedNameOf(customizations, name) : better,
     ...(!isRenamed && { formerly: name }),
   };
   const added = Object.freeze(published);
-  inside.set(name, added);
-  inside.addUnlisted(better, added);
+  internalFields.set(name, added);
+  internalFields.addUnlisted(better, added);
 }
 
 function moveKey<V>(entries: Map<string, V>, from: string, to: string): void {
@@ -302,14 +302,14 @@ function moveKey<V>(entries: Map<string, V>, from: string, to: string): void {
 }
 
 function addRelation(
-  { internalFields: inside, customizations: wishes }: CollectionDraft,
+  { internalFields, customizations }: CollectionDraft,
   name: string,
   relation: Omit<Relation, 'name'>,
 ): void {
-  const isWritten = wishes.nestedWrites.has(name);
-  inside.set(
+  const isWritten = customizations.nestedWrites.has(name);
+  internalFields.set(
     name,
-    Object.freeze({ ...relation, name: publishedNameOf(wishes, name), ...(isWritten && { isWritten }) }),
+    Object.freeze({ ...relation, name: publishedNameOf(customizations, name), ...(isWritten && { isWritten }) }),
   );
 }
 
@@ -325,20 +325,17 @@ function addDeclaredFields(drafts: readonly CollectionDraft[]): void {
 
 /** Lists the fields of callers: without removed fields, and without relations through removed parts. */
 function publish(drafts: readonly CollectionDraft[]): void {
-  for (const {
-    name: collection,
-    internalFields: inside,
-    publishedFields: published,
-    customizations: wishes,
-  } of drafts) {
+  for (const { name: collection, internalFields, publishedFields: published, customizations } of drafts) {
     const seen = new Map<string, string>();
-    const shown = [...inside].filter(([name, field]) => isPublished(wishes, name, field, inside));
+    const shown = [...internalFields].filter(([name, field]) =>
+      isPublished(customizations, name, field, internalFields),
+    );
     // Columns first, then added fields, then relations.
     shown.sort(([, a], [, b]) => Number(a.kind !== 'column') - Number(b.kind !== 'column'));
     for (const [name, field] of shown) {
       const other = seen.get(field.name);
       if (other !== undefined) {
-        const { at } = wishes.renames.get(name) ?? wishes.renames.get(other)!;
+        const { at } = customizations.renames.get(name) ?? customizations.renames.get(other)!;
         failMisuse(`Both '${other}' and '${name}' of '${collection}' would have the name '${field.name}'`, at);
       }
       seen.set(field.name, name);
@@ -352,11 +349,11 @@ function isPublished(
   { removed }: CollectionCustomizations,
   name: string,
   field: Field,
-  inside: ReadonlyMap<string, Field>,
+  internalFields: ReadonlyMap<string, Field>,
 ): boolean {
   if (removed.has(name)) return false;
   if (field.kind === 'column') return true;
-  const isRemoved = (column: Column) => [...removed.keys()].some((each) => inside.get(each) === column);
+  const isRemoved = (column: Column) => [...removed.keys()].some((each) => internalFields.get(each) === column);
   if (field.recordsColumn) return true;
   return (
     field.to.isPublished &&

@@ -223,11 +223,11 @@ export function publishedNameOf({ renames, removed }: CollectionCustomizations, 
 export function checkCustomizations(
   collection: string,
   customizations: CollectionCustomizations,
-  inside: ReadonlyMap<string, Field>,
+  internalFields: ReadonlyMap<string, Field>,
 ): void {
   const requireField = (name: string, at: string): Field =>
-    inside.get(name) ??
-    failUnknownName(`The collection '${collection}' has no field '${name}'`, name, inside.keys(), at);
+    internalFields.get(name) ??
+    failUnknownName(`The collection '${collection}' has no field '${name}'`, name, internalFields.keys(), at);
   const requireColumn = (name: string, at: string): Column => {
     const field = requireField(name, at);
     if (field.kind !== 'column')

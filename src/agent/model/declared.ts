@@ -111,8 +111,8 @@ function chooseLowest(
   return { lowestBy: Object.freeze([...lowestBy]) };
 }
 
-function storedColumnsOf({ internalFields: inside }: Collection): Column[] {
-  return [...inside.values()].flatMap((field) =>
+function storedColumnsOf({ internalFields }: Collection): Column[] {
+  return [...internalFields.values()].flatMap((field) =>
     field.kind === 'column' && !field.computedFrom && !field.route ? [field] : [],
   );
 }

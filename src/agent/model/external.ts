@@ -35,7 +35,7 @@ export function buildExternal(parts: ExternalParts): Relation {
     collection,
     columns,
   });
-  const made = Object.freeze({
+  const source = Object.freeze({
     dependencies: Object.freeze(needs),
     at,
     external,
@@ -49,7 +49,7 @@ export function buildExternal(parts: ExternalParts): Relation {
     inverse: true,
     reach: 'call',
     enforced: false,
-    recordsColumn: buildColumn(describeColumn(name, 'Json'), false, { name: published, nullable: true }, made),
+    recordsColumn: buildColumn(describeColumn(name, 'Json'), false, { name: published, nullable: true }, source),
   });
 }
 

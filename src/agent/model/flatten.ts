@@ -26,32 +26,32 @@ export function flattenFields(
 }
 
 /** The fields with values, by original name. */
-function namesOf({ internalFields: inside, customizations: wishes }: CollectionBuild): readonly string[] {
-  const stored = [...inside].flatMap(([name, field]) => (field.kind === 'column' ? [name] : []));
-  return [...stored, ...wishes.added.keys()].filter((name) => !wishes.removed.has(name));
+function namesOf({ internalFields, customizations }: CollectionBuild): readonly string[] {
+  const stored = [...internalFields].flatMap(([name, field]) => (field.kind === 'column' ? [name] : []));
+  return [...stored, ...customizations.added.keys()].filter((name) => !customizations.removed.has(name));
 }
 
 type ColumnOptions = FlattenColumnOptions & { readonly keepOriginalColumn?: boolean };
 
 function flattenColumn(home: CollectionBuild, options: ColumnOptions, at: string): void {
   const { columnName: column, level = 1, keepOriginalColumn = false } = options;
-  const { internalFields: inside, customizations: wishes, name: collection } = home;
+  const { internalFields, customizations, name: collection } = home;
   const shape = shapeOf(home, options, at);
   if (typeof shape === 'string' || Array.isArray(shape))
     failMisuse(`'${column}' of '${collection}' has no objects to flatten`, at);
   const all = new Map(partsOf(shape, level).map((part) => [part.path.join(':'), part]));
-  const wanted = selectNames([...all.keys()], options, column, `'${column}' of '${collection}' has no part`, at);
-  if (wanted.length === 0) failMisuse(`'${column}' of '${collection}' has no fields left to flatten`, at);
-  const stored = inside.get(column);
+  const selected = selectNames([...all.keys()], options, column, `'${column}' of '${collection}' has no part`, at);
+  if (selected.length === 0) failMisuse(`'${column}' of '${collection}' has no fields left to flatten`, at);
+  const stored = internalFields.get(column);
   const isReadOnly = options.readonly ?? !(stored?.kind === 'column' && !stored.readOnly && !stored.computedFrom);
   if (!isReadOnly && (stored?.kind !== 'column' || stored.readOnly))
     failMisuse(`'${column}' of '${collection}' is read-only, and so are its parts`, at);
   const parts = [...all.values()].map(({ path }) => path);
-  for (const text of wanted) {
+  for (const text of selected) {
     const { path, type } = all.get(text)!;
     const field = [column, ...path].join(SEPARATOR);
-    if (wishes.added.has(field)) failMisuse(`'${column}' of '${collection}' is already flattened`, at);
-    wishes.added.set(field, {
+    if (customizations.added.has(field)) failMisuse(`'${column}' of '${collection}' is already flattened`, at);
+    customizations.added.set(field, {
       kind: 'addField',
       name: field,
       at,
@@ -63,20 +63,20 @@ function flattenColumn(home: CollectionBuild, options: ColumnOptions, at: string
       },
     });
     if (!isReadOnly)
-      wishes.writings.set(field, Object.freeze({ write: createWriter(collection, column, field, parts), at }));
+      customizations.writings.set(field, Object.freeze({ write: createWriter(collection, column, field, parts), at }));
   }
-  if (!keepOriginalColumn) wishes.removed.set(column, at);
+  if (!keepOriginalColumn) customizations.removed.set(column, at);
 }
 
 function shapeOf(
-  { internalFields: inside, customizations: wishes, name }: CollectionBuild,
+  { internalFields, customizations, name }: CollectionBuild,
   { columnName, columnType }: ColumnOptions,
   at: string,
 ): ColumnShape {
-  const stored = inside.get(columnName);
-  const added = wishes.added.get(columnName);
+  const stored = internalFields.get(columnName);
+  const added = customizations.added.get(columnName);
   if (!stored && !added) {
-    const known = [...inside.keys(), ...wishes.added.keys()];
+    const known = [...internalFields.keys(), ...customizations.added.keys()];
     failUnknownName(`The collection '${name}' has no field '${columnName}'`, columnName, known, at);
   }
   if (stored && stored.kind !== 'column')
@@ -148,21 +148,21 @@ function flattenRelation(
   fieldsOf: (relation: Relation) => readonly string[],
 ): void {
   const { relationName, readonly } = options;
-  const { internalFields: inside, customizations: wishes, name: collection } = home;
-  const relations = [...inside].flatMap(([name, field]) => (field.kind === 'column' ? [] : [name]));
+  const { internalFields, customizations, name: collection } = home;
+  const relations = [...internalFields].flatMap(([name, field]) => (field.kind === 'column' ? [] : [name]));
   const relation: Field =
-    inside.get(relationName) ??
+    internalFields.get(relationName) ??
     failUnknownName(`The collection '${collection}' has no relation '${relationName}'`, relationName, relations, at);
   if (relation.kind !== 'one')
     failMisuse(`'${relationName}' of '${collection}' does not lead to one record, and cannot be flattened`, at);
   const what = `'${relation.to.name}' has no field`;
-  const wanted = selectNames(fieldsOf(relation), options, relationName, what, at);
-  if (wanted.length === 0) failMisuse(`'${relationName}' of '${collection}' has no fields left to flatten`, at);
-  for (const field of wanted) {
+  const selected = selectNames(fieldsOf(relation), options, relationName, what, at);
+  if (selected.length === 0) failMisuse(`'${relationName}' of '${collection}' has no fields left to flatten`, at);
+  for (const field of selected) {
     const name = `${relationName}${SEPARATOR}${field}`;
-    if (wishes.added.has(name)) failMisuse(`'${relationName}' of '${collection}' is already flattened`, at);
+    if (customizations.added.has(name)) failMisuse(`'${relationName}' of '${collection}' is already flattened`, at);
     const definition = { path: `${relationName}:${field}`, ...(readonly && { readonly }) };
-    wishes.added.set(name, { kind: 'importField', name, at, definition });
+    customizations.added.set(name, { kind: 'importField', name, at, definition });
   }
 }
 

@@ -33,7 +33,7 @@ interface OperatorRow {
   readonly native?: false;
   /** Evaluated in memory if the source supports any operator of the column. */
   readonly here?: true;
-  readonly ways?: readonly RewriteRule[];
+  readonly rules?: readonly RewriteRule[];
 }
 
 /** The list of operators without a value is in core/filter.ts. */
@@ -61,8 +61,8 @@ const like = (is: 'Like' | 'ILike', pattern: (text: string) => string): RewriteR
 const negated = (is: Operator): RewriteRule => ({ needs: [is], toCondition: (value) => not(test(is, value)) });
 
 const value = (edge: DateBound, type: ColumnType): string => (type === 'Dateonly' ? edge.day : edge.instant);
-const dated = (needs: readonly Operator[], say: ToCondition): readonly RewriteRule[] => [
-  { needs, dated: true, toCondition: say },
+const dated = (needs: readonly Operator[], toCondition: ToCondition): readonly RewriteRule[] => [
+  { needs, dated: true, toCondition },
 ];
 
 /** From the start inclusive to the end exclusive, so midnight belongs to exactly one day. */
@@ -84,8 +84,8 @@ const toDate = (from: (moment: Moment, value: number) => DateBound): readonly Re
       test('LessThan', type === 'Dateonly' ? moment.startOf('day', 1).day : moment.now().instant),
     ),
   );
-const relative = (ways: readonly RewriteRule[]) =>
-  ({ takes: 'nothing', types: days, native: false, ways }) as const satisfies OperatorRow;
+const relative = (rules: readonly RewriteRule[]) =>
+  ({ takes: 'nothing', types: days, native: false, rules }) as const satisfies OperatorRow;
 
 /** Padding collations, the default of MariaDB and MySQL, treat a text of spaces as equal to the empty text. */
 const empty = and(test('Equal', ''), test('ShorterThan', 1));
@@ -96,7 +96,7 @@ const rows = {
     types: all,
     arrays: 'too',
     native: false,
-    ways: [
+    rules: [
       { needs: ['Missing', 'Equal', 'ShorterThan'], types: texts, toCondition: () => not(or(test('Missing'), empty)) },
       { needs: ['Missing', 'Equal'], types: texts, toCondition: () => not(or(test('Missing'), test('Equal', ''))) },
       { needs: ['Missing'], toCondition: () => not(test('Missing')) },
@@ -107,7 +107,7 @@ const rows = {
     types: all,
     arrays: 'too',
     native: false,
-    ways: [
+    rules: [
       { needs: ['Missing', 'Equal', 'ShorterThan'], types: texts, toCondition: () => or(test('Missing'), empty) },
       { needs: ['Missing', 'Equal'], types: texts, toCondition: () => or(test('Missing'), test('Equal', '')) },
       { needs: ['Missing'], toCondition: () => test('Missing') },
@@ -119,29 +119,31 @@ const rows = {
     takes: 'value or null',
     types: comparable,
     arrays: 'too',
-    ways: [{ needs: ['In'], toCondition: (given) => test('In', [given]) }],
+    rules: [{ needs: ['In'], toCondition: (given) => test('In', [given]) }],
   },
-  NotEqual: { takes: 'value or null', types: comparable, arrays: 'too', ways: [negated('Equal')] },
+  NotEqual: { takes: 'value or null', types: comparable, arrays: 'too', rules: [negated('Equal')] },
   In: {
     takes: 'values',
     types: comparable,
-    ways: [
+    rules: [
       { needs: ['Equal'], toCondition: (given) => or(...(given as unknown[]).map((item) => test('Equal', item))) },
     ],
   },
-  NotIn: { takes: 'values', types: comparable, ways: [negated('In')] },
+  NotIn: { takes: 'values', types: comparable, rules: [negated('In')] },
 
   LessThan: { takes: 'value', types: ordered },
   GreaterThan: { takes: 'value', types: ordered },
   LessThanOrEqual: {
     takes: 'value',
     types: ordered,
-    ways: [{ needs: ['LessThan', 'Equal'], toCondition: (given) => or(test('LessThan', given), test('Equal', given)) }],
+    rules: [
+      { needs: ['LessThan', 'Equal'], toCondition: (given) => or(test('LessThan', given), test('Equal', given)) },
+    ],
   },
   GreaterThanOrEqual: {
     takes: 'value',
     types: ordered,
-    ways: [
+    rules: [
       { needs: ['GreaterThan', 'Equal'], toCondition: (given) => or(test('GreaterThan', given), test('Equal', given)) },
     ],
   },
@@ -149,27 +151,27 @@ const rows = {
     takes: 'value',
     types: days,
     native: false,
-    ways: [{ needs: ['LessThan'], toCondition: (given) => test('LessThan', given) }],
+    rules: [{ needs: ['LessThan'], toCondition: (given) => test('LessThan', given) }],
   },
   After: {
     takes: 'value',
     types: days,
     native: false,
-    ways: [{ needs: ['GreaterThan'], toCondition: (given) => test('GreaterThan', given) }],
+    rules: [{ needs: ['GreaterThan'], toCondition: (given) => test('GreaterThan', given) }],
   },
 
   Like: { takes: 'pattern', types: texts },
   ILike: { takes: 'pattern', types: texts },
   // Never by the source; agent/sources/pattern.ts explains why.
   Match: { takes: 'expression', types: texts, native: false, here: true },
-  Contains: { takes: 'text', types: texts, ways: [like('Like', (text) => `%${text}%`)] },
-  NotContains: { takes: 'text', types: texts, ways: [negated('Contains')] },
-  IContains: { takes: 'text', types: texts, ways: [like('ILike', (text) => `%${text}%`)] },
-  NotIContains: { takes: 'text', types: texts, ways: [negated('IContains')] },
-  StartsWith: { takes: 'text', types: texts, ways: [like('Like', (text) => `${text}%`)] },
-  EndsWith: { takes: 'text', types: texts, ways: [like('Like', (text) => `%${text}`)] },
-  IStartsWith: { takes: 'text', types: texts, ways: [like('ILike', (text) => `${text}%`)] },
-  IEndsWith: { takes: 'text', types: texts, ways: [like('ILike', (text) => `%${text}`)] },
+  Contains: { takes: 'text', types: texts, rules: [like('Like', (text) => `%${text}%`)] },
+  NotContains: { takes: 'text', types: texts, rules: [negated('Contains')] },
+  IContains: { takes: 'text', types: texts, rules: [like('ILike', (text) => `%${text}%`)] },
+  NotIContains: { takes: 'text', types: texts, rules: [negated('IContains')] },
+  StartsWith: { takes: 'text', types: texts, rules: [like('Like', (text) => `${text}%`)] },
+  EndsWith: { takes: 'text', types: texts, rules: [like('Like', (text) => `%${text}`)] },
+  IStartsWith: { takes: 'text', types: texts, rules: [like('ILike', (text) => `${text}%`)] },
+  IEndsWith: { takes: 'text', types: texts, rules: [like('ILike', (text) => `%${text}`)] },
   LongerThan: { takes: 'length', types: texts },
   ShorterThan: { takes: 'length', types: texts },
 
@@ -196,7 +198,7 @@ const rows = {
     takes: 'days',
     types: days,
     native: false,
-    ways: between(
+    rules: between(
       (moment, count) => moment.startOf('day', -count),
       (moment) => moment.startOf('day'),
     ),
@@ -205,19 +207,19 @@ const rows = {
     takes: 'days',
     types: days,
     native: false,
-    ways: toDate((moment, count) => moment.startOf('day', -count)),
+    rules: toDate((moment, count) => moment.startOf('day', -count)),
   },
   BeforeXHoursAgo: {
     takes: 'hours',
     types: instants,
     native: false,
-    ways: dated(['LessThan'], (given, moment) => test('LessThan', moment.hoursAgo(Number(given)).instant)),
+    rules: dated(['LessThan'], (given, moment) => test('LessThan', moment.hoursAgo(Number(given)).instant)),
   },
   AfterXHoursAgo: {
     takes: 'hours',
     types: instants,
     native: false,
-    ways: dated(['GreaterThan'], (given, moment) => test('GreaterThan', moment.hoursAgo(Number(given)).instant)),
+    rules: dated(['GreaterThan'], (given, moment) => test('GreaterThan', moment.hoursAgo(Number(given)).instant)),
   },
   Past: relative(dated(['LessThan'], (_, moment, type) => test('LessThan', value(moment.now(), type)))),
   Future: relative(dated(['GreaterThan'], (_, moment, type) => test('GreaterThan', value(moment.now(), type)))),
@@ -303,7 +305,7 @@ function addRewrites(found: Map<Operator, OperatorSupport>, type: ColumnType): v
     for (const operator of operators) {
       const row = operatorTable[operator];
       if (found.has(operator) || !appliesTo(row, type)) continue;
-      const rule = row.ways?.find(
+      const rule = row.rules?.find(
         ({ needs, types }) =>
           needs.every((needed) => found.has(needed)) && (!types || types.some((possible) => possible === type)),
       );
@@ -323,7 +325,7 @@ export function operatorsFor(type: ColumnType): readonly Operator[] {
  */
 export function findInMemoryOperators(operator: Operator): readonly Operator[] | undefined {
   if (isEvaluatedInMemory(operator)) return [operator];
-  return operatorTable[operator].native === false ? operatorTable[operator].ways?.[0]?.needs : undefined;
+  return operatorTable[operator].native === false ? operatorTable[operator].rules?.[0]?.needs : undefined;
 }
 
 function isEvaluatedInMemory(operator: Operator): boolean {
@@ -333,6 +335,6 @@ function isEvaluatedInMemory(operator: Operator): boolean {
 function createRewrite(rule: RewriteRule, type: ColumnType): Rewrite {
   return Object.freeze({
     dated: rule.dated === true,
-    say: (given: unknown, moment: Moment) => rule.toCondition(given, moment, type),
+    toCondition: (given: unknown, moment: Moment) => rule.toCondition(given, moment, type),
   });
 }

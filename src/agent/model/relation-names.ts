@@ -38,7 +38,7 @@ const inverses: Readonly<Record<string, string>> = {
   supervisor: 'supervisees',
 };
 
-/** The better names, by collection and derived name. Only names that are unique in the collection. */
+/** Returns better names by collection and derived name. A name that is not unique in its collection is left out. */
 export function findBetterNames(
   references: readonly NamedReference[],
   taken: (home: Collection, name: string) => boolean,

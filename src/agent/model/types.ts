@@ -201,7 +201,7 @@ export interface Replacement {
 export interface Rewrite {
   /** The meaning depends on the time of the request. */
   readonly dated: boolean;
-  readonly say: (value: unknown, moment: Moment) => ColumnCondition;
+  readonly toCondition: (value: unknown, moment: Moment) => ColumnCondition;
 }
 
 /** A condition on one column. */

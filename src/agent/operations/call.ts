@@ -118,29 +118,25 @@ function createCall(given: Omit<Call, 'code'>): Call {
 
 /** Warns once per field. */
 function warnAboutManyRows(
-  { warned: told, observe }: Operations,
+  { warned, observe }: Operations,
   rows: number,
-  { collection, field, column, advice: cure }: RowLimitStep,
+  { collection, field, column, advice }: RowLimitStep,
 ): void {
-  if (rows < MANY_ROWS || told.has(column)) return;
-  told.add(column);
+  if (rows < MANY_ROWS || warned.has(column)) return;
+  warned.add(column);
   observe({
     type: 'warning',
-    message: `'${field}' of '${collection}' is evaluated after reading, and ${rows} rows were read for it: ${cure ?? 'add a replaceFieldOperator or a replaceFieldSorting'}.`,
+    message: `'${field}' of '${collection}' is evaluated after reading, and ${rows} rows were read for it: ${advice ?? 'add a replaceFieldOperator or a replaceFieldSorting'}.`,
   });
 }
 
 /** Warns once per field. */
-function warnAboutMisfits(
-  { warned: told, observe }: Operations,
-  count: number,
-  { computedFrom: made, path }: ComputeStep,
-): void {
-  if (told.has(made)) return;
-  told.add(made);
+function warnAboutMisfits({ warned, observe }: Operations, count: number, { computedFrom, path }: ComputeStep): void {
+  if (warned.has(computedFrom)) return;
+  warned.add(computedFrom);
   observe({
     type: 'warning',
-    message: `${count} stored ${count === 1 ? 'value' : 'values'} of '${path.field.name}', added at ${made.at}, ${count === 1 ? 'is' : 'are'} not of the declared type and shown as empty.`,
+    message: `${count} stored ${count === 1 ? 'value' : 'values'} of '${path.field.name}', added at ${computedFrom.at}, ${count === 1 ? 'is' : 'are'} not of the declared type and shown as empty.`,
   });
 }
 

@@ -120,12 +120,12 @@ export function openRecords(
   { shape }: ReadPlan,
   select: readonly RequestedField[],
 ): OpenedRecords {
-  const inside = toInternalShape(view, shape);
-  const records = shapeRecords(rows, inside);
+  const internalShape = toInternalShape(view, shape);
+  const records = shapeRecords(rows, internalShape);
   return {
     records: Object.freeze(records),
     close() {
-      const published = records.map((record) => publish(record, inside, shape));
+      const published = records.map((record) => publish(record, internalShape, shape));
       const recordAt = (record: Record<string, unknown>, { through, leaf }: RequestedField): unknown => {
         let at: Record<string, unknown> | null = record;
         for (const { name } of through) at = (at?.[name] ?? null) as Record<string, unknown> | null;
@@ -137,11 +137,11 @@ export function openRecords(
 }
 
 /** Returns only the fields that were read; hooks may have added others. */
-function publish(record: OpenRecord, inside: Shape, shape: Shape): Record<string, unknown> {
+function publish(record: OpenRecord, internalShape: Shape, shape: Shape): Record<string, unknown> {
   const published: Record<string, unknown> = Object.create(null);
-  for (const [at, [name]] of shape.leaves.entries()) published[name] = record[inside.leaves[at]![0]] ?? null;
+  for (const [at, [name]] of shape.leaves.entries()) published[name] = record[internalShape.leaves[at]![0]] ?? null;
   for (const [at, [name, , deeper]] of shape.nested.entries()) {
-    const [insideName, , insideShape] = inside.nested[at]!;
+    const [insideName, , insideShape] = internalShape.nested[at]!;
     const related = record[insideName];
     const isThere = typeof related === 'object' && related !== null;
     published[name] = isThere ? publish(related as OpenRecord, insideShape, deeper) : null;

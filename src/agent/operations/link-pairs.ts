@@ -40,20 +40,20 @@ interface JunctionRows {
 
 /** The answer describes the inserted or deleted pairs. */
 export async function linkJunctionRows(
-  door: LinkAccess,
+  linkAccess: LinkAccess,
   linked: JunctionLink,
   ids: readonly RecordId[],
   options: WriteOptions,
   isOn: boolean,
 ): Promise<WriteAnswer> {
   const { relation, through } = linked;
-  if (!through.collection.isPublished && !door.isInternal)
+  if (!through.collection.isPublished && !linkAccess.isInternal)
     fail('READ_ONLY', {
       collection: relation.to.name,
       why: `the collection that links '${relation.name}' is not served.`,
     });
-  const place = door.contextFor(through.collection, isOn ? 'add' : 'delete');
-  const junctionRows = await readJunctionRows(door, place, linked, ids, options);
+  const place = linkAccess.contextFor(through.collection, isOn ? 'add' : 'delete');
+  const junctionRows = await readJunctionRows(linkAccess, place, linked, ids, options);
   if (isOn) return retryConflict(() => insertJunctionRows(junctionRows, options));
   return deleteJunctionRows(junctionRows, options);
 }

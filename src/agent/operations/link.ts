@@ -49,8 +49,14 @@ export async function linkInternal(
   const viewAt = (other: Collection) => internalViewOf(call.access, other);
   const placeAt = (other: Collection, verb: WriteVerb) =>
     requireWritable(createInternalWriteContext(call, other, verb));
-  const door: LinkAccess = { call, home: viewAt(collection), viewOf: viewAt, contextFor: placeAt, isInternal: true };
-  return (await link(door, request, call.options, isOn)).count;
+  const linkAccess: LinkAccess = {
+    call,
+    home: viewAt(collection),
+    viewOf: viewAt,
+    contextFor: placeAt,
+    isInternal: true,
+  };
+  return (await link(linkAccess, request, call.options, isOn)).count;
 }
 
 function createCallerLinkAccess(
@@ -69,21 +75,21 @@ function createCallerLinkAccess(
 }
 
 async function link(
-  door: LinkAccess,
+  linkAccess: LinkAccess,
   request: Omit<LinkRequest, 'collection'>,
   options: WriteOptions,
   isOn: boolean,
 ): Promise<WriteAnswer> {
-  const { call, home } = door;
+  const { call, home } = linkAccess;
   const { collection } = home;
   const { moment } = call;
   const relation = findWritableRelation(home, request.relation);
   if (relation.through) {
     if (collection.key.length === 0) failWithoutKey({ view: home });
-    const values = () => readOriginValues(door, referencedColumns(relation), request.id, options);
-    return linkJunctionRows(door, { relation, through: relation.through, values }, request.ids, options, isOn);
+    const values = () => readOriginValues(linkAccess, referencedColumns(relation), request.id, options);
+    return linkJunctionRows(linkAccess, { relation, through: relation.through, values }, request.ids, options, isOn);
   }
-  const place = door.contextFor(relation.to, 'edit');
+  const place = linkAccess.contextFor(relation.to, 'edit');
   if (collection.key.length === 0) failWithoutKey({ view: home });
   requireKey(place);
   const columns = relation.on.map(({ to }) => to);
@@ -98,7 +104,7 @@ async function link(
       })),
     });
   const keys = readKeys(place, request.ids, 'ids', moment);
-  const values = await readOriginValues(door, referencedColumns(relation), request.id, options);
+  const values = await readOriginValues(linkAccess, referencedColumns(relation), request.id, options);
   const written = Object.fromEntries(
     isOn
       ? [
@@ -132,10 +138,10 @@ export const LINK_REQUIRED =
   'may not be null, so the link cannot be removed: link the record to another one, or delete it.';
 
 /** Throws UNKNOWN_RELATION, or READ_ONLY if code computes the related records. */
-export function findRelation({ collection, relations, visibility: sight }: CollectionView, name: string): Relation {
-  const relation = sight.fields(collection).get(name);
+export function findRelation({ collection, relations, visibility }: CollectionView, name: string): Relation {
+  const relation = visibility.fields(collection).get(name);
   if (!relation || relation.kind === 'column' || !relations.includes(relation)) {
-    const names = [...sight.fields(collection)].flatMap(([each, field]) =>
+    const names = [...visibility.fields(collection)].flatMap(([each, field]) =>
       relations.some((known) => known === field) ? [each] : [],
     );
     const near = suggestNames(String(name), names);

@@ -70,11 +70,11 @@ export async function listFrom(
   within: Restriction,
 ): Promise<ListAnswer> {
   const { collection } = view;
-  const hooked = hasHooks(collection, 'List') ? await beforeList(call, view, request) : null;
-  const prepared = prepareList(call, view, request, hooked ? restrictFurther(within, hooked.narrowed) : within);
+  const hookState = hasHooks(collection, 'List') ? await beforeList(call, view, request) : null;
+  const prepared = prepareList(call, view, request, hookState ? restrictFurther(within, hookState.narrowed) : within);
   const { query, scope, mark } = prepared instanceof Promise ? await prepared : prepared;
   const { plan, rows, hasMore } = await readPage(call, query, scope, within);
-  const shown = hooked ? await afterList(call, view, hooked, openRecords(view, rows, plan, query.select)) : null;
+  const shown = hookState ? await afterList(call, view, hookState, openRecords(view, rows, plan, query.select)) : null;
   let marked: string | undefined;
   return {
     columns: query.select.map((named) => named.name),
@@ -107,13 +107,13 @@ async function readPage(call: Call, query: Query, scope: ScopeOf, within: Restri
   }
 }
 
-interface HookedList {
+interface ListHookState {
   readonly restrictions: HookRestrictions;
   readonly narrowed: Filter;
   readonly projection: readonly string[];
 }
 
-async function beforeList(call: Call, view: CollectionView, request: ListConditions): Promise<HookedList> {
+async function beforeList(call: Call, view: CollectionView, request: ListConditions): Promise<ListHookState> {
   checkLimit(request.limit, call.ops.limits.pageSizeLimit);
   const { fields = view.columnNames } = request;
   const projection = fields.map((field) => toInternalPath(view, resolveName(view, field).name));
@@ -126,7 +126,7 @@ async function beforeList(call: Call, view: CollectionView, request: ListConditi
 async function afterList(
   { code }: Call,
   { collection }: CollectionView,
-  { restrictions: narrowing, projection }: HookedList,
+  { restrictions: narrowing, projection }: ListHookState,
   opened: OpenedRecords,
 ) {
   const hookArguments = { filter: narrowing.filter(), projection, records: opened.records };

@@ -131,8 +131,8 @@ async function createExternalSource(call: Call, { view, key }: Origin, recordsCo
   const records = shapeRecords(rows, plan.shape);
   if (records.length === 0) return fail('RECORD_NOT_FOUND', { collection: collection.name, id: packKey(target, key) });
   const external = recordsColumn.computedFrom!.external!;
-  const { name, table, internalFields: inside } = external.collection;
-  const columns = [...inside.values()].flatMap((field) => (field.kind === 'column' ? [field] : []));
+  const { name, table, internalFields } = external.collection;
+  const columns = [...internalFields.values()].flatMap((field) => (field.kind === 'column' ? [field] : []));
   const [found] = await listExternal(external, records, call.code());
   return createMemorySource(name, [
     {

@@ -7,9 +7,9 @@ import { resolveFilter } from '../resolve/filter.ts';
 import { internalViewOf } from '../resolve/visibility.ts';
 
 /** Throws CONFIGURATION, with the line in the user's code, for unknown names and invalid operators and values. */
-export function checkSegments({ internalCollections: inside }: Model, moment: Moment): void {
+export function checkSegments({ internalCollections: internalFields }: Model, moment: Moment): void {
   const access = fullAccess({} as Caller);
-  for (const collection of inside.values())
+  for (const collection of internalFields.values())
     for (const [name, { definition, at }] of collection.rules.segments) {
       if (typeof definition === 'function') continue;
       try {

@@ -152,9 +152,9 @@ export async function update(
   };
   const { draft, patch } = await prepareUpdate(place, values, current, restrictions, options.preview ?? false);
   const condition = await withPrefetch(() => lowerConditions(place.scope, conditions, lowering));
-  const meant = and(condition, await lowerRestrictions(place, restrictions));
-  const keys = requestedKeys ?? (await findKeys(place, meant, options));
-  const where = and(keysFilter(place.target, keys), meant);
+  const restricted = and(condition, await lowerRestrictions(place, restrictions));
+  const keys = requestedKeys ?? (await findKeys(place, restricted, options));
+  const where = and(keysFilter(place.target, keys), restricted);
   if (keys.length > 1 && collection.key.some((column) => draft.values.has(column)))
     fail('INVALID_ARGUMENT', { argument: 'ids', problem: 'the key can be changed for only one record at a time.' });
   const updating: PendingUpdate = { keys, draft, where };
@@ -179,7 +179,7 @@ export async function updateWhere(
   return updateByKeys(place, { ...updating, draft: { ...newDraft(), values: new Map(set) } }, options, null);
 }
 
-interface HookedUpdate {
+interface UpdateHookState {
   readonly restrictions: HookRestrictions;
   readonly patch: Record<string, unknown>;
 }
@@ -188,18 +188,18 @@ async function updateByKeys(
   site: CollectionWriteContext,
   updating: PendingUpdate,
   options: WriteOptions,
-  hooked: HookedUpdate | null,
+  hookState: UpdateHookState | null,
   override?: Overrides['update'],
 ): Promise<WriteAnswer> {
   const { collection } = site.view;
-  const more = [...linkColumns([updating.draft]), ...(hooked ? storedColumns(collection) : [])];
+  const more = [...linkColumns([updating.draft]), ...(hookState ? storedColumns(collection) : [])];
   const target = planTarget(site.view, more);
   const { rows, before } = override
     ? { rows: await updateByOverride(site, target, override, updating, options), before: [] }
     : await storeUpdate(requireWritable(site), target, updating, options);
   noteHookEffects(site, 'Update', options);
-  if (hooked && !options.preview) {
-    const { restrictions: narrowing, patch } = hooked;
+  if (hookState && !options.preview) {
+    const { restrictions: narrowing, patch } = hookState;
     const hookArguments = { filter: narrowing.filter(), patch, records: toInternalRecords(target, rows) };
     await runAfterWrite(collection, 'Update', site.call.code, hookArguments);
   }

@@ -30,7 +30,7 @@ export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadP
 
   if (isBounded) {
     visitTests(residual, ({ path }) => slots.add(path));
-    visitSubqueries(residual, (told) => slots.addSubquery(told));
+    visitSubqueries(residual, (subquery) => slots.addSubquery(subquery));
     for (const { path } of order.slice(0, sorted)) slots.add(path);
   }
   const early = { fetched: slots.fetched.length, computed: slots.computed.length };

@@ -80,11 +80,11 @@ export function planTarget(view: CollectionView, more: Iterable<Column> = []): T
 }
 
 /** All columns of the table, including hidden and removed ones. */
-export function storedColumns({ internalFields: inside }: Collection): Column[] {
-  return [...inside.values()].filter((field): field is Column => field.kind === 'column' && isStored(field));
+export function storedColumns({ internalFields }: Collection): Column[] {
+  return [...internalFields.values()].filter((field): field is Column => field.kind === 'column' && isStored(field));
 }
 
-const isStored = ({ computedFrom: made, route }: Column): boolean => made === undefined && route === undefined;
+const isStored = ({ computedFrom, route }: Column): boolean => computedFrom === undefined && route === undefined;
 
 /**
  * After the write, the caller must be able to see the record and every record that the written columns point to.
@@ -96,7 +96,7 @@ export function planGuards(
   written: ReadonlySet<Column>,
   mayJoin: boolean,
 ): Guard[] {
-  const { collection, visibility: sight } = view;
+  const { collection, visibility } = view;
   const { scope } = prefetched;
   const guards: Guard[] = [];
   const add = (condition: Match, fields: readonly string[]) => {
@@ -106,7 +106,7 @@ export function planGuards(
   add(prefetched.withScope(collection, always), []);
   for (const relation of view.relations) {
     // A record of another source is checked before the write.
-    if (relation.inverse || relation.reach !== 'join' || !sight.hidesRows(relation.to)) continue;
+    if (relation.inverse || relation.reach !== 'join' || !visibility.hidesRows(relation.to)) continue;
     const referencing = [...relation.on.map(({ from }) => from), ...(relation.only ? [relation.only.column] : [])];
     if (!referencing.some((column) => written.has(column))) continue;
     const fields = relation.on.map(({ from }) => from.name);

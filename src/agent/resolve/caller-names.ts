@@ -88,9 +88,9 @@ function findExact(home: CollectionView, text: string, kind: Kind): Field | unde
   return undefined;
 }
 
-function findVisibleField({ visibility: sight, collection }: CollectionView, name: string) {
-  const field = sight.fields(collection).get(name);
-  return field && sight.canSee(collection, field) ? field : undefined;
+function findVisibleField({ visibility, collection }: CollectionView, name: string) {
+  const field = visibility.fields(collection).get(name);
+  return field && visibility.canSee(collection, field) ? field : undefined;
 }
 
 /** All paths that match the text. */
@@ -152,8 +152,8 @@ const foldedNames = new WeakMap<CollectionView, FoldedNames>();
 function foldedNamesOf(view: CollectionView): FoldedNames {
   let found = foldedNames.get(view);
   if (!found) {
-    const { visibility: sight, collection } = view;
-    const seen = [...sight.fields(collection)].filter(([, field]) => sight.canSee(collection, field));
+    const { visibility, collection } = view;
+    const seen = [...visibility.fields(collection)].filter(([, field]) => visibility.canSee(collection, field));
     const relations = new Map(
       seen.flatMap(([name, field]) => (field.kind === 'column' ? [] : [[name, field] as const])),
     );

@@ -63,25 +63,25 @@ interface ResolutionContext {
 const failMalformed = (problem: string): never => fail('INVALID_ARGUMENT', { argument: 'filter', problem });
 const failTooMany = (): never => failMalformed(`at most ${MAX_CONDITIONS} conditions; use In for many values.`);
 
-function resolveTree(view: CollectionView, plain: PlainFilter, inside: ResolutionContext): Filter {
-  const { depth } = inside;
+function resolveTree(view: CollectionView, plain: PlainFilter, context: ResolutionContext): Filter {
+  const { depth } = context;
   if (typeof plain !== 'object' || plain === null || depth > DEPTH_LIMIT)
     return failMalformed(
       `expected {field, operator, value}, {aggregator, conditions} or {some, where}, at most ${DEPTH_LIMIT} deep.`,
     );
-  if ((!isBranch(plain) || plain.conditions?.length === 0) && ++inside.counts.conditions > MAX_CONDITIONS)
+  if ((!isBranch(plain) || plain.conditions?.length === 0) && ++context.counts.conditions > MAX_CONDITIONS)
     failTooMany();
-  if (isQuantified(plain)) return resolveQuantified(view, plain, { ...inside, depth: depth + 1 });
+  if (isQuantified(plain)) return resolveQuantified(view, plain, { ...context, depth: depth + 1 });
   if (!isBranch(plain)) {
     if (!view.names.has(plain.field)) failOnRelation(view, plain);
-    return resolveTest(view, plain.field, plain.operator, plain.value, inside);
+    return resolveTest(view, plain.field, plain.operator, plain.value, context);
   }
   const aggregator = /^(and|or|not)$/i.exec(String(plain.aggregator))?.[0].toLowerCase();
   if (!aggregator || !Array.isArray(plain.conditions))
     return failMalformed("expected {aggregator: 'And', 'Or' or 'Not', conditions: [...]}.");
   const resolved = join(
     aggregator === 'or' ? 'or' : 'and',
-    plain.conditions.map((condition) => resolveTree(view, condition, { ...inside, depth: depth + 1 })),
+    plain.conditions.map((condition) => resolveTree(view, condition, { ...context, depth: depth + 1 })),
   );
   if (countTests(resolved) > MAX_CONDITIONS) failTooMany();
   return aggregator === 'not' ? not(resolved) : resolved;
@@ -94,7 +94,7 @@ function countTests(filter: Filter): number {
   return 'of' in filter ? filter.of.reduce((sum, each) => sum + countTests(each), 0) : 0;
 }
 
-function resolveQuantified(view: CollectionView, plain: PlainQuantified, inside: ResolutionContext): Filter {
+function resolveQuantified(view: CollectionView, plain: PlainQuantified, context: ResolutionContext): Filter {
   const { quantifier, path, where } = readQuantified(plain);
   const other = Object.keys(plain).find((key) => key !== quantifier && key !== 'where');
   if (other !== undefined)
@@ -102,7 +102,7 @@ function resolveQuantified(view: CollectionView, plain: PlainQuantified, inside:
   if (typeof path !== 'string') failMalformed(`'${quantifier}' takes the name of a relation.`);
   if (quantifier === 'every' && !where)
     failMalformed(`'every' needs a where: {"every":"${path}","where":{"field":"...","operator":"...","value":"..."}}.`);
-  const some = resolveSome(view, path, inside, (related, deeper) => {
+  const some = resolveSome(view, path, context, (related, deeper) => {
     const condition = where ? resolveTree(related, where, deeper) : always;
     return quantifier === 'every' ? not(condition) : condition;
   });
@@ -115,10 +115,10 @@ function resolveQuantified(view: CollectionView, plain: PlainQuantified, inside:
 function resolveSome(
   view: CollectionView,
   path: string,
-  inside: ResolutionContext,
-  of: (view: CollectionView, inside: ResolutionContext) => Filter,
+  context: ResolutionContext,
+  of: (view: CollectionView, context: ResolutionContext) => Filter,
 ): Filter {
-  const { visibility: sight } = view;
+  const { visibility } = view;
   const via: Relation[] = [];
   let { collection } = view;
   let rest = path;
@@ -129,29 +129,29 @@ function resolveSome(
     if (relation.recordsColumn) return failOutputOnly('filter', written);
     rest = rest.slice(written.length + separator.length);
     if (relation.kind === 'many') {
-      if (inside.toManyDepth === MAX_PATH_SEGMENTS) failTooManySegments(path);
-      const deeper = { ...inside, toManyDepth: inside.toManyDepth + 1 };
+      if (context.toManyDepth === MAX_PATH_SEGMENTS) failTooManySegments(path);
+      const deeper = { ...context, toManyDepth: context.toManyDepth + 1 };
       const related = view.forCollection(relation.to);
       const met = rest === '' ? of(related, deeper) : resolveSome(related, rest, deeper, of);
-      return { op: 'any', via, relation, of: met, scoped: sight.scoped };
+      return { op: 'any', via, relation, of: met, scoped: visibility.scoped };
     }
     if (via.length === MAX_PATH_SEGMENTS) failTooManySegments(path);
-    via.push(sight.relationToJoin(relation));
+    via.push(visibility.relationToJoin(relation));
     collection = relation.to;
     if (rest === '')
       return and(
         not(isMissing(presencePath(view, via))),
-        prependRelations(of(view.forCollection(collection), inside), view.collection, via),
+        prependRelations(of(view.forCollection(collection), context), view.collection, via),
       );
   }
 }
 
 /** A filter on a relation itself usually tests whether related records exist. The error shows the correct form. */
 function failOnRelation(view: CollectionView, { field, operator, value }: PlainLeaf): void {
-  const { visibility: sight } = view;
+  const { visibility } = view;
   let { collection } = view;
   let rest = field;
-  while (typeof rest === 'string' && sight.fields(collection).get(rest)?.kind !== 'column') {
+  while (typeof rest === 'string' && visibility.fields(collection).get(rest)?.kind !== 'column') {
     const relation = findRelation(view, collection, rest);
     if (!relation || relation.recordsColumn) return;
     const [written, separator] = splitFirst(rest);
@@ -222,18 +222,18 @@ interface ToManySplit {
 
 /** Splits a path at its first to-many relation. Undefined for other paths, including invalid ones. */
 export function findToMany(view: CollectionView, text: string): ToManySplit | undefined {
-  const { visibility: sight } = view;
+  const { visibility } = view;
   const via: Relation[] = [];
   let { collection } = view;
   let rest = text;
   while (typeof rest === 'string' && via.length < MAX_PATH_SEGMENTS) {
-    if (sight.fields(collection).get(rest)?.kind === 'column') return undefined;
+    if (visibility.fields(collection).get(rest)?.kind === 'column') return undefined;
     const relation = findRelation(view, collection, rest);
     const [written, separator] = splitFirst(rest);
     if (!relation || relation.recordsColumn || rest === written) return undefined;
     rest = rest.slice(written.length + separator.length);
     if (relation.kind === 'many') return { via, relation, rest };
-    via.push(sight.relationToJoin(relation));
+    via.push(visibility.relationToJoin(relation));
     collection = relation.to;
   }
   return undefined;
@@ -244,13 +244,13 @@ function resolveTest(
   field: string,
   operator: string,
   operand: unknown,
-  inside: ResolutionContext,
+  context: ResolutionContext,
 ): Filter {
   const behind = view.names.has(field) ? undefined : findToMany(view, field);
   if (behind) {
     const { via, relation, rest } = behind;
-    if (inside.toManyDepth === MAX_PATH_SEGMENTS) failTooManySegments(field);
-    const deeper = { ...inside, toManyDepth: inside.toManyDepth + 1 };
+    if (context.toManyDepth === MAX_PATH_SEGMENTS) failTooManySegments(field);
+    const deeper = { ...context, toManyDepth: context.toManyDepth + 1 };
     const of = resolveTest(view.forCollection(relation.to), rest, operator, operand, deeper);
     return { op: 'any', via, relation, of, scoped: view.visibility.scoped };
   }
@@ -261,12 +261,12 @@ function resolveTest(
   const value = checkValue(support.takes, operand, {
     column: path.field,
     label: `${field} ${is}`,
-    moment: inside.moment,
+    moment: context.moment,
     acceptsDays: orderOperators.has(is),
   });
   if (support.takes === 'expression') {
-    inside.counts.expressions += (value as Pattern).size;
-    if (inside.counts.expressions > EXPRESSIONS_LIMIT)
+    context.counts.expressions += (value as Pattern).size;
+    if (context.counts.expressions > EXPRESSIONS_LIMIT)
       failMalformed(
         `its regular expressions expand to more than ${EXPRESSIONS_LIMIT} characters together: use fewer, or shorter ones.`,
       );

@@ -19,12 +19,12 @@ export function internalNameOf(collection: Collection, field: Field): string {
 }
 
 /** A path in the names of customization code. Unknown names stay unchanged. */
-export function toInternalPath({ collection: home, visibility: sight }: CollectionView, text: string): string {
+export function toInternalPath({ collection: home, visibility }: CollectionView, text: string): string {
   const names: string[] = [];
   let collection = home;
   let rest = text;
   for (;;) {
-    const fields = sight.fields(collection);
+    const fields = visibility.fields(collection);
     const whole = fields.get(rest);
     if (whole) return [...names, internalNameOf(collection, whole)].join(':');
     const [first, separator] = splitFirst(rest);

@@ -24,14 +24,14 @@ export function resolveName(view: CollectionView, text: string): RequestedField 
 
 /** Reads `@@@` as `:`, except in the name of a flattened field. */
 function findName(view: CollectionView, text: string): RequestedField {
-  const { visibility: sight, collection: home } = view;
+  const { visibility, collection: home } = view;
   const via: Relation[] = [];
   const through: PathSegment[] = [];
   let collection = home;
   let rest = text;
   for (;;) {
-    const field = sight.fields(collection).get(rest);
-    if (field?.kind === 'column' && sight.canSee(collection, field)) {
+    const field = visibility.fields(collection).get(rest);
+    if (field?.kind === 'column' && visibility.canSee(collection, field)) {
       const path = field.route
         ? routePath(view, via, field.route)
         : (findOwnForeignKey(view, via, field) ?? pathTo(home, via, field));
@@ -51,7 +51,7 @@ function findName(view: CollectionView, text: string): RequestedField {
     const [written, separator] = splitFirst(rest);
     if (rest === written) return failRelationWithoutField(view, collection, relation, written);
     if (via.length === MAX_PATH_SEGMENTS) return failTooManySegments(text);
-    via.push(sight.relationToJoin(relation));
+    via.push(visibility.relationToJoin(relation));
     through.push(Object.freeze({ name: written, present: presencePath(view, via) }));
     rest = rest.slice(written.length + separator.length);
     collection = relation.to;
@@ -59,11 +59,8 @@ function findName(view: CollectionView, text: string): RequestedField {
 }
 
 /** The name of the inverse relation, if it exists and the caller can see it. */
-function findVisibleInverse(
-  { visibility: sight }: CollectionView,
-  { to, on, kind }: Relation,
-): { readonly back?: string } {
-  const found = [...sight.fields(to)].find(
+function findVisibleInverse({ visibility }: CollectionView, { to, on, kind }: Relation): { readonly back?: string } {
+  const found = [...visibility.fields(to)].find(
     ([, field]) =>
       field.kind === 'one' &&
       !field.lowestBy &&
@@ -71,7 +68,7 @@ function findVisibleInverse(
       on.length > 0 &&
       field.on.length === on.length &&
       field.on.every(({ from, to: key }, at) => from === on[at]!.to && key === on[at]!.from) &&
-      sight.canSee(to, field),
+      visibility.canSee(to, field),
   );
   return found ? { back: found[0] } : {};
 }

@@ -32,74 +32,74 @@ const withoutMidnight = (text: string): string => text.replace(/[T ]00:00(:00(\.
  * The canonical value for `takes`: null if it accepts null, an array if it accepts several values. Arrays can contain
  * null.
  */
-export function checkValue(takes: OperandKind, given: unknown, asked: ValueContext): unknown {
+export function checkValue(takes: OperandKind, given: unknown, context: ValueContext): unknown {
   switch (takes) {
     case 'nothing':
       return null;
     case 'value or null':
       if (given === null) return null;
-      return Array.isArray(asked.column.type) ? readList(given, asked) : readItem(given, asked);
+      return Array.isArray(context.column.type) ? readList(given, context) : readItem(given, context);
     case 'value':
-      return readItem(given, asked);
+      return readItem(given, context);
     case 'values': {
       const items = Array.isArray(given) ? given : [given];
       if (given === undefined || items.length > LIST_LIMIT)
-        return refuse(asked, `a list of at most ${LIST_LIMIT} values`, given);
+        return refuse(context, `a list of at most ${LIST_LIMIT} values`, given);
       // Some databases cannot search an array for null.
-      if (Array.isArray(asked.column.type) && (items.length === 0 || items.includes(null)))
+      if (Array.isArray(context.column.type) && (items.length === 0 || items.includes(null)))
         return refuse(
-          asked,
+          context,
           'a list of at least one value, without null; use Missing for records without an array',
           given,
         );
-      return items.map((item) => (item === null ? null : readItem(item, asked)));
+      return items.map((item) => (item === null ? null : readItem(item, context)));
     }
     case 'text':
-      return readSearchText(given, asked);
+      return readSearchText(given, context);
     case 'pattern': {
-      const pattern = readSearchText(given, asked);
+      const pattern = readSearchText(given, context);
       // A trailing escape has no meaning, and PostgreSQL rejects it.
       if (/(?<!\\)(?:\\\\)*\\$/.test(pattern))
-        return refuse(asked, "a pattern that does not end in a single '\\'", given);
+        return refuse(context, "a pattern that does not end in a single '\\'", given);
       return pattern;
     }
     case 'expression':
-      return readExpression(given, asked);
+      return readExpression(given, context);
     case 'length':
-      return readCount(given, asked, 0, Number.MAX_SAFE_INTEGER, 'a whole number of characters');
+      return readCount(given, context, 0, Number.MAX_SAFE_INTEGER, 'a whole number of characters');
     case 'days':
-      return readCount(given, asked, 1, DAYS_LIMIT, `a whole number of days from 1 to ${DAYS_LIMIT}`);
+      return readCount(given, context, 1, DAYS_LIMIT, `a whole number of days from 1 to ${DAYS_LIMIT}`);
     case 'hours':
-      return readCount(given, asked, 0, HOURS_LIMIT, `a whole number of hours from 0 to ${HOURS_LIMIT}`);
+      return readCount(given, context, 0, HOURS_LIMIT, `a whole number of hours from 0 to ${HOURS_LIMIT}`);
   }
 }
 
 /** The canonical form of a value to write. Null stays null. */
-export function checkStored(given: unknown, asked: ValueContext): unknown {
+export function checkStored(given: unknown, context: ValueContext): unknown {
   if (given === null) return null;
-  const { type, nativeType } = asked.column;
+  const { type, nativeType } = context.column;
   if (typeof type !== 'string') {
-    return readList(given, asked);
+    return readList(given, context);
   }
-  if (type === 'Json') return checkDocument(given, asked);
+  if (type === 'Json') return checkDocument(given, context);
   if (type === 'Point') {
     const numbers = Array.isArray(given) && given.length === 2 ? given.map(readNumber) : [];
     if (numbers.length !== 2 || numbers.some((number) => typeof number !== 'number'))
-      return refuse(asked, 'a point such as [2.35, 48.85]', given);
+      return refuse(context, 'a point such as [2.35, 48.85]', given);
     return numbers;
   }
-  if (type === 'String' && isGeometry(nativeType)) return readWellKnownText(given, asked);
-  const value = readItem(given, asked);
+  if (type === 'String' && isGeometry(nativeType)) return readWellKnownText(given, context);
+  const value = readItem(given, context);
   // Databases would round without an error.
   if (
     type === 'Number' &&
     /^(tiny|small|medium|big)?(int|serial)/i.test(nativeType) &&
     !/^-?\d+(e\+\d+)?$/.test(String(value))
   )
-    return refuse(asked, 'a whole number', given);
+    return refuse(context, 'a whole number', given);
   const scale = type === 'Number' ? scaleOf(nativeType) : undefined;
   if (scale !== undefined && !fitsScale(value, scale))
-    return refuse(asked, `a number with at most ${scale} digits after the decimal point, like its column`, given);
+    return refuse(context, `a number with at most ${scale} digits after the decimal point, like its column`, given);
   return value;
 }
 
@@ -124,119 +124,119 @@ function decimalsOf(text: string): number {
 const loneSurrogate = /\p{Cs}/u;
 
 /** PostgreSQL keeps neither in JSONB. */
-function checkDocument(given: unknown, asked: ValueContext): unknown {
+function checkDocument(given: unknown, context: ValueContext): unknown {
   const printed = JSON.stringify(given) ?? '';
   if (/(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i.test(printed))
-    return refuse(asked, 'JSON without NUL characters and lone surrogates', 'a document that has one');
+    return refuse(context, 'JSON without NUL characters and lone surrogates', 'a document that has one');
   return given;
 }
 
-function readWellKnownText(given: unknown, asked: ValueContext): string {
+function readWellKnownText(given: unknown, context: ValueContext): string {
   const isText =
     typeof given === 'string' && /^\s*(?:(?:MULTI)?(?:POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)\s*\(/i.test(given);
-  if (!isText) return refuse(asked, "well-known text such as 'POINT(2.35 48.85)'", given);
+  if (!isText) return refuse(context, "well-known text such as 'POINT(2.35 48.85)'", given);
   // MariaDB accepts one of the two forms only.
   return /^\s*MULTIPOINT/i.test(given) ? given.replace(/\(([^()]*)\)(?=\s*[,)])/g, '$1') : given;
 }
 
 /** A complete list value, which can contain null. */
-function readList(given: unknown, asked: ValueContext): unknown {
+function readList(given: unknown, context: ValueContext): unknown {
   if (!Array.isArray(given) || given.length > LIST_LIMIT)
-    return refuse(asked, `a list of at most ${LIST_LIMIT} values`, given);
-  const { nativeType, enumValues = [] } = asked.column;
-  if (!/^set\b/i.test(nativeType)) return given.map((item) => (item === null ? null : readItem(item, asked)));
+    return refuse(context, `a list of at most ${LIST_LIMIT} values`, given);
+  const { nativeType, enumValues = [] } = context.column;
+  if (!/^set\b/i.test(nativeType)) return given.map((item) => (item === null ? null : readItem(item, context)));
   // A MySQL SET stores each label once, in the order of its definition.
-  const chosen = new Set(given.map((item) => readItem(item, asked)));
+  const chosen = new Set(given.map((item) => readItem(item, context)));
   return enumValues.filter((label) => chosen.has(label));
 }
 
-function readItem(given: unknown, asked: ValueContext): unknown {
-  const { type } = asked.column;
-  return readers[typeof type === 'string' ? type : type[0]](given, asked);
+function readItem(given: unknown, context: ValueContext): unknown {
+  const { type } = context.column;
+  return readers[typeof type === 'string' ? type : type[0]](given, context);
 }
 
-const readers: { readonly [T in PrimitiveType]: (given: unknown, asked: ValueContext) => unknown } = {
-  String: (given, asked) => {
-    const special = asked.column.collation;
-    const value = readText(given, asked);
+const readers: { readonly [T in PrimitiveType]: (given: unknown, context: ValueContext) => unknown } = {
+  String: (given, context) => {
+    const special = context.column.collation;
+    const value = readText(given, context);
     if (special === 'interval' && readInterval(value) === undefined)
-      return refuse(asked, "an interval such as '9 days', '1 day 02:30:00' or 'P1DT2H30M'", given);
+      return refuse(context, "an interval such as '9 days', '1 day 02:30:00' or 'P1DT2H30M'", given);
     if (special === 'network' && readNetwork(value) === undefined)
-      return refuse(asked, "an address such as '10.0.0.9', '10.0.0.0/8' or '::1'", given);
+      return refuse(context, "an address such as '10.0.0.9', '10.0.0.0/8' or '::1'", given);
     return value;
   },
-  Number: (given, asked) => {
-    if (losesPrecision(given) && !isFloat(asked.column)) return refuseRounded(asked, given);
-    return readNotFinite(given) ?? readNumber(given) ?? refuse(asked, 'a number', given);
+  Number: (given, context) => {
+    if (losesPrecision(given) && !isFloat(context.column)) return refuseRounded(context, given);
+    return readNotFinite(given) ?? readNumber(given) ?? refuse(context, 'a number', given);
   },
-  Boolean: (given, asked) => {
+  Boolean: (given, context) => {
     if (given === true || given === 1 || (typeof given === 'string' && /^(?:true|1)$/i.test(given))) return true;
     if (given === false || given === 0 || (typeof given === 'string' && /^(?:false|0)$/i.test(given))) return false;
-    return refuse(asked, 'true or false', given);
+    return refuse(context, 'true or false', given);
   },
-  Date: (given, asked) =>
+  Date: (given, context) =>
     readInfinite(given) ??
     (given instanceof Date && !Number.isNaN(given.getTime()) ? given.toISOString() : undefined) ??
-    (typeof given === 'string' ? readMoment(given, asked) : undefined) ??
+    (typeof given === 'string' ? readMoment(given, context) : undefined) ??
     refuse(
-      asked,
-      asked.acceptsDays
+      context,
+      context.acceptsDays
         ? "a timestamp such as '2025-03-30T08:00:00Z', or a date such as '2025-03-30'"
         : "a timestamp such as '2025-03-30T08:00:00Z' (for a whole day, use GreaterThanOrEqual with it and LessThan with the next)",
       given,
     ),
-  Dateonly: (given, asked) =>
+  Dateonly: (given, context) =>
     readInfinite(given) ??
     (typeof given === 'string' ? readDay(withoutMidnight(given.trim())) : undefined) ??
-    refuse(asked, "a date such as '2025-03-30'", given),
-  Time: (given, asked) =>
-    (typeof given === 'string' ? (readTime(given.trim()) ?? readDuration(given.trim(), asked)) : undefined) ??
-    refuse(asked, "a time such as '14:30:00'", given),
-  Enum: (given, asked) => {
-    const values = asked.column.enumValues ?? [];
+    refuse(context, "a date such as '2025-03-30'", given),
+  Time: (given, context) =>
+    (typeof given === 'string' ? (readTime(given.trim()) ?? readDuration(given.trim(), context)) : undefined) ??
+    refuse(context, "a time such as '14:30:00'", given),
+  Enum: (given, context) => {
+    const values = context.column.enumValues ?? [];
     if (typeof given === 'string' && values.includes(given)) return given;
     const near = suggestNames(String(given), values);
     const offered = near.length ? near : values.slice(0, 10);
-    return refuse(asked, `one of ${offered.join(', ')}${offered.length < values.length ? ', ...' : ''}`, given);
+    return refuse(context, `one of ${offered.join(', ')}${offered.length < values.length ? ', ...' : ''}`, given);
   },
-  Uuid: (given, asked) =>
+  Uuid: (given, context) =>
     (typeof given === 'string' ? readUuid(given) : undefined) ??
-    refuse(asked, "a UUID such as '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d'", given),
-  Binary: (given, asked) =>
+    refuse(context, "a UUID such as '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d'", given),
+  Binary: (given, context) =>
     (given instanceof Uint8Array ? Buffer.from(given) : undefined) ??
     (typeof given === 'string' ? readBinary(given) : undefined) ??
-    refuse(asked, "hexadecimal digits, or a 'data:...;base64,' URI", given),
-  Json: (given, asked) => refuse(asked, 'no comparison with JSON', given),
-  Point: (given, asked) => refuse(asked, 'no comparison with points', given),
+    refuse(context, "hexadecimal digits, or a 'data:...;base64,' URI", given),
+  Json: (given, context) => refuse(context, 'no comparison with JSON', given),
+  Point: (given, context) => refuse(context, 'no comparison with points', given),
 };
 
-function readMoment(given: string, asked: ValueContext): string | undefined {
-  const { zone } = asked.moment;
-  const read = readLocal(given, zone, asked.acceptsDays);
+function readMoment(given: string, context: ValueContext): string | undefined {
+  const { zone } = context.moment;
+  const read = readLocal(given, zone, context.acceptsDays);
   if (!read?.isSkipped) return read?.instant;
   return refuse(
-    asked,
+    context,
     `a timestamp with an offset, such as '${read.instant}': this time does not exist in ${zone}`,
     given,
   );
 }
 
-function readText(given: unknown, asked: ValueContext): string {
+function readText(given: unknown, context: ValueContext): string {
   if (typeof given === 'string') {
-    if (given.includes('\0')) return refuse(asked, 'a string without NUL characters', given);
-    if (loneSurrogate.test(given)) return refuse(asked, 'a string without lone surrogates', given);
+    if (given.includes('\0')) return refuse(context, 'a string without NUL characters', given);
+    if (loneSurrogate.test(given)) return refuse(context, 'a string without lone surrogates', given);
     return given;
   }
-  if (losesPrecision(given)) return refuseRounded(asked, given);
+  if (losesPrecision(given)) return refuseRounded(context, given);
   if (typeof given === 'number' || typeof given === 'boolean') return String(given);
-  return refuse(asked, 'a string', given);
+  return refuse(context, 'a string', given);
 }
 
 /** A text to search for. */
-function readSearchText(given: unknown, asked: ValueContext): string {
-  const wanted = readText(given, asked);
+function readSearchText(given: unknown, context: ValueContext): string {
+  const wanted = readText(given, context);
   if (wanted.length > PATTERN_LIMIT)
-    return refuse(asked, `a string of at most ${PATTERN_LIMIT} characters`, `${wanted.length} characters`);
+    return refuse(context, `a string of at most ${PATTERN_LIMIT} characters`, `${wanted.length} characters`);
   return wanted;
 }
 
@@ -245,13 +245,13 @@ const isFloat = ({ nativeType, computedFrom: made }: Column): boolean =>
 
 const refuseRounded = (asked: ValueContext, given: unknown): never => refuse(asked, digitsAsString, given);
 
-function readExpression(given: unknown, asked: ValueContext): Pattern {
-  const written = given instanceof RegExp ? given : readText(given, asked);
+function readExpression(given: unknown, context: ValueContext): Pattern {
+  const written = given instanceof RegExp ? given : readText(given, context);
   try {
     return compilePattern(written);
   } catch (cause) {
     const why = (cause as SyntaxError).message;
-    return refuse(asked, `a regular expression in the syntax of RE2, without lookaround (${why})`, String(written));
+    return refuse(context, `a regular expression in the syntax of RE2, without lookaround (${why})`, String(written));
   }
 }
 
@@ -298,13 +298,13 @@ export function readDataUri(given: string): Buffer | undefined {
   return found ? Buffer.from(found[1]!, 'base64') : undefined;
 }
 
-function readCount(given: unknown, asked: ValueContext, least: number, most: number, expected: string): number {
+function readCount(given: unknown, context: ValueContext, least: number, most: number, expected: string): number {
   const number = readNumber(given);
   if (typeof number !== 'number' || !Number.isInteger(number) || number < least || number > most)
-    return refuse(asked, expected, given);
+    return refuse(context, expected, given);
   return number;
 }
 
-function refuse(asked: ValueContext, expected: string, got: unknown): never {
-  return fail('INVALID_VALUE', { at: asked.label, expected, got: got === undefined ? null : got });
+function refuse(context: ValueContext, expected: string, got: unknown): never {
+  return fail('INVALID_VALUE', { at: context.label, expected, got: got === undefined ? null : got });
 }

@@ -57,7 +57,7 @@ function groupKeyMark(key: unknown, { groups }: Pick<GroupSelect, 'groups'>, at:
   return bucket ? String(key) : equalityKey(key, path.field);
 }
 
-/** Texts in one group differ only in their bytes; the lowest represents the group. */
+/** Equal texts in a group may differ in their bytes. The lowest one represents the group. */
 function isLower(key: unknown, known: unknown): boolean {
   return (
     typeof key === 'string' &&

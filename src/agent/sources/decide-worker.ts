@@ -18,7 +18,7 @@ let storedRows: unknown[][] = [];
 
 function revive(plain: PlainWhere): Filter {
   if ('test' in plain) return reviveTest(plain);
-  if ('told' in plain) return { op: 'some', at: plain.told } as unknown as Filter;
+  if ('subquery' in plain) return { op: 'some', at: plain.subquery } as unknown as Filter;
   if (plain.op === 'not') return { op: 'not', of: revive(plain.of) };
   if ('of' in plain) return { op: plain.op, of: plain.of.map(revive) };
   return { op: plain.op };
@@ -39,7 +39,7 @@ function run(message: DecideMessage): unknown {
       evaluateFilter(
         where,
         (path) => row[(path as unknown as At).at],
-        (told: SubqueryFilter) => row[(told as unknown as At).at] === true,
+        (subquery: SubqueryFilter) => row[(subquery as unknown as At).at] === true,
       );
     return Uint8Array.from(message.rows, (row) => Number(verdict(row)));
   }
@@ -61,11 +61,11 @@ function run(message: DecideMessage): unknown {
 }
 
 parentPort?.on('message', (message: DecideMessage) => {
-  let told: WorkerAnswer;
+  let answer: WorkerAnswer;
   try {
-    told = { answer: run(message) };
+    answer = { answer: run(message) };
   } catch (error) {
-    told = { error: (error as Error).message };
+    answer = { error: (error as Error).message };
   }
-  parentPort?.postMessage(told);
+  parentPort?.postMessage(answer);
 });

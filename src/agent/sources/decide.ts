@@ -37,7 +37,7 @@ export interface PlainTest {
 }
 export type PlainWhere =
   | PlainTest
-  | { readonly told: Slot }
+  | { readonly subquery: Slot }
   | { readonly op: 'and' | 'or'; readonly of: readonly PlainWhere[] }
   | { readonly op: 'not'; readonly of: PlainWhere }
   | { readonly op: 'always' | 'never' };
@@ -62,10 +62,7 @@ export async function filterRows(step: RowFilter, rows: readonly Row[], options:
 }
 
 /** Like `filterRows`, but synchronous. Returns undefined if the work could take long. */
-export function filterRowsSync(
-  { where, slots, subquerySlots: told }: RowFilter,
-  rows: readonly Row[],
-): Row[] | undefined {
+export function filterRowsSync({ where, slots, subquerySlots }: RowFilter, rows: readonly Row[]): Row[] | undefined {
   const tests = collectTests(where).map(({ is, path, value }) => ({
     at: slots.get(path.id)!,
     weigh: estimateCost(is, value),
@@ -80,7 +77,7 @@ export function filterRowsSync(
     evaluateFilter(
       where,
       (path) => row[slots.get(path.id)!],
-      (each) => row[told.get(each)!] === true,
+      (each) => row[subquerySlots.get(each)!] === true,
     ),
   );
 }
@@ -198,7 +195,7 @@ function toPlainWhere(filter: Filter, step: RowFilter, place: (slot: Slot) => nu
     }
     case 'some':
     case 'found':
-      return { told: place(step.subquerySlots.get(filter)!) };
+      return { subquery: place(step.subquerySlots.get(filter)!) };
     case 'any':
       throw new Error(`the target of '${filter.relation.name}' has not been planned`);
     default:

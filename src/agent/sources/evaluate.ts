@@ -12,7 +12,7 @@ import type { Filter, Path, SourceColumn, SubqueryFilter } from './statement.ts'
 export function evaluateFilter(
   filter: Filter,
   valueAt: (path: Path) => unknown,
-  evaluateSubquery?: (told: SubqueryFilter) => boolean,
+  evaluateSubquery?: (subquery: SubqueryFilter) => boolean,
 ): boolean {
   switch (filter.op) {
     case 'always':

@@ -88,8 +88,8 @@ function readField(
   if (!isPlainObject(rest) || Object.keys(rest).length === 0)
     return `is a relation: send ${field.inverse ? '' : `${field.on.map(({ from }) => `'${from.name}'`).join(' and ')}, or `}an object of fields of '${field.to.name}'.`;
   const inner = relatedDraftOf(draft, field);
-  const inside = `${prefix}${first}:`;
-  readInto(inner, writer.forCollection(field.to), rest, inside, add, depth + 1);
+  const prefixed = `${prefix}${first}:`;
+  readInto(inner, writer.forCollection(field.to), rest, prefixed, add, depth + 1);
   return undefined;
 }
 
@@ -172,15 +172,15 @@ export function isSame(a: unknown, b: unknown): boolean {
 }
 
 /** For messages about a field that is read-only for all callers, or for code as well. */
-export function describeReadOnly({ isGenerated, computedFrom: made, route }: Column): string {
+export function describeReadOnly({ isGenerated, computedFrom, route }: Column): string {
   if (isGenerated) return 'is filled by the database; leave it out.';
   if (route) return 'comes from another record; leave it out.';
-  return made ? 'is computed from other fields; leave it out.' : 'is read-only; leave it out.';
+  return computedFrom ? 'is computed from other fields; leave it out.' : 'is read-only; leave it out.';
 }
 
 function describeUnknown(view: CollectionView, name: string): string {
-  const { visibility: sight, collection } = view;
-  const visible = [...sight.fields(collection)].filter(([, field]) => sight.canSee(collection, field));
+  const { visibility, collection } = view;
+  const visible = [...visibility.fields(collection)].filter(([, field]) => visibility.canSee(collection, field));
   const near = suggestNames(
     name,
     visible.map(([each]) => each),

@@ -83,8 +83,8 @@ async function replaceDraft(given: ReplacementRun, writer: Writer, { values, rel
 }
 
 async function replaceField(given: ReplacementRun, writer: Writer, column: Column, value: unknown): Promise<Draft> {
-  const { internalWriter: inside, context, active: under, rules: book, problems } = given;
-  const { collection } = inside.view;
+  const { internalWriter: internalFields, context, active: under, rules: book, problems } = given;
+  const { collection } = internalFields.view;
   const { write, at } = column.writing!;
   const what = describeField(collection, column);
   if (under.includes(column)) {
@@ -92,7 +92,7 @@ async function replaceField(given: ReplacementRun, writer: Writer, column: Colum
     failCode(what, at, new Error(`Circular replacements of writing: ${cycle.join(' -> ')}`));
   }
   // Stored fields are validated later. A computed field must be validated at this point, before its value is replaced.
-  const broken = column.computedFrom ? findBrokenRules(book, collection, column, value, inside.moment) : [];
+  const broken = column.computedFrom ? findBrokenRules(book, collection, column, value, internalFields.moment) : [];
   for (const rule of broken)
     problems.push({ field: writer.label(column) ?? 'the record', problem: describeRule(rule, value) });
   if (broken.length) return newDraft();
@@ -101,7 +101,7 @@ async function replaceField(given: ReplacementRun, writer: Writer, column: Colum
   const { draft, problems: invalid } = callCode(
     what,
     at,
-    () => readDraft(inside, patch, 'the patch'),
+    () => readDraft(internalFields, patch, 'the patch'),
     true,
   ) as ReturnType<typeof readDraft>;
   const [first] = invalid;

@@ -18,9 +18,9 @@ import type { CollectionWriteContext } from './target.ts';
  * CWE-204: a foreign key to a collection that the caller may not browse is never writable, whether or not the record
  * exists. The caller cannot see its relation.
  */
-function refuseHiddenForeignKeys({ collection, visibility: sight }: CollectionView, drafts: readonly Draft[]): void {
-  for (const field of sight.fields(collection).values()) {
-    if (field.kind === 'column' || field.inverse || field.through || !sight.hidesAllRows(field.to)) continue;
+function refuseHiddenForeignKeys({ collection, visibility }: CollectionView, drafts: readonly Draft[]): void {
+  for (const field of visibility.fields(collection).values()) {
+    if (field.kind === 'column' || field.inverse || field.through || !visibility.hidesAllRows(field.to)) continue;
     for (const { from } of field.on) {
       const isWritten = ({ values }: Draft) => (values.get(from) ?? null) !== null && isOfType(field, values);
       if (drafts.some(isWritten))
@@ -49,7 +49,7 @@ export async function checkForeignKeys(
 ): Promise<void> {
   const { call, writer } = site;
   const scope = scopesOf(call);
-  const { collection, relations, visibility: sight } = writer.view;
+  const { collection, relations, visibility } = writer.view;
   refuseHiddenForeignKeys(writer.view, drafts);
   for (const relation of new Set(drafts.flatMap(({ related }) => [...related.keys()]))) {
     const inners = drafts.flatMap(({ related }) => related.get(relation) ?? []);
@@ -58,7 +58,7 @@ export async function checkForeignKeys(
   for (const relation of relations) {
     const { inverse, reach, to, on, only } = relation;
     const [pair] = on;
-    if (!pair || inverse || reach === 'join' || !sight.hidesRows(to)) continue;
+    if (!pair || inverse || reach === 'join' || !visibility.hidesRows(to)) continue;
     const path = pathTo(to, [], pair.to);
     const relevant = drafts.filter(({ values }) => isOfType(relation, values));
     const incomplete = relevant.some(({ values }) => only && values.has(only.column) && !values.has(pair.from));

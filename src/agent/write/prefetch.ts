@@ -118,23 +118,23 @@ export async function resolveCondition(call: Call, collection: Collection, filte
 function planResidual(call: Call, collection: Collection, where: Filter): Residual {
   const query: Query = { collection, select: [], where, order: [], limit: null, skip: 0, cursor: false };
   const plan = planRead(query, scopesOf(call), rowsLimitOf(call.ops));
-  const asked = plan.steps.flatMap((step) => (step.kind === 'ask' ? [step.plan.select ?? noRecords] : []));
-  return { where, plan, columns: plan.select?.columns ?? [], joins: plan.select?.joins ?? [], subqueries: asked };
+  const selects = plan.steps.flatMap((step) => (step.kind === 'ask' ? [step.plan.select ?? noRecords] : []));
+  return { where, plan, columns: plan.select?.columns ?? [], joins: plan.select?.joins ?? [], subqueries: selects };
 }
 
 const noRecords: Condition = Object.freeze({ joins: Object.freeze([]), where: never });
 
 /** The conditions of a rest that may need lookups. */
-const conditionsOf = ({ joins, subqueries: asked }: Residual): readonly Condition[] => [
+const conditionsOf = ({ joins, subqueries }: Residual): readonly Condition[] => [
   { where: always, joins },
-  ...asked,
+  ...subqueries,
 ];
 
 async function resolveResidual(call: Call, rest: Residual): Promise<Residual> {
   const options = readOptions(call.ops, call.options);
   const conditions = await Promise.all(conditionsOf(rest).map((each) => resolveLookups(each, options, call)));
-  const [{ joins }, ...asked] = conditions as [Condition, ...Condition[]];
-  return { ...rest, joins, subqueries: asked };
+  const [{ joins }, ...subqueries] = conditions as [Condition, ...Condition[]];
+  return { ...rest, joins, subqueries };
 }
 
 interface RecordQuery {

@@ -103,8 +103,8 @@ function failParsing(
   return fail('INVALID_RECORD', { collection: collection.name, problems: prefixProblems(problems) });
 }
 
-function isReplacedAnywhere({ internalFields: inside }: Collection): boolean {
-  return [...inside.values()].some((field) => field.kind === 'column' && field.writing !== undefined);
+function isReplacedAnywhere({ internalFields }: Collection): boolean {
+  return [...internalFields.values()].some((field) => field.kind === 'column' && field.writing !== undefined);
 }
 
 function prefixProblems(problems: readonly (readonly FieldProblem[])[]): FieldProblem[] {

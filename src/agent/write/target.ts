@@ -121,7 +121,7 @@ export function createCallerWriter(
   verb: string,
   options: Pick<WriteOptions, 'onlyAllowedRelations'> = {},
 ): Writer {
-  const { collection, visibility: sight } = view;
+  const { collection, visibility } = view;
   return {
     view,
     moment,
@@ -136,7 +136,7 @@ export function createCallerWriter(
       return isOpen ? undefined : 'is read-only for you; leave it out.';
     },
     label: (field) =>
-      collection.fields.get(field.name) === field && sight.canSee(collection, field) ? field.name : undefined,
+      collection.fields.get(field.name) === field && visibility.canSee(collection, field) ? field.name : undefined,
   };
 
   /**
@@ -164,9 +164,9 @@ export function createCodeWriter(access: Access, view: CollectionView, moment: M
   };
 }
 
-function isFixed({ isGenerated, computedFrom: made, route, readOnly, writing }: Column): boolean {
+function isFixed({ isGenerated, computedFrom, route, readOnly, writing }: Column): boolean {
   if (writing?.write) return false;
-  return isGenerated === true || made !== undefined || (route !== undefined && readOnly);
+  return isGenerated === true || computedFrom !== undefined || (route !== undefined && readOnly);
 }
 
 export function failWithoutKey({ view }: Pick<CollectionWriteContext, 'view'>): never {

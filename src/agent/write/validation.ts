@@ -17,9 +17,9 @@ export type CompiledRules = ReadonlyMap<FieldRule, unknown>;
 const MAX_MATCHED_LENGTH = 100_000;
 
 /** Throws CONFIGURATION, with the line in the user's code, for an invalid value of a rule. */
-export function compileRules({ internalCollections: inside }: Model, moment: Moment): CompiledRules {
+export function compileRules({ internalCollections: internalFields }: Model, moment: Moment): CompiledRules {
   const compiled = new Map<FieldRule, unknown>();
-  for (const collection of inside.values())
+  for (const collection of internalFields.values())
     for (const [name, field] of collection.internalFields)
       for (const rule of field.kind === 'column' ? (field.rules ?? []) : [])
         compiled.set(rule, compileRule(name, field as Column, rule, moment));
@@ -122,8 +122,8 @@ function satisfiesRule(
   if (answer.takes === 'expression' && (value as string).length > MAX_MATCHED_LENGTH) return false;
   const { evaluatedBy: by } = answer;
   const filter: Filter =
-    typeof by === 'object' && 'say' in by
-      ? applyToPath(by.say(operand, moment), path)
+    typeof by === 'object' && 'toCondition' in by
+      ? applyToPath(by.toCondition(operand, moment), path)
       : { op: 'test', path, is: operator, value: operand };
   return evaluateFilter(filter, () => value);
 }

@@ -9,5 +9,5 @@ export function describeScopes(): string {
     );
     return `${entranceWords[entrance].detail}\n${lines.join('\n')}\n`;
   });
-  return `\nScopes. A token has scopes of one kind, never of both.\n\n${kinds.join('\n')}`;
+  return `\nScopes. A token has scopes of only one kind.\n\n${kinds.join('\n')}`;
 }

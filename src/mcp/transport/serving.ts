@@ -139,8 +139,9 @@ function createFastPath({ toolsByName, callTool, serverInfo, outputSchemas }: Fa
     const input = isRecord(params.arguments) ? params.arguments : {};
     const { origin } = identity;
     const asker = era === 'modern' ? elicitationByMeta(meta) : undefined;
-    const tells = meta?.progressToken === undefined ? {} : createProgressSender(meta.progressToken, channel.notify);
-    const transport = { signal: channel.signal, asker, ...tells };
+    const progressSender =
+      meta?.progressToken === undefined ? {} : createProgressSender(meta.progressToken, channel.notify);
+    const transport = { signal: channel.signal, asker, ...progressSender };
     const span = { method: 'tools/call', tool: tool.name, requestId: id, origin, meta };
     const outcome = await inSpan(span, () => callTool(tool, input, identity, transport));
     const result =

@@ -1,6 +1,6 @@
 // Sign-in through an OpenID provider, from the button on our page to the returning user.
 //
-// A sign-in is bound to the browser that started it (CVE-2026-27124; RFC 9700 section 4.7.1). For each door (the pages
+// A sign-in is bound to the browser that started it (CVE-2026-27124; RFC 9700 section 4.7.1). For each origin (the pages
 // of the authorization server, the console), only that browser holds a secret. The storage has the hash of the state
 // and the hash of the secret. Nonce and PKCE verifier are derived from the secret and the state. A redirect URL opened
 // in another browser, or an attempt read from the storage, is therefore useless.
@@ -106,7 +106,7 @@ export function createSso({ store, config, clock, observe }: SsoOptions): Sso | 
       const state = query.get('state') ?? '';
       const id = hashToken(state);
       const attempt = await store.oauth.find(MODEL, id);
-      // OpenID Connect Core section 3.1.2.1: the state was created for this browser and this door.
+      // OpenID Connect Core section 3.1.2.1: the state was created for this browser and this origin.
       const isOwn =
         attempt?.payload.door === context.door && timingSafeEqualText(`${attempt.payload.binding}`, hashToken(binding));
       if (!attempt || !isOwn) {

@@ -1,6 +1,6 @@
 // Charts that a client defines in its request. Each is an engine aggregate with the caller's rights and visible rows,
-// so a chart never shows more than a list. A value chart includes the previous period if its filter names a period,
-// whatever its other conditions.
+// so a chart never shows more than a list. If the filter of a value chart names a period, the answer
+// also has the value of the previous period.
 
 import { createChartBuilder } from '../../agent/charts/builder.ts';
 import type { ChartDate, ChartNumber } from '../../agent/charts/definitions.ts';

@@ -56,10 +56,13 @@ export const exportRoutes: readonly AnyDataRoute[] = [
     writes: false,
     parse: (request) => ({ collection: request.params.collection!, wish: parseExport(request) }),
     subject: ({ collection }) => ({ collection }),
-    run({ collection, wish }, call) {
+    run({ collection, wish: exportRequest }, call) {
       const name = collection;
-      return exportFile(describe(call, collection), { ...wish, name, rights: name }, call, (access, request, options) =>
-        call.engine.list(access, { collection, ...request }, options),
+      return exportFile(
+        describe(call, collection),
+        { ...exportRequest, name, rights: name },
+        call,
+        (access, request, options) => call.engine.list(access, { collection, ...request }, options),
       );
     },
   }),
@@ -70,9 +73,9 @@ export const exportRoutes: readonly AnyDataRoute[] = [
     writes: false,
     parse: (request) => ({ ...parseRelationReference(request), wish: parseExport(request) }),
     subject: (args) => subjectOf(args),
-    run({ wish, ...reference }, call) {
+    run({ wish: exportRequest, ...reference }, call) {
       const related = findRelated(call, reference);
-      const file = { ...wish, name: reference.relation, rights: related.rights };
+      const file = { ...exportRequest, name: reference.relation, rights: related.rights };
       return exportFile(requireToMany(related, reference), file, call, (access, request, options) =>
         call.engine.listRelated(access, { ...reference, ...request }, options),
       );

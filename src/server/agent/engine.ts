@@ -27,7 +27,7 @@ export class AgentEngine {
   readonly #files: AgentEngineParts['files'];
   #running: Running | undefined;
   /** Sources opened without a start, or by an engine that was replaced while calls were running. */
-  readonly #kept = new Set<readonly Source[]>();
+  readonly #retained = new Set<readonly Source[]>();
 
   constructor({ build, files }: AgentEngineParts) {
     this.#build = build;
@@ -74,21 +74,21 @@ export class AgentEngine {
     running.opened = next;
     running.schema = schema;
     const unused = sourcesMissingIn(previous.sources, next.sources);
-    this.#kept.add(unused);
+    this.#retained.add(unused);
     // Not awaited, because it takes as long as the longest running call.
     void running.live.swap(next.engine, async () => {
-      if (this.#kept.delete(unused)) await closeSources(unused);
+      if (this.#retained.delete(unused)) await closeSources(unused);
     });
   }
 
   /** `closePending` closes them at the latest. */
   closeLater(sources: readonly Source[]): void {
-    this.#kept.add(sources);
+    this.#retained.add(sources);
   }
 
   async closePending(): Promise<void> {
-    const pending = [...this.#kept];
-    this.#kept.clear();
+    const pending = [...this.#retained];
+    this.#retained.clear();
     await Promise.all(pending.map(closeSources));
   }
 

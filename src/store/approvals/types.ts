@@ -37,7 +37,7 @@ export type IdempotencyClaim =
 /**
  * Calls that wait for approval. A request belongs to its call (user, client, tool and arguments) and to the data that
  * the call would change. A repeated call gets the same request while it is open. A request is open until it is decided,
- * and then until its time of use ends. It is stored for 24 hours in total.
+ * and after an approval until the time to use it ends. It is stored for 24 hours in total.
  */
 export interface Approvals {
   /** Creates the request, or returns the open one of the same call. `full`: the user has too many pending requests. */
@@ -49,7 +49,7 @@ export interface Approvals {
   openOf(call: ApprovalCall): Promise<{ readonly approval: Approval; readonly unchanged: boolean } | undefined>;
   find(id: string): Promise<Approval | undefined>;
   /**
-   * Pending requests, or requests that were decided, used or overtaken; at most 100, after the first `from`. Newest
+   * Pending requests, or requests that were decided, used or overtaken; at most 100, skipping the first `from`. Newest
    * first. Pending requests alternate between users: the newest of each user, then the next of each. One user therefore
    * cannot hide the requests of another.
    */

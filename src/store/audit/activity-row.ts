@@ -207,7 +207,7 @@ function fromDetailRow({ approval_id, effects, dry_run }: Omit<DetailRow, 'log_i
   };
 }
 
-/** Keeps stored values that are absent in the new row: the mark has the approval, the outcome has the effects. */
+/** Keeps stored values that the new row lacks: the intent has the approval, and the outcome has the effects. */
 export async function insertDetails(trx: Knex.Transaction, rows: readonly DetailRow[]): Promise<void> {
   for (const row of rows) {
     const definedValues = Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
@@ -215,7 +215,7 @@ export async function insertDetails(trx: Knex.Transaction, rows: readonly Detail
   }
 }
 
-/** Details by entry id, for the entries that have some. */
+/** Details by entry id. Entries without details are absent. */
 export async function readDetails(on: Knex, ids: readonly number[]): Promise<ReadonlyMap<number, EntryDetails>> {
   const rows = await on(DETAILS).whereIn('log_id', ids).select<DetailRow[]>();
   return new Map(rows.map((row) => [Number(row.log_id), fromDetailRow(row)]));

@@ -22,7 +22,7 @@ import {
 } from './activity-row.ts';
 import type { ActivityEntry, Intent } from './activity-types.ts';
 
-/** Rows per prepared INSERT: a row then costs half of a separate INSERT. */
+/** Rows in one prepared INSERT. A row then costs half as much as with an INSERT of its own. */
 const ROWS_PER_STATEMENT = 20;
 
 /** Values that only few entries have. */

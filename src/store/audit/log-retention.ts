@@ -92,7 +92,7 @@ export function createLogRetention(
     if (isLeased || isRecent) return undefined;
     return database.write(async (trx) => {
       const replaced = await replace(trx, found, { begun: now, heldUntil: now + LEASE_MS, days, gone: null });
-      if (replaced !== undefined && deleted) await tell(trx, clock, deleted);
+      if (replaced !== undefined && deleted) await logDeletion(trx, clock, deleted);
       return replaced;
     });
   }
@@ -138,7 +138,7 @@ export function createLogRetention(
       if (deleted.entries === 0) return;
       total += deleted.entries;
       const { next } = await step(null, async (trx) => {
-        await tell(trx, clock, deleted);
+        await logDeletion(trx, clock, deleted);
         return 0;
       });
       ownClaim = next;
@@ -183,7 +183,7 @@ export function createLogRetention(
   };
 }
 
-async function tell(trx: Knex.Transaction, clock: Clock, { log, entries, before }: DeletedRange): Promise<void> {
+async function logDeletion(trx: Knex.Transaction, clock: Clock, { log, entries, before }: DeletedRange): Promise<void> {
   const detail = { entries, before: new Date(before).toISOString() };
   await logChange(trx, { at: clock.now(), action: 'log.sweep', subject: log, detail });
 }

@@ -1,7 +1,7 @@
 // Counts attempts in time windows, in the storage that all processes share. One statement increments and returns the
-// count: simultaneous attempts cannot bypass the limit. Times come from the process clock, not the database. A window
-// with more than twice its length left began before the clock was set back and counts as over. Clocks of processes
-// differ by less than that.
+// count: simultaneous attempts cannot bypass the limit. Times come from the process clock, not the database. If
+// more than twice the length of a window remains, the clock was set back after the window began, and the window counts
+// as over. The clocks of processes differ by less than that.
 import type { Clock } from '../../core/clock.ts';
 import type { Counted, Windows } from '../../core/limit.ts';
 import { hashToken } from '../../core/secret.ts';

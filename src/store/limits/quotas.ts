@@ -1,4 +1,4 @@
-// Counts calls per minute, hour and day in the storage that all processes share. A row per key has three windows. One
+// Counts calls per minute, hour and day in the storage that all processes share. Each key has one row with three windows. One
 // statement checks all three, increments them unless one is full, and returns their state. Times come from the process
 // clock, not the database.
 import type { Knex } from 'knex';
@@ -103,7 +103,7 @@ function createTake({ dialect, knex, retry }: Database): Take {
   return byDialect[dialect];
 }
 
-/** A window with more than twice its length left began before the clock was set back: it is over. */
+/** If more than twice its length remains, the clock was set back after the window began, and it counts as over. */
 const isOver = (name: string, row = ''): string =>
   `(${row}${name}_ends <= :now OR ${row}${name}_ends > :${name}_latest)`;
 

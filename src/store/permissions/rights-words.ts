@@ -14,7 +14,7 @@ export interface SignedDescription {
 /** The description of one change. */
 type Description = Omit<SignedDescription, 'sign'>;
 
-/** The `*` value before and after, which applies to a collection without its own line. */
+/** The `*` value before and after. It applies to collections without their own entry. */
 interface Rest<T> {
   readonly before: T | undefined;
   readonly after: T | undefined;
@@ -23,7 +23,7 @@ type RestOf = (change: RightChange) => Rest<unknown>;
 const noRest: RestOf = () => ({ before: undefined, after: undefined });
 
 /**
- * As {@link describeChanges}, but with the effective change: an added or removed line is compared with the line of `*`.
+ * Like {@link describeChanges}, but describes the effective change: an added or removed entry is compared with `*`.
  */
 export function describeEffects(before: readonly Right[], after: readonly Right[]): readonly SignedDescription[] {
   const restIn = (rights: readonly Right[], { kind, path: [owner, environment] }: RightChange) =>
@@ -35,7 +35,7 @@ export function describeEffects(before: readonly Right[], after: readonly Right[
   );
 }
 
-/** In the order of the changes. Changes that follow from a removed team, role or environment are left out. */
+/** In the order of the changes. Omits changes that follow from the removal of a team, role or environment. */
 export function describeChanges(
   changes: readonly RightChange[],
   restOf: RestOf = noRest,
@@ -177,7 +177,7 @@ interface ActionRights {
   readonly policy: Policy;
 }
 
-/** An action without its own line follows the `edit` permission and its policy. */
+/** An action without its own entry follows the `edit` permission and its policy. */
 function actionRightsOf({ edit, approval }: CollectionPermission, action: Action | undefined): ActionRights {
   if (!action) return { trigger: edit, policy: readPolicy(approval?.edit) };
   return { trigger: action.trigger, policy: readPolicy(action.approval) };

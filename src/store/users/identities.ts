@@ -213,8 +213,8 @@ async function plan(on: Knex, given: ExternalIdentity, link: boolean): Promise<P
   if (level === null) return refused('there is no valid permission level');
 
   const before = JSON.parse(user?.tags ?? '{}') as Record<string, string>;
-  const kept = rights.tags && rights.onlyTheseTags ? {} : before;
-  const tags = Object.entries({ ...kept, ...rights.tags }).filter(([, value]) => value !== null);
+  const keptTags = rights.tags && rights.onlyTheseTags ? {} : before;
+  const tags = Object.entries({ ...keptTags, ...rights.tags }).filter(([, value]) => value !== null);
   const profile = {
     email,
     first_name: given.firstName ?? user?.first_name ?? '',

@@ -138,7 +138,7 @@ async function withinLimits(
     .select<{ id: string; concurrency: number }[]>('id', 'concurrency');
   // Other processes that count runs of the workflow wait for this claim.
   if (dialect !== 'sqlite') limits.forUpdate();
-  const room = new Map<string, number>();
+  const freePlaces = new Map<string, number>();
   for (const { id, concurrency } of await limits) {
     const [working] = await trx('workflow_runs')
       .where({ workflow_id: id, state: 'running' })
@@ -147,19 +147,19 @@ async function withinLimits(
         found.map((run) => run.id),
       )
       .count<{ count: number | string }[]>({ count: '*' });
-    room.set(id, concurrency - Number(working?.count ?? 0));
+    freePlaces.set(id, concurrency - Number(working?.count ?? 0));
   }
   const allowed: string[] = [];
   const back: string[] = [];
   for (const { id, workflow_id } of found) {
-    const left = room.get(workflow_id);
+    const left = freePlaces.get(workflow_id);
     if (left !== undefined && left <= 0) back.push(id);
     else allowed.push(id);
-    if (left !== undefined) room.set(workflow_id, left - 1);
+    if (left !== undefined) freePlaces.set(workflow_id, left - 1);
   }
   if (back.length > 0)
     await trx('workflow_runs')
       .whereIn('id', back)
       .update({ due_at: now + LIMITED_DELAY_MS });
-  return { allowed, limited: room };
+  return { allowed, limited: freePlaces };
 }

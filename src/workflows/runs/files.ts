@@ -89,9 +89,9 @@ export function createRunFiles(rows: FileRows, clock: Pick<Clock, 'now'>): RunFi
       const saved: StoredFile[] = [];
       try {
         return await replaceEach(values, isFormFile, async (file) => {
-          const kept = await saveOne(owner, file, limitBytes);
-          saved.push(kept);
-          return kept;
+          const stored = await saveOne(owner, file, limitBytes);
+          saved.push(stored);
+          return stored;
         });
       } catch (error) {
         for (const each of saved) await removeOne(each);
@@ -100,8 +100,8 @@ export function createRunFiles(rows: FileRows, clock: Pick<Clock, 'now'>): RunFi
     },
     async open(runId, values) {
       const expired: string[] = [];
-      const opened = await replaceEach(values, isStoredFile, async (kept, name) => {
-        const file = await openOne(runId, kept);
+      const opened = await replaceEach(values, isStoredFile, async (stored, name) => {
+        const file = await openOne(runId, stored);
         if (!file) expired.push(name);
         return file;
       });
@@ -109,9 +109,9 @@ export function createRunFiles(rows: FileRows, clock: Pick<Clock, 'now'>): RunFi
       return { values: Object.fromEntries(available), expired };
     },
     async remove(runId, data) {
-      for (const kept of findStoredFiles(data)) {
-        const found = await findOne(runId, kept).catch(() => undefined);
-        if (found) await removeOne(kept).catch(() => undefined);
+      for (const stored of findStoredFiles(data)) {
+        const found = await findOne(runId, stored).catch(() => undefined);
+        if (found) await removeOne(stored).catch(() => undefined);
       }
     },
   };

@@ -167,9 +167,9 @@ export function createRunQueue(parts: RunQueueParts): RunQueue {
 }
 
 /** Undefined, with a warning, if the storage fails. */
-async function findDue({ runs, observe }: RunQueueParts, wish: DueRequest) {
+async function findDue({ runs, observe }: RunQueueParts, request: DueRequest) {
   try {
-    return await runs.due(wish);
+    return await runs.due(request);
   } catch (cause) {
     observe({ type: 'warning', message: 'Failed to read the due workflow runs from the storage', cause });
     return undefined;

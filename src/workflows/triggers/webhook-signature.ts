@@ -7,7 +7,7 @@ const loadPackage = () => createRequire(import.meta.url)('standardwebhooks') as 
 
 export const signatureHeaders = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
-/** `id`: the same for all attempts. `now`: milliseconds since the epoch. */
+/** `id` is the same for all attempts. `now` is in milliseconds since the epoch. */
 export function signWebhook(secret: string, id: string, now: number, body: string): Readonly<Record<string, string>> {
   const { Webhook } = loadPackage();
   return {
@@ -18,8 +18,8 @@ export function signWebhook(secret: string, id: string, now: number, body: strin
 }
 
 /**
- * Whether the three headers are present, dated within five minutes of now, and match the body. Compared in constant
- * time.
+ * Whether the three headers are present, match the body, and have a time within five minutes of now. Compares in
+ * constant time.
  */
 export function hasValidSignature(secret: string, headers: Readonly<Record<string, string>>, body: Buffer): boolean {
   const { Webhook, WebhookVerificationError } = loadPackage();

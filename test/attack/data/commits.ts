@@ -44,8 +44,8 @@ const loseCommit = (fate: Fate, title: string): Attack => ({
   protection: [
     {
       file: 'src/agent/sources/sql/transaction.ts',
-      text: '    if (!asked) throw error;\n',
-      into: '    if (asked || !asked) throw error;\n',
+      text: '    if (!pendingCommit) throw error;\n',
+      into: '    if (pendingCommit || !pendingCommit) throw error;\n',
     },
   ],
 });

@@ -56,7 +56,7 @@ const matchInWorkers = [
 const sqliteInChildren = [
   {
     file: 'src/agent/sources/sql/sqlite/driver.ts',
-    text: 'if (children && !isLookup(connection, kept, prepared.sql, values)) {',
+    text: 'if (children && !isLookup(connection, statement, prepared.sql, values)) {',
     into: 'if (children && values.length > 1_000_000) {',
   },
 ] as const;

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { requestOf } from '../../app/call.ts';
 import { type Browser, createBrowser, type Page, signIn } from '../flow.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -64,20 +64,28 @@ export async function askRaw(url: string, method: string, headers: Record<string
   });
 }
 
-export const endpoint = (at: Place, name: string): string => `${at.issuer}/oauth/${name}`;
+export const endpoint = (at: ConformanceServer, name: string): string => `${at.issuer}/oauth/${name}`;
 
 /** Posts a form to an endpoint for clients. */
-export const post = (at: Place, name: string, fields: Fields, headers: Record<string, string> = {}): Promise<Answer> =>
-  ask(endpoint(at, name), { method: 'POST', body: fill(fields), headers });
+export const post = (
+  at: ConformanceServer,
+  name: string,
+  fields: Fields,
+  headers: Record<string, string> = {},
+): Promise<Answer> => ask(endpoint(at, name), { method: 'POST', body: fill(fields), headers });
 
-export const register = (at: Place, metadata: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+export const register = (
+  at: ConformanceServer,
+  metadata: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
   ask(endpoint(at, 'register'), {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: typeof metadata === 'string' ? metadata : JSON.stringify(metadata),
   });
 
-export async function newClient(at: Place, metadata: Record<string, unknown> = {}): Promise<Client> {
+export async function newClient(at: ConformanceServer, metadata: Record<string, unknown> = {}): Promise<Client> {
   const { status, json, text } = await register(at, {
     client_name: 'Notebook',
     redirect_uris: [redirectUri],
@@ -88,12 +96,12 @@ export async function newClient(at: Place, metadata: Record<string, unknown> = {
 }
 
 /** A public web client. */
-export const notebook = (at: Place): Promise<Client> => at.once('notebook', () => newClient(at));
+export const notebook = (at: ConformanceServer): Promise<Client> => at.once('notebook', () => newClient(at));
 /** A client with a secret, sent by HTTP Basic. */
-export const keeper = (at: Place): Promise<Client> =>
+export const keeper = (at: ConformanceServer): Promise<Client> =>
   at.once('keeper', () => newClient(at, { token_endpoint_auth_method: 'client_secret_basic' }));
 /** A native client. */
-export const desktop = (at: Place): Promise<Client> =>
+export const desktop = (at: ConformanceServer): Promise<Client> =>
   at.once('desktop', () => newClient(at, { client_name: 'Desktop', redirect_uris: ['http://127.0.0.1/callback'] }));
 
 export const basic = ({ id, secret }: Client): Record<string, string> => ({
@@ -101,7 +109,7 @@ export const basic = ({ id, secret }: Client): Record<string, string> => ({
 });
 
 /** The parameters of an authorization request. */
-export async function authorization(at: Place, change: Fields = {}): Promise<URLSearchParams> {
+export async function authorization(at: ConformanceServer, change: Fields = {}): Promise<URLSearchParams> {
   const known: Fields = {
     response_type: 'code',
     client_id: 'client_id' in change ? change.client_id : (await notebook(at)).id,
@@ -116,7 +124,7 @@ export async function authorization(at: Place, change: Fields = {}): Promise<URL
 }
 
 /** Opens the authorization endpoint without pressing a button. */
-export async function open(at: Place, change: Fields = {}, browser: Browser = at.browser): Promise<Page> {
+export async function open(at: ConformanceServer, change: Fields = {}, browser: Browser = at.browser): Promise<Page> {
   return browser.open(`${endpoint(at, 'authorize')}?${await authorization(at, change)}`);
 }
 
@@ -130,21 +138,26 @@ export function told({ leftTo: sentTo, html, status }: Pick<Page, 'leftTo' | 'ht
   return Object.fromEntries(all.filter(([name]) => name !== 'error_description'));
 }
 
-export const refusal = async (at: Place, change: Fields, browser = createBrowser()): Promise<unknown> =>
+export const refusal = async (at: ConformanceServer, change: Fields, browser = createBrowser()): Promise<unknown> =>
   told(await open(at, change, browser));
 
 /** The parameters of every error redirect. */
-export const refused = (at: Place, error: string): unknown => ({ error, state, iss: at.issuer });
+export const refused = (at: ConformanceServer, error: string): unknown => ({ error, state, iss: at.issuer });
 
 /** Signs in and allows; returns the URL of the redirect. */
-export async function allow(at: Place, change: Fields = {}, browser: Browser = at.browser): Promise<URL> {
+export async function allow(at: ConformanceServer, change: Fields = {}, browser: Browser = at.browser): Promise<URL> {
   return signIn(`${endpoint(at, 'authorize')}?${await authorization(at, change)}`, at.account, browser);
 }
 
-export const codeFor = async (at: Place, change: Fields = {}): Promise<string> =>
+export const codeFor = async (at: ConformanceServer, change: Fields = {}): Promise<string> =>
   `${(await allow(at, change)).searchParams.get('code')}`;
 
-export const redeem = async (at: Place, code: string, change: Fields = {}, headers: Record<string, string> = {}) => {
+export const redeem = async (
+  at: ConformanceServer,
+  code: string,
+  change: Fields = {},
+  headers: Record<string, string> = {},
+) => {
   const known: Fields = {
     grant_type: 'authorization_code',
     client_id: 'client_id' in change ? change.client_id : (await notebook(at)).id,
@@ -163,7 +176,7 @@ export interface Tokens {
 
 /** The whole flow. */
 export async function connect(
-  at: Place,
+  at: ConformanceServer,
   asked: Fields = {},
   sent: Fields = {},
   headers: Record<string, string> = {},
@@ -175,7 +188,12 @@ export async function connect(
   return { access: json.access_token, refresh: json.refresh_token, scope: json.scope };
 }
 
-export const refresh = async (at: Place, token: string, change: Fields = {}, headers: Record<string, string> = {}) =>
+export const refresh = async (
+  at: ConformanceServer,
+  token: string,
+  change: Fields = {},
+  headers: Record<string, string> = {},
+) =>
   post(
     at,
     'token',
@@ -185,7 +203,7 @@ export const refresh = async (at: Place, token: string, change: Fields = {}, hea
 
 /** Calls a tool at /mcp. */
 export async function call(
-  at: Place,
+  at: ConformanceServer,
   token: string | undefined,
   { tool = 'describeCollection', args = {}, headers = {}, query = '' }: Partial<Call> = {},
 ): Promise<Answer> {
@@ -202,7 +220,7 @@ interface Call {
   readonly query: string;
 }
 
-export const statusOf = async (at: Place, token: string): Promise<number> => (await call(at, token)).status;
+export const statusOf = async (at: ConformanceServer, token: string): Promise<number> => (await call(at, token)).status;
 
 /** The status and the error code. */
 export const shown = ({ status, json }: Answer): unknown => [status, json?.error];
@@ -210,9 +228,9 @@ export const shown = ({ status, json }: Answer): unknown => [status, json?.error
 export const names = (headers: Headers, ...wanted: readonly string[]): readonly (string | null)[] =>
   wanted.map((name) => headers.get(name));
 
-export const asMetadata = (at: Place): Promise<Answer> =>
+export const asMetadata = (at: ConformanceServer): Promise<Answer> =>
   ask(`${at.origin}/.well-known/oauth-authorization-server${at.prefix}`);
-export const resourceMetadata = (at: Place): Promise<Answer> =>
+export const resourceMetadata = (at: ConformanceServer): Promise<Answer> =>
   ask(`${at.origin}/.well-known/oauth-protected-resource${at.prefix}/mcp`);
 
 /** The parameters of the first challenge in a WWW-Authenticate header. */

@@ -1,7 +1,7 @@
 // One case of the conformance suite: a requirement of a standard in our words, a request, and the expected HTTP
 // response. This folder has a table of cases for each standard. suite.ts runs them, and write.ts prints
 // them.
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
 export type Level = 'MUST' | 'MUST NOT' | 'SHOULD' | 'SHOULD NOT' | 'MAY';
 
@@ -11,7 +11,7 @@ export interface Case {
   readonly level: Level;
   readonly requires: string;
   /** Sends the requests and returns the value to compare. */
-  readonly send: (at: Place) => Promise<unknown>;
+  readonly send: (at: ConformanceServer) => Promise<unknown>;
   /** The expected value, or a function that computes it. */
   readonly back: unknown;
   /** Why the server deviates. `back` is then what the server does. */

@@ -3,20 +3,20 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { createBrowser } from '../flow.ts';
 import { allow, asMetadata, codeFor, open, redeem, redirectUri, refusal, shown } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
 let made = 0;
 
 /** Publishes a metadata document at a new URL; undefined properties are omitted. */
-function publish(at: Place, change: Readonly<Record<string, unknown>> = {}, host = 'docs.example'): string {
+function publish(at: ConformanceServer, change: Readonly<Record<string, unknown>> = {}, host = 'docs.example'): string {
   const id = `https://${host}/clients/${++made}.json`;
   const document = { client_id: id, client_name: 'Notebook', redirect_uris: [redirectUri], ...change };
   at.publish(id, JSON.parse(JSON.stringify(document)));
   return id;
 }
 
-const page = (at: Place, client_id: string) => refusal(at, { client_id });
-const fetches = (at: Place, id: string) => at.fetched.filter((one) => one === id).length;
+const page = (at: ConformanceServer, client_id: string) => refusal(at, { client_id });
+const fetches = (at: ConformanceServer, id: string) => at.fetched.filter((one) => one === id).length;
 
 export const cimd: Standard = {
   name: 'CIMD',

@@ -22,9 +22,9 @@ import {
   shown,
 } from './asks.ts';
 import type { Case, Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
-const consentOf = async (at: Place, metadata: Record<string, unknown>, redirect_uri?: string) => {
+const consentOf = async (at: ConformanceServer, metadata: Record<string, unknown>, redirect_uri?: string) => {
   const { id: client_id } = await newClient(at, metadata);
   const browser = createBrowser();
   const page = await open(at, { client_id, ...(redirect_uri && { redirect_uri }) }, browser);
@@ -55,7 +55,7 @@ const both: readonly Case[] = [
     level: 'MUST',
     requires: 'The metadata of the resource names at least one authorization server',
     send: async (at) => (await resourceMetadata(at)).json.authorization_servers,
-    back: (at: Place) => [at.issuer],
+    back: (at: ConformanceServer) => [at.issuer],
   },
   {
     section: 'Protected Resource Metadata Discovery Requirements',
@@ -66,7 +66,7 @@ const both: readonly Case[] = [
       const wellKnown = `${at.origin}/.well-known/oauth-protected-resource${new URL(at.resource).pathname}`;
       return [resource_metadata === wellKnown, (await ask(wellKnown)).json.resource];
     },
-    back: (at: Place) => [true, at.resource],
+    back: (at: ConformanceServer) => [true, at.resource],
   },
   {
     section: 'Scope Selection Strategy',
@@ -128,7 +128,7 @@ const both: readonly Case[] = [
         shown(await redeem(at, await codeFor(at), { resource: other })),
       ];
     },
-    back: (at: Place) => [200, refused(at, 'invalid_target'), [400, 'invalid_target']],
+    back: (at: ConformanceServer) => [200, refused(at, 'invalid_target'), [400, 'invalid_target']],
   },
   {
     section: 'Token Requirements',
@@ -209,7 +209,7 @@ const both: readonly Case[] = [
       const { access } = await connect(at);
       return (await post(at, 'introspect', { token: access, client_id: (await notebook(at)).id })).json.aud;
     },
-    back: (at: Place) => at.resource,
+    back: (at: ConformanceServer) => at.resource,
   },
   {
     section: 'Token Theft',
@@ -305,7 +305,7 @@ const modern: readonly Case[] = [
       await refusal(at, { response_type: 'token' }),
       (await asMetadata(at)).json.authorization_response_iss_parameter_supported,
     ],
-    back: (at: Place) => [at.issuer, refused(at, 'unsupported_response_type'), true],
+    back: (at: ConformanceServer) => [at.issuer, refused(at, 'unsupported_response_type'), true],
   },
   {
     section: 'Refresh Tokens',

@@ -24,9 +24,9 @@ import {
   statusOf,
 } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
-const corsOf = async (at: Place, name: string, init: RequestInit = {}) => {
+const corsOf = async (at: ConformanceServer, name: string, init: RequestInit = {}) => {
   const headers = { origin: 'https://page.example', 'access-control-request-method': 'POST' };
   const answer = await ask(endpoint(at, name), { ...init, headers });
   return names(answer.headers, 'access-control-allow-origin', 'access-control-allow-credentials');
@@ -105,7 +105,7 @@ export const oauth21: Standard = {
         const none = { code_challenge: undefined, code_challenge_method: undefined };
         return [await refusal(at, none), await refusal(at, { ...none, client_id: id })];
       },
-      back: (at: Place) => [refused(at, 'invalid_request'), refused(at, 'invalid_request')],
+      back: (at: ConformanceServer) => [refused(at, 'invalid_request'), refused(at, 'invalid_request')],
     },
     {
       section: '4.1.1',
@@ -379,7 +379,7 @@ export const oauth21: Standard = {
           await register(at, { redirect_uris: [redirectUri], response_types: ['token'], grant_types: ['implicit'] }),
         ),
       ],
-      back: (at: Place) => [refused(at, 'unsupported_response_type'), [400, 'invalid_client_metadata']],
+      back: (at: ConformanceServer) => [refused(at, 'unsupported_response_type'), [400, 'invalid_client_metadata']],
     },
     {
       section: '10.2',

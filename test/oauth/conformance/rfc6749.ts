@@ -26,7 +26,7 @@ import {
   told,
 } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
 const bogus = { grant_type: 'refresh_token', refresh_token: 'nobody-was-given-this-one' };
 
@@ -119,7 +119,7 @@ export const rfc6749: Standard = {
       level: 'MUST NOT',
       requires: 'A parameter that occurs twice is refused',
       send: (at) => refusal(at, { code_challenge: [challenge, challenge] }),
-      back: (at: Place) => refused(at, 'invalid_request'),
+      back: (at: ConformanceServer) => refused(at, 'invalid_request'),
     },
     {
       section: '3.1.1',
@@ -130,7 +130,7 @@ export const rfc6749: Standard = {
         await refusal(at, { response_type: 'token' }),
         await refusal(at, { response_type: 'code token' }),
       ],
-      back: (at: Place) => [
+      back: (at: ConformanceServer) => [
         refused(at, 'invalid_request'),
         refused(at, 'unsupported_response_type'),
         refused(at, 'unsupported_response_type'),
@@ -263,14 +263,14 @@ export const rfc6749: Standard = {
         const page = await open(at, {}, browser);
         return told(await browser.press(page, 'cancel'));
       },
-      back: (at: Place) => refused(at, 'access_denied'),
+      back: (at: ConformanceServer) => refused(at, 'access_denied'),
     },
     {
       section: '4.1.2.1',
       level: 'MUST',
       requires: 'Without a state there is none in the refusal',
       send: (at) => refusal(at, { state: undefined, response_type: 'token' }),
-      back: (at: Place) => ({ error: 'unsupported_response_type', iss: at.issuer }),
+      back: (at: ConformanceServer) => ({ error: 'unsupported_response_type', iss: at.issuer }),
     },
     {
       section: '4.1.3',

@@ -13,9 +13,9 @@ import {
   statusOf,
 } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
-const revoke = async (at: Place, token: string, hint?: string) =>
+const revoke = async (at: ConformanceServer, token: string, hint?: string) =>
   post(at, 'revoke', { token, client_id: (await notebook(at)).id, token_type_hint: hint });
 
 export const rfc7009: Standard = {

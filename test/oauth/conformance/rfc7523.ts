@@ -2,7 +2,7 @@ import { type CryptoKey, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } fro
 import { systemClock } from '../../../src/core/clock.ts';
 import { codeFor, endpoint, newClient, post, redeem, register, shown } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
 interface Holder {
   readonly id: string;
@@ -10,7 +10,7 @@ interface Holder {
 }
 
 /** A client with its own key. */
-const holder = (at: Place): Promise<Holder> =>
+const holder = (at: ConformanceServer): Promise<Holder> =>
   at.once('holder', async () => {
     const keys = await generateKeyPair('ES256');
     const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', use: 'sig', alg: 'ES256' };
@@ -23,7 +23,7 @@ let made = 0;
 
 type Claims = Readonly<Record<string, unknown>>;
 
-const claimsFor = (at: Place, id: string, change: Claims = {}): Record<string, unknown> => ({
+const claimsFor = (at: ConformanceServer, id: string, change: Claims = {}): Record<string, unknown> => ({
   iss: id,
   sub: id,
   aud: at.issuer,
@@ -33,7 +33,7 @@ const claimsFor = (at: Place, id: string, change: Claims = {}): Record<string, u
   ...change,
 });
 
-async function assertion(at: Place, change: Claims = {}, by?: CryptoKey): Promise<string> {
+async function assertion(at: ConformanceServer, change: Claims = {}, by?: CryptoKey): Promise<string> {
   const { id, key } = await holder(at);
   const claims = Object.fromEntries(
     Object.entries(claimsFor(at, id, change)).filter(([, value]) => value !== undefined),
@@ -47,7 +47,7 @@ const proof = (client_assertion: string) => ({
 });
 
 /** Sends the assertion with an invalid refresh token; an authenticated client gets invalid_grant. */
-const present = async (at: Place, client_assertion: string, change = {}) =>
+const present = async (at: ConformanceServer, client_assertion: string, change = {}) =>
   shown(
     await post(at, 'token', {
       grant_type: 'refresh_token',

@@ -1,6 +1,6 @@
 import { challenge, codeFor, newClient, redeem, refusal, refused, shown, verifier } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
 export const rfc7636: Standard = {
   name: 'RFC 7636',
@@ -23,7 +23,7 @@ export const rfc7636: Standard = {
       level: 'MUST',
       requires: 'A challenge without a method is a plain one, which is not taken',
       send: (at) => refusal(at, { code_challenge_method: undefined }),
-      back: (at: Place) => refused(at, 'invalid_request'),
+      back: (at: ConformanceServer) => refused(at, 'invalid_request'),
     },
     {
       section: '4.4.1',
@@ -34,14 +34,14 @@ export const rfc7636: Standard = {
         await refusal(at, { code_challenge_method: 'S512' }),
         await refusal(at, { code_challenge_method: 's256' }),
       ],
-      back: (at: Place) => Array(3).fill(refused(at, 'invalid_request')),
+      back: (at: ConformanceServer) => Array(3).fill(refused(at, 'invalid_request')),
     },
     {
       section: '4.4.1',
       level: 'MUST',
       requires: 'A request without a challenge is refused',
       send: (at) => refusal(at, { code_challenge: undefined, code_challenge_method: undefined }),
-      back: (at: Place) => refused(at, 'invalid_request'),
+      back: (at: ConformanceServer) => refused(at, 'invalid_request'),
     },
     {
       section: '4.2',
@@ -52,7 +52,7 @@ export const rfc7636: Standard = {
         await refusal(at, { code_challenge: `${challenge.slice(1)}!` }),
         await refusal(at, { code_challenge: 'x'.repeat(129) }),
       ],
-      back: (at: Place) => Array(3).fill(refused(at, 'invalid_request')),
+      back: (at: ConformanceServer) => Array(3).fill(refused(at, 'invalid_request')),
     },
     {
       section: '4.5',

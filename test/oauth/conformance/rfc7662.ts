@@ -1,8 +1,8 @@
 import { ask, basic, connect, endpoint, keeper, newClient, notebook, post, shown } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
-const own = async (at: Place, token: string | undefined, hint?: string) =>
+const own = async (at: ConformanceServer, token: string | undefined, hint?: string) =>
   post(at, 'introspect', { token, client_id: (await notebook(at)).id, token_type_hint: hint });
 
 export const rfc7662: Standard = {
@@ -42,7 +42,7 @@ export const rfc7662: Standard = {
         const { active, client_id, scope, aud, iss, exp, token_type } = json;
         return [status, active, client_id === (await notebook(at)).id, scope, aud, iss, typeof exp, token_type];
       },
-      back: (at: Place) => [200, true, true, 'mcp:read', at.resource, at.issuer, 'number', 'Bearer'],
+      back: (at: ConformanceServer) => [200, true, true, 'mcp:read', at.resource, at.issuer, 'number', 'Bearer'],
     },
     {
       section: '2.2',

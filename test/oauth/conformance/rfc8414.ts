@@ -1,6 +1,6 @@
 import { ask, askRaw, asMetadata, names } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
 export const rfc8414: Standard = {
   name: 'RFC 8414',
@@ -16,7 +16,12 @@ export const rfc8414: Standard = {
         const { json } = await asMetadata(at);
         return [json.issuer, json.authorization_endpoint, json.token_endpoint, json.response_types_supported];
       },
-      back: (at: Place) => [at.issuer, `${at.issuer}/oauth/authorize`, `${at.issuer}/oauth/token`, ['code']],
+      back: (at: ConformanceServer) => [
+        at.issuer,
+        `${at.issuer}/oauth/authorize`,
+        `${at.issuer}/oauth/token`,
+        ['code'],
+      ],
     },
     {
       section: '2',
@@ -92,7 +97,7 @@ export const rfc8414: Standard = {
         const forwarded = await askRaw(url, 'GET', { host, 'x-forwarded-host': 'evil.example' });
         return [evil.status, forwarded.json.issuer];
       },
-      back: (at: Place) => [403, at.issuer],
+      back: (at: ConformanceServer) => [403, at.issuer],
     },
     {
       section: '3.1',

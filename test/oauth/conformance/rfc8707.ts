@@ -1,8 +1,8 @@
 import { call, codeFor, connect, notebook, post, redeem, refresh, refusal, refused, shown } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
-const audience = async (at: Place, token: string) =>
+const audience = async (at: ConformanceServer, token: string) =>
   (await post(at, 'introspect', { token, client_id: (await notebook(at)).id })).json.aud;
 
 export const rfc8707: Standard = {
@@ -19,7 +19,7 @@ export const rfc8707: Standard = {
         const { access } = await connect(at, { resource: at.resource });
         return [await audience(at, access), (await call(at, access)).status];
       },
-      back: (at: Place) => [at.resource, 200],
+      back: (at: ConformanceServer) => [at.resource, 200],
     },
     {
       section: '2',
@@ -30,7 +30,7 @@ export const rfc8707: Standard = {
         await refusal(at, { resource: at.issuer }),
         await refusal(at, { resource: `${at.resource}/more` }),
       ],
-      back: (at: Place) => Array(3).fill(refused(at, 'invalid_target')),
+      back: (at: ConformanceServer) => Array(3).fill(refused(at, 'invalid_target')),
     },
     {
       section: '2',
@@ -41,14 +41,14 @@ export const rfc8707: Standard = {
         await refusal(at, { resource: '/mcp' }),
         await refusal(at, { resource: 'mcp' }),
       ],
-      back: (at: Place) => Array(3).fill(refused(at, 'invalid_target')),
+      back: (at: ConformanceServer) => Array(3).fill(refused(at, 'invalid_target')),
     },
     {
       section: '2',
       level: 'MAY',
       requires: 'Of several resources each must be served: one foreign among them is refused',
       send: (at) => refusal(at, { resource: [at.resource, 'https://other.example/mcp'] }),
-      back: (at: Place) => refused(at, 'invalid_target'),
+      back: (at: ConformanceServer) => refused(at, 'invalid_target'),
     },
     {
       section: '2',
@@ -63,7 +63,7 @@ export const rfc8707: Standard = {
         const { access } = await connect(at, { resource: spellings }, { resource: spellings });
         return audience(at, access);
       },
-      back: (at: Place) => at.resource,
+      back: (at: ConformanceServer) => at.resource,
     },
     {
       section: '2',
@@ -73,7 +73,7 @@ export const rfc8707: Standard = {
         const { access } = await connect(at, { resource: undefined });
         return audience(at, access);
       },
-      back: (at: Place) => at.resource,
+      back: (at: ConformanceServer) => at.resource,
     },
     {
       section: '2.2',
@@ -97,7 +97,7 @@ export const rfc8707: Standard = {
         const foreign = await refresh(at, token, { resource: 'https://other.example/mcp' });
         return [await audience(at, bare.json.access_token), named.status, shown(foreign)];
       },
-      back: (at: Place) => [at.resource, 200, [400, 'invalid_target']],
+      back: (at: ConformanceServer) => [at.resource, 200, [400, 'invalid_target']],
     },
   ],
 };

@@ -16,12 +16,12 @@ import {
   told,
 } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
-const push = async (at: Place, change: Fields = {}, headers: Record<string, string> = {}) =>
+const push = async (at: ConformanceServer, change: Fields = {}, headers: Record<string, string> = {}) =>
   ask(endpoint(at, 'par'), { method: 'POST', body: await authorization(at, change), headers });
 
-const short = (at: Place, client_id: string, request_uri: string, more: Record<string, string> = {}) =>
+const short = (at: ConformanceServer, client_id: string, request_uri: string, more: Record<string, string> = {}) =>
   `${endpoint(at, 'authorize')}?${new URLSearchParams({ client_id, request_uri, ...more })}`;
 
 export const rfc9126: Standard = {
@@ -162,7 +162,7 @@ export const rfc9126: Standard = {
         const { json } = await ask(`${at.origin}/.well-known/oauth-authorization-server${at.prefix}`);
         return [json.pushed_authorization_request_endpoint, json.require_pushed_authorization_requests];
       },
-      back: (at: Place) => [`${at.issuer}/oauth/par`, false],
+      back: (at: ConformanceServer) => [`${at.issuer}/oauth/par`, false],
     },
   ],
 };

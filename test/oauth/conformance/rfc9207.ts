@@ -1,7 +1,7 @@
 import { createBrowser } from '../flow.ts';
 import { allow, asMetadata, open, refusal, refused, told } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
 export const rfc9207: Standard = {
   name: 'RFC 9207',
@@ -14,7 +14,7 @@ export const rfc9207: Standard = {
       level: 'MUST',
       requires: 'A successful answer carries the issuer, once',
       send: async (at) => (await allow(at)).searchParams.getAll('iss'),
-      back: (at: Place) => [at.issuer],
+      back: (at: ConformanceServer) => [at.issuer],
     },
     {
       section: '2',
@@ -25,7 +25,7 @@ export const rfc9207: Standard = {
         const page = await open(at, {}, browser);
         return [await refusal(at, { resource: 'https://other.example' }), told(await browser.press(page, 'cancel'))];
       },
-      back: (at: Place) => [refused(at, 'invalid_target'), refused(at, 'access_denied')],
+      back: (at: ConformanceServer) => [refused(at, 'invalid_target'), refused(at, 'access_denied')],
     },
     {
       section: '2',

@@ -20,7 +20,7 @@ import {
   shown,
 } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
 interface Keys {
   readonly privateKey: CryptoKey;
@@ -50,25 +50,30 @@ interface Bound {
   readonly type: string;
 }
 
-async function bind(at: Place): Promise<Bound> {
+async function bind(at: ConformanceServer): Promise<Bound> {
   const keys = await newKeys();
   const dpop = await prove(keys, endpoint(at, 'token'));
   const { json } = await redeem(at, await codeFor(at), {}, { dpop });
   return { keys, access: json.access_token, refresh: json.refresh_token, type: json.token_type };
 }
 
-const bound = (at: Place): Promise<Bound> => at.once('bound', () => bind(at));
+const bound = (at: ConformanceServer): Promise<Bound> => at.once('bound', () => bind(at));
 const ath = (token: string) => createHash('sha256').update(token).digest('base64url');
 const body = () => requestOf('tools/call', { name: 'describeCollection', arguments: {} });
 
-async function callWith(at: Place, access: string, dpop: string | undefined, scheme = 'DPoP'): Promise<Answer> {
+async function callWith(
+  at: ConformanceServer,
+  access: string,
+  dpop: string | undefined,
+  scheme = 'DPoP',
+): Promise<Answer> {
   const made = body();
   const headers = { ...made.headers, authorization: `${scheme} ${access}`, ...(dpop !== undefined && { dpop }) };
   return ask(at.resource, { method: 'POST', headers, body: made.body });
 }
 
 /** Calls with one change to the proof; returns the status and the error. */
-async function tried(at: Place, change: Change = {}): Promise<unknown> {
+async function tried(at: ConformanceServer, change: Change = {}): Promise<unknown> {
   const { keys, access } = await bound(at);
   const claims = { ath: ath(access), ...change.claims };
   return shown(await callWith(at, access, await prove(keys, at.resource, { ...change, claims })));
@@ -78,7 +83,7 @@ const bad = [401, 'invalid_dpop_proof'];
 const good = [200, undefined];
 
 /** A token request with one change to the proof. */
-async function redeemed(at: Place, change: Change = {}): Promise<unknown> {
+async function redeemed(at: ConformanceServer, change: Change = {}): Promise<unknown> {
   const dpop = await prove(await newKeys(), endpoint(at, 'token'), change);
   return shown(await redeem(at, await codeFor(at), {}, { dpop }));
 }

@@ -23,7 +23,7 @@ import {
   told,
 } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
 export const rfc9700: Standard = {
   name: 'RFC 9700',
@@ -60,7 +60,7 @@ export const rfc9700: Standard = {
         await refusal(at, { code_challenge: undefined, code_challenge_method: undefined }),
         (await asMetadata(at)).json.code_challenge_methods_supported,
       ],
-      back: (at: Place) => [refused(at, 'invalid_request'), ['S256']],
+      back: (at: ConformanceServer) => [refused(at, 'invalid_request'), ['S256']],
     },
     {
       section: '2.1.2',
@@ -71,7 +71,7 @@ export const rfc9700: Standard = {
         const answers = await Promise.all(wanted.map((response_type) => refusal(at, { response_type })));
         return [answers, (await asMetadata(at)).json.response_types_supported];
       },
-      back: (at: Place) => [Array(6).fill(refused(at, 'unsupported_response_type')), ['code']],
+      back: (at: ConformanceServer) => [Array(6).fill(refused(at, 'unsupported_response_type')), ['code']],
     },
     {
       section: '2.2.2',
@@ -93,7 +93,7 @@ export const rfc9700: Standard = {
         const { json } = await post(at, 'introspect', { token: access, client_id: (await notebook(at)).id });
         return [answer.status, json.aud, json.scope];
       },
-      back: (at: Place) => [403, at.resource, 'mcp:read'],
+      back: (at: ConformanceServer) => [403, at.resource, 'mcp:read'],
     },
     {
       section: '2.4',
@@ -167,7 +167,7 @@ export const rfc9700: Standard = {
         (await allow(at)).searchParams.get('iss'),
         ((await refusal(at, { resource: 'https://other.example' })) as { iss: string }).iss,
       ],
-      back: (at: Place) => [at.issuer, at.issuer],
+      back: (at: ConformanceServer) => [at.issuer, at.issuer],
     },
     {
       section: '4.5.3.1',
@@ -202,7 +202,7 @@ export const rfc9700: Standard = {
         const url = `${endpoint(at, 'authorize')}?${await authorization(at, { code_challenge: '', code_challenge_method: '' })}`;
         return told(await createBrowser().open(url));
       },
-      back: (at: Place) => refused(at, 'invalid_request'),
+      back: (at: ConformanceServer) => refused(at, 'invalid_request'),
     },
     {
       section: '4.11.2',
@@ -215,7 +215,7 @@ export const rfc9700: Standard = {
         const wrong = await open(at, { client_id: id, prompt: 'none' }, createBrowser());
         return [page.leftTo === undefined, wrong.leftTo === undefined, wrong.status, told(wrong)];
       },
-      back: (at: Place) => [true, true, 400, refused(at, 'login_required')],
+      back: (at: ConformanceServer) => [true, true, 400, refused(at, 'login_required')],
     },
     {
       section: '4.12',

@@ -1,6 +1,6 @@
 import { ask, call, challengeIn, names, resourceMetadata } from './asks.ts';
 import type { Standard } from './case.ts';
-import type { Place } from './place.ts';
+import type { ConformanceServer } from './conformance-server.ts';
 
 export const rfc9728: Standard = {
   name: 'RFC 9728',
@@ -16,7 +16,7 @@ export const rfc9728: Standard = {
         const { json } = await resourceMetadata(at);
         return [json.resource, json.resource.includes('#')];
       },
-      back: (at: Place) => [at.resource, false],
+      back: (at: ConformanceServer) => [at.resource, false],
     },
     {
       section: '2',
@@ -26,7 +26,7 @@ export const rfc9728: Standard = {
         const { json } = await resourceMetadata(at);
         return [json.authorization_servers, json.scopes_supported, json.bearer_methods_supported];
       },
-      back: (at: Place) => [[at.issuer], ['mcp:read', 'mcp:write', 'mcp:action'], ['header']],
+      back: (at: ConformanceServer) => [[at.issuer], ['mcp:read', 'mcp:write', 'mcp:action'], ['header']],
     },
     {
       section: '3',
@@ -57,7 +57,7 @@ export const rfc9728: Standard = {
         const { json } = await ask(`${origin}/.well-known/oauth-protected-resource${pathname}`);
         return json.resource;
       },
-      back: (at: Place) => at.resource,
+      back: (at: ConformanceServer) => at.resource,
     },
     {
       section: '5.1',
@@ -67,7 +67,7 @@ export const rfc9728: Standard = {
         const { resource_metadata } = challengeIn((await call(at, undefined)).headers);
         return (await ask(`${resource_metadata}`)).json.resource;
       },
-      back: (at: Place) => at.resource,
+      back: (at: ConformanceServer) => at.resource,
     },
     {
       section: '5.1',
@@ -77,7 +77,7 @@ export const rfc9728: Standard = {
         const { headers } = await call(at, 'x'.repeat(43));
         return challengeIn(headers).resource_metadata;
       },
-      back: (at: Place) => `${at.origin}/.well-known/oauth-protected-resource${at.prefix}/mcp`,
+      back: (at: ConformanceServer) => `${at.origin}/.well-known/oauth-protected-resource${at.prefix}/mcp`,
     },
     {
       section: '5.3',
@@ -91,7 +91,7 @@ export const rfc9728: Standard = {
         const path = pathname === '/' ? '' : pathname;
         return (await ask(`${origin}/.well-known/oauth-authorization-server${path}`)).json.token_endpoint;
       },
-      back: (at: Place) => `${at.issuer}/oauth/token`,
+      back: (at: ConformanceServer) => `${at.issuer}/oauth/token`,
     },
     {
       section: '7.7',

@@ -1,14 +1,14 @@
 // Runs the tables against one server, only over HTTP.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { titleOf } from './case.ts';
-import { type Mount, openPlace, type Place } from './place.ts';
+import { type ConformanceServer, type Mount, openConformanceServer } from './conformance-server.ts';
 import { standards } from './standards.ts';
 
 /** `every`: 1 for all cases, 4 for every fourth. */
 export function runSuite(mount: Mount, every = 1): void {
-  let at: Place;
+  let at: ConformanceServer;
   beforeAll(async () => {
-    at = await openPlace(mount);
+    at = await openConformanceServer(mount);
   });
   afterEach(() => at.reset());
   afterAll(() => at.stop());

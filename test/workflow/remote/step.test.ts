@@ -10,17 +10,17 @@ import { createMcpStep } from '../../../src/workflows/steps/mcp.ts';
 import { stepHandlers } from '../../../src/workflows/steps/table.ts';
 import { dropSpares } from '../../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../../store/stores.ts';
-import { openWorkflowPlace, type WorkflowPlace } from '../place.ts';
+import { openWorkflowServer, type WorkflowTestServer } from '../workflow-server.ts';
 import { openRemote, type RemoteFixture } from './server.ts';
 
 cleanUpAfterAll();
-let at: WorkflowPlace;
+let at: WorkflowTestServer;
 let remote: RemoteFixture;
 let room: RemoteServers;
 let executor: Executor;
 beforeAll(async () => {
   remote = await openRemote();
-  at = await openWorkflowPlace(variants[0]!);
+  at = await openWorkflowServer(variants[0]!);
   const hosts = ['127.0.0.1'];
   const fetch = createRemoteFetch(hosts);
   room = createRemoteServers({

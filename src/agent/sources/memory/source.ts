@@ -108,7 +108,7 @@ interface JoinedRow {
   value(path: Path): unknown;
 }
 
-type Finder = (record: JoinedRow) => (told: SubqueryFilter) => boolean;
+type Finder = (record: JoinedRow) => (subquery: SubqueryFilter) => boolean;
 
 /** Reads the other collection once for each condition. */
 function createFinder(records: (select: CountSelect) => JoinedRow[]): Finder {

@@ -16,30 +16,30 @@ interface RefusalContext {
 }
 
 /** Returns undefined if the error is not a refusal. */
-export function readRefusal(error: unknown, said: RefusalContext): Refusal | undefined {
+export function readRefusal(error: unknown, context: RefusalContext): Refusal | undefined {
   if (error instanceof Refusal || error instanceof AppError || !(error instanceof Error)) return undefined;
-  const found = refusalReaders[said.dialect](error as DatabaseError, said);
+  const found = refusalReaders[context.dialect](error as DatabaseError, context);
   return found && new Refusal(found[0], found[1], error);
 }
 
 type RefusalFinding = readonly [kind: RefusalKind, columns: readonly string[]] | undefined;
 
-const refusalReaders: Readonly<Record<Dialect, (error: DatabaseError, said: RefusalContext) => RefusalFinding>> = {
+const refusalReaders: Readonly<Record<Dialect, (error: DatabaseError, context: RefusalContext) => RefusalFinding>> = {
   sqlite,
   mysql,
   postgres,
 };
 
 /** The native driver reports extended codes; the WebAssembly one reports only messages. */
-function sqlite({ code = '', message, resultCode }: DatabaseError, said: RefusalContext): RefusalFinding {
-  const { write } = said;
+function sqlite({ code = '', message, resultCode }: DatabaseError, context: RefusalContext): RefusalFinding {
+  const { write } = context;
   const [, list = ''] = /constraint failed: (.*)$/.exec(message) ?? [];
   const columns = list.split(', ').map((name) => name.slice(name.indexOf('.') + 1));
   if (/^SQLITE_CONSTRAINT_TRIGGER/.test(code) || resultCode === CONSTRAINT_TRIGGER) return ['trigger', []];
   if (/UNIQUE constraint failed/.test(message)) return ['unique', list.startsWith('index ') ? [] : columns];
   if (/NOT NULL constraint failed/.test(message)) return ['null', columns];
   if (/CHECK constraint failed/.test(message)) return ['check', findNamedColumns(list, write)];
-  if (/FOREIGN KEY constraint failed/.test(message)) return foreignKey(undefined, said);
+  if (/FOREIGN KEY constraint failed/.test(message)) return foreignKey(undefined, context);
   if (/datatype mismatch|cannot store \w+ value/i.test(message)) return ['value', findNamedColumns(message, write)];
   if (/^integer overflow|^malformed JSON|JSON path/.test(message)) return ['expression', []];
   if (/^SQLITE_TOOBIG/.test(code) || /too big/.test(message)) return ['too long', []];
@@ -127,9 +127,9 @@ function mysql(
   return [kind, column === undefined ? [] : [column]];
 }
 
-function postgres(error: DatabaseError, said: RefusalContext): RefusalFinding {
+function postgres(error: DatabaseError, context: RefusalContext): RefusalFinding {
   const { code = '', column, constraint = '', detail = '', hint = '', routine, dataType } = error;
-  const { write } = said;
+  const { write } = context;
   if (isRaised(error)) return ['trigger', []];
   switch (code) {
     case '23502':
@@ -139,7 +139,7 @@ function postgres(error: DatabaseError, said: RefusalContext): RefusalFinding {
     case '23P01':
       return ['exclusion', keyColumns(detail)];
     case '23503':
-      return foreignKey(keyColumns(detail), said, error.table);
+      return foreignKey(keyColumns(detail), context, error.table);
     case '23001':
       return ['referenced', []];
     case '23514':

@@ -78,11 +78,11 @@ export async function resolveLostCommit<T>(
   try {
     return await run(progress);
   } catch (error) {
-    const { pendingCommit: asked } = progress;
-    if (!asked) throw error;
-    const inquiry = inquire?.(asked.mark);
+    const { pendingCommit } = progress;
+    if (!pendingCommit) throw error;
+    const inquiry = inquire?.(pendingCommit.mark);
     const fate = await inquiry?.soon;
-    if (fate === 'committed') return asked.answer;
+    if (fate === 'committed') return pendingCommit.answer;
     if (fate === 'rolled back') throw error;
     throw new AppError('OUTCOME_UNKNOWN', { of: 'write' }, new LostCommit(error, inquiry?.later));
   }

@@ -17,7 +17,7 @@ interface WritingOptions {
   readonly driver: Driver;
   readonly dialect: Dialect;
   readonly context: StatementContext;
-  /** The facts of the last `describe`; undefined before. */
+  /** The result of the last `describe`; undefined before the first. */
   readonly facts: () => Facts | undefined;
   readonly observe: Observe;
   /** Translates an error that is not a refusal. */
@@ -42,7 +42,7 @@ export function createWriting({
   context,
   facts,
   observe,
-  translateFailure: meant,
+  translateFailure,
   read,
 }: WritingOptions): Writing {
   const texts = new Map<string, WriteText>();
@@ -53,7 +53,7 @@ export function createWriting({
     return facts()?.isMariadb === true && !('set' in write);
   }
 
-  function find(write: Write, values: unknown[]): WriteText {
+  function prepareWrite(write: Write, values: unknown[]): WriteText {
     const key = writeKey(write, context, values);
     let text = texts.get(key);
     if (text) texts.delete(key);
@@ -81,7 +81,7 @@ export function createWriting({
 
   async function run(connection: Connection, write: Write, { watch }: ReadOptions): Promise<WriteResult> {
     const values: unknown[] = [];
-    const text = find(write, values);
+    const text = prepareWrite(write, values);
     watch?.(text.prepared.sql);
     const { rows, affected, insertedId } = await connection.run(text.prepared, encodeValues(text, values, write));
     if (!returns(write)) return { count: affected, rows: [], ...(insertedId !== undefined && { insertedId }) };
@@ -124,7 +124,7 @@ export function createWriting({
           const message = `The outcome of a write to '${table}' is unknown: its connection was lost, or its time limit ended, during COMMIT.`;
           observe({ type: 'warning', message, cause: error.cause });
         }
-        throw refusal ?? meant(error, { table });
+        throw refusal ?? translateFailure(error, { table });
       }
     },
   };
@@ -132,7 +132,7 @@ export function createWriting({
 
 const operationOf = (write: Write) => ('rows' in write ? 'INSERT' : 'set' in write ? 'UPDATE' : 'DELETE');
 
-/** A value that does not fit its column fails when it is encoded. */
+/** Throws a Refusal if a value does not fit its column. */
 function encodeValues(text: WriteText, values: readonly unknown[], write: Write): unknown[] {
   return text.binds.map((one, index) => {
     try {

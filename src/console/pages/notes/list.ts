@@ -91,7 +91,7 @@ function emptyList(isNarrowed: boolean, hasOlder: boolean, begin: string, collec
   if (isNarrowed) return empty('No results', 'Clear the filters, or include archived notes.');
   return empty(
     'No notes yet',
-    html`Record what your team should know about a record: <a href="${begin}">create the first note</a>.`,
+    html`Write down what your team should know about a record: <a href="${begin}">create the first note</a>.`,
   );
 }
 

@@ -1,4 +1,4 @@
-// Adding a user. With passwords enabled, the new user gets a one-time link to choose one. With an OpenID provider, the
+// Adds a user. With passwords enabled, the new user gets a one-time link to choose one. With an OpenID provider, the
 // user record is enough.
 import { type PermissionLevel, permissionLevels } from '../../../core/caller.ts';
 import { isAppError } from '../../../core/errors.ts';

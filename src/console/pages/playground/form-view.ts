@@ -1,5 +1,5 @@
-// Form of a tool: one control per argument, or one for the JSON of all. Optional arguments are collapsed. The browser
-// does not validate: an invalid call is useful to see the error that an assistant gets.
+// Form of a tool: one control for each argument, or one for all arguments as JSON. Optional arguments are collapsed. The
+// browser does not validate, because an invalid call shows the error that an assistant gets.
 import { type Html, html } from '../../../http/html.ts';
 import { hiddenToken } from '../../ui/form.ts';
 import { typedLines, typedText } from './exact.ts';
@@ -55,7 +55,7 @@ function jsonControl({ typed, problems }: FormView): Html {
 ${problemNote('json', problem)}</div>`;
 }
 
-const trialText = 'Dry run: shows what would change, without changing it.';
+const trialText = 'Dry run: shows the changes without making them.';
 
 function control(field: Field, view: FormView): Html {
   const { name, required } = field;

@@ -20,7 +20,7 @@ export const personPage = (id: number): string => `/people/${id}`;
 export const namesOf = (rights: readonly Right[], kind: 'environment' | 'team' | 'role'): readonly string[] =>
   rights.filter((right) => right.kind === kind).map(({ path }) => path[0]!);
 
-/** Value of one stored right; undefined if it does not exist. */
+/** The value of a stored right. Undefined if it is not stored. */
 export const rightOf = (rights: readonly Right[], kind: Right['kind'], ...path: readonly string[]): unknown =>
   rights.find(
     (right) =>

@@ -1,4 +1,4 @@
-// Pages about people and their rights, for administrators only.
+// Routes of the pages about people and their rights. Only administrators can open them.
 
 import type { Route } from '../../route.ts';
 import { showCollection } from '../environments/collection.ts';

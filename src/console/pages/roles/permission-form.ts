@@ -88,12 +88,12 @@ function ownOf<T>(from: Readonly<Record<string, T>>, name: string): T | undefine
 }
 
 function fieldSection({ model, collection }: PermissionTarget, typed: Typed): Html | false {
-  const there = model.fields(collection);
-  const names = sorted([...there, ...Object.keys(typed.fields)]);
+  const inModel = model.fields(collection);
+  const names = sorted([...inModel, ...Object.keys(typed.fields)]);
   if (names.length === 0) return false;
   const rows = names.map((name, at) => {
     const mark =
-      !there.includes(name) && collection !== '*' && html` <span class="badge unsure">not in the model</span>`;
+      !inModel.includes(name) && collection !== '*' && html` <span class="badge unsure">not in the model</span>`;
     const is = ownOf(typed.fields, name) ?? 'write';
     const options = fieldOptions.map(
       ([value, text]) => html`<option value="${value}"${value === is && html` selected`}>${text}</option>`,
@@ -108,11 +108,11 @@ function actionSection(
   typed: Typed,
   problems: ReadonlyMap<string, string>,
 ): Html | false {
-  const there = model.actions(collection);
-  const names = sorted([...there.map(({ name }) => name), ...Object.keys(typed.actions)]);
+  const inModel = model.actions(collection);
+  const names = sorted([...inModel.map(({ name }) => name), ...Object.keys(typed.actions)]);
   if (names.length === 0) return false;
   const rows = names.map((name, at) => {
-    const action = there.find((one) => one.name === name);
+    const action = inModel.find((one) => one.name === name);
     const { trigger, when, approval } = ownOf(typed.actions, name) ?? { trigger: '', when: '', approval: '' };
     const problem = problems.get(name);
     const [unclear] =

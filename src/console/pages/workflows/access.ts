@@ -1,4 +1,4 @@
-// Who may do what with workflows, and the workflow of a page.
+// Checks of permissions on workflows, and the lookup of the workflow of a page.
 import type { Access } from '../../../core/caller.ts';
 import { fail } from '../../../core/errors.ts';
 import type { Workflow } from '../../../store/workflows/types.ts';

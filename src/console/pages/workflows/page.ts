@@ -149,8 +149,8 @@ async function setTrigger(workflow: Workflow, request: SignedInRequest, parts: P
   requireEditor(request.access);
   const changed = await changeTrigger(workflow, request, parts);
   if ('done' in changed) return { to: `${workflowPage(workflow.id)}?done=${changed.done}` };
-  const { told } = changed;
-  return show(workflow, request, parts, { ...told, ...(told.callbackProblem !== undefined && { status: 400 }) });
+  const { result } = changed;
+  return show(workflow, request, parts, { ...result, ...(result.callbackProblem !== undefined && { status: 400 }) });
 }
 
 async function setActive(

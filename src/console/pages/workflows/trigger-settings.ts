@@ -11,8 +11,8 @@ import { mayEdit, workflowPage } from './access.ts';
 import { describeCallback } from './words.ts';
 
 export const triggerTexts: Readonly<Record<string, string>> = {
-  enabled: 'The webhook is on. Calls to its address start runs.',
-  disabled: 'The webhook is off. Calls to its address are refused until you turn it on again.',
+  enabled: 'The webhook is on. Calls to its URL start runs.',
+  disabled: 'The webhook is off. Calls to its URL are rejected until you turn it on again.',
   regenerated: 'New address created. The previous address no longer works.',
   settings: 'Webhook settings saved.',
 };
@@ -79,7 +79,7 @@ function settings(
     id: 'signed',
     name: 'signed',
     label: 'Calls must be signed',
-    hint: 'Standard Webhooks, in addition to the token. Calls without a valid signature are refused.',
+    hint: 'Standard Webhooks, in addition to the token. Calls without a valid signature are rejected.',
     checked: problem === undefined ? trigger.needsSignature : request.form.get('signed') === 'yes',
   });
   return html`<details class="more"${problem !== undefined && html` open`}><summary>Signatures and callback</summary>${openForm(request, parts, workflowPage(id))}${callback}${signed}<button class="plain slim" name="action" value="trigger-settings">Save the settings</button></form></details>`;
@@ -95,7 +95,7 @@ export async function changeTrigger(
   workflow: Workflow,
   request: SignedInRequest,
   { triggers }: Parts,
-): Promise<{ readonly done: string } | { readonly told: TriggerResult }> {
+): Promise<{ readonly done: string } | { readonly result: TriggerResult }> {
   const { access, form } = request;
   switch (form.get('action')) {
     case 'enable':
@@ -108,7 +108,7 @@ export async function changeTrigger(
       await triggers.change(access, workflow, { regenerate: true });
       return { done: 'regenerated' };
     case 'secret':
-      return { told: { secret: await triggers.secretOf(access, workflow) } };
+      return { result: { secret: await triggers.secretOf(access, workflow) } };
     default: {
       const callbackUrl = (form.get('callback') ?? '').trim() || null;
       try {
@@ -116,7 +116,7 @@ export async function changeTrigger(
         return { done: 'settings' };
       } catch (error) {
         if (!isAppError(error, 'INVALID_ARGUMENT')) throw error;
-        return { told: { callbackProblem: error.details.problem } };
+        return { result: { callbackProblem: error.details.problem } };
       }
     }
   }

@@ -5,7 +5,7 @@ export const actions: Points = {
   'src/agent/actions/records.ts': {
     '2.3 · scope · Single': ["scope === 'Single' ? recordIds.length !== 1", "scope === 'Single' ? false"],
     '2.3 · scope · Global': ["if (scope === 'Global') return undefined;", ''],
-    '2.3 · context · collection': ['inside.list(filter ? conditions(filter) : {}, fields)', '[] as never'],
+    '2.3 · context · collection': ['unscoped.list(filter ? conditions(filter) : {}, fields)', '[] as never'],
     '2.3 · context · filter': ["{ aggregator: 'And' as const, conditions: [chosen, scope] }", 'null'],
     '2.3 · context · getRecords': ['getRecords: list,', 'getRecords: async () => [],'],
     '2.3 · context · getRecordIds': ['(await listIds()).map(idOf)', '[]'],
@@ -37,11 +37,11 @@ export const actions: Points = {
     ],
   },
   'src/agent/actions/catalogue.ts': {
-    '2.3 · form': ["isFixed ? 'static' : 'dynamic'", "'dynamic'"],
+    '2.3 · form': ["staticAnswer ? 'static' : 'dynamic'", "'dynamic'"],
     '2.3 · description': ['...(description !== undefined && { description }),', ''],
     '2.3 · submitButtonLabel': ['submitButtonLabel.length > LABEL_LIMIT', 'false'],
     '2.4 · collectionName': [
-      "if (typeof foreign !== 'string' || door.keyOf(foreign) !== undefined) continue;",
+      "if (typeof foreign !== 'string' || engine.keyOf(foreign) !== undefined) continue;",
       'continue;',
     ],
   },

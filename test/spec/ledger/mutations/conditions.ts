@@ -21,7 +21,7 @@ export const conditions: Points = {
   'src/agent/resolve/filter.ts': {
     ...withoutOperators,
     '2.7 · condition · leaf': [
-      'return resolveTest(view, plain.field, plain.operator, plain.value, inside);',
+      'return resolveTest(view, plain.field, plain.operator, plain.value, context);',
       'return always;',
     ],
     '2.7 · condition · And': ["aggregator === 'or' ? 'or' : 'and'", "'or'"],

@@ -8,8 +8,8 @@ export const edgesA: Points = {
     '2.3 · execute': ["const result = await runUserCode(entry, 'execute',", "const result = await runUserCode(entry, 'form',"],
   },
   'src/agent/actions/catalogue.ts': {
-    '2.3 · scope · Single': ["if (scope !== 'Global' && door.keyOf(collection)?.length === 0)", 'if (false)'],
-    '2.3 · scope · Global': ["if (scope !== 'Global' && door.keyOf(collection)?.length === 0)", 'if (door.keyOf(collection)?.length === 0)'],
+    '2.3 · scope · Single': ["if (scope !== 'Global' && engine.keyOf(collection)?.length === 0)", 'if (false)'],
+    '2.3 · scope · Global': ["if (scope !== 'Global' && engine.keyOf(collection)?.length === 0)", 'if (engine.keyOf(collection)?.length === 0)'],
     '2.3 · execute': ["if (typeof execute !== 'function') refuse", 'if (!execute) refuse'],
     '2.3 · form': ["const kind = elements.length === 0 ? 'none' :", 'const kind ='],
   },

@@ -3,16 +3,16 @@ import type { Points } from '../mutations.ts';
 
 export const edgesOfActions: Points = {
   'src/agent/actions/records.ts': {
-    '2.3 · scope · Single': ['if (needed || recordIds.length > 1) refuseIds(place);', ''],
+    '2.3 · scope · Single': ['if (needed || recordIds.length > 1) refuseIds(call);', ''],
     '2.3 · scope · Bulk': [
-      ['const missing = [...wanted.keys()].filter((id) => !known.has(id));', 'const missing: string[] = [];'],
+      ['const missing = [...wantedIds.keys()].filter((id) => !known.has(id));', 'const missing: string[] = [];'],
       ['if (missing.length > 0)', 'if (missing.length === wanted.size && missing.length > 1)'],
     ],
     '2.3 · context · getRecords': ['if (!separator || value === null) {\n        to[name]', 'if (!separator) {\n        to[name]'],
     '2.3 · context · getField': ['if (!separator || value === null) return value;', 'if (!separator) return value;'],
-    '2.3 · context · filter': ["const scope = door.scopeOf(access, name);", 'const scope = null;'],
+    '2.3 · context · filter': ["const scope = engine.scopeOf(access, name);", 'const scope = null;'],
     '2.3 · context · getRecordId': ['key.length === 1 ? key[0]! : packId(key)', 'String(key[0])'],
-    '2.4 · type · Collection': ["!place.access.can('browse', collection)", 'true'],
+    '2.4 · type · Collection': ["!call.access.can('browse', collection)", 'true'],
   },
   'src/agent/actions/access.ts': {
     '2.3 · context · getRecords': ['scope: (collection) => access.scope(collection),', 'scope: () => null,'],
@@ -39,7 +39,7 @@ export const edgesOfActions: Points = {
   'src/agent/actions/catalogue.ts': {
     '2.3 · generateFile': ['generateFile = false,', 'generateFile = true,'],
     '2.3 · submitButtonLabel': ['...(submitButtonLabel !== undefined && { submitButtonLabel }),', ''],
-    '2.3 · form': ["const { elements, told: isFixed } = readOwnForm(entry, form ?? []);", 'const { elements, isFixed } = readOwnForm(entry, []);'],
+    '2.3 · form': ["const { elements, staticAnswer } = readOwnForm(entry, form ?? []);", 'const { elements, staticAnswer } = readOwnForm(entry, []);'],
   },
   'src/agent/artifacts/schema-file.ts': {
     '2.3 · description': ['description: action.description ?? null', 'description: null'],

@@ -60,8 +60,8 @@ export const edgesB: Points = {
   'src/agent/resolve/values.ts': {
     '2.7 · operator · Like': ['if (/(?<!\\\\)(?:\\\\\\\\)*\\\\$/.test(pattern))', 'if (false as boolean)'],
     '2.7 · operator · IncludesAll': [
-      'if (Array.isArray(asked.column.type) && (items.length === 0 || items.includes(null)))',
-      'if (Array.isArray(asked.column.type) && items.length === 0)',
+      'if (Array.isArray(context.column.type) && (items.length === 0 || items.includes(null)))',
+      'if (Array.isArray(context.column.type) && items.length === 0)',
     ],
     '2.7 · binary mode · datauri': [
       'const found = /^data:[^,]*;base64,([A-Za-z0-9+/_-]*={0,2})$/.exec(given);',

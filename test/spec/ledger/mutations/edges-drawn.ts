@@ -42,7 +42,7 @@ export const edgesDrawn: Points = {
   },
   'src/agent/model/flatten.ts': {
     '2.8 · flattenJsonColumn · columnName': ["if (stored && stored.type !== 'Json')", "if (stored && stored.type === 'Point')"],
-    '2.8 · flattenColumn · columnName': ['const added = wishes.added.get(columnName);', 'const added = undefined as ReturnType<typeof customizations.added.get>;'],
+    '2.8 · flattenColumn · columnName': ['const added = customizations.added.get(columnName);', 'const added = undefined as ReturnType<typeof customizations.added.get>;'],
   },
   'src/agent/model/operators.ts': {
     'decisions · changes · calendar dates are never shifted': ["(type === 'Dateonly' ? edge.day : edge.instant)", "(type === 'Dateonly' ? edge.instant.slice(0, 10) : edge.instant)"],

@@ -6,7 +6,7 @@ export const edgesOfEngine: Points = {
   'src/agent/model/flatten.ts': {
     '2.8 · flattenColumn · columnName': [
       ['return at ?? null;', "return at ?? '';"],
-      ['if (!keepOriginalColumn) wishes.removed.set(column, at);', ''],
+      ['if (!keepOriginalColumn) customizations.removed.set(column, at);', ''],
     ],
     '2.8 · flattenColumn · include': [
       '(include?.map(read) ?? names).filter',
@@ -65,12 +65,15 @@ export const edgesOfEngine: Points = {
   },
   'src/agent/execute/compute.ts': {
     '4.2 · Fields · addField': [
-      'awaitAll(await made.definition.getValues(records, context))',
+      'awaitAll(await computedFrom.definition.getValues(records, context))',
       '(await computedFrom.definition.getValues(records, context), records.map(() => null))',
     ],
     '2.5 · defaultValue': [
-      ['value ?? made.definition.defaultValue', 'value || computedFrom.definition.defaultValue'],
-      ['value ?? made.definition.defaultValue', 'value === undefined ? computedFrom.definition.defaultValue : value'],
+      ['value ?? computedFrom.definition.defaultValue', 'value || computedFrom.definition.defaultValue'],
+      [
+        'value ?? computedFrom.definition.defaultValue',
+        'value === undefined ? computedFrom.definition.defaultValue : value',
+      ],
     ],
     '2.5 · getValues': ['values.length === distinct.length', 'values.length >= distinct.length'],
     '2.5 · dependencies': [

@@ -12,9 +12,9 @@ export const edgesOfAgentRows: Points = {
     '2.4 · label': ["if (typeof label !== 'string' || label === '')", "if (typeof label !== 'string')"],
     '2.4 · layout · Page': [
       ['if (pages > 0 && pages < elements.length)', 'if (false)'],
-      ["if (place === 'Page' && component === 'Page')", 'if (false)'],
+      ["if (parent === 'Page' && component === 'Page')", 'if (false)'],
     ],
-    '2.4 · layout · Row': ["if (place === 'Row') throw", 'if (false) throw'],
+    '2.4 · layout · Row': ["if (parent === 'Row') throw", 'if (false) throw'],
   },
   'src/agent/actions/values.ts': {
     '2.4 · type · Dateonly': ['readDay(given.trim())', 'readDay(given.trim().slice(0, 10))'],
@@ -35,7 +35,7 @@ export const edgesOfAgentRows: Points = {
     '4.1 · use': ['plugin.customizeAgent(this, options)', 'plugin.customizeAgent(this, options ?? ({} as never))'],
   },
   'src/agent/charts/charts.ts': {
-    '4.2 · Charts · addChart': ['if (made.has(result)) return result;', 'return result;'],
+    '4.2 · Charts · addChart': ['if (results.has(result)) return result;', 'return result;'],
   },
   'src/agent/charts/builder.ts': {
     '4.3 · leaderboard': ['compareDecimals(decimal(b.value), decimal(a.value))', 'compareDecimals(decimal(b.value), decimal(a.value)) || (a.key < b.key ? -1 : 1)'],
@@ -85,16 +85,16 @@ export const edgesOfAgentRows: Points = {
     ],
   },
   'src/agent/model/flatten.ts': {
-    '2.8 · flattenColumn · columnName': ["if (wishes.added.has(field)) failMisuse(`'${column}'", "if (false) failMisuse(`'${column}'"],
+    '2.8 · flattenColumn · columnName': ["if (customizations.added.has(field)) failMisuse(`'${column}'", "if (false) failMisuse(`'${column}'"],
     '2.8 · flattenColumn · columnType': ['if (columnType) return readShape(columnType, at);', 'if (columnType && !(stored as { shape?: unknown } | undefined)?.shape) return readShape(columnType, at);'],
     '2.8 · flattenColumn · include': ['all.indexOf(name) === index', 'true'],
     '2.8 · flattenColumn · readonly': ["if (!isReadOnly && (stored?.kind !== 'column' || stored.readOnly))", 'if (false)'],
     '2.8 · flattenJsonColumn · readonly': ["options.readonly ?? !(stored?.kind === 'column' && !stored.readOnly && !stored.computedFrom)", "options.readonly ?? !(stored?.kind === 'column')"],
     '2.8 · flattenRelation · include': [
-      ['return [...stored, ...wishes.added.keys()].filter((name) => !wishes.removed.has(name));', 'return [...stored, ...customizations.added.keys()];'],
-      ['return [...stored, ...wishes.added.keys()].filter', 'return [...stored].filter'],
+      ['return [...stored, ...customizations.added.keys()].filter((name) => !customizations.removed.has(name));', 'return [...stored, ...customizations.added.keys()];'],
+      ['return [...stored, ...customizations.added.keys()].filter', 'return [...stored].filter'],
     ],
-    '2.8 · flattenRelation · relationName': ["if (wishes.added.has(name)) failMisuse(`'${relationName}'", "if (false) failMisuse(`'${relationName}'"],
+    '2.8 · flattenRelation · relationName': ["if (customizations.added.has(name)) failMisuse(`'${relationName}'", "if (false) failMisuse(`'${relationName}'"],
   },
   'src/agent/model/operators.ts': {
     '4.2 · Filtering · replaceFieldOperator': ["return takes === 'expression' && typeof by === 'object' ? 'text' : takes;", 'return takes;'],
@@ -118,7 +118,7 @@ export const edgesOfAgentRows: Points = {
   },
   'src/agent/operations/link-pairs.ts': {
     '2.6 · many-to-many': [
-      ['if (!through.collection.isPublished && !door.isInternal)', 'if (false)'],
+      ['if (!through.collection.isPublished && !linkAccess.isInternal)', 'if (false)'],
       ['const missing = completed.filter((_, at) => !linked.has(recordKey(columns, records[at]!)));', 'const missing = completed;'],
       ["if (missing.length) fail('RECORD_NOT_FOUND', { collection: to.name, id: missing[0]!, missing });", ''],
     ],
@@ -128,7 +128,7 @@ export const edgesOfAgentRows: Points = {
     '4.2 · Overrides · overrideCreate': ['!Array.isArray(given) || given.length !== count) refuse(', '!Array.isArray(returnedRows)) refuse('],
   },
   'src/agent/execute/compute.ts': {
-    '2.5 · defaultValue': ['ready.push(read(value ?? made.definition.defaultValue))', 'ready.push(value == null ? computedFrom.definition.defaultValue ?? null : read(value))'],
+    '2.5 · defaultValue': ['ready.push(read(value ?? computedFrom.definition.defaultValue))', 'ready.push(value == null ? computedFrom.definition.defaultValue ?? null : read(value))'],
     '2.5 · dependencies': ["if (from.length === 1 && (typeof value === 'number' || (typeof value === 'string' && value[0] !== '[')))", "if (from.length === 1 && (typeof value === 'number' || typeof value === 'string'))"],
     '4.2 · Fields · addField': ['place === NO_POSITION ? null : ready[place]', 'place === NO_POSITION ? computedFrom.definition.defaultValue ?? null : ready[place]'],
   },

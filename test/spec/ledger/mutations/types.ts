@@ -13,7 +13,7 @@ export const types: Points = {
   },
   'src/agent/execute/compute.ts': {
     '2.5 · getValues': ['Array.isArray(values) && values.length === distinct.length', 'Array.isArray(values)'],
-    '2.5 · defaultValue': ['value ?? made.definition.defaultValue', 'value'],
+    '2.5 · defaultValue': ['value ?? computedFrom.definition.defaultValue', 'value'],
   },
   'src/agent/execute/computed-values.ts': {
     '2.5 · columnType · String': [

@@ -69,13 +69,13 @@ export function createChildren(given: {
       if (workers.size < MAX_CHILDREN && !closed) start();
     });
     release(worker);
-    const gone = (cause?: unknown) => {
+    const onExit = (cause?: unknown) => {
       if (!workers.delete(worker)) return;
       worker.job?.settle(new AppError('SOURCE_UNAVAILABLE', {}, cause ?? new Error('the SQLite child process ended')));
       next();
     };
-    child.on('error', gone);
-    child.on('exit', () => gone());
+    child.on('error', onExit);
+    child.on('exit', () => onExit());
     return worker;
   }
 

@@ -35,12 +35,12 @@ const MAX_COLUMNS = 200;
 const MAX_BYTES = 100_000;
 
 /** Throws CONFIGURATION if the file is missing or not a SQLite database. */
-export function openSqlite({ path, name, driverChoice: wish, observe, clock }: SqliteOptions): Driver {
+export function openSqlite({ path, name, driverChoice, observe, clock }: SqliteOptions): Driver {
   const isMemory = path === ':memory:' || path === '';
   if (!isMemory && !(existsSync(path) && statSync(path).isFile())) {
     fail('CONFIGURATION', { problem: problemOf(name) });
   }
-  const { driver: Database, kind } = loadSqliteDriver(wish);
+  const { driver: Database, kind } = loadSqliteDriver(driverChoice);
   const connection = open();
   // The WebAssembly driver locks the whole file to read, and a killed process would leave the lock behind. With that
   // driver, everything runs in this process.
@@ -67,17 +67,17 @@ export function openSqlite({ path, name, driverChoice: wish, observe, clock }: S
   }
 
   function read(prepared: Prepared, values: readonly unknown[], options: ReadOptions) {
-    const kept = preparedStatementOf(connection, prepared);
-    if (children && !isLookup(connection, kept, prepared.sql, values)) {
+    const statement = preparedStatementOf(connection, prepared);
+    if (children && !isLookup(connection, statement, prepared.sql, values)) {
       const { sql, bigIntegers } = prepared;
       const request = { sql, values, bigIntegers, maxBytes: MAX_ANSWER_BYTES };
       return shares.run(options, () => children.run(request, options));
     }
-    if (kept.bigIntegers !== prepared.bigIntegers) {
-      kept.statement.safeIntegers(prepared.bigIntegers);
-      kept.bigIntegers = prepared.bigIntegers;
+    if (statement.bigIntegers !== prepared.bigIntegers) {
+      statement.statement.safeIntegers(prepared.bigIntegers);
+      statement.bigIntegers = prepared.bigIntegers;
     }
-    return kept.statement.all(values) as unknown[][];
+    return statement.statement.all(values) as unknown[][];
   }
 
   function open(): SqliteConnection {

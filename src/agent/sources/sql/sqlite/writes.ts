@@ -91,12 +91,12 @@ export function createWrites(
     },
   };
 
-  function run(kept: PreparedStatement, prepared: Prepared, values: readonly unknown[]) {
-    if (kept.bigIntegers !== prepared.bigIntegers) {
-      kept.statement.safeIntegers(prepared.bigIntegers);
-      kept.bigIntegers = prepared.bigIntegers;
+  function run(statement: PreparedStatement, prepared: Prepared, values: readonly unknown[]) {
+    if (statement.bigIntegers !== prepared.bigIntegers) {
+      statement.statement.safeIntegers(prepared.bigIntegers);
+      statement.bigIntegers = prepared.bigIntegers;
     }
-    const rows = kept.statement.all(values) as unknown[][];
+    const rows = statement.statement.all(values) as unknown[][];
     return { rows, affected: rows.length };
   }
 }

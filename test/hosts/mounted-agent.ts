@@ -11,13 +11,13 @@ import type { HostRow } from './hosts.ts';
 
 export const account = { email: 'ada@example.com', password: 'correct horse battery' };
 
-export interface Place {
+export interface MountedAgent {
   readonly agent: Agent;
   readonly origin: string;
   readonly logged: readonly Logged[];
 }
 
-export interface PlaceOptions {
+export interface MountedAgentOptions {
   /** Mounts before or after the application's own routes. */
   readonly order?: 'before' | 'after';
   /** Null disables MCP. */
@@ -28,10 +28,10 @@ const addAda = (dataDir: string) =>
   addUserIn(dataDir, { ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
 
 /** Listening, with a mounted agent that is not started. */
-export async function openPlace(
+export async function openMountedAgent(
   row: HostRow,
-  { order = 'after', basePath = '/data' }: PlaceOptions = {},
-): Promise<Place> {
+  { order = 'after', basePath = '/data' }: MountedAgentOptions = {},
+): Promise<MountedAgent> {
   const [port, host] = [await freePort(), await row.open()];
   onTestFinished(async () => void (await host.close()));
   const origin = `http://127.0.0.1:${port}`;

@@ -83,7 +83,7 @@ function openEngine(
   return agent.createEngine({ observe: () => undefined, clock, limits });
 }
 
-export interface House {
+export interface McpTestServer {
   readonly url: string;
   readonly port: number;
   readonly config: Config;
@@ -99,19 +99,19 @@ export interface House {
   /** Tokens that the gate checked again. */
   readonly renewed: string[];
   /** The workflow service with its test data. */
-  readonly workflows: HouseWorkflows;
+  readonly workflows: McpTestWorkflows;
   tellOfChange(): void;
   close(): Promise<void>;
 }
 
-export interface HouseWorkflows {
+export interface McpTestWorkflows {
   readonly room: WorkflowService;
   /** Set with `workflowOn`. */
   readonly workflowId: string;
   readonly runId: string;
 }
 
-export type HouseOptions = Partial<Pick<McpEndpointParts, 'extension' | 'legacySessions' | 'serving'>> & {
+export type McpTestServerOptions = Partial<Pick<McpEndpointParts, 'extension' | 'legacySessions' | 'serving'>> & {
   /** Default: the notes, in memory. */
   readonly source?: Source;
   readonly customize?: (agent: HeadlessAgent) => void;
@@ -127,9 +127,9 @@ export type HouseOptions = Partial<Pick<McpEndpointParts, 'extension' | 'legacyS
   readonly clock?: Clock;
 };
 
-export async function openHouse(options: HouseOptions = {}): Promise<House> {
+export async function openMcpServer(options: McpTestServerOptions = {}): Promise<McpTestServer> {
   const config = loadConfig({ file: options.settings ?? {} });
-  const house = {
+  const testServer = {
     activity: [] as ActivityEntry[],
     observations: [] as Observation[],
     holds: [] as (boolean | Promise<boolean>)[],
@@ -159,18 +159,18 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   const room = createWorkflowService({ store, engine, clock: options.clock ?? systemClock, fileLimitBytes: 1_000_000 });
   const made =
     options.workflowOn === undefined ? { workflowId: '', runId: '' } : await makeRun(store, options.workflowOn);
-  const gate = tokenGate(house, options.access ?? accessOf);
+  const gate = tokenGate(testServer, options.access ?? accessOf);
   const files = createFiles({
     rows: store.files,
     config,
     clock: options.clock ?? systemClock,
     endpoint: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    isActive: async (id) => !house.revoked.has(`user-${id}`),
+    isActive: async (id) => !testServer.revoked.has(`user-${id}`),
   });
-  const observe = (observation: Observation) => void house.observations.push(observation);
+  const observe = (observation: Observation) => void testServer.observations.push(observation);
   const fileRouter = createFileRouter({
     ...{ config, files, authenticator: gate, observe, clock: systemClock },
-    activity: { record: (entry) => void house.activity.push(entry) },
+    activity: { record: (entry) => void testServer.activity.push(entry) },
     renderingOf: async () => 1,
   });
   const front = createMcpEndpoint({
@@ -188,7 +188,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
       approvalAddress: (id) => `http://console.test/approvals/${id}`,
     }),
     workflows: { service: room, pageOf: (runId) => `http://console.test/runs/${runId}` },
-    activity: { ...store.activity, record: (entry) => house.activity.push(entry) },
+    activity: { ...store.activity, record: (entry) => testServer.activity.push(entry) },
     observe,
     clock: systemClock,
     version: '0.0.0-test',
@@ -204,7 +204,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    ...house,
+    ...testServer,
     store,
     workflows: { room, ...made },
     config,
@@ -221,7 +221,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   };
 }
 
-async function makeRun({ workflows, runs }: OpenedStore, collection: string): Promise<Omit<HouseWorkflows, 'room'>> {
+async function makeRun({ workflows, runs }: OpenedStore, collection: string): Promise<Omit<McpTestWorkflows, 'room'>> {
   const steps = [{ id: 'look', title: 'Look at it', type: 'guidance', text: 'Look at {{record.id}}.' }];
   const definition = JSON.stringify({ name: 'Look', collection, steps });
   const wish = { renderingId: 1, name: 'Look', collection, definition, concurrency: null, by: 2 };
@@ -240,12 +240,12 @@ const scopes = {
 } as const;
 
 function tokenGate(
-  house: Pick<House, 'holds' | 'revoked' | 'asked' | 'renewed'>,
+  testServer: Pick<McpTestServer, 'holds' | 'revoked' | 'asked' | 'renewed'>,
   access: (userId: number) => Access,
 ): TokenAuthenticator {
   const find = (token: string): Authenticated => {
     const [, kind, id, client = id] = /^(user|writer|reader|actor)-(\d+)(?:-(\d+))?$/.exec(token) ?? [];
-    if (!kind || house.revoked.has(token)) fail('UNAUTHENTICATED', { problem: 'There is no usable token.' });
+    if (!kind || testServer.revoked.has(token)) fail('UNAUTHENTICATED', { problem: 'There is no usable token.' });
     return {
       access: access(Number(id)),
       userId: Number(id),
@@ -259,14 +259,14 @@ function tokenGate(
   };
   return {
     check({ headers: { authorization } }) {
-      house.asked.push(authorization);
+      testServer.asked.push(authorization);
       const auth = find(/^Bearer (\S+)$/.exec(authorization ?? '')?.[1] ?? '');
       // Synchronous for every other user, as from a cache; the rest as from the store.
       return auth.userId % 2 === 0 ? auth : Promise.resolve(auth);
     },
-    isCurrent: () => house.holds.shift() ?? true,
+    isCurrent: () => testServer.holds.shift() ?? true,
     async renew({ tokenHash }) {
-      house.renewed.push(tokenHash);
+      testServer.renewed.push(tokenHash);
       return find(tokenHash);
     },
     challenge: ({ headers: { authorization } }) =>
@@ -277,7 +277,7 @@ function tokenGate(
 
 /** A POST as an MCP client of an earlier revision sends it. */
 export async function post(
-  house: Pick<House, 'url'>,
+  testServer: Pick<McpTestServer, 'url'>,
   body: unknown,
   headers: Record<string, string | undefined> = {},
 ): Promise<{ status: number; headers: Headers; body: unknown }> {
@@ -289,7 +289,7 @@ export async function post(
     ...headers,
   };
   for (const [name, value] of Object.entries(given)) if (value !== undefined) merged[name] = value;
-  const response = await fetch(house.url, {
+  const response = await fetch(testServer.url, {
     method: 'POST',
     headers: merged,
     body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),

@@ -9,7 +9,7 @@ import { runSql } from '../sql/schemas.ts';
 
 export const envSecret = 'the secret of an environment of the tests';
 
-export const doorOf = { SERVICE_PLATFORM_DOOR: 'true', SERVICE_ENV_SECRET: envSecret };
+export const platformSettings = { SERVICE_PLATFORM_DOOR: 'true', SERVICE_ENV_SECRET: envSecret };
 
 export interface Data {
   readonly url: string;
@@ -32,7 +32,7 @@ export function startPlatform(
   env: Readonly<Record<string, string>> = {},
   account?: Account,
 ): Promise<TestServer> {
-  return startServer({ database, env: { ...doorOf, ...env }, ...(account && { account }) });
+  return startServer({ database, env: { ...platformSettings, ...env }, ...(account && { account }) });
 }
 
 export function startAgent(
@@ -47,43 +47,47 @@ export function startAgent(
   });
 }
 
-export interface Passed {
+export interface ProxiedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-export interface Answered {
+export interface ProxiedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /** A proxy between an agent and its platform. */
-export interface Between {
+export interface PlatformProxy {
   readonly address: string;
-  readonly passed: Passed[];
+  readonly passed: ProxiedRequest[];
   /** Functions that change requests and responses; unchanged if absent. `hold`: forwards nothing. */
-  change: { request?: (one: Passed) => Passed; answer?: (one: Answered, to: Passed) => Answered; hold?: boolean };
+  change: {
+    request?: (one: ProxiedRequest) => ProxiedRequest;
+    answer?: (one: ProxiedResponse, to: ProxiedRequest) => ProxiedResponse;
+    hold?: boolean;
+  };
   close(): Promise<void>;
 }
 
-export async function openBetween(target: string): Promise<Between> {
-  const passed: Passed[] = [];
+export async function openPlatformProxy(target: string): Promise<PlatformProxy> {
+  const passed: ProxiedRequest[] = [];
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const { 'content-length': _, 'transfer-encoding': __, host: ___, ...headers } = req.headers;
-    const came: Passed = {
+    const came: ProxiedRequest = {
       path: `${req.url}`,
       headers: headers as Record<string, string>,
       body: Buffer.concat(chunks).toString('utf8'),
     };
     passed.push(came);
-    if (between.change.hold) return;
+    if (proxy.change.hold) return;
     try {
-      const answer = await send(target, between.change.request?.(came) ?? came);
-      const { status, headers: given, body } = between.change.answer?.(answer, came) ?? answer;
+      const answer = await send(target, proxy.change.request?.(came) ?? came);
+      const { status, headers: given, body } = proxy.change.answer?.(answer, came) ?? answer;
       const { 'content-length': ____, connection: _____, 'keep-alive': ______, ...rest } = given;
       res.writeHead(status, { ...rest, 'content-length': Buffer.byteLength(body) }).end(body);
     } catch {
@@ -91,7 +95,7 @@ export async function openBetween(target: string): Promise<Between> {
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const between: Between = {
+  const proxy: PlatformProxy = {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     passed,
     change: {},
@@ -100,10 +104,10 @@ export async function openBetween(target: string): Promise<Between> {
       await new Promise((resolve) => server.close(resolve));
     },
   };
-  return between;
+  return proxy;
 }
 
-export function send(target: string, { path, headers, body }: Passed): Promise<Answered> {
+export function send(target: string, { path, headers, body }: ProxiedRequest): Promise<ProxiedResponse> {
   return new Promise((resolve, reject) => {
     const onward = request(new URL(path, target), { method: 'POST', headers, agent: false }, (answer) => {
       const chunks: Buffer[] = [];

@@ -25,7 +25,7 @@ export const everything: CollectionPermission = {
   export: true,
 };
 
-export interface WorkflowPlace {
+export interface WorkflowTestServer {
   readonly place: Place;
   readonly store: OpenedStore;
   readonly shop: Shop;
@@ -51,12 +51,15 @@ export interface WorkflowPlace {
   close(): Promise<void>;
 }
 
-export interface PlaceOptions {
+export interface WorkflowTestServerOptions {
   readonly customize?: (agent: HeadlessAgent) => void;
   readonly parts?: Partial<ExecutorParts>;
 }
 
-export async function openWorkflowPlace(variant: Variant, options: PlaceOptions = {}): Promise<WorkflowPlace> {
+export async function openWorkflowServer(
+  variant: Variant,
+  options: WorkflowTestServerOptions = {},
+): Promise<WorkflowTestServer> {
   let ahead = 0;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
   const place = await createPlace(variant);
@@ -81,12 +84,12 @@ export async function openWorkflowPlace(variant: Variant, options: PlaceOptions 
     ...options.parts,
   };
   const executor = createExecutor(parts);
-  const addUser: WorkflowPlace['addUser'] = async (user) =>
+  const addUser: WorkflowTestServer['addUser'] = async (user) =>
     (await store.identity.addUser({ team: 'Operations', role: 'Clerk', ...user })).id;
   const userId = await addUser({ email: 'ada@b.example', firstName: 'Ada' });
   await store.permissions.setRole('Clerk', { '*': everything });
   let made = 0;
-  const opened: WorkflowPlace = {
+  const opened: WorkflowTestServer = {
     place,
     store,
     shop,

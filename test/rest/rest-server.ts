@@ -18,7 +18,7 @@ import { createSignIn } from '../../src/rest/sign-in.ts';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import { openStore } from '../../src/store/open.ts';
 
-export interface House {
+export interface RestTestServer {
   /** The URL with the prefix. */
   readonly api: string;
   readonly origin: string;
@@ -30,7 +30,7 @@ export interface House {
   close(): Promise<void>;
 }
 
-export interface HouseOptions {
+export interface RestTestServerOptions {
   readonly engine: Engine;
   /** Called for each request; full access if absent. */
   readonly access?: () => Access;
@@ -52,7 +52,11 @@ export const everything: Access = fullAccess({
 
 export const frontEnd = 'https://admin.example.com';
 
-export async function openHouse({ engine, access = () => everything, settings = {} }: HouseOptions): Promise<House> {
+export async function openRestServer({
+  engine,
+  access = () => everything,
+  settings = {},
+}: RestTestServerOptions): Promise<RestTestServer> {
   const config = loadConfig({ file: { agentOrigins: [frontEnd], ...settings } });
   const store = await openStore({
     config: loadConfig({ env: { SERVICE_STORAGE_URL: 'sqlite::memory:' } }),

@@ -8,16 +8,16 @@ export const waiting = {
   steps: [{ id: 'look', type: 'guidance', text: 'Look at it.' }],
 } as const;
 
-export interface Hooked {
+export interface WebhookTarget {
   readonly id: string;
   /** The path and query, without the host. */
   readonly path: string;
 }
 
-export interface WebhookDoor extends Ways {
+export interface WebhookClient extends Ways {
   readonly secret: string;
   /** Publishes a workflow of the first team and enables its trigger. */
-  hook(definition?: object): Promise<Hooked>;
+  hook(definition?: object): Promise<WebhookTarget>;
   change(id: string, change: object): Promise<Told>;
   pathOf(id: string): Promise<string>;
   /** Calls a webhook as a program does; the default is the first user's token. */
@@ -27,7 +27,7 @@ export interface WebhookDoor extends Ways {
 export const workflowsPath = '/v1/project/My%20project/environment/Production/workflows';
 export const runsPath = '/v1/project/My%20project/environment/Production/workflow-runs';
 
-export async function openWebhookDoor(options: Omit<TestServerOptions, 'database'> = {}): Promise<WebhookDoor> {
+export async function openWebhookClient(options: Omit<TestServerOptions, 'database'> = {}): Promise<WebhookClient> {
   const ways = await openWays(options);
   const { secret } = await ways.make(['all']);
   const ada = (await ways.store.identity.findUserByEmail(ways.account.email))!;

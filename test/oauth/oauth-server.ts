@@ -28,7 +28,7 @@ import { prepareStorage } from '../storage.ts';
 import { addUser } from '../users.ts';
 import type { Account } from './flow.ts';
 
-export interface Started {
+export interface OAuthTestServer {
   /** The URL where it listens. */
   readonly local: string;
   readonly paths: Paths;
@@ -44,7 +44,7 @@ export interface Started {
   stop(): Promise<void>;
 }
 
-export interface StartOptions {
+export interface OAuthTestServerOptions {
   readonly basePath?: string;
   /** Runs in an Express application that parses every body before it forwards the request. */
   readonly parsers?: boolean;
@@ -60,12 +60,12 @@ export interface StartOptions {
   /** Allows the command line to sign in (`portico cloud`). */
   readonly cloud?: boolean;
   /** Makes this a second process on that server's storage. */
-  readonly beside?: Started;
+  readonly beside?: OAuthTestServer;
 }
 
 export const account: Account = { email: 'ada@example.com', password: 'correct horse battery' };
 
-export async function startServer(options: StartOptions = {}): Promise<Started> {
+export async function startServer(options: OAuthTestServerOptions = {}): Promise<OAuthTestServer> {
   const dataDir = mkdtempSync(join(tmpdir(), 'portico-oauth-'));
   const http = createServer();
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
@@ -89,15 +89,15 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
   const defaultScopes = ['mcp:read'];
   const documents = new Map<string, unknown>();
   const fetched: string[] = [];
-  const ways = createLoginMethods({ store, config, clock, observe, hostSignIn: options.hostSignIn });
+  const methods = createLoginMethods({ store, config, clock, observe, hostSignIn: options.hostSignIn });
   const server = createAuthorizationServer({
     store,
     config,
     paths,
     clock,
     observe,
-    signIn: createSignIn({ store, config, clock, allowsPasswords: ways.passwords }),
-    loginMethods: ways,
+    signIn: createSignIn({ store, config, clock, allowsPasswords: methods.passwords }),
+    loginMethods: methods,
     defaultScopes,
     listCollections: options.listCollections ?? (() => []),
     offeredScopes: options.offeredScopes ?? (async () => new Set(resourceScopes)),
@@ -110,7 +110,7 @@ export async function startServer(options: StartOptions = {}): Promise<Started> 
     },
   });
   const gate = createTokenAuthenticator({ store, paths, clock, defaultScopes, sso: config.ssoIssuer !== null });
-  const add: Started['addUser'] = (user) => addUser(store, config, user);
+  const add: OAuthTestServer['addUser'] = (user) => addUser(store, config, user);
   if (!options.beside) {
     const person = { ...account, firstName: 'Ada', lastName: 'Lovelace', team: 'Sales', role: 'Clerk' };
     await add({ ...person, ...(options.cloud && { level: 'developer' as const }) });

@@ -42,7 +42,7 @@ test('the sixth request of a minute is answered 429, in the words of the protoco
   ]);
 });
 
-test('another token of the same user is no way round it, and other users are served; a minute later all are', async () => {
+test('the limit covers all tokens of a user, and other users are served; a minute later all are', async () => {
   const seen = await statuses([ada, ada, ada, ada, ada, ada, sameUser, bob]);
   ahead += 60_000;
   expect([seen, await statuses([ada, sameUser, bob])]).toEqual([

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { connect, register } from './client.ts';
-import { startServer } from './place.ts';
+import { startServer } from './oauth-server.ts';
 
 test('every ten minutes expired rows and clients that were never used are forgotten', async () => {
   let late = 0;
@@ -18,14 +18,14 @@ test('every ten minutes expired rows and clients that were never used are forgot
       return () => timers.splice(timers.indexOf(timer), 1);
     },
   };
-  const place = await startServer({ clock });
+  const server = await startServer({ clock });
   const redirectUri = 'https://notebook.example/callback';
   const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
-  const used = await register(place.paths.issuer, metadata);
-  await connect(used, place.account, { redirectUri });
-  const unused = await register(place.paths.issuer, metadata);
+  const used = await register(server.paths.issuer, metadata);
+  await connect(used, server.account, { redirectUri });
+  const unused = await register(server.paths.issuer, metadata);
   const kept = async () => {
-    const rows = [used, unused].map(({ client }) => place.store.oauth.find('Client', client.client_id));
+    const rows = [used, unused].map(({ client }) => server.store.oauth.find('Client', client.client_id));
     return (await Promise.all(rows)).map((row) => row !== undefined);
   };
   const sweep = async (): Promise<void> => {
@@ -39,7 +39,7 @@ test('every ten minutes expired rows and clients that were never used are forgot
   late = 86_400_000 + 1000;
   await sweep();
   const later = await kept();
-  await place.stop();
+  await server.stop();
   expect([atFirst, later, timers.some(({ ms }) => ms === 600_000)]).toEqual([[true, true], [true, false], false]);
 });
 

@@ -13,7 +13,7 @@ export interface NoteAnswer {
   readonly body: any;
 }
 
-export interface NoteDoor {
+export interface NoteClient {
   readonly shop: Shop;
   /** Direct access to the storage for setups that no API allows; closed at the end of the test. */
   tables(): Database;
@@ -32,7 +32,7 @@ export interface NoteDoor {
 
 export const notesPath = '/project/My%20project/environment/Production/notes';
 
-export async function openNoteDoor(options: Omit<TestServerOptions, 'database'> = {}): Promise<NoteDoor> {
+export async function openNoteClient(options: Omit<TestServerOptions, 'database'> = {}): Promise<NoteClient> {
   const many = { SERVICE_API_PER_MINUTE: '1000000', SERVICE_API_PER_HOUR: '1000000', SERVICE_API_PER_DAY: '1000000' };
   const folder = mkdtempSync(join(tmpdir(), 'portico-notes-'));
   const url = options.env?.SERVICE_STORAGE_URL ?? `sqlite:${join(folder, 'portico.sqlite')}`;
@@ -45,12 +45,12 @@ export async function openNoteDoor(options: Omit<TestServerOptions, 'database'> 
     },
   };
   let made = 0;
-  const secret: NoteDoor['secret'] = async (scopes = ['all'], email = shop.account.email) => {
+  const secret: NoteClient['secret'] = async (scopes = ['all'], email = shop.account.email) => {
     const user = (await shop.store.identity.findUserByEmail(email))!;
     return (await shop.store.tokens.create({ userId: user.id, name: `notes ${++made}`, scopes })).secret;
   };
   const everything = await secret();
-  const ask: NoteDoor['ask'] = async (method, path, { secret: sent = everything, body } = {}) => {
+  const ask: NoteClient['ask'] = async (method, path, { secret: sent = everything, body } = {}) => {
     const response = await fetch(`${shop.address}/v1${path.replace('{notes}', notesPath)}`, {
       method,
       headers: { authorization: `Bearer ${sent}`, 'content-type': 'application/json' },

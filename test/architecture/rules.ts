@@ -225,7 +225,8 @@ function judgeOutside({ path, imports }: Parsed): string[] | undefined {
 function judgeDirections(file: Parsed, files: SourceFiles): string[] {
   const folder = folderOf(file.path);
   const reach = folderReach[folder];
-  if (!reach) return [`${file.path}: '${folder}' is not a folder of src; they are listed in test/house/rules.ts`];
+  if (!reach)
+    return [`${file.path}: '${folder}' is not a folder of src; they are listed in test/architecture/rules.ts`];
   return file.imports
     .filter(({ from }) => isRelative(from))
     .flatMap((edge) => {
@@ -243,7 +244,8 @@ function judgeAgent(path: string, to: string): string[] {
   const [folder, part, ...deeper] = parts(path);
   const reach = agentReach[part ?? ''];
   if (folder !== 'agent' || deeper.length === 0) return [];
-  if (!reach) return [`${path}: 'agent/${part}' is not a folder of the agent; they are listed in test/house/rules.ts`];
+  if (!reach)
+    return [`${path}: 'agent/${part}' is not a folder of the agent; they are listed in test/architecture/rules.ts`];
   const inside = parts(to).slice(1).join('/');
   // Every part uses the types of requests and results.
   return reaches([part!, 'requests.ts', ...reach], inside)

@@ -7,7 +7,7 @@ import type { Account } from '../oauth/flow.ts';
 import { type Browser, createBrowser, type Page } from '../oauth/flow.ts';
 import type { TestServerOptions } from '../server.ts';
 
-export interface Place extends Shop {
+export interface ConsoleTestServer extends Shop {
   readonly ada: User;
   /** The URL of a page such as `/approvals`. */
   at(page: string): string;
@@ -18,7 +18,7 @@ export interface Place extends Shop {
   browse(account: Account, page?: string): Promise<{ readonly browser: Browser; readonly page: Page }>;
 }
 
-export async function openPlace(options: Omit<TestServerOptions, 'database'> = {}): Promise<Place> {
+export async function openConsoleServer(options: Omit<TestServerOptions, 'database'> = {}): Promise<ConsoleTestServer> {
   const shop = await openShop(options);
   const userOf = async ({ email }: Account) => (await shop.store.identity.findUserByEmail(email))!;
   const ada = await userOf(shop.account);

@@ -15,7 +15,7 @@ import { prepareStorage } from '../../storage.ts';
 import { addUser } from '../../users.ts';
 import { type Account, type Browser, createBrowser } from '../flow.ts';
 
-export interface Place {
+export interface ConformanceServer {
   readonly origin: string;
   /** The prefix of all paths except those of metadata documents; '' at the root. */
   readonly prefix: string;
@@ -46,7 +46,7 @@ export interface Mount {
   readonly inside: boolean;
 }
 
-export async function openPlace({ basePath, inside }: Mount): Promise<Place> {
+export async function openConformanceServer({ basePath, inside }: Mount): Promise<ConformanceServer> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-conformance-'));
   const database = join(folder, 'shop.sqlite');
   copyDemo(database);
