@@ -40,7 +40,7 @@ export interface Answer {
   };
 }
 
-export interface RouteOf<P extends Parameters, B> {
+interface RouteOf<P extends Parameters, B> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /**
    * `{name}` matches one segment. `{projectName}` and `{environmentName}` must match the served ones, otherwise 404.

@@ -26,7 +26,7 @@ import type { Route } from './route.ts';
 import { routes } from './routes.ts';
 import { levelOf } from './token-routes.ts';
 
-export interface ApiRouterParts {
+interface ApiRouterParts {
   readonly config: Pick<
     Config,
     'trustedProxies' | 'allowedHosts' | 'host' | 'apiPerMinute' | 'apiPerHour' | 'apiPerDay' | 'ssoIssuer'

@@ -6,13 +6,13 @@ import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import type { SqliteDriver } from '../core/sqlite.ts';
 
-export interface DemoShop {
+interface DemoShop {
   customizeDemo(agent: HeadlessAgent): void;
   /** Leaves an existing file unchanged. */
   writeDemo(path: string, tools: { readonly driver: SqliteDriver; readonly clock: Clock }): void;
 }
 
-export interface EvaluationKit {
+interface EvaluationKit {
   /** Prints a report. Returns false if a task failed. */
   evaluateFile(
     config: Config,

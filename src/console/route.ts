@@ -1,9 +1,9 @@
 // A page of the console: its access rule and its GET and POST handlers.
 import type { Answer, PageRequest, Parts, SignedInRequest } from './page-request.ts';
 
-export type Handler<V> = (request: V, parts: Parts) => Promise<Answer>;
+type Handler<V> = (request: V, parts: Parts) => Promise<Answer>;
 
-export interface Handlers<V> {
+interface Handlers<V> {
   /** `:id` matches a segment that is an id, such as `12` or `q3_X-w`. Any other `:name` matches one decoded segment. */
   readonly page: string;
   readonly get?: Handler<V>;
@@ -12,7 +12,7 @@ export interface Handlers<V> {
   readonly bodyBytes?: number;
 }
 
-export interface OpenRoute extends Handlers<PageRequest> {
+interface OpenRoute extends Handlers<PageRequest> {
   readonly open: true;
   /** Returns a JSON document for the `:id` instead of a page; undefined means 404. */
   readonly publish?: (id: string, parts: Parts) => object | undefined;

@@ -62,7 +62,7 @@ export function exceedsLimit(req: IncomingMessage, limitBytes: number): boolean 
 }
 
 /** Throws BODY_TOO_LARGE; rejects with the socket error when the client disconnects. */
-export function readBytes(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
+function readBytes(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -108,7 +108,7 @@ export function parseJson(bytes: Buffer, depthLimit: number): unknown {
 }
 
 /** Throws MALFORMED_JSON for a number that parsing would change. */
-export function requireExactNumbers(json: Uint8Array): void {
+function requireExactNumbers(json: Uint8Array): void {
   const problem = findInexactNumber(json);
   if (problem !== undefined) fail('MALFORMED_JSON', { problem });
 }

@@ -41,7 +41,7 @@ const escapes: Readonly<Record<string, string>> = {
  * Also removes control, bidirectional and invisible characters, because they can disguise text. Line breaks stay; other
  * whitespace controls become a space. Variation selectors stay, because they are part of normal writing.
  */
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   return text
     .replace(/(?!\p{Variation_Selector})[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]/gu, (found) =>
       found === '\n' ? found : /\s/.test(found) ? ' ' : '',

@@ -95,7 +95,7 @@ ${footer && html`<footer>${footer}</footer>`}`,
   );
 }
 
-export interface Message {
+interface Message {
   readonly title: string;
   readonly text: string;
   readonly detail?: string;

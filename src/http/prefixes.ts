@@ -1,7 +1,7 @@
 // The path prefixes of a router. A reverse proxy that adds the path of the public URL may strip it or pass it on, so
 // both forms are served.
 
-export interface Prefixes {
+interface Prefixes {
   /** The prefix in public URLs: the path of the public URL and the configured path. '' if both are empty. */
   readonly publicPrefix: string;
   /** Every prefix that requests may have. */

@@ -15,7 +15,7 @@ import type { Observe } from '../core/observe.ts';
 import type { SignedIn } from '../oauth/tokens/session-gate.ts';
 import type { ActivityEntry } from '../store/audit/activity-types.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** One request under the prefix. */
 export interface RouteRequest {

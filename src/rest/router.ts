@@ -31,7 +31,7 @@ import type { Answer, OpenRoute, RouteRequest, SessionRoute } from './route.ts';
 import { dataRoutes } from './routes.ts';
 import type { SignIn } from './sign-in.ts';
 
-export interface RestRouterParts {
+interface RestRouterParts {
   readonly config: Config;
   readonly paths: RestPaths;
   readonly authenticator: SessionAuthenticator;

@@ -26,7 +26,7 @@ import type { WorkflowService } from '../workflows/workflows.ts';
 import type { McpModules } from './mcp.ts';
 import type { TriggerModules } from './triggers.ts';
 
-export interface MountOptions {
+interface MountOptions {
   readonly config: Config & { readonly publicUrl: string };
   readonly store: OpenedStore;
   readonly engine: Engine;

@@ -22,7 +22,7 @@ import type { LazyRouter } from './lazy-router.ts';
 /** `next` is absent on a standalone server. It is called synchronously or not at all. */
 export type Route = (req: IncomingMessage, res: ServerResponse, next?: Next) => void;
 
-export interface ClaimConfig
+interface ClaimConfig
   extends Pick<
     Config,
     'publicUrl' | 'basePath' | 'consolePath' | 'prefix' | 'apiPath' | 'platformDoor' | 'platformPath'

@@ -26,7 +26,7 @@ import type { Store } from '../../store/store.ts';
 import type { ApiPaths } from '../paths.ts';
 import { checkProof, proofHeader } from './environment-proof.ts';
 
-export interface CloudRouterParts {
+interface CloudRouterParts {
   readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'host' | 'signInAttempts'>;
   readonly paths: ApiPaths;
   /** The audience of its tokens. */

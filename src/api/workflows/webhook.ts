@@ -27,7 +27,7 @@ import { createHolderCheck, type TokenHolder } from '../authentication.ts';
 import type { ApiPaths } from '../paths.ts';
 import { webhookBodySchema } from './webhook-description.ts';
 
-export interface WebhookRouterParts {
+interface WebhookRouterParts {
   readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'host' | 'ssoIssuer' | 'webhookPerMinute'>;
   readonly paths: ApiPaths;
   readonly store: Store;

@@ -16,7 +16,7 @@ const requestHeaders = new Set([
   'baggage',
 ]);
 
-export interface Admission {
+interface Admission {
   allowsHost(host: string | undefined): boolean;
   /**
    * Never a wildcard and never with credentials: the bearer token is the only authority, and the page must send it

@@ -15,7 +15,7 @@ export const pollSeconds = 2;
 const MAX_REQUESTS_PER_HOUR = 60;
 const guessSeconds = 900;
 
-export interface DeviceLimits {
+interface DeviceLimits {
   /** RATE_LIMITED if this address starts too many device authorizations. */
   countRequest(address: string): Promise<void>;
   /** Runs `work` for an entered code. RATE_LIMITED after too many wrong codes from this address. */

@@ -11,7 +11,7 @@ import { hashToken } from '../../core/secret.ts';
 import type { OAuthRow, OAuthRows } from '../../store/oauth/types.ts';
 import type { UserCodes } from '../device/user-codes.ts';
 
-export interface AdapterOptions {
+interface AdapterOptions {
   readonly rows: OAuthRows;
   readonly clock: Pick<Clock, 'now'>;
   readonly refreshGraceSeconds: number;

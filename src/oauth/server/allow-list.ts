@@ -18,7 +18,7 @@ export function versionsAtArrival(req: object): Versions | undefined {
   return versionsByRequest.get(req);
 }
 
-export interface AddressCheckParts {
+interface AddressCheckParts {
   readonly store: Pick<Store, 'rights' | 'versions'>;
   readonly config: Pick<Config, 'trustedProxies'>;
   readonly observe: Observe;

@@ -33,7 +33,7 @@ import { blockedText, createProvider } from './provider.ts';
 import { addressOf, canonicaliseResources, composeRequest } from './request.ts';
 import { cloudScope, offlineAccess } from './scopes.ts';
 
-export interface AuthorizationServerOptions {
+interface AuthorizationServerOptions {
   readonly store: Store;
   readonly config: Config;
   readonly paths: Paths;
@@ -71,7 +71,7 @@ export interface AuthorizationServer {
   close(): void;
 }
 
-export interface Located {
+interface Located {
   readonly endpoint: Endpoint;
   /** Path without any prefix, such as `/oauth/token`. */
   readonly path: string;

@@ -18,7 +18,7 @@ export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
  */
 export const CLOUD_MEMBER = 'portico_cloud_resource';
 
-export interface Metadata {
+interface Metadata {
   readonly authorizationServer: Buffer;
   readonly protectedResource: Buffer;
 }

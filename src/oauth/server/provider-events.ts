@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 import { isDocumentClient } from '../clients/normalize.ts';
 import { pollSeconds } from '../device/endpoint.ts';
 
-export interface ProviderEventParts {
+interface ProviderEventParts {
   readonly store: Pick<Store, 'oauth'>;
   readonly clock: Clock;
   readonly observe: Observe;

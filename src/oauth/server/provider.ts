@@ -40,7 +40,7 @@ import { observeProvider } from './provider-events.ts';
 import { createErrorPage } from './refusal-page.ts';
 import { cloudScope, offlineAccess, resourceScopes } from './scopes.ts';
 
-export interface ProviderOptions {
+interface ProviderOptions {
   readonly store: Store;
   readonly config: Config;
   readonly paths: Paths;
@@ -59,7 +59,7 @@ export interface ProviderOptions {
   readonly cloud?: string | undefined;
 }
 
-export interface LoadedProvider {
+interface LoadedProvider {
   readonly provider: Provider;
   /** Newest first. The first key signs; every key verifies. */
   readonly cookieKeys: readonly string[];

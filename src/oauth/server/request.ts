@@ -20,7 +20,7 @@ export function originalOf(req: IncomingMessage): IncomingMessage {
   return originalUrl === undefined ? original : Object.create(original, { url: { value: originalUrl } });
 }
 
-export interface ComposedRequestParts {
+interface ComposedRequestParts {
   /** Path without any prefix, such as `/oauth/token`, which the provider knows. */
   readonly path: string;
   readonly paths: Paths;

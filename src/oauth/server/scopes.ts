@@ -1,6 +1,6 @@
 // OAuth scopes: their names, and the text that users read before they allow them.
 
-export interface ScopeText {
+interface ScopeText {
   readonly title: string;
   readonly detail: string;
 }
