@@ -44,16 +44,6 @@ export const edgesB: Points = {
   'src/agent/execute/external.ts': {
     '2.6 · external': ['const MAX_CONCURRENT_CALLS = 4;', 'const MAX_CONCURRENT_CALLS = 1000;'],
   },
-  'src/agent/resolve/filter.ts': {
-    '2.7 · condition · leaf': [
-      "return is === 'Equal' ? test('Missing') : not(test('Missing'));",
-      "return is === 'Equal' ? test('Missing') : always;",
-    ],
-    '2.7 · condition · And': [
-      'const aggregator = /^(and|or|not)$/i.exec(',
-      'const aggregator = /^(And|Or|not|Not|and|or)$/.exec(',
-    ],
-  },
   'src/core/filter.ts': {
     '2.7 · condition · Or': ['export const MAX_CONDITIONS = 500', 'export const MAX_CONDITIONS = 50'],
   },
@@ -110,7 +100,6 @@ export const edgesB: Points = {
     '4.1 · use': ['this.#plugins.shift();', ''],
   },
   'src/server/agent/create-agent.ts': {
-    '4.1 · start': ['      this.#engine.forget();\n      this.reopenBuilder();', '      this.reopenBuilder();'],
     '4.1 · stop': [
       'this.#app = this.#address = this.#platform = undefined;\n    this.#engine.forget();\n    try {',
       'this.#app = undefined;\n    this.#engine.forget();\n    try {',
@@ -146,9 +135,6 @@ export const edgesB: Points = {
   'src/agent/encode/records.ts': {
     '2.7 · binary mode · datauri': ["['application/pdf', /^255044462d/],", ''],
   },
-  'src/agent/operations/list.ts': {
-    '2.7 · projection': ['return [...new Map(named.map((each) => [each.name, each])).values()];', 'return named;'],
-  },
   'src/rest/records/projection.ts': {
     '2.7 · projection': ['if (header !== undefined) {', "if (header !== undefined && !header.includes(',')) {"],
   },
@@ -163,17 +149,6 @@ export const edgesB: Points = {
     '2.7 · filter · searchExtended': ['!/^(?:|0|false)$/i.test(text.trim());', '!/^(?:|0|false)$/.test(text.trim());'],
   },
   'src/agent/charts/builder.ts': {
-    '2.7 · time range · Day': ['if (value === null) sums[place] ??= null;', 'if (value === null) sums[place] = null;'],
     '2.7 · time range · Month': ['const PERIODS_LIMIT = 10_000;', 'const PERIODS_LIMIT = 10;'],
-    '2.7 · time range · Quarter': [
-      '`Q${monthOf(start) / 3 + 1}-${start.slice(0, 4)}`',
-      '`Q${(monthOf(start) / 3 + 1) % 4 || 4}-${start.slice(0, 4)}`',
-    ],
-  },
-  'src/agent/operations/hooks.ts': {
-    '2.7 · hook position · After': [
-      'const why = isDeliberateStop(error) ? error.message :',
-      'const why = error instanceof Error ? error.message :',
-    ],
   },
 };

@@ -74,6 +74,5 @@ export const edgesC: Points = {
       ['...excludeIds(description.key, excluded),', ''],
     ],
   },
-  'src/rest/records/csv.ts': { '4.5 · collections': ['return isNumeric ? value : quoteCell(value);', 'return quoteCell(value);'] },
   'src/cli/cloud/folder.ts': { '4.6 · bootstrap': ['name: name.toLowerCase(),', 'name,'] },
 }; // biome-ignore format: a table
