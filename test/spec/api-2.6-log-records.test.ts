@@ -169,7 +169,7 @@ test('admin log: roles, teams and environments have a name, others details too; 
   const levels = ['editor', 'developer', 'admin', 'user'] as const;
   for (const level of levels) await members.change(userId, { level, team: level === 'admin' ? 'East' : 'Operations' }, 1);
   const changes = (await read('type=update&resource=user-project')).slice(0, levels.length).toReversed();
-  expect(changes.map(({ previousValue, newValue }: never) => [previousValue.permissionLevel, newValue.permissionLevel, newValue.teams, newValue.role])).toEqual(
+  expect(changes.map(({ previousValue, newValue }: { previousValue: Record<string, unknown>; newValue: Record<string, unknown> }) => [previousValue.permissionLevel, newValue.permissionLevel, newValue.teams, newValue.role])).toEqual(
     levels.map((level, at) => [levels[at - 1] ?? 'user', level, [{ object: 'team', name: level === 'admin' ? 'East' : 'Operations' }], { object: 'role', name: 'Member' }]),
   );
 }); // biome-ignore format: short

@@ -55,7 +55,7 @@ const enabled = proof(
 
 const endpointRefusals = proof(
   'mcp/refusals',
-  'a Host that is not ours is 403, before the token is looked at',
+  'an unknown Host gets 403 before the token is checked',
   'an allowed Origin is told so by name, without credentials, and may read the challenge',
   '%s is 405 and says what is allowed',
   'no token is 401 with a challenge without an error, as RFC 6750 section 3 wants',

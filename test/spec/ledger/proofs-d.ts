@@ -46,7 +46,7 @@ const leftNotes = storedNotes(
 const cleanContent = [
   notes('what a message holds is sanitized; what is nothing then is refused'),
   notePages(
-    'what stands in the storage is sanitized once more when it is shown',
+    'stored HTML is sanitized again when it is shown',
     'what is typed comes back as it was typed; other HTML is edited as HTML',
   ),
 ];
@@ -54,7 +54,7 @@ const inEachState = inSuite('spec/api-2.2-note')(
   'object, id, title, recordId, createdAt, updatedAt, archivedAt, user, environment, team, collection, messages: of notes in each state, in each answer',
 );
 const byId = [createdNote, changedNote];
-const madeToken = tokenPages('one for the public API is made, shown on the answer alone, and is what was chosen');
+const madeToken = tokenPages('a token for the public API has the chosen scopes and is shown only in one response');
 const ownToken = anyCall('every token can see what it is');
 const storedToken = storedTokens('a token is random, told once, and kept as its SHA-256');
 const revokedToken = [
