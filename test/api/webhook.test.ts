@@ -328,6 +328,8 @@ describe.each(variants)('the webhook on $name', (variant) => {
     // The message id serves as the idempotency key.
     const again = await call(ours, path, body, signed('msg_1'));
     expect([again.status, again.json?.runId]).toEqual([202, first.json?.runId]);
+    // A signature is optional until the trigger requires it: the call passes that check. The record has an active run.
+    expect((await call(ours, path, body, {})).status).toBe(409);
     await ours.change(workflow, { needsSignature: true });
     const statuses = [];
     for (const sent of [{}, signed('msg_2', `${body} `), signed('msg_2', body, now - 3_600_000)]) {
