@@ -57,7 +57,7 @@ export function addRoutes<R extends RoutePath>(
   routes: readonly R[],
   handlerOf: (route: R) => RequestHandler,
 ): void {
-  const sorted = routes.toSorted((a, b) => (rankOf(a.path) < rankOf(b.path) ? -1 : 1));
+  const sorted = routes.toSorted((a, b) => rankOf(a.path).localeCompare(rankOf(b.path)));
   for (const route of sorted) {
     const handler = handlerOf(route);
     router[methodNames[route.method]](route.path, (req, res, next) =>
