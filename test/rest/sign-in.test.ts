@@ -250,7 +250,7 @@ test('behind the guard everything unknown is 404 in JSON; in front of it 401, wh
   ]).toEqual([
     [401, json, null],
     [404, json, null],
-    [405, json, 'GET'],
+    [405, json, 'GET, HEAD'],
     [401, json, null],
     [405, json, 'POST'],
     [401, json, null],
