@@ -224,7 +224,7 @@ test('4XX | 400: which parameter or member is wrong, and what is expected; 404 a
       [
         405,
         "METHOD_NOT_ALLOWED",
-        "DELETE is not allowed here; use GET or HEAD or POST.",
+        "DELETE is not allowed here; use GET or HEAD ",
       ],
     ]
   `);

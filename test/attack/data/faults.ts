@@ -111,7 +111,7 @@ export const faultAttacks: readonly Attack[] = [
       {
         file: 'src/agent/sources/sql/transaction.ts',
         text: "    if (fate === 'rolled back') throw error;\n    throw new AppError('OUTCOME_UNKNOWN', { of: 'write' }, new LostCommit(error, inquiry?.later));",
-        into: '    return asked.answer;',
+        into: '    return pendingCommit.answer;',
       },
     ],
   },
