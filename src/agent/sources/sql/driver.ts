@@ -16,7 +16,7 @@ export interface Prepared {
    */
   readonly decoders?: readonly (((value: unknown) => unknown) | undefined)[];
   /** SQLite: read integers as 64 bits. Set for writes, and for reads after a value exceeded what a double can hold. */
-  bigIntegers: boolean;
+  readonly bigIntegers: boolean;
   /** Private to the driver. */
   driverState?: unknown;
 }

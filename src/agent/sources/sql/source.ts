@@ -176,7 +176,8 @@ function openDriver(address: Address, { observe, clock, sqlite = 'auto' }: SqlSo
 }
 
 interface CachedStatement {
-  readonly prepared: Prepared;
+  /** Replaced when a value first needs 64-bit integers. Calls under way keep theirs. */
+  prepared: Prepared;
   readonly binds: readonly Bind[];
   /** Converts the driver's rows to canonical ones, possibly in place. */
   readonly decode: (rows: Row[]) => Row[];
@@ -249,14 +250,17 @@ async function runDecoded(
   values: unknown[],
   options: ReadOptions,
 ): Promise<Row[]> {
-  const running = driver.run(text.prepared, values, options);
+  // Another call may replace it meanwhile. These rows have the form that this one asks for.
+  const { prepared } = text;
+  const running = driver.run(prepared, values, options);
   const rows = Array.isArray(running) ? running : await running;
-  if (text.prepared.bigIntegers) widen(rows);
+  if (prepared.bigIntegers) widen(rows);
   try {
     return text.decoders ? await decodeInTurns(rows, text.decoders) : text.decode(rows);
   } catch (error) {
-    if (error !== needsBigIntegers || text.prepared.bigIntegers) throw error;
-    text.prepared.bigIntegers = true;
+    if (error !== needsBigIntegers || prepared.bigIntegers) throw error;
+    const { driverState: _, ...statement } = prepared;
+    text.prepared = { ...statement, bigIntegers: true };
     return runDecoded(driver, text, values, options);
   }
 }
