@@ -79,7 +79,7 @@ export const numberAttacks: readonly Attack[] = [
       roundedIntegers,
       roundedInSqlite,
       // An integer that SQLite stores as a double is returned with all its digits.
-      { file: 'src/agent/sources/sql/source.ts', text: '  if (text.prepared.bigIntegers) widen(rows);\n', into: '' },
+      { file: 'src/agent/sources/sql/source.ts', text: '  if (prepared.bigIntegers) widen(rows);\n', into: '' },
     ],
   },
   {
