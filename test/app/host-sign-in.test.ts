@@ -184,6 +184,8 @@ test.each([
   await login(host, browser, who);
   const page = await ask(host, browser);
   const console = await browser.open(`${host.origin}/service/_console/sign-in`);
+  // The host gets the URL that it knows, with the prefixes of the agent and the console.
+  expect(host.asked.at(-1)).toBe('/service/_console/sign-in');
   expect([page.status, page.html.includes(said), console.status, console.html.includes(said)]).toEqual([
     500,
     false,

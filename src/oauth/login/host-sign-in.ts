@@ -83,7 +83,7 @@ export function createHostSignIn(
   const { store, signInUrl } = options;
   const issuer = hostIssuerOf(options.environment);
   const read = async (req: IncomingMessage): Promise<ExternalIdentity | undefined> => {
-    const caller = await options.authenticate(req);
+    const caller = await options.authenticate(withWholeUrl(req));
     return caller === null || caller === undefined ? undefined : toIdentity(caller, issuer);
   };
   return {
@@ -105,6 +105,14 @@ export function createHostSignIn(
       return (await store.identities.findUserId(issuer, identity.subject)) === userId;
     },
   };
+}
+
+/** The same request with the URL that the host application knows: routers take their prefix off. */
+function withWholeUrl(req: IncomingMessage): IncomingMessage {
+  const { originalUrl } = req as { readonly originalUrl?: string };
+  if (originalUrl === undefined) return req;
+  const url = { value: originalUrl, writable: true, enumerable: true, configurable: true };
+  return Object.create(req, { url }) as IncomingMessage;
 }
 
 function composeSignInUrl(template: string, returnTo: string): string {

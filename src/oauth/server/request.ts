@@ -13,11 +13,9 @@ export function addressOf(req: object): string {
   return addressByRequest.get(req) ?? '';
 }
 
-/** The original request behind a composed one, with the URL that the host application knows. */
+/** The original request behind a composed one. */
 export function originalOf(req: IncomingMessage): IncomingMessage {
-  const original = originalByRequest.get(req) ?? req;
-  const { originalUrl } = original as { readonly originalUrl?: string };
-  return originalUrl === undefined ? original : Object.create(original, { url: { value: originalUrl } });
+  return originalByRequest.get(req) ?? req;
 }
 
 interface ComposedRequestParts {
