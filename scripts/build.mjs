@@ -1,13 +1,25 @@
-// Compiles src/ to dist/. The demo shop and the evaluation kit, which the command loads, keep their folders in dist/. With
-// --if-stale it does nothing if dist is newer than every input, so a second `npm start` starts at once. A packed install
-// has no src/ and builds nothing.
+// Writes dist/: the bundled code (bundle.mjs) and the declarations that the entry points reach. With --if-stale it does nothing if dist is
+// newer than every input, so a second `npm start` starts at once. A packed install has no src/ and builds nothing.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const stamp = join(root, 'dist', '.built');
+const outdir = join(root, 'dist');
+const stamp = join(outdir, '.built');
+// The declarations of all of src/, so that the compiler writes only those that changed.
+const typesdir = join(outdir, '.types');
 
 if (!existsSync(join(root, 'src'))) process.exit(0);
 
@@ -16,46 +28,48 @@ const newest = (path) => {
   if (!stat.isDirectory()) return stat.mtimeMs;
   return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 };
-const parts = ['examples/demo-shop', 'eval/kit'];
-const inputs = ['src', ...parts, 'scripts/build.mjs', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'].map(
-  (name) => join(root, name),
-);
+const inputs = [
+  ...['src', 'examples/demo-shop', 'eval/kit', 'scripts/build.mjs', 'scripts/bundle.mjs'],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
+].map((name) => join(root, name));
 const startedAt = new Date();
 if (process.argv.includes('--if-stale') && existsSync(stamp)) {
   if (Math.max(...inputs.filter(existsSync).map(newest)) <= statSync(stamp).mtimeMs) process.exit(0);
 }
-// Without .tsbuildinfo, dist may contain files of removed sources.
-if (!existsSync(join(root, 'dist', '.tsbuildinfo'))) rmSync(join(root, 'dist'), { recursive: true, force: true });
+// Without .tsbuildinfo, there may be files of removed sources.
+if (!existsSync(join(typesdir, '.tsbuildinfo'))) rmSync(outdir, { recursive: true, force: true });
 
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const run = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
 if (run.status !== 0) process.exit(run.status ?? 1);
-// The content of src/ is directly in dist/, so imports of it lose this part of their path.
-const toCompiled = {
-  name: 'compiled',
-  setup(build) {
-    build.onResolve({ filter: /^\.{1,2}\// }, ({ path, kind }) =>
-      kind === 'entry-point' ? undefined : { path: path.replace('/src/', '/').replace(/\.ts$/, '.js'), external: true },
-    );
-  },
-};
-const { build } = await import('esbuild');
-await build({
-  absWorkingDir: root,
-  entryPoints: parts.map((name) => `${name}/*.ts`),
-  outbase: root,
-  outdir: join(root, 'dist'),
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  packages: 'external',
-  plugins: [toCompiled],
-});
-// The pages are read at runtime from the folder of their module.
-const pages = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
-  name.endsWith('.html'),
-);
-for (const name of pages) copyFileSync(join(root, 'src', name), join(root, 'dist', name));
+
+const { bundle, listPages } = await import('./bundle.mjs');
+const written = await bundle({ root, outdir });
+for (const name of readdirSync(outdir, { recursive: true, encoding: 'utf8' }))
+  if (/\.js(?:\.map)?$/.test(name) && !written.has(name)) rmSync(join(outdir, name));
+writeDeclarations();
+for (const page of listPages(root)) {
+  mkdirSync(dirname(join(outdir, page)), { recursive: true });
+  copyFileSync(join(root, 'src', page), join(outdir, page));
+}
 writeFileSync(stamp, '');
 utimesSync(stamp, startedAt, startedAt);
+
+/** Users need the declarations that the entry points reach, a fifth of all. */
+function writeDeclarations() {
+  for (const name of readdirSync(outdir, { recursive: true, encoding: 'utf8' }))
+    if (!name.startsWith('.types') && name.endsWith('.d.ts')) rmSync(join(outdir, name));
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const waiting = Object.values(exports).flatMap(({ types }) => (types ? [types.replace('./dist/', '')] : []));
+  const reached = new Set();
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    // Examples in comments import files that do not exist.
+    if (reached.has(name) || !existsSync(join(typesdir, name))) continue;
+    reached.add(name);
+    const text = readFileSync(join(typesdir, name), 'utf8');
+    for (const [, path] of text.matchAll(/(?:\bfrom|\bimport\(?)\s*['"](\.[^'"]+)\.[jt]s['"]/g))
+      waiting.push(join(dirname(name), `${path}.d.ts`));
+    mkdirSync(dirname(join(outdir, name)), { recursive: true });
+    copyFileSync(join(typesdir, name), join(outdir, name));
+  }
+}

@@ -30,6 +30,7 @@ const tools = {
   },
   // These two require Node 22.
   conformance: { package: '@modelcontextprotocol/conformance', version: '0.2.0-alpha.12', file: 'dist/index.js' },
+  mcpb: { package: '@anthropic-ai/mcpb', version: '2.1.2', file: 'dist/cli/cli.js' },
   inspector: {
     package: '@modelcontextprotocol/inspector',
     version: '2.12.0',

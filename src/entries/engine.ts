@@ -20,9 +20,12 @@ export type { ChartDate, ChartNumber, ChartResult, Line, TimePoint, TimeRange } 
 export type { CodeFilter as InsideFilter, UnscopedCollection as InsideCollection } from '../agent/customize/context.ts';
 export type {
   ExternalLister,
+  FieldMeaning,
   ImportDefinition,
   ManyToManyOptions,
   ManyToOneOptions,
+  Meaning,
+  MetricDefinition,
   OneToManyOptions,
   OperatorReplacer,
   PolymorphicManyToOneOptions,
@@ -65,7 +68,6 @@ export type {
   ListRelatedRequest,
   ListRequest,
   ParentRecord as Parent,
-  PlainGroup,
   RelationDescription,
   SetRelationRequest as PointRequest,
   UpdateRequest,
@@ -74,5 +76,8 @@ export type {
 } from '../agent/requests.ts';
 export type { Access, PermissionLevel } from '../core/caller.ts';
 export { fullAccess } from '../core/caller.ts';
-export type { PlainBranch, PlainLeaf } from '../core/filter.ts';
+export type { PlainColumn } from '../core/filter/columns.ts';
+export type { PlainExpression } from '../core/filter/expression.ts';
+export type { PlainGroup, PlainGroupSort, PlainHaving, PlainMeasure, PlainMeasures } from '../core/filter/measures.ts';
+export type { PlainBranch, PlainComparison, PlainLeaf } from '../core/filter.ts';
 export type { Observation, Observe } from '../core/observe.ts';

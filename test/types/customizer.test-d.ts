@@ -47,6 +47,10 @@ agent
           }),
       })
       .importField('buyer', { path: 'customer:name' })
+      .describe({ description: 'What was bought' })
+      .describeField('total', { unit: 'EUR' })
+      // @ts-expect-error: no such field
+      .describeField('totl', { unit: 'EUR' })
       .addSegment('dear', { field: 'total', operator: 'GreaterThan', value: 100 })
       .addSegment('open or golden', {
         aggregator: 'Or',
@@ -147,6 +151,15 @@ agent
   )
   .removeCollection('order-lines');
 
+agent.addMetric('revenue', {
+  collection: 'orders',
+  measure: { sum: { times: ['total', 2] }, where: { field: 'customer:name', operator: 'Present' } },
+  filter: { field: 'isPaid', operator: 'Equal', value: true },
+});
+// @ts-expect-error: no such field
+agent.addMetric('revenue', { collection: 'orders', measure: { sum: 'totl' } });
+// @ts-expect-error: no such collection
+agent.addMetric('revenue', { collection: 'order', measure: { count: true } });
 // @ts-expect-error: no such collection
 agent.addChart('x', async ({ collection }, builder) => builder.value(await collection('order').count()));
 

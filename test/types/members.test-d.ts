@@ -32,6 +32,11 @@ agent.customizeCollection('orders', async (orders) => {
     .addFieldValidation('total', 'GreaterThan', 0)
     .addFieldValidation('summary', 'Present')
     .allowNestedWrites('customer')
+    .trustForeignKey('customer')
+    .describe({ description: 'Orders of the web shop', synonyms: ['purchases'] })
+    .describeField('total', { unit: 'EUR', examples: [12.5], synonyms: ['amount'] })
+    .describeField('summary', { hiddenByDefault: true })
+    .displayField('summary')
     .replaceSearch(async (search, extended, { caller }) => ({
       aggregator: 'Or',
       conditions: [

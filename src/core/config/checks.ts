@@ -102,6 +102,25 @@ export function checkSso({ ssoIssuer, ssoClientId, ssoVerifiedEmail, linkUsers }
     problem('SERVICE_LINK_USERS: users are linked only by verified addresses. Leave SERVICE_SSO_VERIFIED_EMAIL on.');
 }
 
+/** The receiver recognizes a notification by its signature, so an address needs a secret. */
+export function checkNotify({
+  notifyUrl,
+  notifySecret,
+}: {
+  readonly notifyUrl: string | null;
+  readonly notifySecret: string | null;
+}): void {
+  const problem = (what: string) => fail('CONFIGURATION', { problem: what });
+  if (notifyUrl === null) {
+    if (notifySecret !== null) problem('SERVICE_NOTIFY_SECRET: SERVICE_NOTIFY_URL is missing. Set both, or neither.');
+    return;
+  }
+  if (!URL.canParse(notifyUrl) || !/^https?:$/.test(new URL(notifyUrl).protocol))
+    problem('SERVICE_NOTIFY_URL: expected an http or https address.');
+  if (notifySecret === null)
+    problem('SERVICE_NOTIFY_URL: SERVICE_NOTIFY_SECRET is missing. Set it to the secret of the receiver, whsec_...');
+}
+
 /** The console claims every path below its own. It must not be the root or overlap the paths of MCP, OAuth and the API. */
 export function checkConsolePath(value: string, basePath: string, apiPath: string): string {
   const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');

@@ -1,5 +1,5 @@
 // Limits on the size and duration of one call.
-import { flagged, list, oneOf, setting, wholeNumber } from './setting.ts';
+import { flagged, list, oneOf, setting, text, webhookSecret, wholeNumber } from './setting.ts';
 
 export const limitSettings = {
   requestSeconds: setting({
@@ -71,9 +71,23 @@ export const limitSettings = {
   webhookHosts: setting<readonly string[]>({
     env: 'SERVICE_WEBHOOK_HOSTS',
     names: 'allowed',
-    about: 'Hosts that webhooks of actions and callbacks of workflows may reach even if their addresses are not public',
+    about:
+      'Hosts that webhooks of actions, callbacks of workflows and notifications may reach even if their addresses are not public',
     fallback: [],
     read: list,
+  }),
+  notifyUrl: setting<string | null>({
+    env: 'SERVICE_NOTIFY_URL',
+    about: 'Address that gets a signed POST when an approval or a question of a workflow waits for people',
+    fallback: null,
+    read: text,
+  }),
+  notifySecret: setting<string | null>({
+    env: 'SERVICE_NOTIFY_SECRET',
+    secret: true,
+    about: 'Secret that signs notifications (Standard Webhooks): whsec_ and 24 to 64 bytes in base64',
+    fallback: null,
+    read: webhookSecret,
   }),
   remoteHosts: setting<readonly string[]>({
     env: 'SERVICE_REMOTE_HOSTS',

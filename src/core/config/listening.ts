@@ -10,6 +10,7 @@ import {
   setting,
   text,
   timezone,
+  visibleText,
   wholeNumber,
 } from './setting.ts';
 
@@ -42,6 +43,12 @@ export const listeningSettings = {
     about: 'Timezones of single columns, separated by commas: orders.placed_at=America/New_York',
     fallback: [],
     read: columnTimezones,
+  }),
+  schemaSeconds: setting({
+    env: 'SERVICE_SCHEMA_SECONDS',
+    about: 'How often the tables of the database are compared with those that are served, in seconds; 0 is never',
+    fallback: 30,
+    read: wholeNumber(0, 86_400),
   }),
   storageUrl: setting<string | null>({
     env: 'SERVICE_STORAGE_URL',
@@ -93,9 +100,9 @@ export const listeningSettings = {
   }),
   sqlite: setting<SqliteChoice>({
     env: 'SERVICE_SQLITE',
-    about: 'SQLite driver: native, wasm, or auto (native if it can be loaded)',
+    about: 'SQLite driver: native (better-sqlite3), node, wasm, or auto (the first of these that can be loaded)',
     fallback: 'auto',
-    read: oneOf('auto', 'native', 'wasm'),
+    read: oneOf('auto', 'native', 'node', 'wasm'),
   }),
   secret: setting<string | null>({
     env: 'SERVICE_SECRET',
@@ -192,6 +199,12 @@ export const listeningSettings = {
     about: 'Application token of the user that `portico mcp --stdio` serves',
     fallback: null,
     read: text,
+  }),
+  openaiAppsChallenge: setting<string | null>({
+    env: 'SERVICE_OPENAI_APPS_CHALLENGE',
+    about: 'Token that OpenAI reads at /.well-known/openai-apps-challenge to verify the domain of an app for ChatGPT',
+    fallback: null,
+    read: visibleText,
   }),
   outputSchemas: setting({
     env: 'SERVICE_MCP_OUTPUT_SCHEMA',

@@ -2,6 +2,20 @@
 import { flagged, issuer, list, setting, text, wholeNumber } from './setting.ts';
 
 export const peopleSettings = {
+  adminEmail: setting<string | null>({
+    env: 'SERVICE_ADMIN_EMAIL',
+    about: 'E-mail of the first administrator, whom `portico start` creates; you@example.com if not set',
+    fallback: null,
+    read: text,
+  }),
+  adminPassword: setting<string | null>({
+    env: 'SERVICE_ADMIN_PASSWORD',
+    secret: true,
+    about:
+      'Password of the first administrator, used only at the first start; generated and shown in a terminal if not set',
+    fallback: null,
+    read: text,
+  }),
   activityDays: setting<number | null>({
     env: 'SERVICE_ACTIVITY_DAYS',
     about: 'Number of days to keep entries of the activity log; forever if not set',

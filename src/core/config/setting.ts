@@ -14,6 +14,11 @@ export interface Setting<T> {
 }
 
 export const text = (value: string): string => value;
+/** At most 512 ASCII characters without spaces, as a token has. */
+export const visibleText = (value: string): string => {
+  if (!/^[!-~]{1,512}$/.test(value)) throw new Error('expected at most 512 ASCII characters without spaces');
+  return value;
+};
 export const list = (value: string): readonly string[] =>
   value
     .split(',')
@@ -39,6 +44,13 @@ export const oneOf =
     if (!found) throw new Error(`expected one of ${choices.join(', ')}`);
     return found;
   };
+
+/** A secret of Standard Webhooks. */
+export const webhookSecret = (value: string): string => {
+  const bytes = /^whsec_[\w+/-]+={0,2}$/.test(value) ? Buffer.from(value.slice(6), 'base64').length : 0;
+  if (bytes < 24 || bytes > 64) throw new Error('expected whsec_ and 24 to 64 bytes in base64');
+  return value;
+};
 
 /** The IANA name of a timezone. */
 export const timezone = (value: string): string => {

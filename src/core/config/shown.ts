@@ -46,6 +46,7 @@ const groups = [
       'database',
       'databaseTimezone',
       'databaseColumnTimezones',
+      'schemaSeconds',
       'environment',
       'storageUrl',
       'sqlite',
@@ -56,7 +57,16 @@ const groups = [
   [
     'Addresses',
     [
-      ...(['host', 'port', 'publicUrl', 'basePath', 'consolePath', 'prefix', 'apiPath'] as const),
+      ...([
+        'host',
+        'port',
+        'publicUrl',
+        'openaiAppsChallenge',
+        'basePath',
+        'consolePath',
+        'prefix',
+        'apiPath',
+      ] as const),
       ...(['trustedProxies', 'allowedHosts', 'allowedOrigins', 'agentOrigins'] as const),
     ],
   ],
@@ -66,7 +76,7 @@ const groups = [
       ...(['ssoIssuer', 'ssoClientId', 'ssoClientSecret', 'ssoName', 'ssoScopes', 'ssoEmailClaim'] as const),
       ...(['ssoVerifiedEmail', 'ssoDomains', 'ssoMapping', 'ssoPasswords', 'linkUsers', 'signInAttempts'] as const),
       ...(['sessionSeconds', 'consoleIdleSeconds', 'consoleSessionSeconds', 'agentSessionSeconds'] as const),
-      ...(['invitationSeconds', 'resetSeconds'] as const),
+      ...(['invitationSeconds', 'resetSeconds', 'adminEmail', 'adminPassword'] as const),
     ],
   ],
   [
@@ -88,6 +98,8 @@ const groups = [
         'approvalUseSeconds',
         'approvalExecution',
         'webhookHosts',
+        'notifyUrl',
+        'notifySecret',
         'remoteHosts',
         'querySeconds',
         'queriesAtOnce',
