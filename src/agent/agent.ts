@@ -11,8 +11,14 @@ import type { ChartDefinition, ChartEntry } from './charts/definitions.ts';
 import { callSite } from './customize/call-site.ts';
 import type { MaybePromise } from './customize/context.ts';
 import { CollectionCustomizer, type CollectionPlugin } from './customize/customizer.ts';
-import type { DataSourceOptions, RecordedCall, RecordedCustomizations } from './customize/definitions.ts';
-import { checkOptions, type OptionRule, type OptionRules } from './customize/option-checks.ts';
+import type {
+  DataSourceOptions,
+  MetricDefinition,
+  RecordedCall,
+  RecordedCustomizations,
+} from './customize/definitions.ts';
+import { checkOptions, isText } from './customize/option-checks.ts';
+import { checkMetric, sourceOptionRules, workflowOptionRules } from './customize/option-rows.ts';
 import {
   isPromise,
   PLUGIN_LABEL,
@@ -21,10 +27,11 @@ import {
   runUserCodeAsync,
   toPluginSite,
 } from './customize/recording.ts';
-import type { AgentChartContext, CustomizerOf } from './customize/typed-customizer.ts';
+import type { AgentChartContext, CustomizerOf, MetricOf } from './customize/typed-customizer.ts';
 import type { AnySchema, CollectionName } from './customize/typed-schema.ts';
 import type { WorkflowEntry, WorkflowOptions, WorkflowSource } from './customize/workflow-entry.ts';
-import { type BuiltEngine, buildEngine, type Engine } from './engine.ts';
+import { buildEngine, type Engine } from './engine.ts';
+import { closeSources, LiveEngine, type OpenedEngine } from './live-engine.ts';
 import type { EngineLimits } from './requests.ts';
 import type { Source } from './sources/source.ts';
 
@@ -57,15 +64,15 @@ export interface EngineParts extends SourceTools {
   readonly useUnsafeActionEndpoint?: boolean;
   /** Collection names that are taken by URLs of the HTTP API; empty when absent. */
   readonly reservedNames?: ReadonlySet<string>;
+  /**
+   * How often the tables are compared with those that are served, in seconds; 0 is never. If set, `engine.catalogue` can
+   * also read them again on request. Default: the engine is built once.
+   */
+  readonly schemaSeconds?: number;
   /** The database comes from a setting, not from the user's code. This changes only the error message. */
   readonly isOfSettings?: boolean;
   /** Checks that a text is the e-mail address of a user. When absent, any text passes. */
   readonly isUser?: (email: string) => Promise<boolean>;
-}
-
-/** A built engine with its data sources. They are closed separately, since another engine may share them. */
-export interface OpenedEngine extends BuiltEngine {
-  readonly sources: readonly Source[];
 }
 
 interface BuildStep {
@@ -89,6 +96,7 @@ export class AgentBuilder<in out S extends object = AnySchema> {
   #ai: { readonly provider: AiProvider; readonly at: string } | undefined;
   /** Call sites of the agent plugins that are running, the innermost first. */
   readonly #plugins: string[] = [];
+  #instructions: { readonly text: string; readonly at: string } | undefined;
   #isClosed = false;
 
   /** Returns the call site, with the plugin's if one is running. CONFIGURATION after the start. */
@@ -169,6 +177,30 @@ export class AgentBuilder<in out S extends object = AnySchema> {
   }
 
   /**
+   * Names a figure of a collection, such as what counts as revenue. Measures of an aggregate use it as
+   * `{ metric: 'revenue' }`. CONFIGURATION at the start for a wrong name, type or filter. Row scopes always apply. Like a
+   * segment, it may use fields that the caller may not see: they then see the figure.
+   *
+   * @example
+   * agent.addMetric('revenue', {
+   *   collection: 'order_items',
+   *   measure: { sum: { times: ['unit_price', 'quantity'] } },
+   *   filter: { field: 'order:status', operator: 'NotEqual', value: 'cancelled' },
+   *   description: 'Of orders that were not cancelled, with tax',
+   * });
+   */
+  addMetric<C extends CollectionName<S>>(name: string, definition: MetricOf<S, C>): this {
+    const at = this.check(callSite(this.addMetric));
+    const what = { kind: 'metric', name, definition: definition as unknown as MetricDefinition } as const;
+    checkMetric(what, at);
+    return this.#addStep(at, `addMetric('${name}')`, (collections, recording) => {
+      const { collection } = what.definition;
+      if (!collections.includes(collection)) failUnknownCollection(collection, collections, at);
+      recording.add({ collection, at, what });
+    });
+  }
+
+  /**
    * Sets `context.ai` of customization code. Takes the result of `createAiProvider`; an agent has at most one.
    * CONFIGURATION for a second call.
    *
@@ -183,6 +215,21 @@ export class AgentBuilder<in out S extends object = AnySchema> {
       failMisuse('addAi needs a provider: addAi(createAiProvider({ name, provider, apiKey, model }))', at);
     if (this.#ai) failMisuse(`addAi was already called, at ${this.#ai.at}: an agent can have only one AI provider`, at);
     this.#ai = { provider, at };
+    return this;
+  }
+
+  /**
+   * Introduces the application to assistants: every client that connects reads this text after the instructions of
+   * Portico, whatever the rights of its user. At most 2,000 characters. CONFIGURATION for a second call.
+   *
+   * @example
+   * agent.addInstructions('The shop sells tea. Amounts are in EUR. A customer is active after an order within a year.');
+   */
+  addInstructions(text: string): this {
+    const at = this.check(callSite(this.addInstructions));
+    if (!isText(text) || text.length > 2000) failMisuse('addInstructions needs a text of at most 2000 characters', at);
+    if (this.#instructions) failMisuse(`addInstructions was already called, at ${this.#instructions.at}`, at);
+    this.#instructions = { text: text.trim(), at };
     return this;
   }
 
@@ -294,8 +341,8 @@ export class AgentBuilder<in out S extends object = AnySchema> {
       }
       const sources = opened.map(([source]) => source);
       const customizations = { tables: new Map(opened), collect: (names: readonly string[]) => this.#replay(names) };
-      const workflows = [...this.#workflows];
-      const built = await buildEngine({ ...parts, sources, customizations, workflows, ai: this.#ai?.provider ?? null });
+      const added = { workflows: [...this.#workflows], instructions: this.#instructions?.text ?? null };
+      const built = await buildEngine({ ...parts, ...added, sources, customizations, ai: this.#ai?.provider ?? null });
       return { ...built, sources };
     } catch (error) {
       await abandon(opened.map(([source]) => source));
@@ -323,8 +370,9 @@ export class HeadlessAgent<in out S extends object = AnySchema> extends AgentBui
   async createEngine(parts: EngineParts): Promise<Engine> {
     this.check(callSite(this.createEngine));
     this.closeBuilder();
-    const { engine } = await this.openEngine(parts);
-    return engine;
+    if (parts.schemaSeconds === undefined) return (await this.openEngine(parts)).engine;
+    const live = new LiveEngine<EngineParts>({ build: (given, abandon) => this.openEngine(given, abandon) });
+    return (await live.open(parts)).live.engine;
   }
 }
 
@@ -339,24 +387,6 @@ export class HeadlessAgent<in out S extends object = AnySchema> extends AgentBui
 export function createHeadlessAgent(): HeadlessAgent {
   return new HeadlessAgent();
 }
-
-export function closeSources(sources: readonly Source[]): Promise<unknown> {
-  return Promise.allSettled(sources.map((source) => source.close()));
-}
-
-const isNameList = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'string');
-const names: OptionRule = { expected: 'a list of names', accepts: isNameList };
-const sourceOptionRules: OptionRules<DataSourceOptions> = {
-  include: names,
-  exclude: names,
-  rename: {
-    expected: "a map of names in the source to names of collections, such as { customers: 'clients' }",
-    accepts: (value) => typeof value === 'object' && !Array.isArray(value) && isNameList(Object.values(value ?? {})),
-  },
-};
-const workflowOptionRules: OptionRules<WorkflowOptions> = {
-  teams: { expected: 'a list of names of teams', accepts: isNameList },
-};
 
 function failUnknownCollection(name: string, known: readonly string[], at: string): never {
   const near = suggestNames(String(name), known);

@@ -10,14 +10,14 @@ import { createSqlSource } from './sources/sql/source.ts';
 
 /** Options of an SQL data source. */
 export interface SqlDataSourceOptions extends TimezoneOptions {
-  /** Default `auto`: the native SQLite driver if it loads, otherwise the WebAssembly driver. */
+  /** Default `auto`: the first that loads of `native` (better-sqlite3), `node` (node:sqlite) and `wasm`. */
   readonly sqlite?: SqliteChoice;
 }
 
 const optionRules: OptionRules<SqlDataSourceOptions> = {
   sqlite: {
-    expected: 'auto, native or wasm',
-    accepts: (value) => value === 'auto' || value === 'native' || value === 'wasm',
+    expected: 'auto, native, node or wasm',
+    accepts: (value) => value === 'auto' || value === 'native' || value === 'node' || value === 'wasm',
   },
   timezone: { expected: "the IANA name of a timezone, such as 'America/New_York' or 'UTC'", accepts: isText },
   columnTimezones: {

@@ -22,7 +22,11 @@ interface EngineState {
 
 const createState = (engine: Engine): EngineState => ({ engine, calls: 0, isReplaced: false });
 
-export function createEngineHandle(first: Engine): EngineHandle {
+/** `own`: what the handle does itself. Default: it cannot be reloaded, and closes the current engine. */
+export function createEngineHandle(
+  first: Engine,
+  own: Partial<Pick<Engine, 'catalogue' | 'close'>> = {},
+): EngineHandle {
   let current = createState(first);
 
   function countCall<T>(state: EngineState, call: (engine: Engine) => Promise<T>): Promise<T> {
@@ -74,6 +78,7 @@ export function createEngineHandle(first: Engine): EngineHandle {
     explain: <O extends keyof ExplainRequests>(access: Access, request: ExplainRequests[O], operation?: O) =>
       onCurrent((it) => it.explain(access, request, operation ?? ('list' as O))),
     structure: (...given) => onCurrent((it) => it.structure(...given)),
+    missingIndexes: (...given) => onCurrent((it) => it.missingIndexes(...given)),
     actions: {
       describe: (...given) => current.engine.actions.describe(...given),
       loadForm: (...given) => onCurrent((it) => it.actions.loadForm(...given)),
@@ -96,13 +101,17 @@ export function createEngineHandle(first: Engine): EngineHandle {
     get workflows() {
       return current.engine.workflows;
     },
+    get instructions() {
+      return current.engine.instructions;
+    },
     get ai() {
       return current.engine.ai;
     },
     get build() {
       return current.engine.build;
     },
-    close: () => current.engine.close(),
+    catalogue: own.catalogue ?? null,
+    close: own.close ?? (() => current.engine.close()),
   };
 
   return {

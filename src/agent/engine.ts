@@ -2,19 +2,20 @@
 
 import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
-import { fail } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { type Actions, createActions } from './actions/actions.ts';
 import type { ActionEntry } from './actions/definitions.ts';
 import { createActionEngine } from './actions/engine-access.ts';
 import type { AiProvider } from './ai/definitions.ts';
-import { describeStructure, type Structure } from './artifacts/structure.ts';
+import { findMissingIndexes, type KeptFilter, type MissingIndexes } from './artifacts/missing-indexes.ts';
+import { describeStructure, requireCustomizer, type Structure } from './artifacts/structure.ts';
 import { type Charts, createCharts } from './charts/charts.ts';
-import type { Customizations, RecordedCustomizations } from './customize/definitions.ts';
+import type { Customizations } from './customize/definitions.ts';
+import { definitionsOf } from './customize/recording.ts';
 import type { WorkflowEntry } from './customize/workflow-entry.ts';
 import { createMoment } from './lower/dates.ts';
 import { buildModel } from './model/build.ts';
-import { type ChosenTable, chooseTables, readCurrentTables } from './model/chosen-tables.ts';
+import { checkReserved, chooseTables, readCurrentTables } from './model/chosen-tables.ts';
 import type { Model } from './model/types.ts';
 import { aggregate } from './operations/aggregate.ts';
 import type { Operations } from './operations/call.ts';
@@ -24,7 +25,7 @@ import { inverseOf } from './operations/inverse.ts';
 import { associate, dissociate } from './operations/link.ts';
 import { count, describe, index, list } from './operations/list.ts';
 import { aggregateRelated, countRelated, get, listRelated } from './operations/related.ts';
-import { checkSegments } from './operations/segments.ts';
+import { checkMetrics, checkSegments } from './operations/segments.ts';
 import { foreignKeyValues, setRelation } from './operations/set-relation.ts';
 import { createStoredFilters, type StoredFilters } from './operations/stored-filters.ts';
 import { create, remove, update } from './operations/write.ts';
@@ -39,6 +40,7 @@ import type {
   CountRequest,
   CreateRequest,
   DeleteRequest,
+  EngineCatalogue,
   EngineLimits,
   ForeignKeyRequest,
   GetRequest,
@@ -249,16 +251,29 @@ export interface Engine {
    * const { sources } = await engine.structure(access);
    */
   structure(access: Access): Promise<Structure>;
+  /**
+   * The indexes that relations, sorts and segments in code, and the given filters, lack, and the large tables that a
+   * search reads. DENIED for callers who may not customize.
+   *
+   * @example
+   * const { missing } = await engine.missingIndexes(access, []);
+   * for (const { statement } of missing) console.log(statement);
+   */
+  missingIndexes(access: Access, kept: readonly KeptFilter[]): Promise<MissingIndexes>;
   /** The actions of collections: their forms, and their execution. */
   readonly actions: Actions;
   /** The charts of the agent and of records. */
   readonly charts: Charts;
   /** Checks of filters that were stored earlier, such as row scopes and segments. */
   readonly storedFilters: StoredFilters;
+  /** The text passed to `addInstructions`, or null. */
+  readonly instructions: string | null;
   /** The provider passed to `addAi`, or null. */
   readonly ai: AiProvider | null;
   /** The workflows passed to `addWorkflow`, unchanged. */
   readonly workflows: readonly WorkflowEntry[];
+  /** Reads the tables of the sources again. Null for an engine that is built only once. */
+  readonly catalogue: EngineCatalogue | null;
   /** Identity of the build: a new object after each restart, as a key for caches. */
   readonly build: object;
   /**
@@ -282,6 +297,7 @@ export interface EngineOptions {
   readonly actions?: readonly ActionEntry[];
   /** `context.ai` of customization code; null when absent. */
   readonly ai?: AiProvider | null;
+  readonly instructions?: string | null;
   readonly workflows?: readonly WorkflowEntry[];
   /** Action URLs without the position of the action; default false. */
   readonly useUnsafeActionEndpoint?: boolean;
@@ -293,27 +309,12 @@ export interface EngineOptions {
   readonly isUser?: (email: string) => Promise<boolean>;
 }
 
-/** CONFIGURATION for a collection that callers could not reach because the HTTP API uses its name in URLs. */
-function checkReserved(
-  tables: readonly ChosenTable[],
-  { removed }: RecordedCustomizations,
-  { reservedNames: reserved = new Set(), isOfSettings }: Pick<EngineOptions, 'reservedNames' | 'isOfSettings'>,
-): void {
-  for (const { name, table, at } of tables) {
-    if (!reserved.has(name) || removed.some(({ collection }) => collection === name)) continue;
-    const why = `A collection cannot have the name '${name}': URLs of the HTTP API start with it.`;
-    const rename = `addDataSource(factory, { rename: { '${table.name}': '...' } })`;
-    const advice = isOfSettings
-      ? `Leave it out with agent.removeCollection('${name}') in portico.config.mjs, export default (agent) => { ... }; to serve it, create a view with another name in the database, or add the database in code: ${rename}.`
-      : `Rename it: ${rename}.${at ? ` (${at})` : ''}`;
-    fail('CONFIGURATION', { problem: `${why} ${advice}` });
-  }
-}
-
 /** An engine with its model. */
 export interface BuiltEngine {
   readonly engine: Engine;
   readonly model: Model;
+  /** The versions of the tables that were read, of the sources that have one. */
+  readonly versions: ReadonlyMap<Source, string>;
 }
 
 export async function createEngine(options: EngineOptions): Promise<Engine> {
@@ -326,13 +327,14 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
  */
 export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> {
   const { sources, observe, clock, limits, customizations } = options;
-  const tables = await chooseTables(sources, observe, customizations?.tables);
+  const { tables, versions } = await chooseTables(sources, observe, customizations?.tables);
   const recorded = await (customizations ?? noCustomizations).collect(tables.map(({ name }) => name));
   checkReserved(tables, recorded, options);
   const model = buildModel(tables, recorded, observe);
   const moment = createMoment(clock.now(), 'UTC');
   const rules = compileRules(model, moment);
   checkSegments(model, moment);
+  checkMetrics(model, moment);
   const ops: Operations = {
     model,
     clock,
@@ -343,19 +345,11 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
     unscopedCollection: createUnscopedCollection,
     ai: options.ai ?? null,
   };
-  const added = recorded.recorded.flatMap(({ collection, at, what }) =>
-    what.kind === 'action' ? [{ collection, name: what.name, at, definition: what.definition }] : [],
-  );
-  const actions = createActions([...(options.actions ?? []), ...added], {
+  const actions = createActions([...(options.actions ?? []), ...definitionsOf(recorded, 'action')], {
     engine: createActionEngine(ops, options.isUser),
     useUnsafeActionEndpoint: options.useUnsafeActionEndpoint ?? false,
   });
-  const charts = createCharts(ops, [
-    ...recorded.charts,
-    ...recorded.recorded.flatMap(({ collection, at, what }) =>
-      what.kind === 'chart' ? [{ collection, name: what.name, at, definition: what.definition }] : [],
-    ),
-  ]);
+  const charts = createCharts(ops, [...recorded.charts, ...definitionsOf(recorded, 'chart')]);
   const engine: Engine = {
     list: (access, request, options) => list(ops, access, request, options),
     count: (access, request, options) => count(ops, access, request, options),
@@ -378,17 +372,23 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
     explain: <O extends keyof ExplainRequests>(access: Access, request: ExplainRequests[O], operation?: O) =>
       explain(ops, access, operation ?? ('list' as O), request),
     structure: (access) => describeStructure(() => readCurrentTables(sources, customizations?.tables), access),
+    missingIndexes: async (access, kept) => {
+      requireCustomizer(access);
+      return findMissingIndexes(model, kept);
+    },
     actions,
     charts,
     storedFilters: createStoredFilters(ops),
     ai: ops.ai,
+    instructions: options.instructions ?? null,
     workflows: options.workflows ?? [],
+    catalogue: null,
     build: Object.freeze({}),
     close: async () => {
       await Promise.all(sources.map((source) => source.close()));
     },
   };
-  return { engine, model };
+  return { engine, model, versions };
 }
 
 const noCustomizations: Pick<Customizations, 'collect'> = {

@@ -1,10 +1,13 @@
 // Requests and answers of the engine.
 import type { StopSignal } from '../core/clock/stop.ts';
+import type { PlainColumn } from '../core/filter/columns.ts';
+import type { PlainAggregate } from '../core/filter/measures.ts';
 import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { ReportProgress } from './actions/definitions.ts';
+import type { FieldMeaning, Meaning } from './customize/definitions.ts';
 import type { RecordId } from './encode/record-id.ts';
 import type { WriteLogEntry } from './execute/written-records.ts';
-import type { BucketUnit, Operation } from './sources/statement.ts';
+import type { Operation } from './sources/statement.ts';
 import type { RecordChange, WriteEffect } from './write/effects.ts';
 
 /** The limits of an engine, for all callers. */
@@ -35,6 +38,8 @@ export interface CallOptions {
    * page is an error.
    */
   readonly cutsPages?: boolean;
+  /** A shorter time for each statement than `SERVICE_QUERY_SECONDS`, in milliseconds. Default: that setting. */
+  readonly timeoutMs?: number;
   /**
    * The user's id, if the access does not have it. Callers share the connections of a database. Default: the id of the
    * caller.
@@ -60,9 +65,17 @@ export interface CountRequest {
 
 /** A request for a page of records. */
 export interface ListRequest extends CountRequest {
-  /** Columns, or `relation:column` through to-one relations. Default: every visible column of the collection. */
-  readonly fields?: readonly string[];
-  /** The fields to sort by, at most 100. Default: the order of the key. */
+  /**
+   * Fields, `relation:field` through to-one relations, and at most 20 columns that are expressions or figures of related
+   * records. Default: every visible field, without those hidden by default.
+   */
+  readonly fields?: readonly (string | PlainColumn)[];
+  /**
+   * The different combinations of the values of `fields` (at most 8), in place of records. Nulls are equal. `sort` takes
+   * these fields; all of them follow, ascending. Default false.
+   */
+  readonly distinct?: boolean;
+  /** The fields to sort by, or columns of `fields` by name, at most 100. Default: the order of the key. */
   readonly sort?: readonly PlainSort[];
   /** 1 to the configured limit. */
   readonly limit: number;
@@ -78,7 +91,7 @@ export interface GetRequest {
   readonly collection: string;
   /** The id of the record. */
   readonly id: RecordId;
-  /** As in a list. */
+  /** Fields, as in a list. */
   readonly fields?: readonly string[];
   /** The timezone of timestamps and relative dates. IANA name; defaults to the caller's timezone. */
   readonly timezone?: string;
@@ -100,17 +113,15 @@ export interface ListAnswer {
   records(): Record<string, unknown>[];
 }
 
-/** A request for one value, or for one value of each group. */
-export interface AggregateRequest extends CountRequest {
-  /** Count, Sum, Avg, Max or Min. */
-  readonly operation: Operation;
-  /** The aggregated field: a Number for Sum and Avg. Count of a field counts its non-null values. */
+/** A request for figures of records, or of each group of records: `measures`, or one `operation`. */
+export interface AggregateRequest extends CountRequest, PlainAggregate {
+  /** One figure instead of `measures`: Count, Sum, Avg, Max or Min. */
+  readonly operation?: Operation;
+  /** For `operation`: a Number for Sum and Avg. Count of a field counts its non-null values. */
   readonly field?: string;
-  /** The fields to group by, at most 8. Default: no groups, one value. */
-  readonly groups?: readonly PlainGroup[];
   /** The maximum number of groups: 1 to the configured limit. */
   readonly limit: number;
-  /** `value`, the default: the largest value first, then by group. `groups`: ascending, so the oldest date first. */
+  /** For `operation`: `value`, the default, puts the largest value first; `groups` orders by group, ascending. */
   readonly order?: 'value' | 'groups';
   /** From the answer to the same request: returns the groups after it. INVALID_CURSOR for a different request. */
   readonly cursor?: string;
@@ -135,19 +146,14 @@ export type CountRelatedRequest = Omit<CountRequest, 'collection'> & ParentRecor
 /** A request to aggregate related records. */
 export type AggregateRelatedRequest = Omit<AggregateRequest, 'collection'> & ParentRecord;
 
-/** A field to group by. */
-export interface PlainGroup {
-  /** A field, or `relation:field`. */
-  readonly field: string;
-  /** For a Date or a Dateonly: groups by this period, in the timezone of the request. */
-  readonly bucket?: BucketUnit;
-}
-
 /** The groups of an aggregate, as rows. */
 export interface AggregateAnswer {
-  /** The groups in the order of the request, a bucket as `month(field)`; then the value, as `count` or `sum(field)`. */
+  /**
+   * The groups in the order of the request, a bucket as `month(field)` and a part as `weekday(field)`; then the measures by their names, the value of
+   * `operation` as `count` or `sum(field)`.
+   */
   readonly columns: readonly string[];
-  /** A bucket is the first day of its period, 'YYYY-MM-DD'. */
+  /** A bucket is the first day of its period, 'YYYY-MM-DD', or its hour, 'YYYY-MM-DDTHH:00'. A range is '10..100'. */
   readonly rows: readonly (readonly unknown[])[];
   /** Whether there are groups after these. */
   readonly hasMore: boolean;
@@ -282,7 +288,7 @@ export interface WriteAnswer {
 }
 
 /** A collection in the list of all collections. */
-export interface CollectionSummary {
+export interface CollectionSummary extends Meaning {
   /** The name for callers. */
   readonly name: string;
   /** Whether the data source has it as a table or as a view. */
@@ -296,19 +302,23 @@ export interface CollectionSummary {
 }
 
 /** A collection as the caller may use it. */
-export interface CollectionDescription {
+export interface CollectionDescription extends Meaning {
   /** The name for callers. */
   readonly name: string;
   /** Whether the data source has it as a table or as a view. */
   readonly kind: 'table' | 'view';
   /** Empty without a primary key, or when part of it is hidden from the caller. */
   readonly key: readonly string[];
+  /** The field whose value names a record for people. Absent if no visible field fits. */
+  readonly displayField?: string;
   /** The fields that the caller may see. */
   readonly fields: readonly FieldDescription[];
   /** The relations that the caller may see. */
   readonly relations: readonly RelationDescription[];
   /** Names that a list accepts as `segment`. */
   readonly segments: readonly string[];
+  /** The metrics that measures of an aggregate may name, with what they are. */
+  readonly metrics: readonly { readonly name: string; readonly description?: string }[];
   /** Whether requests may have a `search`. */
   readonly searchable: boolean;
   /** Whether the records may be counted. */
@@ -318,7 +328,7 @@ export interface CollectionDescription {
 }
 
 /** A field as the caller may use it. */
-export interface FieldDescription {
+export interface FieldDescription extends FieldMeaning {
   /** The name for callers. */
   readonly name: string;
   /** `String`, `[String]` for an array, or `{ city: String }` for a Json of known shape. */
@@ -344,7 +354,7 @@ export interface FieldDescription {
 }
 
 /** A relation as the caller may use it. */
-export interface RelationDescription {
+export interface RelationDescription extends Meaning {
   /** The name for callers. */
   readonly name: string;
   /** The previous name, which callers may still use. */
@@ -368,4 +378,23 @@ export interface RelationDescription {
   readonly fields?: Readonly<Record<string, string>>;
   /** The relation's own columns; they hold the key of the foreign collection. */
   readonly columns: readonly string[];
+}
+
+/** The tables behind an engine, which can be read again while it is in use. */
+export interface EngineCatalogue {
+  /**
+   * Rebuilds the engine over the current tables. Running calls finish on the old one. On failure the old one stays in
+   * use and the promise rejects.
+   *
+   * @example
+   * await engine.catalogue?.reload();
+   */
+  reload(): Promise<void>;
+  /**
+   * Calls `listener` after each rebuild, whatever caused it. Returns a function that ends this.
+   *
+   * @example
+   * const end = engine.catalogue?.onReload(() => console.log('The tables were read again'));
+   */
+  onReload(listener: () => void): () => void;
 }

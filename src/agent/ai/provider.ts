@@ -1,8 +1,10 @@
 // The language model provider of the host application, in the chat-completions format for all providers (`addAi`,
 // behaviour 4.1). The first request loads the official client, so the start stays fast. Only this file uses the
 // clients, because they hold the key.
+
 import { type StopSignal, toAbortSignal } from '../../core/clock/stop.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
+import { importOptional } from '../../core/config/optional-package.ts';
 import { fail } from '../../core/errors.ts';
 import { callSite } from '../customize/call-site.ts';
 import { checkOptions, isText, type OptionRules } from '../customize/option-checks.ts';
@@ -154,7 +156,7 @@ interface Settings {
  */
 const clientFactories: Readonly<Record<AiProviderKind, (settings: Settings) => Promise<ProviderClient>>> = {
   async openai({ apiKey, model, baseUrl = 'https://api.openai.com/v1', clock }) {
-    const { OpenAI } = await import('openai');
+    const { OpenAI } = await importOptional('openai', () => import('openai'));
     const client = new OpenAI({
       apiKey,
       adminAPIKey: null,
@@ -177,7 +179,7 @@ const clientFactories: Readonly<Record<AiProviderKind, (settings: Settings) => P
     };
   },
   async anthropic({ apiKey, model, baseUrl = 'https://api.anthropic.com', clock }) {
-    const { Anthropic } = await import('@anthropic-ai/sdk');
+    const { Anthropic } = await importOptional('@anthropic-ai/sdk', () => import('@anthropic-ai/sdk'));
     const client = new Anthropic({
       apiKey,
       webhookKey: null,

@@ -60,6 +60,7 @@ function schemaCollection(collection: Collection, options: SchemaOptions) {
   const actions = options.actionsOf(name);
   return {
     name,
+    ...describeIn(collection.meaning),
     ...{ icon: null, integration: null, isVirtual: false, onlyForRelationships: false, paginationType: 'page' },
     isReadOnly: !writable,
     isSearchable: rules.search !== 'none',
@@ -77,6 +78,9 @@ function schemaField(field: Field, collection: Collection, writable: boolean) {
   if (field.kind === 'column') return schemaColumn(field, writable);
   return field.recordsColumn ? schemaExternal(field.recordsColumn, field) : schemaRelation(field, collection);
 }
+
+const describeIn = (meaning: Collection['meaning']): { readonly description?: string } =>
+  meaning?.description === undefined ? {} : { description: meaning.description };
 
 /** Whether the column is a foreign key of one column, which its relation replaces. */
 function isForeignKeyColumn(column: Column, { fields }: Collection): boolean {
@@ -105,6 +109,7 @@ function schemaColumn(column: Column, writable: boolean) {
   return {
     ...common,
     field: column.name,
+    ...describeIn(column.meaning),
     type: typeOf(column.type),
     ...(column.binary && { binaryMode: column.binary }),
     enums: [...(column.enumValues ?? [])].sort(),
@@ -193,6 +198,7 @@ function schemaRelation(relation: Relation, { name, readOnly }: Collection) {
     ...common,
     field: relation.name,
     type: isMany ? [type] : type,
+    ...describeIn(relation.meaning),
     relationship: relationshipOf(relation),
     reference: `${to.name}.${keys.map((column) => column.name).join('|')}`,
     inverseOf: findInverse(relation, name)?.name ?? null,

@@ -32,13 +32,9 @@ interface StructureColumn extends Omit<DescribedColumn, 'operators'> {
 /** DENIED unless the caller is an admin or a developer. */
 export async function describeStructure(
   readTables: () => Promise<readonly ChosenTable[]>,
-  { caller }: Access,
+  access: Access,
 ): Promise<Structure> {
-  // OWASP ASVS 4.1.3: only users who customize the agent may read names that a role hides.
-  if (!mayCustomize(caller.permissionLevel)) {
-    const problem = `Only admins and developers can read the structure, and your level is ${caller.permissionLevel}. Ask an administrator to change it.`;
-    fail('DENIED', { problem });
-  }
+  requireCustomizer(access);
   const tables = await readTables();
   const lists = new Map<string, number>();
   const operatorIndex = (operators: ReadonlySet<Operator>): number => {
@@ -61,6 +57,15 @@ export async function describeStructure(
     return { tables: structures };
   });
   return { sources, operators: [...lists.keys()].map((list) => list.split(' ').filter(Boolean) as Operator[]) };
+}
+
+/** DENIED unless the caller is an admin or a developer. */
+export function requireCustomizer({ caller }: Access): void {
+  // OWASP ASVS 4.1.3: only users who customize the agent may read names that a role hides.
+  if (!mayCustomize(caller.permissionLevel)) {
+    const problem = `Only admins and developers can read the structure, and your level is ${caller.permissionLevel}. Ask an administrator to change it.`;
+    fail('DENIED', { problem });
+  }
 }
 
 /** One source for each described source, in order. Every statement fails. */

@@ -57,7 +57,7 @@ function writeCollection({ name, internalFields }: Collection, depth: number): s
       relations[field.kind].push(`${nameOf(own)}: ${text(field.to.name)}`);
       continue;
     }
-    columns.push(`      ${nameOf(own)}: ${markerOf(field)};\n`);
+    columns.push(`${docstringOf(field)}      ${nameOf(own)}: ${markerOf(field)};\n`);
     if (field.readOnly) readOnly.push(text(own));
   }
   const members = [
@@ -68,6 +68,10 @@ function writeCollection({ name, internalFields }: Collection, depth: number): s
   ];
   return `  ${nameOf(name)}: {\n${members.join('')}  };\n`;
 }
+
+/** The description, which is one line. It may be a comment of the database, so it must not end the docstring. */
+const docstringOf = ({ meaning }: Column): string =>
+  meaning?.description === undefined ? '' : `      /** ${meaning.description.replaceAll('*/', '*\\/')} */\n`;
 
 const listOf = (entries: readonly string[]): string =>
   entries.length ? `{ ${entries.join('; ')} }` : 'Record<never, never>';

@@ -1,8 +1,8 @@
 // The result builder of charts: numbers and dates in, plain data out. Periods follow the timezone of the request, and
 // their labels do not depend on the reader. A wrong argument throws a TypeError that states the expected value.
 import { readDay, readLocal } from '../lower/dates.ts';
-import { bucketOf } from '../sources/aggregate.ts';
-import { addDecimals, compareDecimals, type Decimal, formatDecimal, readDecimal } from '../sources/decimal.ts';
+import { bucketOf } from '../sources/aggregate/local-time.ts';
+import { addDecimals, compareDecimals, type Decimal, formatDecimal, readDecimal } from '../sources/values/decimal.ts';
 import { zoneOffsets } from '../sources/zones.ts';
 import type {
   ChartBuilder,

@@ -1,6 +1,6 @@
 // The types of chart definitions and chart results.
+import type { BucketUnit } from '../../core/filter/measures.ts';
 import type { CustomizationContext, MaybePromise } from '../customize/context.ts';
-import type { BucketUnit } from '../sources/statement.ts';
 
 /** The unit of a chart over time (behaviour 2.7). */
 export type TimeRange = BucketUnit;

@@ -1,8 +1,10 @@
 // The context of customization code: collections, the caller and the time.
+
 import type { Caller } from '../../core/caller.ts';
+import type { PlainGroup } from '../../core/filter/measures.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { AiProvider } from '../ai/definitions.ts';
-import type { BucketUnit, Operation } from '../sources/statement.ts';
+import type { Operation } from '../sources/statement.ts';
 
 export type MaybePromise<T> = T | Promise<T>;
 
@@ -70,5 +72,5 @@ export interface HookAggregation {
   readonly operation: Operation;
   /** Absent for a Count of records. */
   readonly field?: string;
-  readonly groups: readonly { readonly field: string; readonly bucket?: BucketUnit }[];
+  readonly groups: readonly PlainGroup[];
 }

@@ -12,10 +12,12 @@ import type {
   ComputedDefinition,
   Customization,
   ExternalRelationDefinition,
+  FieldMeaning,
   Flattening,
   ImportDefinition,
   ManyToManyOptions,
   ManyToOneOptions,
+  Meaning,
   OneToManyOptions,
   OperatorReplacer,
   PolymorphicManyToOneOptions,
@@ -79,6 +81,46 @@ export class CollectionCustomizer {
     const at = callSite(this.removeField);
     for (const name of names) this.#add(at, { kind: 'removeField', name });
     return this;
+  }
+
+  /**
+   * Says what the records are: `describeCollection` shows it, and its search finds the words.
+   *
+   * @example
+   * orders.describe({ description: 'Orders of the web shop, without returns', synonyms: ['purchases'] });
+   */
+  describe(meaning: Meaning): this {
+    const at = callSite(this.describe);
+    checkDefinition('meaning', 'describe', meaning, at);
+    return this.#add(at, { kind: 'meaning', meaning });
+  }
+
+  /**
+   * Says what a field or relation means. A relation takes only `description` and `synonyms`. Shown only to callers who may
+   * see the field.
+   *
+   * @example
+   * orders
+   *   .describeField('total', { description: 'With tax, without shipping', unit: 'EUR', synonyms: ['amount'] })
+   *   .describeField('status', { values: { paid: 'The money arrived', sent: 'The parcel left' } })
+   *   .describeField('search_vector', { hiddenByDefault: true });
+   */
+  describeField(name: string, meaning: FieldMeaning): this {
+    const at = callSite(this.describeField);
+    checkDefinition('fieldMeaning', `describeField('${name}')`, meaning, at);
+    return this.#add(at, { kind: 'fieldMeaning', name, meaning });
+  }
+
+  /**
+   * Chooses the field whose value names a record for people, in the console: in lists, links, approvals and notes.
+   * Default: a visible text field with a usual name, such as `name`, `title`, `number` or `email`. People who may not
+   * see the field get that default too.
+   *
+   * @example
+   * orders.displayField('number');
+   */
+  displayField(name: string): this {
+    return this.#add(callSite(this.displayField), { kind: 'displayField', name });
   }
 
   /**
@@ -507,6 +549,21 @@ export class CollectionCustomizer {
   allowNestedWrites(...relations: readonly string[]): this {
     const at = callSite(this.allowNestedWrites);
     for (const name of relations) this.#add(at, { kind: 'nestedWrites', name });
+    return this;
+  }
+
+  /**
+   * Promises that every record has its related record in these to-one relations: the foreign key is never null, and no
+   * row lacks its target. A sort by the related record can then be read from an index of its table. A record that breaks
+   * the promise is missing from such a list. PostgreSQL proves it by a validated constraint and needs no call; MySQL,
+   * MariaDB and SQLite do not check rows that were written while the checks were off.
+   *
+   * @example
+   * orders.trustForeignKey('customer');
+   */
+  trustForeignKey(...relations: readonly string[]): this {
+    const at = callSite(this.trustForeignKey);
+    for (const name of relations) this.#add(at, { kind: 'trustedKey', name });
     return this;
   }
 

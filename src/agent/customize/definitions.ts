@@ -1,6 +1,7 @@
 // The definitions that users pass to customize a collection, and their recorded form. Only types. Customization code
 // uses the names from before any renaming, and may use removed fields.
 
+import type { PlainMeasure } from '../../core/filter/measures.ts';
 import type { Operator, PlainFilter, PlainSort } from '../../core/filter.ts';
 import type { ActionDefinition } from '../actions/definitions.ts';
 import type { ChartDefinition, ChartEntry, RecordChartContext } from '../charts/definitions.ts';
@@ -17,6 +18,32 @@ export interface DataSourceOptions {
   readonly exclude?: readonly string[];
   /** Maps names in the source to names of collections. Default: collections have the names of the source. */
   readonly rename?: Readonly<Record<string, string>>;
+}
+
+/** What a collection or relation means, for assistants and people. */
+export interface Meaning {
+  /**
+   * On one line, at most 500 characters; an empty text hides the comment of the database. Default: that comment, cut at
+   * 200 characters, which is untrusted text.
+   */
+  readonly description?: string;
+  /** Other words for it, at most 20, which searches of the collections find. Default: none. */
+  readonly synonyms?: readonly string[];
+}
+
+/** What a field means, for assistants and people. */
+export interface FieldMeaning extends Meaning {
+  /** The unit of a number, such as `EUR` or `kg`. Default: none. */
+  readonly unit?: string;
+  /** Typical values, at most 5. Default: none. */
+  readonly examples?: readonly (string | number | boolean)[];
+  /** The meaning of values, by value. For an Enum, only its values. Default: none. */
+  readonly values?: Readonly<Record<string, string>>;
+  /**
+   * Reads the field only if a request names it: a list without `fields` and a search leave it out. It does not hide the
+   * field. Default: false.
+   */
+  readonly hiddenByDefault?: boolean;
 }
 
 export type ComputedType = ColumnType | ColumnShape | 'File';
@@ -54,6 +81,18 @@ export interface ImportDefinition {
    * with this one, otherwise true.
    */
   readonly readonly?: boolean;
+}
+
+/** The definition of `addMetric`: a figure of the records of a collection. */
+export interface MetricDefinition<F extends string = string, W = PlainFilter> {
+  /** The name of the collection. */
+  readonly collection: string;
+  /** How it is computed. Measures in place, not by name; `{ metric: name }` is another metric of the collection. */
+  readonly measure: PlainMeasure<F, W>;
+  /** The records that count. Default: all that the caller may see. */
+  readonly filter?: W;
+  /** What the figure is, on one line of at most 500 characters. Default: only its name is shown. */
+  readonly description?: string;
 }
 
 /** The definition of `addSegment`: a filter, or a function that returns one. */
@@ -155,7 +194,10 @@ export interface ManyToManyOptions {
 export type Customization =
   | { readonly kind: 'renameField'; readonly name: string; readonly newName: string }
   | { readonly kind: 'removeField'; readonly name: string }
+  | { readonly kind: 'meaning'; readonly meaning: Meaning }
+  | { readonly kind: 'fieldMeaning'; readonly name: string; readonly meaning: FieldMeaning }
   | { readonly kind: 'nestedWrites'; readonly name: string }
+  | { readonly kind: 'trustedKey'; readonly name: string }
   | {
       readonly kind: 'addField';
       readonly name: string;
@@ -165,6 +207,7 @@ export type Customization =
     }
   | { readonly kind: 'external'; readonly name: string; readonly definition: ExternalRelationDefinition }
   | { readonly kind: 'importField'; readonly name: string; readonly definition: ImportDefinition }
+  | { readonly kind: 'metric'; readonly name: string; readonly definition: MetricDefinition }
   | { readonly kind: 'addSegment'; readonly name: string; readonly definition: SegmentDefinition }
   | {
       readonly kind: 'toOne';
@@ -205,6 +248,7 @@ export type Customization =
   | { readonly kind: 'chart'; readonly name: string; readonly definition: ChartDefinition<RecordChartContext> }
   | { readonly kind: 'flatten'; readonly flattening: Flattening }
   | { readonly kind: 'disableCount' }
+  | { readonly kind: 'displayField'; readonly name: string }
   | {
       readonly kind: 'hook';
       readonly position: HookPosition;

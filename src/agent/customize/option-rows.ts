@@ -5,16 +5,21 @@ import type { PlainSort } from '../../core/filter.ts';
 import { quantifiers } from '../../core/filter.ts';
 import type {
   ComputedDefinition,
+  DataSourceOptions,
   ExternalRelationDefinition,
+  FieldMeaning,
   ImportDefinition,
   ManyToManyOptions,
   ManyToOneOptions,
+  Meaning,
+  MetricDefinition,
   OneToManyOptions,
   PolymorphicManyToOneOptions,
   PolymorphicOneToManyOptions,
   PolymorphicTarget,
 } from './definitions.ts';
 import { checkOptions, isText, type OptionRule, type OptionRules, refuseOption } from './option-checks.ts';
+import type { WorkflowOptions } from './workflow-entry.ts';
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -62,9 +67,48 @@ const polymorphicToMany: OptionRules<PolymorphicOneToManyOptions> = {
 };
 const sort: OptionRules<PlainSort> = { field: required(name), ascending: flag };
 
+const isTextUpTo =
+  (characters: number) =>
+  (value: unknown): boolean =>
+    isText(value) && value.length <= characters;
+const isListOf =
+  (most: number, accepts: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    Array.isArray(value) && value.length <= most && value.every(accepts);
+const meaning: OptionRules<Meaning> = {
+  description: {
+    expected: 'a text of at most 500 characters',
+    accepts: (value) => typeof value === 'string' && value.length <= 500,
+  },
+  synonyms: {
+    expected: 'a list of at most 20 texts of at most 60 characters',
+    accepts: isListOf(20, isTextUpTo(60)),
+  },
+};
+const fieldMeaning: OptionRules<FieldMeaning> = {
+  ...meaning,
+  unit: { expected: 'a text of at most 30 characters', accepts: isTextUpTo(30) },
+  examples: {
+    expected: 'a list of at most 5 numbers, booleans and texts of at most 60 characters',
+    accepts: isListOf(5, (value) => typeof value === 'boolean' || Number.isFinite(value) || isTextUpTo(60)(value)),
+  },
+  values: {
+    expected: "the meaning of each value, such as { paid: 'The money arrived' }, texts of at most 200 characters",
+    accepts: (value) => isObject(value) && Object.values(value).every(isTextUpTo(200)),
+  },
+  hiddenByDefault: flag,
+};
+
+const metric: OptionRules<MetricDefinition> = {
+  collection: required({ expected: 'the name of a collection', accepts: isText }),
+  measure: required({ expected: "a measure such as { sum: 'total' }", accepts: isObject }),
+  filter: any,
+  description: meaning.description,
+};
+
 const definitionRules = {
   ...{ computed, imported, manyToOne, oneToMany, manyToMany, external, polymorphicToOne, polymorphicTarget },
-  ...{ polymorphicToMany, sort },
+  ...{ polymorphicToMany, sort, meaning, fieldMeaning, metric },
 };
 
 /** CONFIGURATION, with similar names and the user's line. `call` is a text such as `addField('total')`. */
@@ -72,7 +116,28 @@ export function checkDefinition(kind: keyof typeof definitionRules, call: string
   checkOptions(call, given, definitionRules[kind], at);
 }
 
-const leaf = { field: any, operator: any, value: any };
+/** Checks the properties of the metric and of its filter. */
+export function checkMetric({ name, definition }: { name: string; definition: MetricDefinition }, at: string): void {
+  const call = `addMetric('${name}')`;
+  checkDefinition('metric', call, definition, at);
+  if (definition.filter !== undefined) checkPlainFilter(`${call}: the filter`, definition.filter, at);
+}
+
+const isNameList = isListOf(Number.POSITIVE_INFINITY, (each) => typeof each === 'string');
+const names: OptionRule = { expected: 'a list of names', accepts: isNameList };
+export const sourceOptionRules: OptionRules<DataSourceOptions> = {
+  include: names,
+  exclude: names,
+  rename: {
+    expected: "a map of names in the source to names of collections, such as { customers: 'clients' }",
+    accepts: (value) => typeof value === 'object' && !Array.isArray(value) && isNameList(Object.values(value ?? {})),
+  },
+};
+export const workflowOptionRules: OptionRules<WorkflowOptions> = {
+  teams: { expected: 'a list of names of teams', accepts: isNameList },
+};
+
+const leaf = { field: any, expression: any, operator: any, value: any, other: any };
 const branch = { aggregator: any, conditions: any };
 
 /** Checks the property names of a filter at every depth. The build of the model checks fields and values. */

@@ -3,7 +3,7 @@
 import { CodeFailure } from '../../core/errors/code-failure.ts';
 import { AppError, fail, isAppError } from '../../core/errors.ts';
 import type { MaybePromise } from './context.ts';
-import type { RecordedCall } from './definitions.ts';
+import type { Customization, RecordedCall, RecordedCustomizations } from './definitions.ts';
 
 export class Recording {
   readonly #entries: (RecordedCall | Recording)[] = [];
@@ -54,6 +54,16 @@ export class Recording {
     const used = this.#used;
     return used === undefined ? all : all.map((each) => ({ ...each, at: toPluginSite(used, each.at) }));
   }
+}
+
+/** The recorded actions or charts of collections, in the order of the calls. */
+export function definitionsOf<K extends 'action' | 'chart'>({ recorded }: RecordedCustomizations, kind: K) {
+  type Recorded = Customization & { readonly kind: K };
+  return recorded.flatMap(({ collection, at, what }) => {
+    if (what.kind !== kind) return [];
+    const { name, definition } = what as Recorded;
+    return [{ collection, name, at, definition: definition as Recorded['definition'] }];
+  });
 }
 
 /** The name of a plugin in errors. */

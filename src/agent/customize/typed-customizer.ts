@@ -11,8 +11,10 @@ import type {
   BinaryMode,
   ComputedType,
   ExternalRelationDefinition,
+  FieldMeaning,
   ManyToManyOptions,
   ManyToOneOptions,
+  MetricDefinition,
   OneToManyOptions,
   PolymorphicTarget,
 } from './definitions.ts';
@@ -77,6 +79,11 @@ type TypedContexts<S, C extends keyof S> = {
 export type AgentChartContext<S> = string extends keyof S
   ? ChartContext
   : Omit<ChartContext, 'collection'> & Pick<Members<S, keyof S>, 'collection'>;
+
+/** The definition of a metric of the collection `C`. */
+export type MetricOf<S, C extends keyof S> = { readonly collection: C } & (string extends keyof S
+  ? Omit<MetricDefinition, 'collection'>
+  : Omit<MetricDefinition<Path<S, C>, FilterOf<S, C>>, 'collection'>);
 
 /** Direct access to a collection, without hooks or row scope. */
 interface TypedCollection<in out S, in out C extends keyof S> {
@@ -151,6 +158,8 @@ interface TypedMethods<in out S, in out C extends keyof S> {
   readonly name: C & string;
   renameField(name: FieldName<S, C>, newName: string): TypedCustomizer<S, C>;
   removeField(...names: readonly FieldName<S, C>[]): TypedCustomizer<S, C>;
+  describeField(name: FieldName<S, C>, meaning: FieldMeaning): TypedCustomizer<S, C>;
+  displayField(name: ColumnName<S, C>): TypedCustomizer<S, C>;
   addAction<Values = FormValues>(name: string, definition: TypedAction<S, C, NoInfer<Values>>): TypedCustomizer<S, C>;
   addChart(name: string, definition: ChartDefinition<ContextOf<S, C, RecordChartContext>>): TypedCustomizer<S, C>;
   addExternalRelation<const P extends Path<S, C> = never>(
@@ -243,6 +252,7 @@ interface TypedMethods<in out S, in out C extends keyof S> {
       | null,
   ): TypedCustomizer<S, C>;
   allowNestedWrites(...relations: readonly FieldName<S, C>[]): TypedCustomizer<S, C>;
+  trustForeignKey(...relations: readonly FieldName<S, C>[]): TypedCustomizer<S, C>;
   overrideCreate(handler: Handler<S, C, OverrideHandlers['create']>): TypedCustomizer<S, C>;
   overrideUpdate(handler: Handler<S, C, OverrideHandlers['update']>): TypedCustomizer<S, C>;
   overrideDelete(handler: Handler<S, C, OverrideHandlers['delete']>): TypedCustomizer<S, C>;

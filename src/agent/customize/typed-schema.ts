@@ -1,7 +1,7 @@
 // Types derived from generated typings (agent/artifacts/typings.ts): fields, paths through relations, values, and
 // filters that fit the type of the field. Only types. Paths are computed in this file, so the generated text has one
 // line for each column. `depth` limits the relations in a path.
-import type { PlainBranch } from '../../core/filter.ts';
+import type { PlainBranch, PlainComparison } from '../../core/filter.ts';
 import type { OperatorRows } from '../model/operators.ts';
 import type { OperandKind } from '../model/types.ts';
 import type { PrimitiveType } from '../sources/column-types.ts';
@@ -216,7 +216,7 @@ type QuantifiedOf<S, C extends keyof S, R = Related<S, C>, T = RelatedTwice<S, C
   | { [P in keyof T & string]: Quantify<S, P, TargetOf<P, T[P]>> }[keyof T & string];
 
 /** A condition, a condition on related records, or conditions joined by `And`, `Or` or `Not`. */
-export type FilterOf<S, C extends keyof S> = LeafOf<S, C> | QuantifiedOf<S, C> | BranchOf<S, C>;
+export type FilterOf<S, C extends keyof S> = LeafOf<S, C> | QuantifiedOf<S, C> | BranchOf<S, C> | PlainComparison;
 
 export interface SortOf<S, C extends keyof S> {
   readonly field: Path<S, C>;

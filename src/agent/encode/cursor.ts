@@ -1,14 +1,20 @@
 // A cursor is a position after one row: its values of the order, and a mark of the query. The next page is selected by
-// a condition, not by counting rows, so concurrent inserts and deletes neither skip nor repeat rows. A cursor needs no
+// a condition (sources/after.ts), not by counting rows, so concurrent inserts and deletes neither skip nor repeat rows. A cursor needs no
 // encryption, because it exists only if the caller sees all its values. It needs no signature, because its values are
 // validated again.
 import { fail } from '../../core/errors.ts';
-import { isBranch, isQuantified, type Operator, type PlainFilter, readQuantified } from '../../core/filter.ts';
+import {
+  isBranch,
+  isComparison,
+  isQuantified,
+  type PlainFilter,
+  readComparison,
+  readQuantified,
+} from '../../core/filter.ts';
 import { fingerprintOf } from '../../core/secret.ts';
 import type { Conditions } from '../lower/filter.ts';
-import { always, and, never, not, or } from '../lower/simplify.ts';
 import type { Collection, Moment } from '../model/types.ts';
-import type { Filter, Order, Path, Slot } from '../plan/types.ts';
+import type { Order, Path, Slot } from '../plan/types.ts';
 import { checkValue } from '../resolve/values.ts';
 import type { Row } from '../sources/statement.ts';
 
@@ -34,6 +40,7 @@ export function fingerprint(
 /** Independent of the order of properties in the request. */
 function canonical(filter: PlainFilter): unknown {
   if (isBranch(filter)) return [filter.aggregator, filter.conditions.map(canonical)];
+  if (isComparison(filter)) return [readComparison(filter), filter.operator];
   if (!isQuantified(filter)) return [filter.field, filter.operator, filter.value ?? null];
   const { quantifier, path, where } = readQuantified(filter);
   return [quantifier, path, where ? canonical(where) : null];
@@ -104,44 +111,4 @@ function checkCursorValue(path: Path, value: unknown, moment: Moment): unknown {
   const { type } = path.field;
   if (typeof type === 'string' && extendedForms[type]?.test(String(value))) return value;
   return checkValue('value', value, { column: path.field, label: 'cursor', moment, acceptsDays: false });
-}
-
-/** Selects the records after one with these values. Nulls are first in ascending order, last in descending order. */
-export function afterCursor(order: readonly Order[], values: readonly unknown[]): Filter {
-  let after: Filter = never;
-  for (let index = order.length - 1; index >= 0; index--)
-    after = or(isAfter(order[index]!, values[index]), and(isSame(order[index]!.path, values[index]), after));
-  return order.length > 1 ? and(lowerBound(order[0], values[0]), after) : after;
-}
-
-function isSame(path: Path, value: unknown): Filter {
-  return value === null ? missing(path) : test(path, 'Equal', value);
-}
-
-function isAfter({ path, ascending }: Order, value: unknown): Filter {
-  if (value === null) return ascending ? not(missing(path)) : never;
-  if (ascending) return test(path, 'GreaterThan', value);
-  return or(test(path, 'LessThan', value), missing(path));
-}
-
-/** Repeats what the condition implies, so a database that does not infer it can still start within an index. */
-function lowerBound(first: Order | undefined, value: unknown): Filter {
-  if (!first || value === null) return always;
-  const { path, ascending } = first;
-  const is = ascending ? 'GreaterThanOrEqual' : 'LessThanOrEqual';
-  if (path.field.operators.get(is)?.evaluatedBy !== 'native' || !(ascending || hasValue(path))) return always;
-  return test(path, is, value);
-}
-
-function missing(path: Path): Filter {
-  return hasValue(path) ? never : test(path, 'Missing', null);
-}
-
-/** Whether the path has a value on every row. */
-function hasValue({ via, field }: Path): boolean {
-  return via.length === 0 && !field.nullable;
-}
-
-function test(path: Path, is: Operator, value: unknown): Filter {
-  return { op: 'test', path, is, value };
 }

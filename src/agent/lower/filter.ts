@@ -39,9 +39,9 @@ export interface Lowering {
 /** The result always includes the caller's row scope. Throws UNKNOWN_SEGMENT. */
 export function lowerConditions(scope: ScopeOf, conditions: Conditions, lowering: Lowering): MaybePromise<Filter> {
   const { filter, search, searchExtended = false, segment } = conditions;
-  const { view, moment } = lowering;
+  const { view } = lowering;
   const scoped = scope(view.collection);
-  const filtered = filter ? lower(resolveUnambiguous(view, filter, moment), lowering) : always;
+  const filtered = filter ? lowerFilter(filter, lowering) : always;
   if (segment === undefined && !search) return whenDone(filtered, (where) => and(scoped, where));
   return whenAll(
     [
@@ -52,6 +52,11 @@ export function lowerConditions(scope: ScopeOf, conditions: Conditions, lowering
     ],
     (parts) => and(...parts),
   );
+}
+
+/** Lowers a filter of a request. */
+export function lowerFilter(filter: PlainFilter, lowering: Lowering): MaybePromise<Filter> {
+  return lower(resolveUnambiguous(lowering.view, filter, lowering.moment), lowering);
 }
 
 function lowerSegment(name: string, lowering: Lowering): MaybePromise<Filter> {

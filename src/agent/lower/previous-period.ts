@@ -3,7 +3,14 @@
 // A period up to now is compared with the same part of the previous one: this month until the 10th at noon with last
 // month until the 10th at noon, not with all of last month.
 import { DateTime } from 'luxon';
-import { joinPaths, mapLeaves, type PlainBranch, type PlainFilter, type PlainLeaf } from '../../core/filter.ts';
+import {
+  isComparison,
+  joinPaths,
+  mapLeaves,
+  type PlainBranch,
+  type PlainFilter,
+  type PlainLeaf,
+} from '../../core/filter.ts';
 
 /** The time and the timezone that relative periods refer to. */
 export interface PeriodOptions {
@@ -25,6 +32,7 @@ export interface PeriodOptions {
 export function previousPeriod(filter: PlainFilter, options: PeriodOptions): PlainFilter | undefined {
   let isShifted = false;
   const before = mapLeaves(filter, (leaf, path) => {
+    if (isComparison(leaf)) return leaf;
     const shifted = shift(leaf, { ...options, isDay: (field) => options.isDay(joinPaths(path, field)) });
     isShifted ||= shifted !== undefined;
     return shifted ?? leaf;

@@ -6,6 +6,7 @@ import type { DescribedColumn } from '../sources/described.ts';
 import { type AddedField, type CollectionCustomizations, failMisuse, failUnknownName } from './customizations.ts';
 import { buildExternal } from './external.ts';
 import { buildColumn, buildImported, type ColumnCustomizations, describeColumn } from './fields.ts';
+import { meaningOf } from './meaning.ts';
 import type { Column, Dependency, Field, Relation } from './types.ts';
 
 /** A collection during the build of its fields. */
@@ -105,9 +106,9 @@ export function addFields(builds: readonly CollectionBuild[], buildOf: (relation
         `The field '${name}' of '${home.name}' cannot be written: its source field is read-only, in another data source, or in the first of several records`,
         at,
       );
-    const { name: published } = home.customizationsFor(describeColumn(name, field.type));
+    const customized = home.customizationsFor(describeColumn(name, field.type));
     const isReadOnly = definition?.readonly ?? isFixed;
-    return buildImported(published, { via, field }, via.length > 0 || field.nullable, isReadOnly);
+    return buildImported(customized, { via, field }, via.length > 0 || field.nullable, isReadOnly);
   };
 
   const addExternal = (
@@ -116,8 +117,9 @@ export function addFields(builds: readonly CollectionBuild[], buildOf: (relation
   ): Field => {
     const types = new Map(Object.entries(definition.schema).map(([field, type]) => [field, typeOfRecord(type, at)]));
     const needs = [...new Set([...home.key, ...(definition.dependencies ?? [])])].map((text) => follow(home, text, at));
-    const { name: published } = home.customizationsFor(describeColumn(name, 'Json'));
-    return buildExternal({ collectionName: home.name, name, published, definition, types, dependencies: needs, at });
+    const { name: published, meaning } = home.customizationsFor(describeColumn(name, 'Json'));
+    const parts = { collectionName: home.name, name, published, definition, types, dependencies: needs, at };
+    return Object.freeze({ ...buildExternal(parts), ...meaningOf(meaning, undefined) });
   };
 
   const createField = (home: CollectionBuild, added: AddedField): Field => {

@@ -22,6 +22,7 @@ import { buildDeclaredRelation } from './declared.ts';
 import { FieldMap } from './field-map.ts';
 import { buildColumns, type ColumnCustomizations, keyOf } from './fields.ts';
 import { flattenFields } from './flatten.ts';
+import { meaningOf } from './meaning.ts';
 import { findInMemoryOperators, type OperatorPatches, operatorsFor, resolveOperators } from './operators.ts';
 import { buildRelations, findReference, type Reference } from './relations.ts';
 import { checkSorts } from './sorts.ts';
@@ -51,8 +52,9 @@ interface CollectionDraft extends CollectionBuild {
 /** CONFIGURATION, with the user's file and line, for customizations that do not fit the schema. */
 export function buildModel(chosen: readonly ChosenTable[], recorded: RecordedCustomizations, observe: Observe): Model {
   const drafts = createDrafts(chosen, recorded);
-  linkRelations(drafts);
-  linkIncoming(drafts);
+  const tables = findTables(drafts);
+  linkRelations(drafts, tables);
+  linkIncoming(drafts, tables);
   declareRelations(drafts, (message) => observe({ type: 'warning', message }));
   flattenDeclared(drafts);
   addDeclaredFields(drafts);
@@ -104,22 +106,27 @@ function createDraft(
   const published = new FieldMap();
   const incoming: Incoming[] = [];
   const key = keyOf(table);
-  const { segments, search, countable, hooks, overrides } = customizations;
+  const { segments, metrics, search, countable, displayField, hooks, overrides } = customizations;
   const collection: Collection = Object.freeze({
     name,
     source,
     table: table.name,
     kind: table.kind,
+    ...meaningOf(customizations.meaning?.meaning, table.comment),
     ...readOnlyFor(source, table),
     key: publishedColumns(key) ? pick(key) : Object.freeze([]),
     uniqueKeys: Object.freeze([table.primaryKey, ...table.uniqueKeys].filter(publishedColumns).map(pick)),
+    indexes: table.indexes?.map(({ columns, sorted }) => ({ columns: pick(columns), sorted })),
     fields: published,
     internalFields,
     isPublished,
     referencedBy: incoming,
     triggers: table.triggers ?? [],
     // Collected by position and type, so each hook matches the context of its event.
-    rules: Object.freeze({ segments, search, countable, hooks: hooks as unknown as Hooks, overrides }),
+    rules: Object.freeze({
+      ...{ segments, metrics, search, countable, displayField, overrides },
+      hooks: hooks as unknown as Hooks,
+    }),
   });
   const keyNames = collection.key.map(({ column }) => column);
   return {
@@ -150,8 +157,10 @@ function columnCustomizations(
   const binary = customizations.binaryModes.get(name);
   const writing = customizations.writings.get(name);
   const validations = customizations.validations.get(name);
+  const described = customizations.fieldMeanings.get(name);
   return {
     name: publishedNameOf(customizations, name),
+    ...(described && { meaning: described.meaning }),
     nullable: customizations.nullable.has(name),
     filledByDatabase: customizations.filledByDatabase.has(name),
     ...(order !== undefined && { order }),
@@ -191,17 +200,24 @@ function toPatches(
   return { replacements: found, emulatesOthers: rest !== undefined };
 }
 
-/** Foreign keys stay within their source. */
-function linkRelations(drafts: readonly CollectionDraft[]): void {
+/** The collection of each table. */
+type Tables = ReadonlyMap<Source, ReadonlyMap<string, Collection>>;
+
+function findTables(drafts: readonly CollectionDraft[]): Tables {
   const bySource = new Map<Source, Map<string, Collection>>();
   for (const { table, collection } of drafts) {
     const tables = bySource.get(collection.source) ?? new Map<string, Collection>();
     bySource.set(collection.source, tables.set(table.name, collection));
   }
+  return bySource;
+}
+
+/** Foreign keys stay within their source. */
+function linkRelations(drafts: readonly CollectionDraft[], tables: Tables): void {
   const references: Reference[] = [];
   for (const { table, collection } of drafts)
     for (const foreignKey of table.foreignKeys) {
-      const found = findReference(collection, bySource.get(collection.source)?.get(foreignKey.table), foreignKey);
+      const found = findReference(collection, tables.get(collection.source)?.get(foreignKey.table), foreignKey);
       if (found) references.push(found);
     }
   const { relations, better } = buildRelations(references);
@@ -211,16 +227,14 @@ function linkRelations(drafts: readonly CollectionDraft[]): void {
 }
 
 /** Foreign keys without a delete or update action change no records, so they are skipped. */
-function linkIncoming(drafts: readonly CollectionDraft[]): void {
+function linkIncoming(drafts: readonly CollectionDraft[], tables: Tables): void {
   for (const { table, collection, incoming } of drafts)
     for (const reference of table.referencedBy ?? []) {
       if (reference.onDelete === 'none' && reference.onUpdate === 'none') continue;
-      const referencing = drafts.find(
-        (draft) => draft.collection.source === collection.source && draft.table.name === reference.table,
-      );
+      const referencing = reference.table === null ? undefined : tables.get(collection.source)?.get(reference.table);
       incoming.push(
         Object.freeze({
-          from: referencing ? toReferencingCollection(referencing.collection, collection, reference) : null,
+          from: referencing ? toReferencingCollection(referencing, collection, reference) : null,
           reference,
         }),
       );
@@ -283,11 +297,15 @@ function addForeignKey(draft: CollectionDraft, relation: Relation, better: strin
   // Code may rename or remove it by either name.
   moveKey(customizations.renames, better, name);
   moveKey(customizations.removed, better, name);
+  moveKey(customizations.trustedKeys, better, name);
+  moveKey(customizations.fieldMeanings, better, name);
   const isRenamed = customizations.renames.has(name);
   const published = {
     ...relation,
+    ...meaningOf(customizations.fieldMeanings.get(name)?.meaning, undefined),
     name: isRenamed ? publishedNameOf(customizations, name) : better,
     ...(!isRenamed && { formerly: name }),
+    ...(customizations.trustedKeys.has(name) && { isComplete: true as const }),
   };
   const added = Object.freeze(published);
   internalFields.set(name, added);
@@ -307,9 +325,16 @@ function addRelation(
   relation: Omit<Relation, 'name'>,
 ): void {
   const isWritten = customizations.nestedWrites.has(name);
+  const isComplete = customizations.trustedKeys.has(name);
   internalFields.set(
     name,
-    Object.freeze({ ...relation, name: publishedNameOf(customizations, name), ...(isWritten && { isWritten }) }),
+    Object.freeze({
+      ...relation,
+      ...meaningOf(customizations.fieldMeanings.get(name)?.meaning, undefined),
+      name: publishedNameOf(customizations, name),
+      ...(isWritten && { isWritten }),
+      ...(isComplete && { isComplete }),
+    }),
   );
 }
 

@@ -1,6 +1,7 @@
 // The tables that become collections: those of the sources that the options of `addDataSource` select.
+import { fail } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
-import type { Customizations } from '../customize/definitions.ts';
+import type { Customizations, RecordedCustomizations } from '../customize/definitions.ts';
 import type { Described, DescribedTable } from '../sources/described.ts';
 import type { Source } from '../sources/source.ts';
 import { checkName, failUnknownName } from './customizations.ts';
@@ -15,13 +16,23 @@ export interface ChosenTable {
   readonly at?: string;
 }
 
+interface ReadTables {
+  readonly tables: readonly ChosenTable[];
+  /** The version of the tables, for sources that have one. */
+  readonly versions: ReadonlyMap<Source, string>;
+}
+
 /** Reads the schemas of the sources: the selected tables, with the names of their collections. */
 export async function chooseTables(
   sources: readonly Source[],
   observe: Observe,
   tables: Customizations['tables'] = new Map(),
-): Promise<readonly ChosenTable[]> {
-  return selectTables(await describeSources(sources, observe), tables);
+): Promise<ReadTables> {
+  const described = await describeSources(sources, observe);
+  const versions = described.flatMap(([source, { version }]) =>
+    version === undefined ? [] : [[source, version] as const],
+  );
+  return { tables: selectTables(described, tables), versions: new Map(versions) };
 }
 
 /** Reads the current schemas without logging. The served model does not change. */
@@ -82,4 +93,27 @@ function selectTables(
       .filter(({ name }) => (!include || include.includes(name)) && !exclude.includes(name))
       .map((table) => ({ source, table, name: renames.get(table.name) ?? table.name, at: selection.at }));
   });
+}
+
+interface Reserved {
+  readonly reservedNames?: ReadonlySet<string>;
+  /** A setting names the database, not the user's code. Only the error message changes. */
+  readonly isOfSettings?: boolean;
+}
+
+/** CONFIGURATION for a collection that callers could not reach because the HTTP API uses its name in URLs. */
+export function checkReserved(
+  tables: readonly ChosenTable[],
+  { removed }: RecordedCustomizations,
+  { reservedNames: reserved = new Set(), isOfSettings }: Reserved,
+): void {
+  for (const { name, table, at } of tables) {
+    if (!reserved.has(name) || removed.some(({ collection }) => collection === name)) continue;
+    const why = `A collection cannot have the name '${name}': URLs of the HTTP API start with it.`;
+    const rename = `addDataSource(factory, { rename: { '${table.name}': '...' } })`;
+    const advice = isOfSettings
+      ? `Leave it out with agent.removeCollection('${name}') in portico.config.mjs, export default (agent) => { ... }; to serve it, create a view with another name in the database, or add the database in code: ${rename}.`
+      : `Rename it: ${rename}.${at ? ` (${at})` : ''}`;
+    fail('CONFIGURATION', { problem: `${why} ${advice}` });
+  }
 }

@@ -3,12 +3,12 @@
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
 import { suggestNames } from '../../core/suggestions.ts';
-import type { BinaryMode, Customization, RecordedCall } from '../customize/definitions.ts';
+import type { BinaryMode, Customization, FieldMeaning, Meaning, RecordedCall } from '../customize/definitions.ts';
 import type { Hook, HookPosition, HookType, Override, OverrideVerb } from '../customize/hooks.ts';
 import type { ColumnCustomizations } from './fields.ts';
-import type { Column, Field, FieldWriting, Replacement, Rules, Segment } from './types.ts';
+import type { Column, Field, FieldWriting, Metric, Replacement, Rules, Segment } from './types.ts';
 
-type CustomizationOf<K extends Customization['kind']> = Customization & { readonly kind: K };
+type CustomizationOf<K extends Customization['kind']> = Extract<Customization, { readonly kind: K }>;
 export type AddedField = (
   | CustomizationOf<'addField'>
   | CustomizationOf<'importField'>
@@ -30,6 +30,8 @@ export interface CollectionCustomizations {
   /** From the original name to the published one. */
   readonly renames: Map<string, { readonly to: string; readonly at: string }>;
   readonly removed: Map<string, string>;
+  meaning: { readonly meaning: Meaning; readonly at: string } | undefined;
+  readonly fieldMeanings: Map<string, { readonly meaning: FieldMeaning; readonly at: string }>;
   readonly added: Map<string, AddedField>;
   readonly relations: DeclaredRelation[];
   readonly operators: Map<string, OperatorCustomizations>;
@@ -39,14 +41,18 @@ export interface CollectionCustomizations {
   readonly flattened: FlattenedField[];
   readonly binaryModes: Map<string, { readonly mode: BinaryMode; readonly at: string }>;
   readonly segments: Map<string, Segment>;
+  readonly metrics: Map<string, Metric>;
   search: Rules['search'];
   countable: boolean;
+  displayField: Rules['displayField'];
   readonly hooks: { readonly [P in HookPosition]: { readonly [T in HookType]: Hook<never>[] } };
   readonly validations: Map<string, Validation[]>;
   readonly writings: Map<string, FieldWriting>;
   readonly overrides: { [V in OverrideVerb]?: Override<V> };
   /** Relations with nested writes for assistants, and the call sites. */
   readonly nestedWrites: Map<string, string>;
+  /** Relations whose keys all have their target, as code says, and the call sites. */
+  readonly trustedKeys: Map<string, string>;
 }
 
 export interface Validation {
@@ -59,6 +65,8 @@ export function createCollectionCustomizations(): CollectionCustomizations {
   return {
     renames: new Map(),
     removed: new Map(),
+    meaning: undefined,
+    fieldMeanings: new Map(),
     added: new Map(),
     relations: [],
     operators: new Map(),
@@ -68,13 +76,16 @@ export function createCollectionCustomizations(): CollectionCustomizations {
     flattened: [],
     binaryModes: new Map(),
     segments: new Map(),
+    metrics: new Map(),
     search: 'columns',
     countable: true,
+    displayField: undefined,
     hooks: { Before: noHooks(), After: noHooks() },
     validations: new Map(),
     writings: new Map(),
     overrides: {},
     nestedWrites: new Map(),
+    trustedKeys: new Map(),
   };
 }
 
@@ -122,6 +133,12 @@ function addCustomization(
       customizations.removed.set(renamed, at);
       return;
     }
+    case 'meaning':
+    case 'fieldMeaning':
+    case 'displayField':
+    case 'metric':
+      addMeaning(customizations, what, at, requireFirst);
+      return;
     case 'addField':
     case 'importField':
     case 'external':
@@ -203,10 +220,35 @@ function addCustomization(
     case 'nestedWrites':
       customizations.nestedWrites.set(what.name, at);
       return;
+    case 'trustedKey':
+      customizations.trustedKeys.set(what.name, at);
+      return;
     case 'override':
       requireFirst(customizations.overrides[what.verb], `override of ${what.verb}`);
       Object.assign(customizations.overrides, { [what.verb]: Object.freeze({ handler: what.handler, at }) });
       return;
+  }
+}
+
+function addMeaning(
+  customizations: CollectionCustomizations,
+  what: CustomizationOf<'meaning' | 'fieldMeaning' | 'displayField' | 'metric'>,
+  at: string,
+  requireFirst: (known: { readonly at: string } | undefined, description: string) => void,
+): void {
+  if (what.kind === 'meaning') {
+    requireFirst(customizations.meaning, 'meaning');
+    customizations.meaning = { meaning: what.meaning, at };
+  } else if (what.kind === 'displayField') {
+    requireFirst(customizations.displayField, 'display field');
+    customizations.displayField = { name: what.name, at };
+  } else if (what.kind === 'metric') {
+    checkName(what.name, at);
+    requireFirst(customizations.metrics.get(what.name), `metric '${what.name}'`);
+    customizations.metrics.set(what.name, Object.freeze({ definition: what.definition, at }));
+  } else {
+    requireFirst(customizations.fieldMeanings.get(what.name), `meaning of '${what.name}'`);
+    customizations.fieldMeanings.set(what.name, { meaning: what.meaning, at });
   }
 }
 
@@ -242,6 +284,8 @@ export function checkCustomizations(
     if (field.kind === 'column' && field.isKey)
       failMisuse(`The field '${name}' is part of the key of '${collection}' and cannot be removed`, at);
   }
+  for (const [name, { meaning, at }] of customizations.fieldMeanings)
+    checkMeaning(collection, requireField(name, at), name, meaning, at);
   for (const [name, { replacements: answers, emulatedAt: rest }] of customizations.operators)
     for (const at of [...[...answers.values()].map((answer) => answer.at), ...(rest ? [rest] : [])])
       requireColumn(name, at);
@@ -251,6 +295,15 @@ export function checkCustomizations(
       failMisuse(`The sorting of '${name}' of '${collection}' is circular`, at);
   }
   for (const [name, at] of [...customizations.nullable, ...customizations.filledByDatabase]) requireColumn(name, at);
+  const { displayField } = customizations;
+  if (displayField) {
+    const field = requireField(displayField.name, displayField.at);
+    if (field.kind !== 'column')
+      failMisuse(
+        `'${displayField.name}' of '${collection}' is a relation and cannot be the display field`,
+        displayField.at,
+      );
+  }
   for (const [name, { at }] of customizations.binaryModes) {
     const { type } = requireColumn(name, at);
     const primitive = typeof type === 'string' ? type : type[0];
@@ -266,11 +319,34 @@ export function checkCustomizations(
         at,
       );
   }
+  for (const [name, at] of customizations.trustedKeys) {
+    const field = requireField(name, at);
+    const isKey = field.kind === 'one' && !field.inverse && !field.only && !field.lowestBy && field.reach === 'join';
+    if (!isKey || field.on.some(({ from }) => from.nullable))
+      failMisuse(
+        `'${name}' of '${collection}' cannot be trusted: it must be a to-one relation by a foreign key of the same database that is never null`,
+        at,
+      );
+  }
   for (const [name, { at }] of customizations.writings) requireColumn(name, at);
   for (const [name, validations] of customizations.validations)
     for (const { at } of validations)
       if (requireColumn(name, at).readOnly)
         failMisuse(`The field '${name}' of '${collection}' is read-only and cannot have a validation`, at);
+}
+
+function checkMeaning(collection: string, field: Field, name: string, meaning: FieldMeaning, at: string): void {
+  const what = `'${name}' of '${collection}'`;
+  if (field.kind !== 'column') {
+    const other = Object.keys(meaning).find((each) => each !== 'description' && each !== 'synonyms');
+    if (other) failMisuse(`${what} is a relation: it takes description and synonyms, not ${other}`, at);
+    return;
+  }
+  if (meaning.hiddenByDefault && field.isKey)
+    failMisuse(`${what} is part of the key and cannot be hidden by default`, at);
+  const { enumValues } = field;
+  const unknown = enumValues && Object.keys(meaning.values ?? {}).find((value) => !enumValues.includes(value));
+  if (unknown !== undefined) failUnknownName(`${what} has no value '${unknown}'`, unknown, enumValues!, at);
 }
 
 export function failUnknownName(problem: string, name: string, known: Iterable<string>, at: string): never {

@@ -2,6 +2,7 @@
 import type { Access } from '../../core/caller.ts';
 import type { CollectionDescription, CollectionSummary, FieldDescription } from '../requests.ts';
 import type { ColumnShape, ColumnType } from '../sources/column-types.ts';
+import { findDisplayField } from './display.ts';
 import type { Collection, Column, Relation } from './types.ts';
 
 /** The fields that the caller sees. */
@@ -12,7 +13,7 @@ interface VisibleFields {
 
 export function summarizeCollection(
   access: Access,
-  { name, kind, readOnly, rules: { overrides } }: Collection,
+  { name, kind, meaning, readOnly, rules: { overrides } }: Collection,
   visible: VisibleFields,
 ): CollectionSummary {
   const { add, edit, delete: remove } = describePermissions(access, name);
@@ -24,6 +25,7 @@ export function summarizeCollection(
   return {
     name,
     kind,
+    ...meaning,
     fields: visible.columns.length,
     relations: visible.relations.map((relation) => relation.name),
     writable,
@@ -35,14 +37,18 @@ export function describeCollection(
   collection: Collection,
   { columns, relations }: VisibleFields,
 ): CollectionDescription {
+  const displayField = findDisplayField(collection, columns);
   return {
     name: collection.name,
     kind: collection.kind,
+    ...collection.meaning,
     key: collection.key.every((column) => columns.includes(column)) ? collection.key.map((column) => column.name) : [],
+    ...(displayField && { displayField: displayField.name }),
     fields: columns.map((column) => describeColumn(access, collection, column)),
     relations: relations.map(
-      ({ name, formerly, kind, to, on, through, recordsColumn: given, only, isWritten, lowestBy }) => ({
+      ({ name, meaning, formerly, kind, to, on, through, recordsColumn: given, only, isWritten, lowestBy }) => ({
         name,
+        ...meaning,
         ...(formerly !== undefined && { formerly }),
         kind,
         to: to.name,
@@ -62,6 +68,10 @@ export function describeCollection(
       }),
     ),
     segments: [...collection.rules.segments.keys()],
+    metrics: [...collection.rules.metrics].map(([name, { definition }]) => ({
+      name,
+      ...(definition.description !== undefined && { description: definition.description }),
+    })),
     searchable: collection.rules.search !== 'none',
     countable: collection.rules.countable,
     permissions: describePermissions(access, collection.name),
@@ -75,6 +85,7 @@ function canWriteTogether(access: Access, { name }: Collection): boolean {
 function describeColumn(access: Access, collection: Collection, column: Column): FieldDescription {
   return {
     name: column.name,
+    ...column.meaning,
     type: column.shape ? formatShape(column.shape) : formatType(column.type),
     nullable: column.nullable,
     readOnly:

@@ -4,6 +4,7 @@ import type { ExternalRelationDefinition } from '../customize/definitions.ts';
 import type { Hooks } from '../customize/hooks.ts';
 import type { ColumnType } from '../sources/column-types.ts';
 import { createMemorySource, describeTables } from '../sources/memory/source.ts';
+import type { MemoryColumn } from '../sources/memory/tables.ts';
 import { createCollectionCustomizations, failMisuse } from './customizations.ts';
 import { buildColumn, buildColumns, describeColumn } from './fields.ts';
 import type { Collection, Column, Dependency, External, Field, Relation } from './types.ts';
@@ -24,10 +25,13 @@ interface ExternalParts {
 }
 
 export function buildExternal(parts: ExternalParts): Relation {
-  const { collectionName: home, name, published, definition, dependencies: needs, at } = parts;
+  const { collectionName: home, name, published, definition, dependencies: needs, types, at } = parts;
   if (needs.length === 0)
     failMisuse(`'${home}' has no key: list the fields that '${name}' needs in 'dependencies'`, at);
-  const { collection, columns } = buildCollection(parts);
+  const { collection, columns } = buildRecordCollection(
+    `${home}.${name}`,
+    [...types].map(([field, type]) => ({ name: field, type })),
+  );
   const external: External = Object.freeze({
     what: `the relation '${name}' of '${home}'`,
     at,
@@ -53,15 +57,18 @@ export function buildExternal(parts: ExternalParts): Relation {
   });
 }
 
-function buildCollection({ collectionName: home, name, types }: ExternalParts): {
+/** A collection of records that are not in a database. Its columns precede a key that no caller sees. */
+export function buildRecordCollection(
+  label: string,
+  fields: readonly Pick<MemoryColumn, 'name' | 'type' | 'collation' | 'decimals'>[],
+): {
   readonly collection: Collection;
   readonly columns: readonly Column[];
 } {
-  const label = `${home}.${name}`;
   const table = {
     name: label,
     columns: [
-      ...[...types].map(([field, type]) => ({ name: field, type, nullable: true })),
+      ...fields.map((field) => ({ ...field, nullable: true })),
       { name: INDEX_COLUMN, type: 'Number' as const },
     ],
     primaryKey: [INDEX_COLUMN],
@@ -70,7 +77,7 @@ function buildCollection({ collectionName: home, name, types }: ExternalParts): 
   const [described] = describeTables([table]);
   const all = buildColumns(described!, (column) => ({ name: column.name, nullable: column.nullable }));
   const columns = Object.freeze(all.slice(0, -1));
-  const { segments, search, countable, hooks, overrides } = createCollectionCustomizations();
+  const { segments, metrics, search, countable, hooks, overrides } = createCollectionCustomizations();
   const collection: Collection = Object.freeze({
     name: label,
     source: createMemorySource(label, [table]),
@@ -79,13 +86,14 @@ function buildCollection({ collectionName: home, name, types }: ExternalParts): 
     readOnly: 'its records come from code.',
     key: Object.freeze(all.slice(-1)),
     uniqueKeys: Object.freeze([]),
+    indexes: undefined,
     referencedBy: Object.freeze([]),
     triggers: Object.freeze([]),
     fields: new Map<string, Field>(columns.map((column) => [column.name, column])),
     internalFields: new Map<string, Field>(all.map((column) => [column.name, column])),
     isPublished: false,
     isExternal: true,
-    rules: Object.freeze({ segments, search, countable, hooks: hooks as unknown as Hooks, overrides }),
+    rules: Object.freeze({ segments, metrics, search, countable, hooks: hooks as unknown as Hooks, overrides }),
   });
   return { collection, columns };
 }

@@ -1,6 +1,7 @@
-import type { BinaryMode } from '../customize/definitions.ts';
+import type { BinaryMode, FieldMeaning } from '../customize/definitions.ts';
 import type { ColumnType } from '../sources/column-types.ts';
 import type { DescribedColumn, DescribedTable } from '../sources/described.ts';
+import { meaningOf } from './meaning.ts';
 import { type OperatorPatches, resolveOperators } from './operators.ts';
 import type { Column, ComputedFrom, FieldRule, FieldWriting, Route } from './types.ts';
 
@@ -8,6 +9,7 @@ import type { Column, ComputedFrom, FieldRule, FieldWriting, Route } from './typ
 export interface ColumnCustomizations {
   /** The name for callers. */
   readonly name: string;
+  readonly meaning?: FieldMeaning;
   readonly nullable: boolean;
   /** The database fills it when absent. */
   readonly filledByDatabase?: boolean;
@@ -72,6 +74,7 @@ export function buildColumn(
     readOnly: writing ? writing.write === null : described.readOnly,
     required: !nullable && !described.hasDefault && !customizations.filledByDatabase && !described.readOnly,
     isKey,
+    ...meaningOf(customizations.meaning, described.comment),
     ...(described.enumValues && { enumValues: Object.freeze([...described.enumValues]) }),
     ...(described.timezone && { timezone: described.timezone }),
     ...(described.shape && { shape: described.shape }),
@@ -88,8 +91,14 @@ export function buildColumn(
 }
 
 /** An imported field with the properties of the field at the end of its route. Validation of writes runs there. */
-export function buildImported(name: string, route: Route, nullable: boolean, readOnly: boolean): Column {
+export function buildImported(
+  { name, meaning: own }: Pick<ColumnCustomizations, 'name' | 'meaning'>,
+  route: Route,
+  nullable: boolean,
+  readOnly: boolean,
+): Column {
   const {
+    meaning,
     computedFrom: _made,
     route: _route,
     writing: _writing,
@@ -100,6 +109,7 @@ export function buildImported(name: string, route: Route, nullable: boolean, rea
   return Object.freeze({
     ...end,
     name,
+    ...meaningOf(own, meaning),
     nullable,
     readOnly,
     required: false,

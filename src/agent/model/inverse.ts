@@ -11,10 +11,12 @@ export function findInverse(relation: Relation, home: string): Relation | undefi
 
 /** The to-one relation of a collection over these columns. It must reach every record with such a key. */
 export function findForeignKeyRelation(collection: Collection, on: readonly KeyPair[]): Relation | undefined {
-  const columns = JSON.stringify(toNamePairs(on));
-  return relationsOf(collection).find(
-    (field) => !field.inverse && !field.through && !field.lowestBy && columnsKey(field) === columns,
-  );
+  return relationsOf(collection).find((field) => !field.inverse && !field.lowestBy && isOver(field, on));
+}
+
+/** Whether a relation without through collection is over these columns. */
+export function isOver(relation: Relation, on: readonly KeyPair[]): boolean {
+  return !relation.through && columnsKey(relation) === JSON.stringify(toNamePairs(on));
 }
 
 function relationsOf({ fields }: Collection): Relation[] {

@@ -265,15 +265,31 @@ export interface OperatorPatches {
   readonly emulatesOthers: boolean;
 }
 
-/**
- * The answers of a column, in the order of core/filter.ts. A rewrite is used only after all operators it needs have an
- * answer, so there are no cycles. The search ends after a round without changes.
- */
+type Supported = ReadonlyMap<Operator, OperatorSupport>;
+
+/** By the operators of the source and the type. Thousands of columns share a few of them. */
+const resolved = new WeakMap<ReadonlySet<Operator>, Map<string, Supported>>();
+
+/** The answers of a column, in the order of core/filter.ts. Columns without patches share them. */
 export function resolveOperators(
   type: ColumnType,
   native: ReadonlySet<Operator>,
   patches?: OperatorPatches,
-): ReadonlyMap<Operator, OperatorSupport> {
+): Supported {
+  if (patches) return findSupport(type, native, patches);
+  const byType = resolved.get(native) ?? new Map<string, Supported>();
+  resolved.set(native, byType);
+  const key = JSON.stringify(type);
+  const known = byType.get(key) ?? findSupport(type, native);
+  byType.set(key, known);
+  return known;
+}
+
+/**
+ * A rewrite is used only after all operators it needs have an answer, so there are no cycles. The search ends after a
+ * round without changes.
+ */
+function findSupport(type: ColumnType, native: ReadonlySet<Operator>, patches?: OperatorPatches): Supported {
   const found = new Map<Operator, OperatorSupport>();
   const addSupport = (operator: Operator, by: OperatorSupport['evaluatedBy']) =>
     found.set(operator, Object.freeze({ takes: operandFor(operatorTable[operator], by), evaluatedBy: by }));

@@ -55,11 +55,8 @@ export function findBetterNames(
     from: reference.other.name,
     to: inverseOf(reference, better.get(reference.owner)?.get(reference.one.name)),
   }));
-  assignNames(
-    others,
-    (home, name) => taken(home, name) || [...(better.get(home)?.values() ?? [])].includes(name),
-    better,
-  );
+  const given = new Map([...better].map(([home, names]) => [home, new Set(names.values())]));
+  assignNames(others, (home, name) => taken(home, name) || given.get(home)?.has(name) === true, better);
   return better;
 }
 
@@ -75,9 +72,14 @@ function assignNames(
   taken: (home: Collection, name: string) => boolean,
   better: Map<Collection, Map<string, string>>,
 ): void {
+  const counts = new Map<Collection, Map<string, number>>();
+  for (const { home, to } of choices) {
+    if (to === undefined) continue;
+    const names = counts.get(home) ?? new Map<string, number>();
+    counts.set(home, names.set(to, (names.get(to) ?? 0) + 1));
+  }
   for (const { home, from, to } of choices) {
-    if (to === undefined || taken(home, to)) continue;
-    if (choices.filter((choice) => choice.home === home && choice.to === to).length > 1) continue;
+    if (to === undefined || taken(home, to) || counts.get(home)!.get(to)! > 1) continue;
     const names = better.get(home) ?? new Map<string, string>();
     better.set(home, names.set(from, to));
   }

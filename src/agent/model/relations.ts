@@ -10,6 +10,8 @@ export interface Reference {
   readonly owner: Collection;
   readonly target: Collection;
   readonly on: readonly KeyPair[];
+  /** No record can be without its target. */
+  readonly isComplete: boolean;
 }
 
 interface RelationDraft {
@@ -19,9 +21,12 @@ interface RelationDraft {
   readonly make: (name: string) => Relation;
 }
 
+/** By collection and original name. */
+type Named = Map<Collection, Map<string, Relation>>;
+
 interface BuiltRelations {
   /** Ordered by their original names. */
-  readonly relations: Map<Collection, Relation[]>;
+  readonly relations: ReadonlyMap<Collection, readonly Relation[]>;
   /** Better names for callers, for some of them. */
   readonly better: Map<Collection, Map<string, string>>;
 }
@@ -33,6 +38,7 @@ export function findReference(
   foreignKey: DescribedForeignKey,
 ): Reference | undefined {
   if (!target) return undefined;
+  const { isValidated } = foreignKey;
   const on: KeyPair[] = [];
   for (const [index, name] of foreignKey.columns.entries()) {
     const from = owner.internalFields.get(name);
@@ -44,7 +50,12 @@ export function findReference(
     target,
     on.map((pair) => pair.to.name),
   )
-    ? { owner, target, on: Object.freeze(on) }
+    ? {
+        owner,
+        target,
+        on: Object.freeze(on),
+        isComplete: isValidated === true && on.every(({ from }) => !from.nullable),
+      }
     : undefined;
 }
 
@@ -53,29 +64,27 @@ export function findReference(
  * are named last, so they do not affect other names.
  */
 export function buildRelations(references: readonly Reference[]): BuiltRelations {
-  const built = new Map<Collection, Relation[]>();
+  const built: Named = new Map();
   const sides = references.map((reference) => [createToOne(reference), createInverse(reference)] as const);
   const names = nameRelations(sides.flat(), built);
   nameRelations(
     findJunctions(references).flatMap(([one, other]) => [createManyToMany(one, other), createManyToMany(other, one)]),
     built,
   );
-  for (const relations of built.values()) relations.sort((a, b) => (a.name < b.name ? -1 : 1));
   const named = references.map((reference, at): NamedReference => {
     const side = (wanted: RelationDraft) => ({ name: names.get(wanted)!, isLong: names.get(wanted) !== wanted.short });
     const column = reference.on.length === 1 ? reference.on[0]!.from.column : undefined;
     return { ...reference, column, one: side(sides[at]![0]), other: side(sides[at]![1]) };
   });
-  const taken = (home: Collection, name: string) =>
-    home.internalFields.has(name) || built.get(home)!.some((relation) => relation.name === name);
-  return { relations: built, better: findBetterNames(named, taken) };
+  const taken = (home: Collection, name: string) => home.internalFields.has(name) || built.get(home)!.has(name);
+  const sorted = [...built].map(
+    ([home, relations]) => [home, [...relations.values()].sort((a, b) => (a.name < b.name ? -1 : 1))] as const,
+  );
+  return { relations: new Map(sorted), better: findBetterNames(named, taken) };
 }
 
 /** Assigns the name of each relation. */
-function nameRelations(
-  drafts: readonly RelationDraft[],
-  built: Map<Collection, Relation[]>,
-): Map<RelationDraft, string> {
+function nameRelations(drafts: readonly RelationDraft[], built: Named): Map<RelationDraft, string> {
   const names = new Map<RelationDraft, string>();
   const claims = new Map<Collection, Map<string, number>>();
   for (const { home, short } of drafts) {
@@ -84,13 +93,11 @@ function nameRelations(
   }
   for (const each of drafts) {
     const { home, short, long, make } = each;
-    const relations = built.get(home) ?? [];
-    const taken = (name: string) =>
-      home.internalFields.has(name) || relations.some((relation) => relation.name === name);
+    const relations = built.get(home) ?? new Map<string, Relation>();
+    const taken = (name: string) => home.internalFields.has(name) || relations.has(name);
     let name = claims.get(home)!.get(short) === 1 && !taken(short) ? short : long;
     for (let count = 2; taken(name); count++) name = `${long}_${count}`;
-    relations.push(make(name));
-    built.set(home, relations);
+    built.set(home, relations.set(name, make(name)));
     names.set(each, name);
   }
   return names;
@@ -147,14 +154,18 @@ function createManyToMany(origin: Reference, foreign: Reference): RelationDraft 
   };
 }
 
-function createToOne({ owner, target, on }: Reference): RelationDraft {
+function createToOne({ owner, target, on, isComplete }: Reference): RelationDraft {
   const columns = on.map((pair) => pair.from.name);
   const stem = columns.length === 1 ? columns[0]!.replace(/(?<=.)(?:_id|Id|_ID)$/, '') : columns[0]!;
   return {
     home: owner,
     short: relationName(columns.length === 1 && stem !== columns[0] ? stem : target.name),
     long: relationName(`${target.name}_through_${columns.join('_')}`),
-    make: (name) => Object.freeze({ kind: 'one', name, to: target, on, inverse: false, reach: 'join', enforced: true }),
+    make: (name) =>
+      Object.freeze({
+        ...{ kind: 'one', name, to: target, on, inverse: false, reach: 'join', enforced: true },
+        ...(isComplete && { isComplete }),
+      }),
   };
 }
 

@@ -5,6 +5,9 @@ import type {
   BinaryMode,
   ComputedDefinition,
   ExternalLister,
+  FieldMeaning,
+  Meaning,
+  MetricDefinition,
   OperatorReplacer,
   SearchReplacer,
   SegmentDefinition,
@@ -26,11 +29,14 @@ export interface Collection {
   readonly source: Source;
   readonly table: string;
   readonly kind: 'table' | 'view';
+  readonly meaning?: Meaning;
   /** The reason why no caller can write records. Code may still write them (`rules.overrides`). */
   readonly readOnly?: string;
   /** The primary key. Without one, the shortest unique key whose columns are not nullable; otherwise empty. */
   readonly key: readonly Column[];
   readonly uniqueKeys: readonly (readonly Column[])[];
+  /** The indexes of the database, with those of the keys. Undefined if the source cannot tell. */
+  readonly indexes: readonly Index[] | undefined;
   /** The fields of callers, by published name: columns in table order, then added fields, then relations. */
   readonly fields: ReadonlyMap<string, Field>;
   /** The fields of customization code, by original name, including removed fields. */
@@ -46,17 +52,32 @@ export interface Collection {
   readonly rules: Rules;
 }
 
+interface Index {
+  readonly columns: readonly Column[];
+  /** False if it finds equal values only, without order. */
+  readonly sorted: boolean;
+}
+
 /** Customizations of a whole collection. */
 export interface Rules {
   readonly segments: ReadonlyMap<string, Segment>;
+  readonly metrics: ReadonlyMap<string, Metric>;
   readonly search: 'columns' | 'none' | SearchRule;
   readonly countable: boolean;
+  /** The field that code chose as the name of a record, by its original name. */
+  readonly displayField?: { readonly name: string; readonly at: string } | undefined;
   readonly hooks: Hooks;
   readonly overrides: Overrides;
 }
 
 export interface Segment {
   readonly definition: SegmentDefinition;
+  readonly at: string;
+}
+
+/** A figure that code defines. Like a segment, it may use hidden fields; row scopes apply. */
+export interface Metric {
+  readonly definition: MetricDefinition;
   readonly at: string;
 }
 
@@ -94,6 +115,7 @@ export interface Column {
   readonly readOnly: boolean;
   readonly required: boolean;
   readonly isKey: boolean;
+  readonly meaning?: FieldMeaning;
   readonly enumValues?: readonly string[];
   /** For a timestamp without a zone: the timezone of its values. */
   readonly timezone?: string;
@@ -236,6 +258,7 @@ export interface KeyPair {
 export interface Relation {
   readonly kind: 'one' | 'many';
   readonly name: string;
+  readonly meaning?: Meaning;
   readonly to: Collection;
   /** One pair for each column of the key. */
   readonly on: readonly KeyPair[];
@@ -255,6 +278,8 @@ export interface Relation {
   readonly formerly?: string;
   /** For records from code: the column with all of them; `on` is empty. */
   readonly recordsColumn?: Column;
+  /** Every record has its related record: the key is never null, and none is without its target. */
+  readonly isComplete?: true;
   /** Assistants may write the related record together with this one (`allowNestedWrites`). */
   readonly isWritten?: true;
 }

@@ -180,9 +180,12 @@ function zoneOf({ caller }: Access): string {
   return zone;
 }
 
-export function readOptions({ limits, watch }: Operations, { signal, user }: CallOptions): ReadOptions {
+export function readOptions(
+  { limits, watch }: Operations,
+  { signal, user, timeoutMs = Infinity }: CallOptions,
+): ReadOptions {
   return {
-    timeoutMs: limits.queryTimeoutMs,
+    timeoutMs: Math.min(limits.queryTimeoutMs, timeoutMs),
     ...(signal && { signal }),
     ...(user !== undefined && { share: { user, most: limits.queriesAtOnce ?? MAX_CONCURRENT_QUERIES } }),
     ...(watch && { watch }),

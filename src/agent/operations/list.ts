@@ -5,11 +5,11 @@ import type { Access } from '../../core/caller.ts';
 import { fail, isAppError } from '../../core/errors.ts';
 import type { MaybePromise } from '../customize/context.ts';
 import { whenDone } from '../customize/user-code.ts';
-import { afterCursor, fingerprint, orderArrangement, readCursor, writeCursor } from '../encode/cursor.ts';
+import { fingerprint, orderArrangement, readCursor, writeCursor } from '../encode/cursor.ts';
 import { isFile, pickColumns, shapeRecords } from '../encode/records.ts';
 import { executeRead, resolveLookups } from '../execute/read.ts';
 import { type Conditions, lowerConditions, type ScopeOf } from '../lower/filter.ts';
-import { always, and } from '../lower/simplify.ts';
+import { and } from '../lower/simplify.ts';
 import { describeCollection, summarizeCollection } from '../model/describe.ts';
 import type { Collection } from '../model/types.ts';
 import { planCrossSource } from '../plan/cross-source.ts';
@@ -42,6 +42,7 @@ import {
   unrestricted,
   withRestrictedSource,
 } from './call.ts';
+import { explainGroups } from './groups.ts';
 import {
   createHookRestrictions,
   type HookRestrictions,
@@ -50,6 +51,9 @@ import {
   openRecords,
   runHooks,
 } from './hooks.ts';
+import { type FieldRequest, listColumns, type MoreRead } from './lists/columns.ts';
+import { listDistinct, prepareDistinct } from './lists/distinct.ts';
+import { adviseOnTimeout } from './lists/indexed-fields.ts';
 
 const FIELDS_LIMIT = 2000;
 
@@ -70,10 +74,18 @@ export async function listFrom(
   within: Restriction,
 ): Promise<ListAnswer> {
   const { collection } = view;
+  if (request.distinct) return listDistinct(call, view, request, selectDistinct(view, request), within);
+  const advise = (error: unknown) => (isNarrowed(request) ? adviseOnTimeout(error, view, request) : error);
+  if (!hasOnlyFields(request))
+    return listColumns(call, view, request, within, async (fields, restriction, more) => {
+      const { query, scope, mark } = await prepareList(call, view, fields, restriction, more);
+      const page = more.sorted ? { ...query, cursor: false } : query;
+      return { query, mark, ...(await readPage(call, page, scope, restriction, advise, true)) };
+    });
   const hookState = hasHooks(collection, 'List') ? await beforeList(call, view, request) : null;
   const prepared = prepareList(call, view, request, hookState ? restrictFurther(within, hookState.narrowed) : within);
   const { query, scope, mark } = prepared instanceof Promise ? await prepared : prepared;
-  const { plan, rows, hasMore } = await readPage(call, query, scope, within);
+  const { plan, rows, hasMore } = await readPage(call, query, scope, within, advise);
   const shown = hookState ? await afterList(call, view, hookState, openRecords(view, rows, plan, query.select)) : null;
   let marked: string | undefined;
   return {
@@ -91,18 +103,33 @@ export async function listFrom(
   };
 }
 
-/** Reads the page. If it is too large and the caller accepts cursors, reads a shorter one. Throws ANSWER_TOO_LARGE. */
-async function readPage(call: Call, query: Query, scope: ScopeOf, within: Restriction) {
+/** False for one record by its id, and for the first page in the order of the key. */
+const isNarrowed = ({ search, filter, segment, sort }: ListConditions): boolean =>
+  [search, filter, segment, sort].some((given) => given !== undefined);
+
+/**
+ * Reads the page. If it is too large and the caller accepts cursors, reads a shorter one. `raw`: rows that are not ready
+ * for JSON. Throws ANSWER_TOO_LARGE.
+ */
+async function readPage(
+  call: Call,
+  query: Query,
+  scope: ScopeOf,
+  within: Restriction,
+  advise: (error: unknown) => unknown,
+  raw = false,
+) {
   const { ops, options } = call;
   for (let { limit } = query; ; limit = limit && Math.ceil(limit / 4)) {
     const page = { ...query, limit };
     const plan = withRestrictedSource(planRead(page, scope, rowsLimitOf(ops)), within);
     ops.observe({ type: 'query.planned', collection: query.collection.name, plan: () => explainRead(page, plan) });
     try {
-      return { plan, ...(await executeRead(plan, limit, readOptions(ops, options), call)) };
+      const run = raw ? { ...plan, binary: [] } : plan;
+      return { plan, ...(await executeRead(run, limit, readOptions(ops, options), call)) };
     } catch (error) {
       const isCut = options.cutsPages && query.cursor && limit !== null && limit > 1;
-      if (!isCut || !isAppError(error, 'ANSWER_TOO_LARGE')) throw error;
+      if (!isCut || !isAppError(error, 'ANSWER_TOO_LARGE')) throw advise(error);
     }
   }
 }
@@ -113,9 +140,9 @@ interface ListHookState {
   readonly projection: readonly string[];
 }
 
-async function beforeList(call: Call, view: CollectionView, request: ListConditions): Promise<ListHookState> {
+async function beforeList(call: Call, view: CollectionView, request: FieldRequest): Promise<ListHookState> {
   checkLimit(request.limit, call.ops.limits.pageSizeLimit);
-  const { fields = view.columnNames } = request;
+  const { fields = view.defaultFields } = request;
   const projection = fields.map((field) => toInternalPath(view, resolveName(view, field).name));
   const { moment, code } = call;
   const narrowing = createHookRestrictions('List', { view, moment }, request);
@@ -138,7 +165,14 @@ async function afterList(
 export async function explainList(ops: Operations, access: Access, request: ListRequest): Promise<string> {
   const collection = getCollection(ops.model, access, request.collection);
   const call = callOf(ops, access, request, {});
-  const { query, scope } = await prepareList(call, viewOf(access, collection), request, unrestricted);
+  const view = viewOf(access, collection);
+  if (request.distinct) {
+    const { groups, resolve } = prepareDistinct(call, view, request, selectDistinct(view, request));
+    return explainGroups(call, view, groups, unrestricted, resolve);
+  }
+  if (!hasOnlyFields(request))
+    return fail('INVALID_ARGUMENT', { argument: 'fields', problem: 'explain takes names of fields only.' });
+  const { query, scope } = await prepareList(call, view, request, unrestricted);
   return explainRead(query, planRead(query, scope, rowsLimitOf(ops)));
 }
 
@@ -165,9 +199,10 @@ export async function countFrom(
   if (!hasHooks(view.collection, 'Aggregate')) return countRecords(call, view, conditions, within);
   const aggregate = { ...conditions, operation: 'Count' } as const;
   const [counted] = await runAggregateHooks(call, view, aggregate, async (narrowed) => {
-    return [{ value: await countRecords(call, view, conditions, restrictFurther(within, narrowed)), groups: [] }];
+    const count = await countRecords(call, view, conditions, restrictFurther(within, narrowed));
+    return [{ values: [count], groups: [] }];
   });
-  return Number(counted?.value);
+  return Number(counted?.values[0]);
 }
 
 export async function countRecords(
@@ -218,6 +253,20 @@ export function describe({ model }: Operations, access: Access, name: string): C
 
 type ListConditions = Omit<ListRequest, 'collection'>;
 
+const nothingMore: MoreRead = { paths: [] };
+
+function hasOnlyFields(request: ListConditions): request is FieldRequest {
+  return !request.fields?.some((field) => typeof field !== 'string');
+}
+
+function selectDistinct(view: CollectionView, request: ListConditions): readonly RequestedField[] {
+  if (hasOnlyFields(request)) return selectFields(view, request.fields ?? []);
+  return fail('INVALID_ARGUMENT', {
+    argument: 'fields',
+    problem: 'distinct takes names of fields, such as ["status"].',
+  });
+}
+
 interface Prepared {
   readonly query: Query;
   readonly scope: ScopeOf;
@@ -228,15 +277,16 @@ interface Prepared {
 function prepareList(
   call: Call,
   view: CollectionView,
-  request: ListConditions,
+  request: FieldRequest,
   within: Restriction,
+  { paths }: MoreRead = nothingMore,
 ): MaybePromise<Prepared> {
   const { ops, moment, code } = call;
   const { collection } = view;
   const limit = checkLimit(request.limit, ops.limits.pageSizeLimit);
   const select = request.fields
     ? selectFields(view, request.fields)
-    : view.columnNames.map((field) => resolveName(view, field));
+    : view.defaultFields.map((field) => resolveName(view, field));
   const order = totalOrder(collection, resolveSort(view, request.sort ?? []));
   const scope = scopesOf(call);
   const mark = () =>
@@ -244,14 +294,23 @@ function prepareList(
   const cursor = hasCursor(view, order);
   const from = request.cursor;
   if (from !== undefined && !cursor) fail('INVALID_CURSOR', {});
-  const after = from === undefined ? always : afterCursor(order, readCursor(from, mark(), order, moment));
+  const after = from === undefined ? undefined : readCursor(from, mark(), order, moment);
   const skip = from === undefined ? checkSkip(request.skip ?? 0) : 0;
   const lowering = { view, moment, code };
   const conditions = lowerConditions(scope, request, lowering);
   return whenDone(
     conditions,
     (where): Prepared => ({
-      query: { collection, select, where: and(where, within.where), after, order, limit, skip, cursor },
+      query: {
+        collection,
+        select: paths.length ? [...select, ...paths] : select,
+        where: and(where, within.where),
+        order,
+        limit,
+        skip,
+        cursor,
+        ...(after && { after }),
+      },
       scope,
       mark,
     }),

@@ -2,15 +2,24 @@
 // transaction, and other writes could change the records before the commit.
 import type { Access } from '../../core/caller.ts';
 import { fail, isAppError } from '../../core/errors.ts';
-import { isBranch, isQuantified, joinPaths, type PlainFilter, readQuantified } from '../../core/filter.ts';
+import {
+  comparedNames,
+  isBranch,
+  isComparison,
+  isQuantified,
+  joinPaths,
+  type PlainFilter,
+  readQuantified,
+} from '../../core/filter.ts';
 import { lower } from '../lower/filter.ts';
 import type { Collection } from '../model/types.ts';
-import { isEvaluatedInMemory } from '../plan/residual.ts';
+import { isEvaluatedInMemory, isReadAfterwards } from '../plan/residual.ts';
 import type { Filter } from '../plan/types.ts';
 import { resolveFilter } from '../resolve/filter.ts';
 import { resolveName } from '../resolve/names.ts';
 import { relationPathId } from '../resolve/paths.ts';
 import { type CollectionView, scopeViewOf } from '../resolve/visibility.ts';
+import { comparedPaths } from '../sources/aggregate/expression.ts';
 import { type Call, callOf, type Operations, scopesOf } from './call.ts';
 
 /** Throws FORBIDDEN with the name of the field. */
@@ -57,6 +66,10 @@ function findInNames(call: Call, view: CollectionView, filter: PlainFilter): str
     const inner = relation && where ? findInFilter(call, view.forCollection(relation.to), where) : undefined;
     return findInFilter(call, view, { some: path } as PlainFilter) ?? (inner && joinPaths(path, inner));
   }
+  if (isComparison(filter)) {
+    const paths = comparedNames(filter).map((name) => resolveName(view, name).path);
+    return findFirst(paths, (path) => (isReadAfterwards(path) ? withoutScopeMark(path.id) : undefined));
+  }
   const { path } = resolveName(view, filter.field);
   return findInLowered({ op: 'test', path, is: filter.operator, value: null });
 }
@@ -65,6 +78,10 @@ function findInLowered(filter: Filter): string | undefined {
   switch (filter.op) {
     case 'test':
       return isEvaluatedInMemory(filter) ? withoutScopeMark(filter.path.id) : undefined;
+    case 'compare':
+      return isEvaluatedInMemory(filter)
+        ? findFirst(comparedPaths(filter), (path) => withoutScopeMark(path.id))
+        : undefined;
     case 'any': {
       const relations = [...filter.via, filter.relation];
       const name = withoutScopeMark(relationPathId(relations));

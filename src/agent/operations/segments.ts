@@ -1,9 +1,11 @@
-// Checks segments with a fixed filter when the model is built. Segments that are functions are checked when they are
-// called.
+// Checks segments with a fixed filter, and metrics, when the model is built. Segments that are functions are checked when
+// they are called.
 import { type Caller, fullAccess } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { Model, Moment } from '../model/types.ts';
+import { resolveUnambiguous } from '../resolve/ambiguity.ts';
 import { resolveFilter } from '../resolve/filter.ts';
+import { resolveMeasures } from '../resolve/measures.ts';
 import { internalViewOf } from '../resolve/visibility.ts';
 
 /** Throws CONFIGURATION, with the line in the user's code, for unknown names and invalid operators and values. */
@@ -16,6 +18,22 @@ export function checkSegments({ internalCollections: internalFields }: Model, mo
         resolveFilter(internalViewOf(access, collection), definition, moment);
       } catch (error) {
         const problem = `The segment '${name}' of '${collection.name}': ${(error as Error).message} (${at})`;
+        fail('CONFIGURATION', { problem }, error);
+      }
+    }
+}
+
+/** Throws CONFIGURATION, with the line in the user's code, for metrics that cannot be computed. */
+export function checkMetrics({ internalCollections }: Model, moment: Moment): void {
+  const access = fullAccess({} as Caller);
+  for (const collection of internalCollections.values())
+    for (const [name, { at }] of collection.rules.metrics) {
+      const view = internalViewOf(access, collection);
+      try {
+        for (const measure of resolveMeasures(view, { [name]: { metric: name } }, moment))
+          if (measure.kind === 'base') for (const where of measure.where ?? []) resolveUnambiguous(view, where, moment);
+      } catch (error) {
+        const problem = `The metric '${name}' of '${collection.name}': ${(error as Error).message} (${at})`;
         fail('CONFIGURATION', { problem }, error);
       }
     }

@@ -1,165 +1,260 @@
-// Plans an aggregate as one statement: resolves names, checks types, applies row scope to joins and adds a total order.
-// The total order makes results the same on every database.
+// Plans an aggregate as one statement for its base measures, and what is done with the groups afterwards. The order is
+// total, which makes results the same on every database.
 import { fail } from '../../core/errors.ts';
-import { MAX_GROUPS } from '../../core/filter.ts';
-import type { Column, Moment } from '../model/types.ts';
-import { resolveName } from '../resolve/names.ts';
+import { always, and, not } from '../lower/simplify.ts';
+import type { Collection, Column, Relation, Through } from '../model/types.ts';
+import type { AggregateQuery } from '../resolve/aggregate.ts';
+import { prependRelations, type ToManySplit } from '../resolve/filter.ts';
+import type { ResolvedGroup } from '../resolve/groups.ts';
+import type { BaseMeasure } from '../resolve/measures.ts';
+import { findCrossSource, pathTo, planTypeCondition, relationPathId } from '../resolve/paths.ts';
 import type { CollectionView } from '../resolve/visibility.ts';
-import type { PrimitiveType } from '../sources/column-types.ts';
+import { fieldPaths, mapPaths } from '../sources/aggregate/expression.ts';
 import type { Source } from '../sources/source.ts';
-import type { BucketUnit, GroupOrder, Operation } from '../sources/statement.ts';
-import { bucketUnits, operations } from '../sources/statement.ts';
-import { zoneOffsets } from '../sources/zones.ts';
-import type { Planner } from './cross-source.ts';
+import type { GroupOrder } from '../sources/statement.ts';
+import { type Planner, planCrossSource } from './cross-source.ts';
 import { planJoins } from './read.ts';
-import type { Filter, GroupKey, GroupSelect, RequestedField } from './types.ts';
-
-/** The arguments of the caller. */
-interface AggregateArguments {
-  readonly operation: Operation;
-  readonly field?: string;
-  readonly groups?: readonly { readonly field: string; readonly bucket?: BucketUnit }[];
-  readonly limit: number;
-  /** Number of groups on earlier pages. */
-  readonly skip?: number;
-  readonly order?: 'value' | 'groups';
-}
+import { isReadAfterwards, splitFilter } from './residual.ts';
+import type { Filter, GroupKey, GroupSelect, Measure, Path } from './types.ts';
 
 /** A planned aggregate, as plain data. */
 export interface AggregatePlan {
   readonly source: Source;
+  readonly query: AggregateQuery;
   readonly columns: readonly string[];
   /** The result has no groups for values without records, such as a month without orders or an unused enum value. */
   readonly lacksEmpty: boolean;
+  /** Warns that a record counts in several groups. */
+  readonly manyNote?: string;
+  /** The base measures. */
+  readonly measures: readonly Measure[];
   /** Null if no record can match. */
   readonly group: GroupSelect | null;
+  /** For each measure: the index of its figure in a tally; undefined for measures derived from others. */
+  readonly figures: readonly (number | undefined)[];
+  /** The source orders and limits the groups. Otherwise it returns all of them. */
+  readonly isPaged: boolean;
 }
 
-/** Throws INVALID_ARGUMENT for fields that cannot be grouped or aggregated, and the errors of `resolveName`. */
+/** The most groups that are ordered in the process. */
+export const GROUPS_LIMIT = 100_000;
+
+export function failTooManyGroups(argument: string): never {
+  return fail('INVALID_ARGUMENT', {
+    argument,
+    problem: `more than ${GROUPS_LIMIT} groups. Narrow the filters, or group by fewer fields.`,
+  });
+}
+
+/** `wheres`: the planned conditions of the measures, by index. */
 export function planAggregate(
-  view: CollectionView,
-  args: AggregateArguments,
+  { collection }: CollectionView,
+  query: AggregateQuery,
   where: Filter,
+  wheres: readonly (Filter | undefined)[],
   planner: Planner,
-  moment: Moment,
 ): AggregatePlan {
-  const { collection } = view;
-  const value = resolveValue(view, args);
-  const requestedGroups = args.groups ?? [];
-  if (requestedGroups.length > MAX_GROUPS)
-    fail('INVALID_ARGUMENT', { argument: 'groups', problem: `at most ${MAX_GROUPS} groups.` });
-  const groups = requestedGroups.map(({ field, bucket }) => resolveGroup(view, field, bucket, moment));
-  const operation = args.operation.toLowerCase();
-  const columns = [
-    ...requestedGroups.map(({ bucket }, at) =>
-      bucket ? `${bucket.toLowerCase()}(${groups[at]!.name})` : groups[at]!.name,
-    ),
-    value ? `${operation}(${value.name})` : operation,
-  ];
-  const keys = groups.map((group) => group.key);
-  const lacksEmpty = keys.some(({ path, bucket }) => bucket || path.via.length > 0 || path.field.type === 'Enum');
-  if (where.op === 'never') return { source: collection.source, columns, lacksEmpty, group: null };
-  const paths = [...keys.map((key) => key.path), ...(value ? [value.path] : [])];
-  return {
+  const { groups } = query;
+  const measures: Measure[] = [];
+  const figures = query.measures.map((measure, index) => {
+    if (measure.kind !== 'base') return undefined;
+    const { operation, of, fraction, many } = measure;
+    const condition = wheres[index];
+    if (many) return measures.push(planRelatedMeasure(collection, { ...measure, many }, condition, planner, index)) - 1;
+    return (
+      measures.push({
+        operation,
+        ...(of && { of }),
+        ...(fraction && { fraction }),
+        ...(condition && condition.op !== 'always' && { where: condition }),
+      }) - 1
+    );
+  });
+  const keys = groups.map((group) => planRelatedRows(collection, group, planner));
+  const many = groups.filter((group) => group.many).map(({ column }) => column);
+  const isPaged = isOrderedBySource(query);
+  const plan = {
     source: collection.source,
-    columns,
-    lacksEmpty,
+    query,
+    columns: [
+      ...groups.map(({ column }) => column),
+      ...query.measures.filter(({ isShown }) => isShown).map(({ name }) => name),
+    ],
+    ...(many.length > 0 && { manyNote: `A record counts once for each value of ${many.join(' and ')}.` }),
+    lacksEmpty:
+      !query.includeEmpty &&
+      keys.some(({ path, by, related }) => by || related || path.via.length > 0 || path.field.type === 'Enum'),
+    measures,
+    figures,
+    isPaged,
+  };
+  if (where.op === 'never') return { ...plan, group: null };
+  const conditions: Filter = {
+    op: 'and',
+    of: [
+      where,
+      ...measures.flatMap((measure) => measure.where ?? measure.related?.ownWhere ?? []),
+      ...keys.flatMap(({ related }) => related?.ownWhere ?? []),
+    ],
+  };
+  return {
+    ...plan,
     group: {
       table: collection.table,
-      joins: planJoins(where, planner.scope, paths, planner),
+      joins: planJoins(conditions, planner.scope, groupPaths({ measures, groups: keys }), planner),
       where,
-      operation: args.operation,
-      ...(value && { value: value.path }),
+      measures,
       groups: keys,
-      order: totalOrder(keys, args.order ?? 'value'),
-      limit: args.limit + 1,
-      ...(args.skip && { skip: args.skip }),
+      order: isPaged ? query.order.map((each) => toStatementOrder(each, figures)) : [],
+      limit: isPaged ? query.limit + 1 : GROUPS_LIMIT + 1,
+      ...(isPaged && query.skip > 0 && { skip: query.skip }),
     },
   };
 }
 
-function totalOrder(keys: readonly GroupKey[], first: 'value' | 'groups'): readonly GroupOrder[] {
-  const value: GroupOrder = { by: 'value', ascending: false };
-  const groups = keys.map((_, at): GroupOrder => ({ by: at, ascending: true }));
-  if (first === 'value') return [value, ...groups];
-  if (first === 'groups') return [...groups, value];
-  return fail('INVALID_ARGUMENT', { argument: 'order', problem: "expected 'value' or 'groups'." });
+/** The paths of the record whose values the groups and measures need, without conditions. */
+export function groupPaths({ measures, groups }: Pick<GroupSelect, 'measures' | 'groups'>): Path[] {
+  const ofGroups = groups.flatMap(({ path, related }) => related?.own ?? [path]);
+  return [
+    ...new Set([...ofGroups, ...measures.flatMap(({ of, related }) => related?.own ?? (of ? fieldPaths(of) : []))]),
+  ];
 }
 
-const summableTypes: ReadonlySet<PrimitiveType> = new Set<PrimitiveType>(['Number']);
-const comparableTypes: ReadonlySet<PrimitiveType> = new Set<PrimitiveType>([
-  ...(['Number', 'Date', 'Dateonly', 'Time', 'String', 'Enum', 'Boolean'] as const),
-]);
+/** The key of a group with the rows of the to-many relation that it goes through. */
+function planRelatedRows(home: Collection, { key, many }: ResolvedGroup, planner: Planner): GroupKey {
+  if (!many) return key;
+  const { collection, further } = startOf(many);
+  const where = planVisible(many, always, planner);
+  // Fail closed: a statement cannot apply a row scope that is decided after reading.
+  if (splitFilter(where).residual.op !== 'always') failOnScope(many, 'groups cannot go through');
+  const path = pathTo(collection, [...further, ...key.path.via], key.path.field);
+  const id = relationPathId([...many.via, many.relation]);
+  return {
+    ...key,
+    path,
+    related: { ...linkRows(home, many, id), where, joins: planJoins(where, planner.scope, [path], planner) },
+  };
+}
 
-/** For these types, `Min` and `Max` need a sortable or computed column: not every source orders them reliably. */
-const textTypes: ReadonlySet<PrimitiveType> = new Set<PrimitiveType>(['String', 'Enum', 'Boolean']);
-
-function resolveValue(view: CollectionView, { operation, field }: AggregateArguments): RequestedField | undefined {
-  if (!operations.includes(operation))
-    fail('INVALID_ARGUMENT', { argument: 'operation', problem: `expected one of ${operations.join(', ')}.` });
-  if (operation === 'Count') return field === undefined ? undefined : resolveName(view, field);
-  const allowed = operation === 'Sum' || operation === 'Avg' ? summableTypes : comparableTypes;
-  const isUsable = (column: Column) =>
-    typeof column.type === 'string' &&
-    allowed.has(column.type) &&
-    (!textTypes.has(column.type) || column.sortable || column.computedFrom !== undefined);
-  const listUsable = () =>
-    view.columns
-      .filter(isUsable)
-      .map((column) => column.name)
-      .slice(0, 10)
-      .join(', ') || 'none';
-  if (field === undefined)
-    return fail('INVALID_ARGUMENT', {
-      argument: 'field',
-      problem: `${operation} needs a field. Usable: ${listUsable()}.`,
+/** A measure of the related rows of each record. Throws INVALID_ARGUMENT if the source cannot compute it. */
+function planRelatedMeasure(
+  home: Collection,
+  { operation, of, many, at, name }: BaseMeasure & { readonly many: ToManySplit },
+  condition: Filter | undefined,
+  planner: Planner,
+  index: number,
+): Measure {
+  const { collection, further } = startOf(many);
+  const refuse = (problem: string): never =>
+    fail('INVALID_ARGUMENT', { argument: 'sort', problem: `'${name}' ${problem}` });
+  const { through, to } = many.relation;
+  if (findCrossSource(many.via) >= 0 || collection.source !== home.source || to.source !== home.source)
+    refuse('is about records of another source, so a list cannot be sorted by it. It can be shown.');
+  if (through && !isPair(through))
+    refuse(
+      'may count a record twice, because pairs of records may repeat, so a list cannot be sorted by it. It can be shown.',
+    );
+  const move = (path: Path) => pathTo(collection, [...further, ...path.via], path.field);
+  const moved = of && mapPaths(of, move);
+  const paths = moved ? fieldPaths(moved) : [];
+  if (paths.some(isReadAfterwards))
+    refuse('uses a field that the database cannot evaluate, so a list cannot be sorted by it. It can be shown.');
+  if (splitFilter(planVisible(many, always, planner)).residual.op !== 'always')
+    failOnScope(many, 'lists cannot be sorted through');
+  const where = planVisible(many, condition ? prependRelations(condition, collection, further) : always, planner);
+  if (splitFilter(where).residual.op !== 'always')
+    fail('INVALID_ARGUMENT', {
+      argument: `${at}.where`,
+      problem: `the database cannot evaluate it, so a list cannot be sorted by '${name}'. It can be shown.`,
     });
-  const named = resolveName(view, field);
-  if (isUsable(named.path.field)) return named;
-  return fail('INVALID_ARGUMENT', {
-    argument: 'field',
-    problem: `${operation} takes ${[...allowed].join(', ')}, but '${field}' is ${formatTypeName(named.path.field)}${named.path.field.sortable ? '' : ' that cannot be sorted'}. Usable: ${listUsable()}.`,
+  const joins = planJoins(where, planner.scope, paths, planner);
+  return {
+    operation,
+    ...(moved && { of: moved }),
+    related: { ...linkRows(home, many, `measure ${index}`), where, joins },
+  };
+}
+
+/** Where the rows of a to-many relation are, and the relations from there to the foreign records. */
+function startOf({ relation }: ToManySplit): {
+  readonly collection: Collection;
+  readonly further: readonly Relation[];
+} {
+  const { through, to } = relation;
+  return { collection: through?.collection ?? to, further: through ? [toForeign(relation, through)] : [] };
+}
+
+/** The condition of rows that lead to a record which the caller may see. */
+function planVisible(many: ToManySplit, more: Filter, planner: Planner): Filter {
+  const { collection, further } = startOf(many);
+  const present = further.map((each): Filter => {
+    const path = pathTo(collection, [each], each.on[0]!.to);
+    return not({ op: 'test', path, is: 'Missing', value: null });
+  });
+  const { relation } = many;
+  const visible = and(planner.scope(collection), planTypeCondition(relation, 'to', relation.to, []), ...present, more);
+  return planCrossSource(collection, visible, planner);
+}
+
+function linkRows(home: Collection, { via, relation }: ToManySplit, id: string) {
+  const { through, to } = relation;
+  const collection = through?.collection ?? to;
+  const pairs = through?.origin ?? relation.on;
+  return {
+    id,
+    collection,
+    own: pairs.map(({ from }) => pathTo(home, via, from)),
+    keys: pairs.map(({ to: column }) => pathTo(collection, [], column)),
+    ownWhere: planTypeCondition(relation, 'from', home, via),
+  };
+}
+
+/** Whether the through collection has one record for each pair. */
+function isPair({ collection, origin, foreign }: Through): boolean {
+  const columns: readonly Column[] = [...origin.map(({ to }) => to), ...foreign.map(({ from }) => from)];
+  return [collection.key, ...collection.uniqueKeys].some(
+    (key) => key.length > 0 && key.every((column) => columns.includes(column)),
+  );
+}
+
+function failOnScope(many: ToManySplit, what: string): never {
+  return fail('CONFIGURATION', {
+    problem: `The row scope of '${startOf(many).collection.name}' uses a field that the database cannot evaluate, so ${what} '${many.relation.name}'. An administrator must correct it.`,
   });
 }
 
-function resolveGroup(
-  view: CollectionView,
-  field: string,
-  bucket: BucketUnit | undefined,
-  moment: Moment,
-): { readonly name: string; readonly key: GroupKey } {
-  const { name, path } = resolveName(view, field);
-  const column = path.field;
-  if (!isGroupable(column))
-    fail('INVALID_ARGUMENT', {
-      argument: 'groups',
-      problem: `'${field}' is ${formatTypeName(column)}, which cannot be grouped. Usable: ${listGroupable(view)}.`,
+const foreignRelations = new WeakMap<Relation, Relation>();
+
+/** The to-one relation from the through collection to the foreign one. */
+function toForeign(relation: Relation, { foreign }: Through): Relation {
+  let known = foreignRelations.get(relation);
+  if (!known) {
+    // Databases reject NUL in names, so this name is unique.
+    const { lowestBy: _, through: __, only: ___, ...plain } = relation;
+    known = Object.freeze({
+      ...plain,
+      kind: 'one',
+      name: `${relation.name}\0foreign`,
+      on: foreign,
+      inverse: false,
+      enforced: false,
     });
-  if (bucket === undefined) return { name, key: { path } };
-  if (!bucketUnits.includes(bucket))
-    fail('INVALID_ARGUMENT', {
-      argument: 'groups',
-      problem: `no bucket '${bucket}'. Send one of ${bucketUnits.join(', ')}.`,
-    });
-  if (column.type === 'Date')
-    return { name, key: { path, bucket: { unit: bucket, offsets: zoneOffsets(moment.zone) } } };
-  if (column.type === 'Dateonly') return { name, key: { path, bucket: { unit: bucket } } };
-  return fail('INVALID_ARGUMENT', {
-    argument: 'groups',
-    problem: `a bucket needs a Date or Dateonly, but '${field}' is ${formatTypeName(column)}. Leave the bucket out.`,
+    foreignRelations.set(relation, known);
+  }
+  return known;
+}
+
+/** Whether a page of groups depends on base measures only, each in a form that a statement can order by. */
+function isOrderedBySource({ measures, having, order, top, includeEmpty }: AggregateQuery): boolean {
+  if (having.op !== 'always' || top || includeEmpty) return false;
+  if (measures.some(({ kind }) => kind !== 'base' && kind !== 'ratio')) return false;
+  return order.every(({ by, index }) => {
+    if (by === 'group') return true;
+    const measure = measures[index]!;
+    return measure.kind === 'base' && measure.operation !== 'Percentile';
   });
 }
 
-/** Groups are sorted, so their fields must be sortable. */
-function isGroupable({ type, sortable }: Column): boolean {
-  return typeof type === 'string' && type !== 'Binary' && sortable;
-}
-
-function listGroupable(view: CollectionView): string {
-  const names = view.columns.filter(isGroupable).map((column) => column.name);
-  return names.slice(0, 10).join(', ') || 'none';
-}
-
-function formatTypeName({ type }: Column): string {
-  return typeof type === 'string' ? type : `[${type[0]}]`;
+function toStatementOrder(order: GroupOrder, figures: readonly (number | undefined)[]): GroupOrder {
+  return order.by === 'group' ? order : { ...order, index: figures[order.index]! };
 }

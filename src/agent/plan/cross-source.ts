@@ -15,8 +15,9 @@ import {
   planTypeCondition,
   relationPathId,
 } from '../resolve/paths.ts';
+import { mapPaths } from '../sources/aggregate/expression.ts';
 import { evaluateFilter } from '../sources/evaluate.ts';
-import { isEvaluatedInMemory, splitFilter, visitTests } from './residual.ts';
+import { isEvaluatedInMemory, pathsOf, splitFilter, visitTests } from './residual.ts';
 import type { Condition, Filter, Join, Lookup, Path, Query, ReadPlan, RelationExists } from './types.ts';
 
 /** The planning functions of one call. */
@@ -31,7 +32,8 @@ export interface Planner {
 function crossesSource(filter: Filter): boolean {
   switch (filter.op) {
     case 'test':
-      return crossSourceIndex(filter.path) >= 0;
+    case 'compare':
+      return pathsOf(filter).some((path) => crossSourceIndex(path) >= 0);
     case 'any':
       return findCrossSource(filter.via) >= 0;
     case 'not':
@@ -94,7 +96,7 @@ export function planResidualFilter(home: Collection, residual: Filter, planner: 
 function isResidual(filter: Filter): boolean {
   let isFound = false;
   visitTests(filter, (test) => {
-    isFound ||= crossSourceIndex(test.path) < 0 && isEvaluatedInMemory(test);
+    isFound ||= !findSharedRelation(test) && isEvaluatedInMemory(test);
   });
   return isFound;
 }
@@ -102,10 +104,14 @@ function isResidual(filter: Filter): boolean {
 /** The relations up to the cross-source relation that all tests of the filter share. */
 function findSharedRelation(filter: Filter): readonly Relation[] | undefined {
   switch (filter.op) {
-    case 'test': {
-      const at = crossSourceIndex(filter.path);
-      return at < 0 ? undefined : filter.path.via.slice(0, at + 1);
-    }
+    case 'test':
+    case 'compare':
+      return findShared(
+        pathsOf(filter).map((path) => {
+          const at = crossSourceIndex(path);
+          return at < 0 ? undefined : path.via.slice(0, at + 1);
+        }),
+      );
     case 'any': {
       const at = findCrossSource(filter.via);
       return at < 0 ? undefined : filter.via.slice(0, at + 1);
@@ -113,14 +119,16 @@ function findSharedRelation(filter: Filter): readonly Relation[] | undefined {
     case 'not':
       return findSharedRelation(filter.of);
     case 'and':
-    case 'or': {
-      const [first, ...others] = filter.of.map(findSharedRelation);
-      if (!first) return undefined;
-      return others.every((other) => other && relationPathId(other) === relationPathId(first)) ? first : undefined;
-    }
+    case 'or':
+      return findShared(filter.of.map(findSharedRelation));
     default:
       return undefined;
   }
+}
+
+function findShared([first, ...others]: readonly (readonly Relation[] | undefined)[]): readonly Relation[] | undefined {
+  if (!first) return undefined;
+  return others.every((other) => other && relationPathId(other) === relationPathId(first)) ? first : undefined;
 }
 
 /**
@@ -290,6 +298,10 @@ function skipRelations(collection: Collection, filter: Filter, depth: number): F
   switch (filter.op) {
     case 'test':
       return { ...filter, path: pathTo(collection, filter.path.via.slice(depth), filter.path.field) };
+    case 'compare': {
+      const skip = (path: Path) => pathTo(collection, path.via.slice(depth), path.field);
+      return { ...filter, left: mapPaths(filter.left, skip), right: mapPaths(filter.right, skip) };
+    }
     case 'any':
       return { ...filter, via: filter.via.slice(depth) };
     case 'not':

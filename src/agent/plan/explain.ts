@@ -5,7 +5,19 @@ import type { Collection } from '../model/types.ts';
 import { relationPathId } from '../resolve/paths.ts';
 import type { AggregatePlan } from './aggregate.ts';
 import { collectLookups } from './cross-source.ts';
-import type { Condition, Filter, GroupSelect, Join, Lookup, Order, Query, ReadPlan, Step } from './types.ts';
+import type {
+  Condition,
+  Expression,
+  Filter,
+  GroupSelect,
+  Join,
+  Lookup,
+  Measure,
+  Order,
+  Query,
+  ReadPlan,
+  Step,
+} from './types.ts';
 
 export function explainRead(query: Query, plan: ReadPlan): string {
   const lines = [`list ${query.collection.name}`];
@@ -19,6 +31,7 @@ export function explainRead(query: Query, plan: ReadPlan): string {
   for (const join of select.joins) lines.push(`  ${explainJoin(join)}`);
   lines.push(`  where ${explainFilter(select.where)}`);
   lines.push(`  order ${select.order.map(explainOrder).join(', ') || 'none'}`);
+  if (select.after) lines.push(`  after ${select.after.map(() => '?').join(', ')}`);
   const isSliced = plan.steps.some((step) => step.kind === 'slice');
   if (isSliced) lines.push(`  limit ${select.limit}, read completely`);
   else if (query.limit !== null) lines.push(`  limit ${query.limit} + 1${query.skip ? ` after ${query.skip}` : ''}`);
@@ -31,32 +44,55 @@ export function explainRead(query: Query, plan: ReadPlan): string {
 /** `here` explains how records are read for in-memory grouping; null if the source groups them. */
 export function explainGroup(
   { name }: Collection,
-  { source, columns, group }: AggregatePlan,
+  { source, columns, group, isPaged }: AggregatePlan,
   inMemory: string | null,
 ): string {
   const lines = [`aggregate ${name}`];
   if (!group) return joinLines([...lines, '  empty: no record can match']);
-  const { operation, value, groups, order, limit, skip, joins, where } = group;
-  for (const lookup of collectLookups(group)) lines.push(...explainLookup(lookup).split('\n').map(indent));
+  const { measures, groups, order, limit, skip, joins, where } = group;
+  for (const lookup of [group, ...measures.flatMap(({ related }) => related ?? [])].flatMap(collectLookups))
+    lines.push(...explainLookup(lookup).split('\n').map(indent));
   lines.push(`  answer ${columns.join(', ')}`);
-  lines.push(`  value ${operation} of ${value?.id ?? 'records'}`);
+  for (const measure of measures) lines.push(`  value ${explainMeasure(measure)}`);
   if (groups.length) lines.push(`  groups ${groups.map(explainKey).join(', ')}`);
   for (const join of joins) lines.push(`  ${explainJoin(join)}`);
   lines.push(`  where ${explainFilter(where)}`);
-  const orderTexts = order.map(({ by, ascending }) => {
-    const what = by === 'value' ? 'value' : explainKey(groups[by]!);
+  const orderTexts = order.map(({ by, index, ascending }) => {
+    const what = by === 'measure' ? explainMeasure(measures[index]!) : explainKey(groups[index]!);
     return `${what}${ascending ? '' : ' descending'}`;
   });
   lines.push(`  order ${orderTexts.join(', ') || 'none'}`);
   if (limit !== undefined) lines.push(`  limit ${limit - 1} + 1${skip ? ` after ${skip}` : ''}`);
-  if (inMemory === null) lines.push('  sql', ...indented(source.explain(withSampleKeys(group))));
+  if (inMemory === null) lines.push('  sql', ...indented(source.explain(withSampleKeysOfGroup(group))));
   else lines.push('  then group the rows here', ...indented(inMemory));
+  if (!isPaged) lines.push('  then derive, select and order the groups here');
   return joinLines(lines);
 }
 
-function explainKey({ path, bucket }: GroupSelect['groups'][number]): string {
-  if (!bucket) return path.id;
-  return `${bucket.unit.toLowerCase()} of ${path.id}${bucket.offsets ? ` in ${bucket.offsets.zone}` : ''}`;
+function explainMeasure({ operation, of, where, related }: Measure): string {
+  if (related) {
+    const { collection, keys, own, ...rows } = related;
+    const pairs = keys.map((key, at) => `${key.id} = ${own[at]!.id}`).join(' and ');
+    const joins = explainJoins(rows.joins);
+    return `${operation} of ${of ? explainExpression(of) : 'records'} of ${collection.name} on ${pairs}${joins} where ${explainFilter(rows.where)}`;
+  }
+  const condition = where ? ` where ${explainFilter(where)}` : '';
+  return `${operation} of ${of ? explainExpression(of) : 'records'}${condition}`;
+}
+
+function explainExpression(expression: Expression): string {
+  if (expression.op === 'field') return expression.path.id;
+  if (expression.op === 'constant') return '?';
+  if (expression.op === 'abs' || expression.op === 'round')
+    return `${expression.op}(${explainExpression(expression.of)})`;
+  const [left, right] = expression.of.map(explainExpression);
+  return `${expression.op}${expression.op === 'difference' ? ` in ${expression.unit}s` : ''}(${left}, ${right})`;
+}
+
+function explainKey({ path, by }: GroupSelect['groups'][number]): string {
+  if (!by) return path.id;
+  if (by.kind === 'ranges') return `${by.bounds.length + 1} ranges of ${path.id}`;
+  return `${by.kind === 'bucket' ? by.unit.toLowerCase() : by.unit} of ${path.id}${by.offsets ? ` in ${by.offsets.zone}` : ''}`;
 }
 
 const indented = (text: string): string[] =>
@@ -73,6 +109,13 @@ function joinLines(lines: readonly string[]): string {
 function withSampleKeys<C extends Condition>(condition: C): C {
   const sample = ({ query }: Lookup) => (query.select[0]!.path.field.type === 'Number' ? [1, 2] : ['a', 'b']);
   return substituteLookups(condition, new Map(collectLookups(condition).map((lookup) => [lookup, sample(lookup)])));
+}
+
+function withSampleKeysOfGroup(group: GroupSelect): GroupSelect {
+  const measures = group.measures.map((measure) =>
+    measure.related ? { ...measure, related: withSampleKeys(measure.related) } : measure,
+  );
+  return { ...withSampleKeys(group), measures };
 }
 
 const indent = (line: string): string => `  ${line}`;
@@ -155,6 +198,8 @@ function explainFilter(filter: Filter): string {
       return `not ${explainFilter(filter.of)}`;
     case 'test':
       return `${filter.path.id} ${filter.is}${explainValue(filter.value)}`;
+    case 'compare':
+      return `${explainExpression(filter.left)} ${filter.is} ${explainExpression(filter.right)}`;
     case 'some': {
       const { own, other, after } = filter;
       const before = after ? ` before it by ${after.map(({ id }) => id).join(', ')}` : '';

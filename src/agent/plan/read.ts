@@ -7,8 +7,9 @@ import { isLowest } from '../lower/lowest-key.ts';
 import { and } from '../lower/simplify.ts';
 import type { Collection, Relation } from '../model/types.ts';
 import { isUnscoped, pathTo, relationPathId } from '../resolve/paths.ts';
+import { afterFilter } from '../sources/after.ts';
 import { collectLookups, type Planner, planCrossSource, planResidualFilter } from './cross-source.ts';
-import { isSortedInMemory, splitFilter, visitSubqueries, visitTests } from './residual.ts';
+import { isSortedInMemory, pathsOf, splitFilter, visitSubqueries, visitTests } from './residual.ts';
 import { createShape, planCompute, planFetches, planSteps, SlotList } from './steps.ts';
 import type { Condition, Filter, Join, Order, Path, Query, ReadPlan, Select, Slot } from './types.ts';
 
@@ -19,17 +20,20 @@ const JOINS_LIMIT = 40;
 export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadPlan {
   const { collection, order } = query;
   const planner = createPlanner(scope, rowsLimit);
-  const requestedFilter = planCrossSource(collection, query.where, planner);
-  const where = query.after ? and(requestedFilter, query.after) : requestedFilter;
-  const { native, residual: unplanned } = splitFilter(where);
-  const residual = planResidualFilter(collection, unplanned, planner);
   // Number of order clauses up to the last one that the database cannot sort by. It sorts by the remaining clauses.
   const sorted = order.findLastIndex(isSortedInMemory) + 1;
+  const readsAfter = sorted === 0 && collection.source.readsAfter === true;
+  const requestedFilter = planCrossSource(collection, query.where, planner);
+  const where = query.after && !readsAfter ? and(requestedFilter, afterFilter(order, query.after)) : requestedFilter;
+  const { native, residual: unplanned } = splitFilter(where);
+  const residual = planResidualFilter(collection, unplanned, planner);
   const isBounded = residual.op !== 'always' || sorted > 0;
   const slots = new SlotList(query);
 
   if (isBounded) {
-    visitTests(residual, ({ path }) => slots.add(path));
+    visitTests(residual, (test) => {
+      for (const path of pathsOf(test)) slots.add(path);
+    });
     visitSubqueries(residual, (subquery) => slots.addSubquery(subquery));
     for (const { path } of order.slice(0, sorted)) slots.add(path);
   }
@@ -43,7 +47,8 @@ export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadP
   const { width } = slots;
   const isPlain = width === columns.length;
   const isNever = where.op === 'never';
-  const select = isNever ? null : planSelect(query, planner, columns, native, sorted, isBounded ? rowsLimit : null);
+  const selected = isNever ? null : planSelect(query, planner, columns, native, sorted, isBounded ? rowsLimit : null);
+  const select = selected && query.after && readsAfter ? { ...selected, after: query.after } : selected;
   return {
     source: collection.source,
     lookups: select ? collectLookups(select) : none,
@@ -74,10 +79,10 @@ function planSelect(
   sorted: number,
   rowsLimit: number | null,
 ): Select {
-  const joins = new JoinList(planner.scope, planner);
+  const native = sorted === 0 ? order : order.slice(sorted);
+  const joins = new JoinList(planner.scope, planner, native);
   for (const path of columns) joins.add(path);
   joins.addAll(where);
-  const native = sorted === 0 ? order : order.slice(sorted);
   for (const { path } of native) joins.add(path);
   const select = { table: collection.table, columns, joins: joins.list, where, order: native };
   const most = rowsLimit ?? limit;
@@ -110,13 +115,19 @@ export function planJoins(
 class JoinList {
   readonly list: Join[] = [];
   readonly #seen = new Set<string>();
+  readonly #complete = new Set<string>();
   readonly #scope: ScopeOf;
 
   readonly #planner: Planner | undefined;
 
-  constructor(scope: ScopeOf, planner: Planner | undefined) {
+  /** An inner join lets the database read the order from an index of the joined table. */
+  readonly #sorted: ReadonlySet<string>;
+
+  constructor(scope: ScopeOf, planner: Planner | undefined, order: readonly Order[] = []) {
     this.#scope = scope;
     this.#planner = planner;
+    const relations = order.flatMap(({ path: { via } }) => via.map((_, at) => via.slice(0, at + 1)));
+    this.#sorted = new Set(relations.map(relationPathId));
   }
 
   add({ via }: Path): void {
@@ -131,12 +142,18 @@ class JoinList {
           problem: `this call follows more than ${JOINS_LIMIT} relations; use fewer.`,
         });
       this.#seen.add(id);
-      this.list.push({ via: part, ...this.#visible(part[part.length - 1]!) });
+      const condition = this.#visible(part[part.length - 1]!);
+      // An inner join behind a left join would lose the records that the left join keeps.
+      const isBehindComplete = length === 1 || this.#complete.has(relationPathId(via.slice(0, length - 1)));
+      const isComplete =
+        isBehindComplete && this.#sorted.has(id) && condition.where.op === 'always' && part.at(-1)!.isComplete === true;
+      if (isComplete) this.#complete.add(id);
+      this.list.push({ via: part, ...condition, ...(isComplete && { isComplete }) });
     }
   }
 
   addAll(where: Filter): void {
-    if (where.op === 'test') this.add(where.path);
+    if (where.op === 'test' || where.op === 'compare') for (const path of pathsOf(where)) this.add(path);
     else if (where.op === 'found') this.add(where.own);
     else if (where.op === 'some') for (const path of where.own) this.add(path);
     else if (where.op === 'not') this.addAll(where.of);
@@ -158,11 +175,13 @@ class JoinList {
 }
 
 /**
- * A total order: the requested order, then the key. Pages therefore cannot overlap. Without a key, every sortable
- * column follows, and only rows with equal values can change places.
+ * A total order: the requested order, then the key in the direction of the last requested field, so that an index on
+ * the fields can be read in one direction. Pages therefore cannot overlap. Without a key, every sortable column
+ * follows, and only rows with equal values can change places.
  */
 export function totalOrder(collection: Collection, asked: readonly Order[]): readonly Order[] {
   const order = [...asked];
+  const ascending = asked.at(-1)?.ascending ?? true;
   const last = collection.key.length
     ? collection.key
     : [...collection.internalFields.values()].filter(
@@ -172,7 +191,7 @@ export function totalOrder(collection: Collection, asked: readonly Order[]): rea
   for (const column of last) {
     if (column.kind !== 'column') continue;
     const path = pathTo(collection, [], column);
-    if (!order.some((other) => other.path.id === path.id)) order.push({ path, ascending: true });
+    if (!order.some((other) => other.path.id === path.id)) order.push({ path, ascending });
   }
   return order;
 }

@@ -3,20 +3,30 @@
 
 import { always, and, join } from '../lower/simplify.ts';
 import { crossSourceIndex } from '../resolve/paths.ts';
+import { comparedPaths } from '../sources/aggregate/expression.ts';
 import type { Filter, Order, Path, SubqueryFilter } from './types.ts';
 
-type Test = Filter & { readonly op: 'test' };
+/** A condition that the values of a row decide. */
+type Test = Filter & { readonly op: 'test' | 'compare' };
 
-export function isSortedInMemory({ path }: Order): boolean {
-  return path.field.computedFrom !== undefined || path.field.order === 'here' || crossSourceIndex(path) >= 0;
+/** Whether the value comes from code or another source, after the statement. */
+export function isReadAfterwards(path: Path): boolean {
+  return path.field.computedFrom !== undefined || crossSourceIndex(path) >= 0;
 }
 
-export function isEvaluatedInMemory({ path, is }: Test): boolean {
-  return (
-    path.field.computedFrom !== undefined ||
-    path.field.operators.get(is)?.evaluatedBy === 'here' ||
-    crossSourceIndex(path) >= 0
-  );
+export function isSortedInMemory({ path }: Order): boolean {
+  return isReadAfterwards(path) || path.field.order === 'here';
+}
+
+export function isEvaluatedInMemory(test: Test): boolean {
+  if (test.op === 'compare' && test.isResidual) return true;
+  const paths = pathsOf(test);
+  return paths.some((path) => isReadAfterwards(path) || path.field.operators.get(test.is)?.evaluatedBy === 'here');
+}
+
+/** The paths whose values decide the condition. */
+export function pathsOf(test: Test): readonly Path[] {
+  return test.op === 'test' ? [test.path] : comparedPaths(test);
 }
 
 /** The filter equals `native and rest`. `rest` is decided after reading; it is `always` for most filters. */
@@ -36,6 +46,7 @@ export function splitFilter(filter: Filter): { readonly native: Filter; readonly
 function isNative(filter: Filter): boolean {
   switch (filter.op) {
     case 'test':
+    case 'compare':
       return !isEvaluatedInMemory(filter);
     case 'any':
       return false;
@@ -50,7 +61,7 @@ function isNative(filter: Filter): boolean {
 }
 
 export function visitTests(filter: Filter, visit: (test: Test) => void): void {
-  if (filter.op === 'test') visit(filter);
+  if (filter.op === 'test' || filter.op === 'compare') visit(filter);
   else if (filter.op === 'not') visitTests(filter.of, visit);
   else if (filter.op === 'and' || filter.op === 'or') for (const each of filter.of) visitTests(each, visit);
 }
@@ -66,7 +77,7 @@ export function visitSubqueries(filter: Filter, visit: (subquery: SubqueryFilter
 export function findResidualPath(residual: Filter, order: readonly Order[]): Path | undefined {
   let found: Path | undefined;
   visitTests(residual, (test) => {
-    if (isEvaluatedInMemory(test)) found ??= test.path;
+    if (isEvaluatedInMemory(test)) found ??= pathsOf(test).find(isReadAfterwards) ?? pathsOf(test)[0];
   });
   return found ?? order.find(isSortedInMemory)?.path;
 }

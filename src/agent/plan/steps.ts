@@ -3,7 +3,7 @@
 import { fail } from '../../core/errors.ts';
 import { crossSourceIndex, pathTo, relationPathId } from '../resolve/paths.ts';
 import { type Planner, planTargetCondition } from './cross-source.ts';
-import { findResidualPath, visitTests } from './residual.ts';
+import { findResidualPath, pathsOf, visitTests } from './residual.ts';
 import type {
   ComputeStep,
   FetchStep,
@@ -112,7 +112,9 @@ export function planSteps(
   steps.push(...slots.computed.slice(0, counts.computed).map((path) => planCompute(query, slots, path)));
   if (residual.op !== 'always') {
     const testSlots = new Map<string, Slot>();
-    visitTests(residual, ({ path }) => testSlots.set(path.id, slots.at(path)));
+    visitTests(residual, (test) => {
+      for (const path of pathsOf(test)) testSlots.set(path.id, slots.at(path));
+    });
     steps.push(...slots.subqueries.map((each) => planSubquery(query, slots, each, planner)));
     const subquerySlots = new Map(slots.subqueries.map((each) => [each, slots.subquerySlot(each)]));
     steps.push({ kind: 'keep', where: residual, slots: testSlots, subquerySlots });

@@ -18,12 +18,19 @@ export type Filter =
   | { readonly op: 'and' | 'or'; readonly of: readonly Filter[] }
   | { readonly op: 'not'; readonly of: Filter }
   | { readonly op: 'test'; readonly path: Path; readonly is: Operator; readonly value: unknown }
+  | Comparison
   | Exists
   /** `own` is among the keys that the lookup reads first, usually from another source. False for null. */
   | { readonly op: 'found'; readonly own: Path; readonly lookup: Lookup }
   | RelationExists
   | { readonly op: 'always' }
   | { readonly op: 'never' };
+
+/** `Comparison` of sources/statement.ts. Its paths are those of the model. */
+export interface Comparison extends statement.Comparison<Path> {
+  /** The source does not compare two values. */
+  readonly isResidual?: true;
+}
 
 /** A collection of the same source has a record with `keys` equal to `own`, without nulls. */
 interface Exists {
@@ -67,12 +74,31 @@ export interface Select extends statement.Select {
 export interface GroupSelect extends statement.GroupSelect {
   readonly joins: readonly Join[];
   readonly where: Filter;
-  readonly value?: Path;
+  readonly measures: readonly Measure[];
   readonly groups: readonly GroupKey[];
 }
 
+export interface Measure extends statement.Measure {
+  readonly of?: Expression;
+  readonly where?: Filter;
+  readonly related?: RelatedRows;
+}
+
+/** `Expression` of sources/statement.ts. Its paths are those of the model. */
+export type Expression = statement.Expression<Path>;
+
 export interface GroupKey extends statement.GroupKey {
   readonly path: Path;
+  readonly related?: RelatedRows;
+}
+
+interface RelatedRows extends statement.RelatedRows, Condition {
+  readonly collection: Collection;
+  readonly own: readonly Path[];
+  readonly keys: readonly Path[];
+  readonly ownWhere: Filter;
+  readonly joins: readonly Join[];
+  readonly where: Filter;
 }
 
 /** The records of a collection that satisfy a condition. */
@@ -101,6 +127,8 @@ export interface RequestedField {
   /** The requested name, with `:` for `@@@`. It can differ from `path`: `relation:key` reads the own foreign key. */
   readonly name: string;
   readonly path: Path;
+  /** The path of the name, if `path` is the own foreign key in its place. */
+  readonly named?: Path;
   /** The relations in the name, in order. `leaf` is its last part. */
   readonly through: readonly PathSegment[];
   readonly leaf: string;
@@ -116,8 +144,8 @@ export interface Query {
   readonly collection: Collection;
   readonly select: readonly RequestedField[];
   readonly where: Filter;
-  /** A further condition, on the values of `order` only. The database decides it if it decides the order. */
-  readonly after?: Filter;
+  /** The values of a cursor, one for each clause of `order`: only records after it. */
+  readonly after?: readonly unknown[];
   /** A total order: it ends with the key of the collection. */
   readonly order: readonly Order[];
   /** Page size; null reads all records. One extra record is read, to detect a further page. */

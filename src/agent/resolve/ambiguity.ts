@@ -4,6 +4,7 @@
 import { fail } from '../../core/errors.ts';
 import {
   isBranch,
+  isComparison,
   isQuantified,
   joinPaths,
   type Operator,
@@ -38,6 +39,8 @@ export function findAmbiguities(view: CollectionView, plain: PlainFilter): reado
     const { path, where } = readQuantified(plain);
     return where ? findAmbiguities(viewAtPath(view, path), where) : [];
   }
+  // Comparisons do not go through to-many relations.
+  if (isComparison(plain)) return [];
   if (!isBranch(plain)) return findInLeaf(view, plain);
   if (isAggregator(plain, 'or')) return plain.conditions.flatMap((condition) => findAmbiguities(view, condition));
   const parts = plain.conditions.flatMap(conjunctsOf);
@@ -64,6 +67,7 @@ export function makeExplicit(view: CollectionView, plain: PlainFilter): PlainFil
     const { where, ...parts } = readQuantified(plain);
     return where ? quantified({ ...parts, where: makeExplicit(viewAtPath(view, parts.path), where) }) : plain;
   }
+  if (isComparison(plain)) return plain;
   const last = splitPath(view, plain.field).at(-1);
   return last ? { some: last.path, where: { ...plain, field: last.rest } } : plain;
 }
@@ -150,7 +154,7 @@ function conjunctsOf(filter: PlainFilter): readonly PlainFilter[] {
 
 /** The leaves combined by And, including those in a Not but excluding those in an Or. */
 function leavesOf(filter: PlainFilter): readonly PlainLeaf[] {
-  if (isQuantified(filter)) return [];
+  if (isQuantified(filter) || isComparison(filter)) return [];
   if (!isBranch(filter)) return [filter];
   return isAggregator(filter, 'or') ? [] : filter.conditions.flatMap(leavesOf);
 }
@@ -201,7 +205,7 @@ function findShared(view: CollectionView, plain: PlainFilter, parts: readonly Pl
 
 /** The filter as a condition on the related records. Undefined if it also tests other records. */
 function toRelatedFilter(view: CollectionView, filter: PlainFilter, id: string): PlainFilter | undefined {
-  if (isQuantified(filter)) return undefined;
+  if (isQuantified(filter) || isComparison(filter)) return undefined;
   if (isBranch(filter)) {
     const conditions = filter.conditions.map((condition) => toRelatedFilter(view, condition, id));
     return conditions.length > 0 && conditions.every((condition) => condition !== undefined)

@@ -44,6 +44,8 @@ export function createCallerNames(model: Model, access: Access): CallerNames {
   return {
     collection(text) {
       if (visible(text)) return text;
+      // A pattern of describeCollection is not a misspelt name.
+      if (text.includes('*')) return undefined;
       const names = [...model.collections.keys()].filter((name) => access.can('browse', name));
       return matchName(text, names);
     },

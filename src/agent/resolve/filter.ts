@@ -1,11 +1,15 @@
 // Resolves filters to conditions on Paths, with canonical values.
 import { fail } from '../../core/errors.ts';
 import {
+  comparedNames,
   isBranch,
+  isComparison,
   isQuantified,
   MAX_CONDITIONS,
+  mapCompared,
   type Operator,
   operators,
+  type PlainComparison,
   type PlainFilter,
   type PlainLeaf,
   type PlainQuantified,
@@ -15,7 +19,9 @@ import { suggestNames } from '../../core/suggestions.ts';
 import { always, and, join, never, not, or } from '../lower/simplify.ts';
 import type { Collection, Moment, OperatorSupport, Relation } from '../model/types.ts';
 import type { Filter, Path } from '../plan/types.ts';
+import { mapPaths } from '../sources/aggregate/expression.ts';
 import type { Pattern } from '../sources/pattern.ts';
+import { resolveComparison } from './comparison.ts';
 import {
   failOutputOnly,
   failTooManySegments,
@@ -72,6 +78,7 @@ function resolveTree(view: CollectionView, plain: PlainFilter, context: Resoluti
   if ((!isBranch(plain) || plain.conditions?.length === 0) && ++context.counts.conditions > MAX_CONDITIONS)
     failTooMany();
   if (isQuantified(plain)) return resolveQuantified(view, plain, { ...context, depth: depth + 1 });
+  if (isComparison(plain)) return resolveCompared(view, plain, context);
   if (!isBranch(plain)) {
     if (!view.names.has(plain.field)) failOnRelation(view, plain);
     return resolveTest(view, plain.field, plain.operator, plain.value, context);
@@ -88,10 +95,41 @@ function resolveTree(view: CollectionView, plain: PlainFilter, context: Resoluti
 }
 
 function countTests(filter: Filter): number {
-  if (filter.op === 'test') return 1;
+  if (filter.op === 'test' || filter.op === 'compare') return 1;
   if (filter.op === 'not') return countTests(filter.of);
   if (filter.op === 'any') return Math.max(1, countTests(filter.of));
   return 'of' in filter ? filter.of.reduce((sum, each) => sum + countTests(each), 0) : 0;
+}
+
+function resolveCompared(view: CollectionView, plain: PlainComparison, context: ResolutionContext): Filter {
+  for (const name of comparedNames(plain)) {
+    const behind = view.names.has(name) ? undefined : findToMany(view, name);
+    if (behind) failBehindToMany(view, plain, name, behind);
+  }
+  // A field beside a constant is an ordinary condition, which can use an index.
+  if ('value' in plain && 'expression' in plain && typeof plain.expression === 'string' && !('other' in plain))
+    return resolveTest(view, plain.expression, plain.operator, plain.value, context);
+  return resolveComparison(view, plain, findOperator(plain.operator), context.moment);
+}
+
+/** Names of other records cannot be compared with those of this one. The error shows the form that can be meant. */
+function failBehindToMany(
+  view: CollectionView,
+  plain: PlainComparison,
+  name: string,
+  { via, relation, rest }: ToManySplit,
+): never {
+  const path = name.slice(0, name.length - rest.length).replace(/(?::|@@@)$/, '');
+  const isBehind = (each: string) => each.startsWith(path) && /^(?::|@@@)/.test(each.slice(path.length));
+  const where = comparedNames(plain).every(isBehind)
+    ? mapCompared(plain, (each) => each.slice(path.length).replace(/^(?::|@@@)/, ''))
+    : { field: '...', operator: '...', other: '...' };
+  return fail('RELATION_TO_MANY', {
+    collection: (via.at(-1)?.to ?? view.collection).name,
+    relation: relation.name,
+    foreign: relation.to.name,
+    form: JSON.stringify({ some: path, where }),
+  });
 }
 
 function resolveQuantified(view: CollectionView, plain: PlainQuantified, context: ResolutionContext): Filter {
@@ -197,6 +235,10 @@ export function prependRelations(filter: Filter, home: Collection, via: readonly
       return { op: 'not', of: prependRelations(filter.of, home, via) };
     case 'test':
       return { ...filter, path: pathTo(home, [...via, ...filter.path.via], filter.path.field) };
+    case 'compare': {
+      const move = (path: Path) => pathTo(home, [...via, ...path.via], path.field);
+      return { ...filter, left: mapPaths(filter.left, move), right: mapPaths(filter.right, move) };
+    }
     case 'found':
       return { ...filter, own: pathTo(home, [...via, ...filter.own.via], filter.own.field) };
     case 'some': {
@@ -211,7 +253,7 @@ export function prependRelations(filter: Filter, home: Collection, via: readonly
   }
 }
 
-interface ToManySplit {
+export interface ToManySplit {
   /** The to-one relations up to the collection that has `relation`. */
   readonly via: readonly Relation[];
   /** The first to-many relation of the path. */
@@ -293,7 +335,12 @@ function failNotAllowed(view: CollectionView, path: Path, field: string, operato
 }
 
 /** Replaces null values and empty lists, which sources do not accept, by equivalent conditions. */
-function replaceNulls(path: Path, is: Operator, support: OperatorSupport, value: unknown): Filter {
+export function replaceNulls(
+  path: Path,
+  is: Operator,
+  support: Pick<OperatorSupport, 'takes'>,
+  value: unknown,
+): Filter {
   const test = (operator: Operator, item: unknown = null): Filter => ({ op: 'test', path, is: operator, value: item });
   if (support.takes === 'value or null' && value === null)
     return is === 'Equal' ? test('Missing') : not(test('Missing'));

@@ -1,5 +1,13 @@
 // Converts the names of callers to the names of customization code, which are those before any renaming.
-import { isBranch, isQuantified, type PlainFilter, quantified, readQuantified } from '../../core/filter.ts';
+import {
+  isBranch,
+  isComparison,
+  isQuantified,
+  mapCompared,
+  type PlainFilter,
+  quantified,
+  readQuantified,
+} from '../../core/filter.ts';
 import type { Collection, Field } from '../model/types.ts';
 import type { Shape } from '../plan/types.ts';
 import { makeExplicit, viewAtPath } from './ambiguity.ts';
@@ -46,6 +54,7 @@ export function toInternalFilter(view: CollectionView, plain: PlainFilter): Plai
 
 function renameFields(view: CollectionView, plain: PlainFilter): PlainFilter {
   if (isBranch(plain)) return { ...plain, conditions: plain.conditions.map((each) => renameFields(view, each)) };
+  if (isComparison(plain)) return mapCompared(plain, (name) => toInternalPath(view, name));
   if (!isQuantified(plain)) return { ...plain, field: toInternalPath(view, plain.field) };
   const { quantifier, path, where } = readQuantified(plain);
   const inner = where && renameFields(viewAtPath(view, path), where);

@@ -2,7 +2,7 @@
 import { fail } from '../../core/errors.ts';
 import { MAX_SORTS, type PlainSort } from '../../core/filter.ts';
 import { suggestNames } from '../../core/suggestions.ts';
-import type { Collection, Column, Relation, Route } from '../model/types.ts';
+import type { Collection, Column, Relation } from '../model/types.ts';
 import type { Order, Path, PathSegment, RequestedField } from '../plan/types.ts';
 import { pathTo } from './paths.ts';
 import type { CollectionView } from './visibility.ts';
@@ -32,10 +32,17 @@ function findName(view: CollectionView, text: string): RequestedField {
   for (;;) {
     const field = visibility.fields(collection).get(rest);
     if (field?.kind === 'column' && visibility.canSee(collection, field)) {
-      const path = field.route
-        ? routePath(view, via, field.route)
-        : (findOwnForeignKey(view, via, field) ?? pathTo(home, via, field));
-      return Object.freeze({ name: joinName(through, rest), path, through: Object.freeze(through), leaf: rest });
+      const { route } = field;
+      const all = route ? [...via, ...route.via.map((each) => visibility.relationToJoin(each))] : via;
+      const named = pathTo(home, all, route?.field ?? field);
+      const own = findOwnForeignKey(view, all, named.field);
+      return Object.freeze({
+        name: joinName(through, rest),
+        path: own ?? named,
+        ...(own && { named }),
+        through: Object.freeze(through),
+        leaf: rest,
+      });
     }
     const relation = findRelation(view, collection, rest);
     if (!relation) return failUnknownField(view, collection, rest);
@@ -98,12 +105,6 @@ function resolveExternalRecords(
     argument: name,
     problem: `'${leaf}' comes from code: request '${leaf}' as a whole, or list it from one record.`,
   });
-}
-
-/** The path to the origin of an imported field. */
-function routePath(view: CollectionView, via: readonly Relation[], route: Route): Path {
-  const all = [...via, ...route.via.map((relation) => view.visibility.relationToJoin(relation))];
-  return findOwnForeignKey(view, all, route.field) ?? pathTo(view.collection, all, route.field);
 }
 
 function joinName(through: readonly PathSegment[], leaf: string): string {
@@ -183,8 +184,7 @@ export function failOutputOnly(argument: string, field: string): never {
 export function resolveSort(view: CollectionView, sorts: readonly PlainSort[]): Order[] {
   if (sorts.length > MAX_SORTS)
     fail('INVALID_ARGUMENT', { argument: 'sort', problem: `at most ${MAX_SORTS} fields to sort by.` });
-  const order: Order[] = [];
-  for (const { field, ascending = true } of sorts) {
+  const order = sorts.flatMap(({ field, ascending = true }) => {
     const { path } = resolveName(view, field);
     if (path.field.computedFrom?.external) failOutputOnly('sort', field);
     if (!path.field.sortable)
@@ -193,10 +193,12 @@ export function resolveSort(view: CollectionView, sorts: readonly PlainSort[]): 
         field,
         sortable: view.columns.filter((column) => column.sortable).map((column) => column.name),
       });
-    for (const each of expandOrder(view, { path, ascending }))
-      if (!order.some((other) => other.path.id === each.path.id)) order.push(each);
-  }
-  return order;
+    return expandOrder(view, { path, ascending });
+  });
+  const distinct = order.filter(({ path }, index) => order.findIndex((other) => other.path.id === path.id) === index);
+  // The key follows in the direction of the last field, also if that field is a repetition.
+  const last = order.at(-1);
+  return last && last.ascending !== distinct.at(-1)?.ascending ? [...distinct, last] : distinct;
 }
 
 /** Replaces a field by the fields that define its order. Startup rejects cycles. */

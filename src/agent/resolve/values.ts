@@ -6,9 +6,9 @@ import { suggestNames } from '../../core/suggestions.ts';
 import { readDay, readLocal, readTime } from '../lower/dates.ts';
 import type { Column, Moment, OperandKind } from '../model/types.ts';
 import type { PrimitiveType } from '../sources/column-types.ts';
-import { isGeometry } from '../sources/geometry.ts';
 import { compilePattern, type Pattern } from '../sources/pattern.ts';
-import { readInterval, readNetwork } from '../sources/special-texts.ts';
+import { isGeometry } from '../sources/values/geometry.ts';
+import { readInterval, readNetwork } from '../sources/values/special-texts.ts';
 
 const LIST_LIMIT = 10_000;
 /** SQLite allows 50,000 bytes per pattern, and a case-insensitive letter takes up to ten. */

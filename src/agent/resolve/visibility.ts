@@ -14,8 +14,8 @@ export interface CollectionView {
   readonly columns: readonly Column[];
   /** Visible relations. */
   readonly relations: readonly Relation[];
-  /** The names of all visible columns. */
-  readonly columnNames: readonly string[];
+  /** The names of the visible columns that are not hidden by default. */
+  readonly defaultFields: readonly string[];
   /** A cache of resolved names. */
   readonly names: Map<string, RequestedField>;
   readonly visibility: FieldVisibility;
@@ -106,8 +106,8 @@ function createView(
     collection,
     columns,
     relations: visible.filter((field) => field.kind !== 'column'),
-    columnNames: [...visibility.fields(collection)].flatMap(([name, field]) =>
-      field.kind === 'column' && visibility.canSee(collection, field) ? [name] : [],
+    defaultFields: [...visibility.fields(collection)].flatMap(([name, field]) =>
+      field.kind === 'column' && !field.meaning?.hiddenByDefault && visibility.canSee(collection, field) ? [name] : [],
     ),
     names: new Map(),
     visibility,

@@ -1,60 +1,114 @@
 // Defines aggregates on canonical values (source.ts). The memory source uses this directly; the SQL sources must give
 // the same results.
 
+import { mapInTurns, sortInTurns, type Turn } from '../../core/limit/in-turns.ts';
+import { createTurns } from '../../core/limit/turns.ts';
+import { comparedColumn, evaluateExpression } from './aggregate/expression.ts';
+import { bucketOf, partOf } from './aggregate/local-time.ts';
+import { compareNullable, compareValues, equalityKey } from './evaluate.ts';
+import type {
+  Figure,
+  Filter,
+  GroupKey,
+  GroupSelect,
+  Measure,
+  Path,
+  RelatedRows,
+  SourceColumn,
+  Tally,
+} from './statement.ts';
 import {
   addDecimals,
   addNotFinite,
   compareDecimals,
+  compareFractions,
   type Decimal,
-  divideDecimal,
-  formatDecimal,
+  type Fraction,
+  multiplyDecimals,
   readDecimal,
-  unitsAt,
+  subtractDecimals,
+  toFraction,
   zero,
-} from './decimal.ts';
-import { compareNullable, compareValues, equalityKey } from './evaluate.ts';
-import type { Bucket, BucketUnit, GroupSelect, Path, Row, ZoneOffsets } from './statement.ts';
+} from './values/decimal.ts';
 
-/** One group with its exact value: groups are ordered before rounding. */
-export interface Tally {
-  readonly row: Row;
-  /** The exact value is `over` divided by `under`. Absent for Max, Min and groups without a value. */
-  readonly exact?: { readonly over: Decimal; readonly under: bigint };
+/** A record to aggregate. */
+interface AggregatedRecord {
+  /** The value at a path, or null. */
+  value(path: Path): unknown;
+  satisfies(where: Filter): boolean;
+  /** The rows of a to-many relation. Absent if neither groups nor measures have one. */
+  related?(rows: RelatedRows): readonly Pick<AggregatedRecord, 'value'>[];
 }
 
-/** `valueAt` returns the value of a record at a path, or null. */
-export function aggregateRecords(
-  records: Iterable<(path: Path) => unknown>,
-  group: Omit<GroupSelect, 'table' | 'joins' | 'where'>,
-): Row[] {
-  const found = new Map<string, { keys: unknown[]; values: unknown[] }>();
-  for (const valueAt of records) {
-    const keys = group.groups.map(({ path, bucket }) => keyOf(valueAt(path), bucket));
-    const mark = JSON.stringify(keys.map((key, at) => groupKeyMark(key, group, at)));
-    let entry = found.get(mark);
-    if (!entry) {
-      entry = { keys, values: [] };
-      found.set(mark, entry);
+type Grouping = Omit<GroupSelect, 'table' | 'joins' | 'where'>;
+
+/** Other calls can interrupt it. */
+export async function aggregateRecords(records: Iterable<AggregatedRecord>, group: Grouping): Promise<Tally[]> {
+  const turn = createTurns();
+  const found = new Map<string, { keys: unknown[]; values: unknown[][] }>();
+  const addGroup = (mark: string, keys: unknown[]) => {
+    const entry = { keys, values: group.measures.map((): unknown[] => []) };
+    found.set(mark, entry);
+    return entry;
+  };
+  await mapInTurns(records, turn, (record) => {
+    const values = group.measures.map(({ of, where, related }) => {
+      if (where && !record.satisfies(where)) return [];
+      const rows = related ? record.related!(related) : [record];
+      return rows.map((row) => (of ? evaluateExpression(of, (path) => row.value(path)) : 1));
+    });
+    for (const [mark, keys] of groupsOf(record, group.groups)) {
+      const entry = found.get(mark) ?? addGroup(mark, keys);
+      for (const [at, key] of keys.entries()) if (isLower(key, entry.keys[at])) entry.keys[at] = key;
+      for (const [at, own] of values.entries())
+        for (const value of own) if (value !== null) entry.values[at]!.push(value);
     }
-    for (const [at, key] of keys.entries()) if (isLower(key, entry.keys[at])) entry.keys[at] = key;
-    const value = group.value ? valueAt(group.value) : 1;
-    if (value !== null) entry.values.push(value);
+  });
+  if (group.groups.length === 0 && found.size === 0) addGroup('', []);
+  const tallies: Tally[] = [];
+  for (const { keys, values } of found.values()) {
+    const figures: Figure[] = [];
+    for (const [at, measure] of group.measures.entries()) figures.push(await figureOf(measure, values[at]!, turn));
+    tallies.push({ groups: keys, figures });
   }
-  if (group.groups.length === 0 && found.size === 0) found.set('', { keys: [], values: [] });
-  return sortTallies(
-    [...found.values()].map(({ keys, values }) => tally(keys, values, group)),
-    group,
-  );
+  return pageTallies(tallies, group, turn);
 }
 
-function keyOf(value: unknown, bucket: Bucket | undefined): unknown {
-  return bucket && value !== null ? bucketOf(String(value), bucket) : value;
+/** The groups of a record, by their marks. Several with groups through to-many relations. */
+function groupsOf(record: AggregatedRecord, groups: readonly GroupKey[]): Map<string, unknown[]> {
+  const relations = new Map(groups.flatMap(({ related }) => (related ? [[related.id, related]] : [])));
+  let choices: ReadonlyMap<string, Pick<AggregatedRecord, 'value'>>[] = [new Map()];
+  for (const [id, related] of relations) {
+    const rows = record.related!(related);
+    if (rows.length > 0) choices = choices.flatMap((choice) => rows.map((row) => new Map([...choice, [id, row]])));
+  }
+  const found = new Map<string, unknown[]>();
+  for (const choice of choices) {
+    const keys = groups.map((key) => {
+      const row = key.related ? choice.get(key.related.id) : record;
+      return keyOf(row ? row.value(key.path) : null, key);
+    });
+    const mark = JSON.stringify(keys.map((key, at) => groupMark(key, groups[at]!)));
+    const known = found.get(mark);
+    if (!known) found.set(mark, keys);
+    else for (const [at, key] of keys.entries()) if (isLower(key, known[at])) known[at] = key;
+  }
+  return found;
 }
 
-function groupKeyMark(key: unknown, { groups }: Pick<GroupSelect, 'groups'>, at: number): string | null {
-  const { path, bucket } = groups[at]!;
+function keyOf(value: unknown, { by }: GroupKey): unknown {
+  if (!by || value === null) return value;
+  if (by.kind === 'bucket') return bucketOf(String(value), by);
+  if (by.kind === 'part') return partOf(String(value), by);
+  const number = readDecimal(value);
+  if (!number) return value === 'NaN' || value === 'Infinity' ? by.bounds.length : 0;
+  return by.bounds.filter((bound) => compareDecimals(readDecimal(bound)!, number) <= 0).length;
+}
+
+/** Equal for equal groups. */
+export function groupMark(key: unknown, { path, by }: GroupKey): string | null {
   if (key === null) return null;
-  return bucket ? String(key) : equalityKey(key, path.field);
+  return by ? String(key) : equalityKey(key, path.field);
 }
 
 /** Equal texts in a group may differ in their bytes. The lowest one represents the group. */
@@ -67,116 +121,108 @@ function isLower(key: unknown, known: unknown): boolean {
   );
 }
 
-type Measured = Pick<GroupSelect, 'operation' | 'value'>;
+const ofCount = (count: number): Fraction => toFraction({ units: BigInt(count), scale: 0 });
 
-function tally(keys: readonly unknown[], values: readonly unknown[], group: Measured): Tally {
-  switch (group.operation) {
+async function figureOf(measure: Measure, values: readonly unknown[], turn: Turn): Promise<Figure> {
+  const pause = turn();
+  if (pause) await pause;
+  const { operation, of } = measure;
+  switch (operation) {
     case 'Count':
-      return countTally(keys, values.length);
+      return ofCount(values.length);
+    case 'CountDistinct': {
+      const column = comparedColumn(of!);
+      return ofCount(new Set(values.map((value) => equalityKey(value, column))).size);
+    }
     case 'Sum':
     case 'Avg': {
       const special = addNotFinite(values);
-      if (special !== undefined) return { row: [special, ...keys] };
+      if (special !== undefined) return special;
       const numbers = values.flatMap((value) => readDecimal(value) ?? []);
-      return sumTally(keys, numbers.reduce(addDecimals, zero), numbers.length, group);
+      return sumFigure(measure, numbers.reduce(addDecimals, zero), numbers.length);
     }
+    case 'Percentile':
+      return percentileOf(await sortInTurns(values, (a, b) => compareValues(a, b, numbers), turn), measure.fraction!);
     default: {
-      const { field } = group.value!;
-      const sign = group.operation === 'Max' ? 1 : -1;
+      const column = comparedColumn(of!);
+      const sign = operation === 'Max' ? 1 : -1;
       const pick = (best: unknown, value: unknown): unknown =>
-        best === null || compareValues(value, best, field) * sign > 0 ? value : best;
-      return { row: [values.reduce(pick, null), ...keys] };
+        best === null || compareValues(value, best, column) * sign > 0 ? value : best;
+      return toFigure(values.reduce(pick, null), column);
     }
   }
-}
-
-function countTally(keys: readonly unknown[], count: number): Tally {
-  return { row: [count, ...keys], exact: { over: { units: BigInt(count), scale: 0 }, under: 1n } };
 }
 
 /** `count` is the number of summed values; Sum and Avg of 0 values are null. */
-export function sumTally(
-  keys: readonly unknown[],
-  sum: Decimal | undefined,
+export function sumFigure({ operation }: Pick<Measure, 'operation'>, sum: Decimal | undefined, count: number): Figure {
+  if (count === 0 || !sum) return null;
+  return operation === 'Sum' ? toFraction(sum) : { over: sum, under: BigInt(count) };
+}
+
+/** A canonical value as a figure. */
+export function toFigure(value: unknown, { type }: Pick<SourceColumn, 'type'>): Figure {
+  const number = type === 'Number' && value !== null ? readDecimal(value) : undefined;
+  return number ? toFraction(number) : (value as Figure);
+}
+
+function percentileOf(sorted: readonly unknown[], fraction: Decimal): Figure {
+  if (sorted.length === 0) return null;
+  const { index, rest } = positionOf(fraction, sorted.length);
+  const [low, high] = [sorted[index], sorted[Math.min(index + 1, sorted.length - 1)]];
+  const [from, to] = [readDecimal(low), readDecimal(high)];
+  return from && to ? interpolate(from, to, rest) : String(rest.units === 0n ? low : high);
+}
+
+const numbers = { type: 'Number', collation: 'binary' } as const;
+
+/** The position of a percentile in sorted values: the index of the lower value, and the part of the way to the next. */
+export function positionOf(
+  { units, scale }: Decimal,
   count: number,
-  { operation }: Measured,
-): Tally {
-  if (count === 0 || !sum) return { row: [null, ...keys] };
-  if (operation === 'Sum') return { row: [formatDecimal(sum), ...keys], exact: { over: sum, under: 1n } };
-  const under = BigInt(count);
-  return { row: [formatDecimal(divideDecimal(sum, under)), ...keys], exact: { over: sum, under } };
+): { readonly index: number; readonly rest: Decimal } {
+  const all = units * BigInt(count - 1);
+  const one = 10n ** BigInt(scale);
+  return { index: Number(all / one), rest: { units: all % one, scale } };
+}
+
+export function interpolate(from: Decimal, to: Decimal, rest: Decimal): Figure {
+  return toFraction(addDecimals(from, multiplyDecimals(subtractDecimals(to, from), rest)));
 }
 
 /** Sorts by the statement's order, then applies its skip and limit. */
-export function sortTallies(
-  tallies: Tally[],
-  group: Pick<GroupSelect, keyof Measured | 'groups' | 'order' | 'limit' | 'skip'>,
-): Row[] {
-  const { groups, order, value, limit, skip = 0 } = group;
-  tallies.sort((a, b) => {
-    for (const { by, ascending } of order) {
-      const difference = by === 'value' ? compareTallies(a, b, value) : compareKeys(a.row[by + 1], b.row[by + 1], by);
+export async function pageTallies(
+  tallies: readonly Tally[],
+  { measures, groups, order, limit, skip = 0 }: Pick<Grouping, 'measures' | 'groups' | 'order' | 'limit' | 'skip'>,
+  turn: Turn,
+): Promise<Tally[]> {
+  const columns = measures.map(({ of }) => (of ? comparedColumn(of) : numbers));
+  const compare = (a: Tally, b: Tally): number => {
+    for (const { by, index, ascending } of order) {
+      const difference =
+        by === 'measure'
+          ? compareFigures(a.figures[index]!, b.figures[index]!, columns[index]!)
+          : compareGroups(a.groups[index], b.groups[index], groups[index]!);
       if (difference !== 0) return ascending ? difference : -difference;
     }
     return 0;
-  });
-  return (limit === undefined ? tallies : tallies.slice(skip, skip + limit)).map(({ row }) => row);
-
-  function compareKeys(a: unknown, b: unknown, at: number): number {
-    const { path, bucket } = groups[at]!;
-    if (!bucket || a === null || b === null) return compareNullable(a, b, path.field);
-    return a === b ? 0 : String(a) < String(b) ? -1 : 1;
-  }
+  };
+  const sorted = await sortInTurns(tallies, compare, turn);
+  return limit === undefined ? sorted : sorted.slice(skip, skip + limit);
 }
 
-function compareTallies(a: Tally, b: Tally, value: Path | undefined): number {
-  if (!a.exact || !b.exact) {
-    if (a.row[0] === null || b.row[0] === null) return Number(a.row[0] !== null) - Number(b.row[0] !== null);
-    return compareValues(a.row[0], b.row[0], value!.field);
-  }
-  if (a.exact.under === b.exact.under) return compareDecimals(a.exact.over, b.exact.over);
-  const scale = Math.max(a.exact.over.scale, b.exact.over.scale);
-  const left = unitsAt(a.exact.over, scale) * b.exact.under;
-  const right = unitsAt(b.exact.over, scale) * a.exact.under;
-  return left < right ? -1 : left > right ? 1 : 0;
+/** Nulls come first. */
+export function compareFigures(a: Figure, b: Figure, column: Pick<SourceColumn, 'type' | 'collation'>): number {
+  if (a === null || b === null) return Number(a !== null) - Number(b !== null);
+  if (typeof a === 'object' && typeof b === 'object') return compareFractions(a, b);
+  if (column.type !== 'Number') return compareValues(a, b, column);
+  // NaN and infinity, next to numbers.
+  const rank = (figure: Figure) => (typeof figure === 'object' ? 0 : figure);
+  return compareValues(rank(a), rank(b), column);
 }
 
-/** The first day of the period of a Date or Dateonly; null outside the years 1 to 9999. */
-export function bucketOf(value: string, { unit, offsets }: Bucket): string | null {
-  if (value === 'infinity' || value === '-infinity') return value;
-  // A local time that the clock skipped is not an instant. Its day is the one in its text.
-  if (offsets && !value.endsWith('Z')) return bucketOf(value.slice(0, 10), { unit });
-  const time = offsets ? Date.parse(value) + offsetAt(value, offsets) * 1000 : Date.parse(`${value}T00:00:00Z`);
-  const day = new Date(time);
-  const year = day.getUTCFullYear();
-  if (Number.isNaN(time) || year < 1 || year > 9999) return null;
-  return startOf[unit](day).toISOString().slice(0, 10);
-}
-
-export function offsetAt(instant: string, { first, changes }: ZoneOffsets): number {
-  let seconds = first;
-  let low = 0;
-  let high = changes.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    // Offsets change on whole seconds, so fractions do not matter.
-    if (instant.slice(0, 19) < changes[middle]!.from.slice(0, 19)) high = middle;
-    else low = middle + 1;
-  }
-  if (low > 0) seconds = changes[low - 1]!.seconds;
-  return seconds;
-}
-
-const startOf: { readonly [U in BucketUnit]: (day: Date) => Date } = {
-  Day: (day) => day,
-  Week: (day) => withDate(day, (start) => start.setUTCDate(day.getUTCDate() - ((day.getUTCDay() + 6) % 7))),
-  Month: (day) => withDate(day, (start) => start.setUTCDate(1)),
-  Quarter: (day) => withDate(day, (start) => start.setUTCMonth(day.getUTCMonth() - (day.getUTCMonth() % 3), 1)),
-  Year: (day) => withDate(day, (start) => start.setUTCMonth(0, 1)),
-};
-
-function withDate(day: Date, move: (start: Date) => void): Date {
-  const start = new Date(day);
-  move(start);
-  return start;
+/** Nulls come first. */
+export function compareGroups(a: unknown, b: unknown, { path, by }: GroupKey): number {
+  if (!by || a === null || b === null) return compareNullable(a, b, path.field);
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return a === b ? 0 : String(a) < String(b) ? -1 : 1;
 }

@@ -18,6 +18,8 @@ let storedRows: unknown[][] = [];
 
 function revive(plain: PlainWhere): Filter {
   if ('test' in plain) return reviveTest(plain);
+  // The paths of the expressions have their slots.
+  if ('compare' in plain) return { op: 'compare', is: plain.compare, left: plain.left, right: plain.right };
   if ('subquery' in plain) return { op: 'some', at: plain.subquery } as unknown as Filter;
   if (plain.op === 'not') return { op: 'not', of: revive(plain.of) };
   if ('of' in plain) return { op: plain.op, of: plain.of.map(revive) };

@@ -6,6 +6,8 @@ import type { Collation, ColumnShape, ColumnType } from './column-types.ts';
 export interface DescribedColumn {
   /** The name in the database. */
   readonly name: string;
+  /** The comment of the database on the column. Default: no comment. */
+  readonly comment?: string;
   /** The type of the values. */
   readonly type: ColumnType;
   /** The type as the database writes it, such as `decimal(10,2)`. */
@@ -41,6 +43,19 @@ export interface DescribedForeignKey {
   readonly table: string;
   /** The referenced columns, in the same order. */
   readonly targetColumns: readonly string[];
+  /**
+   * The database guarantees that every value, if not null, has its target. Default: rows without a target are possible,
+   * such as after an import with the checks off.
+   */
+  readonly isValidated?: true;
+}
+
+/** An index of the database over whole columns. */
+export interface DescribedIndex {
+  /** In the order of the index, without what follows an expression. */
+  readonly columns: readonly string[];
+  /** Whether it also gives the order of its columns. False for a hash index, which finds only equal values. */
+  readonly sorted: boolean;
 }
 
 /** The action of the database on referencing records when their key is deleted or changed. `none`: it refuses. */
@@ -67,6 +82,8 @@ export interface DescribedTable {
   readonly name: string;
   /** Whether it is a table or a view. */
   readonly kind: 'table' | 'view';
+  /** The comment of the database on the table. Default: no comment. */
+  readonly comment?: string;
   /** Why records of the table cannot be written, and the remedy. It completes "it cannot be written: ". */
   readonly readOnly?: string;
   /** The columns that are served, in the order of the database. */
@@ -77,6 +94,8 @@ export interface DescribedTable {
   readonly uniqueKeys: readonly (readonly string[])[];
   /** The foreign keys of the table that lead to served tables. */
   readonly foreignKeys: readonly DescribedForeignKey[];
+  /** The indexes of all rows, with those of the keys. Absent if the source cannot tell. */
+  readonly indexes?: readonly DescribedIndex[];
   /** The foreign keys that reference this table. */
   readonly referencedBy?: readonly DescribedReference[];
   /** The write events that fire a trigger of the table. */
@@ -85,6 +104,8 @@ export interface DescribedTable {
 
 /** The tables of a source, and the parts that cannot be served. */
 export interface Described {
+  /** What `Source.version` returned just before the tables were read. Absent if the source has no versions. */
+  readonly version?: string;
   /** The tables and views that are served. */
   readonly tables: readonly DescribedTable[];
   /** Tables and columns that are not served, with the reason. Logged once at start. */

@@ -1,9 +1,11 @@
 // Defines every operator on canonical values (source.ts). The memory source uses it directly; the SQL sources must give
 // the same results.
-import { isNotFinite } from './decimal.ts';
+
+import { comparedColumn, evaluateExpression } from './aggregate/expression.ts';
 import type { Pattern } from './pattern.ts';
-import { compare, compareNetworks, readClock, readInterval, readNetwork } from './special-texts.ts';
-import type { Filter, Path, SourceColumn, SubqueryFilter } from './statement.ts';
+import type { Comparison, Filter, Path, SourceColumn, SubqueryFilter } from './statement.ts';
+import { isNotFinite } from './values/decimal.ts';
+import { compare, compareNetworks, readClock, readInterval, readNetwork } from './values/special-texts.ts';
 
 /**
  * Whether a record satisfies the filter. `valueAt` returns the value at a path, or null. `finds` evaluates conditions
@@ -27,6 +29,8 @@ export function evaluateFilter(
       return !evaluateFilter(filter.of, valueAt, evaluateSubquery);
     case 'test':
       return evaluateTest(filter, valueAt(filter.path));
+    case 'compare':
+      return evaluateComparison(filter, valueAt);
     case 'some':
     case 'found':
       return evaluateSubquery ? evaluateSubquery(filter) : failOnSubquery(filter);
@@ -38,6 +42,13 @@ export function evaluateFilter(
 function failOnSubquery(subquery: SubqueryFilter): never {
   const name = subquery.op === 'some' ? subquery.other.collection.name : subquery.own.id;
   throw new Error(`the source of '${name}' decides whether it has such a record, not this code`);
+}
+
+function evaluateComparison({ is, left, right }: Comparison, valueAt: (path: Path) => unknown): boolean {
+  const [a, b] = [evaluateExpression(left, valueAt), evaluateExpression(right, valueAt)];
+  if (a === null || b === null) return false;
+  const order = compareValues(a, b, comparedColumn({ op: 'coalesce', of: [left, right] }));
+  return is === 'Equal' ? order === 0 : is === 'LessThan' ? order < 0 : order <= 0;
 }
 
 function evaluateTest(

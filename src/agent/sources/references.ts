@@ -1,4 +1,5 @@
 // Detects whether a condition on a table reads that table again, through relations that lead back to it.
+import { comparedPaths } from './aggregate/expression.ts';
 import type { Filter, Join } from './statement.ts';
 
 export function joinsReferTo(joins: readonly Join[], table: string): boolean {
@@ -12,6 +13,7 @@ export function joinsReferTo(joins: readonly Join[], table: string): boolean {
 
 export function filterRefersTo(filter: Filter, table: string): boolean {
   if (filter.op === 'test') return filter.path.via.some(({ to }) => to.table === table);
+  if (filter.op === 'compare') return comparedPaths(filter).some(({ via }) => via.some(({ to }) => to.table === table));
   if (filter.op === 'some')
     return (
       filter.other.collection.table === table ||

@@ -2,7 +2,7 @@
 // (Select). The `operators` of a column are those the source can decide itself; the planner does the rest.
 import type { StopSignal } from '../../core/clock/stop.ts';
 import type { Described } from './described.ts';
-import type { CountSelect, Delete, GroupSelect, Insert, Row, Select, Update, WriteResult } from './statement.ts';
+import type { CountSelect, Delete, GroupSelect, Insert, Row, Select, Tally, Update, WriteResult } from './statement.ts';
 
 /** Cancellation and limits of one statement. */
 export interface ReadOptions {
@@ -16,6 +16,9 @@ export interface ReadOptions {
   readonly watch?: (text: string) => void;
 }
 
+/** Thrown by `aggregate` instead of a figure with digits that the database would have rounded. */
+export const inexactHere = new Error('the database cannot calculate this exactly');
+
 /** A database, or anything else that answers statements like one. */
 export interface Source {
   /** For messages and observations; contains no secrets. */
@@ -24,22 +27,44 @@ export interface Source {
   describe(): Promise<Described>;
   /** The current tables, without changing what is served. When absent, the tables of `describe` are current. */
   look?(): Promise<Described>;
+  /**
+   * A text that differs after any change of the tables, cheap to read. The server compares it with that of `describe`,
+   * every few seconds. When absent, new tables are found only by a restart.
+   */
+  version?(): Promise<string>;
   /** The rows that the statement selects, in its order. */
   read(select: Select, options: ReadOptions): Promise<Row[]>;
+  /** Whether `read` knows `Select.after`. Default: the condition of a cursor is part of `Select.where`. */
+  readonly readsAfter?: true;
+  /** Whether conditions may compare two values (`op: 'compare'`). Default: the engine compares them after reading. */
+  readonly compares?: true;
   /** The number of rows that the statement selects. */
   count(select: CountSelect, options: ReadOptions): Promise<number>;
   /**
-   * Returns rows of the value followed by the groups. Sum and Avg of decimals and large integers are exact. Avg is
-   * rounded to 15 digits, or to 6 decimals where that is finer. Sums of doubles are rounded to 15 digits. Without this
-   * method, the engine reads and counts the records itself.
+   * The figures of each group, in order. Figures of decimals and large integers are exact. Sums of doubles are rounded
+   * to 15 digits. Throws `inexactHere` if the database cannot calculate exactly. Then, and without this method, the
+   * engine reads the records and calculates itself.
    */
-  aggregate?(group: GroupSelect, options: ReadOptions): Promise<Row[]>;
+  aggregate?(group: GroupSelect, options: ReadOptions): Promise<Tally[]>;
   /** The text of the statement, for explain and golden files. It contains no values. */
   explain(select: Select | GroupSelect): string;
   /** Absent for read-only sources. */
   readonly writing?: Writing;
+  /** Absent for a source without indexes. */
+  readonly indexing?: Indexing;
   /** Closes the connections, after the last statement has ended. */
   close(): Promise<void>;
+}
+
+/** The texts of indexes and the sizes of tables, for `portico doctor --indexes`. */
+export interface Indexing {
+  /** The statement that creates the index. Undefined if the database cannot index whole values of a column. */
+  createIndex(
+    table: string,
+    columns: readonly { readonly column: string; readonly nativeType: string }[],
+  ): string | undefined;
+  /** The number of rows by the catalogue of the database. Undefined if it has no estimate. */
+  estimateRows(table: string): Promise<number | undefined>;
 }
 
 /** How a source writes. All writes of one call share one transaction. */

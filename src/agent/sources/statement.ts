@@ -1,8 +1,11 @@
 // Conditions and joins of statements, in the names of the database. A plan uses the same forms with more facts: its
 // columns and relations are those of the model (plan/types.ts).
+import type { ArithmeticOperator, DifferenceUnit } from '../../core/filter/expression.ts';
+import type { DatePart, PeriodUnit } from '../../core/filter/measures.ts';
 import type { Operator } from '../../core/filter.ts';
-import type { Collation, ColumnType } from './column-types.ts';
+import type { Collation, ColumnType, PrimitiveType } from './column-types.ts';
 import type { DescribedReference } from './described.ts';
+import type { Decimal, Fraction } from './values/decimal.ts';
 
 /** A column, with the facts that a statement needs. */
 export interface SourceColumn {
@@ -53,12 +56,24 @@ export type Filter =
   | { readonly op: 'and' | 'or'; readonly of: readonly Filter[] }
   | { readonly op: 'not'; readonly of: Filter }
   | { readonly op: 'test'; readonly path: Path; readonly is: Operator; readonly value: unknown }
+  | Comparison
   | Exists
   | { readonly op: 'always' }
   | { readonly op: 'never' }
   /** Planning and execution replace these. No source gets them. */
   | { readonly op: 'found'; readonly own: Path }
   | { readonly op: 'any'; readonly relation: { readonly name: string }; readonly of: Filter };
+
+/**
+ * Compares two values of a row. False if one of them is null. Their types were checked: both are Numbers, or of one
+ * type and collation. Enums are only tested for equality.
+ */
+export interface Comparison<P extends Path = Path> {
+  readonly op: 'compare';
+  readonly is: 'Equal' | 'LessThan' | 'LessThanOrEqual';
+  readonly left: Expression<P>;
+  readonly right: Expression<P>;
+}
 
 /** A condition that the values of a row cannot decide. */
 export type SubqueryFilter = Filter & { readonly op: 'some' | 'found' };
@@ -92,6 +107,8 @@ export interface Join extends Condition {
   readonly via: readonly SourceRelation[];
   /** The joins that `where` needs. Both refer to the foreign table; their paths are relative to it. */
   readonly joins: readonly Join[];
+  /** Every row has its related record, so an inner join loses no row. */
+  readonly isComplete?: true;
 }
 
 /** A path to sort by, with its direction. */
@@ -117,6 +134,11 @@ export interface Select {
   readonly where: Filter;
   /** Nulls come first in ascending and last in descending order, on every database. */
   readonly order: readonly Order[];
+  /**
+   * Only rows that sort after one with these values, one for each clause of `order`. Only for sources with `readsAfter`;
+   * for others, `where` has the condition.
+   */
+  readonly after?: readonly unknown[];
   /** The maximum number of rows; default: all. */
   readonly limit?: number;
   /** Rows to skip at the start of the order; default 0. */
@@ -132,8 +154,6 @@ export type CountSelect = Pick<Select, 'table' | 'joins' | 'where'>;
 
 export const operations = ['Count', 'Sum', 'Avg', 'Max', 'Min'] as const;
 export type Operation = (typeof operations)[number];
-export const bucketUnits = ['Year', 'Quarter', 'Month', 'Week', 'Day'] as const;
-export type BucketUnit = (typeof bucketUnits)[number];
 
 /** The offsets of a timezone from UTC, in seconds: the first one, then one for each change, in order of time. */
 export interface ZoneOffsets {
@@ -149,29 +169,98 @@ export interface OffsetChange {
   readonly seconds: number;
 }
 
-/** A group is a value of the path. With a bucket it is the first day ('YYYY-MM-DD') of the value's period. */
-export interface GroupKey {
-  readonly path: Path;
-  readonly bucket?: Bucket;
+/**
+ * A value computed from a row. Types were checked: operands of arithmetic are Numbers, those of `difference` and
+ * `coalesce` have one type. Null operands make it null, except for `coalesce`.
+ */
+export type Expression<P extends Path = Path> =
+  | { readonly op: 'field'; readonly path: P }
+  /** A canonical value. */
+  | Constant
+  | { readonly op: Exclude<ArithmeticOperator, 'dividedBy'>; readonly of: Operands<P> }
+  /** Rounded half away from zero to this many decimals. A division by zero is null. */
+  | { readonly op: 'dividedBy'; readonly of: Operands<P>; readonly decimals: number }
+  | { readonly op: 'abs'; readonly of: Expression<P> }
+  /** To a whole number, half away from zero. */
+  | { readonly op: 'round'; readonly of: Expression<P> }
+  /** From the first to the second, in whole calendar units or rounded to ten decimals; `offsets` for a Date. */
+  | {
+      readonly op: 'difference';
+      readonly of: Operands<P>;
+      readonly unit: DifferenceUnit;
+      readonly offsets?: ZoneOffsets;
+    }
+  | { readonly op: 'coalesce'; readonly of: Operands<P> };
+
+type Operands<P extends Path> = readonly [Expression<P>, Expression<P>];
+
+export interface Constant {
+  readonly op: 'constant';
+  readonly type: PrimitiveType;
+  readonly value: string | number | boolean;
 }
 
-export interface Bucket {
-  /** Weeks start on Monday. */
-  readonly unit: BucketUnit;
-  /** For a Date: determines the day of each instant. A Dateonly needs no zone. */
-  readonly offsets?: ZoneOffsets;
+export type MeasureOperation = Operation | 'CountDistinct' | 'Percentile';
+
+/** A figure of a group of records. */
+export interface Measure {
+  readonly operation: MeasureOperation;
+  /**
+   * Absent: counts records. Counts count the values that are not null, the others ignore nulls. Sum, Avg and Percentile
+   * take Numbers.
+   */
+  readonly of?: Expression;
+  /** Only these records count. */
+  readonly where?: Filter;
+  /**
+   * The figure is of these rows of the record, at which `of` starts; there is no `where` then. Only for groups that have
+   * one record each.
+   */
+  readonly related?: RelatedRows;
+  /** For Percentile: from 0 to 1, with at most 6 decimals. Values in between are interpolated. */
+  readonly fraction?: Decimal;
+}
+
+/** A group is a value of the path, or the part of it that `by` defines. */
+export interface GroupKey {
+  /** Starts at the row, or at a related row. */
+  readonly path: Path;
+  readonly by?: GroupBy;
+  readonly related?: RelatedRows;
 }
 
 /**
- * One number for each group of records. Null forms a group too. Where the case of texts is ignored, the text with the
+ * The rows of a to-many relation. For groups, a row counts once for each different combination of the groups that start at them;
+ * without related rows, these groups are null.
+ */
+export interface RelatedRows extends Condition {
+  /** Equal for groups that start at the same rows. */
+  readonly id: string;
+  readonly collection: { readonly name: string; readonly table: string };
+  /** Columns of the row, and the columns of a related row that are equal to them, without nulls. */
+  readonly own: readonly Path[];
+  readonly keys: readonly Path[];
+  /** Only rows that satisfy it have related rows. */
+  readonly ownWhere: Filter;
+}
+
+/** For a Date, `offsets` determine the local time of each instant. A Dateonly needs no zone. */
+export type GroupBy =
+  /** The first day ('YYYY-MM-DD') or hour ('YYYY-MM-DDTHH:00') of the period. Weeks start on Monday. */
+  | { readonly kind: 'bucket'; readonly unit: PeriodUnit; readonly offsets?: ZoneOffsets }
+  /** A number: 0 to 23, 1 (Monday) to 7, 1 to 12. */
+  | { readonly kind: 'part'; readonly unit: DatePart; readonly offsets?: ZoneOffsets }
+  /** The number of bounds that are not above the value. Bounds are canonical Numbers, in ascending order. */
+  | { readonly kind: 'ranges'; readonly bounds: readonly (number | string)[] };
+
+/**
+ * Figures for each group of records. Null forms a group too. Where the case of texts is ignored, the text with the
  * lowest bytes represents its group. Without groups the result is one row, even without records.
  */
 export interface GroupSelect extends CountSelect {
-  readonly operation: Operation;
-  /** Absent when counting records. Count of a path counts the values that are not null. Sum and Avg take Numbers. */
-  readonly value?: Path;
+  readonly measures: readonly Measure[];
   readonly groups: readonly GroupKey[];
-  /** A total order: it names the value and every group. Nulls come first in ascending and last in descending order. */
+  /** Nulls come first in ascending and last in descending order. A Percentile cannot be part of the order. */
   readonly order: readonly GroupOrder[];
   readonly limit?: number;
   /** Groups to skip at the start of the order; requires a limit. Default 0. */
@@ -179,9 +268,18 @@ export interface GroupSelect extends CountSelect {
 }
 
 export interface GroupOrder {
-  /** A number is the index of a group. */
-  readonly by: 'value' | number;
+  readonly by: 'measure' | 'group';
+  readonly index: number;
   readonly ascending: boolean;
+}
+
+/** A number is an exact Fraction. Other values are canonical, and so are NaN and infinity. */
+export type Figure = Fraction | string | boolean | null;
+
+/** One group: the values of its groups, and the figures of its measures. */
+export interface Tally {
+  readonly groups: readonly unknown[];
+  readonly figures: readonly Figure[];
 }
 
 /** The paths of a write are columns of the table itself, except in conditions. */

@@ -6,7 +6,7 @@ import type { Collection, Column, Moment, Relation } from '../model/types.ts';
 import { splitFirst } from '../resolve/names.ts';
 import { checkStored } from '../resolve/values.ts';
 import type { CollectionView } from '../resolve/visibility.ts';
-import { isGeometry } from '../sources/geometry.ts';
+import { isGeometry } from '../sources/values/geometry.ts';
 
 /** Stored values: only columns of the table. */
 export type Values = ReadonlyMap<Column, unknown>;

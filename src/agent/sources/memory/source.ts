@@ -9,8 +9,10 @@ import type { ReadOptions, Source } from '../source.ts';
 import type {
   Condition,
   CountSelect,
+  Filter,
   Join,
   Path,
+  RelatedRows,
   Row,
   Select,
   SourceKeyPair,
@@ -52,6 +54,7 @@ export function createMemorySource(name: string, tables: readonly MemoryTable[])
   };
   return {
     name,
+    compares: true,
     describe: async () => ({ tables: describeTables(tables), skipped: [] }),
     async read(select, options) {
       throwIfStopped(options);
@@ -64,10 +67,33 @@ export function createMemorySource(name: string, tables: readonly MemoryTable[])
     async aggregate(group, options) {
       throwIfStopped(options);
       const light = await precomputePatterns(group, byName, options);
-      return aggregateRecords(
-        records(light).map((record) => (path: Path) => record.value(path)),
-        light,
+      const measures = await Promise.all(
+        light.measures.map(async (measure) => {
+          if (measure.related) {
+            const { collection, joins, where } = measure.related;
+            const rows = await precomputePatterns({ table: collection.table, joins, where }, byName, options);
+            return { ...measure, related: { ...measure.related, joins: rows.joins, where: rows.where } };
+          }
+          if (!measure.where) return measure;
+          const { where } = await precomputePatterns(
+            { table: group.table, joins: [], where: measure.where },
+            byName,
+            options,
+          );
+          return { ...measure, where };
+        }),
       );
+      const finds = createFinder(records);
+      const related = createRelated(records);
+      const found = records(light).map((record) => {
+        const satisfies = (where: Filter) => evaluateFilter(where, (path) => record.value(path), finds(record));
+        return {
+          value: (path: Path) => record.value(path),
+          satisfies,
+          related: (rows: RelatedRows) => (satisfies(rows.ownWhere) ? related(record, rows) : []),
+        };
+      });
+      return aggregateRecords(found, { ...light, measures });
     },
     writing: createMemoryWriting({
       tables: byName,
@@ -125,6 +151,25 @@ function createFinder(records: (select: CountSelect) => JoinedRow[]): Finder {
     const mark = pathsKey(own, record, other.keys);
     const first = mark === undefined ? undefined : known.get(mark);
     return first !== undefined && (after.length === 0 || compareRecords(first, record, by) < 0);
+  };
+}
+
+/** Reads the rows of a to-many relation once, and finds those of a record. */
+function createRelated(records: (select: CountSelect) => JoinedRow[]) {
+  const known = new Map<string, ReadonlyMap<string, JoinedRow[]>>();
+  return (record: JoinedRow, { id, collection, own, keys, joins, where }: RelatedRows): readonly JoinedRow[] => {
+    let byKey = known.get(id);
+    if (!byKey) {
+      const all = new Map<string, JoinedRow[]>();
+      for (const row of records({ table: collection.table, joins, where })) {
+        const mark = pathsKey(keys, row, keys);
+        if (mark !== undefined) all.set(mark, [...(all.get(mark) ?? []), row]);
+      }
+      known.set(id, all);
+      byKey = all;
+    }
+    const mark = pathsKey(own, record, keys);
+    return (mark === undefined ? undefined : byKey.get(mark)) ?? [];
   };
 }
 
@@ -242,10 +287,11 @@ export function describeTables(tables: readonly MemoryTable[]): DescribedTable[]
   return tables.map(({ name, columns, primaryKey = [], uniqueKeys = [], foreignKeys = [] }) => ({
     name,
     kind: 'table',
-    columns: columns.map(({ name, type, nullable = false, collation = 'binary', enumValues, shape }) => ({
+    columns: columns.map(({ name, type, nullable = false, collation = 'binary', enumValues, shape, decimals }) => ({
       name,
       type,
-      nativeType: Array.isArray(type) ? `${type[0]}[]` : String(type),
+      nativeType:
+        decimals !== undefined ? `decimal(38, ${decimals})` : Array.isArray(type) ? `${type[0]}[]` : String(type),
       nullable,
       readOnly: false,
       hasDefault: false,

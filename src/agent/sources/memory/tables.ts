@@ -70,6 +70,8 @@ export interface MemoryColumn {
   readonly nullable?: boolean;
   /** Default `binary`. */
   readonly collation?: Collation;
+  /** The decimals that numbers are declared to have. Default: none declared; quotients are rounded to ten. */
+  readonly decimals?: number;
   /** The possible values; required for Enum. */
   readonly enumValues?: readonly string[];
   /** Only for Json columns. */

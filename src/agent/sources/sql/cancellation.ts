@@ -90,7 +90,7 @@ export async function runStoppable<C, T>(
 }
 
 /** A larger answer is read in turns with the other long works of this process. */
-const BYTES_BEFORE_TURNS = 1_000_000;
+const BYTES_BEFORE_TURNS = 128_000;
 
 /**
  * Counts bytes as they arrive: drivers buffer a whole response, even a single cell. Without pauses, one round of the

@@ -4,9 +4,9 @@
 import { fail } from '../../../core/errors.ts';
 import type { Operator } from '../../../core/filter.ts';
 import type { Collation, ColumnType } from '../column-types.ts';
-import { isNotFinite } from '../decimal.ts';
 import { parseJson } from '../lossless-json.ts';
 import type { ZoneOffsets } from '../statement.ts';
+import { isNotFinite } from '../values/decimal.ts';
 
 export type Dialect = 'sqlite' | 'mysql' | 'postgres';
 
@@ -50,8 +50,12 @@ export interface Codec {
   readonly collation?: Collation;
   /** SQLite: the number of decimals in the declared type; absent if it declares no decimals. */
   readonly scale?: number;
+  /** SQLite: how the column stores instants. Columns of one form compare directly. */
+  readonly form?: string;
   /** SQLite: SQL that formats an instant as `YYYY-MM-DD HH:MM:SS` in UTC. */
   readonly utc?: (column: string) => string;
+  /** SQLite: SQL of the milliseconds since 1970. Absent where the date functions read the value itself. */
+  readonly milliseconds?: (column: string) => string;
   /**
    * Encoders for order comparisons, where they differ from equality: `least` for `<` and `>=`, `most` for `>` and `<=`.
    */

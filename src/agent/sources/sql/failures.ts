@@ -26,12 +26,15 @@ const problems = {
   unfilled:
     'it reads a materialized view that was never populated. Ask the operator to run REFRESH MATERIALIZED VIEW on it.',
   denied: 'the database user of this server lacks a permission for this. Ask the operator to grant it.',
-  changed: 'its tables changed after this server started. Ask the operator to restart the server.',
+  changed:
+    'its tables have just changed, and this server has not read them yet. Try again in a minute. If it still fails, ask the operator to run portico schema reload.',
   busy: 'another transaction holds a lock that this needs. Try again in a moment.',
   full: 'it is out of space, memory or another resource. Request less, or ask the operator.',
   damaged: 'it reports damaged data or a failing disk. Ask the operator; the log has its error.',
   expression:
     'an expression, such as one of a view, a generated column or a sum, has no result for some records (a division by zero, a number that is too large). Filter those records out, or leave the field out.',
+  collations:
+    'it compares texts of different collations. Compare each of the fields with a value instead, or leave the field out.',
   raised: 'a function or trigger of the database raised an error. Ask the operator; the log has its text.',
 } as const;
 
@@ -75,6 +78,8 @@ const postgresStates: Readonly<Record<string, Problem>> = {
   '55006': 'busy',
   '57014': 'stopped',
   '21000': 'expression',
+  '42P21': 'collations',
+  '42P22': 'collations',
   '25006': 'denied',
 };
 
@@ -142,7 +147,7 @@ const mysqlNumbers: Readonly<Record<number, Problem>> = {
   1390: 'large',
   1436: 'large',
   1242: 'expression',
-  1267: 'expression',
+  1267: 'collations',
   1365: 'expression',
   1690: 'expression',
   3140: 'expression',

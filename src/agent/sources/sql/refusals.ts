@@ -1,8 +1,8 @@
 // Maps the errors of the three databases for refused writes to a Refusal. It uses their codes and the parts of messages
 // that name columns and keys, never the parts with values.
 import { AppError } from '../../../core/errors.ts';
-import { isGeometry } from '../geometry.ts';
 import { Refusal, type RefusalKind } from '../refusal.ts';
+import { isGeometry } from '../values/geometry.ts';
 import type { Dialect } from './codec.ts';
 import { type DatabaseError, isRaised } from './failures.ts';
 import type { Facts } from './introspection/introspect.ts';

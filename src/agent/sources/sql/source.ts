@@ -2,12 +2,13 @@
 // and a cache holds it: a repeated read walks the statement once for its key and values, then calls the driver.
 import knex from 'knex';
 import type { Clock } from '../../../core/clock.ts';
+import { AppError } from '../../../core/errors.ts';
 import { createTurns } from '../../../core/limit/turns.ts';
 import type { Observe } from '../../../core/observe.ts';
 import type { SqliteChoice } from '../../../core/sqlite.ts';
 import type { Described } from '../described.ts';
-import type { ReadOptions, Source } from '../source.ts';
-import type { CountSelect, GroupSelect, Row, Select } from '../statement.ts';
+import { inexactHere, type ReadOptions, type Source } from '../source.ts';
+import type { CountSelect, GroupSelect, Row, Select, Tally } from '../statement.ts';
 import { translateAtStart } from './cancellation.ts';
 import { type Codec, type Dialect, decodeJson } from './codec.ts';
 import { type Address, readAddress, type SqlConnectionOptions } from './connection/address.ts';
@@ -15,6 +16,7 @@ import { readTimezones, type TimezoneOptions } from './connection/timezones.ts';
 import { openEncrypted } from './connection/tls.ts';
 import type { Driver, Prepared } from './driver.ts';
 import { explainFailure } from './failures.ts';
+import { createIndexing } from './indexing.ts';
 import { withEffects } from './introspection/effects.ts';
 import {
   assembleIntrospection,
@@ -25,16 +27,17 @@ import {
 } from './introspection/introspect.ts';
 import { explainNoTables } from './introspection/no-tables.ts';
 import { openMysql } from './mysql/driver.ts';
-import { readMysqlFacts } from './mysql/introspect.ts';
+import { readMysqlFacts, readMysqlVersion } from './mysql/introspect.ts';
 import { observeDriver } from './observed.ts';
 import { openPostgres } from './postgres/driver.ts';
-import { readPostgresFacts } from './postgres/introspect.ts';
+import { readPostgresFacts, readPostgresVersion } from './postgres/introspect.ts';
 import { createShares, shareDriver } from './shares.ts';
 import { openSqlite } from './sqlite/driver.ts';
-import { readSqliteFacts } from './sqlite/introspect.ts';
+import { readSqliteFacts, readSqliteVersion } from './sqlite/introspect.ts';
 import { needsBigIntegers } from './sqlite/types.ts';
 import { buildGroup } from './statements/aggregate.ts';
-import { bindValues, buildCount, buildSelect, type Statement, type StatementContext } from './statements/read.ts';
+import { bindValues, buildCount, type Statement, type StatementContext } from './statements/read.ts';
+import { buildSelect } from './statements/select.ts';
 import { createShapes } from './statements/shape.ts';
 import type { Bind } from './statements/terms.ts';
 import { createWriting } from './writing.ts';
@@ -42,7 +45,7 @@ import { createWriting } from './writing.ts';
 interface SqlSourceOptions extends TimezoneOptions {
   readonly observe: Observe;
   readonly clock: Clock;
-  /** Default `auto`: the native SQLite driver if it loads, otherwise the WebAssembly one. */
+  /** Default `auto`: the first that loads. */
   readonly sqlite?: SqliteChoice;
 }
 
@@ -72,18 +75,23 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
   const placeOf = (table: string): TableLocation => places.get(table) ?? { name: table };
   const context = { dialect, knex: builder, shapes: createShapes(dialect, codecOf), placeOf };
   const texts = createStatementCache(context);
-  const read = async (
+  const read = async <T = Row>(
     runner: Pick<Driver, 'run'>,
     select: Select | CountSelect | GroupSelect,
     options: ReadOptions,
-  ): Promise<Row[]> => {
+  ): Promise<T[]> => {
     const values: unknown[] = [];
     const text = texts.find(select, values);
     options.watch?.(text.prepared.sql);
-    return runDecoded(runner, text, bindValues(text.binds, values), options);
+    return (await runDecoded(runner, text, bindValues(text.binds, values), options)) as T[];
   };
   /** Translates an error, and logs failures that need the operator. */
   const translateFailure = (error: unknown, { table }: { readonly table: string }): unknown => {
+    if (error === inexactHere)
+      return new AppError('INVALID_ARGUMENT', {
+        argument: 'filter',
+        problem: 'SQLite does not compare numbers beyond 64 bits exactly. Send numbers with fewer digits.',
+      });
     const failure = explainFailure(error, dialect);
     if (failure?.code === 'DATABASE_FAILED') {
       const message = `${name}: a statement on '${table}' failed. ${failure.message}`;
@@ -91,9 +99,9 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
     }
     return failure ?? error;
   };
-  const answer = async (select: Select | CountSelect | GroupSelect, options: ReadOptions): Promise<Row[]> => {
+  const answer = async <T = Row>(select: Select | CountSelect | GroupSelect, options: ReadOptions): Promise<T[]> => {
     try {
-      return await read(driver, select, options);
+      return await read<T>(driver, select, options);
     } catch (error) {
       throw translateFailure(error, select);
     }
@@ -110,7 +118,7 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
     const { described, codecs } = assembleIntrospection(facts, timezones.of);
     if (described.tables.length === 0)
       throw await explainNoTables(catalogue, { name, dialect, schemas, skipped: described.skipped });
-    const tables = await withEffects(described.tables, facts, dialect, catalogue);
+    const tables = withEffects(described.tables, facts, dialect);
     return { facts, codecs, described: { ...described, tables }, statements };
   };
 
@@ -132,9 +140,16 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
       return found.described;
     },
     look: async () => (await introspect()).described,
-    read: answer,
+    version: () => readVersion[dialect](async <Row>(sql: string) => (await driver.catalogue(sql)) as Row[], schemas),
+    read: (select, options) => answer(select, options),
+    readsAfter: true,
+    compares: true,
     count: async (select: CountSelect, options: ReadOptions) => Number((await answer(select, options))[0]?.[0] ?? 0),
-    aggregate: answer,
+    aggregate: (group, options) =>
+      read<Tally>(driver, group, options).catch((error: unknown) => {
+        const overflows = dialect === 'sqlite' && error instanceof Error && /^integer overflow/.test(error.message);
+        throw overflows || error === inexactHere ? inexactHere : translateFailure(error, group);
+      }),
     writing: createWriting({
       driver,
       dialect,
@@ -147,6 +162,7 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
         return read({ run }, select, watch ? { ...noLimit, watch } : noLimit);
       },
     }),
+    indexing: createIndexing({ dialect, placeOf, catalogue: (sql) => driver.catalogue(sql) }),
     explain: (statement): string => texts.find(statement, []).prepared.sql,
     async close(): Promise<void> {
       await driver.close();
@@ -158,6 +174,12 @@ const readFacts: Record<Dialect, (catalogue: Catalogue, schemas: readonly string
   sqlite: readSqliteFacts,
   mysql: readMysqlFacts,
   postgres: readPostgresFacts,
+};
+
+const readVersion: Record<Dialect, (catalogue: Catalogue, schemas: readonly string[]) => Promise<string>> = {
+  sqlite: readSqliteVersion,
+  mysql: readMysqlVersion,
+  postgres: readPostgresVersion,
 };
 
 const systems = { sqlite: 'sqlite', mysql: 'mysql', postgres: 'postgresql' } as const;
@@ -179,8 +201,8 @@ interface CachedStatement {
   /** Replaced when a value first needs 64-bit integers. Calls under way keep theirs. */
   prepared: Prepared;
   readonly binds: readonly Bind[];
-  /** Converts the driver's rows to canonical ones, possibly in place. */
-  readonly decode: (rows: Row[]) => Row[];
+  /** Converts the driver's rows to canonical ones, possibly in place, or to groups. */
+  readonly decode: (rows: Row[]) => readonly unknown[] | Promise<readonly unknown[]>;
   /** Decodes the columns of each row; replaces `decode`. */
   readonly decoders?: Decoders;
 }
@@ -225,7 +247,7 @@ function createStatementCache(context: StatementContext) {
       binds,
       decode,
     });
-    if ('operation' in statement) {
+    if ('measures' in statement) {
       const built = buildGroup(statement, context);
       return text(built, built.read);
     }
@@ -249,14 +271,14 @@ async function runDecoded(
   text: CachedStatement,
   values: unknown[],
   options: ReadOptions,
-): Promise<Row[]> {
+): Promise<readonly unknown[]> {
   // Another call may replace it meanwhile. These rows have the form that this one asks for.
   const { prepared } = text;
   const running = driver.run(prepared, values, options);
   const rows = Array.isArray(running) ? running : await running;
   if (prepared.bigIntegers) widen(rows);
   try {
-    return text.decoders ? await decodeInTurns(rows, text.decoders) : text.decode(rows);
+    return await (text.decoders ? decodeInTurns(rows, text.decoders) : text.decode(rows));
   } catch (error) {
     if (error !== needsBigIntegers || prepared.bigIntegers) throw error;
     const { driverState: _, ...statement } = prepared;

@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type * as mysql2 from 'mysql2';
 import type { Clock } from '../../../../core/clock.ts';
+import { requireOptional } from '../../../../core/config/optional-package.ts';
 import { AppError, fail } from '../../../../core/errors.ts';
 import { runStoppable, translateError } from '../cancellation.ts';
 import type { EncryptedAddress } from '../connection/tls.ts';
@@ -37,7 +37,7 @@ const settingsOf = ({ pool, connectionTimeoutMs }: EncryptedAddress): mysql2.Poo
 
 /** The driver for MariaDB and MySQL. Connections open on demand. */
 export function openMysql(address: EncryptedAddress, clock: Clock, reportUse: (use: PoolUse) => void): Driver {
-  const { createPool, createConnection } = createRequire(import.meta.url)('mysql2') as typeof mysql2;
+  const { createPool, createConnection } = requireOptional<typeof mysql2>('mysql2');
   const { tls } = address;
   const connectionSettings = {
     uri: address.url.replace(/^mariadb:/, 'mysql:'),

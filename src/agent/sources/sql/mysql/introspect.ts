@@ -1,62 +1,119 @@
-import type { Catalogue, ColumnFacts, Facts } from '../introspection/introspect.ts';
+import { type Catalogue, type ColumnFacts, type Facts, listAt } from '../introspection/introspect.ts';
+import { describeForeignKey, literal, readForeignKeys, type TriggerRow, toReference, toTrigger } from './effects.ts';
 import { mysqlCodec } from './types.ts';
 
-/** Takes five statements on MariaDB and four on MySQL, plus one if there are tables without transactions. */
-export async function readMysqlFacts(catalogue: Catalogue, schemas: readonly string[]): Promise<Facts> {
+/** Takes eight statements on MariaDB and seven on MySQL. */
+export async function readMysqlFacts(catalogue: Catalogue, named: readonly string[]): Promise<Facts> {
   const [server] = await catalogue(
-    'select version() as version, database() as current, @@lower_case_table_names = 0 as exact',
+    `select version() as server, database() as current, @@lower_case_table_names = 0 as exact, (${versionOf(named)}) as version`,
   );
-  const texts = statementsFor(schemas, Number(server?.exact) === 1);
-  const columns = await catalogue<ColumnRow>(texts.columns);
-  const keys = await catalogue<{ table: string; key: string; column: string | null }>(texts.keys);
-  const foreign = await catalogue<ForeignRow>(texts.foreignKeys);
-  const isMariadb = /mariadb/i.test(String(server?.version));
+  const exact = Number(server?.exact) === 1;
+  const texts = statementsFor(named, exact);
+  const idOf = createIdOf(exact);
+  // Two statements, because a join of these two reads the columns again for each table.
+  const listed = await catalogue<TableRow>(texts.tables);
+  const columns = new Map<string, ColumnRow[]>();
+  for (const row of await catalogue<ColumnRow>(texts.columns)) listAt(columns, idOf(row.schema, row.own)).push(row);
+  const keys = await catalogue<KeyRow>(texts.keys);
+  const foreign = await readForeignKeys(catalogue, texts.foreignKeys, idOf);
+  const isMariadb = /mariadb/i.test(String(server?.server));
   const checks = isMariadb ? await catalogue<{ table: string; clause: string }>(texts.jsonChecks) : [];
+  const triggers = await catalogue<TriggerRow>(texts.triggers);
   const checkedJson = new Set(
     checks.map(({ table, clause }) => {
       const [, column = ''] = /^json_valid\(`((?:[^`]|``)*)`\)$/i.exec(clause) ?? [];
       return JSON.stringify([table, column.replaceAll('``', '`')]);
     }),
   );
-  const tables = new Map<string, Facts['tables'][number]>();
+  const tables: Facts['tables'][number][] = [];
   const facts: ColumnFacts[] = [];
   const skipped: { table: string; reason: string }[] = [];
-  for (const row of columns) {
-    if (row.name === null) {
-      skipped.push({ table: row.table, reason: 'the view is broken, or the database user may not read it' });
+  for (const { table, schema, own, kind, comment } of listed) {
+    const rows = columns.get(idOf(schema, own));
+    if (rows === undefined) {
+      skipped.push({ table, reason: 'the view is broken, or the database user may not read it' });
       continue;
     }
-    const place = schemas.length ? { place: { schema: row.schema, name: row.own } } : {};
-    tables.set(row.table, { name: row.table, kind: /VIEW/.test(row.kind) ? 'view' : 'table', ...place });
-    facts.push(columnFacts({ ...row, name: row.name }, checkedJson.has(JSON.stringify([row.table, row.name]))));
+    const place = named.length ? { place: { schema, name: own } } : {};
+    const isView = /VIEW/.test(kind);
+    // The comment of a view is the word VIEW, or the error of a broken one.
+    tables.push({ name: table, kind: isView ? 'view' : 'table', ...place, ...(!isView && { comment }) });
+    for (const row of rows) facts.push(columnFacts(table, row, checkedJson.has(JSON.stringify([table, row.name]))));
   }
+  const served = named.length ? named : [String(server?.current)];
   return {
-    tables: [...tables.values()],
+    version: String(server?.version),
+    tables,
     columns: facts,
-    keys: keys.map((row) => ({ ...row, primary: row.key === 'PRIMARY' })),
-    foreignKeys: foreignKeys(foreign, schemas.length ? schemas : [String(server?.current)]),
+    keys: keys.map(({ table, key, column, repeats, method }) => ({
+      table,
+      key,
+      column,
+      primary: key === 'PRIMARY',
+      unique: Number(repeats) === 0,
+      sorted: method === 'BTREE',
+    })),
+    foreignKeys: foreign.flatMap((key) => describeForeignKey(key, served, exact)),
     skipped,
     isMariadb,
-    withoutRollback: await readWithoutRollback(catalogue, texts.triggers, columns),
+    withoutRollback: findWithoutRollback(listed, triggers),
+    references: foreign.map(toReference),
+    triggers: triggers.map(toTrigger),
   };
 }
+
+export async function readMysqlVersion(catalogue: Catalogue, named: readonly string[]): Promise<string> {
+  return String((await catalogue(`select (${versionOf(named)}) as version`))[0]?.version);
+}
+
+/**
+ * The time of the last ALTER of each table is in seconds, so columns and keys are compared too. Names that differ only in case
+ * may belong to other schemas, which does no harm.
+ */
+function versionOf(schemas: readonly string[]): string {
+  const list = schemas.length ? schemas.map(literal).join(', ') : 'database()';
+  const sum = (from: string, schema: string, parts: string): string =>
+    `(select concat(count(*), ':', coalesce(sum(crc32(concat_ws('|', ${schema}, ${parts}))), 0)) from information_schema.${from} where ${schema} in (${list}))`;
+  const sums = [
+    sum('tables', 'table_schema', 'table_name, table_type, engine, create_time, table_comment'),
+    sum(
+      'columns',
+      'table_schema',
+      "table_name, ordinal_position, column_name, column_type, is_nullable, coalesce(column_default, ''), extra, coalesce(collation_name, ''), column_comment",
+    ),
+    sum(
+      'key_column_usage',
+      'table_schema',
+      "table_name, constraint_name, ordinal_position, column_name, coalesce(referenced_table_schema, ''), coalesce(referenced_table_name, ''), coalesce(referenced_column_name, '')",
+    ),
+    sum('triggers', 'event_object_schema', 'event_object_table, trigger_name, event_manipulation, action_statement'),
+  ];
+  return `select concat_ws(' ', ${sums.join(', ')})`;
+}
+
+/** Names of schemas and tables compare exactly only if the file system does. */
+const createIdOf =
+  (exact: boolean) =>
+  (...names: readonly string[]): string => {
+    const id = JSON.stringify(names);
+    return exact ? id : id.toLowerCase();
+  };
 
 /**
  * Tables of MyISAM, Aria, MEMORY and similar engines, and tables with triggers that name one of them. Writes of
  * procedures and tables of other databases are not checked.
  */
-async function readWithoutRollback(
-  catalogue: Catalogue,
-  triggers: string,
-  columns: readonly ColumnRow[],
-): Promise<ReadonlyMap<string, string>> {
+function findWithoutRollback(
+  listed: readonly TableRow[],
+  triggers: readonly TriggerRow[],
+): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  for (const { table, own, engine, transactions } of columns)
+  for (const { table, own, engine, transactions } of listed)
     if (engine !== null && transactions !== 'YES')
       found.set(table, explainWithoutTransactions(`its engine ${engine}`, own));
   if (found.size === 0) return found;
-  const tables = new Map(columns.filter(({ table }) => found.has(table)).map(({ own, engine }) => [own, engine]));
-  for (const { code, table } of await catalogue<{ code: string; table: string }>(triggers)) {
+  const tables = new Map(listed.filter(({ table }) => found.has(table)).map(({ own, engine }) => [own, engine]));
+  for (const { code, table } of triggers) {
     const words = wordsOf(code);
     for (const [own, engine] of tables)
       if (!found.has(table) && [...wordsOf(own)].every((word) => words.has(word)))
@@ -73,26 +130,37 @@ const wordsOf = (text: string): ReadonlySet<string> => new Set(text.toLowerCase(
 const explainWithoutTransactions = (what: string, table: string): string =>
   `${what} has no transactions, so writes could not be rolled back. ALTER TABLE \`${table}\` ENGINE=InnoDB makes it writable.`;
 
-interface ColumnRow {
-  table: string;
-  schema: string;
-  own: string;
-  kind: string;
-  /** null for views. */
-  engine: string | null;
-  transactions: string | null;
-  /** null if a view has no columns because it does not compile. */
-  name: string | null;
-  dataType: string;
-  columnType: string;
-  nullable: string;
-  fallback: string | null;
-  extra: string;
-  charset: string | null;
-  collation: string | null;
+interface KeyRow {
+  readonly table: string;
+  readonly key: string;
+  readonly column: string | null;
+  readonly repeats: number;
+  readonly method: string;
 }
 
-const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+interface TableRow {
+  readonly table: string;
+  readonly schema: string;
+  readonly own: string;
+  readonly kind: string;
+  readonly engine: string | null;
+  readonly comment: string | null;
+  readonly transactions: string | null;
+}
+
+interface ColumnRow {
+  readonly schema: string;
+  readonly own: string;
+  readonly name: string;
+  readonly dataType: string;
+  readonly columnType: string;
+  readonly nullable: string;
+  readonly fallback: string | null;
+  readonly extra: string;
+  readonly charset: string | null;
+  readonly collation: string | null;
+  readonly comment: string;
+}
 
 /** `exact`: names of tables and databases may differ only in case, which the catalogue's collation ignores. */
 function statementsFor(schemas: readonly string[], exact: boolean) {
@@ -113,46 +181,55 @@ function statementsFor(schemas: readonly string[], exact: boolean) {
   const nameOf = (table: string, schema: string): string =>
     first === undefined ? table : `if(${same(schema, literal(first))}, ${table}, concat(${schema}, '.', ${table}))`;
 
-  const columns = `select ${nameOf('t.table_name', 't.table_schema')} as \`table\`, t.table_schema as \`schema\`,
-  t.table_name as own, t.table_type as kind, t.engine as engine,
-  (select e.transactions from information_schema.engines e where e.engine = t.engine) as transactions, c.column_name as name, c.data_type as dataType,
-  c.column_type as columnType, c.is_nullable as nullable, c.column_default as fallback, c.extra as extra,
-  c.character_set_name as charset, c.collation_name as collation
+  const tables = `select ${nameOf('t.table_name', 't.table_schema')} as \`table\`, t.table_schema as \`schema\`,
+  t.table_name as own, t.table_type as kind, t.engine as engine, t.table_comment as comment,
+  (select e.transactions from information_schema.engines e where e.engine = t.engine) as transactions
   from information_schema.tables t
-  left join information_schema.columns c on ${same('c.table_schema', 't.table_schema')} and ${same('c.table_name', 't.table_name')}
   where ${among('t.table_schema')} and t.table_type in ('BASE TABLE', 'VIEW', 'SYSTEM VERSIONED')
-  order by 1, c.ordinal_position`;
+  order by 1`;
+
+  const columns = `select table_schema as \`schema\`, table_name as own, column_name as name, data_type as dataType,
+  column_type as columnType, is_nullable as nullable, column_default as fallback, extra as extra,
+  character_set_name as charset, collation_name as collation, column_comment as comment
+  from information_schema.columns where ${among('table_schema')}
+  order by table_schema, table_name, ordinal_position`;
 
   const keys = `select ${nameOf('table_name', 'table_schema')} as \`table\`, index_name as \`key\`,
-  if(sub_part is null, column_name, null) as \`column\`
-  from information_schema.statistics where ${among('table_schema')} and non_unique = 0
+  if(sub_part is null, column_name, null) as \`column\`, non_unique as repeats, index_type as method
+  from information_schema.statistics
+  where ${among('table_schema')} and (non_unique = 0 or index_type in ('BTREE', 'HASH'))
   order by 1, index_name, seq_in_index`;
 
-  const foreignKeys = `select ${nameOf('table_name', 'table_schema')} as \`table\`, constraint_name as name,
-  column_name as \`column\`, referenced_table_schema as targetSchema,
+  // Also the keys of tables elsewhere that reference these.
+  const foreignKeys = `select ${nameOf('table_name', 'table_schema')} as \`table\`, table_schema as \`schema\`,
+  table_name as own, table_schema = database() as here, constraint_name as name, column_name as \`column\`,
+  referenced_table_schema as targetSchema, referenced_table_name as targetOwn,
+  referenced_table_schema = database() as targetHere,
   ${nameOf('referenced_table_name', 'referenced_table_schema')} as target, referenced_column_name as targetColumn
   from information_schema.key_column_usage
-  where ${among('table_schema')} and referenced_table_name is not null
+  where referenced_table_name is not null and (${among('table_schema')} or ${among('referenced_table_schema')})
   order by 1, constraint_name, ordinal_position`;
 
   const jsonChecks = `select ${nameOf('table_name', 'constraint_schema')} as \`table\`, check_clause as clause
   from information_schema.check_constraints
   where ${among('constraint_schema')} and check_clause like 'json_valid(%'`;
 
-  const triggers = `select ${nameOf('event_object_table', 'event_object_schema')} as \`table\`, action_statement as code
+  const triggers = `select ${nameOf('event_object_table', 'event_object_schema')} as \`table\`,
+  event_object_schema as \`schema\`, event_object_table as own, event_object_schema = database() as here,
+  event_manipulation as event, action_timing as timing, action_statement as code
   from information_schema.triggers where ${among('event_object_schema')}`;
 
-  return { columns, keys, foreignKeys, jsonChecks, triggers };
+  return { tables, columns, keys, foreignKeys, jsonChecks, triggers };
 }
 
-function columnFacts(row: ColumnRow & { readonly name: string }, checkedJson: boolean): ColumnFacts {
+function columnFacts(table: string, row: ColumnRow, checkedJson: boolean): ColumnFacts {
   const readOnly = /\b(VIRTUAL|STORED|PERSISTENT) GENERATED\b|\bINVISIBLE\b.*\bROW\b/i.test(row.extra);
   const columnType = row.columnType.toLowerCase();
   const dataType = row.dataType.toLowerCase();
   const labels = dataType === 'enum' || dataType === 'set' ? enumValues(row.columnType) : [];
   const isBinary = dataType === 'enum' || !row.collation || /_bin$|_cs$|^binary$/.test(row.collation);
   return {
-    table: row.table,
+    table,
     name: row.name,
     codec: mysqlCodec({ dataType, columnType, checkedJson, charset: row.charset, isBinary, labels }),
     nativeType: checkedJson ? 'json' : row.columnType,
@@ -162,38 +239,11 @@ function columnFacts(row: ColumnRow & { readonly name: string }, checkedJson: bo
     hasDefault: (row.fallback !== null && row.fallback !== 'NULL') || /auto_increment/i.test(row.extra),
     ...(labels.length ? { enumValues: labels } : {}),
     collation: dataType === 'uuid' ? 'backwards' : isBinary ? 'binary' : 'insensitive',
+    comment: row.comment,
   };
 }
 
 /** `enum('a','it''s')` */
 function enumValues(columnType: string): string[] {
   return [...columnType.matchAll(/'((?:[^']|'')*)'/g)].map(([, value = '']) => value.replaceAll("''", "'"));
-}
-
-interface ForeignRow {
-  table: string;
-  name: string;
-  column: string;
-  targetSchema: string;
-  target: string;
-  targetColumn: string;
-}
-
-function foreignKeys(rows: readonly ForeignRow[], schemas: readonly string[]): Facts['foreignKeys'] {
-  const found = new Map<string, ForeignRow[]>();
-  for (const row of rows) {
-    const id = JSON.stringify([row.table, row.name]);
-    found.set(id, [...(found.get(id) ?? []), row]);
-  }
-  return [...found.values()].map((parts) => {
-    const [first] = parts as [ForeignRow, ...ForeignRow[]];
-    const here = schemas.includes(first.targetSchema);
-    return {
-      table: first.table,
-      columns: parts.map((part) => part.column),
-      target: here ? first.target : null,
-      targetColumns: parts.map((part) => part.targetColumn),
-      ...(here ? {} : { why: `its target is in the database ${first.targetSchema}` }),
-    };
-  });
 }

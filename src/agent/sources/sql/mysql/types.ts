@@ -1,6 +1,7 @@
 // The native types of MariaDB and MySQL. The driver returns dates, decimals and large integers as text (driver.ts).
-import { isGeometry } from '../../geometry.ts';
+
 import { stringifyJson } from '../../lossless-json.ts';
+import { isGeometry } from '../../values/geometry.ts';
 import {
   type Codec,
   checkLabel,

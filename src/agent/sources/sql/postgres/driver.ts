@@ -1,8 +1,8 @@
-import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { Stop } from '../../../../core/clock/stop.ts';
 import type { Clock } from '../../../../core/clock.ts';
+import { requireOptional } from '../../../../core/config/optional-package.ts';
 import { runStoppable, translateError } from '../cancellation.ts';
 import type { EncryptedAddress } from '../connection/tls.ts';
 import type { Driver, Prepared } from '../driver.ts';
@@ -56,7 +56,7 @@ function openPool(Pool: typeof pg.Pool, settings: pg.PoolConfig): pg.Pool {
  * The driver for PostgreSQL. Connections open on demand, and are replaced to limit prepared statements on the server.
  */
 export function openPostgres(address: EncryptedAddress, clock: Clock, reportUse: (use: PoolUse) => void): Driver {
-  const { Pool, Client } = createRequire(import.meta.url)('pg') as typeof pg;
+  const { Pool, Client } = requireOptional<typeof pg>('pg');
   const settings = {
     connectionString: address.url,
     connectionTimeoutMillis: address.connectionTimeoutMs,

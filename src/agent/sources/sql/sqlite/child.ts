@@ -10,7 +10,7 @@ lowerPriority();
 const PART_BYTES = 256_000;
 const PART_ROWS = 1000;
 
-const { driver: Database } = loadSqliteDriver('native');
+const { driver: Database } = loadSqliteDriver();
 const connection = new Database(process.argv.at(-1) ?? '', { readonly: true, fileMustExist: true });
 connection.pragma('busy_timeout = 1000');
 

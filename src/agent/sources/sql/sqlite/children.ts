@@ -1,5 +1,5 @@
-// A few child processes that read one SQLite file. A killed child is replaced at once, and idle ones stay, since
-// starting one takes about 90 ms.
+// A few child processes that read one SQLite file. Each starts when a statement needs it, in about 90 ms, and ends when
+// it was idle for a while, because it takes memory.
 import type { ChildProcess } from 'node:child_process';
 import type { Clock } from '../../../../core/clock.ts';
 import { AppError } from '../../../../core/errors.ts';
@@ -27,6 +27,7 @@ interface Children {
 
 /** Each child takes about 50 MB. */
 export const MAX_CHILDREN = 3;
+const IDLE_MILLISECONDS = 10_000;
 
 interface Job {
   readonly request: ChildRequest;
@@ -39,6 +40,8 @@ interface Job {
 interface Worker {
   readonly child: ChildProcess;
   job: Job | undefined;
+  /** Keeps the child, because it has a job again. */
+  keep: () => void;
 }
 
 export function createChildren(given: {
@@ -54,7 +57,7 @@ export function createChildren(given: {
 
   function start(): Worker {
     const child = startChild(entry, flags, path);
-    const worker: Worker = { child, job: undefined };
+    const worker: Worker = { child, job: undefined, keep: () => undefined };
     workers.add(worker);
     killOnExit(child);
     child.on('message', (answer: ChildAnswer) => {
@@ -65,10 +68,7 @@ export function createChildren(given: {
       release(worker);
       job?.settle(answer);
       next();
-      // Starts the rest ahead of need: a call beside long statements would wait for the start.
-      if (workers.size < MAX_CHILDREN && !closed) start();
     });
-    release(worker);
     const onExit = (cause?: unknown) => {
       if (!workers.delete(worker)) return;
       worker.job?.settle(new AppError('SOURCE_UNAVAILABLE', {}, cause ?? new Error('the SQLite child process ended')));
@@ -79,10 +79,17 @@ export function createChildren(given: {
     return worker;
   }
 
-  /** Unreferences an idle child: only a child with a waiting caller may hold this process open. */
-  function release({ child }: Worker): void {
+  /** Only a child with a waiting caller may hold this process open. */
+  function release(worker: Worker): void {
+    const { child } = worker;
     child.unref();
     child.channel?.unref();
+    worker.keep = clock.after(IDLE_MILLISECONDS, () => end(worker));
+  }
+
+  function end(worker: Worker): void {
+    workers.delete(worker);
+    worker.child.kill('SIGKILL');
   }
 
   function next(): void {
@@ -94,6 +101,7 @@ export function createChildren(given: {
       }
       const job = waiting.shift()!;
       worker.job = job;
+      worker.keep();
       worker.child.ref();
       worker.child.channel?.ref();
       worker.child.send(job.request);
@@ -106,10 +114,7 @@ export function createChildren(given: {
     for (const worker of workers) {
       if (worker.job !== job) continue;
       worker.job = undefined;
-      workers.delete(worker);
-      worker.child.kill('SIGKILL');
-      // Starts a replacement for the next caller.
-      if (!closed) start();
+      end(worker);
     }
     next();
   }
@@ -175,4 +180,4 @@ function killRunning(): void {
 
 // Rows are garbage as soon as they are sent. By default V8 would let it grow to several times what is in use.
 const flags = ['--max-old-space-size=128', '--max-semi-space-size=2', '--heap-growing-percent=30'];
-const entry = resolveEntry(import.meta.url, './child');
+const entry = resolveEntry('src/agent/sources/sql/sqlite/child.ts');

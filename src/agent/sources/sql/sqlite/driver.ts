@@ -1,7 +1,7 @@
 // SQLite runs within the process: a running statement blocks it and cannot be interrupted. The process therefore runs
-// only lookups of single records by a primary key or unique index, with a small result, which take microseconds.
-// Everything else may scan many rows or long texts. It runs in a child process with its own read-only connection, which
-// is killed when the caller cancels or time is up. Measurements: docs/slow-queries.md.
+// only reads whose rows and bytes it can limit (in-process.ts). Everything else may scan many rows or long texts. It
+// runs in a child process with its own read-only connection, which is killed when the caller cancels or time is up.
+// Measurements: docs/slow-queries.md.
 
 import { existsSync, statSync } from 'node:fs';
 import type { Clock } from '../../../../core/clock.ts';
@@ -14,7 +14,8 @@ import { MAX_ANSWER_BYTES } from '../answer-size.ts';
 import type { Driver, Prepared } from '../driver.ts';
 import { createShares } from '../shares.ts';
 import { createChildren, MAX_CHILDREN } from './children.ts';
-import type { Lookup, PreparedStatement } from './kept-statement.ts';
+import { createInProcessReads } from './in-process.ts';
+import { prepareWhole } from './prepared-state.ts';
 import { createWrites } from './writes.ts';
 
 interface SqliteOptions {
@@ -28,11 +29,8 @@ interface SqliteOptions {
   readonly clock: Clock;
 }
 
-const MAX_VALUES = 100;
-const MAX_VALUE_LENGTH = 10_000;
-const MAX_COLUMNS = 200;
-/** Reading and copying this much takes well under a millisecond. */
-const MAX_BYTES = 100_000;
+/** How long a statement in the process waits for the lock of another process. It blocks this process meanwhile. */
+const WAIT_MILLISECONDS = 1000;
 
 /** Throws CONFIGURATION if the file is missing or not a SQLite database. */
 export function openSqlite({ path, name, driverChoice, observe, clock }: SqliteOptions): Driver {
@@ -45,11 +43,21 @@ export function openSqlite({ path, name, driverChoice, observe, clock }: SqliteO
   // The WebAssembly driver locks the whole file to read, and a killed process would leave the lock behind. With that
   // driver, everything runs in this process.
   const children = isMemory || kind === 'wasm' ? undefined : createChildren({ path, name, observe, clock });
+  const inProcess = children && createInProcessReads(connection, clock);
   const shares = createShares(clock, MAX_CHILDREN);
-  const writes = createWrites(connection, clock, preparedStatementOf);
+  // Children wait for the lock of another process instead.
+  const writes = createWrites(connection, clock, children ? 0 : WAIT_MILLISECONDS);
+  if (children) connection.pragma('busy_timeout = 0');
 
   return {
-    catalogue: async (sql) => connection.prepare(sql).all() as Record<string, unknown>[],
+    async catalogue(sql) {
+      connection.pragma(`busy_timeout = ${WAIT_MILLISECONDS}`);
+      try {
+        return connection.prepare(sql).all() as Record<string, unknown>[];
+      } finally {
+        if (children) connection.pragma('busy_timeout = 0');
+      }
+    },
     run(prepared, values, options) {
       if (options.signal?.aborted) fail('CANCELLED', {});
       return writes.open ? readLater(prepared, values, options) : read(prepared, values, options);
@@ -67,24 +75,18 @@ export function openSqlite({ path, name, driverChoice, observe, clock }: SqliteO
   }
 
   function read(prepared: Prepared, values: readonly unknown[], options: ReadOptions) {
-    const statement = preparedStatementOf(connection, prepared);
-    if (children && !isLookup(connection, statement, prepared.sql, values)) {
-      const { sql, bigIntegers } = prepared;
-      const request = { sql, values, bigIntegers, maxBytes: MAX_ANSWER_BYTES };
-      return shares.run(options, () => children.run(request, options));
-    }
-    if (statement.bigIntegers !== prepared.bigIntegers) {
-      statement.statement.safeIntegers(prepared.bigIntegers);
-      statement.bigIntegers = prepared.bigIntegers;
-    }
-    return statement.statement.all(values) as unknown[][];
+    if (!children || !inProcess) return prepareWhole(connection, prepared).all(values) as unknown[][];
+    const rows = inProcess.run(prepared, values);
+    if (rows) return rows;
+    const { sql, bigIntegers } = prepared;
+    const request = { sql, values, bigIntegers, maxBytes: MAX_ANSWER_BYTES };
+    return shares.run(options, () => children.run(request, options));
   }
 
   function open(): SqliteConnection {
     try {
       const opened = new Database(path, isMemory ? {} : { fileMustExist: true });
-      // Waiting for another process's lock blocks this whole process.
-      opened.pragma('busy_timeout = 1000');
+      opened.pragma(`busy_timeout = ${WAIT_MILLISECONDS}`);
       opened.pragma('foreign_keys = on');
       // The first access to the file; it fails if the file is not a SQLite database.
       opened.pragma('schema_version');
@@ -97,75 +99,4 @@ export function openSqlite({ path, name, driverChoice, observe, clock }: SqliteO
 
 function problemOf(name: string, cause?: unknown): string {
   return `The database ${name} ${explainFile(name, cause)}. Check the path after sqlite: (SERVICE_DATABASE_URL, --database, or createSqlDataSource in code).`;
-}
-
-function preparedStatementOf(connection: SqliteConnection, prepared: Prepared): PreparedStatement {
-  prepared.driverState ??= {
-    statement: connection.prepare(prepared.sql).raw(),
-    bigIntegers: false,
-  } satisfies PreparedStatement;
-  return prepared.driverState as PreparedStatement;
-}
-
-/** Whether the statement is a lookup that returns a small result for these values. */
-function isLookup(
-  connection: SqliteConnection,
-  prepared: PreparedStatement,
-  sql: string,
-  values: readonly unknown[],
-): boolean {
-  prepared.lookup ??= readLookup(connection, sql);
-  const { lookup } = prepared;
-  if (lookup === 'none' || values.length > MAX_VALUES || values.some(isLong)) return false;
-  return (lookup.bytes.get(values) as number) <= MAX_BYTES;
-}
-
-const isLong = (value: unknown): boolean =>
-  (typeof value === 'string' || value instanceof Uint8Array) && value.length > MAX_VALUE_LENGTH;
-
-function readLookup(connection: SqliteConnection, sql: string): Lookup | 'none' {
-  const text = sql.replace(/`(?:[^`]|``)*`/g, '');
-  // Matching a pattern against a single text can be slow too.
-  if (/\b(?:like|glob|instr|regexp|json_each|group by)\b/.test(text)) return 'none';
-  const columns = connection.prepare(sql).columns().length;
-  if (columns > MAX_COLUMNS || !findsByKeys(connection, sql, text)) return 'none';
-  const names = Array.from({ length: columns }, (_, at) => `c${at}`);
-  const bytes = names.map((name) => `ifnull(octet_length(${name}), 0)`).join(' + ');
-  return {
-    bytes: connection.prepare(`with r (${names.join(', ')}) as (${sql}) select total(${bytes}) from r`).pluck(),
-  };
-}
-
-/** Checks SQLite's query plan: it must find each table by its rowid or by all columns of a unique index. */
-function findsByKeys(connection: SqliteConnection, sql: string, text: string): boolean {
-  const statement = connection.prepare(`explain query plan ${sql}`);
-  const plan = statement.all((text.match(/\?/g) ?? []).map(() => null)) as { readonly detail: string }[];
-  const single = new Set([...sql.matchAll(/\(select 1 as `one`\) as `(t\d+)`/g)].map(([, alias]) => alias));
-  const steps = plan.filter(({ detail }) => /^(?:SCAN|SEARCH)\b/.test(detail));
-  return (
-    steps.some(({ detail }) => detail.startsWith('SEARCH')) &&
-    steps.every(({ detail }) => {
-      const [, verb, name] = /^(SCAN|SEARCH) (\S+)/.exec(detail) ?? [];
-      if (verb === 'SCAN') return detail === 'SCAN CONSTANT ROW' || single.has(name);
-      return findsOne(connection, detail);
-    })
-  );
-}
-
-/** Whether a search finds at most one record for each key. */
-function findsOne(connection: SqliteConnection, detail: string): boolean {
-  if (/USING INTEGER PRIMARY KEY \(rowid=\?\)/.test(detail)) return true;
-  const [, name, list = ''] =
-    /USING (?:COVERING )?(?:INDEX (.+)|PRIMARY KEY) \(([^()]*)\)(?: LEFT-JOIN)?$/.exec(detail) ?? [];
-  if (list === '' || /[<>]/.test(list)) return false;
-  // The plan does not name the primary key index of a WITHOUT ROWID table.
-  if (name === undefined) return false;
-  const columns = connection
-    .prepare(
-      `select count(*) from sqlite_schema m, pragma_index_list(m.tbl_name) l, pragma_index_info(l.name)
-       where m.name = ? and l.name = m.name and l."unique" = 1 and l.partial = 0`,
-    )
-    .pluck()
-    .get(name);
-  return columns === list.split(' AND ').length;
 }

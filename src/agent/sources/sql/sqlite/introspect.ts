@@ -1,19 +1,22 @@
 import type { Collation } from '../../column-types.ts';
-import { type Catalogue, type ColumnFacts, type Facts, listAt } from '../introspection/introspect.ts';
+import type { WriteEvent } from '../../described.ts';
+import { actionOf, type Catalogue, type ColumnFacts, type Facts, listAt } from '../introspection/introspect.ts';
 import { readCollations } from './collations.ts';
-import { needsSample, type Sample, sqliteCodec } from './types.ts';
+import { readSamples } from './samples.ts';
+import { type Sample, sqliteCodec } from './types.ts';
 import { numbersOfViews } from './view-types.ts';
 
 /**
- * Takes four statements, plus one for each 400 sampled columns. A view with such a column takes two more, to estimate
- * its cost before it is sampled. Virtual and shadow tables are skipped.
+ * Takes five statements, plus one for about 2,000 tables with columns that need a sample. A view with such a column
+ * takes two more, to estimate its cost before it is sampled. Virtual and shadow tables are skipped.
  */
 export async function readSqliteFacts(catalogue: Catalogue): Promise<Facts> {
   const skipped: { table: string; reason: string }[] = [];
   const columns = await catalogue<ColumnRow>(columnsOf("m.type = 'table'"));
   columns.push(...(await readViews(catalogue, skipped)));
-  const keys = await catalogue<{ table: string; key: string; origin: string; column: string }>(KEYS);
+  const keys = await catalogue<{ table: string; key: string; isUnique: number; column: string | null }>(KEYS);
   const foreign = await catalogue<ForeignRow>(FOREIGN_KEYS);
+  const triggers = await catalogue<{ table: string; sql: string }>(TRIGGERS);
 
   const tables = new Map<string, { name: string; kind: 'table' | 'view' }>();
   const served: ColumnRow[] = [];
@@ -33,23 +36,37 @@ export async function readSqliteFacts(catalogue: Catalogue): Promise<Facts> {
   const numbers = numbersOfViews(
     [...byTable.values()].map((rows) => ({
       name: rows[0]!.table,
-      sql: rows[0]!.kind === 'view' ? rows[0]!.sql : '',
+      sql: rows[0]!.kind === 'view' ? (rows[0]!.sql ?? '') : '',
       columns: rows.map(({ name, declared }) => ({ name, isTyped: declared !== '' })),
     })),
   );
   return {
+    version: String(columns[0]?.version),
     tables: [...tables.values()],
     columns: [...byTable.values()].flatMap((rows) => tableFacts(rows, samples, numbers)),
-    keys: [...primaryKeys(byTable), ...keys.map((row) => ({ ...row, primary: false }))],
-    foreignKeys: foreignKeys(foreign, byTable),
+    keys: [
+      ...primaryKeys(byTable),
+      ...keys.map(({ table, key, column, isUnique }) => ({
+        table,
+        key,
+        column,
+        primary: false,
+        unique: isUnique === 1,
+        sorted: true,
+      })),
+    ],
+    ...readForeignKeys(foreign, byTable),
+    triggers: triggers.map(({ table, sql }) => ({ name: table, events: readEvents(sql) })),
     skipped,
   };
 }
 
 interface ColumnRow {
+  version: number;
   table: string;
   kind: string;
-  sql: string;
+  /** Only in the row of the first column. */
+  sql: string | null;
   withoutRowid: number;
   name: string;
   declared: string;
@@ -59,7 +76,16 @@ interface ColumnRow {
   hidden: number;
 }
 
-const columnsOf = (which: string): string => `select m.name as "table", l.type as kind, m.sql as sql,
+/** Raised by every change of the schema, and by VACUUM. */
+const VERSION = 'select schema_version as version from pragma_schema_version';
+
+export async function readSqliteVersion(catalogue: Catalogue): Promise<string> {
+  return String((await catalogue<{ version: number }>(VERSION))[0]?.version);
+}
+
+const columnsOf = (
+  which: string,
+): string => `select (${VERSION}) as version, m.name as "table", l.type as kind, iif(c.cid = 0, m.sql, null) as sql,
   l.wr as withoutRowid, c.name as name, c.type as declared, c."notnull" as required, c.dflt_value as fallback,
   c.pk as place, c.hidden as hidden
   from sqlite_schema m join pragma_table_list l on l.schema = 'main' and l.name = m.name
@@ -67,14 +93,17 @@ const columnsOf = (which: string): string => `select m.name as "table", l.type a
   where ${which} and m.name not like 'sqlite\\_%' escape '\\' and c.hidden <> 1
   order by m.name, c.cid`;
 
-const KEYS = `select m.name as "table", i.name as key, i.origin as origin, x.name as "column"
+const KEYS = `select m.name as "table", i.name as key, i."unique" as isUnique, x.name as "column"
   from sqlite_schema m join pragma_index_list(m.name) i join pragma_index_xinfo(i.name) x
-  where m.type = 'table' and i."unique" = 1 and i.partial = 0 and i.origin <> 'pk' and x.key = 1
+  where m.type = 'table' and i.partial = 0 and i.origin <> 'pk' and x.key = 1
   order by m.name, i.seq desc, x.seqno`;
 
-const FOREIGN_KEYS = `select m.name as "table", f.id as id, f."table" as target, f."from" as "column", f."to" as targetColumn
+const FOREIGN_KEYS = `select m.name as "table", f.id as id, f."table" as target, f."from" as "column", f."to" as targetColumn,
+  f.on_delete as onDelete, f.on_update as onUpdate, (select foreign_keys from pragma_foreign_keys) as enforced
   from sqlite_schema m join pragma_foreign_key_list(m.name) f where m.type = 'table'
   order by m.name, f.id desc, f.seq`;
+
+const TRIGGERS = 'select tbl_name as "table", sql from sqlite_schema where type = \'trigger\' order by name';
 
 /**
  * A view that no longer compiles fails the whole statement. Views are then read one by one, and broken ones are
@@ -97,97 +126,13 @@ async function readViews(catalogue: Catalogue, skipped: { table: string; reason:
   }
 }
 
-/** Views that would scan more rows than this are not sampled, to keep the start fast. */
-const MAX_VIEW_ROWS = 20_000;
-
-/** The views cheap enough to sample at start: not recursive, and few rows in the scanned tables. */
-async function findCheapViews(catalogue: Catalogue, rows: readonly ColumnRow[]): Promise<ReadonlySet<string>> {
-  const light = new Set<string>();
-  const wanted = rows.filter((row) => row.kind === 'view' && needsSample(row.declared));
-  for (const view of new Set(wanted.map((row) => row.table))) {
-    const sample = `select * from ${quote(view)} limit 100`;
-    const plan = (await catalogue(`explain query plan ${sample}`)).map((row) => String(row.detail));
-    if (plan.some((detail) => /RECURSIVE/i.test(detail))) continue;
-    // The plan also scans the result of a subquery or of the view itself, but this adds no loop.
-    const derived = new Set(plan.flatMap((detail) => /^(?:CO-ROUTINE|MATERIALIZE) (.+)$/.exec(detail)?.[1] ?? []));
-    const scans = plan.filter((detail) => {
-      const name = /^(?:SCAN|SEARCH(?!.* USING )) (.+)$/.exec(detail)?.[1];
-      return name !== undefined && !derived.has(name) && name !== 'CONSTANT ROW';
-    });
-    const pages = (await catalogue(`explain ${sample}`))
-      .filter((row) => row.opcode === 'OpenRead')
-      .map((row) => row.p2);
-    if (scans.length === 0 || (await countLargest(catalogue, pages)) ** scans.length <= MAX_VIEW_ROWS) light.add(view);
-  }
-  return light;
-}
-
-/** The row count of the largest table with one of these root pages, counted up to the limit. */
-async function countLargest(catalogue: Catalogue, pages: readonly unknown[]): Promise<number> {
-  const numbers = [...new Set(pages)].map(Number).filter(Number.isInteger);
-  const opened = await catalogue(
-    `select distinct tbl_name as name from sqlite_schema where rootpage in (${numbers.join(', ')})`,
-  );
-  if (opened.length === 0) return 1;
-  const counts = opened.map(
-    ({ name }) => `select count(*) as rows from (select 1 from ${quote(String(name))} limit ${MAX_VIEW_ROWS + 1})`,
-  );
-  const [row] = await catalogue(`select max(rows) as most from (${counts.join(' union all ')})`);
-  return Math.max(1, Number(row?.most));
-}
-
-/** Samples the value forms of columns that need it: the first 100 rows and, for rowid tables, the last 100. */
-async function readSamples(catalogue: Catalogue, rows: readonly ColumnRow[]): Promise<Map<string, Sample>> {
-  const lightViews = await findCheapViews(catalogue, rows);
-  const wanted = rows.filter((row) => needsSample(row.declared) && (row.kind !== 'view' || lightViews.has(row.table)));
-  const samples = new Map<string, Set<string>>();
-  // Each part is one value of a single row, since the WebAssembly driver rejects long UNION chains.
-  const parts = wanted.map((row) => {
-    const form = formOf(/^(uuid|guid|unique)/i.test(row.declared));
-    const some = (tail: string) =>
-      `(select json_group_array(distinct ${form}) from (select ${quote(row.name)} as v from ${quote(row.table)}${tail} limit 100) where v is not null)`;
-    return row.kind === 'view' || row.withoutRowid ? [some('')] : [some(''), some(' order by rowid desc')];
-  });
-  // A view may fail on its data. It then gets no sample, and the others are read again without it.
-  const ask = async (from: number, to: number): Promise<void> => {
-    const named = parts
-      .slice(from, to)
-      .flatMap((some, index) => some.map((sql, which) => `${sql} as "${from + index} ${which}"`));
-    let found: Record<string, unknown> = {};
-    try {
-      [found = {}] = await catalogue(`select ${named.join(', ')}`);
-    } catch {
-      const middle = (from + to) >> 1;
-      if (to - from < 2) return;
-      await ask(from, middle);
-      await ask(middle, to);
-    }
-    for (const [at, forms] of Object.entries(found)) {
-      const row = wanted[Number.parseInt(at, 10)]!;
-      const id = JSON.stringify([row.table, row.name]);
-      samples.set(id, new Set([...(samples.get(id) ?? []), ...(JSON.parse(String(forms)) as string[])]));
-    }
-  };
-  for (let start = 0; start < parts.length; start += 400) await ask(start, Math.min(start + 400, parts.length));
-  return samples;
-}
-
-/** The forms of `Sample`. For UUIDs the form records capital letters instead. */
-const formOf = (isUuid: boolean): string => `typeof(v) || case typeof(v)
-  when 'text' then ':' || length(v) || ':' || ${
-    isUuid
-      ? "case when v <> lower(v) then 'U' else '' end"
-      : "substr(v, 11, 1) || ':' || case when substr(v, -1) = 'Z' then 'Z' else '' end"
-  }
-  when 'integer' then case when abs(v) >= 100000000000 then ':ms' else ':s' end else '' end`;
-
 function tableFacts(
   rows: readonly ColumnRow[],
   samples: ReadonlyMap<string, Sample>,
   numbers: ReadonlySet<string>,
 ): ColumnFacts[] {
   const collations: ReadonlyMap<string, Collation> =
-    rows[0]?.kind === 'table' ? readCollations(rows[0].sql) : new Map();
+    rows[0]?.kind === 'table' ? readCollations(rows[0].sql ?? '') : new Map();
   const keyWidth = rows.filter((row) => row.place > 0).length;
   return rows.map((row) => {
     const id = JSON.stringify([row.table, row.name]);
@@ -214,7 +159,14 @@ function primaryKeys(byTable: ReadonlyMap<string, ColumnRow[]>): Facts['keys'] {
     rows
       .filter((row) => row.place > 0)
       .sort((a, b) => a.place - b.place)
-      .map((row) => ({ table: row.table, key: 'primary', primary: true, column: row.name })),
+      .map((row) => ({
+        table: row.table,
+        key: 'primary',
+        primary: true,
+        unique: true,
+        sorted: true,
+        column: row.name,
+      })),
   );
 }
 
@@ -225,33 +177,46 @@ interface ForeignRow {
   column: string;
   /** null if the key references the primary key of the target. */
   targetColumn: string | null;
+  onDelete: string;
+  onUpdate: string;
+  enforced: number;
 }
 
 /** Resolves names, which a foreign key may write in any case. */
-function foreignKeys(rows: readonly ForeignRow[], byTable: ReadonlyMap<string, ColumnRow[]>): Facts['foreignKeys'] {
+function readForeignKeys(
+  rows: readonly ForeignRow[],
+  byTable: ReadonlyMap<string, ColumnRow[]>,
+): Pick<Facts, 'foreignKeys' | 'references'> {
   const tables = new Map([...byTable.keys()].map((name) => [name.toLowerCase(), name]));
   const found = new Map<string, ForeignRow[]>();
   for (const row of rows) listAt(found, JSON.stringify([row.table, row.id])).push(row);
   const columnName = (table: string, name: string): string =>
     byTable.get(table)?.find((row) => row.name.toLowerCase() === name.toLowerCase())?.name ?? name;
-  return [...found.values()]
-    .filter((parts) => byTable.has(parts[0]!.table))
-    .map((parts) => {
-      const { table, target: written } = parts[0]!;
-      const target = tables.get(written.toLowerCase()) ?? null;
-      const key =
-        target === null ? [] : primaryKeys(new Map([[target, byTable.get(target)!]])).map((part) => part.column);
-      return {
-        table,
-        columns: parts.map((part) => columnName(table, part.column)),
-        target,
-        targetColumns: parts.map((part, at) =>
-          part.targetColumn === null ? (key[at] ?? '') : columnName(target ?? '', part.targetColumn),
-        ),
-        ...(target === null ? { why: `its target ${written} is not served` } : {}),
-      };
-    });
+  const keyOf = (table: string) => primaryKeys(new Map([[table, byTable.get(table)!]])).map((part) => part.column);
+  const foreignKeys: Facts['foreignKeys'][number][] = [];
+  const references: Facts['references'][number][] = [];
+  for (const parts of found.values()) {
+    const { table, target: written, onDelete, onUpdate, enforced } = parts[0]!;
+    const target = tables.get(written.toLowerCase()) ?? null;
+    const key = target === null ? [] : keyOf(target);
+    const columns = parts.map((part) => columnName(table, part.column));
+    const targetColumns = parts.map((part, at) =>
+      part.targetColumn === null ? (key[at] ?? '') : columnName(target ?? '', part.targetColumn),
+    );
+    const why = target === null ? { why: `its target ${written} is not served` } : {};
+    if (byTable.has(table)) foreignKeys.push({ table, columns, target, targetColumns, ...why });
+    const rules = { onDelete: actionOf(onDelete), onUpdate: actionOf(onUpdate) };
+    if (enforced) references.push({ from: { name: table }, to: { name: written }, columns, targetColumns, ...rules });
+  }
+  return { foreignKeys, references };
 }
 
-const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+/** Reads the event before the first ON outside a quoted name. Returns all events if the text cannot be parsed. */
+function readEvents(sql: string): readonly WriteEvent[] {
+  const bare = sql.replace(/"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|'(?:[^']|'')*'/g, ' x ');
+  const [, head = ''] = /\btrigger\b([\s\S]*?)\bon\b/i.exec(bare) ?? [];
+  const event = /\b(insert|update|delete)(?:\s+of\b[\s\S]*)?\s*$/i.exec(head)?.[1];
+  return event ? [event.toLowerCase() as WriteEvent] : ['insert', 'update', 'delete'];
+}
+
 const literal = (value: unknown): string => `'${String(value).replaceAll("'", "''")}'`;

@@ -2,7 +2,7 @@
 // or a number. Introspection samples some rows of each such column (`Sample`). If all have one format, the column is
 // compared directly and can use its index. Otherwise SQL converts both sides to one format.
 import { fail } from '../../../../core/errors.ts';
-import { offsetAt } from '../../aggregate.ts';
+import { offsetAt } from '../../aggregate/local-time.ts';
 import { stringifyJson } from '../../lossless-json.ts';
 import { offsetsBetween, zoneOffsets } from '../../zones.ts';
 import {
@@ -184,6 +184,7 @@ interface TimeForm {
   readonly utc: (column: string) => string;
   /** Truncates to the precision of the format. */
   readonly stored: (value: unknown) => unknown;
+  readonly milliseconds?: (column: string) => string;
 }
 
 /** The single format of all sampled instants, if values in it sort in order of time. */
@@ -207,6 +208,7 @@ function instantForm(sample: Sample): TimeForm | undefined {
   };
   const number = (unit: number, utc: TimeForm['utc']): TimeForm => ({
     utc,
+    milliseconds: (column) => `(${column} * ${unit})`,
     encode: finite((value) => Date.parse(String(value)) / unit),
     stored: (value) => Math.floor(Date.parse(String(value)) / unit),
   });
@@ -247,7 +249,9 @@ function instant(sample: Sample): Codec {
   const form = instantForm(sample);
   const base = { type: 'Date', operators: families.ordered, sortable: true, decode: decodeSqliteInstant } as const;
   if (!form) return { ...mixedInstant(), inZone: (zone) => mixedInstant(isUtc(zone) ? undefined : zone) };
-  const plain: Codec = { ...base, encode: form.encode, stored: form.stored, utc: form.utc };
+  const { encode, stored, utc, milliseconds } = form;
+  const written = [...sample].sort().join();
+  const plain: Codec = { ...base, encode, stored, utc, form: written, ...(milliseconds && { milliseconds }) };
   const isInstant = [...sample].every((each) => each.startsWith('integer') || each.endsWith(':Z'));
   return isInstant ? plain : zoneless(plain, (value) => typeof value === 'string' && !hasZone(value));
 }

@@ -8,7 +8,7 @@ import type { SqliteConnection } from '../../../../core/sqlite.ts';
 import type { TransactionOptions } from '../../source.ts';
 import type { Connection, Prepared } from '../driver.ts';
 import { inTransaction } from '../transaction.ts';
-import type { PreparedStatement } from './kept-statement.ts';
+import { prepareWhole } from './prepared-state.ts';
 
 interface Writes {
   /** Resolves when the open transaction ends; undefined if there is none. */
@@ -17,13 +17,9 @@ interface Writes {
 }
 
 const retryMilliseconds = 15;
-const readerBusyMilliseconds = 1000;
 
-export function createWrites(
-  connection: SqliteConnection,
-  clock: Clock,
-  preparedStatementOf: (connection: SqliteConnection, prepared: Prepared) => PreparedStatement,
-): Writes {
+/** `readersWaitMs`: how long reads in the process wait for the lock of another process. */
+export function createWrites(connection: SqliteConnection, clock: Clock, readersWaitMs: number): Writes {
   let open: Promise<void> | undefined;
 
   /**
@@ -52,7 +48,7 @@ export function createWrites(
   }
 
   function tryBegin(): boolean {
-    connection.exec('pragma busy_timeout = 0');
+    if (readersWaitMs > 0) connection.exec('pragma busy_timeout = 0');
     try {
       connection.exec('begin exclusive');
       return true;
@@ -61,7 +57,7 @@ export function createWrites(
       if (/locked|busy/i.test((error as Error).message)) return false;
       throw error;
     } finally {
-      connection.exec(`pragma busy_timeout = ${readerBusyMilliseconds}`);
+      if (readersWaitMs > 0) connection.exec(`pragma busy_timeout = ${readersWaitMs}`);
     }
   }
 
@@ -80,7 +76,7 @@ export function createWrites(
             },
             // COMMIT is a function call within the process: its result cannot be lost.
             isRefusedCommit: () => true,
-            run: async (prepared, values) => run(preparedStatementOf(connection, prepared), prepared, values),
+            run: async (prepared, values) => run(prepared, values),
           },
           work,
           options,
@@ -91,12 +87,8 @@ export function createWrites(
     },
   };
 
-  function run(statement: PreparedStatement, prepared: Prepared, values: readonly unknown[]) {
-    if (statement.bigIntegers !== prepared.bigIntegers) {
-      statement.statement.safeIntegers(prepared.bigIntegers);
-      statement.bigIntegers = prepared.bigIntegers;
-    }
-    const rows = statement.statement.all(values) as unknown[][];
+  function run(prepared: Prepared, values: readonly unknown[]) {
+    const rows = prepareWhole(connection, prepared).all(values) as unknown[][];
     return { rows, affected: rows.length };
   }
 }

@@ -1,102 +1,272 @@
-// Builds the SQL of a GroupSelect and decodes its rows. Days in a timezone are computed with offsets from the
-// statement, because the database's own may be missing (MariaDB until they are loaded, SQLite always) or outdated
-// (PostgreSQL). A CASE with a few comparisons selects the offset of an instant.
-//
-// SQLite cannot sum large integers or decimals exactly. Integers are summed in halves of 32 bits, and decimals as
-// integers of their smallest unit; this module combines them. Groups ordered by such a sum are therefore sorted in the
-// process, up to a limit.
+// Builds the SQL of a GroupSelect and decodes its rows. A simple statement groups the rows of the tables. With values
+// that have parameters or are long, a subquery computes the values of each row once (`rows`), and percentiles add a
+// second one with the place of each row in its group (`ranked`). Where SQLite cannot order by a sum, the groups are
+// sorted in the process, up to a limit.
 import { fail } from '../../../../core/errors.ts';
-import { sortTallies, sumTally, type Tally } from '../../aggregate.ts';
-import { addDecimals, type Decimal, readDecimal, roundDouble } from '../../decimal.ts';
-import type { Bucket, BucketUnit, GroupKey, GroupSelect, Row, ZoneOffsets } from '../../statement.ts';
-import { offsetsBetween } from '../../zones.ts';
-import { type Codec, type Dialect, notFinite } from '../codec.ts';
-import { needsBigIntegers } from '../sqlite/types.ts';
-import { writeOffsetCase } from './offset-case.ts';
+import { mapInTurns } from '../../../../core/limit/in-turns.ts';
+import { createTurns } from '../../../../core/limit/turns.ts';
+import { pageTallies } from '../../aggregate.ts';
+import type { Expression, GroupKey, GroupSelect, Path, RelatedRows, Tally } from '../../statement.ts';
+import type { Codec, Dialect } from '../codec.ts';
+import { type ExpressionContext, writeNumber } from './expression.ts';
+import { type Fragment, fragment, plain } from './fragment.ts';
+import { bytewise, type WrittenAggregate, writeMeasure } from './measure.ts';
+import { writePeriod } from './period.ts';
 import {
   createSqlWriter,
   isNullable,
   placeholdersOf,
+  type Root,
   requireWhole,
+  type SqlWriter,
   type Statement,
   type StatementContext,
   TRUE,
 } from './read.ts';
+import { writeRelatedMeasure } from './related.ts';
 
 /** The most groups sorted in the process. */
 const GROUPS_LIMIT = 100_000;
 
 interface GroupStatement extends Statement {
-  /** Converts the driver's rows to canonical ones, in order. */
-  readonly read: (rows: readonly unknown[][]) => Row[];
+  /** Converts the driver's rows to groups, in order. */
+  readonly read: (rows: readonly unknown[][]) => Promise<Tally[]>;
 }
 
 export function buildGroup(group: GroupSelect, context: StatementContext): GroupStatement {
-  const { dialect, shapes } = context;
+  const { dialect } = context;
+  const { measures, groups } = group;
   const writer = createSqlWriter(context);
   const root = writer.root(group.table);
   const joins = writer.joins(root, group.joins);
   const where = writer.where(root, group.where);
-  const codecOf = (path: GroupKey['path']): Codec => shapes.facts(path, group.table).codec;
-  const keys = group.groups.map((key) => writeKey(key, writer.column(root, key.path), codecOf(key.path), dialect));
-  const measure = writeMeasure(
-    group,
-    group.value && writer.column(root, group.value),
-    group.value && codecOf(group.value),
-    dialect,
+  const column = (path: Path) => writer.column(root, path);
+  const codecOf = (path: Path): Codec => context.shapes.facts(path, group.table).codec;
+  const expressions: ExpressionContext = { dialect, column, codecOf, nextValue: writer.nextValue };
+  const isRanked = measures.some(({ operation }) => operation === 'Percentile');
+  const rows = new RowValues(isRanked || needsRows(group), writer);
+  // In the order in which the shape collects values: the measures, then the groups.
+  const figureJoins: Fragment[] = [];
+  const figureColumns: string[] = [];
+  const values = measures.map((measure, at) => {
+    if (measure.related) {
+      const refer = (value: Fragment) => rows.add(value);
+      const place = { writer, root, context, alias: `m${at}`, refer };
+      const { join, aggregate, groupBy } = writeRelatedMeasure(measure, measure.related, place);
+      figureJoins.push(join);
+      figureColumns.push(...groupBy);
+      return { written: { aggregate: () => aggregate }, reference: undefined };
+    }
+    const condition = measure.where && writer.where(root, measure.where);
+    const written = writeMeasure(measure, { ...expressions, where: condition });
+    return { written, reference: written.value && rows.add(written.value) };
+  });
+  const related = createRelatedJoins(writer, root, context);
+  const keys = groups.map((key) =>
+    key.related ? related.add(key, key.related, rows) : writeKey(key, expressions, rows),
   );
-
-  const sortsHere = measure.order === undefined && !hasGroupsFirst(group);
-  const sql = [
-    `select ${[...measure.columns, ...keys.map((key) => key.shown)].join(', ')}`,
-    `from ${writer.table(root.table)} as ${writer.name(root.alias)}`,
-    ...joins.map((join) => join.sql),
-    ...(where.sql === TRUE ? [] : [`where ${where.sql}`]),
-    ...(keys.length ? [`group by ${keys.map((key) => key.by).join(', ')}`] : []),
-    ...(keys.length === 0
-      ? []
-      : [sortsHere ? `limit ${GROUPS_LIMIT + 1}` : orderBy(group, measure.order, keys, dialect)]),
+  const ranks = values.map(({ reference }, at) =>
+    measures[at]!.operation === 'Percentile' ? rows.rank(reference!, keys) : undefined,
+  );
+  const aggregates = values.map(({ written, reference }, at) => written.aggregate(reference ?? '*', ranks[at]));
+  const sortsHere = needsSort(group, aggregates);
+  const list = [
+    plain(`from ${writer.table(root.table)} as ${writer.name(root.alias)}`),
+    ...joins,
+    ...related.joins(),
+    ...figureJoins,
+  ];
+  if (where.sql !== TRUE) list.push(fragment`where ${where}`);
+  const from = rows.from(list.reduce((left, right) => fragment`${left} ${right}`));
+  const statement = [
+    `select ${[...aggregates.flatMap(({ columns }) => columns), ...keys.map((key) => key.shown), ...(aggregates.length + keys.length === 0 ? ['1'] : [])].join(', ')}`,
+    from.sql,
+    ...(keys.length ? [`group by ${[...keys.map((key) => key.by), ...figureColumns].join(', ')}`] : []),
+    ...(keys.length === 0 ? [] : [sortsHere ? `limit ${GROUPS_LIMIT + 1}` : orderBy(group, aggregates, keys, dialect)]),
   ];
   return {
-    sql: placeholdersOf(sql.join(' '), dialect),
-    binds: [...joins.flatMap((join) => join.binds), ...where.binds],
-    read: (rows) => {
-      const width = measure.columns.length;
-      if (sortsHere && rows.length > GROUPS_LIMIT)
-        fail('INVALID_ARGUMENT', {
-          argument: 'groups',
-          problem: `more than ${GROUPS_LIMIT} groups, too many to order by this value. Narrow the filters, group by fewer fields, or order by 'groups'.`,
-        });
-      const tallies = rows.map((row) =>
-        measure.read(
-          row,
-          keys.map((key, at) => decodeWith(key.decode, row[width + at])),
-        ),
-      );
-      return sortsHere ? sortTallies(tallies, group) : tallies.map((tally) => tally.row);
+    sql: placeholdersOf(statement.join(' '), dialect),
+    binds: from.binds,
+    async read(found) {
+      if (sortsHere && found.length > GROUPS_LIMIT) failTooManyGroups();
+      const turn = createTurns();
+      const tallies = await mapInTurns(found, turn, (row) => readTally(row, aggregates, keys));
+      return sortsHere ? pageTallies(tallies, group, turn) : tallies;
     },
   };
 }
 
-/** Whether the order lists all groups before the value, which then never decides. */
-function hasGroupsFirst({ groups, order }: GroupSelect): boolean {
-  const at = order.findIndex(({ by }) => by === 'value');
-  return groups.every((_, group) => order.slice(0, at < 0 ? undefined : at).some(({ by }) => by === group));
+function failTooManyGroups(): never {
+  return fail('INVALID_ARGUMENT', {
+    argument: 'groups',
+    problem: `more than ${GROUPS_LIMIT} groups, too many to order by this value. Narrow the filters, group by fewer fields, or order by 'groups'.`,
+  });
 }
 
-function orderBy(group: GroupSelect, value: string | undefined, keys: readonly Key[], dialect: Dialect): string {
-  const order = group.order.filter(({ by }) => by !== 'value' || value !== undefined);
-  const clauses = order.map(({ by, ascending }) => {
-    const nullable = by === 'value' ? group.operation !== 'Count' : keys[by]!.nullable;
-    const nulls = dialect === 'postgres' && nullable ? (ascending ? ' nulls first' : ' nulls last') : '';
-    return `${by === 'value' ? value : keys[by]!.by} ${ascending ? 'asc' : 'desc'}${nulls}`;
+function readTally(row: readonly unknown[], aggregates: readonly WrittenAggregate[], keys: readonly Key[]): Tally {
+  let at = 0;
+  const figures = aggregates.map(({ columns, read }) => {
+    const figure = read(row.slice(at, at + columns.length));
+    at += columns.length;
+    return figure;
   });
-  return `order by ${clauses.join(', ')}${limitOf(group)}`;
+  return { groups: keys.map(({ decode }, index) => decodeWith(decode, row[at + index])), figures };
+}
+
+/** Whether values of rows have parameters, or are too long to be written several times. */
+function needsRows({ measures, groups }: GroupSelect): boolean {
+  const isLong = (of: Expression) => of.op !== 'field';
+  return (
+    measures.some(({ where, of, related }) => where || (of && !related && isLong(of))) ||
+    groups.some(({ by }) => by?.kind === 'ranges')
+  );
+}
+
+/** The values of each row, and references to them. */
+class RowValues {
+  readonly #isSubquery: boolean;
+  readonly #name: SqlWriter['name'];
+  readonly #values: Fragment[] = [];
+  readonly #ranks: string[] = [];
+
+  constructor(isSubquery: boolean, { name }: SqlWriter) {
+    this.#isSubquery = isSubquery;
+    this.#name = name;
+  }
+
+  /** The SQL of the value itself, or of the column that holds it. */
+  add(value: Fragment): string {
+    if (!this.#isSubquery) return value.sql;
+    const known = this.#values.findIndex(
+      ({ sql, binds }) => sql === value.sql && binds.length === 0 && value.binds.length === 0,
+    );
+    return this.#name(`c${known >= 0 ? known : this.#values.push(value) - 1}`);
+  }
+
+  /** Columns with the place of the row among the values of its group, from 1, and the number of those values. */
+  rank(value: string, keys: readonly Key[]): { readonly place: string; readonly count: string } {
+    const at = this.#ranks.length / 2;
+    const within = keys.length ? `partition by ${keys.map(({ by }) => by).join(', ')}` : '';
+    const [place, count] = [this.#name(`p${at}`), this.#name(`n${at}`)];
+    this.#ranks.push(
+      `row_number() over (${within} order by case when ${value} is null then 1 else 0 end, ${value}) as ${place}`,
+      `count(${value}) over (${within}) as ${count}`,
+    );
+    return { place, count };
+  }
+
+  /** The FROM clause. */
+  from(tables: Fragment): Fragment {
+    if (!this.#isSubquery) return tables;
+    const columns = this.#values.map((value, at) => fragment`${value} as ${this.#name(`c${at}`)}`);
+    const list = columns.length ? columns.reduce((left, right) => fragment`${left}, ${right}`) : plain('1 as c');
+    const rows = fragment`(select ${list} ${tables}) as ${this.#name('rows')}`;
+    if (this.#ranks.length === 0) return fragment`from ${rows}`;
+    return fragment`from (select ${this.#name('rows')}.*, ${this.#ranks.join(', ')} from ${rows}) as ${this.#name('ranked')}`;
+  }
+}
+
+/** Whether the process must sort: the statement cannot order by a measure that the order needs. */
+function needsSort({ groups, order }: GroupSelect, aggregates: readonly WrittenAggregate[]): boolean {
+  const at = order.findIndex(({ by, index }) => by === 'measure' && aggregates[index]!.order === undefined);
+  const before = order.slice(0, Math.max(at, 0));
+  // After all groups, a measure never decides.
+  return at >= 0 && !groups.every((_, group) => before.some(({ by, index }) => by === 'group' && index === group));
+}
+
+function orderBy(
+  group: GroupSelect,
+  aggregates: readonly WrittenAggregate[],
+  keys: readonly Key[],
+  dialect: Dialect,
+): string {
+  const clauses = group.order.flatMap(({ by, index, ascending }) => {
+    const sql = by === 'measure' ? aggregates[index]!.order : keys[index]!.by;
+    if (sql === undefined) return [];
+    const nullable = by === 'measure' ? !/^Count/.test(group.measures[index]!.operation) : keys[index]!.nullable;
+    const nulls = dialect === 'postgres' && nullable ? (ascending ? ' nulls first' : ' nulls last') : '';
+    return [`${sql} ${ascending ? 'asc' : 'desc'}${nulls}`];
+  });
+  return `${clauses.length ? `order by ${clauses.join(', ')}` : ''}${limitOf(group)}`;
 }
 
 function limitOf({ limit, skip = 0 }: GroupSelect): string {
   if (limit === undefined) return '';
   return ` limit ${requireWhole(limit)}${skip === 0 ? '' : ` offset ${requireWhole(skip)}`}`;
+}
+
+/** Joins the different groups of the related rows, one subquery for each relation. */
+function createRelatedJoins(writer: SqlWriter, root: Root, { dialect, shapes }: StatementContext) {
+  const open = new Map<
+    string,
+    {
+      readonly columns: RelatedColumn[];
+      finish(): Fragment;
+      readonly alias: string;
+      readonly context: ExpressionContext;
+    }
+  >();
+  return {
+    add(key: GroupKey, related: RelatedRows, rows: RowValues): Key {
+      const join = open.get(related.id) ?? openJoin(related);
+      const value = writeValueOfKey(key, join.context);
+      const at = join.columns.length;
+      const [name, text] = [writer.name(`g${at}`), writer.name(`s${at}`)];
+      join.columns.push({
+        by: fragment`${value.by} as ${name}`,
+        ...(value.text && { shown: fragment`min(${value.text} collate ${bytewise[dialect]}) as ${text}` }),
+      });
+      const alias = writer.name(join.alias);
+      const by = rows.add(plain(`${alias}.${name}`));
+      const shown = value.text ? `min(${rows.add(plain(`${alias}.${text}`))} collate ${bytewise[dialect]})` : by;
+      return { by, shown, nullable: true, decode: value.decode };
+    },
+    joins: () => [...open.values()].map((join) => join.finish()),
+  };
+
+  function openJoin(related: RelatedRows) {
+    const { collection, own, keys } = related;
+    const foreign = writer.root(collection.table);
+    const joins = writer.joins(foreign, related.joins);
+    const where = writer.where(foreign, related.where);
+    const ownWhere = writer.where(root, related.ownWhere);
+    const alias = `j${open.size}`;
+    const columns: RelatedColumn[] = [];
+    const pairs = keys.map(
+      (key, at) => [writer.column(foreign, key), `k${at}`, writer.column(root, own[at]!)] as const,
+    );
+    const finish = (): Fragment => {
+      const keyed = [
+        ...pairs.map(([column, name]) => plain(`${column} as ${writer.name(name)}`)),
+        ...columns.map((column) => column.by),
+      ];
+      const tables = [plain(`from ${writer.table(foreign.table)} as ${writer.name(foreign.alias)}`), ...joins];
+      if (where.sql !== TRUE) tables.push(fragment`where ${where}`);
+      const list = [...keyed, ...columns.flatMap(({ shown }) => shown ?? [])].reduce(
+        (left, right) => fragment`${left}, ${right}`,
+      );
+      // By position: databases do not see that two expressions with parameters are the same.
+      const groupBy = keyed.map((_, at) => at + 1).join(', ');
+      const rows = fragment`(select ${list} ${tables.reduce((left, right) => fragment`${left} ${right}`)} group by ${groupBy})`;
+      const on = pairs
+        .map(([, name, column]) => `${writer.name(alias)}.${writer.name(name)} = ${column}`)
+        .join(' and ');
+      const only = ownWhere.sql === TRUE ? plain('') : fragment` and ${ownWhere}`;
+      return fragment`left join ${rows} as ${writer.name(alias)} on ${on}${only}`;
+    };
+    const column = (path: Path) => writer.column(foreign, path);
+    const codecOf = (path: Path): Codec => shapes.facts(path, collection.table).codec;
+    const context: ExpressionContext = { dialect, column, codecOf, nextValue: writer.nextValue };
+    const join = { columns, finish, alias, context };
+    open.set(related.id, join);
+    return join;
+  }
+}
+
+interface RelatedColumn {
+  readonly by: Fragment;
+  /** The text that represents the group. */
+  readonly shown?: Fragment;
 }
 
 interface Key {
@@ -106,205 +276,55 @@ interface Key {
   readonly decode: ((value: unknown) => unknown) | undefined;
 }
 
-function writeKey({ path, bucket }: GroupKey, column: string, codec: Codec, dialect: Dialect): Key {
-  if (bucket) {
-    const by = writeBucket(bucket, column, codec, dialect);
-    return { by, shown: by, nullable: true, decode: undefined };
+interface KeyValue {
+  readonly by: Fragment;
+  /** The text that represents a group of texts whose case is ignored. */
+  readonly text?: Fragment;
+  readonly nullable: boolean;
+  readonly decode: ((value: unknown) => unknown) | undefined;
+}
+
+function writeKey(key: GroupKey, context: ExpressionContext, rows: RowValues): Key {
+  const { by, text, nullable, decode } = writeValueOfKey(key, context);
+  const value = rows.add(by);
+  const shown = text ? `min(${rows.add(text)} collate ${bytewise[context.dialect]})` : value;
+  return { by: value, shown, nullable, decode };
+}
+
+function writeValueOfKey({ path, by }: GroupKey, context: ExpressionContext): KeyValue {
+  const codec = context.codecOf(path);
+  const column = context.column(path);
+  if (by?.kind === 'ranges')
+    return { by: writeRange(path, by.bounds, context), nullable: isNullable(path), decode: Number };
+  if (by) {
+    const period = writePeriod(by, column, codec, context.dialect);
+    return { by: plain(period), nullable: true, decode: by.kind === 'part' ? Number : undefined };
   }
-  const by = codec.grouped?.(column) ?? codec.ordered?.(column, '') ?? column;
   const folds = codec.type === 'String' && path.field.collation === 'insensitive';
-  const shown = folds ? `min(${codec.text?.(column) ?? column} collate ${bytewise[dialect]})` : by;
-  return { by, shown, nullable: isNullable(path), decode: codec.decode };
-}
-
-const bytewise: Record<Dialect, string> = { sqlite: 'binary', mysql: 'utf8mb4_bin', postgres: '"C"' };
-
-interface Measure {
-  readonly columns: readonly string[];
-  /** The SQL to order rows by; absent if the rows are sorted in the process. */
-  readonly order: string | undefined;
-  readonly read: (row: readonly unknown[], keys: readonly unknown[]) => Tally;
-}
-
-function writeMeasure(
-  group: GroupSelect,
-  column: string | undefined,
-  codec: Codec | undefined,
-  dialect: Dialect,
-): Measure {
-  const { operation } = group;
-  if (operation === 'Count') {
-    // SQLite reads an invalid date as null, so it must not count.
-    const looked = column && dialect === 'sqlite' ? (codec?.ordered?.(column, '') ?? column) : column;
-    const count = `count(${looked ?? '*'})`;
-    return { columns: [count], order: count, read: ([value], keys) => ({ row: [Number(value), ...keys] }) };
-  }
-  if (!column || !codec) throw new Error(`${operation} without a value`);
-  if (operation === 'Max' || operation === 'Min') {
-    const best = extreme(operation, column, codec, dialect);
-    // max() in SQLite drops the collation of its column, and would order the groups by bytes.
-    const folds = dialect === 'sqlite' && group.value!.field.collation === 'insensitive';
-    return {
-      columns: [best],
-      order: folds ? undefined : best,
-      read: ([value], keys) => ({ row: [decodeWith(codec.ranked?.decode ?? codec.decode, value), ...keys] }),
-    };
-  }
-  if (dialect === 'sqlite') return sqliteSum(group, column, codec.scale ?? 0);
-  const summed = codec.summed?.(column) ?? column;
-  const sum = `sum(${summed})`;
-  const read: Measure['read'] = ([count, value], keys) =>
-    notFinite(value)
-      ? { row: [value, ...keys] }
-      : sumTally(keys, codec.inexact ? roundDouble(Number(value)) : readDecimal(value), Number(count), group);
-  const columns = [`count(${column})`, sum];
-  if (operation === 'Sum') return { columns, order: sum, read };
-  const fine = codec.inexact
-    ? sum
-    : dialect === 'mysql'
-      ? `cast(${sum} as decimal(65, 20))`
-      : `${sum} * 1.${'0'.repeat(24)}`;
-  return { columns, order: `${fine} / count(${column})`, read };
-}
-
-/** The first or last value in the sort order of the column. */
-function extreme(operation: 'Max' | 'Min', column: string, codec: Codec, dialect: Dialect): string {
-  const name = operation.toLowerCase();
-  if (codec.type === 'Boolean' && dialect === 'postgres')
-    return `${operation === 'Max' ? 'bool_or' : 'bool_and'}(${column})`;
-  return `${name}(${codec.ranked?.column(column) ?? codec.grouped?.(column) ?? codec.ordered?.(column, '') ?? column})`;
-}
-
-/** Selects the number of values, then the parts of their sum. */
-function sqliteSum(group: GroupSelect, column: string, scale: number): Measure {
-  const factor = 10 ** scale;
-  const kind = `typeof(${column})`;
-  const isWhole = `${kind} = 'integer'`;
-  // A real that is a decimal of the declared scale, and small enough to be distinguishable from adjacent values.
-  const isDecimal =
-    scale > 0
-      ? `${kind} = 'real' and abs(${column}) < ${Math.floor(4e15 / factor)} and round(${column} * ${factor}.0) / ${factor}.0 = ${column}`
-      : undefined;
-  const only = (condition: string, value: string) => `sum(case when ${condition} then ${value} end)`;
-  const halves = (condition: string, value: string) => [
-    only(condition, `${value} >> 32`),
-    only(condition, `${value} & 4294967295`),
-  ];
-  const unit = `cast(round(${column} * ${factor}.0) as integer)`;
-  const exact = isDecimal ? `${isWhole} or ${isDecimal}` : isWhole;
-  const rest = `sum(case when ${exact} then null else cast(${column} as real) end)`;
   return {
-    columns: [`count(${column})`, ...halves(isWhole, column), ...(isDecimal ? halves(isDecimal, unit) : []), rest],
-    order: undefined,
-    read(row, keys) {
-      const [count, high, low, unitsHigh, unitsLow] = row;
-      let sum: Decimal | undefined = { units: join(high, low), scale: 0 };
-      if (isDecimal) sum = addDecimals(sum, { units: join(unitsHigh, unitsLow), scale });
-      const rough = row[isDecimal ? 5 : 3];
-      if (rough !== null) {
-        if (notFinite(rough)) return { row: [String(rough), ...keys] };
-        const rounded = roundDouble(Number(rough));
-        sum = rounded && addDecimals(sum, rounded);
-      }
-      return sumTally(keys, sum, Number(count), group);
-    },
+    by: plain(codec.grouped?.(column) ?? codec.ordered?.(column, '') ?? column),
+    ...(folds && { text: plain(codec.text?.(column) ?? column) }),
+    nullable: isNullable(path),
+    decode: codec.decode,
   };
 }
 
-/** Combines two halves of 32 bits into an integer. */
-function join(high: unknown, low: unknown): bigint {
-  return (integer(high) << 32n) + integer(low);
-}
-
-function integer(value: unknown): bigint {
-  if (value === null) return 0n;
-  if (typeof value === 'number' && !Number.isSafeInteger(value)) throw needsBigIntegers;
-  return BigInt(value as number | bigint);
+/** The number of bounds that are not above the value. */
+function writeRange(path: Path, bounds: readonly (number | string)[], context: ExpressionContext): Fragment {
+  const { dialect } = context;
+  const codec = context.codecOf(path);
+  const column = context.column(path);
+  const value = codec.ordered?.(column, '') ?? column;
+  const tests = bounds.map((bound, at) => {
+    const constant = writeNumber({ op: 'constant', type: 'Number', value: bound }, context);
+    const limit =
+      dialect === 'sqlite' && constant.scale > 0 ? fragment`${constant} / ${10 ** constant.scale}.0` : constant;
+    return fragment` when ${value} >= ${limit} then ${at + 1}`;
+  });
+  const largestFirst = tests.reverse().reduce((left, right) => fragment`${left}${right}`);
+  return fragment`(case${largestFirst} when ${value} is not null then 0 end)`;
 }
 
 function decodeWith(decode: ((value: unknown) => unknown) | undefined, value: unknown): unknown {
   return value === null || !decode ? value : decode(value);
-}
-
-/** Converts local times of the column to local times of the call in one step. */
-function writeBucket({ unit, offsets }: Bucket, column: string, { zoned, ...codec }: Codec, dialect: Dialect): string {
-  if (!offsets || !zoned) return buckets[dialect]({ unit, ...(offsets && { offsets }) }, column, codec);
-  return buckets[dialect]({ unit, offsets: offsetsBetween(zoned.offsets, offsets) }, column, zoned.plain);
-}
-
-type WriteBucket = (bucket: Bucket, column: string, codec: Codec) => string;
-
-/** SQL of the first day of a period as 'YYYY-MM-DD'. */
-const buckets: Record<Dialect, WriteBucket> = {
-  sqlite({ unit, offsets }, column, codec) {
-    const compared = codec.ordered?.(column, '') ?? column;
-    if (!offsets) return `date(${[compared, ...sqliteStart[unit](compared)].join(', ')})`;
-    const bound = literal(codec);
-    const isShifted = offsets.changes.length > 0 || offsets.first !== 0;
-    const shift = (instant: string) =>
-      isShifted ? [writeOffsetCase(offsets, instant, bound, (seconds) => `'${signed(seconds)} seconds'`)] : [];
-    // The converted column is long, so a subquery computes it once.
-    const at = compared === column ? [codec.utc!(column), ...shift(column)] : ['substr(u, 1, 19)', ...shift('u')];
-    const start = `date(${[...at, ...sqliteStart[unit](at.join(', '))].join(', ')})`;
-    return compared === column ? start : `(select ${start} from (select ${compared} as u))`;
-  },
-  mysql({ unit, offsets }, column, codec) {
-    const seconds = offsets ? writeOffsetCase(offsets, column, literal(codec), String) : '0';
-    // Adding 0 seconds also turns invalid days, such as the zero date, into null.
-    return mysqlStart[unit](`date_add(${column}, interval ${seconds} second)`);
-  },
-  postgres({ unit, offsets }, column, codec) {
-    const start = (at: string) => `to_char(date_trunc('${unit.toLowerCase()}', ${at}), 'YYYY-MM-DD')`;
-    const bound = literal(codec);
-    const [from, to] = offsets ? zoneBounds(offsets) : ['0001-01-01', '9999-12-31'];
-    const shifted = offsets
-      ? `${column}::timestamp + ${writeOffsetCase(offsets, column, bound, (seconds) => `interval '${seconds} seconds'`)}`
-      : `${column}::timestamp`;
-    // Years outside the bounds have no canonical form.
-    return `(case when ${column} between ${bound(from)} and ${bound(to)} then ${start(shifted)} when not isfinite(${column}) then ${column}::text collate "C" end)`;
-  },
-};
-
-const sqliteStart: { readonly [U in BucketUnit]: (at: string) => readonly string[] } = {
-  Day: () => [],
-  Week: () => ["'weekday 0'", "'-6 days'"],
-  Month: () => ["'start of month'"],
-  Quarter: (at) => ["'start of month'", `'-' || ((strftime('%m', ${at}) - 1) % 3) || ' months'`],
-  Year: () => ["'start of year'"],
-};
-
-const quarterMonths = ['01', '04', '07', '10'].flatMap((month) => Array<string>(3).fill(`'${month}'`)).join(', ');
-const mysqlStart: { readonly [U in BucketUnit]: (at: string) => string } = {
-  Day: (at) => `date_format(${at}, '%Y-%m-%d')`,
-  Week: (at) => `date_format(date_sub(${at}, interval weekday(${at}) day), '%Y-%m-%d')`,
-  Month: (at) => `date_format(${at}, '%Y-%m-01')`,
-  Quarter: (at) => `concat(date_format(${at}, '%Y-'), elt(month(${at}), ${quarterMonths}), '-01')`,
-  Year: (at) => `date_format(${at}, '%Y-01-01')`,
-};
-
-/**
- * The UTC instants where local time reaches the start of year 1 and the end of year 9999, limited to those years in
- * UTC.
- */
-function zoneBounds({ first, changes }: ZoneOffsets): readonly [string, string] {
-  const start = Date.parse('0001-01-01T00:00:00.000Z');
-  const end = Date.parse('9999-12-31T23:59:59.999Z');
-  const last = changes.at(-1)?.seconds ?? first;
-  return [
-    new Date(Math.max(start, start - first * 1000)).toISOString(),
-    new Date(Math.min(end, end - last * 1000)).toISOString(),
-  ];
-}
-
-/** An instant or a day as a SQL literal, comparable with a column of the codec. */
-function literal(codec: Codec): (value: string) => string {
-  return (value) => {
-    const encoded = codec.encode(value);
-    const text = typeof encoded === 'number' ? String(encoded) : `'${encoded}'`;
-    return codec.parameter?.('').replace('?', text) ?? text;
-  };
-}
-
-function signed(seconds: number): string {
-  return seconds < 0 ? String(seconds) : `+${seconds}`;
 }

@@ -1,16 +1,27 @@
-// Builds the SQL of Select and CountSelect. The text contains no values and is built once for each shape (shape.ts).
+// Builds the SQL of conditions, joins and CountSelect. The text contains no values and is built once for each shape (shape.ts).
 // `binds` maps each placeholder to one of the values that the walk of the shape collected.
 //
 // Tests are two-valued. In SQL, a test on NULL is unknown, which AND, OR and WHERE treat as false; only a negation
 // would expose it. Negations are therefore pushed down to the tests, where the SQL states whether NULL passes.
 
 import type { Knex } from 'knex';
-import type { DescribedReference } from '../../described.ts';
-import type { Condition, CountSelect, Exists, Filter, Join, Path, Select, SourceRelation } from '../../statement.ts';
+import type {
+  Comparison,
+  Condition,
+  CountSelect,
+  Exists,
+  Filter,
+  Join,
+  Path,
+  Select,
+  SourceRelation,
+} from '../../statement.ts';
 import type { Dialect } from '../codec.ts';
 import type { TableLocation } from '../introspection/introspect.ts';
+import { writeComparison } from './comparison.ts';
+import { afterForm } from './order.ts';
 import { boundValue, collectVias, type Shapes } from './shape.ts';
-import { type Bind, FALSE, opposites, type Term, writeTerm } from './terms.ts';
+import { type Bind, FALSE, opposites, parameter, type Term, writeTerm } from './terms.ts';
 
 export interface Statement {
   readonly sql: string;
@@ -36,47 +47,6 @@ export function bindValues(binds: readonly Bind[], values: readonly unknown[]): 
   });
 }
 
-export function buildSelect(select: Select, context: StatementContext): Statement {
-  const { knex, dialect, shapes } = context;
-  const writer = createSqlWriter(context);
-  const root = writer.root(select.table);
-  const joins = writer.joins(root, select.joins);
-  const where = writer.where(root, select.where);
-  const read = select.columns.map((path) => {
-    const column = writer.column(root, path);
-    return knex.raw(shapes.facts(path, select.table).codec.read?.(column) ?? column);
-  });
-  const query = knex.select(read.length ? read : [knex.raw('1')]);
-  const binds = from(query, writer, root, joins, where, context);
-  if (select.referencedBy) query.whereRaw(writeReferencedBy(select.referencedBy, writer, root));
-  for (const { path, ascending } of select.order) {
-    const { codec } = shapes.facts(path, select.table);
-    const column = writer.column(root, path);
-    const nulls = dialect === 'postgres' && isNullable(path) ? (ascending ? ' nulls first' : ' nulls last') : '';
-    query.orderByRaw(`${codec.ordered?.(column, '') ?? column} ${ascending ? 'asc' : 'desc'}${nulls}`);
-  }
-  const page = writer.page(select);
-  const lock = select.lock ? writeLock(writer.name(root.alias), dialect) : '';
-  return finish(query, binds, { ...page, sql: page.sql + lock }, context);
-}
-
-/** SQLite runs one write transaction at a time and needs no row locks. */
-function writeLock(alias: string, dialect: Dialect): string {
-  if (dialect === 'sqlite') return '';
-  return dialect === 'postgres' ? ` for update of ${alias}` : ' for update';
-}
-
-/** The database compares the columns itself, since those of the other table may have types that are not served. */
-function writeReferencedBy(
-  { place, columns, targetColumns }: DescribedReference,
-  { name }: SqlWriter,
-  { alias }: Root,
-): string {
-  const table = place.schema === undefined ? name(place.name) : `${name(place.schema)}.${name(place.name)}`;
-  const same = columns.map((column, at) => `${name(alias)}.${name(targetColumns[at]!)} = h.${name(column)}`);
-  return `exists (select 1 from ${table} as h where ${same.join(' and ')})`;
-}
-
 export function buildCount(select: CountSelect, context: StatementContext): Statement {
   const writer = createSqlWriter(context);
   const root = writer.root(select.table);
@@ -84,10 +54,11 @@ export function buildCount(select: CountSelect, context: StatementContext): Stat
   const where = writer.where(root, select.where);
   const query = context.knex.select(context.knex.raw('count(*)'));
   const binds = from(query, writer, root, joins, where, context);
-  return finish(query, binds, { sql: '', binds: [] }, context);
+  const text = textOf(query, binds);
+  return { ...text, sql: placeholdersOf(text.sql, context.dialect) };
 }
 
-function from(
+export function from(
   query: Knex.QueryBuilder,
   writer: SqlWriter,
   root: Root,
@@ -104,17 +75,10 @@ function from(
   return binds;
 }
 
-function finish(
-  query: Knex.QueryBuilder,
-  all: readonly Bind[],
-  page: Statement,
-  { dialect }: StatementContext,
-): Statement {
+/** The text of a query, with `?` for each value. */
+export function textOf(query: Knex.QueryBuilder, all: readonly Bind[]): Statement {
   const { sql, bindings } = query.toSQL();
-  return {
-    sql: placeholdersOf(sql + page.sql, dialect),
-    binds: [...(bindings as readonly number[]).map((place) => all[place]!), ...page.binds],
-  };
+  return { sql, binds: (bindings as readonly number[]).map((place) => all[place]!) };
 }
 
 /** Placeholders in the driver's form; restores the question marks in names. */
@@ -145,7 +109,13 @@ export interface SqlWriter {
   column(root: Root, path: Path): string;
   joins(root: Root, joins: readonly Join[]): Statement[];
   where(root: Root, filter: Filter): Statement;
-  page(select: Select): Statement;
+  /** The condition of `select.after`. */
+  after(root: Root, select: Select): Statement;
+  page(select: Pick<Select, 'limit' | 'skip'>): Statement;
+  /** The number of values so far. */
+  readonly values: number;
+  /** The index of the next value of the shape's walk. */
+  nextValue(): number;
 }
 
 /** `first`: the number of values before the first condition. `taken`: a name that aliases must not use. */
@@ -211,7 +181,7 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
       const where = scope(foreign, join);
       const and = [isOverlooked ? TRUE : only.sql, where.sql].filter((sql) => sql !== TRUE).map((sql) => ` and ${sql}`);
       return {
-        sql: `left join ${joinable(join.via.at(-1)!)} as ${name(foreign.alias)} on ${on}${and.join('')}`,
+        sql: `${join.isComplete ? 'join' : 'left join'} ${joinable(join.via.at(-1)!)} as ${name(foreign.alias)} on ${on}${and.join('')}`,
         binds: [...only.binds, ...where.binds],
       };
     });
@@ -270,6 +240,8 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
         return write(from, filter.of, !negated, binds);
       case 'test':
         return writeTest(from, filter, negated, binds);
+      case 'compare':
+        return writeCompare(from, filter, negated, binds);
       case 'some':
         return writeSome(from, filter, negated, binds);
       case 'any':
@@ -305,6 +277,14 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
     const not = operator === 'Equal' ? `${seen} <> ${sql.slice(seen.length + 3)}` : `not (${sql})`;
     if (sql === FALSE) return TRUE;
     return isNullable(test.path) || seen !== raw ? `(${not} or ${seen} is null)` : not;
+  }
+
+  function writeCompare(from: Root, comparison: Comparison, negated: boolean, binds: Bind[]): string {
+    const codecOf = (path: Path) => shapes.facts(path, from.table).codec;
+    const of = { dialect, column: (path: Path) => column(from, path), codecOf, nextValue: () => values++ };
+    const written = writeComparison(comparison, of);
+    binds.push(...written.binds);
+    return negated ? `(${written.sql}) is not true` : written.sql;
   }
 
   /**
@@ -346,7 +326,22 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
     }, '');
   }
 
-  function page(select: Select): Statement {
+  function after(from: Root, select: Select): Statement {
+    const codecOf = (path: Path) => shapes.facts(path, from.table).codec;
+    const form = afterForm(select, { dialect, codecOf });
+    if (!form) return { sql: TRUE, binds: [] };
+    if (!form.row) return where(from, form.filter);
+    const binds: Bind[] = [];
+    const row = form.row.map((path, at) => {
+      const value = form.values[at];
+      const term: Term = { codec: codecOf(path), raw: column(from, path), value, index: values++, binds, dialect };
+      return parameter(term);
+    });
+    const columns = form.row.map((path) => column(from, path));
+    return { sql: `(${columns.join(', ')}) ${form.sign} (${row.join(', ')})`, binds };
+  }
+
+  function page(select: Pick<Select, 'limit' | 'skip'>): Statement {
     let sql = select.limit === undefined ? '' : ` limit ${requireWhole(select.limit)}`;
     if (!select.skip) return { sql, binds: [] };
     if (dialect === 'mysql') {
@@ -356,7 +351,13 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
     return { sql: `${sql} offset ?`, binds: [{ value: values++, encode: Number }] };
   }
 
-  return { name, table, root, condition, column, joins, where, page };
+  return {
+    ...{ name, table, root, condition, column, joins, where, after, page },
+    nextValue: () => values++,
+    get values() {
+      return values;
+    },
+  };
 }
 
 export function isNullable(path: Path): boolean {

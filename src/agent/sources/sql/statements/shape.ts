@@ -1,7 +1,22 @@
 // The shape of a statement: everything except its values. Statements of one shape share their SQL text, which is cached
 // by this key. The walk that computes the key also collects the values, in the order of the text's placeholders.
-import type { CountSelect, Filter, GroupSelect, Join, Path, Select, SourceRelation } from '../../statement.ts';
+
+import { comparedPaths } from '../../aggregate/expression.ts';
+import type {
+  Constant,
+  CountSelect,
+  Expression,
+  Filter,
+  GroupSelect,
+  Join,
+  Path,
+  RelatedRows,
+  Select,
+  SourceRelation,
+} from '../../statement.ts';
+import { readDecimal } from '../../values/decimal.ts';
 import type { Codec, Dialect } from '../codec.ts';
+import { afterForm, pageParts } from './order.ts';
 
 /** The source's facts about a path, cached by the path object; each field has a single one. */
 interface PathFacts {
@@ -45,7 +60,7 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
   }
 
   function ofJoin(join: Join, values: unknown[]): string {
-    let key = 'j';
+    let key = join.isComplete ? 'i' : 'j';
     for (const relation of join.via) key += `${relationId(relation)}.`;
     const { only, to } = join.via.at(-1)!;
     if (only) values.push(only.value);
@@ -67,6 +82,10 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
         values.push(value);
         return `${filter.is}${id}${kindOf(codec, value)}${sizeOf(value, dialect)};`;
       }
+      case 'compare': {
+        const left = ofExpression(filter.left, table, values);
+        return `${filter.is}(${left},${ofExpression(filter.right, table, values)})`;
+      }
       case 'some': {
         const { own, other, after } = filter;
         const ids = (paths: readonly Path[], home: string) => paths.map((path) => facts(path, home).id).join();
@@ -86,12 +105,90 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
     }
   }
 
-  function ofGroup({ table, operation, value, groups, order, limit, skip = 0 }: GroupSelect): string {
-    let key = `\n${operation}${value ? facts(value, table).id : ''}`;
-    for (const { path, bucket } of groups)
-      key += `,${facts(path, table).id}${bucket ? `${bucket.unit} ${bucket.offsets?.zone ?? ''}` : ''}`;
-    for (const { by, ascending } of order) key += `;${by}${ascending ? '+' : '-'}`;
+  /** Collects values in the order in which statements/aggregate.ts numbers them. */
+  function ofGroup({ table, measures, groups, order, limit, skip = 0 }: GroupSelect, values: unknown[]): string {
+    let key = '\n';
+    for (const { operation, of, where, fraction, related } of measures) {
+      if (related) {
+        const home = related.collection.table;
+        key += `${ofRelated(related, table, values)}${operation}${of ? ofExpression(of, home, values) : ''}`;
+        continue;
+      }
+      key += `${operation}${fraction ? `${fraction.units}/${fraction.scale}` : ''}`;
+      if (where) key += `{${ofFilter(where, table, values)}}`;
+      if (of) key += ofExpression(of, table, values);
+    }
+    const known = new Set<string>();
+    for (const { path, by, related } of groups) {
+      if (related && !known.has(related.id)) key += ofRelated(related, table, values);
+      if (related) known.add(related.id);
+      key += `,${related?.id ?? ''}:${facts(path, related?.collection.table ?? table).id}`;
+      if (!by) continue;
+      if (by.kind !== 'ranges') key += `${by.unit} ${by.offsets?.zone ?? ''}`;
+      else
+        for (const bound of by.bounds)
+          key += `[${ofConstant({ op: 'constant', type: 'Number', value: bound }, values)}`;
+    }
+    for (const { by, index, ascending } of order) key += `;${by[0]}${index}${ascending ? '+' : '-'}`;
     return limit === undefined ? key : `${key}L${limit}S${skip}`;
+  }
+
+  function ofPage(select: Select, values: unknown[]): string {
+    const [part, second] = pageParts(select, { dialect, codecOf: (path) => facts(path, select.table).codec });
+    let key = ofSelect(part, values);
+    if (second) key += `\n\n${ofSelect(second, values)}L${select.limit}`;
+    if (!select.skip) return key;
+    if (dialect === 'mysql') return `${key}S${select.skip}`;
+    values.push(select.skip);
+    return `${key}S`;
+  }
+
+  function ofSelect(select: Select, values: unknown[]): string {
+    const { table } = select;
+    let key = `${table}${condition(select, table, values)}\n`;
+    for (const column of select.columns) key += `${facts(column, table).id},`;
+    for (const { path, ascending } of select.order) key += `${facts(path, table).id}${ascending ? '+' : '-'}`;
+    if (select.after) key += ofAfter(select, values);
+    if (select.limit !== undefined) key += `L${select.limit}`;
+    if (select.lock) key += 'U';
+    if (select.referencedBy) key += `H${JSON.stringify(select.referencedBy)}`;
+    return key;
+  }
+
+  function ofAfter(select: Select, values: unknown[]): string {
+    const { table } = select;
+    const codecOf = (path: Path) => facts(path, table).codec;
+    const form = afterForm(select, { dialect, codecOf });
+    if (!form) return '';
+    if (!form.row) return `A${ofFilter(form.filter, table, values)}`;
+    values.push(...form.values);
+    return `A${form.sign}${form.row.map((path, at) => kindOf(codecOf(path), form.values[at])).join()}`;
+  }
+
+  function ofRelated(
+    { own, keys, ownWhere, collection, ...rows }: RelatedRows,
+    table: string,
+    values: unknown[],
+  ): string {
+    const ids = (paths: readonly Path[], home: string) => paths.map((path) => facts(path, home).id).join();
+    const foreign = collection.table;
+    const key = `~${ids(own, table)}>${ids(keys, foreign)}(${condition(rows, foreign, values)})`;
+    return `${key}${ofFilter(ownWhere, table, values)}`;
+  }
+
+  function ofExpression(expression: Expression, table: string, values: unknown[]): string {
+    if (expression.op === 'field') return `f${facts(expression.path, table).id}`;
+    if (expression.op === 'constant') return ofConstant(expression, values);
+    const operands = expression.op === 'abs' || expression.op === 'round' ? [expression.of] : expression.of;
+    const unit = expression.op === 'difference' ? `${expression.unit} ${expression.offsets?.zone ?? ''}` : '';
+    const decimals = expression.op === 'dividedBy' ? expression.decimals : '';
+    return `${expression.op}${unit}${decimals}(${operands.map((each) => ofExpression(each, table, values)).join()})`;
+  }
+
+  /** The number of decimals is part of the text. */
+  function ofConstant({ type, value }: Constant, values: unknown[]): string {
+    values.push(value);
+    return `c${type}${type === 'Number' ? decimalsOf(value) : ''}`;
   }
 
   function condition({ joins, where }: Pick<CountSelect, 'joins' | 'where'>, table: string, values: unknown[]): string {
@@ -106,20 +203,9 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
     condition,
     key(statement, values) {
       const { table } = statement;
-      let key = table + condition(statement, table, values);
-      if ('operation' in statement) return key + ofGroup(statement);
-      if (!('columns' in statement)) return `${key}#`;
-      key += '\n';
-      for (const column of statement.columns) key += `${facts(column, table).id},`;
-      for (const { path, ascending } of statement.order) key += `${facts(path, table).id}${ascending ? '+' : '-'}`;
-      if (statement.limit !== undefined) key += `L${statement.limit}`;
-      if (statement.lock) key += 'U';
-      if (statement.referencedBy) key += `H${JSON.stringify(statement.referencedBy)}`;
-      if (statement.skip) {
-        key += dialect === 'mysql' ? `S${statement.skip}` : 'S';
-        if (dialect !== 'mysql') values.push(statement.skip);
-      }
-      return key;
+      if ('columns' in statement) return ofPage(statement, values);
+      const key = table + condition(statement, table, values);
+      return 'measures' in statement ? key + ofGroup(statement, values) : `${key}#`;
     },
   };
 }
@@ -135,12 +221,18 @@ export function collectVias(filter: Filter): (readonly SourceRelation[])[] {
     });
   const visit = (part: Filter): void => {
     if (part.op === 'test') add(part.path);
+    else if (part.op === 'compare') comparedPaths(part).forEach(add);
     else if (part.op === 'some') part.own.forEach(add);
     else if (part.op === 'not') visit(part.of);
     else if (part.op === 'and' || part.op === 'or') part.of.forEach(visit);
   };
   visit(filter);
   return [...found.values()];
+}
+
+/** The number of decimals of a canonical Number. */
+export function decimalsOf(value: unknown): number {
+  return readDecimal(value)?.scale ?? 0;
 }
 
 type Test = Extract<Filter, { op: 'test' }>;

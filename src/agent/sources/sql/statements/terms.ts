@@ -104,8 +104,13 @@ function writeMatch(operator: Operator, term: Term): { sql: string; seen: string
   const text = term.codec.text?.(term.raw) ?? term.raw;
   const anyCase = insensitive.has(operator);
   const { sql, encode } = patternOf[term.dialect](operator, text, anyCase);
-  term.binds.push({ value: term.index, encode: (value) => term.codec.encode(encode(value)) });
-  return { sql, seen: term.raw };
+  const bind = { value: term.index, encode: (value: unknown) => term.codec.encode(encode(value)) };
+  term.binds.push(bind);
+  if (term.dialect !== 'mysql' || text !== term.raw || (operator !== 'Like' && operator !== 'StartsWith'))
+    return { sql, seen: term.raw };
+  // The index has the column's collation, and every match is one there too.
+  term.binds.push(bind);
+  return { sql: `(${term.raw} like ? escape '|' and ${sql})`, seen: term.raw };
 }
 
 const patternOf: Record<
@@ -129,7 +134,8 @@ const patternOf: Record<
   }),
 };
 
-function parameter({ codec, value, index, binds }: Term, encode = codec.encode): string {
+/** The placeholder of a single value. */
+export function parameter({ codec, value, index, binds }: Term, encode = codec.encode): string {
   binds.push({ value: index, encode });
   return codec.parameter?.(kindOf(codec, value)) ?? '?';
 }

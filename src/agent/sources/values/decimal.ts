@@ -1,4 +1,4 @@
-// Exact decimal arithmetic for numbers from databases: addition and division without loss.
+// Exact arithmetic for numbers from databases.
 
 /** The value is `units` divided by 10 to the power of `scale`, which is never negative. */
 export interface Decimal {
@@ -41,7 +41,7 @@ export function compareDecimals(a: Decimal, b: Decimal): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-export function unitsAt({ units, scale }: Decimal, wanted: number): bigint {
+function unitsAt({ units, scale }: Decimal, wanted: number): bigint {
   return wanted === scale ? units : units * 10n ** BigInt(wanted - scale);
 }
 
@@ -57,8 +57,66 @@ export function formatDecimal({ units, scale }: Decimal): number | string {
   return fits ? Number(text) : text;
 }
 
-/** Divides by a positive integer. Rounds half away from zero to 15 digits, or to 6 decimals where that is finer. */
-export function divideDecimal({ units, scale }: Decimal, by: bigint): Decimal {
+export function subtractDecimals(a: Decimal, b: Decimal): Decimal {
+  return addDecimals(a, { units: -b.units, scale: b.scale });
+}
+
+export function multiplyDecimals(a: Decimal, b: Decimal): Decimal {
+  return { units: a.units * b.units, scale: a.scale + b.scale };
+}
+
+/** The number of decimals without zeros at the end. */
+export function usedDecimals({ units, scale }: Decimal): number {
+  let [rest, used] = [units, scale];
+  for (; used > 0 && rest % 10n === 0n; used--) rest /= 10n;
+  return used;
+}
+
+/** `over` divided by `under`, which is positive. */
+export interface Fraction {
+  readonly over: Decimal;
+  readonly under: bigint;
+}
+
+export const toFraction = (over: Decimal): Fraction => ({ over, under: 1n });
+
+/** Undefined for a division by zero. */
+export function divideFractions(a: Fraction, b: Fraction): Fraction | undefined {
+  const { units, scale } = b.over;
+  if (units === 0n) return undefined;
+  const over = a.over.units * b.under * 10n ** BigInt(scale);
+  return {
+    over: { units: units < 0n ? -over : over, scale: a.over.scale },
+    under: a.under * (units < 0n ? -units : units),
+  };
+}
+
+export function addFractions(a: Fraction, b: Fraction): Fraction {
+  if (a.under === b.under) return { over: addDecimals(a.over, b.over), under: a.under };
+  const times = ({ units, scale }: Decimal, by: bigint): Decimal => ({ units: units * by, scale });
+  return { over: addDecimals(times(a.over, b.under), times(b.over, a.under)), under: a.under * b.under };
+}
+
+export function compareFractions(a: Fraction, b: Fraction): number {
+  if (a.under === b.under) return compareDecimals(a.over, b.over);
+  const scale = Math.max(a.over.scale, b.over.scale);
+  const left = unitsAt(a.over, scale) * b.under;
+  const right = unitsAt(b.over, scale) * a.under;
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Rounds half away from zero to this number of decimals. A decimal with fewer decimals stays as it is. */
+export function roundFraction({ over, under }: Fraction, decimals: number): Decimal {
+  if (under === 1n && over.scale <= decimals) return over;
+  const size = over.units < 0n ? -over.units : over.units;
+  const shift = decimals - over.scale;
+  const [top, bottom] = shift >= 0 ? [size * 10n ** BigInt(shift), under] : [size, under * 10n ** BigInt(-shift)];
+  const rounded = (2n * top + bottom) / (2n * bottom);
+  return { units: over.units < 0n ? -rounded : rounded, scale: decimals };
+}
+
+/** Rounds half away from zero to 15 digits, or to 6 decimals where that is finer. */
+export function roundToDigits({ over: { units, scale }, under: by }: Fraction): Decimal {
   const over = units < 0n ? -units : units;
   const under = by * 10n ** BigInt(scale);
   if (over === 0n) return zero;

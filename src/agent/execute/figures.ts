@@ -1,0 +1,232 @@
+// Turns the groups of a source into the rows of an answer: measures derived from others, conditions on figures, the
+// order and the page. All of it is exact: numbers are rounded when they are shown.
+import { mapInTurns, sortInTurns, type Turn } from '../../core/limit/in-turns.ts';
+import { createTurns } from '../../core/limit/turns.ts';
+import { type AggregatePlan, failTooManyGroups, GROUPS_LIMIT } from '../plan/aggregate.ts';
+import { isDateGroup } from '../resolve/groups.ts';
+import { figureColumn } from '../resolve/having.ts';
+import type { PreviousMeasure, ResolvedMeasure, WindowMeasure } from '../resolve/measures.ts';
+import { shiftPeriod } from '../sources/aggregate/local-time.ts';
+import { compareFigures, compareGroups } from '../sources/aggregate.ts';
+import { evaluateFilter } from '../sources/evaluate.ts';
+import type { Figure, GroupKey, Row, Tally } from '../sources/statement.ts';
+import {
+  addFractions,
+  divideFractions,
+  formatDecimal,
+  roundFraction,
+  roundToDigits,
+  usedDecimals,
+} from '../sources/values/decimal.ts';
+
+interface FinishedGroups {
+  /** The groups, then the shown measures. */
+  readonly rows: Row[];
+  readonly hasMore: boolean;
+}
+
+/** A group with the figures of all measures. */
+interface Group {
+  readonly groups: readonly unknown[];
+  readonly figures: readonly Figure[];
+}
+
+/** The page of the answer. Throws INVALID_ARGUMENT for more groups than the process sorts. */
+export async function finishGroups(plan: AggregatePlan, tallies: readonly Tally[]): Promise<FinishedGroups> {
+  const { query, isPaged } = plan;
+  if (!isPaged && tallies.length > GROUPS_LIMIT) failTooManyGroups('groups');
+  const turn = createTurns();
+  const all = await deriveFigures(plan, tallies, turn);
+  if (isPaged) return showPage(plan, all, 0);
+  const satisfied = await mapInTurns(
+    all,
+    turn,
+    (group) => query.having.op === 'always' || satisfiesHaving(plan, group),
+  );
+  const kept = all.filter((_, row) => satisfied[row]);
+  const sorted = await sortInTurns(kept, (a, b) => compareRows(plan, a, b), turn);
+  return showPage(plan, query.top ? await topOf(sorted, query.top, turn) : sorted, query.skip);
+}
+
+/** The first groups for each combination of the groups in `per`, in order. */
+async function topOf(
+  groups: readonly Group[],
+  { n, per }: NonNullable<AggregatePlan['query']['top']>,
+  turn: Turn,
+): Promise<Group[]> {
+  const counts = new Map<string, number>();
+  const places = await mapInTurns(groups, turn, (group) => {
+    const mark = JSON.stringify(per.map((at) => group.groups[at]));
+    const count = (counts.get(mark) ?? 0) + 1;
+    counts.set(mark, count);
+    return count;
+  });
+  return groups.filter((_, row) => places[row]! <= n);
+}
+
+function showPage({ query }: AggregatePlan, groups: readonly Group[], skip: number): FinishedGroups {
+  const { measures, limit } = query;
+  const page = groups.slice(skip, skip + limit);
+  return {
+    rows: page.map((group) => [
+      ...group.groups.map((value, at) => showGroup(value, query.groups[at]!.key)),
+      ...measures.flatMap((measure, at) => (measure.isShown ? [showFigure(group.figures[at]!, measure)] : [])),
+    ]),
+    hasMore: groups.length > skip + limit,
+  };
+}
+
+function compareRows({ query }: AggregatePlan, a: Group, b: Group): number {
+  for (const { by, index, ascending } of query.order) {
+    const difference =
+      by === 'group'
+        ? compareGroups(a.groups[index], b.groups[index], query.groups[index]!.key)
+        : compareFigures(a.figures[index]!, b.figures[index]!, figureColumn(query.measures[index]!, query.measures));
+    if (difference !== 0) return ascending ? difference : -difference;
+  }
+  return 0;
+}
+
+function satisfiesHaving({ query }: AggregatePlan, { figures }: Group): boolean {
+  return evaluateFilter(query.having, ({ id }) => showFigure(figures[Number(id)]!, query.measures[Number(id)]!));
+}
+
+type ColumnAt = (index: number) => Promise<readonly Figure[]>;
+
+/** The figures of all measures, derived ones included. */
+async function deriveFigures(plan: AggregatePlan, tallies: readonly Tally[], turn: Turn): Promise<Group[]> {
+  const { measures } = plan.query;
+  const columns: (readonly Figure[])[] = [];
+  const columnAt: ColumnAt = async (index) => {
+    columns[index] ??= await derive(measures[index]!, index);
+    await turn();
+    return columns[index];
+  };
+  const derive = async (measure: ResolvedMeasure, index: number): Promise<readonly Figure[]> => {
+    switch (measure.kind) {
+      case 'base':
+        return mapInTurns(tallies, turn, ({ figures }) => figures[plan.figures[index]!]!);
+      case 'ratio':
+        return ratios(await columnAt(measure.of[0]), await columnAt(measure.of[1]), turn);
+      case 'share':
+        return shares(await columnAt(measure.of), turn);
+      case 'previous':
+        return previousFigures(plan, measure, tallies, await columnAt(measure.of), turn);
+      case 'running':
+        return runningTotals(plan, measure, tallies, columnAt, turn);
+    }
+  };
+  for (const index of measures.keys()) await columnAt(index);
+  return mapInTurns(tallies, turn, ({ groups }, row) => ({ groups, figures: columns.map((column) => column[row]!) }));
+}
+
+function ratios(over: readonly Figure[], under: readonly Figure[], turn: Turn): Promise<Figure[]> {
+  return mapInTurns(over, turn, (figure, row) => divideFigures(figure, under[row]!));
+}
+
+function divideFigures(a: Figure, b: Figure): Figure {
+  if (a === null || b === null) return null;
+  if (typeof a === 'object' && typeof b === 'object') return divideFractions(a, b) ?? null;
+  return 'NaN';
+}
+
+async function shares(column: readonly Figure[], turn: Turn): Promise<Figure[]> {
+  let total: Figure = null;
+  await mapInTurns(column, turn, (figure) => {
+    total = addFigures(total, figure);
+  });
+  return mapInTurns(column, turn, (figure) => divideFigures(figure, total));
+}
+
+/** Null is no addend. */
+function addFigures(a: Figure, b: Figure): Figure {
+  if (a === null || b === null) return a ?? b;
+  if (typeof a === 'object' && typeof b === 'object') return addFractions(a, b);
+  return a === b || typeof b === 'object' ? a : typeof a === 'object' ? b : 'NaN';
+}
+
+/**
+ * Along the date of the groups, separately for each combination of the other groups. Without a date, along the order of
+ * the answer, in which a running total counts as the measure that it adds up.
+ */
+async function runningTotals(
+  { query }: AggregatePlan,
+  { of }: WindowMeasure,
+  tallies: readonly Tally[],
+  columnAt: ColumnAt,
+  turn: Turn,
+): Promise<Figure[]> {
+  const along = query.groups.findIndex(isDateGroup);
+  const column = await columnAt(of);
+  const others = await Promise.all(
+    (along >= 0 ? [] : query.order).map(({ by, index }) => {
+      const measure = query.measures[index]!;
+      return by === 'measure' ? columnAt(measure.kind === 'running' ? measure.of : index) : [];
+    }),
+  );
+  const compareAt = (index: number, a: number, b: number) =>
+    compareGroups(tallies[a]!.groups[index], tallies[b]!.groups[index], query.groups[index]!.key);
+  const compareInOrder = (a: number, b: number): number => {
+    for (const [at, { by, index, ascending }] of query.order.entries()) {
+      const measure = query.measures[index]!;
+      const other = others[at]!;
+      const difference =
+        by === 'group'
+          ? compareAt(index, a, b)
+          : compareFigures(other[a]!, other[b]!, figureColumn(measure, query.measures));
+      if (difference !== 0) return ascending ? difference : -difference;
+    }
+    return 0;
+  };
+  const compare = along >= 0 ? (a: number, b: number) => compareAt(along, a, b) : compareInOrder;
+  const rows = await sortInTurns([...tallies.keys()], compare, turn);
+  const totals = new Map<string, Figure>();
+  const running: Figure[] = [];
+  await mapInTurns(rows, turn, (row) => {
+    const mark = along < 0 ? '' : JSON.stringify(tallies[row]!.groups.filter((_, at) => at !== along));
+    const total = addFigures(totals.get(mark) ?? null, column[row]!);
+    totals.set(mark, total);
+    running[row] = total;
+  });
+  return running;
+}
+
+/** Null where no group has the same values in the earlier period. */
+async function previousFigures(
+  { query }: AggregatePlan,
+  { periods }: PreviousMeasure,
+  tallies: readonly Tally[],
+  column: readonly Figure[],
+  turn: Turn,
+): Promise<Figure[]> {
+  const at = query.groups.findIndex(({ key }) => key.by?.kind === 'bucket');
+  const { by } = query.groups[at]!.key;
+  const unit = by?.kind === 'bucket' ? by.unit : 'Day';
+  const markOf = ({ groups }: Tally, period: unknown) =>
+    JSON.stringify(groups.map((group, each) => (each === at ? period : group)));
+  const rows = new Map(
+    await mapInTurns(tallies, turn, (tally, row) => [markOf(tally, tally.groups[at]), row] as const),
+  );
+  return mapInTurns(tallies, turn, (tally) => {
+    const earlier = shiftPeriod(tally.groups[at], unit, -periods);
+    const row = earlier === undefined ? undefined : rows.get(markOf(tally, earlier));
+    return row === undefined ? null : column[row]!;
+  });
+}
+
+/** A range by its bounds, with an open end at the sides: `..0`, `0..10`, `10..`. */
+function showGroup(value: unknown, { by }: GroupKey): unknown {
+  if (by?.kind !== 'ranges' || value === null) return value;
+  const index = Number(value);
+  return `${by.bounds[index - 1] ?? ''}..${by.bounds[index] ?? ''}`;
+}
+
+/** As the answer shows it: numbers that are not decimals are rounded. */
+function showFigure(figure: Figure, measure: ResolvedMeasure): unknown {
+  if (figure === null || typeof figure !== 'object') return figure;
+  if (measure.decimals === 'digits') return formatDecimal(roundToDigits(figure));
+  if (figure.under === 1n) return formatDecimal(figure.over);
+  // A database may keep more decimals than it declares.
+  const kept = measure.kind === 'base' || measure.kind === 'previous' ? usedDecimals(figure.over) + 10 : 0;
+  return formatDecimal(roundFraction(figure, Math.max(measure.decimals, kept)));
+}

@@ -1,0 +1,395 @@
+// Reads the groups of an aggregate, in the phases of list.ts: permissions -> names and values -> one filter -> one plan
+// -> one statement. What the statement cannot decide is done with its groups (execute/figures.ts).
+import { fail, isAppError } from '../../core/errors.ts';
+import type { PeriodUnit } from '../../core/filter/measures.ts';
+import type { PlainFilter } from '../../core/filter.ts';
+import { mapInTurns, sortInTurns, type Turn } from '../../core/limit/in-turns.ts';
+import { createTurns } from '../../core/limit/turns.ts';
+import { finishGroups } from '../execute/figures.ts';
+import { executeRead, resolveLookups } from '../execute/read.ts';
+import { findDateRange } from '../lower/date-range.ts';
+import { type Lowering, lowerConditions, lowerFilter, lowerInternal, type ScopeOf } from '../lower/filter.ts';
+import { always, and } from '../lower/simplify.ts';
+import type { Moment } from '../model/types.ts';
+import { type AggregatePlan, failTooManyGroups, GROUPS_LIMIT, groupPaths, planAggregate } from '../plan/aggregate.ts';
+import { planCrossSource } from '../plan/cross-source.ts';
+import { explainGroup, explainRead } from '../plan/explain.ts';
+import { createPlanner, planRead } from '../plan/read.ts';
+import { pathsOf, splitFilter, visitSubqueries, visitTests } from '../plan/residual.ts';
+import type { Filter, GroupKey, GroupSelect, Query, Slot } from '../plan/types.ts';
+import type { AggregateRequest } from '../requests.ts';
+import { type AggregateQuery, resolveAggregate } from '../resolve/aggregate.ts';
+import type { ResolvedGroup } from '../resolve/groups.ts';
+import type { BaseMeasure } from '../resolve/measures.ts';
+import { crossSourceIndex, pathTo } from '../resolve/paths.ts';
+import type { CollectionView } from '../resolve/visibility.ts';
+import { bucketOf, shiftPeriod } from '../sources/aggregate/local-time.ts';
+import { aggregateRecords, groupMark } from '../sources/aggregate.ts';
+import { evaluateFilter } from '../sources/evaluate.ts';
+import { inexactHere } from '../sources/source.ts';
+import type * as statement from '../sources/statement.ts';
+import type { Tally } from '../sources/statement.ts';
+import {
+  type Call,
+  type Operations,
+  type Restriction,
+  readOptions,
+  rowsLimitOf,
+  scopesOf,
+  withRestrictedSource,
+} from './call.ts';
+
+/** The arguments of one set of groups. */
+export type GroupArguments = Omit<AggregateRequest, 'collection' | 'cursor' | 'over'> & {
+  /** Groups on earlier pages. */
+  readonly skip?: number;
+};
+
+/** A page of groups. */
+export interface ReadGroups {
+  readonly query: AggregateQuery;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+  readonly hasMore: boolean;
+  readonly note?: string;
+}
+
+/** `resolve` names the groups and measures of the request. */
+export async function readGroups(
+  call: Call,
+  view: CollectionView,
+  request: GroupArguments,
+  within: Restriction,
+  resolve: ResolveGroups = resolveAggregate,
+): Promise<ReadGroups> {
+  const { plan, scope } = await prepare(call, view, request, within, resolve);
+  const { observe } = call.ops;
+  const { name } = view.collection;
+  observe({ type: 'query.planned', collection: name, plan: () => explainPlan(call.ops, view, plan, scope) });
+  const found = plan.group ? await runGroup(call, plan, plan.group, view, scope) : await emptyTallies(plan);
+  const ranges = plan.query.includeEmpty ? await findRanges(call, view, plan, request) : [];
+  const tallies = plan.query.includeEmpty ? await addEmptyGroups(call, view, plan, found, within, ranges) : found;
+  const { rows, hasMore } = await finishGroups(plan, tallies);
+  const notes = [
+    plan.lacksEmpty && 'Groups without records are left out.',
+    plan.query.includeEmpty && tallies.length === 0 && noteOnPeriods(plan, ranges),
+    plan.manyNote,
+  ].filter(Boolean);
+  return {
+    query: plan.query,
+    columns: plan.columns,
+    rows,
+    hasMore,
+    ...(notes.length > 0 && { note: notes.join(' ') }),
+  };
+}
+
+type ResolveGroups = (view: CollectionView, request: GroupArguments, moment: Moment) => AggregateQuery;
+
+async function prepare(
+  call: Call,
+  view: CollectionView,
+  request: GroupArguments,
+  within: Restriction,
+  resolve: ResolveGroups = resolveAggregate,
+): Promise<{ readonly plan: AggregatePlan; readonly scope: ScopeOf }> {
+  const { ops, moment, code } = call;
+  const scope = scopesOf(call);
+  const lowering = { view, moment, code };
+  const lowered = await lowerConditions(scope, request, lowering);
+  const planner = createPlanner(scope, rowsLimitOf(ops));
+  const where = planCrossSource(view.collection, and(lowered, within.where), planner);
+  const query = resolve(view, request, moment);
+  const wheres = await Promise.all(
+    query.measures.map(async (measure) => {
+      if (measure.kind !== 'base' || !measure.where) return undefined;
+      const lowered = await lowerWhere(measure, lowering);
+      // The plan moves the condition of related records before it plans them.
+      return measure.many ? lowered : planCrossSource(view.collection, lowered, planner);
+    }),
+  );
+  return { plan: withRestrictedSource(planAggregate(view, query, where, wheres, planner), within), scope };
+}
+
+/** The condition of a measure, on the records that it is about. */
+export async function lowerWhere({ where = [], metric, at, many }: BaseMeasure, lowering: Lowering): Promise<Filter> {
+  const own = many ? { ...lowering, view: lowering.view.forCollection(many.relation.to) } : lowering;
+  const lower = async (plain: PlainFilter) =>
+    metric ? lowerInternal(plain, own, metric) : withArgument(`${at}.where`, async () => lowerFilter(plain, own));
+  return and(...(await Promise.all(where.map(lower))));
+}
+
+/** Names the argument of a filter in its errors. */
+async function withArgument<T>(argument: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (isAppError(error, 'INVALID_ARGUMENT') && /^filter\b/.test(error.details.argument))
+      fail(
+        'INVALID_ARGUMENT',
+        { ...error.details, argument: error.details.argument.replace('filter', argument) },
+        error,
+      );
+    throw error;
+  }
+}
+
+/** Throws the errors of an invalid request. */
+export async function checkGroups(...request: Parameters<typeof prepare>): Promise<void> {
+  await prepare(...request);
+}
+
+/** The plan as text. */
+export async function explainGroups(
+  call: Call,
+  view: CollectionView,
+  request: GroupArguments,
+  within: Restriction,
+  resolve: ResolveGroups = resolveAggregate,
+): Promise<string> {
+  const { plan, scope } = await prepare(call, view, request, within, resolve);
+  return explainPlan(call.ops, view, plan, scope);
+}
+
+function explainPlan(ops: Operations, view: CollectionView, plan: AggregatePlan, scope: ScopeOf): string {
+  if (!plan.group || isNative(plan, plan.group)) return explainGroup(view.collection, plan, null);
+  const query = toInMemoryQuery(view, plan.group, rowsLimitOf(ops));
+  return explainGroup(view.collection, plan, explainRead(query, planRead(query, scope, rowsLimitOf(ops))));
+}
+
+/** For zero records: no groups, or one. */
+async function emptyTallies({ query, measures }: AggregatePlan): Promise<Tally[]> {
+  return query.groups.length > 0 ? [] : aggregateRecords([], { measures, groups: [], order: [] });
+}
+
+/** The figures of each group. Throws TOO_MANY_ROWS if they need too many records. */
+export async function runGroup(
+  call: Call,
+  plan: AggregatePlan,
+  group: GroupSelect,
+  view: CollectionView,
+  scope: ScopeOf,
+): Promise<Tally[]> {
+  const reading = readOptions(call.ops, call.options);
+  if (!isNative(plan, group)) return aggregateInMemory(call, plan, group, view, scope);
+  const resolved = await resolveLookups(group, reading, call);
+  const measures = await Promise.all(
+    group.measures.map(async (measure) => {
+      if (measure.related) return { ...measure, related: await resolveLookups(measure.related, reading, call) };
+      if (!measure.where) return measure;
+      const { where } = await resolveLookups({ joins: [], where: measure.where }, reading, call);
+      return { ...measure, where };
+    }),
+  );
+  const groups = await Promise.all(
+    group.groups.map(async (key) =>
+      key.related ? { ...key, related: await resolveLookups(key.related, reading, call) } : key,
+    ),
+  );
+  return plan.source.aggregate!({ ...resolved, measures, groups }, reading).catch((error: unknown) => {
+    if (error === inexactHere) return aggregateInMemory(call, plan, group, view, scope, 'numbers beyond 64 bits');
+    throw error;
+  });
+}
+
+/** Whether the source can compute all base measures. */
+function isNative({ source }: AggregatePlan, group: GroupSelect): boolean {
+  const wheres = [group.where, ...group.measures.flatMap(({ where }) => where ?? [])];
+  if (!source.aggregate || wheres.some((where) => splitFilter(where).residual.op !== 'always')) return false;
+  return groupPaths(group).every((path) => !path.field.computedFrom && crossSourceIndex(path) < 0);
+}
+
+/** Reads the records and aggregates them in-memory. Throws TOO_MANY_ROWS if too many records match. */
+async function aggregateInMemory(
+  call: Call,
+  { source }: AggregatePlan,
+  group: GroupSelect,
+  view: CollectionView,
+  scope: ScopeOf,
+  cause?: string,
+): Promise<Tally[]> {
+  const limit = rowsLimitOf(call.ops);
+  const query = toInMemoryQuery(view, group, limit, cause);
+  const plan = { ...planRead(query, scope, limit), source };
+  const { rows, hasMore } = await executeRead(plan, limit, readOptions(call.ops, call.options), call);
+  const [first] = query.select;
+  if (hasMore) fail('TOO_MANY_ROWS', { collection: view.collection.name, field: first?.path.id ?? '', limit });
+  const slots = new Map<object, Slot>(query.select.map(({ path }, index) => [path, plan.columns[index]!]));
+  const records = rows.map((row) => {
+    const value = (path: object) => row[slots.get(path)!] ?? null;
+    return { value, satisfies: (where: statement.Filter) => evaluateFilter(where, value) };
+  });
+  return aggregateRecords(records, group);
+}
+
+/**
+ * Throws INVALID_ARGUMENT for a measure whose condition the values of a record cannot decide. `cause`: what the database
+ * cannot evaluate.
+ */
+function toInMemoryQuery(
+  { collection }: CollectionView,
+  group: GroupSelect,
+  limit: number,
+  cause = 'fields that the database cannot evaluate',
+): Query {
+  const paths = new Set(groupPaths(group));
+  if (group.measures.some(({ related }) => related))
+    fail('INVALID_ARGUMENT', {
+      argument: 'sort',
+      problem: `a list cannot be sorted by figures of related records together with ${cause}. Leave those out.`,
+    });
+  if (group.groups.some(({ related }) => related))
+    fail('INVALID_ARGUMENT', {
+      argument: 'groups',
+      problem: `a group through a to-many relation cannot be combined with ${cause}. Leave those out.`,
+    });
+  for (const { where } of group.measures) {
+    if (!where) continue;
+    visitTests(where, (test) => {
+      for (const path of pathsOf(test)) paths.add(path);
+    });
+    visitSubqueries(where, () =>
+      fail('INVALID_ARGUMENT', {
+        argument: 'measures',
+        problem: `a where on related records cannot be combined with ${cause}. Send it as filters of a call of its own.`,
+      }),
+    );
+  }
+  const select = [...paths].map((path) => ({ name: path.id, path, through: [], leaf: path.id }));
+  return { collection, select, where: group.where, order: [], limit, skip: 0, cursor: false };
+}
+
+/** Names the argument in front of that of an error. */
+export function failWithin(argument: string, error: unknown): never {
+  if (isAppError(error, 'INVALID_ARGUMENT') && !/^(filter|limit)/.test(error.details.argument))
+    return fail('INVALID_ARGUMENT', { ...error.details, argument: `${argument}.${error.details.argument}` }, error);
+  throw error;
+}
+
+type Ranges = readonly (readonly [string, string] | undefined)[];
+
+/** For each group by periods: the range of dates that the filter of the caller sets. */
+async function findRanges(
+  { moment, code }: Call,
+  view: CollectionView,
+  { query }: AggregatePlan,
+  { filter }: GroupArguments,
+): Promise<Ranges> {
+  const own = filter ? await lowerFilter(filter, { view, moment, code }) : always;
+  return query.groups.map(({ key, many }) =>
+    key.by?.kind === 'bucket' && !many ? findDateRange(own, key.path) : undefined,
+  );
+}
+
+function noteOnPeriods({ query }: AggregatePlan, ranges: Ranges): string | undefined {
+  const open = query.groups.find(({ key }, at) => key.by?.kind === 'bucket' && !ranges[at]);
+  return (
+    open &&
+    `No record matches, and the filters do not set both ends of '${open.field}', so there are no periods to show. Send GreaterThanOrEqual and LessThan for it.`
+  );
+}
+
+/** Adds the groups that have no records, with the figures of zero records. */
+async function addEmptyGroups(
+  call: Call,
+  view: CollectionView,
+  plan: AggregatePlan,
+  tallies: readonly Tally[],
+  within: Restriction,
+  ranges: Ranges,
+): Promise<Tally[]> {
+  const { groups } = plan.query;
+  if (groups.length === 0) return [...tallies];
+  const turn = createTurns();
+  const known = new Map<string, Tally>();
+  await mapInTurns(tallies, turn, (tally) => known.set(markOf(tally.groups, groups), tally));
+  const domains = await Promise.all(
+    groups.map(async (group, at) => {
+      const { key } = group;
+      const { by } = key;
+      const ends = by?.kind === 'bucket' ? (ranges[at] ?? []).map((date) => bucketOf(date, by)) : [];
+      const found = tallies.map((tally) => tally.groups[at]);
+      const present = [...found, ...ends].filter((value) => value !== null);
+      const own = (await ownValues(key, present, turn)) ?? (await readValues(call, view, group, within));
+      const marks = new Map<string | null, unknown>();
+      await mapInTurns([...present, ...own], turn, (value) => marks.set(groupMark(value, key), value));
+      return [...marks.values()];
+    }),
+  );
+  if (domains.reduce((product, domain) => product * domain.length, 1) > GROUPS_LIMIT) failTooManyGroups('includeEmpty');
+  const [none] = await aggregateRecords([], { measures: plan.measures, groups: [], order: [] });
+  await mapInTurns(combine(domains), turn, (values) => {
+    const mark = markOf(values, groups);
+    if (!known.has(mark)) known.set(mark, { groups: values, figures: none!.figures });
+  });
+  return [...known.values()];
+}
+
+/** Each combination of one value from each list. */
+function* combine(lists: readonly (readonly unknown[])[]): Generator<readonly unknown[]> {
+  const [first, ...rest] = lists;
+  if (!first) return yield [];
+  for (const value of first) for (const values of combine(rest)) yield [value, ...values];
+}
+
+const markOf = (values: readonly unknown[], groups: AggregateQuery['groups']): string =>
+  JSON.stringify(values.map((value, at) => groupMark(value, groups[at]!.key)));
+
+/** The values of a group that follow from its definition. Undefined for those of records. */
+async function ownValues(
+  { path, by }: GroupKey,
+  present: readonly unknown[],
+  turn: Turn,
+): Promise<unknown[] | undefined> {
+  const count = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+  if (by?.kind === 'bucket') return periodsBetween(present as readonly string[], by.unit, turn);
+  if (by?.kind === 'part')
+    return by.unit === 'HourOfDay' ? count(0, 23) : by.unit === 'Weekday' ? count(1, 7) : count(1, 12);
+  if (by?.kind === 'ranges') return count(0, by.bounds.length);
+  if (path.field.type === 'Boolean') return [false, true];
+  return path.field.type === 'Enum' ? [...(path.field.enumValues ?? [])] : undefined;
+}
+
+/** Every period between the first and the last. */
+async function periodsBetween(present: readonly string[], unit: PeriodUnit, turn: Turn): Promise<string[]> {
+  const known = present.filter((period) => /^\d{4}-/.test(period));
+  const sorted = await sortInTurns(known, (a, b) => (a < b ? -1 : Number(a > b)), turn);
+  const periods: string[] = [];
+  for (let at = sorted[0]; at !== undefined && at <= sorted.at(-1)!; at = shiftPeriod(at, unit, 1)) {
+    if (periods.push(at) > GROUPS_LIMIT) failTooManyGroups('includeEmpty');
+    const pause = turn();
+    if (pause) await pause;
+  }
+  return periods;
+}
+
+/** The values of the field in every record of its collection that the caller may see. */
+async function readValues(
+  call: Call,
+  view: CollectionView,
+  { key, named, many }: ResolvedGroup,
+  within: Restriction,
+): Promise<unknown[]> {
+  const path = named ?? key.path;
+  const home = path.via.at(-1)?.to ?? many?.relation.to ?? view.collection;
+  const isOwn = path.via.length === 0 && !many;
+  const homeView = isOwn ? view : view.forCollection(home);
+  const scope = scopesOf(call);
+  const planner = createPlanner(scope, rowsLimitOf(call.ops));
+  const own: Restriction = isOwn ? within : { where: always };
+  const where = planCrossSource(home, and(scope(home), own.where), planner);
+  const groupKey: GroupKey = { path: pathTo(home, [], path.field) };
+  const query: AggregateQuery = {
+    measures: [],
+    groups: [{ column: path.field.name, field: path.field.name, key: groupKey }],
+    having: always,
+    order: [],
+    includeEmpty: false,
+    limit: GROUPS_LIMIT,
+    skip: 0,
+  };
+  const plan = withRestrictedSource(planAggregate(homeView, query, where, [], planner), own);
+  const found = plan.group ? await runGroup(call, plan, plan.group, homeView, scope) : [];
+  if (found.length > GROUPS_LIMIT) failTooManyGroups('includeEmpty');
+  return found.map(({ groups: [value] }) => value).filter((value) => value !== null);
+}

@@ -1,0 +1,141 @@
+// Resolves the arguments of an aggregate. The form with one operation becomes the form with measures.
+import { fail } from '../../core/errors.ts';
+import type {
+  PlainCompare,
+  PlainGroup,
+  PlainGroupSort,
+  PlainHaving,
+  PlainMeasures,
+  PlainTop,
+} from '../../core/filter/measures.ts';
+import { always } from '../lower/simplify.ts';
+import type { Moment } from '../model/types.ts';
+import type { Filter } from '../plan/types.ts';
+import type { GroupOrder, Operation } from '../sources/statement.ts';
+import { isDateGroup, type ResolvedGroup, resolveGroups } from './groups.ts';
+import { indexOfGroup, resolveGroupSort, resolveHaving } from './having.ts';
+import { type ResolvedMeasure, resolveMeasures, resolveOperation } from './measures.ts';
+import type { CollectionView } from './visibility.ts';
+
+/** An aggregate with names resolved. */
+export interface AggregateQuery {
+  readonly measures: readonly ResolvedMeasure[];
+  readonly groups: readonly ResolvedGroup[];
+  /** Each test is on a path whose id is the index of a measure. */
+  readonly having: Filter;
+  readonly order: readonly GroupOrder[];
+  readonly top?: { readonly n: number; readonly per: readonly number[] };
+  /** Adds groups without records. */
+  readonly includeEmpty: boolean;
+  readonly limit: number;
+  /** Number of groups on earlier pages. */
+  readonly skip: number;
+}
+
+/** The wire form (`AggregateRequest` of requests.ts). */
+interface AggregateArguments {
+  readonly measures?: PlainMeasures;
+  readonly operation?: Operation;
+  readonly field?: string;
+  readonly groups?: readonly (string | PlainGroup)[];
+  readonly having?: PlainHaving;
+  readonly sort?: readonly PlainGroupSort[];
+  readonly order?: 'value' | 'groups';
+  readonly top?: PlainTop;
+  readonly compare?: PlainCompare;
+  readonly includeEmpty?: boolean;
+  readonly limit: number;
+  readonly skip?: number;
+}
+
+const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
+
+/** Throws INVALID_ARGUMENT and the errors of `resolveName`. */
+export function resolveAggregate(view: CollectionView, args: AggregateArguments, moment: Moment): AggregateQuery {
+  const groups = resolveGroups(view, args.groups ?? [], moment);
+  const measures = resolveEither(view, args, moment, args.compare && resolveCompare(args.compare, groups));
+  const taken = groups.find(({ column }) => measures.some(({ name, isShown }) => isShown && name === column));
+  if (taken) invalid('measures', `'${taken.column}' is a group too: choose another name for the measure.`);
+  const order = args.order === undefined ? resolveGroupSort(args.sort, measures, groups) : orderBy(args, groups.length);
+  if (!groups.some(isDateGroup)) checkRunning(measures, order, (args.sort?.length ?? 0) > 0);
+  return {
+    measures,
+    groups,
+    having: args.having ? resolveHaving(args.having, measures, moment) : always,
+    order,
+    ...(args.top && { top: resolveTop(args.top, args.sort, groups) }),
+    includeEmpty: args.includeEmpty ?? false,
+    limit: args.limit,
+    skip: args.skip ?? 0,
+  };
+}
+
+/** A running total along the order of the answer cannot be part of what decides that order. */
+function checkRunning(measures: readonly ResolvedMeasure[], order: readonly GroupOrder[], isSorted: boolean): void {
+  const dependsOnRunning = (measure: ResolvedMeasure): boolean =>
+    measure.kind === 'running' ||
+    (measure.kind === 'ratio' && measure.of.some((index) => dependsOnRunning(measures[index]!)));
+  for (const { by, index } of order) {
+    const measure = measures[index]!;
+    if (by === 'measure' && measure.kind === 'running' && isSorted) {
+      const { name, isShown } = measures[measure.of]!;
+      invalid(
+        'sort',
+        `'${measure.name}' is a running total along this order, so it cannot decide the order. Sort by ${isShown ? `'${name}' or by ` : ''}a group, or group by a date.`,
+      );
+    }
+    if (by === 'measure' && measure.kind === 'ratio' && dependsOnRunning(measure))
+      invalid(
+        'sort',
+        `'${measure.name}' depends on a running total, which follows this order. Sort by another measure.`,
+      );
+  }
+}
+
+/** The number of periods. */
+function resolveCompare(compare: PlainCompare, groups: readonly ResolvedGroup[]): number {
+  const { previous, ...others } = compare;
+  if (!Number.isInteger(previous) || previous < 1 || previous > 1000 || Object.keys(others).length > 0)
+    invalid('compare', 'send {"previous":1}, the number of periods.');
+  if (groups.filter(({ key }) => key.by?.kind === 'bucket').length !== 1)
+    invalid('compare', 'needs exactly one group with a bucket: {"field":"placed_at","bucket":"Month"}.');
+  return previous;
+}
+
+function resolveTop(top: PlainTop, sort: unknown, groups: readonly ResolvedGroup[]) {
+  const { n, per = [], ...others } = top;
+  if (!Number.isInteger(n) || n < 1 || !Array.isArray(per) || Object.keys(others).length > 0)
+    return invalid('top', 'send {"n":3,"per":[0]}: the first 3 for each value of the first group.');
+  if (!Array.isArray(sort) || sort.length === 0)
+    return invalid('top', 'takes the order of sort: send sort too, such as [{"measure":"revenue","ascending":false}].');
+  return { n, per: per.map((each) => indexOfGroup(each, groups, 'top.per')) };
+}
+
+function resolveEither(view: CollectionView, args: AggregateArguments, moment: Moment, periods: number | undefined) {
+  const { measures, operation, field } = args;
+  if (measures === undefined) {
+    if (operation === undefined)
+      return invalid('measures', 'send figures by name: {"orders":{"count":true},"revenue":{"sum":"total"}}.');
+    if (periods !== undefined) invalid('compare', `needs measures: {"value":{"${operation.toLowerCase()}":"..."}}.`);
+    return resolveOperation(view, { operation, ...(field !== undefined && { field }) }, moment);
+  }
+  const [other] = (['operation', 'field', 'order'] as const).filter((name) => args[name] !== undefined);
+  if (other === 'order')
+    invalid('order', 'measures take sort: [{"measure":"revenue","ascending":false}] or [{"group":0}].');
+  const kind = operation?.toLowerCase() ?? 'sum';
+  const form = kind === 'count' && field === undefined ? { count: true } : { [kind]: field ?? '...' };
+  if (other) invalid(other, `send either ${other} or measures. As a measure: {"${kind}":${JSON.stringify(form)}}.`);
+  return resolveMeasures(view, measures, moment, periods);
+}
+
+/** The order of the form with one operation. */
+function orderBy({ order, sort }: AggregateArguments, groupCount: number): GroupOrder[] {
+  if (order !== 'value' && order !== 'groups') return invalid('order', "expected 'value' or 'groups'.");
+  if (sort !== undefined) invalid('order', 'send either order or sort.');
+  const value: GroupOrder = { by: 'measure', index: 0, ascending: false };
+  const groups = Array.from(
+    { length: groupCount },
+    (_, index): GroupOrder => ({ by: 'group', index, ascending: true }),
+  );
+  return order === 'value' ? [value, ...groups] : [...groups, value];
+}

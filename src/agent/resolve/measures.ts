@@ -1,0 +1,379 @@
+// Resolves the measures of an aggregate: base measures, which a source computes for each group, and those that are
+// derived from other measures. Checks types before a database is asked.
+import { fail } from '../../core/errors.ts';
+import type { PlainExpression } from '../../core/filter/expression.ts';
+import { MAX_MEASURES, type PlainMeasures } from '../../core/filter/measures.ts';
+import type { PlainFilter } from '../../core/filter.ts';
+import { suggestNames } from '../../core/suggestions.ts';
+import type { Collection, Column, Moment } from '../model/types.ts';
+import type { Expression } from '../plan/types.ts';
+import type { PrimitiveType } from '../sources/column-types.ts';
+import { type MeasureOperation, type Operation, operations } from '../sources/statement.ts';
+import { type Decimal, readDecimal } from '../sources/values/decimal.ts';
+import { columnOf, formatType, quotientDecimals, resolveExpression, scaleOf, typeOf } from './expression.ts';
+import type { ToManySplit } from './filter.ts';
+import { resolveName } from './names.ts';
+import { readNumber } from './values.ts';
+import type { CollectionView } from './visibility.ts';
+
+interface Named {
+  readonly name: string;
+  /** False for a measure that only another one uses. */
+  readonly isShown: boolean;
+  /** The decimals of a value that has to be rounded. `digits`: 15 digits, or 6 decimals where that is finer. */
+  readonly decimals: number | 'digits';
+}
+
+/** Refers to other measures by their index. */
+export type ResolvedMeasure = BaseMeasure | RatioMeasure | WindowMeasure | PreviousMeasure;
+
+export interface BaseMeasure extends Named {
+  readonly kind: 'base';
+  readonly operation: MeasureOperation;
+  readonly of?: Expression;
+  /** It is about the related records of each record. Names start there. Groups then have one record each. */
+  readonly many?: ToManySplit;
+  /** Records must match all of them. */
+  readonly where?: readonly PlainFilter[];
+  /** The metric that it is part of. The names in `where` are then those of code. */
+  readonly metric?: { readonly what: string; readonly at: string };
+  readonly fraction?: Decimal;
+  /** For messages: the argument of the measure. */
+  readonly at: string;
+  /** How its values compare: the column of a Max or Min. Absent for numbers that are computed. */
+  readonly column?: Column;
+}
+
+interface RatioMeasure extends Named {
+  readonly kind: 'ratio';
+  readonly of: readonly [number, number];
+}
+
+export interface WindowMeasure extends Named {
+  readonly kind: 'share' | 'running';
+  readonly of: number;
+}
+
+/** The figure of the group with the same values in an earlier period. */
+export interface PreviousMeasure extends Named {
+  readonly kind: 'previous';
+  readonly of: number;
+  /** How many periods earlier. */
+  readonly periods: number;
+}
+
+const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
+
+const operationOf = {
+  count: 'Count',
+  countDistinct: 'CountDistinct',
+  sum: 'Sum',
+  avg: 'Avg',
+  min: 'Min',
+  max: 'Max',
+  median: 'Percentile',
+  percentile: 'Percentile',
+} as const satisfies Record<string, MeasureOperation>;
+const derived = ['ratio', 'share', 'running', 'metric'] as const;
+const kinds = [...(Object.keys(operationOf) as (keyof typeof operationOf)[]), ...derived];
+
+const example = `send {"count":true}, {"sum":"price"}, or another of ${kinds.slice(1).join(', ')}`;
+
+/** Where the names of a measure are looked up. */
+interface Home {
+  readonly view: CollectionView;
+  /** The filters of the metrics that the measure is part of. */
+  readonly filters: readonly PlainFilter[];
+  /** Those metrics. */
+  readonly metrics: readonly string[];
+  readonly metric?: NonNullable<BaseMeasure['metric']>;
+}
+
+/**
+ * All measures, in the order of the request, each followed by that of an earlier period if there are `periods`. Measures
+ * in place of a name come last, not shown.
+ */
+export function resolveMeasures(
+  view: CollectionView,
+  measures: PlainMeasures,
+  moment: Moment,
+  periods?: number,
+): ResolvedMeasure[] {
+  const names = typeof measures === 'object' && measures !== null ? Object.keys(measures) : [];
+  if (names.length === 0) invalid('measures', 'send at least one, by name: {"orders":{"count":true}}.');
+  if (names.length > MAX_MEASURES) invalid('measures', `at most ${MAX_MEASURES} measures.`);
+  return createResolver(view, measures, moment, periods).all(names);
+}
+
+function createResolver(view: CollectionView, measures: PlainMeasures, moment: Moment, periods: number | undefined) {
+  const resolved: (ResolvedMeasure | 'resolving')[] = [];
+  const ofCaller: Home = { view, filters: [], metrics: [] };
+  const indexes = new Map<string, number>();
+  return {
+    all(names: readonly string[]): ResolvedMeasure[] {
+      const shown = periods === undefined ? names : names.flatMap((name) => [name, previousName(name)]);
+      for (const [index, name] of shown.entries()) indexes.set(name, index);
+      if (indexes.size < shown.length)
+        invalid('measures', 'with compare, no name begins with "previous " and another name.');
+      resolved.length = shown.length;
+      for (const name of shown) named(name, `measures.${name}`);
+      return resolved as ResolvedMeasure[];
+    },
+  };
+
+  /** The index of the measure. */
+  function named(name: string, at: string): number {
+    const index = indexes.get(name);
+    if (index === undefined) return failUnknownMeasure(name, indexes.keys(), at);
+    if (resolved[index] === 'resolving') return invalid(at, `'${name}' refers to itself.`);
+    if (!resolved[index]) {
+      resolved[index] = 'resolving';
+      resolved[index] = Object.hasOwn(measures, name)
+        ? one(measures[name]!, name, `measures.${name}`, true, ofCaller)
+        : previous(name, named(name.slice(previousName('').length), at));
+    }
+    return index;
+  }
+
+  function previous(name: string, of: number): ResolvedMeasure {
+    const { decimals } = resolved[of] as ResolvedMeasure;
+    return { kind: 'previous', name, isShown: true, of, periods: periods!, decimals };
+  }
+
+  /** A measure, or the name of one. */
+  function operand(given: unknown, at: string, home: Home): number {
+    if (typeof given === 'string')
+      return home.metric ? invalid(at, 'a metric has no names of measures: write the measure.') : named(given, at);
+    if (resolved.length >= 2 * MAX_MEASURES) invalid('measures', `at most ${MAX_MEASURES} measures.`);
+    const index = resolved.push('resolving') - 1;
+    resolved[index] = one(given, '', at, false, home);
+    return index;
+  }
+
+  function one(given: unknown, name: string, at: string, isShown: boolean, home: Home): ResolvedMeasure {
+    if (typeof given === 'string' && home.view.collection.rules.metrics.has(given))
+      return invalid(at, `send {"metric":${JSON.stringify(given)}}.`);
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) return invalid(at, `${example}.`);
+    const measure = given as Readonly<Record<string, unknown>>;
+    const kind = kinds.find((each) => each in measure);
+    const isBase = kind !== undefined && kind in operationOf;
+    const other = Object.keys(measure).find((key) => key !== kind && !(isBase && key === 'where'));
+    if (!kind) return invalid(at, `${example}.`);
+    if (other !== undefined)
+      return invalid(`${at}.${other}`, `only "${kind}"${isBase ? ' and "where"' : ''} can be here: ${example}.`);
+    if (kind === 'ratio') return ratio(measure.ratio, name, at, isShown, home);
+    if (kind === 'share' || kind === 'running') return overGroups(kind, measure[kind], name, at, isShown, home);
+    if (kind === 'metric') return one(...metric(measure.metric, name, at, isShown, home));
+    const base = resolveBase(home.view, kind as keyof typeof operationOf, measure[kind], `${at}.${kind}`, moment);
+    const own = measure.where as PlainFilter | undefined;
+    const where = own ? [...home.filters, own] : home.filters;
+    const common = { name, isShown, at, ...(where.length > 0 && { where }) };
+    return { ...base, ...common, ...(home.metric && { metric: home.metric }) };
+  }
+
+  /** The measure of a metric. Its names are those of code, which may use hidden fields. */
+  function metric(given: unknown, name: string, at: string, isShown: boolean, home: Home): Parameters<typeof one> {
+    const { collection } = home.view;
+    const found = collection.rules.metrics.get(given as string);
+    if (!found) return failUnknownMetric(collection, given, `${at}.metric`);
+    const { measure, filter } = found.definition;
+    if (home.metrics.includes(given as string)) return invalid(`${at}.metric`, `'${given}' refers to itself.`);
+    const inner: Home = {
+      view: home.view.toInternal(collection),
+      filters: filter ? [...home.filters, filter] : home.filters,
+      metrics: [...home.metrics, given as string],
+      metric: { what: `the metric '${given}' of '${collection.name}'`, at: found.at },
+    };
+    return [measure, name, at, isShown, inner];
+  }
+
+  function ratio(given: unknown, name: string, at: string, isShown: boolean, home: Home): ResolvedMeasure {
+    if (!Array.isArray(given) || given.length !== 2)
+      return invalid(`${at}.ratio`, 'takes the names of two measures: {"ratio":["paid","all"]}.');
+    const of = [operand(given[0], `${at}.ratio[0]`, home), operand(given[1], `${at}.ratio[1]`, home)] as const;
+    const parts = of.map((index) => resolved[index] as ResolvedMeasure);
+    for (const [index, part] of parts.entries())
+      if (!isNumeric(part, resolved as ResolvedMeasure[]))
+        invalid(`${at}.ratio[${index}]`, `takes numbers, but '${part.name}' is not one.`);
+    return { kind: 'ratio', name, isShown, of, decimals: quotientDecimals(...parts.map(scaleOfMeasure)) };
+  }
+
+  function overGroups(
+    kind: 'share' | 'running',
+    given: unknown,
+    name: string,
+    at: string,
+    isShown: boolean,
+    home: Home,
+  ): ResolvedMeasure {
+    const index = operand(given, `${at}.${kind}`, home);
+    const of = resolved[index] as ResolvedMeasure;
+    const isAdditive = of.kind === 'base' && (of.operation === 'Count' || of.operation === 'Sum');
+    if (!isAdditive) invalid(`${at}.${kind}`, 'takes a count or a sum: only these add up over groups.');
+    const decimals = kind === 'share' ? quotientDecimals(scaleOfMeasure(of)) : of.decimals;
+    return { kind, name, isShown, of: index, decimals };
+  }
+}
+
+/** Throws INVALID_ARGUMENT with the names that exist. */
+export function failUnknownMeasure(name: string, known: Iterable<string>, at: string): never {
+  const names = [...known];
+  const near = suggestNames(name, names);
+  return invalid(
+    at,
+    `no measure '${name}'. ${near.length ? 'Near' : 'Send one of'}: ${(near.length ? near : names).join(', ')}.`,
+  );
+}
+
+function failUnknownMetric({ name, isExternal, rules }: Collection, given: unknown, at: string): never {
+  const names = [...rules.metrics.keys()];
+  if (names.length === 0)
+    return invalid(at, `'${name}' has no metrics${isExternal ? '. With over, send them in over.measures' : ''}.`);
+  const near = suggestNames(String(given), names);
+  return invalid(
+    at,
+    `'${name}' has no metric '${String(given)}'. ${near.length ? 'Near' : 'Send one of'}: ${(near.length ? near : names).join(', ')}.`,
+  );
+}
+
+const previousName = (name: string): string => `previous ${name}`;
+
+/** Whether its figures are numbers. */
+function isNumeric(measure: ResolvedMeasure, all: readonly ResolvedMeasure[]): boolean {
+  const column = columnOfMeasure(measure, all);
+  return column === undefined || column.type === 'Number';
+}
+
+/** How the figures of a measure compare: the column of a Max or Min. Undefined for numbers that are computed. */
+export function columnOfMeasure(measure: ResolvedMeasure, all: readonly ResolvedMeasure[]): Column | undefined {
+  if (measure.kind === 'previous') return columnOfMeasure(all[measure.of]!, all);
+  return measure.kind === 'base' ? measure.column : undefined;
+}
+
+/** The number of decimals of its figures. */
+export function scaleOfMeasure(measure: ResolvedMeasure): number {
+  const decimals = Number(measure.decimals);
+  if (measure.kind === 'running' || measure.kind === 'previous') return Math.max(0, decimals - 10);
+  if (measure.kind !== 'base') return decimals;
+  if (measure.operation === 'Count' || measure.operation === 'CountDistinct') return 0;
+  if (measure.operation === 'Avg' || measure.operation === 'Percentile') return decimals;
+  return measure.of ? scaleOf(measure.of) : 0;
+}
+
+type ResolvedBase = Pick<BaseMeasure, 'kind' | 'operation' | 'of' | 'fraction' | 'column' | 'decimals'>;
+
+function resolveBase(
+  view: CollectionView,
+  kind: keyof typeof operationOf,
+  given: unknown,
+  at: string,
+  moment: Moment,
+): ResolvedBase {
+  const operation = operationOf[kind];
+  if (kind === 'count' && (given === true || given === undefined)) return { kind: 'base', operation, decimals: 10 };
+  const percentile = kind === 'percentile' ? readPercentile(given, at) : undefined;
+  const plain = percentile ? percentile.of : given;
+  if (typeof plain !== 'string' && typeof plain !== 'number' && (typeof plain !== 'object' || plain === null))
+    return invalid(
+      at,
+      `${kind} takes a field or an expression: {"${kind}":${kind === 'percentile' ? '["price",0.9]' : '"price"'}}. Usable: ${listUsable(view, operation)}.`,
+    );
+  const of = resolveExpression(view, plain as PlainExpression, { moment, at });
+  const fraction = kind === 'median' ? half : percentile?.fraction;
+  return checkBase(view, operation, of, kind, at, fraction);
+}
+
+const half: Decimal = { units: 5n, scale: 1 };
+
+function readPercentile(given: unknown, at: string): { readonly of: unknown; readonly fraction: Decimal } {
+  const form = '{"percentile":["price",0.9]}';
+  if (!Array.isArray(given) || given.length !== 2)
+    return invalid(at, `takes a field and a number from 0 to 1: ${form}.`);
+  const number = readNumber(given[1]);
+  const fraction = number === undefined ? undefined : readDecimal(number);
+  if (!fraction || Number(number) < 0 || Number(number) > 1 || fraction.scale > 6)
+    return invalid(`${at}[1]`, `send a number from 0 to 1 with at most 6 decimals: ${form}.`);
+  return { of: given[0], fraction };
+}
+
+const summableTypes: ReadonlySet<PrimitiveType> = new Set<PrimitiveType>(['Number']);
+const comparableTypes: ReadonlySet<PrimitiveType> = new Set<PrimitiveType>([
+  ...(['Number', 'Date', 'Dateonly', 'Time', 'String', 'Enum', 'Boolean'] as const),
+]);
+/** For these types, `Min` and `Max` need a sortable or computed column: not every source orders them reliably. */
+const textTypes: ReadonlySet<PrimitiveType> = new Set<PrimitiveType>(['String', 'Enum', 'Boolean']);
+
+const typesFor = (operation: MeasureOperation): ReadonlySet<PrimitiveType> =>
+  operation === 'Max' || operation === 'Min' ? comparableTypes : summableTypes;
+
+function isUsable(operation: MeasureOperation, { type, sortable, computedFrom }: Column): boolean {
+  if (operation === 'Count') return true;
+  if (typeof type !== 'string') return false;
+  if (operation === 'CountDistinct') return type !== 'Binary' && sortable;
+  return typesFor(operation).has(type) && (!textTypes.has(type) || sortable || computedFrom !== undefined);
+}
+
+function listUsable(view: CollectionView, operation: MeasureOperation): string {
+  const usable = view.columns.filter((column) => isUsable(operation, column)).map((column) => column.name);
+  return usable.slice(0, 10).join(', ') || 'none';
+}
+
+function checkBase(
+  view: CollectionView,
+  operation: MeasureOperation,
+  of: Expression,
+  kind: string,
+  at: string,
+  fraction: Decimal | undefined,
+): ResolvedBase {
+  const column = columnOf(of);
+  const type = typeOf(of);
+  const isPlain = of.op === 'field';
+  if (
+    isPlain
+      ? !isUsable(operation, of.path.field)
+      : operation !== 'Count' && operation !== 'CountDistinct' && !typesFor(operation).has(type as PrimitiveType)
+  ) {
+    const allowed = operation === 'CountDistinct' ? 'a sortable field' : [...typesFor(operation)].join(', ');
+    const what = isPlain ? `'${of.path.id}'` : 'the expression';
+    const unsortable = isPlain && !of.path.field.sortable ? ' that cannot be sorted' : '';
+    invalid(
+      at,
+      `${kind.length && kind[0]!.toUpperCase() + kind.slice(1)} takes ${allowed}, but ${what} is ${formatType(type)}${unsortable}. Usable: ${listUsable(view, operation)}.`,
+    );
+  }
+  const isExtreme = operation === 'Max' || operation === 'Min';
+  return {
+    kind: 'base',
+    operation,
+    of,
+    decimals: operation === 'Count' || operation === 'CountDistinct' ? 10 : quotientDecimals(scaleOf(of)),
+    ...(fraction && { fraction }),
+    ...(isExtreme && column && { column }),
+  };
+}
+
+/** The arguments of the form with one operation. */
+interface OperationArguments {
+  readonly operation: Operation;
+  readonly field?: string;
+}
+
+/** The same as a list of one measure, with the name of its column in the answer. */
+export function resolveOperation(
+  view: CollectionView,
+  { operation, field }: OperationArguments,
+  moment: Moment,
+): ResolvedMeasure[] {
+  if (!operations.includes(operation)) invalid('operation', `expected one of ${operations.join(', ')}.`);
+  if (field === undefined && operation !== 'Count')
+    return invalid('field', `${operation} needs a field. Usable: ${listUsable(view, operation)}.`);
+  const kind = operation.toLowerCase();
+  const common = { isShown: true, at: 'field' } as const;
+  if (field === undefined) return [{ kind: 'base', operation, decimals: 10, name: kind, ...common }];
+  const { name } = resolveName(view, field);
+  const of = resolveExpression(view, name, { moment, at: 'field' });
+  const base = checkBase(view, operation, of, kind, 'field', undefined);
+  // Charts and code calculate with averages of this form, so they are numbers rather than digits.
+  return [{ ...base, ...(operation === 'Avg' && { decimals: 'digits' }), name: `${kind}(${name})`, ...common }];
+}

@@ -1,0 +1,270 @@
+// The SQL of measures: the value of each row, the aggregates over it, and how their results become figures.
+//
+// SQLite cannot sum large integers or decimals exactly. Integers are summed in halves of 32 bits, and decimals as
+// integers of their smallest unit; this module combines them.
+import { interpolate, positionOf, sumFigure, toFigure } from '../../aggregate.ts';
+import type { Expression, Figure, Measure } from '../../statement.ts';
+import { addDecimals, type Decimal, readDecimal, roundDouble, toFraction } from '../../values/decimal.ts';
+import { type Codec, type Dialect, notFinite } from '../codec.ts';
+import { needsBigIntegers } from '../sqlite/types.ts';
+import { writeExact } from './exact.ts';
+import { type ExpressionContext, isNumber, isSqliteDecimal, sqliteUnits, writeValue } from './expression.ts';
+import { type Fragment, fragment, plain } from './fragment.ts';
+
+/** The value of a row, and the aggregates over the reference to it. */
+interface WrittenMeasure {
+  /** Null for rows that do not count. Absent: the measure counts rows. */
+  readonly value: Fragment | undefined;
+  /** `position` and `count` are references to the place of the row among the values of its group, and their number. */
+  aggregate(value: string, position?: { readonly place: string; readonly count: string }): WrittenAggregate;
+}
+
+export interface WrittenAggregate {
+  readonly columns: readonly string[];
+  /** The SQL to order rows by; absent if the rows are sorted in the process. */
+  readonly order: string | undefined;
+  readonly read: (row: readonly unknown[]) => Figure;
+}
+
+interface MeasureContext extends ExpressionContext {
+  /** The condition of the measure. */
+  readonly where: Fragment | undefined;
+}
+
+export function writeMeasure(measure: Measure, context: MeasureContext): WrittenMeasure {
+  const { operation, of } = measure;
+  const when = (value: Fragment): Fragment =>
+    context.where ? fragment`(case when ${context.where} then ${value} end)` : value;
+  if (!of) return { value: context.where && when(plain('1')), aggregate: (value) => counted(`count(${value})`) };
+  switch (operation) {
+    case 'Count':
+      return { value: when(presentValue(of, context)), aggregate: (value) => counted(`count(${value})`) };
+    case 'CountDistinct':
+      return { value: when(distinctValue(of, context)), aggregate: (value) => counted(`count(distinct ${value})`) };
+    case 'Max':
+    case 'Min':
+      return extreme(operation, of, context, when);
+    case 'Percentile':
+      return percentile(measure, of, context, when);
+    default:
+      return sum(operation, of, context, when);
+  }
+}
+
+function counted(sql: string): WrittenAggregate {
+  return { columns: [sql], order: sql, read: ([value]) => toFraction({ units: BigInt(value as number), scale: 0 }) };
+}
+
+/** SQLite reads an invalid date as null, so it must not count. */
+function presentValue(of: Expression, context: ExpressionContext): Fragment {
+  if (of.op === 'field') {
+    const column = context.column(of.path);
+    return plain(context.dialect === 'sqlite' ? (context.codecOf(of.path).ordered?.(column, '') ?? column) : column);
+  }
+  return isNumber(of) ? writeExact(of, context) : writeValue(of, context);
+}
+
+function distinctValue(of: Expression, context: MeasureContext): Fragment {
+  if (of.op !== 'field') return isNumber(of) ? writeExact(of, context) : writeValue(of, context);
+  const codec = context.codecOf(of.path);
+  const column = context.column(of.path);
+  return plain(folded(codec.grouped?.(column) ?? codec.ordered?.(column, '') ?? column, of, context));
+}
+
+/** SQLite: an expression around a column loses the collation of the column. */
+function folded(sql: string, of: Expression, { dialect, where }: MeasureContext): string {
+  const ignoresCase = dialect === 'sqlite' && of.op === 'field' && of.path.field.collation === 'insensitive';
+  return ignoresCase && where ? `${sql} collate nocase` : sql;
+}
+
+type When = (value: Fragment) => Fragment;
+
+/** The first or last value in the sort order of the column. */
+function extreme(operation: 'Max' | 'Min', of: Expression, context: MeasureContext, when: When): WrittenMeasure {
+  const { dialect } = context;
+  const name = operation.toLowerCase();
+  if (of.op !== 'field' && isNumber(of)) {
+    const number = writeExact(of, context);
+    return {
+      value: when(number),
+      aggregate: (value) => {
+        const best = `${name}(${value})`;
+        return {
+          columns: numberColumns(best, dialect),
+          order: best,
+          read: (found) => readNumber(found, number.scale),
+        };
+      },
+    };
+  }
+  const { codec, ...value } = of.op === 'field' ? columnValue(of, context) : writeValue(of, context);
+  const ofBoolean = codec?.type === 'Boolean' && dialect === 'postgres';
+  const aggregate = ofBoolean ? (operation === 'Max' ? 'bool_or' : 'bool_and') : name;
+  // max() in SQLite drops the collation of its column, and would order the groups by bytes.
+  const folds = dialect === 'sqlite' && of.op === 'field' && of.path.field.collation === 'insensitive';
+  const decode = of.op === 'field' ? (codec?.ranked?.decode ?? codec?.decode) : codec?.decode;
+  const type = { type: codec?.type ?? ('String' as const) };
+  return {
+    value: when(value),
+    aggregate: (reference) => {
+      const best = `${aggregate}(${reference})`;
+      return {
+        columns: [best],
+        order: folds ? undefined : best,
+        read: ([found]) => toFigure(found === null || !decode ? found : decode(found), type),
+      };
+    },
+  };
+}
+
+function columnValue(
+  of: Extract<Expression, { op: 'field' }>,
+  context: MeasureContext,
+): Fragment & { readonly codec?: Codec } {
+  const codec = context.codecOf(of.path);
+  const column = context.column(of.path);
+  const sql = codec.ranked?.column(column) ?? codec.grouped?.(column) ?? codec.ordered?.(column, '') ?? column;
+  return { ...plain(folded(sql, of, context)), codec };
+}
+
+/** The columns of a calculated number. */
+const numberColumns = (sql: string, dialect: Dialect): string[] =>
+  dialect === 'sqlite' ? [sql, `typeof(${sql})`] : [sql];
+
+/** A calculated number as a statement returns it. SQLite also returns its storage class. */
+function readNumber([value, storage]: readonly unknown[], scale: number): Figure {
+  if (value === null || value === undefined) return null;
+  const special = notFinite(value);
+  if (special !== null) return special;
+  // With 64-bit integers on, a whole double arrives as an integer.
+  const isDouble =
+    storage === 'real' || (storage === undefined && typeof value === 'number' && !Number.isInteger(value));
+  const number = isDouble ? roundDouble(Number(value)) : storage === 'integer' ? ofUnits(value) : readDecimal(value);
+  return number ? toFraction({ units: number.units, scale: number.scale + scale }) : null;
+}
+
+const ofUnits = (value: unknown): Decimal => ({ units: integer(value), scale: 0 });
+
+function percentile({ fraction }: Measure, of: Expression, context: MeasureContext, when: When): WrittenMeasure {
+  const { dialect } = context;
+  const number = writeExact(of, context);
+  const { units, scale } = fraction!;
+  const divide = dialect === 'mysql' ? 'div' : '/';
+  return {
+    value: when(number),
+    aggregate(value, position) {
+      const { place, count } = position!;
+      const index = `((${count} - 1) * ${units}) ${divide} ${10n ** BigInt(scale)}`;
+      const at = (offset: number) => `max(case when ${place} = ${index} + ${offset} then ${value} end)`;
+      return {
+        columns: [`max(${count})`, ...numberColumns(at(1), dialect), ...numberColumns(at(2), dialect)],
+        order: undefined,
+        read: ([all, ...ends]) => {
+          if (!Number(all)) return null;
+          const { rest } = positionOf(fraction!, Number(all));
+          const width = ends.length / 2;
+          const low = readNumber(ends.slice(0, width), number.scale);
+          return interpolateFigures(low, readNumber(ends.slice(width), number.scale) ?? low, rest);
+        },
+      };
+    },
+  };
+}
+
+function interpolateFigures(low: Figure, high: Figure, rest: Decimal): Figure {
+  if (low && typeof low === 'object' && high && typeof high === 'object') return interpolate(low.over, high.over, rest);
+  return rest.units === 0n ? low : high;
+}
+
+function sum(operation: 'Sum' | 'Avg', of: Expression, context: MeasureContext, when: When): WrittenMeasure {
+  const { dialect } = context;
+  if (dialect === 'sqlite') return sqliteSum(operation, of, context, when);
+  const isField = of.op === 'field';
+  const codec = isField ? context.codecOf(of.path) : undefined;
+  const column = isField ? context.column(of.path) : '';
+  const number = isField ? undefined : writeExact(of, context);
+  const inexact = number?.inexact ?? codec?.inexact ?? false;
+  return {
+    value: when(number ?? plain(codec!.summed?.(column) ?? column)),
+    aggregate(value) {
+      const total = `sum(${value})`;
+      const count = `count(${value})`;
+      const read = ([found, all]: readonly unknown[]): Figure =>
+        notFinite(all) ??
+        sumFigure({ operation }, inexact ? roundDouble(Number(all)) : readDecimal(all), Number(found));
+      if (operation === 'Sum') return { columns: [count, total], order: total, read };
+      const fine = inexact
+        ? total
+        : dialect === 'mysql'
+          ? `cast(${total} as decimal(65, 20))`
+          : `${total} * 1.${'0'.repeat(24)}`;
+      return { columns: [count, total], order: `${fine} / ${count}`, read };
+    },
+  };
+}
+
+/** Values that are added exactly: those that satisfy the condition, as integers of 10 to the power of minus `scale`. */
+interface ExactPart {
+  readonly when: (value: string) => string;
+  readonly units: (value: string) => string;
+  readonly scale: number;
+}
+
+/** Selects the number of values, the parts of their exact sums, and the sum of the rest. */
+function sqliteSum(operation: 'Sum' | 'Avg', of: Expression, context: MeasureContext, when: When): WrittenMeasure {
+  const number = of.op === 'field' ? undefined : writeExact(of, context);
+  const scale = of.op === 'field' ? (context.codecOf(of.path).scale ?? 0) : number!.scale;
+  const isWhole = (value: string) => `typeof(${value}) = 'integer'`;
+  const whole: ExactPart = { when: isWhole, units: (value) => value, scale: number ? scale : 0 };
+  const decimal: ExactPart = {
+    when: (value) => `typeof(${value}) = 'real' and ${isSqliteDecimal(value, scale)}`,
+    units: (value) => sqliteUnits(value, scale),
+    scale,
+  };
+  const parts = !number && scale > 0 ? [whole, decimal] : [whole];
+  return {
+    value: when(number ?? plain(of.op === 'field' ? context.column(of.path) : '')),
+    aggregate(value) {
+      const only = (part: ExactPart, units: string) => `sum(case when ${part.when(value)} then ${units} end)`;
+      const exact = parts.map((part) => part.when(value)).join(' or ');
+      return {
+        columns: [
+          `count(${value})`,
+          ...parts.flatMap((part) => {
+            const units = part.units(value);
+            return [only(part, `${units} >> 32`), only(part, `${units} & 4294967295`)];
+          }),
+          `sum(case when ${exact} then null else cast(${value} as real) end)`,
+        ],
+        order: undefined,
+        read: ([count, ...sums]) => {
+          let total: Decimal | undefined = { units: 0n, scale: 0 };
+          for (const [at, part] of parts.entries())
+            total = addDecimals(total, { units: joinHalves(sums[2 * at], sums[2 * at + 1]), scale: part.scale });
+          const rough = sums[2 * parts.length];
+          if (rough !== null) {
+            const special = notFinite(rough);
+            if (special !== null) return special;
+            const rounded = roundDouble(Number(rough));
+            total = rounded && addDecimals(total, { ...rounded, scale: rounded.scale + (number ? scale : 0) });
+          }
+          return sumFigure({ operation }, total, Number(count));
+        },
+      };
+    },
+  };
+}
+
+/** Combines two halves of 32 bits into an integer. */
+function joinHalves(high: unknown, low: unknown): bigint {
+  return (integer(high) << 32n) + integer(low);
+}
+
+function integer(value: unknown): bigint {
+  if (value === null) return 0n;
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) throw needsBigIntegers;
+  return BigInt(value as number | bigint);
+}
+
+/** The order of bytes. */
+export const bytewise: Record<Dialect, string> = { sqlite: 'binary', mysql: 'utf8mb4_bin', postgres: '"C"' };

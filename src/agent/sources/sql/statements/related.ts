@@ -1,0 +1,82 @@
+// Figures of related rows in a GroupSelect whose groups have one record each. A subquery has the figures by the key of the
+// record. The outer statement joins it, and groups by its columns too, which leaves the groups as they are.
+import type { Figure, Measure, Path, RelatedRows } from '../../statement.ts';
+import { toFraction, zero } from '../../values/decimal.ts';
+import { type Fragment, fragment, plain } from './fragment.ts';
+import { type WrittenAggregate, writeMeasure } from './measure.ts';
+import { type Root, type SqlWriter, type StatementContext, TRUE } from './read.ts';
+
+interface RelatedFigure {
+  readonly join: Fragment;
+  readonly aggregate: WrittenAggregate;
+  /** References to its columns. */
+  readonly groupBy: readonly string[];
+}
+
+/** `alias`: of the subquery. `refer`: the reference to a value in the outer statement. */
+export function writeRelatedMeasure(
+  measure: Measure,
+  related: RelatedRows,
+  {
+    writer,
+    root,
+    context,
+    alias,
+    refer,
+  }: {
+    readonly writer: SqlWriter;
+    readonly root: Root;
+    readonly context: StatementContext;
+    readonly alias: string;
+    readonly refer: (value: Fragment) => string;
+  },
+): RelatedFigure {
+  const { dialect, shapes } = context;
+  const { name } = writer;
+  const { collection, own, keys } = related;
+  // In the order in which the shape collects values.
+  const foreign = writer.root(collection.table);
+  const joins = writer.joins(foreign, related.joins);
+  const where = writer.where(foreign, related.where);
+  const ownWhere = writer.where(root, related.ownWhere);
+  const written = writeMeasure(measure, {
+    dialect,
+    column: (path: Path) => writer.column(foreign, path),
+    codecOf: (path: Path) => shapes.facts(path, collection.table).codec,
+    nextValue: writer.nextValue,
+    where: undefined,
+  });
+  const keyNames = keys.map((_, at) => name(`k${at}`));
+  const values = [
+    ...keys.map((key, at) => plain(`${writer.column(foreign, key)} as ${keyNames[at]}`)),
+    ...(written.value ? [fragment`${written.value} as ${name('c')}`] : []),
+  ];
+  const tables = [plain(`from ${writer.table(foreign.table)} as ${name(foreign.alias)}`), ...joins];
+  if (where.sql !== TRUE) tables.push(fragment`where ${where}`);
+  const rows = fragment`(select ${listOf(values, ', ')} ${listOf(tables, ' ')}) as ${name('rows')}`;
+  const inner = written.aggregate(written.value ? name('c') : '*');
+  const figures = inner.columns.map((sql, at) => `${sql} as ${name(`v${at}`)}`);
+  const order = inner.order === undefined ? [] : [`${inner.order} as ${name('o')}`];
+  const columns = [...keyNames, ...figures, ...order].join(', ');
+  const subquery = fragment`(select ${columns} from ${rows} group by ${keyNames.join(', ')}) as ${name(alias)}`;
+  const on = keyNames.map((key, at) => `${name(alias)}.${key} = ${writer.column(root, own[at]!)}`).join(' and ');
+  const only = ownWhere.sql === TRUE ? plain('') : fragment` and ${ownWhere}`;
+  const reference = (column: string) => refer(plain(`${name(alias)}.${name(column)}`));
+  const references = ['k0', ...inner.columns.map((_, at) => `v${at}`)].map(reference);
+  const counts = measure.operation === 'Count' || measure.operation === 'CountDistinct';
+  const sortedBy = inner.order === undefined ? undefined : reference('o');
+  const none: Figure = counts ? toFraction(zero) : null;
+  return {
+    join: fragment`left join ${subquery} on ${on}${only}`,
+    groupBy: [...references, ...(sortedBy === undefined ? [] : [sortedBy])],
+    aggregate: {
+      columns: references,
+      order: counts && sortedBy !== undefined ? `coalesce(${sortedBy}, 0)` : sortedBy,
+      read: ([key, ...found]) => (key === null ? none : inner.read(found)),
+    },
+  };
+}
+
+function listOf(parts: readonly Fragment[], separator: string): Fragment {
+  return parts.reduce((left, right) => fragment`${left}${separator}${right}`);
+}

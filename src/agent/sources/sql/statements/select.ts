@@ -1,0 +1,123 @@
+// Builds the SQL of Select: one statement for a page, also where it is read in two parts (order.ts).
+import type { DescribedReference } from '../../described.ts';
+import type { Path, Select } from '../../statement.ts';
+import type { Dialect } from '../codec.ts';
+import { mayBeNull, orderOf, pageParts } from './order.ts';
+import {
+  createSqlWriter,
+  from,
+  placeholdersOf,
+  type Root,
+  requireWhole,
+  type SqlWriter,
+  type Statement,
+  type StatementContext,
+  TRUE,
+  textOf,
+} from './read.ts';
+
+export function buildSelect(select: Select, context: StatementContext): Statement {
+  const { dialect, shapes } = context;
+  const [part, second] = pageParts(select, { dialect, codecOf: (path) => shapes.facts(path, select.table).codec });
+  const writer = createSqlWriter(context);
+  const { sql, binds } = second
+    ? writeTwoParts(select, [part, second], writer, context)
+    : writeOnePart({ ...part, ...(select.skip && { skip: select.skip }) }, writer, context);
+  return { sql: placeholdersOf(sql, dialect), binds };
+}
+
+function writeOnePart(select: Select, writer: SqlWriter, context: StatementContext): Statement {
+  const part = writePart(select, writer, context);
+  const page = writer.page(select);
+  const lock = select.lock ? writeLock(writer.name(part.alias), context.dialect) : '';
+  return { sql: `${part.sql}${page.sql}${lock}`, binds: [...part.binds, ...page.binds] };
+}
+
+/**
+ * The second part is read only if the first one does not fill the page. UNION ALL keeps no order, so the rows of both
+ * are sorted again.
+ */
+function writeTwoParts(
+  select: Select,
+  parts: readonly [Select, Select],
+  writer: SqlWriter,
+  context: StatementContext,
+): Statement {
+  const { dialect } = context;
+  const texts = parts.map((part, at) => writePart(part, writer, context, at));
+  const most = parts[0].limit!;
+  const names = PARTS.map((name) => writer.name(name));
+  const filled = `(select count(*) from ${names[0]})`;
+  const isSqlite = dialect === 'sqlite';
+  const limits = [requireWhole(most), isSqlite ? `max(0, ${most} - ${filled})` : most];
+  const [first, last] = texts.map(({ sql }, at) => `${names[at]} as (${sql} limit ${limits[at]})`);
+  const page = writer.page(select);
+  const shown = select.columns.length ? select.columns.map((_, at) => `c${at}`).join(', ') : '1';
+  const order = select.order.map(({ ascending }, at) => `o${at} ${ascending ? 'asc' : 'desc'}`);
+  const rows = `(select * from ${names.join(' union all select * from ')}) as p`;
+  return {
+    sql: `with ${first}, ${last} select ${shown} from ${rows} order by ${['part', ...order].join(', ')}${page.sql}`,
+    binds: [...texts.flatMap(({ binds }) => binds), ...page.binds],
+  };
+}
+
+/** They hide a table of the same name, so no table may have them. */
+const PARTS = ['portico page 0', 'portico page 1'] as const;
+
+/** Without its limit. `at`: the position among two parts, which name their columns. */
+function writePart(
+  select: Select,
+  writer: SqlWriter,
+  context: StatementContext,
+  at?: number,
+): Statement & { readonly alias: string } {
+  const { knex, dialect, shapes } = context;
+  const codecOf = (path: Path) => shapes.facts(path, select.table).codec;
+  const root = writer.root(select.table);
+  const joins = writer.joins(root, select.joins);
+  const where = writer.where(root, select.where);
+  const after = writer.after(root, select);
+  const sortedBy = (path: Path) => {
+    const column = writer.column(root, path);
+    return codecOf(path).ordered?.(column, '') ?? column;
+  };
+  const read = select.columns.map((path, index) => {
+    const column = writer.column(root, path);
+    return `${codecOf(path).read?.(column) ?? column}${at === undefined ? '' : ` as c${index}`}`;
+  });
+  const further = at === undefined ? [] : select.order.map(({ path }, index) => `${sortedBy(path)} as o${index}`);
+  const columns = [...read, ...(at === undefined ? [] : [`${at} as part`]), ...further];
+  const query = knex.select(columns.length ? columns.map((sql) => knex.raw(sql)) : [knex.raw('1')]);
+  const conditions = [where, after].filter(({ sql }) => sql !== TRUE);
+  const all = {
+    sql: conditions.map(({ sql }) => sql).join(' and ') || TRUE,
+    binds: conditions.flatMap((c) => c.binds),
+  };
+  const binds = from(query, writer, root, joins, all, context);
+  if (select.referencedBy) query.whereRaw(writeReferencedBy(select.referencedBy, writer, root));
+  if (at === 1 && dialect === 'postgres')
+    query.whereRaw(`(select count(*) from ${writer.name(PARTS[0])}) < ${requireWhole(select.limit!)}`);
+  for (const { path, ascending } of orderOf(select)) {
+    const isAtOtherEnd = dialect === 'postgres' && mayBeNull(path, select, { dialect, codecOf });
+    const nulls = isAtOtherEnd ? (ascending ? ' nulls first' : ' nulls last') : '';
+    query.orderByRaw(`${sortedBy(path)} ${ascending ? 'asc' : 'desc'}${nulls}`);
+  }
+  return { ...textOf(query, binds), alias: root.alias };
+}
+
+/** SQLite runs one write transaction at a time and needs no row locks. */
+function writeLock(alias: string, dialect: Dialect): string {
+  if (dialect === 'sqlite') return '';
+  return dialect === 'postgres' ? ` for update of ${alias}` : ' for update';
+}
+
+/** The database compares the columns itself, since those of the other table may have types that are not served. */
+function writeReferencedBy(
+  { place, columns, targetColumns }: DescribedReference,
+  { name }: SqlWriter,
+  { alias }: Root,
+): string {
+  const table = place.schema === undefined ? name(place.name) : `${name(place.schema)}.${name(place.name)}`;
+  const same = columns.map((column, at) => `${name(alias)}.${name(targetColumns[at]!)} = h.${name(column)}`);
+  return `exists (select 1 from ${table} as h where ${same.join(' and ')})`;
+}
