@@ -49,6 +49,7 @@ export const calls: Calls = {
     verifyPassword: idempotent(text, text),
     setPassword: 'kept',
     setDisabled: 'kept',
+    deleteUser: 'kept',
     setProfile: exactlyOnce(id, shape({ firstName: text, lastName: text, timezone: text })),
     place: idempotent(),
   },
@@ -84,6 +85,7 @@ export const calls: Calls = {
     search: idempotent(shape({ ...activityFilter, limit: id, after: optional(logPosition) })),
     find: idempotent(id, optional(id)),
     walk: idempotent(shape({ ...activityFilter, since: id, until: id })),
+    tally: idempotent(shape({ from: number, userId: optional(id) })),
     newestId: idempotent(),
   },
   adminLog: {
@@ -230,6 +232,7 @@ export const calls: Calls = {
     versions: idempotent(text),
     definition: idempotent(text, id),
     setActive: exactlyOnce(text, flag, id),
+    delete: exactlyOnce(text, optional(id)),
     changeTrigger: exactlyOnce(
       text,
       shape({

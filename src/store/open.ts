@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
-import type { SqliteKind } from '../core/sqlite.ts';
+import { reportDriver, type SqliteKind } from '../core/sqlite.ts';
 import { createAgentSchemas } from './agent-schemas.ts';
 import { createApprovals } from './approvals/approvals.ts';
 import { createIdempotencyKeys, createIdempotencyRows, type IdempotencyRows } from './approvals/idempotency.ts';
@@ -40,7 +40,7 @@ import { createRuns } from './workflows/runs.ts';
 import { createWorkflows } from './workflows/workflows.ts';
 
 export interface OpenedStore extends Store {
-  /** The SQLite driver in use; the startup code warns about `wasm`. Undefined for a database server. */
+  /** The SQLite driver in use. Undefined for a database server. */
   readonly sqliteKind?: SqliteKind;
   /** Absent when another process owns the storage and this process calls it (remote-store/remote-store.ts). */
   readonly relay?: Relay;
@@ -96,6 +96,7 @@ export async function openStore(options: {
   try {
     const migrations = await migrate(database, clock.now());
     if (migrations.length > 0) observe({ type: 'store.migrated', migrations });
+    if (database.sqlite) reportDriver(database.sqlite.kind, observe);
   } catch (error) {
     await database.close();
     throw error;
@@ -139,7 +140,7 @@ export async function openStore(options: {
     connections,
     schema: createAgentSchemas(database, readEnvironment, clock),
     notes: createNotes(database, readEnvironment, clock),
-    workflows: createWorkflows(database, readEnvironment, clock, getSecret),
+    workflows: createWorkflows(database, versions, readEnvironment, clock, getSecret),
     runs: createRuns(database, readEnvironment, clock, getSecret),
     remotes: createRemotes(database, readEnvironment, clock, getSecret),
     keys: createKeys(database, versions, clock, getSecret),

@@ -8,7 +8,7 @@ import type { SqliteConnection } from '../core/sqlite.ts';
 import type { Database } from './database/database.ts';
 import type { Versions } from './version-types.ts';
 
-type VersionName = keyof Versions;
+export type VersionName = keyof Versions;
 
 export interface VersionRows {
   current(): Versions | Promise<Versions>;
@@ -22,7 +22,12 @@ export async function raiseVersion(trx: Knex.Transaction, name: VersionName): Pr
 }
 
 export function createVersionRows(database: Database): VersionRows {
-  const read = shareUnsent(async () => toVersions(await database.knex('versions').select('name', 'number')));
+  const { direct, knex } = database;
+  const read = shareUnsent(async () => {
+    if (!direct) return toVersions(await knex('versions').select('name', 'number'));
+    const { rows } = await direct.execute({ sql: `SELECT ${versionNumbers}`, values: [] });
+    return versionsOf(rows[0] as number[]);
+  });
   const watch = database.sqlite?.watch;
   return {
     current: watch ? watchVersions(watch, read) : read,
@@ -42,19 +47,26 @@ interface VersionRow {
 
 function toVersions(rows: readonly VersionRow[]): Versions {
   const of = (name: VersionName): number => Number(rows.find((row) => row.name === name)?.number ?? 0);
-  return Object.freeze({ permissions: of('permissions'), grants: of('grants'), keys: of('keys') });
+  return Object.freeze({
+    permissions: of('permissions'),
+    grants: of('grants'),
+    keys: of('keys'),
+    workflows: of('workflows'),
+  });
 }
 
-const names = ['permissions', 'grants', 'keys'] as const satisfies readonly VersionName[];
+const names = ['permissions', 'grants', 'keys', 'workflows'] as const satisfies readonly VersionName[];
 
-/** SQL for SQLite: the numbers as columns of one row. */
-export const versionNumbers = names.map((name) => `(SELECT number FROM versions WHERE name = '${name}')`).join(', ');
+/** SQL: the numbers as columns of one row. */
+export const versionNumbers = names
+  .map((name, at) => `(SELECT number FROM versions WHERE name = '${name}') AS version_${at}`)
+  .join(', ');
 
-export function versionsOf([permissions, grants, keys]: readonly number[]): Versions {
-  return Object.freeze({ permissions: permissions!, grants: grants!, keys: keys! });
+export function versionsOf([permissions, grants, keys, workflows]: readonly number[]): Versions {
+  return Object.freeze({ permissions: permissions!, grants: grants!, keys: keys!, workflows: workflows! });
 }
 
-/** Whether permissions and grants are unchanged. Keys are left out because each process reloads them separately. */
+/** Whether permissions and grants are unchanged. The others are left out because their readers compare them. */
 export const sameRights = (a: Versions, b: Versions): boolean =>
   a.grants === b.grants && a.permissions === b.permissions;
 

@@ -58,6 +58,33 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect((await other.workflows.versions(first.id)).map(({ version }) => version)).toEqual([2, 1]);
   });
 
+  test('every change of what can be started raises the version that all processes compare', async () => {
+    const { store, other } = opened;
+    const code = { name: 'counted', collection: 'orders', definition: '{"v":1}', concurrency: null };
+    const { id } = await publish({ definition: '{"a":1}' });
+    const changes = {
+      publish: () => publish({ definition: '{"a":1}' }),
+      pause: () => store.workflows.setActive(id, false, 1),
+      resume: () => store.workflows.setActive(id, true, 1),
+      trigger: () => store.workflows.changeTrigger(id, { isEnabled: true, keyId: 'k' }, 1),
+      code: () => store.workflows.publishCode([code]),
+      'same code': () => store.workflows.publishCode([code]),
+      'no code': () => store.workflows.publishCode([]),
+    };
+    const raised: Record<string, boolean> = {};
+    for (const [name, change] of Object.entries(changes)) {
+      const before = await other.versions();
+      await change();
+      const after = await other.versions();
+      raised[name] = after.workflows! > before.workflows!;
+      expect({ ...after, workflows: 0 }).toEqual({ ...before, workflows: 0 });
+    }
+    expect(raised).toEqual({
+      ...{ publish: true, pause: true, resume: true, trigger: false },
+      ...{ code: true, 'same code': false, 'no code': true },
+    });
+  });
+
   test('what code defines is there in every view, gets a version where it is another, and goes with the code', async () => {
     const { store, other } = opened;
     const code = { name: 'in code', collection: 'orders', definition: '{"v":1}', concurrency: null };

@@ -36,6 +36,7 @@ const all = [
   '025-run-collections',
   '026-lost-leases',
   '027-callback-problem',
+  '028-workflow-version',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {
@@ -118,7 +119,7 @@ describe('the address of the storage', () => {
     const added = await store.identity.addUser({ email: 'ada@example.com', password: 'correct horse' });
     await store.identity.setDisabled(added.id, true);
 
-    expect(await store.versions()).toEqual({ permissions: 3, grants: 1, keys: 1 });
+    expect(await store.versions()).toEqual({ permissions: 3, grants: 1, keys: 1, workflows: 1 });
     await store.close();
   });
 });

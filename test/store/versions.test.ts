@@ -65,6 +65,6 @@ describe.each(variants.filter(({ name }) => name === 'sqlite'))('versions on $na
   test('they answer without a promise', async () => {
     const store = await (await createPlace(variant)).open();
 
-    expect(store.versions()).toEqual({ permissions: 1, grants: 1, keys: 1 });
+    expect(store.versions()).toEqual({ permissions: 1, grants: 1, keys: 1, workflows: 1 });
   });
 });

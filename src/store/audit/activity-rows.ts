@@ -30,9 +30,9 @@ import {
   WORKFLOWS,
   type WorkflowRow,
 } from './activity-row.ts';
-import type { Completed } from './activity-statements.ts';
-import { prepare, type Statements } from './activity-statements.ts';
+import { type Completed, createGroupedWrites, hasMore, prepare, type Statements } from './activity-statements.ts';
 import type { ActivityEntry, ActivityLog } from './activity-types.ts';
+import { createServerStatements } from './server-statements.ts';
 
 export interface ActivityRows {
   /** Returns the id of the new row, and the current versions when they cost no extra query. */
@@ -72,6 +72,8 @@ export function createActivityRows(
       statements.set(connection, prepared);
       return run(prepared);
     });
+  const onServer = createServerStatements(database);
+  const groupedWrites = database.sqlite && createGroupedWrites(runPrepared);
   /** Cached, because a process serves one environment. */
   let environment: number | undefined;
   const findEnvironment = async (): Promise<number> => {
@@ -106,11 +108,13 @@ export function createActivityRows(
   return {
     async insert(entry): Promise<LogMark> {
       const row = toRow(entry, environment ?? (await findEnvironment()));
-      const done = runPrepared((ready) => ready.mark(row, recordKeysOf(entry.recordIds), entry));
+      const keys = recordKeysOf(entry.recordIds);
+      const done = await groupedWrites?.write(hasMore(entry), (ready) => ready.mark(row, keys, entry));
       if (done) {
         const [id, ...numbers] = done.answer;
         return { id: id!, versions: versionsOf(numbers) };
       }
+      if (onServer && isPlain(entry)) return { id: await onServer.mark({ row, keys }) };
       if (!hasMore(entry)) return { id: await database.insert(knex, TABLE, { ...row }) };
       return database.write(async (trx) => {
         const id = await database.insert(trx, TABLE, { ...row });
@@ -123,7 +127,8 @@ export function createActivityRows(
     async insertAll(entries) {
       const of = environment ?? (await findEnvironment());
       const rows = entries.map((entry) => toRow(entry, of));
-      if (!runPrepared((ready) => ready.insertAll(rows, entries)))
+      if (onServer && rows.length <= rowsPerStatement && !entries.some(hasMore)) await onServer.insertAll(rows);
+      else if (!runPrepared((ready) => ready.insertAll(rows, entries)))
         await database.write(async (trx) => {
           for (let at = 0; at < rows.length; at += rowsPerStatement) {
             const [batchRows, batch] = [
@@ -148,7 +153,10 @@ export function createActivityRows(
         });
     },
     async complete(id, completed) {
-      if (!runPrepared((ready) => ready.complete(id, completed))) await update(id, completed);
+      const done = await groupedWrites?.write(hasMore(completed), (ready) => ready.complete(id, completed));
+      if (done) return;
+      if (onServer && isPlain(completed)) await onServer.complete({ id, completed });
+      else await update(id, completed);
     },
     completeMark: (id, completed) => update(id, completed, 'unknown'),
     async list({ limit, before }) {
@@ -163,9 +171,9 @@ export function createActivityRows(
   };
 }
 
-/** Whether the entry has rows in other tables. */
-const hasMore = (entry: ActivityEntry): boolean =>
-  entry.workflow !== undefined || hasDetails(entry) || (entry.recordIds !== undefined && entry.recordIds.length > 0);
+/** Whether the entry has no other rows than those of its records. */
+const isPlain = ({ workflow, ...details }: Pick<ActivityEntry, 'workflow'> & EntryDetails): boolean =>
+  workflow === undefined && !hasDetails(details);
 
 interface RelatedRows {
   readonly workflows: ReadonlyMap<number, EntryWorkflow>;

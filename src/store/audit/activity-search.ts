@@ -6,6 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../database/database.ts';
 import { clientKeyOf, fromRow, plainly, recordKeyOf, type StoredEntry } from './activity-row.ts';
 import { readRelatedRows } from './activity-rows.ts';
+import { tallyActivity } from './activity-tally.ts';
 import type { ActivityFilter, ActivitySearch, ActivitySearches, LoggedActivity } from './activity-types.ts';
 import { indexFor } from './log-index.ts';
 import {
@@ -109,6 +110,7 @@ export function createActivitySearch(
       };
       return scanIds({ from, until, read, table: knex('activity_logs') });
     },
+    tally: (filter) => tallyActivity(database, environmentOf, filter),
     async newestId() {
       const before = stableBefore(dialect, clock.now());
       const newest = await knex('activity_logs').max<{ id: number | null }[]>({ id: 'id' });

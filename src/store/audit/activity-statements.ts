@@ -1,6 +1,9 @@
-// The SQLite statements of the activity log, prepared once for each connection.
+// The SQLite statements of the activity log, prepared once for each connection. Group commit: the marks and outcomes of
+// concurrent calls share one transaction. Their entries are neighbours in every index, so a shared commit writes far
+// fewer pages. Nobody continues before the commit.
 
 import type { SqliteConnection } from '../../core/sqlite.ts';
+import type { Database } from '../database/database.ts';
 import { versionNumbers } from '../versions.ts';
 import type { EntryWorkflow } from '../workflows/types.ts';
 import {
@@ -29,11 +32,18 @@ const ROWS_PER_STATEMENT = 20;
 type More = EntryDetails & Pick<ActivityEntry, 'workflow'>;
 
 export interface Statements {
-  /** Returns the id and the version numbers. */
+  /** Returns the id and the version numbers. Needs a transaction if it has keys or more. */
   readonly mark: (row: Row, keys: readonly string[], more: More) => readonly number[];
   readonly insertAll: (rows: readonly Row[], entries: readonly ActivityEntry[]) => void;
+  /** Needs a transaction if it has record ids or more. */
   readonly complete: (id: number, completed: Completed) => void;
+  /** Runs all of it in one transaction. */
+  readonly together: <T>(run: () => T) => T;
 }
+
+/** Whether the entry has rows in other tables. */
+export const hasMore = ({ recordIds, workflow, ...details }: More & Pick<ActivityEntry, 'recordIds'>): boolean =>
+  workflow !== undefined || hasDetails(details) || (recordIds !== undefined && recordIds.length > 0);
 
 export function prepare(connection: SqliteConnection): Statements {
   const placeholders = `(${columns.map(() => '?').join(', ')})`;
@@ -60,9 +70,6 @@ export function prepare(connection: SqliteConnection): Statements {
   const complete = connection.prepare(
     `update ${TABLE} set outcome = ?, code = ?, duration_ms = ?, record_ids = coalesce(?, record_ids) where id = ?`,
   );
-  const completeOne = (id: number, { outcome, code, durationMs, recordIds }: Completed) =>
-    complete.run(outcome, code ?? null, durationMs, recordIds ? JSON.stringify(recordIds) : null, id);
-
   const insertKeys = ({ environment_id, started_at }: Row, id: number, keys: readonly string[]): void => {
     for (const key of keys) insertKey.run(environment_id, key, started_at, id);
   };
@@ -79,12 +86,6 @@ export function prepare(connection: SqliteConnection): Statements {
   // `get` would stop after the first row. Errors at the end of the statement, such as a full disk, appear only in the
   // last step.
   const markOne = (row: Row) => mark.all(valuesOf(row))[0] as [number, ...number[]];
-  const markWithMore = connection.transaction((row: Row, keys: readonly string[], more: More) => {
-    const marked = markOne(row);
-    insertKeys(row, marked[0], keys);
-    insertMore(marked[0], more);
-    return marked;
-  });
   const insertEach = connection.transaction((rows: readonly Row[], entries: readonly ActivityEntry[]) => {
     let at = 0;
     const put = (some: readonly Row[], { lastInsertRowid }: { lastInsertRowid: number | bigint }): void => {
@@ -103,21 +104,78 @@ export function prepare(connection: SqliteConnection): Statements {
     }
     for (const row of rows.slice(at)) put([row], insert.run(valuesOf(row)));
   });
-  const completeWithMore = connection.transaction((id: number, completed: Completed) => {
-    completeOne(id, completed);
-    for (const key of recordKeysOf(completed.recordIds)) insertKeyOf.run(key, id);
-    insertMore(id, completed);
-  });
+  const together = connection.transaction((run: () => unknown) => run());
   return {
-    mark: (row, keys, more) =>
-      keys.length === 0 && !more.workflow && !hasDetails(more) ? markOne(row) : markWithMore.immediate(row, keys, more),
+    mark(row, keys, more) {
+      const marked = markOne(row);
+      insertKeys(row, marked[0], keys);
+      insertMore(marked[0], more);
+      return marked;
+    },
     insertAll: (rows, entries) => insertEach.immediate(rows, entries),
-    complete: (id, completed) =>
-      void (completed.recordIds || completed.workflow || completed.effects ? completeWithMore.immediate : completeOne)(
-        id,
-        completed,
-      ),
+    complete(id, completed) {
+      const { outcome, code, durationMs, recordIds } = completed;
+      complete.run(outcome, code ?? null, durationMs, recordIds ? JSON.stringify(recordIds) : null, id);
+      for (const key of recordKeysOf(recordIds)) insertKeyOf.run(key, id);
+      insertMore(id, completed);
+    },
+    together: <T>(run: () => T) => together.immediate(run) as T,
   };
 }
 
 export type Completed = Parameters<Intent['complete']>[0] & Pick<ActivityEntry, 'durationMs'>;
+
+interface GroupedWrites {
+  /**
+   * Resolves when the write is committed. Undefined without an effect if the file cannot be written now: the caller
+   * then uses knex, which waits. `needsTransaction`: false for a single statement.
+   */
+  write<T>(needsTransaction: boolean, run: (ready: Statements) => T): Promise<{ readonly answer: T } | undefined>;
+}
+
+interface Waiting {
+  readonly needsTransaction: boolean;
+  readonly run: (ready: Statements) => unknown;
+  readonly resolve: (done: { readonly answer: unknown } | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** On SQLite: the writes that ask in one turn of the event loop. */
+export function createGroupedWrites(
+  runPrepared: <T>(run: (ready: Statements) => T) => ReturnType<NonNullable<Database['sqlite']>['runSync']> | undefined,
+): GroupedWrites {
+  let waiting: Waiting[] = [];
+
+  const commit = (group: readonly Waiting[]) =>
+    runPrepared((ready) => {
+      const runAll = () => group.map(({ run }) => run(ready));
+      return group.length > 1 || group[0]!.needsTransaction ? ready.together(runAll) : runAll();
+    });
+
+  function settle(group: readonly Waiting[]): void {
+    try {
+      const done = commit(group);
+      const answers = done?.answer as unknown[] | undefined;
+      group.forEach(({ resolve }, at) => void resolve(answers && { answer: answers[at] }));
+    } catch (error) {
+      // Nothing of the group is written. Alone, each write gets its own result.
+      if (group.length === 1) group[0]!.reject(error);
+      else for (const one of group) settle([one]);
+    }
+  }
+
+  function flush(): void {
+    const group = waiting;
+    waiting = [];
+    settle(group);
+  }
+
+  return {
+    write: <T>(needsTransaction: boolean, run: (ready: Statements) => T) =>
+      new Promise<{ readonly answer: T } | undefined>((resolve, reject) => {
+        // All sockets of the turn are read before an immediate runs.
+        if (waiting.length === 0) setImmediate(flush);
+        waiting.push({ needsTransaction, run, resolve: resolve as Waiting['resolve'], reject });
+      }),
+  };
+}

@@ -102,12 +102,26 @@ export interface LoggedActivity extends ActivityEntry {
   readonly team: string | undefined;
 }
 
+/** Entries of one hour that have these properties in common. */
+export interface ActivityTally {
+  /** Hours since `from`; 0 is the first. */
+  readonly hour: number;
+  readonly type: ActivityEntry['type'];
+  readonly outcome: ActivityEntry['outcome'];
+  readonly dryRun: boolean;
+  /** Whether the entries are decisions on approvals. */
+  readonly isDecision: boolean;
+  readonly count: number;
+}
+
 /** The reading part of the activity log. All entries belong to the environment that this process serves. */
 export interface ActivitySearches {
   search(search: ActivitySearch): Promise<readonly LoggedActivity[]>;
   /** With `userId`, returns the entry only when it belongs to that user. */
   find(id: number, userId?: number): Promise<LoggedActivity | undefined>;
   walk(walk: ScanOf<ActivityFilter>): Promise<ScanStep<LoggedActivity>>;
+  /** Counts the entries since `from`, at most the newest 20,000. With `userId`, only those of that user. */
+  tally(filter: { readonly from: number; readonly userId?: number | undefined }): Promise<readonly ActivityTally[]>;
   /**
    * Id of the last entry that a walk may end at: all entries with smaller ids are committed. On a database server,
    * entries of the last seconds are excluded, because an earlier id may be committed later.

@@ -4,12 +4,14 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
 import { type AddressParameters, readParameters } from '../../core/config/address-parameters.ts';
+import { requireOptional } from '../../core/config/optional-package.ts';
 import type { ServerLocation } from '../../core/errors/connection.ts';
 import { AppError, fail } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
 import { explainFile } from '../../core/sqlite/file.ts';
 import { loadSqliteDriver, type SqliteChoice, type SqliteConnection, type SqliteKind } from '../../core/sqlite.ts';
 import { watchConnectivity } from './connectivity.ts';
+import { createDirect, type Direct } from './direct.ts';
 import { BUSY_TURN_MS, createKnexClient, isBusy } from './sqlite-client.ts';
 
 export type StoreDialect = 'sqlite' | 'mysql' | 'postgres';
@@ -27,6 +29,8 @@ export interface Database {
   readonly shownAs: string;
   /** Only on SQLite. */
   readonly sqlite?: SqliteParts;
+  /** Only on a database server. */
+  readonly direct?: Direct;
   close(): Promise<void>;
 }
 
@@ -151,7 +155,7 @@ function openSqlite(location: string, options: DatabaseOptions): Database {
       inMemory,
       watch,
       runSync(run) {
-        if (kind !== 'native' || !connection.open || connection.inTransaction) return undefined;
+        if (kind === 'wasm' || !connection.open || connection.inTransaction) return undefined;
         try {
           return { answer: run(connection) };
         } catch (error) {
@@ -224,6 +228,7 @@ function openServer(
   watchConnectivity(database, locationOf(dialect, url), observe);
   return {
     ...shared(dialect, database, `${url.protocol}//${url.host}${url.pathname}`),
+    direct: createDirect(dialect, database, read.pooled === true),
     close: () => database.destroy(),
   };
 }
@@ -243,6 +248,7 @@ function parts(url: URL) {
  * writes.
  */
 function mysqlConfig(url: URL, read: AddressParameters): Knex.Config {
+  requireOptional('mysql2');
   return {
     client: 'mysql2',
     pool: {
@@ -262,23 +268,21 @@ function mysqlConfig(url: URL, read: AddressParameters): Knex.Config {
 
 /** Parses BIGINT (type 20) as a number: such columns hold counts, ids and milliseconds. Applies only to this pool. */
 function postgresConfig(url: URL, read: AddressParameters): Knex.Config {
+  const pg = requireOptional<typeof import('pg')>('pg');
   const asNumber = (text: string): number => Number(text);
   return {
     client: 'pg',
     pool: poolOf(read),
     ...(read.schemas && { searchPath: read.schemas }),
-    connection: async () => {
-      const { default: pg } = await import('pg');
-      return {
-        ...parts(url),
-        ...tls(read),
-        connectionTimeoutMillis: read.connectMs ?? CONNECT_MS,
-        types: {
-          getTypeParser: ((oid: number, format?: 'text') =>
-            oid === 20 ? asNumber : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-        },
-      } as Knex.PgConnectionConfig;
-    },
+    connection: {
+      ...parts(url),
+      ...tls(read),
+      connectionTimeoutMillis: read.connectMs ?? CONNECT_MS,
+      types: {
+        getTypeParser: ((oid: number, format?: 'text') =>
+          oid === 20 ? asNumber : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+      },
+    } as Knex.PgConnectionConfig,
   };
 }
 

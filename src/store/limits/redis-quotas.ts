@@ -3,6 +3,7 @@
 // calls do not fail and are still counted. The operator gets one warning a minute. The client is loaded on first use.
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../core/clock.ts';
+import { importOptional } from '../../core/config/optional-package.ts';
 import { explainRedis } from '../../core/errors/connection.ts';
 import { type Quotas, quotaWindows, toQuota } from '../../core/limit.ts';
 import type { Observe } from '../../core/observe.ts';
@@ -71,7 +72,7 @@ export function createRedisQuotas(
   };
 
   const open = async (): Promise<Counting> => {
-    const { Redis } = await import('ioredis');
+    const { Redis } = await importOptional('ioredis', () => import('ioredis'));
     const redis = new Redis(url, {
       lazyConnect: true,
       enableOfflineQueue: false,
@@ -115,7 +116,7 @@ const PING_MS = 5000;
 
 /** The reason why Redis cannot be used; undefined when it responds. */
 export async function pingRedis(url: string): Promise<string | undefined> {
-  const { Redis } = await import('ioredis');
+  const { Redis } = await importOptional('ioredis', () => import('ioredis'));
   const redis = new Redis(url, { lazyConnect: true, connectTimeout: PING_MS, retryStrategy: () => null });
   let last: unknown;
   redis.on('error', (error) => {

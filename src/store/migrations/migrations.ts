@@ -18,6 +18,7 @@ import { addRemoteSettings, remoteTables } from '../remotes/remotes.ts';
 import { agentSessionTables } from '../sessions/agent-sessions.ts';
 import { sessionTables } from '../sessions/sessions.ts';
 import { addIdentities } from '../users/identities.ts';
+import type { VersionName } from '../versions.ts';
 import { addAccountColumns } from './account-tables.ts';
 import {
   addActionPermissions,
@@ -66,12 +67,17 @@ const migrations: readonly Migration[] = [
   { name: '025-run-collections', up: addRunCollections },
   { name: '026-lost-leases', up: addLostLeasesColumn },
   { name: '027-callback-problem', up: addCallbackProblem },
+  { name: '028-workflow-version', up: (_, on) => addVersion(on, 'workflows') },
 ];
 
 /** Also adds the version of the keys, which rotation raises. */
 async function addConnections({ dialect }: Database, on: Knex): Promise<void> {
   await createTables(on, dialect, connectionTables);
-  await on('versions').insert({ name: 'keys', number: 1 }).onConflict('name').ignore();
+  await addVersion(on, 'keys');
+}
+
+async function addVersion(on: Knex, name: VersionName): Promise<void> {
+  await on('versions').insert({ name, number: 1 }).onConflict('name').ignore();
 }
 
 async function addApprovals({ dialect }: Database, on: Knex): Promise<void> {

@@ -1,6 +1,6 @@
 // Validates JSON filters. Stored filters must be valid (row scopes, conditions of actions). Files that people edit are
 // checked more strictly, and a typo is reported at its position.
-import { operators, type Quantifier, quantifiers, valuelessOperators } from '../../core/filter.ts';
+import { comparisonOperators, operators, type Quantifier, quantifiers, valuelessOperators } from '../../core/filter.ts';
 import { suggestNames } from '../../core/suggestions.ts';
 
 interface FilterProblem {
@@ -24,6 +24,7 @@ export function findFilterProblems(value: unknown, strict = false): readonly Fil
     const isBranch = 'aggregator' in node || (strict && 'conditions' in node);
     const quantifier = isBranch ? undefined : quantifiers.find((each) => each in node);
     if (quantifier) return checkQuantified(node, quantifier, path);
+    if (!isBranch && ('other' in node || 'expression' in node)) return checkComparison(node, path);
     if (strict) addUnknown(node, path, isBranch ? ['aggregator', 'conditions'] : ['field', 'operator', 'value']);
     if (!isBranch) return checkLeaf(node, path);
     if (!['And', 'Or', 'Not'].includes(node.aggregator as string))
@@ -44,6 +45,19 @@ export function findFilterProblems(value: unknown, strict = false): readonly Fil
       addProblem([...path, quantifier], 'expected the name of a relation.');
     if (node.where !== undefined) checkNode(node.where, [...path, 'where']);
     else if (quantifier === 'every') addProblem(path, 'every needs a where.');
+  };
+
+  // Checked even without `strict`: an ignored side would be another comparison.
+  const checkComparison = (node: Record<string, unknown>, path: FilterProblem['path']): void => {
+    const left = 'expression' in node ? 'expression' : 'field';
+    const right = 'other' in node ? 'other' : 'value';
+    addUnknown(node, path, [left, 'operator', right]);
+    if (left === 'field' && (typeof node.field !== 'string' || node.field === ''))
+      addProblem([...path, 'field'], 'expected the name of a field.');
+    if (node[right] === undefined || node[right] === null)
+      addProblem([...path, right], 'expected what to compare with: other or value.');
+    if (!(comparisonOperators as readonly unknown[]).includes(node.operator))
+      addProblem([...path, 'operator'], `expected one of ${comparisonOperators.join(', ')}.`);
   };
 
   const checkLeaf = (node: Record<string, unknown>, path: FilterProblem['path']): void => {

@@ -1,6 +1,13 @@
 // Describes a change of rights in words for reviewers who do not know the stored form.
 import { type Policy, policyNames, readPolicy, type Verb, verbs, type WriteVerb } from '../../core/caller.ts';
-import { isBranch, isQuantified, type PlainFilter, readQuantified } from '../../core/filter.ts';
+import {
+  isBranch,
+  isComparison,
+  isQuantified,
+  type PlainFilter,
+  readComparison,
+  readQuantified,
+} from '../../core/filter.ts';
 import { diffRights } from './rights.ts';
 import type { ActionTrigger, CollectionPermission, Right, RightChange } from './types.ts';
 
@@ -107,6 +114,11 @@ export function describeFilter(filter: PlainFilter): string {
   if (isQuantified(filter)) {
     const { quantifier, path, where } = readQuantified(filter);
     return `${quantifier} of '${path}'${where ? ` has (${describeFilter(where)})` : ''}`;
+  }
+  if (isComparison(filter)) {
+    const { left, right } = readComparison(filter);
+    const say = (side: unknown) => (typeof side === 'string' ? side : JSON.stringify(side));
+    return `${say(left)} ${filter.operator} ${say(right)}`;
   }
   if (!isBranch(filter)) {
     const value = filter.value === undefined ? '' : ` ${JSON.stringify(filter.value)}`;

@@ -3,10 +3,11 @@
 import type { Caller } from '../../core/caller.ts';
 import {
   isBranch,
+  isComparison,
   isQuantified,
   mapLeaves,
+  type Operator,
   type PlainFilter,
-  type PlainLeaf,
   quantified,
   readQuantified,
 } from '../../core/filter.ts';
@@ -27,6 +28,11 @@ export function fillScope(filter: PlainFilter, caller: Caller): PlainFilter {
   // record instead.
   let isComplete = true;
   const filled = mapLeaves(filter, (leaf) => {
+    if (isComparison(leaf)) {
+      const found = fillConstants(leaf, caller, leaf);
+      isComplete &&= found !== missing;
+      return found as PlainFilter;
+    }
     const value = fillValue(leaf.value, caller, leaf);
     isComplete &&= value !== missing;
     return leaf.value === undefined ? leaf : { ...leaf, value };
@@ -34,11 +40,25 @@ export function fillScope(filter: PlainFilter, caller: Caller): PlainFilter {
   return isComplete ? filled : matchesNothing;
 }
 
+/** What variables are filled for. */
+type Operand = { readonly operator: Operator };
+
 const missing = Symbol('missing');
 const variable = /\{\{\s*([^{}]*?)\s*\}\}/g;
 const wholeVariable = /^\s*\{\{\s*([^{}]*?)\s*\}\}\s*$/;
 
-function fillValue(value: unknown, caller: Caller, leaf: PlainLeaf): unknown {
+/** Fills the constants of a comparison. A user's value never becomes the name of a field. */
+function fillConstants(part: unknown, caller: Caller, leaf: Operand): unknown {
+  if (typeof part !== 'object' || part === null) return part;
+  const filled = Object.entries(part).map(([key, item]) => {
+    const isConstant = key === 'value' && !Array.isArray(part);
+    return [key, (isConstant ? fillValue : fillConstants)(item, caller, leaf)] as const;
+  });
+  if (filled.some(([, item]) => item === missing)) return missing;
+  return Array.isArray(part) ? filled.map(([, item]) => item) : Object.fromEntries(filled);
+}
+
+function fillValue(value: unknown, caller: Caller, leaf: Operand): unknown {
   if (Array.isArray(value)) {
     const filled = value.map((item) => fillValue(item, caller, leaf));
     return filled.includes(missing) ? missing : filled;
@@ -50,7 +70,7 @@ function fillValue(value: unknown, caller: Caller, leaf: PlainLeaf): unknown {
   return typeof value === 'string' && value.includes('{{') ? fillText(value, caller, leaf) : value;
 }
 
-function fillText(text: string, caller: Caller, leaf: PlainLeaf): unknown {
+function fillText(text: string, caller: Caller, leaf: Operand): unknown {
   const whole = wholeVariable.exec(text)?.[1];
   if (whole !== undefined) return getVariable(whole, caller, leaf);
   let complete = true;
@@ -96,7 +116,7 @@ export function findVariableProblems(text: string): readonly string[] {
   return rest.includes('{{') || rest.includes('}}') ? [...problems, 'the braces do not contain a variable.'] : problems;
 }
 
-function getVariable(name: string, caller: Caller, leaf: PlainLeaf): string | number | typeof missing {
+function getVariable(name: string, caller: Caller, leaf: Operand): string | number | typeof missing {
   const attribute = name.startsWith(prefix) ? name.slice(prefix.length) : '';
   const value = attribute.startsWith(tagPrefix)
     ? ownValue(caller.tags, attribute.slice(tagPrefix.length))
@@ -107,7 +127,7 @@ function getVariable(name: string, caller: Caller, leaf: PlainLeaf): string | nu
 }
 
 /** A user's value must not act as a pattern, which could match more than the author of the scope intended. */
-function widens(value: string, leaf: PlainLeaf): boolean {
+function widens(value: string, leaf: Operand): boolean {
   if (leaf.operator === 'Like' || leaf.operator === 'ILike') return /[%_\\]/.test(value);
   return leaf.operator === 'Match' && /[^\p{L}\p{N} _-]/u.test(value);
 }

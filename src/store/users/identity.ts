@@ -10,6 +10,7 @@ import { type EnvironmentInfoReader, ensureNamed, ensureTeam, getProjectId, logC
 import { endSessionsOf } from '../sessions/sessions.ts';
 import type { VersionRows } from '../versions.ts';
 import { checkAdministrator, refuseSelf } from './administrators.ts';
+import { deleteUserRows } from './deletion.ts';
 import { readMember } from './member-value.ts';
 import { checkLevel, checkName, checkTimezone } from './members.ts';
 import { checkPassword, MAX_PASSWORD_LENGTH, writePassword } from './passwords.ts';
@@ -102,6 +103,7 @@ export function createIdentity(
         if (disabled) await endSessionsOf(trx, userId, clock.now());
       });
     },
+    deleteUser: (userId, by) => versions.change('permissions', (trx) => deleteUserRows(trx, clock, userId, by)),
     async place() {
       const { organization, project, environment, environmentId } = await getEnvironment(knex);
       return { organization, project, environment, environmentId };

@@ -60,6 +60,12 @@ export interface Identity {
    * always remains.
    */
   setDisabled(userId: number, disabled: boolean, by?: number): Promise<void>;
+  /**
+   * Deletes the user with sessions, grants, tokens, links, uploads and approvals, ends their workflow runs, and replaces
+   * names and addresses in the admin log by `user <id>`. Notes and log entries stay under that number. `by` and DENIED
+   * as in `setDisabled`. INVALID_ARGUMENT for the last administrator.
+   */
+  deleteUser(userId: number, by?: number): Promise<void>;
   /** Changed by the user. INVALID_ARGUMENT as in `addUser`. */
   setProfile(userId: number, profile: Required<Pick<NewUser, 'firstName' | 'lastName' | 'timezone'>>): Promise<void>;
   /** Names of the project and the environment that this process serves. */

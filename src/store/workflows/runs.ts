@@ -4,6 +4,7 @@
 // Values of records and people's answers are encrypted; names, ids and counts are not.
 import type { Knex } from 'knex';
 import type { Clock } from '../../core/clock.ts';
+import { fail } from '../../core/errors.ts';
 import { decrypt, encrypt, hashToken, randomId, sign } from '../../core/secret.ts';
 import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/duplicates.ts';
@@ -248,6 +249,27 @@ function insertOf(row: ReturnType<typeof newRow>): Statement {
   const columns = Object.keys(row);
   const sql = `INSERT INTO workflow_runs (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
   return { sql, values: Object.values(row) as Statement['values'] };
+}
+
+/**
+ * Runs within a transaction that holds the lock of the workflow. A run at a step is refused, because its executor could
+ * not store the outcome of a change that it has made.
+ */
+export async function deleteWorkflow(
+  trx: Knex.Transaction,
+  { id, name }: { readonly id: string; readonly name: string },
+): Promise<void> {
+  const runs = () => trx('workflow_runs').where({ workflow_id: id });
+  await trx('workflow_run_steps')
+    .whereIn('run_id', runs().whereNot({ state: 'running' }).select('id'))
+    .delete();
+  await runs().whereNot({ state: 'running' }).delete();
+  if (await runs().first('id')) {
+    const problem = `a run of '${name}' is in progress. Cancel it or wait until it ends, then try again.`;
+    fail('INVALID_ARGUMENT', { argument: 'id', problem });
+  }
+  await trx('workflow_versions').where({ workflow_id: id }).delete();
+  await trx('workflows').where({ id }).delete();
 }
 
 /** Runs within a transaction that deletes the environment. */

@@ -24,6 +24,12 @@ export interface Workflows {
   /** Whether new runs may start. INVALID_ARGUMENT for a workflow that is defined in code. */
   setActive(id: string, isActive: boolean, by: number): Promise<Workflow | undefined>;
   /**
+   * Deletes a workflow from the console with its versions and runs; entries of the activity log stay. False when there
+   * is no such workflow. INVALID_ARGUMENT for one that is defined in code, or while a run executes a step. `by`: absent
+   * for the command line.
+   */
+  delete(id: string, by?: number): Promise<boolean>;
+  /**
    * Returns the changed workflow, or undefined when there is no such workflow. `keyId`: the key that signs a new or
    * regenerated webhook URL.
    */

@@ -9,6 +9,8 @@ import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/duplicates.ts';
 import { createPreparedStatements } from '../database/prepared-statements.ts';
 import { createEnvironmentReader, type EnvironmentInfoReader, logChange } from '../permissions/roles.ts';
+import { raiseVersion, type VersionRows } from '../versions.ts';
+import { deleteWorkflow } from './runs.ts';
 import type { CodeWorkflow, PublishRequest, TriggerChange, Workflow, Workflows, WorkflowVersion } from './types.ts';
 
 /** Standard Webhooks: 24 to 64 random bytes. */
@@ -43,6 +45,7 @@ type Lock = Pick<Row, 'id' | 'name' | 'source' | 'version' | 'trigger_enabled' |
 
 export function createWorkflows(
   database: Database,
+  versions: VersionRows,
   getEnvironment: EnvironmentInfoReader,
   clock: Clock,
   getSecret: () => string,
@@ -154,7 +157,7 @@ export function createWorkflows(
       const environmentId = await environment();
       const { name, collection, concurrency, definition, by, of } = request;
       try {
-        return await database.write(async (trx) => {
+        return await versions.change('workflows', async (trx) => {
           const log = (id: string, action: string, version: number) =>
             logChange(trx, { at: clock.now(), by, action, subject: name, detail: { workflow: id, version } });
           if (!of) {
@@ -217,13 +220,15 @@ export function createWorkflows(
           if (code.teams && !code.teams.includes(team)) continue;
           const same = published.find((row) => row.rendering_id === id && isUnchanged(row, code));
           publishedIds.add(
-            same ? same.id : await retryDuplicate(() => database.write((trx) => publishOne(trx, id, code))),
+            same
+              ? same.id
+              : await retryDuplicate(() => versions.change('workflows', (trx) => publishOne(trx, id, code))),
           );
         }
       }
       if (published.every((row) => publishedIds.has(row.id) || !row.active)) return;
-      await database.retry(() =>
-        knex('workflows')
+      await versions.change('workflows', (trx) =>
+        trx('workflows')
           .where({ environment_id: environmentId, source: 'code', active: true })
           .whereNotIn('id', [...publishedIds])
           .update({ active: false, updated_at: clock.now() }),
@@ -271,9 +276,27 @@ WHERE w.environment_id = ? AND w.id = ?`;
       change(id, async (trx, row) => {
         requireConsoleSource(row);
         await trx('workflows').where({ id }).update({ active: isActive, updated_at: clock.now() });
+        await raiseVersion(trx, 'workflows');
         const action = isActive ? 'workflow.resume' : 'workflow.pause';
         await logChange(trx, { at: clock.now(), by, action, subject: row.name, detail: { workflow: id } });
       }),
+    async delete(id, by) {
+      const environmentId = await environment();
+      return versions.change('workflows', async (trx) => {
+        const row = await lock(trx, { id, environment_id: environmentId });
+        if (!row) return false;
+        requireConsoleSource(row);
+        await deleteWorkflow(trx, row);
+        await logChange(trx, {
+          at: clock.now(),
+          by,
+          action: 'workflow.delete',
+          subject: row.name,
+          detail: { workflow: id },
+        });
+        return true;
+      });
+    },
     changeTrigger: (id, triggerChange, by) =>
       change(id, async (trx, row) => {
         const values = triggerValues(row, triggerChange);
