@@ -19,7 +19,52 @@ export async function findFaults(page: Page, name: string): Promise<string[]> {
   const { violations, passes } = (await page.evaluate('axe.run({ resultTypes: ["violations"] })')) as Judged;
   // With too few passed rules, axe-core did not really check the page.
   if (passes.length < 10) return [`${name}: judged by ${passes.length} rules only`];
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.slice(0, 3).map(({ html, failureSummary }) => `${name}: ${id} ${html.slice(0, 200)} ${failureSummary}`),
-  );
+  const layout = (await page.evaluate(findLayoutFaults)) as string[];
+  return [
+    ...layout.map((fault) => `${name}: ${fault}`),
+    ...violations.flatMap(({ id, nodes }) =>
+      nodes.slice(0, 3).map(({ html, failureSummary }) => `${name}: ${id} ${html.slice(0, 200)} ${failureSummary}`),
+    ),
+  ];
 }
+
+/**
+ * A page must not scroll sideways, and no control may cover another one, be cut at the side of the window, or be wider
+ * than its text needs by much: buttons of lists are as wide as their text.
+ */
+const findLayoutFaults = `(() => {
+  const faults = [];
+  const width = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth > width) faults.push('wider than the window: ' + document.documentElement.scrollWidth);
+  const clips = (element) => {
+    for (let up = element.parentElement; up; up = up.parentElement) {
+      const { overflowX, overflowY } = getComputedStyle(up);
+      if (overflowX !== 'visible' || overflowY !== 'visible') return true;
+    }
+    return false;
+  };
+  const seen = [...document.querySelectorAll('a[href],button,input:not([type=hidden]),select,textarea,summary')]
+    .filter((element) => element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true }) && !element.closest('.unseen,.skip'))
+    .flatMap((element) => [...element.getClientRects()].map((box) => ({ element, box, clipped: clips(element) })))
+    .filter(({ box }) => box.width > 1 && box.height > 1 && box.right > 0);
+  const text = ({ element }) => element.tagName.toLowerCase() + ' "' + (element.textContent.trim() || element.name || '').slice(0, 40) + '"';
+  for (const one of seen) {
+    if (!one.clipped && (one.box.right > width + 1 || one.box.left < -1)) faults.push('cut: ' + text(one));
+    if (one.element.matches('.slim,.table button') && one.box.width > 420) faults.push('too wide: ' + text(one));
+  }
+  for (let at = 0; at < seen.length; at += 1) {
+    for (let next = at + 1; next < seen.length; next += 1) {
+      const [a, b] = [seen[at], seen[next]];
+      if (a.clipped !== b.clipped || a.element.contains(b.element) || b.element.contains(a.element)) continue;
+      const across = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
+      const down = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+      if (across > 2 && down > 2) faults.push('overlap: ' + text(a) + ' and ' + text(b));
+    }
+  }
+  for (const element of document.querySelectorAll('span[aria-hidden],.granted,.pulse')) {
+    const { borderRadius } = getComputedStyle(element);
+    const { width: wide, height } = element.getBoundingClientRect();
+    if (borderRadius === '50%' && Math.abs(wide - height) > 1) faults.push('oval: ' + element.className);
+  }
+  return faults.slice(0, 8);
+})()`;

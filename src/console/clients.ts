@@ -12,6 +12,8 @@ export interface ClientInstructions {
   /** Instruction for the text to paste. */
   readonly how: string;
   readonly pasted: readonly Pasted[];
+  /** Opens the client with the server filled in. */
+  readonly link?: (url: string) => string;
   /** Next step after pasting. */
   readonly afterwards: string;
   /** The client calls from its own servers, which cannot resolve a local hostname. */
@@ -58,6 +60,7 @@ export const clientInstructions: readonly ClientInstructions[] = [
     name: 'VS Code',
     how: 'In a terminal:',
     pasted: [command((url) => `code --add-mcp '${JSON.stringify({ name: 'portico', type: 'http', url })}'`)],
+    link: (url) => `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: 'portico', type: 'http', url }))}`,
     afterwards: `Start it in the list of MCP servers. ${signsIn}`,
   },
   {
@@ -65,6 +68,8 @@ export const clientInstructions: readonly ClientInstructions[] = [
     name: 'Cursor',
     how: 'In .cursor/mcp.json of a project, or ~/.cursor/mcp.json:',
     pasted: [{ what: 'the text', text: (url) => JSON.stringify({ mcpServers: { portico: { type: 'http', url } } }) }],
+    link: (url) =>
+      `cursor://anysphere.cursor-deeplink/mcp/install?name=portico&config=${encodeURIComponent(btoa(JSON.stringify({ url })))}`,
     afterwards: `Turn it on in Settings, MCP. ${signsIn}`,
   },
   {

@@ -18,6 +18,7 @@ import type { RemoteServers } from '../workflows/remote-mcp/remote-servers.ts';
 import type { Triggers } from '../workflows/triggers/trigger.ts';
 import type { WorkflowService } from '../workflows/workflows.ts';
 import type { Reviewer } from './pages/approvals/review.ts';
+import type { Inbox, WaitingCount } from './pages/inbox/waiting.ts';
 import type { ConsolePaths } from './paths.ts';
 import type { Sessions, Visitor } from './session.ts';
 
@@ -35,6 +36,10 @@ export interface Parts {
   readonly dropUploads: (denied: Approval) => Promise<void>;
   readonly signIn: SignIn;
   readonly loginMethods: LoginMethods;
+  /** Whether the page, such as `/notes`, has a route. */
+  readonly hasPage: (page: string) => boolean;
+  /** What waits for a user. */
+  readonly inbox: Inbox;
   /** Return page of a sign-in: the page with its query if it belongs to the console, else the start page. */
   readonly readReturn: (page: string) => string;
   readonly remotes: RemoteServers;
@@ -49,6 +54,8 @@ export interface Parts {
   readonly playground: Playground | null;
   /** Null when assistants execute approved calls themselves. */
   readonly execution: ApprovalExecution | null;
+  /** Reads the tables of the served databases again. Null when they are read only at the start. */
+  readonly reloadTables: (() => Promise<void>) | null;
 }
 
 /** One request, signed in or not. */
@@ -84,6 +91,8 @@ export interface PageRequest {
 /** One request of a signed-in user, with the user's current rights. */
 export interface SignedInRequest extends PageRequest {
   readonly access: Access;
+  /** Number of approvals and questions that wait for the user, for the navigation. */
+  readonly waiting: WaitingCount;
 }
 
 export type Answer = PageAnswer | RedirectAnswer | ExternalRedirectAnswer | StreamAnswer;

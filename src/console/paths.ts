@@ -45,6 +45,18 @@ export const remoteCallbackPage = (id: string): string => `/remotes/${id}/callba
 /** Client ID metadata document for that authorization server. */
 export const remoteClientPage = (id: string): string => `/remotes/${id}/client`;
 
+/**
+ * Encodes one path segment. It also encodes `*` and similar characters, so the redirect after a sign-in finds the page.
+ */
+export const segment = (name: string): string =>
+  encodeURIComponent(name).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** Page with the records of a collection. */
+export const dataPage = (collection: string): string => `/data/${segment(collection)}`;
+
+/** Page of one record. `id` is packed (agent/encode/record-id.ts). */
+export const recordPage = (collection: string, id: string): string => `${dataPage(collection)}/${segment(id)}`;
+
 /** Page of one approval. */
 export const approvalPage = (id: string): string => `/approvals/${id}`;
 

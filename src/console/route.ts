@@ -25,6 +25,8 @@ export interface MemberRoute extends Handlers<SignedInRequest> {
   readonly admin?: true;
   /** The form may hold files up to the configured limit. A larger form renders the GET page with `overflow` set. */
   readonly takesFiles?: true;
+  /** The answer has no navigation: a fragment or a file. */
+  readonly frameless?: true;
 }
 
 export type Route = OpenRoute | MemberRoute;

@@ -5,10 +5,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Router } from 'express';
 import type { Engine } from '../agent/engine.ts';
+import type { Access } from '../core/caller.ts';
 import { Stop } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { type AppError, type ErrorCode, fail, isAppError } from '../core/errors.ts';
+import { fail, isAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { createAddressReader } from '../http/client-address.ts';
 import { errorReply } from '../http/error-reply.ts';
@@ -26,16 +27,18 @@ import type { RemoteServers } from '../workflows/remote-mcp/remote-servers.ts';
 import type { Triggers } from '../workflows/triggers/trigger.ts';
 import type { WorkflowService } from '../workflows/workflows.ts';
 import { emptyInput, hasFiles, MAX_FIELDS_BYTES, readForm } from './form-data.ts';
-import type { Answer, PageRequest, Parts } from './page-request.ts';
+import type { Answer, PageRequest, Parts, SignedInRequest } from './page-request.ts';
 import { createReviewer, type ReviewParts } from './pages/approvals/review.ts';
-import { toSignIn } from './pages/sign-in.ts';
+import { createInbox, nothingWaits } from './pages/inbox/waiting.ts';
+import { toSignIn } from './pages/sign-in/sign-in.ts';
 import type { ConsolePaths } from './paths.ts';
 import type { MemberRoute, Route } from './route.ts';
-import { readReturn, routes } from './routes.ts';
+import { hasPage, readReturn, routes } from './routes.ts';
 import { createSessions, type Visitor } from './session.ts';
+import { errorPage, framedMissingPage, missingPage } from './ui/error-pages.ts';
 import { consoleLook } from './ui/frame.ts';
 
-export interface ConsoleOptions extends ReviewParts, Pick<Parts, 'dropUploads'> {
+export interface ConsoleOptions extends ReviewParts, Pick<Parts, 'dropUploads' | 'reloadTables'> {
   readonly store: Store;
   readonly engine: Engine;
   readonly workflows: WorkflowService;
@@ -70,7 +73,26 @@ export function createConsoleRouter(options: ConsoleOptions): Router {
   const readAddress = createAddressReader(config.trustedProxies);
   const loginMethods = options.loginMethods ?? passwordsOnly;
   const sessions = createSessions(store, paths, loginMethods);
-  const parts: Parts = { ...options, loginMethods, sessions, readReturn, reviewer: createReviewer(options) };
+  const reviewer = createReviewer(options);
+  const inbox = createInbox({ ...options, reviewer });
+  const parts: Parts = { ...options, loginMethods, sessions, readReturn, hasPage, reviewer, inbox };
+
+  const describeRequest = async (req: IncomingMessage, res: ServerResponse, visitor: Visitor) => ({
+    ...{ req, visitor, query: queryOf(req.url), csrf: await sessions.makeToken(visitor) },
+    ...{ place: await store.identity.place(), address: readAddress(req), browser: req.headers['user-agent'] ?? '' },
+    signal: abortOnClose(res),
+  });
+
+  /** For signed-in users in the frame, so that the navigation stays. */
+  const sendMissing = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const visitor = await sessions.recognise(req);
+    const { access } = visitor.session ?? {};
+    if (!access) return sendPage(res, 404, missingPage(paths));
+    const input = { ...emptyInput, id: '', params: {}, to: '' };
+    const waiting = await inbox.count(access);
+    const request = { ...(await describeRequest(req, res, visitor)), ...input, access, waiting };
+    sendPage(res, 404, framedMissingPage(request, parts));
+  };
 
   const serve = async (
     route: Route,
@@ -96,22 +118,19 @@ export function createConsoleRouter(options: ConsoleOptions): Router {
     const { form, files } = input;
     const query = queryOf(req.url);
     const request: PageRequest = {
-      req,
-      visitor,
-      query,
+      ...(await describeRequest(req, res, visitor)),
       id: params.id ?? '',
       params,
       form,
       files,
       ...(overflow !== undefined && { overflow }),
       to: readReturn(form.get('to') ?? query.get('to')),
-      csrf: await parts.sessions.makeToken(visitor),
-      place: await store.identity.place(),
-      address: readAddress(req),
-      browser: req.headers['user-agent'] ?? '',
-      signal: abortOnClose(res),
     };
     const { session } = visitor;
+    const toMember = async (access: Access): Promise<SignedInRequest> => {
+      const isCounted = !route.open && !route.frameless;
+      return { ...request, access, waiting: isCounted ? await inbox.count(access) : nothingWaits };
+    };
     if (!route.open && !session) {
       await answer(req, res, toSignIn(route.get ? readReturn(`${pageOf(req.url)}?${queryTextOf(req.url)}`) : ''));
       return;
@@ -120,7 +139,7 @@ export function createConsoleRouter(options: ConsoleOptions): Router {
     if (overflow !== undefined && session) {
       res.setHeader('Connection', 'close');
       req.resume();
-      await answer(req, res, await (route as MemberRoute).get!({ ...request, access: session.access }, parts));
+      await answer(req, res, await (route as MemberRoute).get!(await toMember(session.access), parts));
       return;
     }
     // OWASP CSRF prevention: the browser reports a console page as the source, and the form has the session's token.
@@ -134,7 +153,7 @@ export function createConsoleRouter(options: ConsoleOptions): Router {
     }
     if (route.open) await answer(req, res, await route[posted ? 'post' : 'get']!(request, parts));
     else {
-      const member = { ...request, access: session!.access };
+      const member = await toMember(session!.access);
       await answer(req, res, await route[posted ? 'post' : 'get']!(member, parts), session);
     }
   };
@@ -193,7 +212,11 @@ export function createConsoleRouter(options: ConsoleOptions): Router {
     notFound,
     errorReply({
       ...{ observe, readAddress, where: 'console' },
-      send: (_req, res, error) => sendPage(res, error.status, errorPage(error)),
+      send: (req, res, error) => {
+        const plain = () => sendPage(res, error.status, errorPage(error, paths));
+        if (error.code !== 'NOT_FOUND') return plain();
+        return sendMissing(req, res).catch(plain);
+      },
     }),
   );
   return router;
@@ -237,14 +260,4 @@ function isOwnPage(req: IncomingMessage, paths: ConsolePaths): boolean {
   if (fetchSite !== undefined) return fetchSite === 'same-origin';
   const { origin, host } = req.headers;
   return origin !== undefined && (origin === paths.origin || (!paths.secure && origin === `http://${host}`));
-}
-
-const titles: Partial<Record<ErrorCode, string>> = {
-  NOT_FOUND: 'Page not found',
-  METHOD_NOT_ALLOWED: 'This page does not support that request',
-  HOST_NOT_ALLOWED: 'This host name is not served',
-};
-
-function errorPage(error: AppError) {
-  return messagePage({ title: titles[error.code] ?? 'Something went wrong', text: error.message }, consoleLook);
 }

@@ -8,7 +8,8 @@ import { choosePassword, openLink, showDone, showLink } from './pages/account/on
 import { showApi } from './pages/api/page.ts';
 import { decideApproval, listApprovals, sendApprovalFile, showApproval } from './pages/approvals/approvals.ts';
 import { disconnectApp, listApps, listAppsOfEveryone } from './pages/connections/connections.ts';
-import { answerFrontEnd, showFrontEnd } from './pages/front-end.ts';
+import { dataRoutes } from './pages/data/routes.ts';
+import { decideSelected, showCount, showInbox } from './pages/inbox/inbox.ts';
 import { exportActivity, listActivity, showEntry } from './pages/logs/activity.ts';
 import { exportAdminLog, listAdminLog, showAdminEntry } from './pages/logs/admin-log.ts';
 import { listNotes } from './pages/notes/list.ts';
@@ -19,9 +20,10 @@ import { changeRemote, finishRemote } from './pages/remotes/account.ts';
 import { addRemote, listRemotes } from './pages/remotes/list.ts';
 import { publishClient, showRemote } from './pages/remotes/server.ts';
 import { rightsRoutes } from './pages/rights/routes.ts';
-import { showSettings } from './pages/settings/page.ts';
-import { finishSso, showSignIn, signIn, signOut } from './pages/sign-in.ts';
-import { showFirstCall, showStart } from './pages/start.ts';
+import { reloadTables, showSettings } from './pages/settings/page.ts';
+import { answerFrontEnd, showFrontEnd } from './pages/sign-in/front-end.ts';
+import { finishSso, showSignIn, signIn, signOut } from './pages/sign-in/sign-in.ts';
+import { showFirstCall, showStart } from './pages/start/start.ts';
 import { createToken, showNewToken } from './pages/tokens/new-token.ts';
 import { listTokens, listTokensOfEveryone, revokeToken } from './pages/tokens/tokens.ts';
 import { workflowRoutes } from './pages/workflows/routes.ts';
@@ -30,7 +32,7 @@ import type { Route } from './route.ts';
 
 export const routes: readonly Route[] = [
   { page: '', open: false, get: showStart },
-  { page: '/start/first-call', open: false, get: showFirstCall },
+  { page: '/start/first-call', open: false, frameless: true, get: showFirstCall },
   { page: '/sign-in', open: true, get: showSignIn, post: signIn },
   { page: ssoPage, open: true, get: finishSso },
   { page: '/sign-out', open: true, post: signOut },
@@ -39,21 +41,23 @@ export const routes: readonly Route[] = [
   { page: '/password-set', open: true, get: showDone },
   { page: '/account/app', open: false, get: showSetUp, post: setUp },
   { page: '/account', open: false, get: showAccount, post: changeAccount },
+  { page: '/inbox', open: false, get: showInbox, post: decideSelected },
+  { page: '/inbox/count', open: false, frameless: true, get: showCount },
   { page: '/approvals', open: false, get: listApprovals },
   { page: '/approvals/:id', open: false, get: showApproval, post: decideApproval },
-  { page: '/approvals/:id/files/:number', open: false, get: sendApprovalFile },
+  { page: '/approvals/:id/files/:number', open: false, frameless: true, get: sendApprovalFile },
   { page: '/playground', open: false, get: showTools },
   { page: '/playground/:name', open: false, get: showTool, post: callTool },
   { page: '/notes', open: false, get: listNotes },
   { page: '/notes/new', open: false, get: showNewNote, post: saveNewNote, bodyBytes: 256 * 1024 },
   { page: '/notes/:id', open: false, get: showNote, post: changeThread, bodyBytes: 256 * 1024 },
   { page: '/activity', open: false, get: listActivity },
-  { page: '/activity/export', open: false, get: exportActivity },
+  { page: '/activity/export', open: false, frameless: true, get: exportActivity },
   { page: '/activity/:id', open: false, get: showEntry },
   { page: '/admin-log', open: false, admin: true, get: listAdminLog },
-  { page: '/admin-log/export', open: false, admin: true, get: exportAdminLog },
+  { page: '/admin-log/export', open: false, admin: true, frameless: true, get: exportAdminLog },
   { page: '/admin-log/:id', open: false, admin: true, get: showAdminEntry },
-  { page: '/settings', open: false, admin: true, get: showSettings },
+  { page: '/settings', open: false, admin: true, get: showSettings, post: reloadTables },
   { page: '/front-ends/:id', open: false, get: showFrontEnd, post: answerFrontEnd },
   { page: '/api', open: false, get: showApi },
   { page: '/apps', open: false, get: listApps },
@@ -67,9 +71,13 @@ export const routes: readonly Route[] = [
   { page: '/tokens/new', open: false, get: showNewToken, post: createToken },
   { page: '/tokens/everyone', open: false, admin: true, get: listTokensOfEveryone },
   { page: '/tokens/:id', open: false, post: revokeToken },
+  ...dataRoutes,
   ...rightsRoutes,
   ...workflowRoutes,
 ];
+
+/** Whether the page, such as `/notes`, has a route. */
+export const hasPage = (page: string): boolean => routes.some((route) => route.page === page);
 
 /** Pages that a sign-in may return to: those with a GET handler for signed-in users. */
 const returnPages = routes

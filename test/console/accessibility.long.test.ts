@@ -1,6 +1,10 @@
-import { desk, judgePages, phone } from './judged.ts';
+import { judgePages, laptop, phone, tablet, wide } from './judged.ts';
 
 judgePages([
-  ['dark', desk],
+  ['dark', laptop],
   ['light', phone],
+  ['light', tablet],
+  ['dark', tablet],
+  ['light', wide],
+  ['dark', wide],
 ]);

@@ -48,6 +48,8 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await main().getByRole('link', { name: 'All activity' }).click();
     await tab.getByRole('heading', { name: 'Activity' }).waitFor();
     const all = await main().getByRole('row').count();
+    const filters = tab.locator('.filter-box > summary');
+    if (await filters.isVisible()) await filters.click();
     await tab.getByLabel('Record').fill('18');
     await tab.getByLabel('Type').selectOption('write');
     await tab.getByRole('button', { name: 'Find' }).click();
@@ -62,7 +64,12 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     expect(found.map((row) => row.replace(/\s+/g, ' '))).toEqual([
       expect.stringMatching(/ada@example\.com.*Notebook.*update.*orders \(2 records\).*completed/),
     ]);
-    expect(told).toMatchObject({ Collection: 'orders', Records: '17, 18', Outcome: 'completed', Team: 'Operations' });
+    expect(told).toMatchObject({
+      Collection: 'orders',
+      Records: 'ORD-10017 (17), ORD-10018 (18)',
+      Outcome: 'completed',
+      Team: 'Operations',
+    });
     expect(told.Person).toContain('ada@example.com');
     // The log does not store the values of a write.
     expect(text).not.toContain('By phone');

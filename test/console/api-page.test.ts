@@ -41,7 +41,7 @@ test('nobody else does', async () => {
 
 test('a call that it shows is one: it runs as it is in a shell', async () => {
   const { page } = await server.browse(server.account, '/api');
-  const shown = [...page.html.matchAll(/data-copy="(curl [^"]*)"/g)].map(([, text = '']) =>
+  const shown = [...page.html.matchAll(/<code>(curl [^<]*)<\/code>/g)].map(([, text = '']) =>
     text
       .replaceAll('&#39;', "'")
       .replaceAll('&quot;', '"')

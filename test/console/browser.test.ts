@@ -50,9 +50,9 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     const { id } = await server.file(cancel);
     const { tab, complaints, close } = await open(`/approvals/${id}`);
     await signIn(tab);
-    await tab.getByRole('heading', { name: 'Change record 17 of orders?' }).waitFor();
+    await tab.getByRole('heading', { name: 'Change ORD-10017 of orders?' }).waitFor();
     const order: string[] = [];
-    for (const key of ['Tab', 'Enter', 'Tab', 'Tab']) {
+    for (const key of ['Tab', 'Enter', 'Tab', 'Tab', 'Tab']) {
       await press(tab, key);
       if (key === 'Tab') order.push((await tab.locator(':focus').textContent())?.trim() ?? '');
     }
@@ -62,7 +62,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.goBack();
     await tab.getByRole('heading').first().waitFor();
     expect([order, await stateOf(id), tab.url().split('#')[0], complaints]).toEqual([
-      ['Skip to the page', 'Deny', 'Approve'],
+      ['Skip to the page', 'ORD-10017', 'Deny', 'Approve'],
       'approved',
       server.at(`/approvals/${id}`),
       [],
@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
       await tab.goto(origin);
       const framed = await Promise.all(tab.frames().map((frame) => frame.getByText('Change record').count()));
       await tab.getByRole('link', { name: 'decide' }).click();
-      await tab.getByRole('heading', { name: 'Change record 19 of orders?' }).waitFor();
+      await tab.getByRole('heading', { name: 'Change ORD-10019 of orders?' }).waitFor();
       await tab.goto(origin);
       // A cross-site POST has no cookie (SameSite=Lax), so it leads to the sign-in and then to the page, like a plain
       // link.
@@ -135,7 +135,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
         framed.some((count) => count > 0),
         await stateOf(id),
         await tab.getByRole('heading').first().textContent(),
-      ]).toEqual([false, 'pending', 'Change record 19 of orders?']);
+      ]).toEqual([false, 'pending', 'Change ORD-10019 of orders?']);
       await close();
     } finally {
       chat.closeAllConnections();

@@ -35,12 +35,16 @@ const pages: readonly (readonly [page: string, text: string])[] = [
   ['/environments', 'Production'],
   ['/workflows/new', 'Check and preview'],
   ['/runs', 'No runs yet'],
+  ['/inbox', 'Nothing is waiting for you'],
+  ['/api', 'Public API'],
   ['/settings', 'The settings of this process'],
 ];
 
-export const desk = { width: 1280, height: 800 };
-export const phone = { width: 375, height: 812 };
-export type Appearance = readonly [colorScheme: 'light' | 'dark', viewport: typeof desk];
+export const phone = { width: 390, height: 844 };
+export const tablet = { width: 768, height: 1024 };
+export const laptop = { width: 1366, height: 768 };
+export const wide = { width: 1920, height: 1080 };
+export type Appearance = readonly [colorScheme: 'light' | 'dark', viewport: typeof laptop];
 
 export function judgePages(appearances: readonly Appearance[]): void {
   describe.skipIf(!hasChromium).each(appearances)('in %s, %o', judgeIn);
@@ -110,6 +114,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
       found.push(...(await faults('the menu')));
     }
     await visit('/approvals', 'Requests from assistants');
+    await visit('/inbox', 'Approve selected');
     await visit(`/approvals/${change.id}`, 'Approve');
     await visit(`/approvals/${removal.id}`, 'Deleted value');
     await visit(`/approvals/${other.id}`, 'Another person must decide');

@@ -270,7 +270,7 @@ describe('links', () => {
     const user = (await server.store.identity.findUserByEmail('new@example.com'))!;
     const { page } = await server.browse({ email: user.email, password: 'a few words of hers' });
     expect([
-      [made.status, made.html.includes(`data-copy="${link}"`), read(made).includes('shown once')],
+      [made.status, made.html.includes(`<code>${link}</code>`), read(made).includes('shown once')],
       done.url.endsWith('/password-set'),
       again.status,
       [user.team, user.role, user.level, user.firstName],
@@ -332,4 +332,28 @@ test('what was done is a security event with who did it', async () => {
   ]) {
     expect(events).toContainEqual([event, server.ada.id]);
   }
+});
+
+test('an administrator deletes a user only after typing the address, and never themselves', async () => {
+  const carl = await server.addUser({ email: 'carl@example.com', firstName: 'Carl' });
+  const { id } = await server.userOf(carl);
+  const { browser: his } = await server.browse(carl, '/apps');
+  const page = await open(`/people/${id}`);
+  const refused = await admin.press(page, 'delete', { confirm: 'bob@example.com' });
+  expect([refused.status, read(refused)]).toEqual([409, expect.stringContaining('carl@example.com to confirm')]);
+  expect(await server.store.identity.findUser(id)).toBeDefined();
+  const done = await admin.press(await open(`/people/${id}`), 'delete', { confirm: 'Carl@example.com' });
+  expect([done.url, read(done)]).toEqual([
+    expect.stringContaining('/people?done=deleted'),
+    expect.stringContaining('Deleted. Logs and notes keep a number'),
+  ]);
+  expect([await server.store.identity.findUser(id), (await his.open(server.at('/apps'))).url]).toEqual([
+    undefined,
+    expect.stringContaining('/sign-in'),
+  ]);
+  const me = (await server.userOf(server.account)).id;
+  const own = await open(`/people/${me}`);
+  expect(own.html).not.toContain('value="delete"');
+  const forced = await post(admin, own, `/people/${me}`, { action: 'delete', confirm: server.account.email });
+  expect([forced.status, read(forced)]).toEqual([409, expect.stringContaining('You cannot delete yourself')]);
 });

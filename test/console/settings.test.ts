@@ -5,6 +5,7 @@ import { findProblems } from '../../src/core/config/findings.ts';
 import { settingGroups } from '../../src/core/config/shown.ts';
 import { loadConfig, settings } from '../../src/core/config.ts';
 import type { Page } from '../oauth/flow.ts';
+import { runSql } from '../sql/schemas.ts';
 import { type ConsoleTestServer, openConsoleServer, read } from './console-server.ts';
 
 let server: ConsoleTestServer;
@@ -17,7 +18,9 @@ beforeAll(async () => {
       SERVICE_SSO_MAPPING: '',
       SERVICE_WEBHOOK_HOSTS: 'a.internal,b.internal',
       SERVICE_TRUSTED_PROXIES: '10.0.0.1,::/0',
+      SERVICE_SCHEMA_SECONDS: '0',
     },
+    app: { customize: (agent) => void agent.customizeCollection('customers', () => undefined) },
   });
 });
 afterAll(() => server?.stop());
@@ -39,7 +42,8 @@ test('an administrator sees every setting with its value and where it comes from
   expect(lineOf(page, 'SERVICE_WEBHOOK_HOSTS')).toMatch(/a\.internal,b\.internal from environment$/);
   expect(lineOf(page, 'SERVICE_HOST')).toMatch(/\( --host \) 127\.0\.0\.1 from default$/);
   expect(page.html).not.toMatch(/hunter2|a-secret|svc_of/);
-  expect(page.html).not.toMatch(/<form(?![^>]*sign-out)/);
+  // The one form reads the tables again.
+  expect(page.html.match(/<form(?![^>]*sign-out)[^>]*>/g)).toEqual([expect.stringContaining('/settings"')]);
   expect(read(page)).toContain('SERVICE_TRUSTED_PROXIES trusts every address (::/0)');
 });
 
@@ -47,6 +51,25 @@ test('those that are set can be seen by themselves', async () => {
   const { browser } = await server.browse(server.account, '/settings');
   const page = await browser.open(server.at('/settings?shown=set'));
   expect([page.html.includes('SERVICE_WEBHOOK_HOSTS'), page.html.includes('SERVICE_CIMD')]).toEqual([true, false]);
+});
+
+test('the button reads the tables again, and shows why it could not', async () => {
+  const { browser, page } = await server.browse(server.account, '/settings');
+  const change = (sql: string) => runSql({ dialect: 'sqlite', url: server.database, drop: async () => {} }, [sql]);
+  const names = async () => {
+    const access = await server.store.permissions.accessOf(server.ada.id);
+    return server.engine.describe(access!, 'customers').fields.map(({ name }) => name);
+  };
+  await change('ALTER TABLE customers ADD COLUMN nickname TEXT');
+  expect(await names()).not.toContain('nickname');
+  const reloaded = await browser.press(page, 'reload');
+  expect(read(reloaded)).toContain('The tables were read again, and are served as they are now.');
+  expect(await names()).toContain('nickname');
+  await change('ALTER TABLE customers RENAME TO clients');
+  const refused = await browser.press(reloaded, 'reload');
+  expect(read(refused)).toContain('The previous tables stay in use.');
+  expect(await names()).toContain('nickname');
+  await change('ALTER TABLE clients RENAME TO customers');
 });
 
 test('only administrators can open the page', async () => {

@@ -94,7 +94,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.close();
     expect([command, waiting]).toEqual([`claude mcp add --transport http portico ${testServer.mcpUrl}`, 1]);
     expect(arrived).toMatch(/Notebook called list on orders, less than a minute ago\. Continue/);
-    expect(rows.at(-1)?.replace(/\s+/g, ' ')).toMatch(/list on orders ?Notebook ?done/);
+    expect(rows.at(-1)?.replace(/\s+/g, ' ')).toMatch(/list on orders ?Notebook ?completed/);
     expect([apps, violations]).toEqual([1, []]);
   });
 

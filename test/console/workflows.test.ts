@@ -466,3 +466,22 @@ test('what a remote tool says that fails is shown to the user of the run alone',
   expect([read(his).includes('REMOTE_TOOL_FAILED'), his.html.includes('card 4242')]).toEqual([true, false]);
   await remote.stop();
 });
+
+test('an editor deletes a workflow of the console with its runs, and others cannot', async () => {
+  const id = await publish();
+  const { browser: others, page: theirs } = await visit('omar', `/workflows/${id}`);
+  expect(theirs.html).not.toContain('value="delete"');
+  const csrf = /name="csrf" value="([^"]+)"/.exec(theirs.html)?.[1] ?? '';
+  const refused = await others.open(testServer.at(`/workflows/${id}`), posted({ csrf, action: 'delete' }));
+  expect([refused.status >= 400, await testServer.store.workflows.find(id)]).toEqual([
+    true,
+    expect.objectContaining({ id }),
+  ]);
+  const { browser, page } = await visit('olga', `/workflows/${id}`);
+  const done = await browser.press(page, 'delete');
+  expect([done.url, read(done), await testServer.store.workflows.find(id)]).toEqual([
+    expect.stringContaining('/workflows?done=deleted'),
+    expect.stringContaining('Deleted. What its runs did stays'),
+    undefined,
+  ]);
+});

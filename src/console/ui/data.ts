@@ -5,7 +5,7 @@ import { type Html, html } from '../../http/html.ts';
 interface Table {
   /** For screen readers only; the page has its own heading. */
   readonly caption: string;
-  readonly heads: readonly string[];
+  readonly heads: readonly (Html | string)[];
   /** The first cell is the header of the row. */
   readonly rows: readonly (readonly (Html | string | number | null | undefined)[])[];
 }

@@ -114,6 +114,9 @@ export function checkField({ id, name, value = 'yes', label, hint, checked, type
   return html`<div class="choice"><input type="${type}" id="${id}" name="${name}" value="${value}"${checked && html` checked`}${describedBy}><label for="${id}">${label}</label>${hint && html`<small id="${id}-hint">${hint}</small>`}</div>`;
 }
 
+/** More filters than these are folded on narrow screens, so that the list comes first. */
+const FIELDS_SHOWN = 3;
+
 /** Reloads the page with the selected filters in its query. Create `fields` with `field` and `selectField`. */
 export function filterForm(
   { paths }: PathContext,
@@ -121,7 +124,9 @@ export function filterForm(
   fields: readonly (Html | false)[],
   button = 'Find',
 ): Html {
-  return html`<form method="get" action="${paths.path(page)}" class="filters" role="search">${fields}<button class="plain slim">${button}</button></form>`;
+  const form = html`<form method="get" action="${paths.path(page)}" class="filters" role="search">${fields}<button class="plain slim">${button}</button></form>`;
+  if (fields.filter(Boolean).length <= FIELDS_SHOWN) return form;
+  return html`<details class="filter-box"><summary>Filters</summary>${form}</details>`;
 }
 
 interface Button {

@@ -12,7 +12,7 @@ import {
   type PageTheme,
 } from '../../http/page.ts';
 import type { Parts, SignedInRequest } from '../page-request.ts';
-import { hiddenToken } from './form.ts';
+import { countBadge, placeOf, renderNavigation, renderPlace } from './navigation.ts';
 import { script, scriptSource } from './script.ts';
 import { consoleStyle } from './style.ts';
 
@@ -49,48 +49,10 @@ export function createConsoleCard(
   return createCard(leads === 'away' ? externalRedirectLook : consoleLook, title, place, content);
 }
 
-interface NavigationEntry {
-  readonly page: string;
-  readonly name: string;
-  readonly group: 'work' | 'mine' | 'administration';
-  /** For permission level `admin` only. */
-  readonly admin?: true;
-  /** Only when the server serves MCP tools. */
-  readonly served?: true;
-}
-
-/** In display order. */
-const navigationEntries: readonly NavigationEntry[] = [
-  { page: '', name: 'Start', group: 'work' },
-  { page: '/approvals', name: 'Approvals', group: 'work' },
-  { page: '/workflows', name: 'Workflows', group: 'work' },
-  { page: '/playground', name: 'Playground', group: 'work', served: true },
-  { page: '/notes', name: 'Notes', group: 'work' },
-  { page: '/activity', name: 'Activity', group: 'work' },
-  { page: '/api', name: 'Public API', group: 'work' },
-  { page: '/apps', name: 'Apps', group: 'mine' },
-  { page: '/tokens', name: 'Tokens', group: 'mine' },
-  { page: '/remotes', name: 'Remote servers', group: 'mine' },
-  { page: '/account', name: 'Account', group: 'mine' },
-  { page: '/people', name: 'People', group: 'administration', admin: true },
-  { page: '/teams', name: 'Teams', group: 'administration', admin: true },
-  { page: '/roles', name: 'Roles', group: 'administration', admin: true },
-  { page: '/collections', name: 'Collections', group: 'administration', admin: true },
-  { page: '/environments', name: 'Environments', group: 'administration', admin: true },
-  { page: '/admin-log', name: 'Admin log', group: 'administration', admin: true },
-  { page: '/settings', name: 'Settings', group: 'administration', admin: true },
-];
-
-const groups: readonly (readonly [NavigationEntry['group'], title: string])[] = [
-  ['work', 'Work'],
-  ['mine', 'Mine'],
-  ['administration', 'Administration'],
-];
-
 interface FramedPage {
   readonly title: string;
-  /** Page of the navigation entry to highlight. */
-  readonly under: string;
+  /** Page of the tab that this page belongs to (navigation.ts); null for none. */
+  readonly under: string | null;
   readonly content: Html;
   /** Uses the full screen width, for tables with many columns. */
   readonly wide?: boolean;
@@ -105,43 +67,25 @@ export function createFramedPage(
 ): Page {
   const { place } = request;
   const brand = html`<a class="brand" href="${parts.paths.path('')}">${logo}<div><strong>${place.organization}</strong><span>${place.project} · ${place.environment}</span></div></a>`;
-  const currentEntry = navigationEntries.find(({ page }) => page === under);
+  const current = placeOf(request, parts, under);
+  const navigation = renderNavigation(request, parts, current);
   return createPage(
     framedLook,
     `${title} · ${place.organization}`,
     html`<a class="skip" href="#main">Skip to the page</a>
 <header class="top">${brand}
-<details class="menu"><summary><span class="unseen">Menu, you are at </span>${currentEntry?.name ?? 'Menu'}</summary><div>${renderNavigation(request, parts, under, 'menu')}</div></details></header>
+<details class="menu"><summary><span class="unseen">Menu, you are at </span>${current?.section.name ?? 'Menu'}${countBadge(request.waiting)}</summary><div>${navigation}</div></details></header>
 <header class="side">${brand}
-${renderNavigation(request, parts, under, 'side')}</header>
+${navigation}</header>
+<div class="place" data-inbox="${parts.paths.path('/inbox/count')}">${renderPlace(request, parts, current, title)}
 <main id="main"${wide && html` class="wide"`}>
 ${content}
-</main>
+</main></div>
 <script>${script}</script>`,
     'console',
     renews &&
       html`<noscript><meta http-equiv="refresh" content="${renews.seconds}; url=${parts.paths.path(renews.page)}"></noscript>`,
   );
-}
-
-/** `where` keeps the element ids of the two copies distinct. */
-function renderNavigation(request: SignedInRequest, { paths, playground }: Parts, under: string, where: string): Html {
-  const { caller } = request.access;
-  const isOpen = ({ admin, served }: NavigationEntry) =>
-    (!admin || caller.permissionLevel === 'admin') && (!served || playground !== null);
-  const open = navigationEntries.filter(isOpen);
-  const currentAttribute = (page: string) => page === under && html` aria-current="page"`;
-  const shown = groups.flatMap(([group, title]) => {
-    const rows = open.filter((entry) => entry.group === group);
-    if (rows.length === 0) return [];
-    const links = rows.map(
-      ({ page, name }) => html`<li><a href="${paths.path(page)}"${currentAttribute(page)}>${name}</a></li>`,
-    );
-    return html`<div><p id="${where}-${group}">${title}</p><ul aria-labelledby="${where}-${group}">${links}</ul></div>`;
-  });
-  const name = `${caller.firstName} ${caller.lastName}`.trim() || caller.email;
-  return html`<nav aria-label="Console">${shown}</nav>
-<form method="post" action="${paths.path('/sign-out')}" class="who">${hiddenToken(request)}<span>${name}</span><button class="quiet" name="action" value="sign-out">Sign out</button></form>`;
 }
 
 /** A part of a page that the script fetches repeatedly (script.ts): HTML without the frame. */

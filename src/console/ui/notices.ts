@@ -12,5 +12,5 @@ export function flash(texts: Readonly<Record<string, string>>, query: URLSearchP
  * text can be selected.
  */
 export function copyable(text: string, what: string): Html {
-  return html`<div class="copyable"><pre tabindex="0" role="region" aria-label="${what}"><code>${text}</code></pre><button type="button" class="plain" hidden data-copy="${text}" aria-label="Copy ${what}">Copy</button></div>`;
+  return html`<div class="copyable"><pre tabindex="0" role="region" aria-label="${what}"><code>${text}</code></pre><button type="button" class="plain" hidden data-copy aria-label="Copy ${what}">Copy</button></div>`;
 }

@@ -1,17 +1,22 @@
 // Style of the shared building blocks.
 
 export const partsStyle = `
-.scroll{overflow-x:auto;border:1px solid var(--line);border-radius:12px;margin:0 0 16px;scrollbar-width:thin}
+.scroll{--shade:rgba(28,27,26,.2);overflow-x:auto;background:linear-gradient(to left,var(--card) 30%,transparent) right/48px 100% no-repeat local,linear-gradient(to left,var(--shade),transparent) right/18px 100% no-repeat;border:1px solid var(--line);border-radius:12px;margin:0 0 16px;scrollbar-width:thin}
+@media (prefers-color-scheme:dark){.scroll{--shade:rgba(255,255,255,.22)}}
 .table{width:100%;border-collapse:collapse;font-size:15px}
 .table th,.table td{text-align:left;vertical-align:top;padding:10px 14px;font-weight:400}
 .table thead th{color:var(--soft);font-size:13px;font-weight:600;background:var(--bg);border-bottom:1px solid var(--line);white-space:nowrap}
-.table tbody th{font-weight:600;min-width:9em;overflow-wrap:anywhere}
+.table tbody th{font-weight:600;min-width:9em;overflow-wrap:break-word}
 .table tbody tr+tr>*{border-top:1px solid var(--line)}
 .table small{display:block;color:var(--soft);font-size:13.5px;font-weight:400}
+.table code{overflow-wrap:break-word}
 .table time{white-space:nowrap}
 .table form{margin:0}.table button{width:auto;min-height:36px;padding:4px 14px;font-size:14.5px}
 .pager{display:flex;gap:20px;margin:0 0 16px}
 .filters{display:grid;grid-template-columns:repeat(auto-fill,minmax(170px,1fr));gap:12px;align-items:end;margin:0 0 20px}
+.trail{margin:0 0 6px;font-size:14px}
+.filter-box>summary{cursor:pointer;color:var(--accent);font-weight:600;width:fit-content;padding:8px 0;margin:0 0 12px;border-radius:6px}
+@supports selector(::details-content){@media (min-width:861px){.filter-box>summary{display:none}.filter-box::details-content{display:block;content-visibility:visible}}}
 .filters .field{margin:0}.filters label{font-size:14px;margin-bottom:4px;font-weight:500}
 .filters .field input,.filters .field select{height:42px;min-height:42px;font-size:15px}.filters .slim{justify-self:start}
 input[type=file]{display:block;width:100%;font:inherit;font-size:15px;color:var(--soft)}

@@ -2,12 +2,15 @@
 // script is inline, and the CSP allows it by its hash (frame.ts), so the browser blocks all others. It inserts only
 // HTML from this server, and the CSP blocks any script in it.
 //
-//   <button type="button" hidden data-copy="text">Copy</button>     copies the text, or the text of the element with
-//   <button type="button" hidden data-copy-of="id">Copy</button>    the id, to the clipboard and confirms it
+//   <button type="button" hidden data-copy>Copy</button>            copies the text of the element before the button to
+//                                                                   the clipboard and confirms it
 //   <div data-live="/console/start/first-call">...</div>            is replaced by the content of that page every 3 s
 //                                                                   (data-live-every: ms) until it contains
 //                                                                   [data-live-end], at most 600 times: each request
 //                                                                   extends the session
+//   <button type="button" hidden data-notify>...</button>           switches notifications of this browser on and off.
+//                                                                   While they are on, each page asks for the count
+//                                                                   of the inbox once a minute, at most 480 times
 import { hashToken } from '../../core/secret.ts';
 import { type Html, trustedHtml } from '../../http/html.ts';
 
@@ -20,7 +23,7 @@ const text = `
   document.body.append(said);
 
   const reveal = (root) => {
-    for (const button of root.querySelectorAll('[data-copy][hidden],[data-copy-of][hidden]')) button.hidden = false;
+    for (const button of root.querySelectorAll('[data-copy][hidden]')) button.hidden = false;
   };
 
   const copyByHand = (value) => {
@@ -42,11 +45,10 @@ const text = `
     }
   };
   document.addEventListener('click', async ({ target }) => {
-    const button = target.closest('[data-copy],[data-copy-of]');
+    const button = target.closest('[data-copy]');
     if (!button) return;
-    const { copy: given, copyOf } = button.dataset;
     const label = button.dataset.label ??= button.textContent;
-    const isDone = await copy(given ?? document.getElementById(copyOf).textContent);
+    const isDone = await copy(button.previousElementSibling.textContent);
     button.focus();
     button.textContent = isDone ? 'Copied' : 'Select to copy';
     said.textContent = isDone ? 'Copied' : 'Copy failed. Select the text.';
@@ -86,6 +88,44 @@ const text = `
     };
     if (!region.querySelector('[data-live-end]')) setTimeout(ask, wait);
   };
+
+  const kept = 'portico-notify';
+  const inbox = document.querySelector('[data-inbox]')?.dataset.inbox;
+  const isOn = () => 'Notification' in window && Notification.permission === 'granted' && localStorage.getItem(kept) === 'on';
+  const tallies = () => document.querySelectorAll('[data-tally]');
+  const countInbox = async () => {
+    const answer = await fetch(inbox, { redirect: 'error', headers: { Accept: 'text/html' } });
+    if (!answer.ok) return;
+    const { body } = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const fresh = body.querySelector('[data-tally]');
+    if (!fresh) return;
+    const before = Number(tallies()[0]?.dataset.tally ?? 0);
+    const now = Number(fresh.dataset.tally);
+    for (const old of tallies()) old.replaceWith(fresh.cloneNode(true));
+    if (now > before) new Notification('Inbox', { body: now + (now === 1 ? ' item is' : ' items are') + ' waiting for you.', tag: kept });
+  };
+  let watching;
+  const watch = () => {
+    clearInterval(watching);
+    let left = 480;
+    if (isOn()) watching = setInterval(() => (left-- > 0 && isOn() ? countInbox().catch(() => {}) : clearInterval(watching)), most);
+  };
+  for (const button of document.querySelectorAll('[data-notify]')) {
+    if (!('Notification' in window)) continue;
+    const show = () => {
+      button.hidden = false;
+      button.textContent = isOn() ? 'Turn off notifications' : 'Notify me in this browser';
+    };
+    button.addEventListener('click', async () => {
+      if (isOn()) localStorage.removeItem(kept);
+      else if ((await Notification.requestPermission()) === 'granted') localStorage.setItem(kept, 'on');
+      else said.textContent = 'The browser does not allow notifications of this page.';
+      show();
+      watch();
+    });
+    show();
+  }
+  watch();
 
   reveal(document);
   for (const region of document.querySelectorAll('[data-live]')) follow(region);

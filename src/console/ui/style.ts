@@ -2,11 +2,15 @@
 // comparisons. A subject with many rules of its own keeps a style sheet in its folder, which is added below.
 import { style } from '../../http/style.ts';
 import { apiStyle } from '../pages/api/style.ts';
+import { dataStyle } from '../pages/data/style.ts';
 import { notesStyle } from '../pages/notes/style.ts';
 import { playgroundStyle } from '../pages/playground/style.ts';
 import { rightsStyle } from '../pages/rights/style.ts';
 import { settingsStyle } from '../pages/settings/style.ts';
+import { startStyle } from '../pages/start/style.ts';
 import { workflowsStyle } from '../pages/workflows/style.ts';
+import { filterStyle } from './filter/style.ts';
+import { navigationStyle } from './navigation-style.ts';
 import { partsStyle } from './parts-style.ts';
 
 export const consoleStyle = `${style}
@@ -15,11 +19,6 @@ export const consoleStyle = `${style}
 .side{position:sticky;top:0;height:100vh;height:100dvh;overflow-y:auto;display:flex;flex-direction:column;padding:20px 16px 12px;background:var(--bg);border-right:1px solid var(--line);scrollbar-width:thin}
 .top{display:none}
 .console .brand{margin:0;padding:4px 8px;text-decoration:none;border-radius:10px}
-.console nav ul{list-style:none;margin:0;padding:0}
-.console .side nav,.menu nav{flex:1 0 auto}
-.side nav p,.menu nav p{margin:20px 0 4px;padding:0 12px;font-size:12.5px;font-weight:600;color:var(--soft)}
-.side nav a,.menu nav a{display:block;padding:7px 12px;border-radius:8px;color:var(--ink);text-decoration:none;font-weight:500;font-size:15px}
-.side nav a:hover,.menu nav a:hover{background:var(--tint)}.console nav a[aria-current]{background:var(--tint);color:var(--accent);font-weight:600}
 .who{display:flex;gap:4px 12px;align-items:center;justify-content:space-between;margin:20px 0 0;padding:12px;border-top:1px solid var(--line);font-size:14px}
 .who span{min-width:0;overflow-wrap:anywhere}.who button{flex:none;font-size:14px;padding:4px 0}
 .console main{max-width:900px;margin:0;padding:36px 44px 64px;border:0;border-radius:0;box-shadow:none}
@@ -32,8 +31,7 @@ export const consoleStyle = `${style}
 .menu>summary::-webkit-details-marker{display:none}.menu>summary::after{content:"";display:inline-block;width:7px;height:7px;margin:0 2px 3px 10px;border:solid var(--accent);border-width:0 2px 2px 0;transform:rotate(45deg)}
 .menu[open]>summary::after{transform:rotate(225deg);margin-bottom:-1px}
 .menu>div{position:absolute;z-index:3;inset:100% 0 auto;padding:0 12px 8px;background:var(--bg);border-bottom:1px solid var(--line);box-shadow:var(--shadow);max-height:calc(100dvh - 68px);overflow-y:auto}
-.menu nav{columns:2;column-gap:12px}.menu nav>div{break-inside:avoid}.menu nav p{margin:0;padding-top:14px}.menu nav a{padding:10px 12px}.menu .who{margin-top:12px}
-.console main{padding:28px 20px 48px}}
+}
 a{color:var(--accent);text-underline-offset:3px}
 h1+.state{margin-top:16px}
 h2.plainly{font-size:17px;color:var(--ink);margin:28px 0 10px}
@@ -77,13 +75,12 @@ h2.plainly{font-size:17px;color:var(--ink);margin:28px 0 10px}
 .done{margin:0 0 16px;padding:12px 16px;border:1px solid var(--line);border-radius:12px;background:var(--tint);font-weight:500}
 .two{display:grid;grid-template-columns:1fr 1fr;gap:0 12px}
 .slim{width:auto;min-height:42px;padding:8px 20px}
-.spaced{margin-top:20px}
 .head{display:flex;flex-wrap:wrap;gap:8px 20px;align-items:flex-start;justify-content:space-between;margin:0 0 4px}.head a.button{width:auto;min-height:44px;padding:9px 18px}
 .plain-set{border:0;margin:0 0 20px;padding:0;min-width:0}.plain-set>legend{margin-bottom:10px}.plain-set>.note{margin:-6px 0 8px}.plain-set .choice{margin-bottom:12px}.plain-set .warning,.plain-set .quietly{margin:0 0 14px}
 .note.calm{color:var(--soft);font-weight:400}
 .unseen{position:absolute;left:-9999px;width:1px;height:1px}
-a.button{display:inline-block;text-decoration:none;font-weight:600;border-radius:10px;border:1px solid transparent;padding:10px 20px}
-a.button.plain{border-color:var(--edge)}
+:where(.console) a.button{display:inline-block;width:auto;text-decoration:none;font-weight:600;border-radius:10px;border:1px solid transparent;padding:10px 20px}
+:where(.console) a.button.plain{border-color:var(--edge)}
 section+section{border-top:1px solid var(--line);margin-top:24px}
 section>h2.plainly{margin-top:20px}
 .more{margin:8px 0 0}
@@ -115,4 +112,4 @@ section>h2.plainly{margin-top:20px}
 @media (prefers-reduced-motion:no-preference){.pulse{animation:pulse 1.8s ease-in-out infinite}@keyframes pulse{50%{opacity:.25;transform:scale(.7)}}}
 .aside{margin-left:16px}
 @media (max-width:480px){.two{grid-template-columns:1fr}.filter{grid-template-columns:1fr}.apps dl>div{grid-template-columns:96px 1fr}.changes th,.changes td{padding:8px 10px}.changes td,.changes tbody th{font-size:13.5px}}
-${partsStyle}${apiStyle}${notesStyle}${playgroundStyle}${rightsStyle}${workflowsStyle}${settingsStyle}`;
+${navigationStyle}${partsStyle}${filterStyle}${dataStyle}${apiStyle}${notesStyle}${playgroundStyle}${rightsStyle}${workflowsStyle}${settingsStyle}${startStyle}`;

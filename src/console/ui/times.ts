@@ -8,6 +8,15 @@ const units: readonly (readonly [ms: number, name: string])[] = [
   [minute, 'minute'],
 ];
 
+/**
+ * Time that is left, rounded up: `7 days` until the sixth day ends. In hours below two days, in minutes below two hours.
+ */
+export function describeLeft(ms: number): string {
+  const [size, name] = units.find(([size]) => ms > size * (size === minute ? 0 : 2)) ?? [minute, 'minute'];
+  const count = Math.max(1, Math.ceil(ms / size));
+  return `${count} ${name}${count === 1 ? '' : 's'}`;
+}
+
 /** `3 minutes`, in the largest unit that fits; else `less than a minute`. */
 export function describeWait(ms: number): string {
   const [size, name] = units.find(([size]) => ms >= size) ?? [];

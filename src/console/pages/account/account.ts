@@ -11,7 +11,7 @@ import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { openForm } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { describeWait, showTime } from '../../ui/times.ts';
-import { throttledAnswer } from '../sign-in.ts';
+import { throttledAnswer } from '../sign-in/sign-in.ts';
 import { describeBrowser } from './browsers.ts';
 import { newPasswordFields, passwordProblem, readNewPassword } from './new-password.ts';
 

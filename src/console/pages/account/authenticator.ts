@@ -5,7 +5,7 @@ import { type Html, html, trustedHtml } from '../../../http/html.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { openForm } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
-import { throttledAnswer } from '../sign-in.ts';
+import { throttledAnswer } from '../sign-in/sign-in.ts';
 import { confirmPassword, reportSecurity, showCodes, under, wrongCurrentPassword } from './account.ts';
 
 export async function showSetUp(request: SignedInRequest, parts: Parts): Promise<Answer> {

@@ -6,7 +6,7 @@ import { messagePage } from '../../../http/page.ts';
 import type { DeadLink, FoundLink } from '../../../store/sessions/types.ts';
 import type { Answer, PageRequest, Parts } from '../../page-request.ts';
 import { consoleLook, createConsoleCard } from '../../ui/frame.ts';
-import { describeWait } from '../../ui/times.ts';
+import { describeLeft } from '../../ui/times.ts';
 import { newPasswordFields, passwordProblem, readNewPassword } from './new-password.ts';
 
 type OpenLink = Extract<FoundLink, { state: 'open' }>;
@@ -76,7 +76,7 @@ ${newPasswordFields(user.email, problem, true)}
 ${purpose === 'reset' && html`<div class="choice"><input type="checkbox" id="disconnect" name="disconnect" value="yes"><label for="disconnect">Also disconnect my assistants</label><small>Choose this if another person may know the password.</small></div>`}
 <button class="primary" name="action" value="choose">Set password</button>
 </form>
-<p class="hint">This link works once and expires in ${describeWait(expiresAt - clock.now())}.</p>`,
+<p class="hint">This link works once and expires in ${describeLeft(expiresAt - clock.now())}.</p>`,
   );
 }
 

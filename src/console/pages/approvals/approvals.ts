@@ -6,21 +6,26 @@ import { clientLabel } from '../../../oauth/clients/display-name.ts';
 import type { Approval } from '../../../store/approvals/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { approvalPage, parseCount } from '../../paths.ts';
-import { empty, pager } from '../../ui/data.ts';
+import { type RecordNames, readNames } from '../../records/names.ts';
+import { empty, pager, table } from '../../ui/data.ts';
 import { createFramedPage } from '../../ui/frame.ts';
-import { describeWait } from '../../ui/times.ts';
+import { describeWait, showTime } from '../../ui/times.ts';
 import { addressOf } from '../logs/filters.ts';
+import { decide, verdicts } from './decide.ts';
 import type { Review } from './review.ts';
 import { logFile, savedFile } from './saved-file.ts';
-import { decidedContent, type Names, reviewContent, summarize } from './view.ts';
+import { approvalBadge, decidedContent, type Names, reviewContent, summarize } from './view.ts';
 
 const title = 'Approvals';
 const under = '/approvals';
 /** How long the redirect waits for the approved call. */
-const SHOWN_AFTER_MS = 4000;
+export const SHOWN_AFTER_MS = 4000;
 /** Each entry costs a dry run with the viewer's rights (review.ts). */
 const LISTED = 20;
 const BATCH = 50;
+const RECORDS_NAMED = 30;
+/** Settled requests of all users that are read to find those of one user. */
+const SETTLED = 100;
 /** Maximum number of approvals to examine per page: the user may not be allowed to decide most of them. */
 const EXAMINED = 200;
 
@@ -52,27 +57,51 @@ export async function findDecidable(
   return { reviews, next: from + EXAMINED };
 }
 
-export function approvalRows(reviews: readonly Review[], parts: Parts): Html {
-  if (reviews.length === 0) {
+/** `more`: further lines of the list. */
+export function approvalRows(
+  reviews: readonly Review[],
+  parts: Parts,
+  records?: RecordNames,
+  more: readonly Html[] = [],
+): Html {
+  if (reviews.length + more.length === 0) {
     return html`<div class="empty"><b>Nothing is waiting for you</b>Requests that need your approval appear here. Your assistant also gives you a link.</div>`;
   }
   return html`<ul class="rows">${reviews.map(
     ({ approval }) =>
-      html`<li><a href="${parts.paths.path(approvalPage(approval.id))}"><b>${summarize(approval)}</b><span>${clientLabel(approval.clientId, approval.clientName)} asks, ${describeWait(parts.clock.now() - approval.createdAt)} ago</span></a></li>`,
-  )}</ul>`;
+      html`<li><a href="${parts.paths.path(approvalPage(approval.id))}"><b>${summarize(approval, records)}</b><span>${clientLabel(approval.clientId, approval.clientName)} asks, ${describeWait(parts.clock.now() - approval.createdAt)} ago</span></a></li>`,
+  )}${more}</ul>`;
 }
 
 export async function listApprovals(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const from = parseCount(request.query.get('after') ?? undefined) ?? 0;
   const { reviews, next } = await findDecidable(request, parts, LISTED, from);
+  const refs = reviews.flatMap(({ approval }) => refsOf(approval).slice(0, 1));
+  const records = await readNames(request, parts, refs);
   const content = html`<h1>Approvals</h1>
 <p class="lead">Requests from assistants that need your approval.</p>
-${next !== undefined && reviews.length === 0 ? empty('No request here needs your approval', 'Continue with the older requests.') : approvalRows(reviews, parts)}
+${next !== undefined && reviews.length === 0 ? empty('No request here needs your approval', 'Continue with the older requests.') : approvalRows(reviews, parts, records)}
 ${pager({
   ...(from > 0 && { newest: addressOf(request, parts, under) }),
   ...(next !== undefined && { older: addressOf(request, parts, under, { after: `${next}` }) }),
-})}`;
+})}
+${from === 0 && (await history(request, parts))}`;
   return { page: createFramedPage(request, parts, { title, under, content }) };
+}
+
+/** The settled requests that the user made or decided. The storage keeps them for a day. */
+async function history({ access }: SignedInRequest, parts: Parts): Promise<Html> {
+  const { id } = access.caller;
+  const settled = await parts.store.approvals.list('settled', SETTLED);
+  const concerned = settled.filter(({ userId, decidedBy }) => userId === id || decidedBy === id).slice(0, LISTED);
+  const rows = concerned.map((approval) => [
+    html`<a href="${parts.paths.path(approvalPage(approval.id))}">${summarize(approval)}</a>`,
+    approvalBadge(approval),
+    clientLabel(approval.clientId, approval.clientName),
+    showTime(approval.decidedAt ?? approval.createdAt, access.caller.timezone),
+  ]);
+  return html`<section aria-labelledby="history"><h2 class="plainly" id="history">Last 24 hours</h2>
+${rows.length > 0 ? table({ caption: 'Settled requests', heads: ['Request', 'State', 'App', 'When'], rows }) : empty('No request was settled', 'Requests that you made or decided stay here for a day.')}</section>`;
 }
 
 export async function showApproval(request: SignedInRequest, parts: Parts): Promise<Answer> {
@@ -101,6 +130,8 @@ interface Note {
   readonly text: string;
 }
 
+const refsOf = ({ collection, recordIds = [] }: Approval) => recordIds.map((id) => ({ collection, id }));
+
 /** Undefined for an approval that the user must not see. */
 async function approvalAnswer(
   approval: Approval,
@@ -112,15 +143,18 @@ async function approvalAnswer(
     ...(note && { status: note.status }),
     page: createFramedPage(request, parts, { title: summarize(approval), under, content }),
   });
+  const readRecords = () => readNames(request, parts, refsOf(approval).slice(0, RECORDS_NAMED));
   if (approval.state === 'pending') {
     const review = await parts.reviewer.review(approval, request.access);
-    return review && shown(reviewContent(review, await namesOf(approval, parts), request, parts));
+    return review && shown(reviewContent(review, await namesOf(approval, parts), await readRecords(), request, parts));
   }
   // A settled approval is visible to its requester, the person who decided it, and users who could have decided it.
   const { id } = request.access.caller;
   const concerns = approval.userId === id || approval.decidedBy === id;
   if (!concerns && !(await parts.reviewer.review(approval, request.access))) return undefined;
-  return shown(decidedContent(approval, await namesOf(approval, parts), request, parts, note?.text));
+  return shown(
+    decidedContent(approval, await namesOf(approval, parts), await readRecords(), request, parts, note?.text),
+  );
 }
 
 async function namesOf(approval: Approval, { store }: Parts): Promise<Names> {
@@ -140,57 +174,21 @@ function missingPage(request: SignedInRequest, parts: Parts): Answer {
   return { status: 404, page: createFramedPage(request, parts, { title: 'Request not found', under, content }) };
 }
 
-/** The decision stays valid if the deletion fails: uploaded files expire anyway. */
-async function dropFiles(denied: Approval, { dropUploads, observe }: Parts): Promise<void> {
-  await dropUploads(denied).catch((cause: unknown) => {
-    observe({
-      type: 'warning',
-      message: 'Failed to delete the uploaded files of a denied call. They remain until they expire.',
-      cause,
-    });
-  });
-}
-
-const verdicts: Readonly<Record<string, 'approved' | 'denied'>> = { approve: 'approved', deny: 'denied' };
-
 export async function decideApproval(request: SignedInRequest, parts: Parts): Promise<Answer> {
-  const { store } = parts;
-  const { caller } = request.access;
   const verdict = verdicts[request.form.get('action') ?? ''];
   if (!verdict) fail('INVALID_ARGUMENT', { argument: 'action', problem: 'press Approve or Deny.' });
-  const approval = await store.approvals.find(request.id);
-  const review = approval && (await parts.reviewer.review(approval, request.access));
-  if (!review) return missingPage(request, parts);
-  const reportSecurity = (event: string) =>
-    parts.observe({ type: 'security', event, userId: caller.id, clientId: approval.clientId, detail: approval.id });
-  if (review.may !== 'decide') {
-    reportSecurity('approval.refused');
-    return (await approvalAnswer(approval, request, parts, { status: 403, text: '' })) ?? missingPage(request, parts);
-  }
-  // As with every write, the log entry comes first. The loser of a race gets the outcome `failed`.
-  const mark = await store.activity.begin({
-    userId: caller.id,
-    renderingId: caller.renderingId,
-    clientId: 'console',
-    clientName: 'Console',
-    action: verdict === 'approved' ? 'approve' : 'deny',
-    type: 'write',
-    collection: approval.collection,
-    ...(approval.recordIds && { recordIds: approval.recordIds }),
-    approvalId: approval.id,
-    startedAt: parts.clock.now(),
-  });
-  const isDecided = await store.approvals.decide(approval.id, { by: caller.id, verdict });
-  await mark.complete({ outcome: isDecided ? 'completed' : 'failed' });
-  if (isDecided) {
-    reportSecurity(`approval.${verdict}`);
-    if (verdict === 'denied') await dropFiles(approval, parts);
+  const decision = await decide(request.id, verdict, request, parts);
+  if (decision.state === 'missing') return missingPage(request, parts);
+  const { approval } = decision;
+  if (decision.state === 'decided') {
     // Most calls finish within this wait. The page reports the others as in progress.
-    if (verdict === 'approved' && parts.execution)
-      await Promise.race([parts.execution.run(approval), parts.clock.sleep(SHOWN_AFTER_MS)]);
+    if (decision.running) await Promise.race([decision.running, parts.clock.sleep(SHOWN_AFTER_MS)]);
     return { to: approvalPage(approval.id) };
   }
-  const now = await store.approvals.find(approval.id);
-  const note = { status: 409, text: 'The request was settled before your answer arrived. Your answer was not used.' };
+  const note =
+    decision.state === 'refused'
+      ? { status: 403, text: '' }
+      : { status: 409, text: 'The request was settled before your answer arrived. Your answer was not used.' };
+  const now = await parts.store.approvals.find(approval.id);
   return (now && (await approvalAnswer(now, request, parts, note))) ?? missingPage(request, parts);
 }

@@ -6,7 +6,8 @@ import { describeClient, displayClient } from '../../../oauth/clients/display-na
 import type { Approval } from '../../../store/approvals/types.ts';
 import type { Parts, SignedInRequest } from '../../page-request.ts';
 import { approvalPage } from '../../paths.ts';
-import { describeWait, showTime } from '../../ui/times.ts';
+import type { RecordNames } from '../../records/names.ts';
+import { describeLeft, describeWait, showTime } from '../../ui/times.ts';
 import { changeTables, effectTables, shownValue, valueTable } from './changes-view.ts';
 import type { Review } from './review.ts';
 import { fileLinks } from './saved-file.ts';
@@ -24,7 +25,7 @@ export interface Names {
   readonly decider: Person | undefined;
 }
 
-const records = (count: number): string => (count === 1 ? '1 record' : `${count} records`);
+const countText = (count: number): string => (count === 1 ? '1 record' : `${count} records`);
 
 /** Description of each tool's effect; `some` is a phrase such as `2 records` or `record 17`. */
 const summaries: Readonly<Record<string, (some: string, collection: string) => string>> = {
@@ -35,22 +36,31 @@ const summaries: Readonly<Record<string, (some: string, collection: string) => s
   dissociate: (some, collection) => `Unlink records from ${some} of ${collection}`,
 };
 
-/** Such as `Delete 2 records of customers`. */
-export function summarize({ tool, collection, action, recordIds, content }: Approval): string {
+/** Such as `Delete 2 records of customers`, or `Change ORD-10017 of orders` if the record has a name for the viewer. */
+export function summarize({ tool, collection, action, recordIds, content }: Approval, records?: RecordNames): string {
   const count = recordIds?.length ?? content.preview.count;
-  const some = recordIds?.length === 1 ? `record ${recordIds[0]}` : records(count ?? 1);
+  const [id] = recordIds ?? [];
+  const name = id === undefined ? undefined : records?.name(collection, id);
+  const one = name === undefined || name === id ? `record ${id}` : name;
+  const some = recordIds?.length === 1 ? one : countText(count ?? 1);
   if (action !== undefined) return `Run ‘${action}’ on ${count === null ? collection : `${some} of ${collection}`}`;
   return summaries[tool]?.(some, collection) ?? `${tool} on ${collection}`;
 }
 
-export function reviewContent(review: Review, names: Names, request: SignedInRequest, parts: Parts): Html {
+export function reviewContent(
+  review: Review,
+  names: Names,
+  records: RecordNames,
+  request: SignedInRequest,
+  parts: Parts,
+): Html {
   const { approval, may } = review;
-  return html`<h1>${summarize(approval)}?</h1>
+  return html`<h1>${summarize(approval, records)}?</h1>
 ${may !== 'decide' && waiting(may)}
 ${review.hasChanged && changedSince}
-${facts(approval, names, request, parts)}
+${facts(approval, names, records, request, parts)}
 ${changeTables(approval.tool, review.changes)}
-${review.changes.length > 0 && review.changes.length < (review.count ?? 0) && html`<p class="quietly">Shown: ${review.changes.length} of ${records(review.count ?? 0)}. The request affects all of them.</p>`}
+${review.changes.length > 0 && review.changes.length < (review.count ?? 0) && html`<p class="quietly">Shown: ${review.changes.length} of ${countText(review.count ?? 0)}. The request affects all of them.</p>`}
 ${effectTables(review.effects, review.unseen)}
 ${formValues(review, parts)}
 ${may === 'decide' && decision(review, request, parts)}`;
@@ -61,6 +71,23 @@ const icons = {
   done: html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="m4 10.5 4 4 8-9"/></svg>`,
   bad: html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2.2" stroke-linecap="round" aria-hidden="true"><path d="m5 5 10 10M15 5 5 15"/></svg>`,
 };
+
+const stateWords: Readonly<Record<Approval['state'], readonly [text: string, tone: string]>> = {
+  pending: ['Waiting', 'unsure'],
+  approved: ['Approved', ''],
+  running: ['Running', 'busy'],
+  denied: ['Denied', 'bad'],
+  used: ['Done', ''],
+  failed: ['Failed', 'bad'],
+  overtaken: ['Outdated', 'off'],
+  expired: ['Expired', 'off'],
+};
+
+/** The state as a word and a colour. */
+export function approvalBadge({ state }: Pick<Approval, 'state'>): Html {
+  const [text, tone] = stateWords[state];
+  return html`<span class="badge ${tone}">${text}</span>`;
+}
 
 type Tone = 'good' | 'bad' | 'over' | 'wait';
 
@@ -91,16 +118,22 @@ const changedSince = stateBox(
   'A record has changed since the assistant asked. This page shows its current values. The assistant must ask again.',
 );
 
-function facts(approval: Approval, { asker }: Names, { access }: SignedInRequest, { clock }: Parts): Html {
-  const { clientId, clientName, recordIds } = approval;
+function facts(
+  approval: Approval,
+  { asker }: Names,
+  records: RecordNames,
+  { access }: SignedInRequest,
+  { clock }: Parts,
+): Html {
+  const { clientId, clientName, collection, recordIds } = approval;
   const client = displayClient(clientId, clientName);
   const { timezone } = access.caller;
   const now = clock.now();
   return html`<dl class="facts">
 <div><dt>Who asks</dt><dd>${asker ? personText(asker) : 'A former user'}</dd></div>
 <div><dt>Through</dt><dd>${describeClient(client, client.verifiedHost === undefined ? undefined : { kind: 'web', name: client.verifiedHost })}</dd></div>
-${recordIds && recordIds.length > 0 && html`<div><dt>${recordIds.length === 1 ? 'Record' : 'Records'}</dt><dd>${shorten(recordIds)}</dd></div>`}
-<div><dt>Asked</dt><dd>${showTime(approval.createdAt, timezone)}<small>${describeWait(now - approval.createdAt)} ago${approval.state === 'pending' && html`; expires in ${describeWait(approval.expiresAt - now)}`}</small></dd></div>
+${recordIds && recordIds.length > 0 && html`<div><dt>${recordIds.length === 1 ? 'Record' : 'Records'}</dt><dd>${linkAll(recordIds, (id) => records.link(collection, id))}</dd></div>`}
+<div><dt>Asked</dt><dd>${showTime(approval.createdAt, timezone)}<small>${describeWait(now - approval.createdAt)} ago${approval.state === 'pending' && html`; expires in ${describeLeft(approval.expiresAt - now)}`}</small></dd></div>
 </dl>`;
 }
 
@@ -110,9 +143,9 @@ function personText({ name, email, team, role }: Person): Html {
 
 const IDS_SHOWN = 30;
 
-function shorten(ids: readonly string[]): string {
+function linkAll(ids: readonly string[], link: (id: string) => Html): Html {
   const more = ids.length - IDS_SHOWN;
-  return ids.slice(0, IDS_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return html`${ids.slice(0, IDS_SHOWN).map((id, at) => html`${at > 0 && ', '}${link(id)}`)}${more > 0 && ` and ${more} more`}`;
 }
 
 function formValues({ approval, values, files }: Review, { paths }: Parts): Html | undefined {
@@ -158,14 +191,15 @@ function describeOutcome({ approval, values, effects, unseen }: Review, who: str
 export function decidedContent(
   approval: Approval,
   names: Names,
+  records: RecordNames,
   request: SignedInRequest,
   parts: Parts,
   note: string | undefined,
 ): Html {
-  return html`<h1>${summarize(approval)}</h1>
+  return html`<h1>${summarize(approval, records)}</h1>
 ${note && html`<p class="warning" role="alert">${note}</p><br>`}
 ${decidedBox(approval, names, request, parts)}
-${facts(approval, names, request, parts)}
+${facts(approval, names, records, request, parts)}
 <p class="quietly"><a href="${parts.paths.path('/approvals')}">All approvals</a></p>`;
 }
 
@@ -183,7 +217,7 @@ function decidedBox(approval: Approval, { decider }: Names, request: SignedInReq
     case 'failed':
       return stateBox('bad', icons.bad, headlineOf(approval), html`Approved by ${by}. ${failureOf(approval, request)}`);
     case 'approved': {
-      const left = describeWait(approval.expiresAt - clock.now());
+      const left = describeLeft(approval.expiresAt - clock.now());
       return stateBox(
         'good',
         icons.done,

@@ -25,7 +25,7 @@ export async function showCollection(request: SignedInRequest, parts: Parts): Pr
   const rights = await store.rights.read();
   const { environment } = request.place;
   const yes = (is: boolean, text: string) => is && html`<span class="badge">${text}</span> `;
-  const content = html`<p class="quietly"><a href="${paths.path(under)}">Collections</a></p><h1>${name}</h1>
+  const content = html`<h1>${name}</h1>
 ${facts([
   ['Kind', described.kind],
   ['Key', described.key.join(', ') || 'none'],
@@ -70,7 +70,7 @@ const actionList = (model: ModelNames, name: string): string =>
 function roleTable(rights: readonly Right[], environment: string, collection: string, { paths }: Parts): Html {
   const tick = (is: boolean, verb: string) =>
     is
-      ? html`<span class="tick">✓<span class="unseen"> may ${verb}</span></span>`
+      ? html`<span class="granted">✓<span class="unseen"> may ${verb}</span></span>`
       : html`<span class="unseen">no</span>`;
   const rows = namesOf(rights, 'role').map((role) => {
     const own = rightOf(rights, 'permission', role, environment, collection);

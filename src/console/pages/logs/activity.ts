@@ -8,6 +8,7 @@ import { clientLabel } from '../../../oauth/clients/display-name.ts';
 import type { ActivityFilter, LoggedActivity, LoggedEffect } from '../../../store/audit/activity-types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { approvalPage } from '../../paths.ts';
+import { type RecordNames, readNames } from '../../records/names.ts';
 import { empty, facts, pager, table } from '../../ui/data.ts';
 import { field, filterForm, selectField } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
@@ -74,7 +75,7 @@ export async function listActivity(request: SignedInRequest, parts: Parts): Prom
   const content = html`<h1>Activity</h1>
 <p class="lead">${lead} Values are never logged.</p>
 ${filters(request, parts)}
-${shown.length > 0 ? rows(shown, request, parts) : nothing(request, parts)}
+${shown.length > 0 ? await rows(shown, request, parts) : nothing(request, parts)}
 <div class="spaced">${pager({
     ...(after && { newest: addressOf(request, parts, under) }),
     ...(last && { older: addressOf(request, parts, under, { after: `${last.startedAt}-${last.id}` }) }),
@@ -92,7 +93,12 @@ function nothing({ query }: SignedInRequest, { mcpUrl }: Parts): Html {
   return empty('No activity yet', next);
 }
 
-function rows(entries: readonly LoggedActivity[], request: SignedInRequest, parts: Parts): Html {
+async function rows(entries: readonly LoggedActivity[], request: SignedInRequest, parts: Parts): Promise<Html> {
+  const names = await readNames(
+    request,
+    parts,
+    entries.flatMap((entry) => refsOf(entry).slice(0, 1)),
+  );
   const { timezone } = request.access.caller;
   const withPerson = isAdmin(request);
   return table({
@@ -103,21 +109,35 @@ function rows(entries: readonly LoggedActivity[], request: SignedInRequest, part
       ...(withPerson ? [entry.user?.email ?? `user ${entry.userId}`] : []),
       clientLabel(entry.clientId, entry.clientName),
       entry.action,
-      aboutOf(entry),
-      describeOutcome(entry),
+      aboutOf(entry, names),
+      outcomeBadge(entry),
     ]),
   });
 }
 
+const tones: Readonly<Record<LoggedActivity['outcome'], string>> = {
+  completed: '',
+  failed: 'bad',
+  denied: 'bad',
+  unknown: 'unsure',
+};
+
+/** The outcome as a word and a colour. */
+export const outcomeBadge = (entry: Pick<LoggedActivity, 'dryRun' | 'outcome'>): Html =>
+  html`<span class="badge ${entry.dryRun && entry.outcome === 'completed' ? 'off' : tones[entry.outcome]}">${describeOutcome(entry)}</span>`;
+
 /** A dry run changes no data, whatever its outcome. */
-function describeOutcome({ dryRun, outcome }: LoggedActivity): string {
+function describeOutcome({ dryRun, outcome }: Pick<LoggedActivity, 'dryRun' | 'outcome'>): string {
   if (!dryRun) return outcome;
   return outcome === 'completed' ? 'dry run' : `dry run, ${outcome}`;
 }
 
-function aboutOf({ collection = '', recordIds = [] }: LoggedActivity): string {
-  if (recordIds.length === 0) return collection;
-  return `${collection} ${recordIds.length === 1 ? recordIds[0] : `(${recordIds.length} records)`}`.trim();
+const refsOf = ({ collection = '', recordIds = [] }: LoggedActivity) => recordIds.map((id) => ({ collection, id }));
+
+function aboutOf({ collection = '', recordIds = [] }: LoggedActivity, names: RecordNames): Html {
+  const [id] = recordIds;
+  if (id === undefined) return html`${collection}`;
+  return html`${collection} ${recordIds.length === 1 ? names.link(collection, id) : `(${recordIds.length} records)`}`;
 }
 
 /** Maximum number of record ids to show. */
@@ -135,6 +155,10 @@ export async function showEntry(request: SignedInRequest, parts: Parts): Promise
   const effects = (entry.effects ?? []).filter(
     ({ collection: of }) => isAdmin(request) || request.access.can('browse', of),
   );
+  const names = await readNames(request, parts, refsOf(entry).slice(0, IDS_SHOWN));
+  const ids = recordIds
+    .slice(0, IDS_SHOWN)
+    .map((each, at) => html`${at > 0 && ', '}${nameAndId(names, collection ?? '', each)}`);
   const more = recordIds.length > IDS_SHOWN ? ` and ${recordIds.length - IDS_SHOWN} more` : '';
   const content = html`<h1>${entry.action}</h1>
 ${facts([
@@ -144,7 +168,7 @@ ${facts([
   ['App', html`${clientLabel(clientId, clientName)}<small>${clientId}</small>`],
   ['Type', entry.type],
   ['Collection', collection],
-  ['Records', recordIds.length > 0 && `${recordIds.slice(0, IDS_SHOWN).join(', ')}${more}`],
+  ['Records', recordIds.length > 0 && html`${ids}${more}`],
   ['Other changes', effects.length > 0 && html`${effects.map((effect) => html`${describeEffect(effect)}<br>`)}`],
   ['Approval', approvalId && html`<a href="${parts.paths.path(approvalPage(approvalId))}">${approvalId}</a>`],
   ['Workflow', workflow && html`${workflow.name}<small>run ${workflow.runId}</small>`],
@@ -178,4 +202,9 @@ export async function exportActivity(request: SignedInRequest, parts: Parts): Pr
     toObject: (entry) => showActivity(entry, request.place.environment, true),
   });
   return { stream: stream! };
+}
+
+/** The log holds ids, and a name can change later: an entry shows both. */
+function nameAndId(names: RecordNames, collection: string, id: string): Html {
+  return html`${names.link(collection, id)}${names.name(collection, id) !== id && ` (${id})`}`;
 }

@@ -5,6 +5,7 @@ import { fail, isAppError } from '../../../core/errors.ts';
 import { html } from '../../../http/html.ts';
 import type { Note } from '../../../store/notes/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
+import { readNames } from '../../records/names.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { under } from './list.ts';
@@ -40,8 +41,11 @@ export function writerOf(request: SignedInRequest, check: Writer['check'] = () =
   return { access: request.access, ...consoleWriter, check };
 }
 
-function threadPage(note: Note, request: SignedInRequest, parts: Parts, problem?: NoteProblem): Answer {
-  const content = html`${!problem && flash(doneTexts, request.query)}${threadContent(note, request, parts, problem)}`;
+async function threadPage(note: Note, request: SignedInRequest, parts: Parts, problem?: NoteProblem): Promise<Answer> {
+  const collection = note.collection ?? '';
+  const names = await readNames(request, parts, [{ collection, id: note.recordId }]);
+  const record = names.link(collection, note.recordId);
+  const content = html`${!problem && flash(doneTexts, request.query)}${threadContent(note, record, request, parts, problem)}`;
   const title = problem ? `Error: ${note.title}` : note.title;
   return { page: createFramedPage(request, parts, { title, under, content }), ...(problem && { status: 400 }) };
 }

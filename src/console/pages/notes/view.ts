@@ -33,12 +33,18 @@ export interface NoteProblem {
   readonly input: string;
 }
 
-export function threadContent(note: Note, request: SignedInRequest, parts: Parts, problem?: NoteProblem): Html {
+export function threadContent(
+  note: Note,
+  record: Html,
+  request: SignedInRequest,
+  parts: Parts,
+  problem?: NoteProblem,
+): Html {
   const { timezone, team } = request.access.caller;
   const isArchived = note.archivedAt !== null;
   return html`<div class="heading"><h1>${note.title}</h1>${isArchived && archivedBadge}</div>
 ${facts([
-  ['About', html`${note.collection} ${note.recordId}`],
+  ['About', html`${note.collection} ${record}`],
   ['From', html`${note.user.name}<small>${showTime(note.createdAt, timezone)}</small>`],
   ['Team', note.team !== team && note.team],
   ['Archived', isArchived && showTime(note.archivedAt, timezone)],

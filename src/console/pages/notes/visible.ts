@@ -2,12 +2,12 @@
 // browse and read the collection, and the record must be in their row scope. The engine reads the records with the
 // user's Access, once per page and collection, so a note never reveals a hidden record.
 
-import { packId, splitId } from '../../../agent/encode/record-id.ts';
+import { packId } from '../../../agent/encode/record-id.ts';
 import type { Engine } from '../../../agent/engine.ts';
 import type { Access } from '../../../core/caller.ts';
 import { isAppError } from '../../../core/errors.ts';
-import type { PlainFilter } from '../../../core/filter.ts';
 import type { Note } from '../../../store/notes/types.ts';
+import { idsFilter } from '../../records/names.ts';
 
 type EngineReads = Pick<Engine, 'list' | 'get' | 'describe' | 'index'>;
 
@@ -70,15 +70,3 @@ async function readEach(
 
 /** An error below 500 counts as an absent record. */
 const isRefused = (error: unknown): boolean => isAppError(error) && error.status < 500;
-
-function idsFilter(key: readonly string[], ids: readonly string[]): PlainFilter {
-  if (key.length === 1) return { field: key[0]!, operator: 'In', value: ids };
-  const conditions = ids.map((id): PlainFilter => {
-    const values = splitId(id);
-    return {
-      aggregator: 'And',
-      conditions: key.map((field, at) => ({ field, operator: 'Equal', value: values[at] ?? null })),
-    };
-  });
-  return { aggregator: 'Or', conditions };
-}

@@ -35,6 +35,15 @@ const personActions: Readonly<Record<string, PersonAction>> = {
     await parts.store.identity.setDisabled(user.id, false, by);
     return 'enabled';
   },
+  async delete({ user, request, parts, by }) {
+    if (request.form.get('confirm')?.trim().toLowerCase() !== user.email) {
+      const problem = `type the address ${user.email} to confirm the deletion.`;
+      return refusal(request, parts, { under, problem, back: personPage(user.id) });
+    }
+    await parts.store.identity.deleteUser(user.id, by);
+    reportSecurity('user.delete', user, request, parts);
+    return { to: `${under}?done=deleted` };
+  },
   async 'end-sessions'({ user, request, parts, by }) {
     const grants = request.form.get('assistants') === 'yes';
     await parts.store.sessions.endAll(user.id, { grants, by });

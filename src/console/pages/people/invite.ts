@@ -22,14 +22,14 @@ interface Problem {
 }
 
 async function invitePage(request: SignedInRequest, parts: Parts, problem?: Problem): Promise<Answer> {
-  const { paths, store, loginMethods } = parts;
+  const { store, loginMethods } = parts;
   const rights = await store.rights.read();
   const [teams, roles] = [namesOf(rights, 'team'), namesOf(rights, 'role')];
   const is = (name: string, otherwise = '') => request.form.get(name) ?? otherwise;
   const of = (name: string) => ({ id: name, problem: problem?.field === name ? problem.text : undefined });
   const options = (names: readonly string[]) => names.map((one): Option => [one, one]);
   const usual = (names: readonly string[], name: string) => (names.includes(name) ? name : (names[0] ?? ''));
-  const content = html`<p class="quietly"><a href="${paths.path(under)}">People</a></p><h1>${title}</h1>
+  const content = html`<h1>${title}</h1>
 <p class="lead">${loginMethods.passwords ? 'You get a link to send to the person, who uses it to set a password.' : `People sign in through ${loginMethods.sso?.name ?? 'your application'}. The person who signs in there with this address gets these permissions, if users are linked by address.`}</p>
 ${openForm(request, parts, page)}
 ${field({ ...of('email'), label: 'E-mail', type: 'email', value: is('email'), maxLength: 254, required: true })}

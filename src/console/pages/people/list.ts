@@ -6,6 +6,7 @@ import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { empty, table } from '../../ui/data.ts';
 import { field, filterForm, type Option, selectField } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
+import { flash } from '../../ui/notices.ts';
 import { namesOf, personPage, rolePage, teamPage } from '../rights/places.ts';
 
 export const under = '/people';
@@ -48,6 +49,7 @@ export async function listPeople(request: SignedInRequest, parts: Parts): Promis
     selectField({ id, label, value: filters[id], options: [['', 'any'], ...values.map((one): Option => [one, one])] });
   const content = html`<div class="headed"><h1>People</h1><a class="button primary" href="${paths.path('/people/new')}">Invite a person</a></div>
 <p class="lead">${users.length === 1 ? 'One person belongs' : `${users.length} people belong`} to ${request.place.project}.</p>
+${flash({ deleted: 'Deleted. Logs and notes keep a number instead of the name.' }, request.query)}
 ${filterForm(parts, under, [
   field({ id: 'find', label: 'Name or e-mail', type: 'search', value: filters.find, maxLength: 254 }),
   choose('team', 'Team', namesOf(rights, 'team')),

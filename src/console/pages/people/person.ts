@@ -62,8 +62,7 @@ export async function personAnswer(
   ]);
   const isSelf = user.id === request.access.caller.id;
   const choices = { teams: namesOf(rights, 'team'), roles: namesOf(rights, 'role') };
-  const content = html`<p class="quietly"><a href="${parts.paths.path(under)}">People</a></p>
-<div class="headed"><h1>${nameOf(user)}</h1>${stateBadge(stateOf(user, parts))}</div>
+  const content = html`<div class="headed"><h1>${nameOf(user)}</h1>${stateBadge(stateOf(user, parts))}</div>
 ${flash(done, request.query)}
 ${shown}
 ${provider.name !== '' && html`<p class="warning">${describeProvider(provider)}</p>`}
@@ -242,5 +241,11 @@ ${
     ? buttonTo(request, parts, { page, action: 'enable', text: 'Enable', label: `Enable ${user.email}` })
     : html`<details class="more"><summary>Disable</summary><p class="quietly">Ends all sessions. Assistants and tokens are refused until you enable the account again. No data is deleted.</p>
 ${buttonTo(request, parts, { page, action: 'disable', text: 'Disable', label: `Disable ${user.email}`, kind: 'danger' })}</details>`)
+}
+${
+  !isSelf &&
+  html`<details class="more"><summary>Delete</summary><p class="quietly">Deletes the account, sessions, connections, tokens and waiting approvals, and ends workflow runs. Logs and notes keep “user ${user.id}” instead of the name. There is no way back.</p>
+${openForm(request, parts, page)}${field({ id: 'confirm', label: `Type ${user.email} to confirm`, value: '', maxLength: 254, required: true })}
+<button class="danger slim" name="action" value="delete">Delete</button></form></details>`
 }</section>`;
 }

@@ -59,7 +59,8 @@ function kindOf({ type, enum: choices, items }: Schema): Kind {
   if (type === 'boolean') return 'flag';
   if (type === 'integer' || type === 'number') return 'number';
   // Without a type any value may be valid, and only JSON can express all of them.
-  return type === 'array' && items?.type === 'string' ? 'lines' : 'json';
+  // Items without a type are texts, or objects as JSON.
+  return type === 'array' && items && (items.type === 'string' || items.type === undefined) ? 'lines' : 'json';
 }
 
 /** Name of a field in forms and URLs. The prefix avoids collisions with the form's other fields. */
@@ -120,18 +121,21 @@ export function readArguments(typed: Typed, fields: readonly Field[], depth: num
   for (const { name, kind } of fields) {
     const text = typed.fields.get(name) ?? '';
     // Empty fields are omitted. Use JSON to pass an empty string.
-    if (text.trim() !== '') args[name] = kind === 'json' ? read(name, text) : readers[kind](text);
+    if (text.trim() === '') continue;
+    if (kind === 'lines') args[name] = linesOf(text).map((line) => (line.startsWith('{') ? read(name, line) : line));
+    else args[name] = kind === 'json' ? read(name, text) : readers[kind](text);
   }
   return done(args);
 }
 
-const readers: Readonly<Record<Exclude<Kind, 'json'>, (text: string) => unknown>> = {
+const linesOf = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.trim() !== '');
+
+const readers: Readonly<Record<Exclude<Kind, 'json' | 'lines'>, (text: string) => unknown>> = {
   text: (text) => text,
   choice: (text) => text,
   flag: (text) => text === 'true',
   // Pass text that is not a number unchanged, so the tool reports its own error.
   number: (text) => (Number.isFinite(Number(text)) && isExact(text.trim()) ? Number(text) : text),
-  lines: (text) => text.split(/\r?\n/).filter((line) => line.trim() !== ''),
 };
 
 function problemOf(error: unknown): string {
@@ -157,20 +161,24 @@ export function switchMode(args: Arguments, fields: readonly Field[], mode: Type
 function writeValue({ kind, choices }: Field, value: unknown): string | undefined {
   if (kind === 'json') return JSON.stringify(value, null, 2);
   if (kind === 'flag') return typeof value === 'boolean' ? (value ? 'true' : '') : undefined;
-  if (kind === 'lines') return isLines(value) ? value.join('\n') : undefined;
+  if (kind === 'lines') return isLines(value) ? value.map(toLine).join('\n') : undefined;
   if (kind === 'number') return typeof value === 'number' ? `${value}` : undefined;
   if (typeof value !== 'string' || value.trim() === '' || /[\r\n]/.test(value)) return undefined;
   return kind === 'choice' && !choices.includes(value) ? undefined : value;
 }
 
-/** Whether the value is a non-empty list of non-blank single lines. */
-function isLines(value: unknown): value is readonly string[] {
+/** Whether the value is a non-empty list of objects and of non-blank single lines that do not look like one. */
+function isLines(value: unknown): value is readonly (string | object)[] {
   return (
     Array.isArray(value) &&
     value.length > 0 &&
-    value.every((one) => typeof one === 'string' && one.trim() !== '' && !/[\r\n]/.test(one))
+    value.every((one) => (typeof one === 'string' ? one.trim() !== '' && !/^\{|[\r\n]/.test(one) : isPlainObject(one)))
   );
 }
+
+const isPlainObject = (one: unknown): one is object => typeof one === 'object' && one !== null && !Array.isArray(one);
+
+const toLine = (one: string | object): string => (typeof one === 'string' ? one : JSON.stringify(one));
 
 /** URL that opens the page with this call filled in; undefined if it would be too long. */
 export function linkOf(page: string, args: Arguments, fields: readonly Field[]): string | undefined {

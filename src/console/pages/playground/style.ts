@@ -1,8 +1,7 @@
 // Style of the playground: text areas, tables of records, and exact text.
 const mono = 'ui-monospace,SFMono-Regular,Menlo,Consolas,monospace';
 
-export const playgroundStyle = `.crumb{margin:0 0 6px;font-size:14px}
-.hints{margin:0 0 16px}.hints code{font-size:14px;margin-right:6px}
+export const playgroundStyle = `.hints{margin:0 0 16px}.hints code{font-size:14px;margin-right:6px}
 .told{white-space:pre-wrap;overflow-wrap:anywhere;color:var(--soft)}
 .tool-list code{font-weight:400;margin-left:6px}h2.plainly small{font-weight:400;font-size:14px;color:var(--soft);margin-left:4px}
 .call{margin-top:20px}

@@ -58,7 +58,7 @@ function hintsOf({ annotations, name }: Tool): readonly (readonly [text: string,
 }
 
 export function toolHead(tool: Tool, path: (page: string) => string): Html {
-  return html`<p class="crumb"><a href="${path(root)}">Playground</a></p>
+  return html`<p class="trail"><a href="${path(root)}">Playground</a></p>
 <h1>${tool.title}</h1>
 <p class="hints"><code>${tool.name}</code>${hintsOf(tool).map(([text, tone]) => html` <span class="badge${tone === 'unsure' && ' unsure'}">${text}</span>`)}</p>`;
 }

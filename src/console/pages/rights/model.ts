@@ -6,7 +6,15 @@ import type { ActionDescription } from '../../../agent/actions/catalogue.ts';
 import type { Engine } from '../../../agent/engine.ts';
 import type { CollectionDescription } from '../../../agent/requests.ts';
 import { type Caller, fullAccess } from '../../../core/caller.ts';
-import { isBranch, isQuantified, joinPaths, type PlainFilter, readQuantified } from '../../../core/filter.ts';
+import {
+  comparedNames,
+  isBranch,
+  isComparison,
+  isQuantified,
+  joinPaths,
+  type PlainFilter,
+  readQuantified,
+} from '../../../core/filter.ts';
 import { hasName, suggestNames } from '../../../core/suggestions.ts';
 
 export interface ModelNames {
@@ -65,6 +73,7 @@ export function readModel(engine: Engine, caller: Caller): ModelNames {
 /** Paths to fields, and to relations with a trailing `:`. */
 function namesOf(filter: PlainFilter, path = ''): readonly string[] {
   if (isBranch(filter)) return filter.conditions.flatMap((condition) => namesOf(condition, path));
+  if (isComparison(filter)) return comparedNames(filter).map((name) => joinPaths(path, name));
   if (!isQuantified(filter)) return [joinPaths(path, filter.field)];
   const { path: relations, where } = readQuantified(filter);
   const related = joinPaths(path, relations);

@@ -3,12 +3,7 @@
 import { fail } from '../../../core/errors.ts';
 import type { Right } from '../../../store/permissions/types.ts';
 import type { PageRequest, Parts, SignedInRequest } from '../../page-request.ts';
-
-/**
- * Encodes one path segment. It also encodes `*` and similar characters, so the redirect after a sign-in finds the page.
- */
-const segment = (name: string): string =>
-  encodeURIComponent(name).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+import { segment } from '../../paths.ts';
 
 export const rolePage = (role: string): string => `/roles/${segment(role)}`;
 export const permissionPage = (role: string, collection: string): string => `${rolePage(role)}/${segment(collection)}`;

@@ -28,7 +28,7 @@ export const rightsRoutes: readonly Route[] = [
   { page: '/roles/:name', open: false, admin: true, get: showRole, post: changeRole },
   { page: '/roles/:name/:collection', open: false, admin: true, get: showPermission, post: changePermission },
   { page: '/rights', open: false, admin: true, post: answerReview },
-  { page: '/rights/file', open: false, admin: true, get: downloadRoles },
+  { page: '/rights/file', open: false, admin: true, frameless: true, get: downloadRoles },
   { page: '/environments', open: false, admin: true, get: listEnvironments },
   { page: '/collections', open: false, admin: true, get: listCollections },
   { page: '/collections/:name', open: false, admin: true, get: showCollection },

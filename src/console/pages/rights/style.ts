@@ -16,7 +16,7 @@ export const rightsStyle = `
 .matrix input[type=checkbox]{width:20px;height:20px;margin:0;accent-color:var(--accent)}
 .matrix td label span:not(.unseen){position:absolute;left:-9999px}
 .matrix .rest>*{background:var(--bg)}
-.tick{color:var(--accent);font-weight:700}
+.granted{color:var(--accent);font-weight:700}
 .effects{margin:0 0 16px;padding:14px 18px;border:1px solid var(--line);border-radius:12px;background:var(--tint)}
 .effects h2{margin:0 0 6px;font-size:15px;color:var(--ink)}
 .effects ul{margin:0;padding:0 0 0 20px}.effects li{margin:4px 0;overflow-wrap:anywhere}

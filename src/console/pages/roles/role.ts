@@ -63,7 +63,7 @@ export async function showRole(request: SignedInRequest, parts: Parts): Promise<
   const href = (number: number) =>
     `${paths.path(rolePage(role))}?${new URLSearchParams({ ...(suffix && { in: environment }), find: text, page: `${number}` })}`;
   const pages = Math.ceil(found.length / ROWS);
-  const content = html`<p class="quietly"><a href="${paths.path(under)}">Roles</a></p><h1>${role}</h1>
+  const content = html`<h1>${role}</h1>
 ${flash({ saved: 'Saved. It takes effect immediately.', made: 'Role created. Choose its permissions.' }, request.query)}
 <p class="lead">${members.length === 0 ? 'No one has this role.' : html`Members: ${members.slice(0, 8).map((user, at) => html`${at > 0 && ', '}<a href="${paths.path(personPage(user.id))}">${user.email}</a>`)}${members.length > 8 && html` and <a href="${paths.path(`/people?role=${encodeURIComponent(role)}`)}">${members.length - 8} more</a>`}.`}</p>
 ${environmentChoice(target, rolePage(role), parts)}

@@ -1,15 +1,31 @@
-// The settings of this process, for administrators. The page is read-only: change a setting at its source and restart.
-// `portico doctor` prints the same findings (core/config).
+// The settings of this process, for administrators. They are read-only: change a setting at its source and restart.
+// `portico doctor` prints the same findings (core/config). One button reads the tables of the served databases again.
 import { type Finding, findProblems } from '../../../core/config/findings.ts';
 import { describeSettings, type ShownSetting, settingGroups } from '../../../core/config/shown.ts';
+import { messageForOperator } from '../../../core/errors/connection.ts';
+import { fail } from '../../../core/errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { empty } from '../../ui/data.ts';
+import { buttonTo } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
+import { flash } from '../../ui/notices.ts';
 
 const under = '/settings';
 
-export async function showSettings(request: SignedInRequest, parts: Parts): Promise<Answer> {
+/** Reads the tables now. A failure is shown, and the previous tables stay in use. */
+export async function reloadTables(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  if (parts.reloadTables === null) return fail('NOT_FOUND', { path: under });
+  try {
+    await parts.reloadTables();
+  } catch (error) {
+    return showSettings(request, parts, messageForOperator(error as Error));
+  }
+  return { to: `${under}?done=reloaded` };
+}
+
+/** `problem`: why the tables could not be read. */
+export async function showSettings(request: SignedInRequest, parts: Parts, problem?: string): Promise<Answer> {
   const { config, paths } = parts;
   const all = describeSettings(config);
   const chosen = request.query.get('shown') === 'set' ? all.filter(isSet) : all;
@@ -20,10 +36,16 @@ export async function showSettings(request: SignedInRequest, parts: Parts): Prom
     const rows = names.flatMap((name) => chosen.find((setting) => setting.name === name) ?? []);
     return rows.length === 0 ? [] : [group(title, rows)];
   });
+  const reload =
+    parts.reloadTables !== null &&
+    buttonTo(request, parts, { page: under, action: 'reload', text: 'Read the tables again' });
   const content = html`<h1>Settings</h1>
+${flash({ reloaded: 'The tables were read again, and are served as they are now.' }, request.query)}
+${problem !== undefined && html`<p class="state bad" role="alert"><b>The previous tables stay in use.</b> ${problem}</p>`}
 <p class="lead">The settings of this process. To change one, set its variable or flag and restart. To read a value from a file, append <code>_FILE</code> to the variable's name.</p>
 ${problems(findProblems(config))}
 <nav class="pager" aria-label="Which settings">${filterLink('', `All ${all.length}`, chosen === all)}${filterLink('?shown=set', `Set here: ${count}`, chosen !== all)}</nav>
+${reload}
 ${groups.length > 0 ? groups : empty('No setting is set', 'All settings have their defaults.')}
 <p class="quietly">A flag overrides the variable, the variable overrides the code or file, and all override the default. <code>portico doctor</code> shows the same on the command line, and also checks ports, folders and databases.</p>`;
   return { page: createFramedPage(request, parts, { title: 'Settings', under, content }) };

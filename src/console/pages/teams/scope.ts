@@ -1,5 +1,5 @@
-// The row scope of one team on one collection: a filter as JSON. An invalid filter is shown again with the location of
-// the error. A filter can be tested before saving: the page counts the records that one person would see. The engine
+// The row scope of one team on one collection: a filter as rows of the builder, or as JSON. An invalid filter is shown
+// again with the location of the error. A filter can be tested before saving: the page counts the records that one person would see. The engine
 // counts with that person's rights, and the page shows only numbers.
 import type { Access } from '../../../core/caller.ts';
 import { fail, isAppError } from '../../../core/errors.ts';
@@ -8,6 +8,10 @@ import { type Html, html } from '../../../http/html.ts';
 import { fillScope } from '../../../store/permissions/scopes.ts';
 import type { User } from '../../../store/users/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
+import { filterBuilder } from '../../ui/filter/builder.ts';
+import { hasRows, readRows } from '../../ui/filter/form.ts';
+import { isIncomplete, type Rows, toFilter, toRows } from '../../ui/filter/state.ts';
+import { filterWords } from '../../ui/filter/words.ts';
 import { areaField, type Option, openForm, selectField } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { nameOf } from '../people/list.ts';
@@ -17,7 +21,7 @@ import { baseOf } from '../rights/proposal.ts';
 import { findReadOnlyScopes } from '../rights/read-only.ts';
 import { reviewProposal } from '../rights/review.ts';
 import { readFilter } from '../roles/permission.ts';
-import { readTeamTarget, scopeText, type TeamTarget } from './team.ts';
+import { readTeamTarget, type TeamTarget } from './team.ts';
 
 const under = '/teams';
 
@@ -38,8 +42,14 @@ async function readScopeTarget(request: SignedInRequest, parts: Parts): Promise<
   return isThere ? { ...target, collection, model } : fail('NOT_FOUND', { path: parts.paths.path(teamPage(team)) });
 }
 
+/** The rule as the person edits it: rows, or JSON. */
+interface Edited {
+  readonly rows: Rows | undefined;
+  readonly typed: string;
+}
+
 interface Shown {
-  readonly typed?: string;
+  readonly edited?: Edited;
   readonly problem?: string;
   readonly preview?: Html;
   readonly person?: string;
@@ -57,30 +67,71 @@ async function scopeAnswer(request: SignedInRequest, parts: Parts, target: Scope
   const rest = collection === '*' ? undefined : rightOf(rights, 'scope', team, environment, '*');
   const name = collection === '*' ? 'Every other collection' : collection;
   const base = request.form.get('base') ?? baseOf(rights, about);
-  const typed = shown.typed ?? (is === undefined ? '' : JSON.stringify(is, null, 2));
+  const edited = shown.edited ?? readStored(is as PlainFilter | undefined, target);
   const { problem } = shown;
+  const seen = (filter: unknown) =>
+    filter === undefined ? undefined : `those where ${filterWords(filter as PlainFilter)}`;
   const readOnly = environment !== served ? [] : findReadOnlyScopes(rights, environment, model);
   const [unclear] = is === undefined ? [] : model.findUnclear(collection, is as PlainFilter);
   const content = html`<p class="quietly"><a href="${paths.path(under)}">Teams</a> / <a href="${paths.path(teamPage(team))}${suffix}">${team}</a></p><h1>${name}</h1>
-<p class="lead">In ${environment}, ${team} sees ${scopeText(is) ?? scopeText(rest) ?? 'every record'}${is === undefined && rest !== undefined && ', as for every other collection'}.${model.collections.includes(collection) && html` <a href="${paths.path(collectionPage(collection))}">View fields</a>`}</p>
+<p class="lead">In ${environment}, ${team} sees ${seen(is) ?? seen(rest) ?? 'every record'}${is === undefined && rest !== undefined && ', as for every other collection'}.${model.collections.includes(collection) && html` <a href="${paths.path(collectionPage(collection))}">View fields</a>`}</p>
 ${collection !== '*' && !model.collections.includes(collection) && html`<p class="warning">The model has no collection with this name. The rule has no effect until it has one.</p>`}
 ${unclear !== undefined && html`<p class="warning">This rule keeps its meaning, but cannot be saved again unchanged. ${unclear}</p>`}
 ${readOnly.filter(({ right: { path } }) => path[0] === team && path[2] === collection).map(({ text }) => html`<p class="warning">${text}</p>`)}
 ${openForm(request, parts, scopePage(team, collection))}<input type="hidden" name="in" value="${environment}"><input type="hidden" name="base" value="${base}">
-${areaField({
-  id: 'filter',
-  label: 'Show only records that match (JSON filter)',
-  value: typed,
-  rows: Math.min(20, Math.max(6, typed.split('\n').length + 1)),
-  problem,
-  hint: html`Such as <code>{"field":"country","operator":"Equal","value":"{{currentUser.tags.country}}"}</code>. User attributes: <code>id</code>, <code>email</code>, <code>team</code>, <code>role</code>, <code>timezone</code>, <code>permissionLevel</code> and <code>tags.&lt;key&gt;</code>; if a value is missing, no records are visible. Empty: ${collection === '*' ? 'every record' : 'as for every other collection'}.`,
-})}
+${await ruleEditor(edited, problem, target, parts)}
 ${shown.preview}
 ${await previewSection(target, parts, shown.person)}
 <div class="row-of-buttons"><button class="primary slim" name="action" value="review">Review changes</button></div></form>`;
   const title = `${name}, ${team}`;
   const page = createFramedPage(request, parts, { title: problem ? `Error: ${title}` : title, under, content });
   return { page, ...(problem !== undefined && { status: 400 }) };
+}
+
+/** The builder cannot show fields of every collection, so the rule for the other collections is JSON. */
+function readStored(filter: PlainFilter | undefined, { collection, model }: ScopeTarget): Edited {
+  const typed = filter === undefined ? '' : JSON.stringify(filter, null, 2);
+  const isKnown = model.collections.includes(collection);
+  return { rows: isKnown ? safeRows(filter, collection, model) : undefined, typed };
+}
+
+/** A stored rule of the wrong shape is shown as JSON. */
+function safeRows(filter: PlainFilter | undefined, collection: string, model: ModelNames): Rows | undefined {
+  try {
+    return toRows(filter, model.describe, collection);
+  } catch {
+    return undefined;
+  }
+}
+
+const variables = ['id', 'email', 'team', 'role', 'timezone'].map((name) => `currentUser.${name}`);
+
+async function ruleEditor(
+  { rows, typed }: Edited,
+  problem: string | undefined,
+  { collection, model }: ScopeTarget,
+  { store }: Parts,
+): Promise<Html> {
+  const otherwise = collection === '*' ? 'every record' : 'as for every other collection';
+  if (rows) {
+    const users = await store.identity.listUsers();
+    const tags = [...new Set(users.flatMap((user) => Object.keys(user.tags)))].sort();
+    const known = [...variables, ...tags.map((tag) => `currentUser.tags.${tag}`)];
+    return html`<h2 class="plainly">Show only records that match</h2>
+${problem !== undefined && html`<p class="alert" role="alert">${problem}</p>`}
+${filterBuilder({ rows, describe: model.describe, collection, variables: known })}
+<p class="quietly">If a person lacks the value that a condition compares with, they see no records. Without conditions: ${otherwise}.</p>
+<p><button class="plain slim" name="do" value="json">Advanced: JSON</button></p>`;
+  }
+  const isKnown = model.collections.includes(collection);
+  return html`${areaField({
+    id: 'filter',
+    label: 'Show only records that match (JSON filter)',
+    value: typed,
+    rows: Math.min(20, Math.max(6, typed.split('\n').length + 1)),
+    problem,
+    hint: html`Such as <code>{"field":"country","operator":"Equal","value":"{{currentUser.tags.country}}"}</code>. User attributes: <code>id</code>, <code>email</code>, <code>team</code>, <code>role</code>, <code>timezone</code>, <code>permissionLevel</code> and <code>tags.&lt;key&gt;</code>; if a value is missing, no records are visible. Empty: ${otherwise}.`,
+  })}${isKnown && html`<p><button class="plain slim" name="do" value="rows">Show as rows</button></p>`}`;
 }
 
 /** Maximum number of people in the selection; members come first. */
@@ -103,20 +154,46 @@ async function previewSection(target: ScopeTarget, { store }: Parts, chosen = ''
 export async function changeScope(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const target = await readScopeTarget(request, parts);
   const { team, environment, collection, rights, model } = target;
-  const typed = request.form.get('filter') ?? '';
-  const person = request.form.get('person') ?? '';
+  const { form } = request;
+  const rows = hasRows(form) ? readRows(form, model.describe, collection) : undefined;
+  const built = rows && toFilter(rows, model.describe, collection);
+  const typed = rows ? (built === undefined ? '' : JSON.stringify(built, null, 2)) : (form.get('filter') ?? '');
+  const person = form.get('person') ?? '';
+  const pressed = form.get('do');
+  if (pressed === 'json') return scopeAnswer(request, parts, target, { edited: { rows: undefined, typed }, person });
   const read = typed.trim() === '' ? undefined : readFilter(typed, collection, model);
-  if (read && 'problem' in read) return scopeAnswer(request, parts, target, { typed, person, problem: read.problem });
+  const edited = { rows, typed };
+  if (pressed !== null && pressed !== 'rows') return scopeAnswer(request, parts, target, { edited, person });
+  if (read && 'problem' in read) return scopeAnswer(request, parts, target, { edited, person, problem: read.problem });
   const filter = read?.filter;
-  if (request.form.get('action') === 'try') {
+  if (pressed === 'rows') {
+    const shown = model.collections.includes(collection) ? safeRows(filter, collection, model) : undefined;
+    const problem = shown ? {} : { problem: 'The rows cannot show this filter. It stays JSON.' };
+    return scopeAnswer(request, parts, target, { edited: { rows: shown, typed }, person, ...problem });
+  }
+  if (rows && isUnfinished(rows))
+    return scopeAnswer(request, parts, target, {
+      edited,
+      person,
+      problem: 'A condition has no value. Enter one, or remove the condition.',
+    });
+  if (form.get('action') === 'try') {
     const preview = await countFor(Number(person), filter, target, parts);
-    return scopeAnswer(request, parts, target, { typed, person, preview });
+    return scopeAnswer(request, parts, target, { edited, person, preview });
   }
   const about = { kind: 'scope', path: [team, environment, collection] } as const;
   const isUnchanged = filter === undefined && rightOf(rights, 'scope', ...about.path) === undefined;
   const proposed = isUnchanged ? [] : [{ ...about, ...(filter !== undefined && { value: filter }) }];
   return reviewProposal(request, parts, { about, wanted: proposed, base: request.form.get('base') ?? '' }, rights);
 }
+
+/** A rule without one of its conditions would show more records than its author sees on the page. */
+const isUnfinished = ({ conditions, groups }: Rows): boolean =>
+  conditions.some(isIncomplete) ||
+  groups.some(
+    ({ kind, conditions }) =>
+      conditions.some(isIncomplete) || (conditions.length === 0 && (kind === 'And' || kind === 'Or')),
+  );
 
 async function countFor(
   userId: number,
@@ -136,10 +213,15 @@ async function countFor(
     scope: (of) =>
       of === collection ? (effective === undefined ? null : fillScope(effective, caller)) : access.scope(of),
   };
+  const unlimited: Access = { ...access, scope: (of) => (of === collection ? null : access.scope(of)) };
   try {
-    const [now, then] = [await engine.count(access, { collection }), await engine.count(tried, { collection })];
+    const [now, then, all] = [
+      await engine.count(access, { collection }),
+      await engine.count(tried, { collection }),
+      await engine.count(unlimited, { collection }),
+    ];
     const figures = new Intl.NumberFormat('en');
-    return html`<div class="state${then > now ? ' wait' : ''}" role="status"><div><b>${name} would see ${figures.format(then)} ${then === 1 ? 'record' : 'records'}</b><span>${figures.format(now)} now${caller.team !== team && html`, in the team ${caller.team}`}.</span></div></div>`;
+    return html`<div class="state${then > now ? ' wait' : ''}" role="status"><div><b>${name} would see ${figures.format(then)} of ${figures.format(all)} ${collection}</b><span>${figures.format(now)} now${caller.team !== team && html`, in the team ${caller.team}`}.</span></div></div>`;
   } catch (error) {
     if (isAppError(error, 'UNKNOWN_COLLECTION') || isAppError(error, 'FORBIDDEN'))
       return html`<p class="warning" role="status">${name} cannot browse '${collection}': the role ${caller.role} does not allow it.</p>`;

@@ -65,7 +65,7 @@ export async function showTeam(request: SignedInRequest, parts: Parts): Promise<
       scopeText(own) ?? html`<span class="quietly">${scopeText(isRest ? undefined : rest) ?? 'every record'}</span>`,
     ];
   };
-  const content = html`<p class="quietly"><a href="${paths.path(under)}">Teams</a></p><h1>${team}</h1>
+  const content = html`<h1>${team}</h1>
 ${flash({ saved: 'Saved. It takes effect immediately.', made: 'Team created. It sees every record until it has a rule.' }, request.query)}
 ${environmentChoice(target, teamPage(team), parts)}
 <section aria-labelledby="sees"><h2 class="plainly" id="sees">Visible records in ${environment}</h2>

@@ -12,7 +12,7 @@ import { createFramedPage } from '../../ui/frame.ts';
 import { copyable } from '../../ui/notices.ts';
 import { showTime } from '../../ui/times.ts';
 import { confirmPassword, wrongCurrentPassword } from '../account/account.ts';
-import { throttledAnswer } from '../sign-in.ts';
+import { throttledAnswer } from '../sign-in/sign-in.ts';
 import { emptyTyped, expiries, findProblems, type Problems, readExpiry, readTyped, type Typed } from './filters.ts';
 import { entranceWords, needsAdmin, type ScopeWords, scopeWords, titleOf } from './words.ts';
 

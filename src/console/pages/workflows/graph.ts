@@ -2,8 +2,7 @@
 // its colors from the style sheet, so it follows dark mode. A drawing too wide for a phone is rendered a second time
 // with narrower boxes, and the style sheet hides one of the two. outline.ts gives the same content as text, so screen
 // readers get only the title of the drawing. Boxes show a state as text, never by color only.
-import { createRequire } from 'node:module';
-import type * as dagre from '@dagrejs/dagre';
+import { Graph, layout, type Point } from '@dagrejs/dagre';
 import { type Html, html } from '../../../http/html.ts';
 import type { RunStepState } from '../../../store/workflows/types.ts';
 import {
@@ -136,7 +135,6 @@ interface Box {
 
 function draw(definition: WorkflowDefinition, states: StepStates, measure: Measure): Drawing {
   // Load the layout library on first use.
-  const { Graph, layout } = createRequire(import.meta.url)('@dagrejs/dagre') as typeof dagre;
   const graph = new Graph({ multigraph: true });
   const { nodes, ranks, edges: edgeSpacing, margin } = measure.between;
   graph.setGraph({
@@ -181,7 +179,7 @@ const widestOf = (lines: readonly string[], font: Font): number =>
   Math.max(...lines.map((each) => widthOf(each, font)));
 
 interface Edge extends Laid {
-  readonly points: readonly dagre.Point[];
+  readonly points: readonly Point[];
 }
 
 /** Path through the points, with rounded corners. */

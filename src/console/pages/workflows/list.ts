@@ -4,6 +4,7 @@ import type { Workflow } from '../../../store/workflows/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { empty } from '../../ui/data.ts';
 import { createFramedPage } from '../../ui/frame.ts';
+import { flash } from '../../ui/notices.ts';
 import { mayEdit, runsPage, under, workflowPage } from './access.ts';
 
 export async function listWorkflows(request: SignedInRequest, parts: Parts): Promise<Answer> {
@@ -21,6 +22,7 @@ export async function listWorkflows(request: SignedInRequest, parts: Parts): Pro
     : 'Editors of your team create them. You can start them here.';
   const content = html`<div class="head"><h1>Workflows</h1>${edits && create}</div>
 <p class="lead">Step-by-step processes on a record, for ${access.caller.team}. A run has the permissions of the person who started it.</p>
+${flash({ deleted: 'Deleted. What its runs did stays in the activity log.' }, request.query)}
 ${rows.length > 0 ? html`<ul class="rows">${rows}</ul>` : empty('No workflows yet', none)}
 ${rows.length > 0 && html`<p class="quietly"><a href="${paths.path(runsPage)}">All runs</a></p>`}`;
   return { page: createFramedPage(request, parts, { title: 'Workflows', under, content }) };

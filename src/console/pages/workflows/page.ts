@@ -9,6 +9,7 @@ import { buttonTo, field, openForm } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { showTime } from '../../ui/times.ts';
+import { refusal } from '../rights/review.ts';
 import { definitionOf, findWorkflow, mayEdit, requireEditor, runsPage, under, workflowPage } from './access.ts';
 import { drawWorkflow } from './graph.ts';
 import { outline } from './outline.ts';
@@ -61,10 +62,10 @@ ${isActive && access.startsWorkflows && startForm(workflow, request, parts, resu
 ${drawWorkflow(definition)}${outline(definition)}
 ${await triggerSettings(workflow, runs, request, parts, result)}
 <h2 class="plainly">Latest runs</h2>
-${runs.length > 0 ? runTable(runs, request, parts) : empty('No runs yet', isActive ? 'Start it on a record above.' : 'The workflow is paused.')}
+${runs.length > 0 ? await runTable(runs, request, parts) : empty('No runs yet', isActive ? 'Start it on a record above.' : 'The workflow is paused.')}
 ${runs.length > 0 && html`<p class="quietly"><a href="${parts.paths.path(runsPage)}?workflow=${id}">All its runs</a></p>`}
 ${await versionsOf(workflow, request, parts)}
-${source === 'console' && mayEdit(access) && pausing(workflow, request, parts)}
+${source === 'console' && mayEdit(access) && html`${pausing(workflow, request, parts)}${deleting(workflow, request, parts)}`}
 <p class="quietly"><a href="${parts.paths.path(under)}">All workflows</a></p>`;
   const title = result.problem === undefined && result.callbackProblem === undefined ? name : `Error: ${name}`;
   const page = createFramedPage(request, parts, { title, under, content, wide: true });
@@ -92,6 +93,9 @@ const pausing = ({ id, isActive }: Workflow, request: SignedInRequest, parts: Pa
     },
   )}</div>`;
 
+const deleting = ({ id, name }: Workflow, request: SignedInRequest, parts: Parts): Html =>
+  html`<details class="more"><summary>Delete</summary><p class="quietly">Deletes the workflow, its versions and its runs. Waiting runs end. What runs did stays in the activity log. There is no way back.</p>${buttonTo(request, parts, { page: workflowPage(id), action: 'delete', text: 'Delete', label: `Delete ${name}`, kind: 'danger' })}</details>`;
+
 async function versionsOf(workflow: Workflow, { access }: SignedInRequest, { store, paths }: Parts): Promise<Html> {
   const versions = await store.workflows.versions(workflow.id);
   const shown = versions.slice(0, VERSIONS);
@@ -114,6 +118,7 @@ const workflowActions: Readonly<Record<string, WorkflowAction>> = {
   start,
   pause: (workflow, request, parts) => setActive(workflow, false, request, parts),
   resume: (workflow, request, parts) => setActive(workflow, true, request, parts),
+  delete: deleteWorkflow,
   enable: setTrigger,
   disable: setTrigger,
   regenerate: setTrigger,
@@ -162,4 +167,17 @@ async function setActive(
   requireEditor(access);
   await store.workflows.setActive(id, isActive, access.caller.id);
   return { to: `${workflowPage(id)}?done=${isActive ? 'resumed' : 'paused'}` };
+}
+
+async function deleteWorkflow(workflow: Workflow, request: SignedInRequest, parts: Parts): Promise<Answer> {
+  const { id: by } = request.access.caller;
+  requireEditor(request.access);
+  try {
+    await parts.store.workflows.delete(workflow.id, by);
+  } catch (error) {
+    if (!isAppError(error, 'INVALID_ARGUMENT')) throw error;
+    const { problem } = error.details;
+    return refusal(request, parts, { under, problem, back: workflowPage(workflow.id) });
+  }
+  return { to: `${under}?done=deleted` };
 }

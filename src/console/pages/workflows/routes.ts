@@ -17,6 +17,6 @@ export const workflowRoutes: readonly Route[] = [
   { page: '/workflows/:id/versions/:version', open: false, get: showVersion },
   { page: '/runs', open: false, get: listRuns },
   { page: '/runs/:id', open: false, takesFiles: true, get: showRun, post: answerRun },
-  { page: '/runs/:id/files/:number', open: false, get: sendRunFile },
-  { page: '/runs/:id/live', open: false, get: showRunLive },
+  { page: '/runs/:id/files/:number', open: false, frameless: true, get: sendRunFile },
+  { page: '/runs/:id/live', open: false, frameless: true, get: showRunLive },
 ];

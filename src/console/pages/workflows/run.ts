@@ -7,15 +7,17 @@ import type { InputRequest } from '../../../workflows/input-requests/input-reque
 import type { RunTrace } from '../../../workflows/workflows.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { parseCount, runPage } from '../../paths.ts';
+import { readNames } from '../../records/names.ts';
 import { facts, table } from '../../ui/data.ts';
 import { buttonTo } from '../../ui/form.ts';
 import { createFragment, createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
-import { describeWait, showTime } from '../../ui/times.ts';
+import { describeLeft, showTime } from '../../ui/times.ts';
+import { readValues, sizeOf } from '../../ui/value-input.ts';
 import { logFile, savedFile } from '../approvals/saved-file.ts';
-import { mayEdit, runsPage, under, workflowPage } from './access.ts';
+import { mayEdit, runsPage, workflowPage } from './access.ts';
 import { drawWorkflow, type ShownState, type StepStates, stateWord, titleOf } from './graph.ts';
-import { questionForm, readPosition, readValues, sizeOf } from './input-request-form.ts';
+import { questionForm, readPosition } from './input-request-form.ts';
 import { outline } from './outline.ts';
 import { describeCallback, originWords, reasonWords, stateWords } from './words.ts';
 
@@ -76,17 +78,19 @@ async function show(request: SignedInRequest, parts: Parts, pageError?: RunPageE
   const { access } = request;
   const question = await parts.workflows.inputRequest(access, run.id);
   const questionQuery = question ? `?asked=${question.position}` : '';
-  const content = html`<h1>${run.name} on ${run.recordId}</h1>
+  const names = await readRunName(run, request, parts);
+  const about = `${run.name} on ${names.name(run.collection, run.recordId)}`;
+  const content = html`<h1>${about}</h1>
 ${!pageError && flash(doneTexts, request.query)}
 ${question && questionForm(question, run, request, parts, pageError)}
 <div data-live="${parts.paths.path(`${livePage(run.id)}${questionQuery}`)}" data-live-every="2000">${await live(trace, request, parts, question?.position)}</div>
 ${!isOver(run.state) && ending(run, request, parts)}
-<p class="quietly"><a href="${parts.paths.path(workflowPage(run.workflowId))}">Workflow</a> · <a href="${parts.paths.path(runsPage)}">All runs</a> · <a href="${parts.paths.path(runPage(run.id))}">Refresh</a></p>`;
-  const title = `${pageError ? 'Error: ' : ''}${run.name} on ${run.recordId}`;
+<p class="quietly"><a href="${parts.paths.path(workflowPage(run.workflowId))}">Workflow</a> · <a href="${parts.paths.path(runPage(run.id))}">Refresh</a></p>`;
+  const title = `${pageError ? 'Error: ' : ''}${about}`;
   // Do not reload while the user fills in a form or is about to decide.
   const isAnswerable = question !== undefined && question.refusal === null;
   const renews = isOver(run.state) || isAnswerable || pageError ? undefined : renewal(request, run);
-  const page = createFramedPage(request, parts, { title, under, content, wide: true, renews });
+  const page = createFramedPage(request, parts, { title, under: runsPage, content, wide: true, renews });
   return { page, ...(pageError && { status: pageError.status }) };
 }
 
@@ -99,17 +103,17 @@ function renewal(
   return before < MAX_RENEWALS ? { seconds: RENEWED_SECONDS, page: `${runPage(id)}?renewed=${before + 1}` } : undefined;
 }
 
+const readRunName = ({ collection, recordId }: Run, request: SignedInRequest, parts: Parts) =>
+  readNames(request, parts, [{ collection, id: recordId }]);
+
 /** `shown`: the question that the page already shows next to the live region. */
-async function live(
-  trace: RunTrace,
-  { access }: SignedInRequest,
-  parts: Parts,
-  shown: number | undefined,
-): Promise<Html> {
+async function live(trace: RunTrace, request: SignedInRequest, parts: Parts, shown: number | undefined): Promise<Html> {
+  const { access } = request;
   const { run, steps, definition } = trace;
   const { timezone } = access.caller;
   const states = statesOf(steps, run);
   const asker = await nameOf(run.userId, parts);
+  const records = await readRunName(run, request, parts);
   const names = new Map<number, string>();
   for (const { answeredBy } of steps) {
     if (answeredBy !== null && !names.has(answeredBy)) names.set(answeredBy, await nameOf(answeredBy, parts));
@@ -118,7 +122,7 @@ async function live(
   return html`${isOver(run.state) && html`<span data-live-end hidden></span>`}${stateBox(trace, parts)}${run.userId === access.caller.id && resultText(trace)}
 ${waiting !== undefined && waiting !== shown && html`<p class="done"><a href="${parts.paths.path(runPage(run.id))}">Show the question</a></p>`}
 ${facts([
-  ['Record', `${run.recordId} of ${run.collection}`],
+  ['Record', html`${records.link(run.collection, run.recordId)} of ${run.collection}`],
   ['Version', run.version],
   ['Started by', asker],
   [
@@ -198,7 +202,7 @@ function textOf({ state, reason, failure, answerBy, cancelAsked }: Run, now: num
     case 'running':
       return 'A step is running.';
     case 'awaiting-input': {
-      const left = answerBy === null ? '' : ` ${describeWait(Math.max(0, answerBy - now))} left.`;
+      const left = answerBy === null ? '' : ` ${describeLeft(answerBy - now)} left.`;
       return `${reason === null ? '' : reasonWords[reason]}${left}`;
     }
     case 'succeeded':
@@ -230,7 +234,7 @@ export async function answerRun(request: SignedInRequest, parts: Parts): Promise
   const question: InputRequest | undefined = await parts.workflows.inputRequest(access, run.id);
   const position = readPosition(form);
   if (!question || question.position !== position) return { to: `${runPage(run.id)}?done=late` };
-  const input = { decision: form.get('action') ?? '', values: readValues(question, request) };
+  const input = { decision: form.get('action') ?? '', values: readValues(question.fields, request) };
   try {
     const isFirst = await parts.workflows.answer(access, run.id, position, input);
     return { to: `${runPage(run.id)}?done=${isFirst ? 'answered' : 'late'}` };

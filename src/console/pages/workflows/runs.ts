@@ -3,6 +3,7 @@ import { type Html, html } from '../../../http/html.ts';
 import { type Run, runStates } from '../../../store/workflows/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { runPage } from '../../paths.ts';
+import { readNames } from '../../records/names.ts';
 import { empty, pager, table } from '../../ui/data.ts';
 import { field, filterForm, selectField } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
@@ -51,13 +52,12 @@ export async function listRuns(request: SignedInRequest, parts: Parts): Promise<
   const content = html`<h1>Runs</h1>
 <p class="lead">${access.caller.permissionLevel === 'user' ? 'Runs that you started.' : 'Runs of your team.'}</p>
 ${filterForm(parts, runsPage, filters)}
-${found.length > 0 ? runTable(found, request, parts) : nothing(isNarrowed, parts)}
+${found.length > 0 ? await runTable(found, request, parts) : nothing(isNarrowed, parts)}
 ${pager({
   ...(after !== '' && { newest: addressOf(request, parts, runsPage) }),
   ...(last && { older: addressOf(request, parts, runsPage, { after: last.id }) }),
-})}
-<p class="quietly"><a href="${parts.paths.path(under)}">Workflows</a></p>`;
-  return { page: createFramedPage(request, parts, { title: 'Runs', under, content, wide: true }) };
+})}`;
+  return { page: createFramedPage(request, parts, { title: 'Runs', under: runsPage, content, wide: true }) };
 }
 
 function nothing(isNarrowed: boolean, { paths }: Parts): Html {
@@ -65,14 +65,18 @@ function nothing(isNarrowed: boolean, { paths }: Parts): Html {
   return empty('No runs yet', html`Start one of the <a href="${paths.path(under)}">workflows</a> on a record.`);
 }
 
-export function runTable(runs: readonly Run[], { access }: SignedInRequest, { paths }: Parts): Html {
+export async function runTable(runs: readonly Run[], request: SignedInRequest, parts: Parts): Promise<Html> {
+  const { access } = request;
+  const { paths } = parts;
+  const refs = runs.map(({ collection, recordId }) => ({ collection, id: recordId }));
+  const names = await readNames(request, parts, refs);
   return table({
     caption: 'Runs',
     heads: ['Started', 'Workflow', 'Record', 'State', 'Through'],
     rows: runs.map((run) => [
       html`<a href="${paths.path(runPage(run.id))}">${showTime(run.createdAt, access.caller.timezone)}</a>`,
       run.name,
-      run.recordId,
+      names.link(run.collection, run.recordId),
       stateBadge(run),
       html`${originWords[run.origin]}${run.originName !== originWords[run.origin] && html`<small>${run.originName}</small>`}`,
     ]),

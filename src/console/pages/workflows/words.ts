@@ -29,9 +29,16 @@ export const originWords: Readonly<Record<RunOrigin, string>> = {
   api: 'Public API',
 };
 
-const calm: ReadonlySet<RunState> = new Set(['succeeded', 'running', 'queued']);
+const tones: Readonly<Record<RunState, string>> = {
+  queued: 'busy',
+  running: 'busy',
+  'awaiting-input': 'unsure',
+  succeeded: '',
+  failed: 'bad',
+  cancelled: 'off',
+};
 export const stateBadge = ({ state }: Pick<Run, 'state'>): Html =>
-  html`<span class="badge${!calm.has(state) && ' unsure'}">${stateWords[state]}</span>`;
+  html`<span class="badge ${tones[state]}">${stateWords[state]}</span>`;
 
 /** Only for editors: users do not see integration details. */
 export const describeCallback = ({ problem, retryAt }: CallbackFailure, timezone: string): Html =>

@@ -1,19 +1,28 @@
 // The start page. Until the activity log has a first call from one of the user's assistants, it explains how to connect
 // one and updates when the call arrives. After that it shows the user's pending approvals, apps and latest calls.
 
-import { type Html, html } from '../../http/html.ts';
-import { clientLabel } from '../../oauth/clients/display-name.ts';
-import { findConnections } from '../../oauth/consent/connection.ts';
-import type { ActivityEntry, LoggedActivity } from '../../store/audit/activity-types.ts';
-import { type ClientInstructions, clientInstructions, isPublic } from '../clients.ts';
-import type { Answer, Parts, SignedInRequest } from '../page-request.ts';
-import { empty, table } from '../ui/data.ts';
-import { createFragment, createFramedPage } from '../ui/frame.ts';
-import { copyable } from '../ui/notices.ts';
-import { describeWait } from '../ui/times.ts';
-import { approvalRows, findDecidable } from './approvals/approvals.ts';
+import { findProblems } from '../../../core/config/findings.ts';
+import { type Html, html } from '../../../http/html.ts';
+import { clientLabel } from '../../../oauth/clients/display-name.ts';
+import { type Connection, findConnections } from '../../../oauth/consent/connection.ts';
+import type { ActivityEntry, LoggedActivity } from '../../../store/audit/activity-types.ts';
+import type { Run } from '../../../store/workflows/types.ts';
+import { type ClientInstructions, clientInstructions, isPublic } from '../../clients.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
+import { runPage } from '../../paths.ts';
+import { empty, table } from '../../ui/data.ts';
+import { createFragment, createFramedPage } from '../../ui/frame.ts';
+import { copyable } from '../../ui/notices.ts';
+import { describeWait } from '../../ui/times.ts';
+import { approvalRows, findDecidable } from '../approvals/approvals.ts';
+import type { Review } from '../approvals/review.ts';
+import { outcomeBadge } from '../logs/activity.ts';
+import { reasonWords } from '../workflows/words.ts';
+import { todaySection } from './today.ts';
 
 const SHOWN = 5;
+/** Latest entries that are examined for calls of assistants. */
+const EXAMINED = 20;
 const firstCallPage = '/start/first-call';
 
 /** Latest calls with their log ids, which have pages. */
@@ -23,25 +32,47 @@ const lastCalls = ({ access }: SignedInRequest, { store }: Parts, limit: number)
 export async function showStart(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const { caller } = request.access;
   const name = `${caller.firstName} ${caller.lastName}`.trim();
-  const [calls, { reviews: waiting }] = await Promise.all([
-    lastCalls(request, parts, SHOWN),
+  const [recent, connections, { reviews }, questions] = await Promise.all([
+    lastCalls(request, parts, EXAMINED),
+    findConnections(parts.store, { userId: caller.id, limit: SHOWN }),
     findDecidable(request, parts, SHOWN),
+    parts.workflows.runs(request.access, { state: 'awaiting-input', limit: SHOWN }),
   ]);
-  const isNew = calls.length === 0;
+  // Decisions in the console are no calls of an assistant.
+  const calls = recent.filter(({ clientId }) => clientId !== 'console').slice(0, SHOWN);
+  const isNew = calls.length === 0 && connections.every(({ lastUsedAt }) => lastUsedAt === null);
+  const waits = reviews.length + questions.length > 0;
   const content = html`<h1>Hello${name && html`, ${name}`}</h1>
 <p class="lead">${caller.email} · ${caller.team} · ${caller.role}</p>
 ${isNew && connectSection(parts)}
-${(!isNew || waiting.length > 0) && waitingSection(waiting, parts)}
-${!isNew && (await appsSection(request, parts))}
+${problemsSection(request, parts)}
+${(!isNew || waits) && waitingSection(reviews, questions, parts)}
+${!isNew && (await todaySection(request, parts))}
+${!isNew && appsSection(connections, parts)}
 ${!isNew && callsSection(calls, parts)}
 ${!isNew && parts.mcpUrl !== null && html`<section aria-labelledby="more"><h2 class="plainly" id="more">Connect another assistant</h2>${panels(parts.mcpUrl, false)}</section>`}`;
   return { page: createFramedPage(request, parts, { title: 'Start', under: '', content }) };
 }
 
-function waitingSection(waiting: Parameters<typeof approvalRows>[0], parts: Parts): Html {
+/** The checks of `portico doctor` that need only the settings. */
+function problemsSection({ access }: SignedInRequest, { config, paths }: Parts): Html | false {
+  if (access.caller.permissionLevel !== 'admin') return false;
+  const problems = findProblems(config).filter(({ state }) => state === 'wrong');
+  if (problems.length === 0) return false;
+  return html`<section aria-labelledby="problems"><h2 class="plainly" id="problems">Settings to fix</h2>
+<ul class="findings">${problems.map(({ text }) => html`<li class="state bad"><div><b>Error</b><span>${text}</span></div></li>`)}</ul>
+<p class="quietly"><a href="${paths.path('/settings')}">All settings and warnings</a></p></section>`;
+}
+
+function waitingSection(reviews: readonly Review[], questions: readonly Run[], parts: Parts): Html {
+  const { paths, clock } = parts;
+  const rows = questions.map(
+    (run) =>
+      html`<li><a href="${paths.path(runPage(run.id))}"><b>${run.name}: ${run.collection} ${run.recordId}</b><span>${run.reason && reasonWords[run.reason]} Started ${describeWait(clock.now() - run.createdAt)} ago.</span></a></li>`,
+  );
   return html`<section aria-labelledby="waits"><h2 class="plainly" id="waits">Waiting for you</h2>
-${approvalRows(waiting, parts)}
-<p class="quietly"><a href="${parts.paths.path('/approvals')}">All approvals</a></p></section>`;
+${approvalRows(reviews, parts, undefined, rows)}
+<p class="quietly"><a href="${paths.path('/inbox')}">Inbox</a></p></section>`;
 }
 
 function connectSection(parts: Parts): Html {
@@ -61,11 +92,11 @@ function panels(url: string, opens: boolean): Html {
   return html`<div class="clients">${rows}</div>`;
 }
 
-function panel({ name, how, pasted, afterwards, requiresPublicUrl }: ClientInstructions, url: string): Html {
+function panel({ name, how, pasted, link, afterwards, requiresPublicUrl }: ClientInstructions, url: string): Html {
   const far = requiresPublicUrl && !isPublic(url);
   const blocks = pasted.map(({ what, text }) => copyable(text(url), `${what} for ${name}`));
   return html`${far && html`<p class="warning" role="note">This assistant calls from its own servers, and this address works only on this machine. Set <code>SERVICE_PUBLIC_URL</code> to a public https address first.</p>`}
-<p>${how}</p>${blocks}<p class="quietly">${afterwards}</p>`;
+${link && html`<p><a class="button" href="${link(url)}">Add to ${name}</a></p>`}<p>${how}</p>${blocks}<p class="quietly">${afterwards}</p>`;
 }
 
 /** Content of the page's live region. */
@@ -87,8 +118,7 @@ const describeCall = ({ action, collection }: ActivityEntry): Html =>
 const describeAgo = ({ startedAt }: ActivityEntry, { clock }: Parts): string =>
   `${describeWait(clock.now() - startedAt)} ago`;
 
-async function appsSection({ access }: SignedInRequest, parts: Parts): Promise<Html> {
-  const connections = await findConnections(parts.store, { userId: access.caller.id, limit: SHOWN });
+function appsSection(connections: readonly Connection[], parts: Parts): Html {
   const now = parts.clock.now();
   const rows = connections.map(({ clientId, clientName, lastUsedAt }) => {
     const used = lastUsedAt === null ? 'Not used yet' : `Last used ${describeWait(now - lastUsedAt)} ago`;
@@ -98,19 +128,12 @@ async function appsSection({ access }: SignedInRequest, parts: Parts): Promise<H
   return html`<section aria-labelledby="apps"><h2 class="plainly" id="apps">Connected apps</h2>${rows.length > 0 ? html`<ul class="rows">${rows}</ul>` : none}</section>`;
 }
 
-const outcomes: Readonly<Record<ActivityEntry['outcome'], string>> = {
-  completed: 'done',
-  failed: 'failed',
-  denied: 'denied',
-  unknown: 'unknown',
-};
-
 function callsSection(calls: readonly LoggedActivity[], parts: Parts): Html {
   const { paths, playground } = parts;
   const rows = calls.map((call) => [
     html`<a href="${paths.path(`/activity/${call.id}`)}">${describeCall(call)}</a>`,
     clientLabel(call.clientId, call.clientName),
-    html`<span class="badge${call.outcome !== 'completed' && ' unsure'}">${outcomes[call.outcome]}</span>`,
+    outcomeBadge(call),
     describeAgo(call, parts),
   ]);
   return html`<section aria-labelledby="calls"><h2 class="plainly" id="calls">Last calls</h2>

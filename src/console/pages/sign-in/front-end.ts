@@ -1,11 +1,11 @@
 // Consent page for the sign-in of a front end of the agent's HTTP API (rest/sign-in.ts). It shows the user and the
 // front end. Only submitting its form answers, and the answer goes to the front end that began the sign-in.
-import { html } from '../../http/html.ts';
-import { createCard, messagePage, type Page } from '../../http/page.ts';
-import type { AgentSignIn } from '../../store/sessions/types.ts';
-import type { Answer, Parts, SignedInRequest } from '../page-request.ts';
-import { frontEndPage } from '../paths.ts';
-import { consoleLook, lookWithRedirectTo } from '../ui/frame.ts';
+import { html } from '../../../http/html.ts';
+import { createCard, messagePage, type Page } from '../../../http/page.ts';
+import type { AgentSignIn } from '../../../store/sessions/types.ts';
+import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
+import { frontEndPage } from '../../paths.ts';
+import { consoleLook, lookWithRedirectTo } from '../../ui/frame.ts';
 
 const over: Answer = {
   status: 404,

@@ -1,9 +1,9 @@
 // Signing in and out. Failed passwords and codes share one counter with the authorization server.
-import { isAppError } from '../../core/errors.ts';
-import { html } from '../../http/html.ts';
-import { messagePage } from '../../http/page.ts';
-import type { SignInAnswer } from '../../oauth/login/sign-in.ts';
-import { invalidSignInPage, signInChoices, tryAgainPage } from '../../oauth/login/sign-in-choices.ts';
+import { isAppError } from '../../../core/errors.ts';
+import { html } from '../../../http/html.ts';
+import { messagePage } from '../../../http/page.ts';
+import type { SignInAnswer } from '../../../oauth/login/sign-in.ts';
+import { invalidSignInPage, signInChoices, tryAgainPage } from '../../../oauth/login/sign-in-choices.ts';
 import {
   codeForm,
   codeLead,
@@ -13,11 +13,11 @@ import {
   throttledText,
   wrongCodeText,
   wrongPasswordText,
-} from '../../oauth/login/sign-in-form.ts';
-import type { Answer, PageAnswer, PageRequest, Parts, RedirectAnswer } from '../page-request.ts';
-import { ssoPage } from '../paths.ts';
-import type { NewSession } from '../session.ts';
-import { consoleLook, createConsoleCard } from '../ui/frame.ts';
+} from '../../../oauth/login/sign-in-form.ts';
+import type { Answer, PageAnswer, PageRequest, Parts, RedirectAnswer } from '../../page-request.ts';
+import { ssoPage } from '../../paths.ts';
+import type { NewSession } from '../../session.ts';
+import { consoleLook, createConsoleCard } from '../../ui/frame.ts';
 
 /** Redirect to the sign-in page, which returns to `page`. */
 export function toSignIn(page: string): RedirectAnswer {

@@ -1,0 +1,76 @@
+// The charts of the agent and of one record. A chart runs code, so it is calculated when somebody opens it: by the tool
+// getChart, with the rights and the log entry of a call.
+
+import { chartNames } from '../../../agent/charts/visible.ts';
+import { type Html, html } from '../../../http/html.ts';
+import { CONSOLE } from '../../../mcp/playground.ts';
+import type { Parts, SignedInRequest } from '../../page-request.ts';
+import { recordPage } from '../../paths.ts';
+import { table } from '../../ui/data.ts';
+import { isOffered, under } from './access.ts';
+import { cell } from './cells.ts';
+
+interface ChartHome {
+  readonly collection: string;
+  readonly id: string;
+}
+
+/** Links to the charts, and the one that the query names. */
+export async function chartSection(
+  home: ChartHome | undefined,
+  { access, query, signal }: SignedInRequest,
+  { engine, playground, paths, ...parts }: Parts,
+): Promise<Html | false> {
+  if (!playground || !isOffered(parts, 'getChart')) return false;
+  const names = chartNames({ access, engine }, home?.collection);
+  if (names.length === 0) return false;
+  const page = paths.path(home ? recordPage(home.collection, home.id) : under);
+  const links = names.map(
+    (name) =>
+      html`<a class="button plain slim" href="${page}?${new URLSearchParams({ chart: name }).toString()}#charts">${name}</a>`,
+  );
+  const chosen = query.get('chart') ?? '';
+  const called = names.includes(chosen)
+    ? await playground.call({
+        userId: access.caller.id,
+        tool: 'getChart',
+        args: { chartName: chosen, ...(home && { collectionName: home.collection, recordId: home.id }) },
+        signal,
+        client: CONSOLE,
+      })
+    : undefined;
+  const shown =
+    called &&
+    (called.failure
+      ? html`<p class="alert" role="alert">${called.failure.message}</p>`
+      : drawChart(chosen, JSON.parse(called.text) as ChartFigures));
+  return html`<section id="charts" aria-labelledby="charts-title"><h2 class="plainly" id="charts-title">Charts</h2><div class="deeds">${links}</div>${shown}</section>`;
+}
+
+interface ChartFigures {
+  readonly value?: unknown;
+  readonly previous?: unknown;
+  readonly objective?: unknown;
+  readonly columns?: readonly string[];
+  readonly rows?: readonly (readonly unknown[])[];
+}
+
+function drawChart(name: string, figures: ChartFigures): Html {
+  const { value, previous, objective, columns, rows } = figures;
+  if (columns && rows) {
+    const most = Math.max(0, ...rows.flatMap(([, ...values]) => values.map(Number).filter(Number.isFinite)));
+    const bar = (each: unknown) => {
+      const share = most > 0 ? Math.max(0, Math.round((Number(each) / most) * 100)) : 0;
+      return html`<span class="bar"><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${share}" height="8"/></svg>${cell(each)}</span>`;
+    };
+    return table({
+      caption: name,
+      heads: columns,
+      rows: rows.map(([label, ...values]) => [cell(label), ...values.map(bar)]),
+    });
+  }
+  if (value === undefined)
+    return html`<pre class="json" tabindex="0" aria-label="${name}">${JSON.stringify(figures, null, 2)}</pre>`;
+  const against = objective ?? previous;
+  return html`<p class="figure"><b>${cell(value)}</b>${against !== undefined && html` <span>${objective === undefined ? 'before:' : 'of'} ${cell(against)}</span>`}</p>`;
+}

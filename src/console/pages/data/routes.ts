@@ -1,0 +1,20 @@
+// Routes of the pages of records.
+import type { Route } from '../../route.ts';
+import { runAction, showAction } from './actions.ts';
+import { listCollections } from './collections.ts';
+import { deleteRecord, saveCreate, saveEdit, showCreate, showEdit } from './edit.ts';
+import { listRecords } from './list.ts';
+import { showRecord } from './record.ts';
+
+/** Long texts of a record, twice: once as typed and once for the confirmation. */
+const FORM_BYTES = 512 * 1024;
+
+export const dataRoutes: readonly Route[] = [
+  { page: '/data', open: false, get: listCollections },
+  { page: '/data/:collection', open: false, get: listRecords },
+  { page: '/data/:collection/:record', open: false, get: showRecord },
+  { page: '/data/:collection/:record/edit', open: false, get: showEdit, post: saveEdit, bodyBytes: FORM_BYTES },
+  { page: '/data/:collection/:record/delete', open: false, post: deleteRecord },
+  { page: '/create/:collection', open: false, get: showCreate, post: saveCreate, bodyBytes: FORM_BYTES },
+  { page: '/act/:collection/:action', open: false, get: showAction, post: runAction, bodyBytes: FORM_BYTES },
+];

@@ -1,0 +1,118 @@
+// The filter builder: a row for each condition, and groups of conditions. It is part of a form of the page, and works
+// without scripts: its buttons submit the form, and the page shows the changed rows.
+import { type Html, html } from '../../../http/html.ts';
+import { type Describe, fieldChoices, findField, relationChoices } from './fields.ts';
+import { type Condition, collectionOf, type GroupKind, isIncomplete, type Rows, valueKindOf } from './state.ts';
+import { describeVariable, operatorWords } from './words.ts';
+
+interface BuilderView {
+  readonly rows: Rows;
+  readonly describe: Describe;
+  readonly collection: string;
+  /** Variables of the current user that may give a value, such as `currentUser.tags.region`. Default: none. */
+  readonly variables?: readonly string[];
+}
+
+export function filterBuilder(view: BuilderView): Html {
+  const { rows, describe, collection } = view;
+  let at = 0;
+  const rowsOf = (conditions: readonly Condition[], of: string, group: string) =>
+    conditions.map((condition) => row(view, condition, of, group, at++));
+  const relations = relationChoices(describe, collection);
+  const top = rowsOf(rows.conditions, collection, '');
+  const groups = rows.groups.map(({ kind, conditions }, index) => {
+    const of = collectionOf(kind, describe, collection) ?? collection;
+    return html`<fieldset class="fb-group"><legend>${kindText(kind)}</legend><input type="hidden" name="kind" value="${kind}">
+${rowsOf(conditions, of, `${index}`)}
+<div class="fb-tools">${adder(view, of, `add.${index}`, `Add condition to group ${index + 1}`)}<button class="plain slim" name="do" value="remove-group:${index}" aria-label="Remove group ${index + 1}">Remove group</button></div></fieldset>`;
+  });
+  const count = rows.conditions.length + rows.groups.length;
+  const matchOptions = [
+    ['And', 'all of these'],
+    ['Or', 'any of these'],
+  ] as const;
+  const kinds: readonly (readonly [GroupKind, string])[] = [
+    ['Or', 'Any of some conditions'],
+    ['And', 'All of some conditions'],
+    ...relations.flatMap(({ name }): (readonly [GroupKind, string])[] => [
+      [`some:${name}`, `Has ${name} where …`],
+      [`none:${name}`, `Has no ${name} where …`],
+    ]),
+  ];
+  return html`<div class="fb">
+<p class="fb-match${count < 2 && ' fb-one'}"><label for="fb-match">Records that match</label> <select id="fb-match" name="match">${matchOptions.map(([value, text]) => option(value, text, rows.match))}</select></p>
+${top}${groups}
+<div class="fb-tools">${adder(view, collection, 'add', 'Add condition')}
+<details class="more fb-more"><summary>Add a group</summary><div class="fb-tools"><select name="group" aria-label="Kind of group"><option value="">Choose a kind</option>${kinds.map(([value, text]) => option(value, text, ''))}</select><button class="plain slim" name="do" value="group">Add group</button></div></details></div>
+</div>`;
+}
+
+const option = (value: string, text: string, chosen: string): Html =>
+  html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`;
+
+function kindText(kind: GroupKind): string {
+  if (kind === 'And') return 'All of';
+  if (kind === 'Or') return 'Any of';
+  const [quantifier, relation] = kind.split(/:(.*)/s);
+  return quantifier === 'some' ? `Has ${relation} where all of` : `Has no ${relation} where all of`;
+}
+
+function adder({ describe }: BuilderView, collection: string, name: string, label: string): Html {
+  const choices = fieldChoices(describe, collection);
+  return html`<span class="fb-add"><select name="${name}" aria-label="${label}: field"><option value="">Choose a field</option>${choices.map(({ path, label }) => option(path, label, ''))}</select><button class="plain slim" name="do" value="add" aria-label="${label}">Add condition</button></span>`;
+}
+
+function row(view: BuilderView, condition: Condition, collection: string, group: string, at: number): Html {
+  const { describe, variables = [] } = view;
+  const { field: path, operator, variable } = condition;
+  const field = findField(describe, collection, path);
+  const label = field?.label ?? path;
+  const name = `c.${at}`;
+  const known = field?.operators ?? [];
+  const offered = known.includes(operator) ? known : [operator, ...known];
+  const kind = valueKindOf(operator);
+  const sources = variables.includes(variable) || variable === '' ? variables : [variable, ...variables];
+  const source =
+    kind !== 'none' &&
+    sources.length > 0 &&
+    html`<select name="${name}.variable" aria-label="${label}: compare with"><option value="">this value</option>${sources.map((each) => option(each, describeVariable(each), variable))}</select>`;
+  const ending = html`<button class="plain slim fb-x" name="do" value="remove:${at}" aria-label="Remove the condition on ${label}">Remove</button>`;
+  return html`<div class="fb-row${isIncomplete(condition) && ' fb-open'}"><input type="hidden" name="${name}.group" value="${group}"><input type="hidden" name="${name}.field" value="${path}">
+<b>${label}</b><select name="${name}.operator" aria-label="${label}: how to compare">${offered.map((each) => option(each, operatorWords[each], operator))}</select>
+<span class="fb-value">${source}${kind !== 'none' && valueControl(condition, field?.type ?? 'String', field?.enumValues, name, label, sources.length > 0)}</span>${ending}</div>`;
+}
+
+const isDay = (text: string): boolean => text === '' || /^\d{4}-\d\d-\d\d$/.test(text);
+
+function valueControl(
+  { operator, values, variable }: Condition,
+  type: string,
+  enumValues: readonly string[] | undefined,
+  name: string,
+  label: string,
+  takesVariables: boolean,
+): Html {
+  const attributes = html`name="${name}.value" aria-label="${label}: value"`;
+  const kind = valueKindOf(operator);
+  const [first = ''] = values;
+  const base = type.replace(/^\[(.*)\]$/, '$1');
+  if (kind === 'list') {
+    const choices = enumValues ?? [];
+    if (choices.length > 0 && values.every((value) => choices.includes(value)))
+      return html`<select ${attributes} multiple size="${Math.min(6, choices.length)}">${choices.map((each) => html`<option value="${each}"${values.includes(each) && html` selected`}>${each}</option>`)}</select>`;
+    return html`<textarea ${attributes} rows="${Math.min(6, Math.max(2, values.length))}" placeholder="One value on each line">
+${values.join('\n')}</textarea>`;
+  }
+  const choices =
+    base === 'Boolean' && kind === 'value'
+      ? (['true', 'false'] as const)
+      : kind === 'value' && (operator === 'Equal' || operator === 'NotEqual')
+        ? enumValues
+        : undefined;
+  if (choices && (first === '' || choices.includes(first as never)))
+    return html`<select ${attributes}><option value="">${takesVariables && variable !== '' ? '' : 'Choose'}</option>${choices.map((each) => option(each, base === 'Boolean' ? (each === 'true' ? 'Yes' : 'No') : each, first))}</select>`;
+  if ((base === 'Dateonly' || base === 'Date') && kind === 'value' && isDay(first))
+    return html`<input type="date" ${attributes} value="${first}">`;
+  const isNumber = kind === 'count' || base === 'Number';
+  return html`<input type="text" ${attributes}${isNumber && html` inputmode="decimal"`} value="${first}" autocomplete="off" maxlength="1000">`;
+}

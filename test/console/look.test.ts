@@ -1,0 +1,43 @@
+// The check of the look of pages (test/axe.ts) finds what it is there for.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findFaults } from '../axe.ts';
+import { hasChromium, openChromium } from '../chromium.ts';
+
+describe.skipIf(!hasChromium)('a page', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openChromium();
+  });
+  afterAll(() => browser.close());
+
+  const frame = (content: string) =>
+    `<!doctype html><html lang="en"><head><title>A page</title><meta name="viewport" content="width=device-width"></head><body><main><h1>A page</h1><nav aria-label="Links"><ul><li><a href="#a">First</a></li></ul></nav><label for="f">Name</label><input id="f" autocomplete="name"><img alt="" src="data:,"><p>Text</p>${content}</main></body></html>`;
+  const faultsOf = async (content: string): Promise<string[]> => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    await page.setContent(frame(content));
+    const found = await findFaults(page, 'page');
+    await page.close();
+    return found;
+  };
+
+  test.each([
+    ['without a fault', '<button>Save</button>', undefined],
+    ['wider than the window', '<div style="width:900px">wide</div>', /wider than the window/],
+    [
+      'with a button on another one',
+      '<div style="position:relative;height:60px"><button style="position:absolute;inset:0 auto auto 0">Save</button><button style="position:absolute;inset:5px auto auto 10px">Drop</button></div>',
+      /overlap: button "Save" and button "Drop"/,
+    ],
+    ['with a cut button', '<button style="position:relative;left:-30px">Save</button>', /cut: button "Save"/],
+    [
+      'with an oval',
+      '<span aria-hidden="true" style="display:block;width:30px;height:12px;border-radius:50%"></span>',
+      /oval/,
+    ],
+    ['with too little contrast', '<p style="color:#bbb;background:#fff">pale</p>', /color-contrast/],
+  ])('%s', async (_name, content, fault) => {
+    const found = (await faultsOf(content)).filter((each) => !/region/.test(each));
+    expect(found).toEqual(fault ? expect.arrayContaining([expect.stringMatching(fault)]) : []);
+  });
+});
