@@ -21,7 +21,13 @@ import { selectTools } from './tools.ts';
 import type { RateLimit } from './transport/rate-limit.ts';
 import { createToolList } from './visibility/tool-list.ts';
 
-export const PLAYGROUND = { clientId: 'playground', clientName: 'Playground' } as const;
+const PLAYGROUND = { clientId: 'playground', clientName: 'Playground' } as const;
+/** The pages of the console that change records. */
+export const CONSOLE = { clientId: 'console', clientName: 'Console' } as const;
+
+/** Whether calls of the client come from a user who is signed in to the console, without a token. */
+export const isConsoleClient = (clientId: string): boolean =>
+  clientId === PLAYGROUND.clientId || clientId === CONSOLE.clientId;
 
 /** The maximum number of statements of one call that are returned; the others are only counted. */
 const MAX_STATEMENTS = 100;
@@ -75,6 +81,10 @@ interface PlaygroundCall {
   readonly args: Readonly<Record<string, unknown>>;
   /** Aborted when the user leaves the page. */
   readonly signal: StopSignal;
+  /** The client in the log and in approvals. Default: the playground. */
+  readonly client?: typeof CONSOLE;
+  /** A person has just confirmed the call: it never gets the stored result of an earlier one. Default: false. */
+  readonly isNew?: boolean;
 }
 
 export function createPlayground({ store, rateLimit, statements, ...parts }: PlaygroundParts): Playground {
@@ -84,15 +94,11 @@ export function createPlayground({ store, rateLimit, statements, ...parts }: Pla
   const inProgress = new Set<Promise<unknown>>();
 
   /** Reads the versions first: a change during the reads then invalidates the result, never the other way round. */
-  const identify = async (userId: number): Promise<Authenticated> => {
+  const identify = async (userId: number, client: typeof PLAYGROUND | typeof CONSOLE): Promise<Authenticated> => {
     const versions = await store.versions();
     const access = await store.permissions.accessOf(userId);
     if (!access) return fail('UNAUTHENTICATED', { problem: 'This account can no longer be used.' });
-    return { ...PLAYGROUND, access, userId, scopes, tokenHash: '', versions };
-  };
-  const authenticator: CallParts['authenticator'] = {
-    isCurrent: async (auth, versions) => sameRights(auth.versions, versions ?? (await store.versions())),
-    renew: ({ userId }) => identify(userId),
+    return { ...client, access, userId, scopes, tokenHash: '', versions };
   };
   const visibleTools = async (auth: Authenticated) => {
     await toolList.refresh();
@@ -104,9 +110,16 @@ export function createPlayground({ store, rateLimit, statements, ...parts }: Pla
     tool: name,
     args,
     signal,
+    client: caller,
+    isNew = false,
   }: PlaygroundCall): Promise<PlaygroundResult | undefined> => {
+    const client = caller ?? PLAYGROUND;
     rateLimit.consume(userId, 1);
-    const auth = await identify(userId);
+    const auth = await identify(userId, client);
+    const authenticator: CallParts['authenticator'] = {
+      isCurrent: async (auth, versions) => sameRights(auth.versions, versions ?? (await store.versions())),
+      renew: ({ userId }) => identify(userId, client),
+    };
     const tool = (await visibleTools(auth)).find((visible) => visible.name === name);
     if (!tool) return undefined;
     const captured = captureEntry(store.activity);
@@ -116,7 +129,9 @@ export function createPlayground({ store, rateLimit, statements, ...parts }: Pla
       recorded.length < MAX_STATEMENTS ? recorded.push(statement) : omitted++;
     const callTool = createCallTool({ ...parts, authenticator, toolList, activity: captured });
     // The playground has no elicitation, so a call that needs approval waits for it in the console.
-    const outcome = await statements.watchDuring(recordStatement, () => callTool(tool, args, { auth }, { signal }));
+    const outcome = await statements.watchDuring(recordStatement, () =>
+      callTool(tool, args, { auth }, { signal, isNew }),
+    );
     if ('question' in outcome) throw new Error('a call without elicitation asked for approval');
     const text = 'failure' in outcome ? failureText(outcome) : outcome.text;
     return {
@@ -130,9 +145,9 @@ export function createPlayground({ store, rateLimit, statements, ...parts }: Pla
   };
 
   return {
-    instructions: instructionsFor(tools),
+    instructions: instructionsFor(tools, parts.engine),
     depthLimit: parts.config.jsonDepthLimit,
-    toolsOf: async (userId) => visibleTools(await identify(userId)),
+    toolsOf: async (userId) => visibleTools(await identify(userId, PLAYGROUND)),
     call(call) {
       const running = runCall(call);
       const ended = running.then(ignore, ignore);

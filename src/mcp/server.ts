@@ -84,7 +84,7 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
         extensions: { [EXTENSION]: { mimeTypes: [VIEW_TYPE] } },
         ...extension?.capabilities,
       },
-      instructions: instructionsFor(tools),
+      instructions: instructionsFor(tools, parts.engine),
       cacheHints: {
         'tools/list': cached,
         'server/discover': cached,

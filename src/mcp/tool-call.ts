@@ -86,6 +86,8 @@ export interface CallTransport {
   readonly asker?: Elicitation | undefined;
   /** The id of the approval, if the server executes an approved call (mcp/approvals/execution.ts). */
   readonly executedApproval?: string | undefined;
+  /** A person has just confirmed the call, so it is not the repeat of an earlier one. Default: false. */
+  readonly isNew?: boolean;
 }
 
 /** Never throws: an error becomes the answer. Every call leaves an entry in the activity log. */
@@ -173,7 +175,7 @@ function createSteps(parts: CallParts) {
     call: Call,
     input: Readonly<Record<string, unknown>>,
     identity: Identity,
-    { asker, executedApproval }: Pick<CallTransport, 'asker' | 'executedApproval'>,
+    { asker, executedApproval, isNew }: Pick<CallTransport, 'asker' | 'executedApproval' | 'isNew'>,
   ): Promise<ApprovalDecision> => {
     const { tool, args } = call;
     const { access } = identity.auth;
@@ -190,6 +192,7 @@ function createSteps(parts: CallParts) {
       input,
       asker,
       executedApproval,
+      isNew: isNew ?? false,
       currentCall,
     });
   };
@@ -221,7 +224,7 @@ function createSteps(parts: CallParts) {
 export function createCallTool(parts: CallParts): CallTool {
   const { engine, config, clock } = parts;
   const { read, write, requireApproval, acquire } = createSteps(parts);
-  return async (tool, input, identity, { signal, sendProgress, asker, executedApproval }) => {
+  return async (tool, input, identity, { signal, sendProgress, asker, executedApproval, isNew = false }) => {
     const { auth } = identity;
     const startedAt = clock.now();
     const from = clock.monotonic();
@@ -259,6 +262,7 @@ export function createCallTool(parts: CallParts): CallTool {
           decision = await requireApproval(call, repaired, identity, {
             asker: asker && withoutTimeLimit(asker, limit),
             executedApproval,
+            isNew,
           });
           if (decision.state === 'done') {
             type = 'read';

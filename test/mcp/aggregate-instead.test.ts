@@ -120,17 +120,9 @@ test.each<[what: string, given: Record<string, unknown>, rows: readonly unknown[
     { groups: [{ field: 'orders:placed_at', bucket: 'Month' }], timezone: 'Europe/Paris', order: 'groups', limit: 1 },
     [['2024-01-01', 20]],
   ],
-  [
-    'what is counted',
-    { operation: 'count', field: undefined, groups: ['orders:status'] },
-    [
-      ['paid', 2],
-      ['open', 2],
-    ],
-  ],
 ])('%s', async (_, given, rows) => {
   const refusal = await call('aggregate', { ...sum, ...given });
-  expect(refusal).toMatch(/^INVALID_ARGUMENT: (field|groups): 'orders' leads to many records: send \{/);
+  expect(refusal).toMatch(/^INVALID_ARGUMENT: field: 'orders' leads to many records: send \{/);
   const [instead, ...others] = callsIn(refusal);
   expect(others).toEqual([]);
   const answer = await rowsOf(instead ?? {});
@@ -158,4 +150,28 @@ test.each([
   const ids = JSON.parse(await call('list', list ?? {})).rows.flat();
   const filters = { ...(figure?.filters as object), value: ids };
   expect([ids, await rowsOf({ ...figure, filters })]).toEqual([[1], [[30]]]);
+});
+
+test('several measures over a to-many relation: the same for the other collection', async () => {
+  const given = {
+    collectionName: 'customers',
+    measures: {
+      revenue: { sum: { times: ['orders:total', 2] } },
+      paid: { count: 'orders:id', where: { field: 'orders:status', operator: 'Equal', value: 'paid' } },
+      part: { share: 'revenue' },
+      mean: { ratio: ['revenue', { count: 'orders:id' }] },
+    },
+    groups: ['country'],
+    sort: [{ group: 'country', ascending: false }],
+  };
+  const refusal = await call('aggregate', given);
+  expect(refusal).toMatch(/^INVALID_ARGUMENT: measures: 'orders' leads to many records: send \{/);
+  const [instead] = callsIn(refusal);
+  expect(await rowsOf(instead ?? {})).toEqual([
+    ['NO', 140, 1, 0.4666666667, 46.6666666667],
+    [null, 160, 1, 0.5333333333, 160],
+  ]);
+  // A count of customers would count once per order.
+  const both = { ...given, measures: { ...given.measures, customers: { count: true } } };
+  expect(await call('aggregate', both)).toMatch(/^RELATION_TO_MANY: /);
 });

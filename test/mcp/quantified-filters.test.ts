@@ -108,3 +108,29 @@ test.each([
   [{ every: 'orders' }, 'required with every'],
   [{ none: 'city' }, 'UNKNOWN_RELATION'],
 ])('%j is refused with what to send', async (filters, problem) => expect(await list(filters)).toContain(problem));
+
+test.each([
+  [{ field: 'id', operator: '<', other: 'total' }, [1, 2, 3]],
+  [{ column: 'id', op: 'less_than', compareTo: 'customer:id' }, []],
+  [{ field: 'id', operator: 'greaterThan', other: 'customer_id' }, [2, 3]],
+  [{ expression: { subtract: ['total', 'id'] }, operator: '>', value: 4 }, [2, 3]],
+  [JSON.stringify({ expression: { '-': ['total', { constant: 40 }] }, operator: 'Equal', value: '10' }), [2, 3]],
+])('list compares two values: %j', async (filters, ids) => {
+  const text = await ask('list', { collectionName: 'orders', filters, fields: ['id'] });
+  expect((JSON.parse(text) as { rows: number[][] }).rows.flat()).toEqual(ids);
+});
+
+test('a comparison that cannot be right is refused with the form to send', async () => {
+  const given = { collectionName: 'orders', fields: ['id'] };
+  expect([
+    await ask('list', { ...given, filters: { field: 'status', operator: 'Equal', other: 'total' } }),
+    await ask('list', { ...given, filters: { field: 'id', operator: 'Equal', other: 'totl' } }),
+    await ask('list', { ...given, filters: { field: 'id', operator: 'Contains', other: 'total' } }),
+  ]).toMatchInlineSnapshot(`
+    [
+      "INVALID_ARGUMENT: filter: it compares two values of one type, but 'status' is String and 'total' is Number.",
+      "UNKNOWN_FIELD: 'orders' has no field 'totl'. Near: total. Call describeCollection for all fields.",
+      "INVALID_ARGUMENT: filter: Contains does not compare two values. Usable: Equal, NotEqual, LessThan, GreaterThan, LessThanOrEqual, GreaterThanOrEqual, Before, After.",
+    ]
+  `);
+});

@@ -1,9 +1,10 @@
 // The workflow tools: who sees them, the runs they start, and the run details they return.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { fullAccess } from '../../src/core/caller.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Workflow } from '../../src/store/workflows/types.ts';
+import { createWorkflowService } from '../../src/workflows/workflows.ts';
 import {
   answerOf,
   legacy,
@@ -61,6 +62,49 @@ describe('who is offered them', () => {
     const { body, headers } = modern('tools/list');
     const { tools } = ((await post(server, body, headers)).body as { result: { tools: { name: string }[] } }).result;
     expect(tools.map(({ name }) => name)).toEqual(after);
+  });
+
+  test('the workflows are read only after one of them or the permissions changed', async () => {
+    await open();
+    const { workflows, permissions } = server.store;
+    const list = vi.spyOn(workflows, 'list');
+    const seen: unknown[] = [];
+    const look = async () => {
+      list.mockClear();
+      seen.push([(await theirs()).length, (await theirs()).length, list.mock.calls.length]);
+    };
+    await look();
+    const { id } = await publish('Check');
+    await look();
+    await look();
+    await workflows.setActive(id, false, 2);
+    await look();
+    await workflows.setActive(id, true, 2);
+    await look();
+    await permissions.setRole('Member', {});
+    await look();
+    await look();
+    expect(seen).toEqual([
+      [0, 0, 1],
+      [3, 3, 1],
+      [3, 3, 0],
+      [0, 0, 1],
+      [3, 3, 1],
+      [3, 3, 1],
+      [3, 3, 0],
+    ]);
+  });
+
+  test('they are read every time from a platform that does not report their version', async () => {
+    const { store } = await open();
+    const older = { ...store, versions: async () => ({ permissions: 1, grants: 1, keys: 1 }) };
+    const service = createWorkflowService({
+      ...{ store: older, clock: systemClock, fileLimitBytes: 1 },
+      engine: null!,
+    });
+    const before = await service.listActive();
+    await publish('Check');
+    expect([before, await service.listActive()]).toEqual([[], [{ renderingId: 1, collection: 'notes' }]]);
   });
 
   test('a client that listens is told when there are others, and not before', async () => {

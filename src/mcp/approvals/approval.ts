@@ -91,6 +91,8 @@ interface WritingCall {
   readonly asker: Elicitation | undefined;
   /** The id of the approval, if the server executes an approved call. No further approval is then requested. */
   readonly executedApproval?: string | undefined;
+  /** The call is no repeat: it does not get the result of an earlier call with the same arguments. */
+  readonly isNew: boolean;
   /** Returns the caller with current rights, which may change while an approval is pending. */
   readonly currentCall: () => Promise<{ readonly auth: Authenticated; readonly call: ToolCall }>;
 }
@@ -233,6 +235,7 @@ export function createApprovalCheck(parts: ApprovalParts): ApprovalCheck {
     args,
     input,
     currentCall,
+    isNew,
   }: WritingCall): Promise<ApprovalDecision | undefined> => {
     const { auth, call } = await currentCall();
     const open = await approvals.openOf(toApprovalCall({ tool, args, input, auth }));
@@ -242,7 +245,8 @@ export function createApprovalCheck(parts: ApprovalParts): ApprovalCheck {
     if (state !== 'running' && state !== 'used' && state !== 'failed') return undefined;
     // A new idempotency key marks a new call.
     const { idempotencyKey } = input;
-    if (state !== 'running' && idempotencyKey !== undefined && idempotencyKey !== content.key) {
+    const isOther = idempotencyKey === undefined ? isNew : idempotencyKey !== content.key;
+    if (state !== 'running' && isOther) {
       await approvals.close(id);
       return undefined;
     }

@@ -17,7 +17,7 @@ import { outcomeOfCode } from '../../store/audit/activity.ts';
 import type { Store } from '../../store/store.ts';
 import { sameRights } from '../../store/versions.ts';
 import { wroteNothing } from '../idempotency.ts';
-import { PLAYGROUND } from '../playground.ts';
+import { isConsoleClient } from '../playground.ts';
 import { type CallParts, createCallTool } from '../tool-call.ts';
 import { selectTools } from '../tools.ts';
 import { createToolList } from '../visibility/tool-list.ts';
@@ -56,7 +56,7 @@ export function createApprovalExecution({ store, paths, sso, ...parts }: Executi
     const access = await store.permissions.accessOf(userId);
     if (!access) return fail('UNAUTHENTICATED', { problem: 'The account is disabled or gone.' });
     // A console user calls without a token and gets every scope, limited by their rights.
-    if (clientId === PLAYGROUND.clientId) return { access, scopes: new Set<string>(resourceScopes) };
+    if (isConsoleClient(clientId)) return { access, scopes: new Set<string>(resourceScopes) };
     return fail('UNAUTHENTICATED', { problem: 'The credential of the original call is no longer known.' });
   };
 

@@ -1,12 +1,13 @@
 // Repairs arguments of models if the meaning is clear: JSON or a number as text, one value instead of a list,
 // `relation@@@field`. All other errors say which value to send. The engine checks field names and value types. Fields,
 // sorts and groups may get `home`: unclear names then become the only names that they can mean.
+
 import type { CallerNames } from '../../agent/engine.ts';
-import { type BucketUnit, bucketUnits } from '../../agent/sources/statement.ts';
 import { fail } from '../../core/errors.ts';
 import { digitsAsString, losesPrecision } from '../../core/filter/exact-numbers.ts';
+import { bucketUnits, dateParts, type PlainGroup, periodUnits } from '../../core/filter/measures.ts';
 import { MAX_GROUPS, MAX_SORTS, type PlainSort } from '../../core/filter.ts';
-import { matchName, suggestNames } from '../../core/suggestions.ts';
+import { foldName, matchName, suggestNames } from '../../core/suggestions.ts';
 import { parseJson } from '../../http/body.ts';
 import { applySynonyms, groupWords, sortWords } from './synonyms.ts';
 
@@ -197,33 +198,42 @@ function isAscending(direction: unknown, name: string): boolean {
   return invalid(name, sortExample);
 }
 
-const groupExample = `send a list such as ["status",{"field":"created_at","bucket":"${bucketUnits[2]}"}].`;
+const groupExample = 'send a list such as ["status",{"field":"created_at","bucket":"Month"}].';
 
-/** `"field"`, `{field, bucket}`, `"field:month"`, or a list of these. Buckets ignore case. */
-export function readGroups(
-  input: JsonObject,
-  name: string,
-  context?: NameContext,
-): readonly { readonly field: string; readonly bucket?: BucketUnit }[] | undefined {
+/** `"field"`, `{field, bucket}`, `"field:month"`, or a list of these. Buckets and parts ignore case. */
+export function readGroups(input: JsonObject, name: string, context?: NameContext): readonly PlainGroup[] | undefined {
   const value = parseIfJson(input[name]);
   if (value === undefined || value === null || value === '') return undefined;
   const groups = Array.isArray(value) ? value : [value];
   requireAtMost(MAX_GROUPS, groups, name);
   return groups.map((group) => {
     if (typeof group === 'string') return toGroup(group, context);
-    const { field, bucket } = (isObject(group) && applySynonyms(group, groupWords)) || {};
+    const { field, bucket, part, ranges } = (isObject(group) && applySynonyms(group, groupWords)) || {};
     if (typeof field !== 'string') return invalid(name, groupExample);
-    if (bucket === undefined || bucket === null) return { field: resolveField(field, context) };
-    const unit = matchName(String(bucket), bucketUnits) as BucketUnit | undefined;
-    if (!unit) return invalid(`${name}.bucket`, `send ${bucketUnits.map((each) => `"${each}"`).join(' or ')}.`);
-    return { field: resolveField(field, context), bucket: unit };
+    const unit = readUnit(bucket, periodUnits, `${name}.bucket`);
+    const partUnit = readUnit(partWords.get(foldName(String(part))) ?? part, dateParts, `${name}.part`);
+    return {
+      field: resolveField(field, context),
+      ...(unit && { bucket: unit }),
+      ...(partUnit && { part: partUnit }),
+      ...(ranges !== undefined && ranges !== null && { ranges: ranges as readonly number[] }),
+    };
   });
 }
 
-function toGroup(
-  text: string,
-  context: NameContext | undefined,
-): { readonly field: string; readonly bucket?: BucketUnit } {
+const partWords: ReadonlyMap<string, string> = new Map([
+  ['hour', 'HourOfDay'],
+  ['month', 'MonthOfYear'],
+  ['dayofweek', 'Weekday'],
+]);
+
+function readUnit<U extends string>(given: unknown, units: readonly U[], at: string): U | undefined {
+  if (given === undefined || given === null) return undefined;
+  const unit = matchName(String(given), units) as U | undefined;
+  return unit ?? invalid(at, `send ${units.map((each) => `"${each}"`).join(' or ')}.`);
+}
+
+function toGroup(text: string, context: NameContext | undefined): PlainGroup {
   const field = context?.names.field(context.collection, text.trim());
   const [, head = '', word = ''] = /^(.+)[:.](\w+)$/.exec(text.trim()) ?? [];
   const bucket = bucketUnits.find((unit) => unit.toLowerCase() === word.toLowerCase());

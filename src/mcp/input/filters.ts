@@ -5,10 +5,12 @@ import { fail } from '../../core/errors.ts';
 import { MAX_CONDITIONS, type Operator, operators, type PlainFilter, quantified } from '../../core/filter.ts';
 import { foldName, suggestNames } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField } from './arguments.ts';
+import { toExpression } from './expressions.ts';
 import {
   aggregatorWords,
   applySynonyms,
   branchWords,
+  comparisonWords,
   findOperator,
   leafWords,
   type ParsedOperator,
@@ -48,6 +50,8 @@ function toFilter(value: unknown, position: FilterPosition): PlainFilter {
     return allOf(value.map((item, i) => toFilter(item, { ...position, at: `${at}[${i}]` })));
   }
   if (!isObject(value)) return invalid(at, example);
+  const comparison = toComparison(value, position);
+  if (comparison) return comparison;
   const leaf = applySynonyms(value, leafWords);
   if (leaf && typeof leaf.field === 'string' && ('operator' in leaf || 'value' in leaf)) return toLeaf(leaf, position);
   const branch = applySynonyms(value, branchWords);
@@ -86,6 +90,25 @@ function toBranch(value: JsonObject, position: FilterPosition): PlainFilter {
     aggregator,
     conditions: list.map((item, i) => toFilter(item, { ...position, at: `${at}.conditions[${i}]` })),
   };
+}
+
+/** `{"field": "shipped_at", "operator": "After", "other": "required_at"}`. Undefined for any other object. */
+function toComparison(value: JsonObject, position: FilterPosition): PlainFilter | undefined {
+  const parts = applySynonyms(value, comparisonWords);
+  if (!parts || !('operator' in parts) || !('other' in parts || 'expression' in parts)) return undefined;
+  count(position);
+  const { context } = position;
+  return {
+    ...parts,
+    ...(typeof parts.field === 'string' && { field: resolveField(parts.field, context) }),
+    ...('expression' in parts && { expression: toExpression(parts.expression, context) }),
+    ...('other' in parts && { other: toExpression(parts.other, context) }),
+    operator: findOperator(String(parts.operator)) ?? failUnknownOperator(parts.operator),
+  } as unknown as PlainFilter;
+}
+
+function failUnknownOperator(operator: unknown): never {
+  return fail('UNKNOWN_OPERATOR', { operator: String(operator), near: suggestOperators(String(operator)) });
 }
 
 /** `{"none": "orders", "where": {...}}`. Undefined for any other object. */
@@ -154,8 +177,7 @@ function toLeaf(input: JsonObject, position: FilterPosition): PlainFilter {
   if (operator === undefined || operator === null)
     return invalid(at, `${send({ field, operator: 'Equal', value: input.value })}, or another operator.`);
   const parsed = typeof operator === 'string' ? findOperator(operator) : undefined;
-  if (!parsed)
-    return fail('UNKNOWN_OPERATOR', { operator: String(operator), near: suggestOperators(String(operator)) });
+  if (!parsed) return failUnknownOperator(operator);
   const leaf: Leaf = 'value' in input ? { field, value: input.value } : { field };
   return relationTest(parsed, leaf, context) ?? toTest(parsed, leaf, context);
 }

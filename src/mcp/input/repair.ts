@@ -11,12 +11,13 @@ import {
   type JsonObject,
   type NameContext,
   parseIfJson,
-  readFields,
   readGroups,
   readSort,
   resolveField,
 } from './arguments.ts';
+import { readListFields } from './columns.ts';
 import { readFilter } from './filters.ts';
+import { readGroupSort, readHaving, readMeasures, readOver } from './measures.ts';
 import { argumentWords, operationWords } from './synonyms.ts';
 
 /** The name and the argument schema of a tool. */
@@ -27,8 +28,20 @@ interface ToolSchema {
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 
+/** Listed once for each tool. */
+const knownByTool = new WeakMap<ToolSchema, readonly string[]>();
+
+function argumentsOf(tool: ToolSchema): readonly string[] {
+  let known = knownByTool.get(tool);
+  if (!known) {
+    known = Object.keys(tool.inputSchema.properties as object);
+    knownByTool.set(tool, known);
+  }
+  return known;
+}
+
 export function repairArguments(tool: ToolSchema, input: JsonObject, names: CallerNames): JsonObject {
-  const known = Object.keys(tool.inputSchema.properties as object);
+  const known = argumentsOf(tool);
   const repaired = mergeMembers(renameArguments(input, known), known);
   if (typeof repaired.collectionName !== 'string') return repaired;
   const collection = names.collection(repaired.collectionName.trim());
@@ -57,12 +70,38 @@ function repairQuery(args: Record<string, unknown>, known: readonly string[], co
   };
   const has = (name: string) => known.includes(name) && args[name] !== undefined && args[name] !== null;
   if (has('filters')) put('filters', readFilter(args, 'filters', context));
-  if (has('fields')) put('fields', readFields(args, 'fields', context));
-  if (has('sort')) put('sort', readSort(args, 'sort', context));
-  if (has('groups')) put('groups', readGroups(args, 'groups', context));
-  if (has('cells')) put('cells', resolveKeys(parseIfJson(args.cells), context));
+  if (has('fields')) put('fields', readListFields(args, 'fields', context));
+  if (known.includes('measures')) repairAggregate(args, has, put, context);
+  else if (has('sort')) put('sort', readSort(args, 'sort', withColumns(args, context)));
+  if (has('cells')) put('cells', resolveKeys(parseIfJson(args.cells), withColumns(args, context)));
   if (known.includes('operation')) repairOperation(args, context);
 }
+
+/** Names of computed columns stay unchanged. */
+function withColumns({ fields }: JsonObject, context: NameContext): NameContext {
+  if (!Array.isArray(fields) || fields.every((field) => typeof field === 'string')) return context;
+  const columns = new Set(fields.map((field) => field?.name));
+  const { names } = context;
+  const field: CallerNames['field'] = (collection, text) => (columns.has(text) ? text : names.field(collection, text));
+  return { ...context, names: { ...names, field } };
+}
+
+function repairAggregate(
+  args: Record<string, unknown>,
+  has: (name: string) => boolean,
+  put: (name: string, value: unknown) => void,
+  given: NameContext,
+): void {
+  if (has('over')) put('over', readOver(args, 'over', given));
+  // With `over`, names are those of its columns.
+  const context = has('over') ? undefined : given;
+  if (has('measures')) put('measures', readMeasures(args, 'measures', context));
+  if (has('groups')) put('groups', readGroups(args, 'groups', context));
+  if (has('having')) put('having', readHaving(args, 'having'));
+  if (has('sort')) put('sort', readGroupSort(args, 'sort', measureNames(args), context));
+}
+
+const measureNames = ({ measures }: JsonObject): string[] => (isObject(measures) ? Object.keys(measures) : []);
 
 /** Resolves the keys of an object as fields. */
 function resolveKeys(value: unknown, context: NameContext): unknown {
@@ -102,11 +141,13 @@ function mergeMembers(args: Record<string, unknown>, known: readonly string[]): 
 }
 
 function mergePagination(args: Record<string, unknown>): void {
+  const names = Object.keys(args);
+  if (!names.some((name) => name.startsWith('pagination'))) return;
   const page: Record<string, unknown> = {};
   const pagination = parseIfJson(args.pagination);
   const parts = [
     ...Object.entries(isObject(pagination) ? pagination : {}),
-    ...Object.entries(args).filter(([name]) => name.startsWith('pagination.')),
+    ...names.filter((name) => name.startsWith('pagination.')).map((name) => [name, args[name]] as const),
   ];
   if (parts.length === 0) return;
   for (const [name, value] of parts) {

@@ -9,7 +9,7 @@ type SynonymTable<K extends string> = Readonly<Partial<Record<K, string>>>;
 function indexSynonyms<K extends string>(table: SynonymTable<K>): ReadonlyMap<string, readonly K[]> {
   const index = new Map<string, K[]>();
   for (const [target, words] of Object.entries(table) as [K, string][])
-    for (const word of [target, ...words.split(' ')])
+    for (const word of [target, ...words.split(' ')].filter((each) => each !== ''))
       index.set(foldName(word), [...(index.get(foldName(word)) ?? []), target]);
   return index;
 }
@@ -37,6 +37,7 @@ export const argumentWords = indexSynonyms({
   'sort.direction': 'ascending direction sortOrder sortDirection orderDirection',
   fields: 'columns select projection',
   groups: 'group groupBy dimensions',
+  measures: 'metrics aggregations aggregates figures',
   operation: 'aggregation aggregate function',
   field: 'measure column',
   attributes: 'data values record payload',
@@ -55,6 +56,8 @@ export const argumentWords = indexSynonyms({
 export const groupWords = indexSynonyms({
   field: 'column',
   bucket: 'interval granularity period unit dateBucket',
+  part: 'datePart',
+  ranges: 'range bins',
 });
 
 export const sortWords = indexSynonyms({ field: 'column by', ascending: 'asc', direction: 'order dir' });
@@ -65,6 +68,58 @@ export const operationWords = indexSynonyms({
   avg: 'average mean',
   max: 'maximum',
   min: 'minimum',
+});
+
+export const measureWords = indexSynonyms({
+  count: 'records rows',
+  countDistinct: 'distinct distinctCount unique uniqueCount',
+  sum: 'total',
+  avg: 'average mean',
+  min: 'minimum',
+  max: 'maximum',
+  median: '',
+  percentile: 'quantile',
+  ratio: '',
+  share: 'shareOf shareOfTotal',
+  running: 'runningTotal cumulative',
+  metric: 'namedMetric kpi',
+  where: 'filter filters',
+});
+
+/** The members of `{operation, field}` as a measure. */
+export const operationFormWords = indexSynonyms({
+  operation: 'function aggregate aggregation op type',
+  field: 'column of expression',
+});
+
+export const expressionWords = indexSynonyms({
+  plus: 'add',
+  minus: 'subtract',
+  times: 'multiply',
+  dividedBy: 'divide div',
+  abs: 'absolute',
+  round: '',
+  difference: 'diff dateDiff',
+  unit: '',
+  coalesce: 'ifNull',
+  value: 'constant literal',
+});
+
+export const groupSortWords = indexSynonyms({
+  measure: '',
+  group: '',
+  field: 'column by name',
+  ascending: 'asc',
+  desc: 'descending',
+  direction: 'order dir',
+});
+
+export const comparisonWords = indexSynonyms({
+  field: 'column attribute property',
+  expression: 'expr',
+  operator: 'op comparison comparator',
+  other: 'otherField compareTo',
+  value: '',
 });
 
 export const leafWords = indexSynonyms({

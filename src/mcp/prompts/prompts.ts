@@ -1,7 +1,7 @@
 // The table of prompts, which clients offer as commands that start a conversation. The text of a prompt includes the
 // description of its collection, because the assistant would request that first. A prompt is visible to callers who
 // are shown every tool that it mentions.
-import { bucketUnits } from '../../agent/sources/statement.ts';
+import { bucketUnits } from '../../core/filter/measures.ts';
 import { readChoice } from '../input/arguments.ts';
 import { type CallToolByName, collectionNames, type Viewer } from '../resources/visible-resources.ts';
 

@@ -3,9 +3,9 @@
 import type { ActionResult, FileResult, SuccessResult } from '../../agent/actions/results.ts';
 import type { Access } from '../../core/caller.ts';
 import { fail, isAppError } from '../../core/errors.ts';
+import { htmlToText } from '../../http/html-text.ts';
 import type { ToolCall } from '../tool.ts';
 import { FILE_SECONDS } from '../uploads/files.ts';
-import { htmlToText } from './html-text.ts';
 
 const MAX_MESSAGE_CHARACTERS = 4000;
 

@@ -1,4 +1,5 @@
 // Cell values in answers. A long text is cut, with a note how to read on. A file is shown as its media type and size.
+import { describeFile } from '../../agent/encode/describe-file.ts';
 import { stringifyJson } from '../../agent/sources/lossless-json.ts';
 
 /** Longer texts are cut in lists of several records. */
@@ -89,15 +90,6 @@ function alignToCharacter(text: string, end: number): number {
   if (end >= text.length) return text.length;
   const code = text.charCodeAt(end - 1);
   return code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
-}
-
-/** `image/png, 10735 bytes` for a base64 `data:` URI. Other values stay unchanged. */
-function describeFile(value: unknown): unknown {
-  const found = typeof value === 'string' ? /^data:([^;,]*);base64,/.exec(value) : null;
-  if (!found || typeof value !== 'string') return value;
-  const digits = value.length - found[0].length;
-  const padding = value.endsWith('==') ? 2 : value.endsWith('=') ? 1 : 0;
-  return `${found[1]}, ${(digits / 4) * 3 - padding} bytes`;
 }
 
 /**

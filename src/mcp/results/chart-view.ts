@@ -3,6 +3,7 @@
 // record therefore cannot run as script, even if it became markup; the page inserts labels as text nodes.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { packageFile } from '../../core/config/package-files.ts';
 import { isRecord } from '../transport/json-rpc.ts';
 
 export const EXTENSION = 'io.modelcontextprotocol/ui';
@@ -22,7 +23,7 @@ export const viewMeta = {
 let page: string | undefined;
 
 export function chartViewPage(): string {
-  page ??= protect(readFileSync(new URL('./chart-view.html', import.meta.url), 'utf8'));
+  page ??= protect(readFileSync(packageFile('src/mcp/results/chart-view.html'), 'utf8'));
   return page;
 }
 

@@ -3,7 +3,7 @@
 import type { FieldAnswer, FormAnswer, LayoutAnswer } from '../../agent/actions/answer.ts';
 import type { Option } from '../../agent/actions/elements.ts';
 import { isFormFile } from '../../agent/actions/form-file.ts';
-import { htmlToText } from './html-text.ts';
+import { htmlToText } from '../../http/html-text.ts';
 import { fitsTokens } from './tokens.ts';
 
 /** The numbers of options per field, tried in order until the form fits the token budget. */

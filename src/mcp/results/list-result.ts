@@ -23,13 +23,13 @@ interface ListedRows {
 
 interface ListResultOptions {
   readonly format: ListFormat;
-  /** Absent if the caller did not request it. */
-  readonly totalCount?: number | undefined;
+  /** Absent if the caller did not request it, null if there was no time to count. */
+  readonly totalCount?: number | null | undefined;
   readonly budgetTokens: number;
   /** The first character to show of cells, by column. Default: 0. */
   readonly cells?: CellStarts | undefined;
   /** The unit of the rows in notes. Default: records. */
-  readonly unit?: 'records' | 'groups';
+  readonly unit?: 'records' | 'groups' | 'combinations';
   /** A sentence how to make the answer smaller. */
   readonly advice?: string;
 }

@@ -1,6 +1,7 @@
 import type { AggregateRequest } from '../../agent/requests.ts';
-import { bucketUnits, type Operation, operations } from '../../agent/sources/statement.ts';
+import { type Operation, operations } from '../../agent/sources/statement.ts';
 import { fail } from '../../core/errors.ts';
+import type { PlainCompare, PlainTop } from '../../core/filter/measures.ts';
 import {
   checkNames,
   type JsonObject,
@@ -8,34 +9,45 @@ import {
   readCount,
   readFlag,
   readGroups,
+  readObject,
   readRequiredText,
   readText,
 } from '../input/arguments.ts';
 import { readFilter } from '../input/filters.ts';
+import { readGroupSort, readHaving, readMeasures, readOver } from '../input/measures.ts';
 import { listText } from '../results/list-result.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 import { toolVisibility } from '../visibility/visibility.ts';
-import type { AggregateArguments } from './aggregate-instead.ts';
-import { failWithInverseCall } from './aggregate-instead.ts';
+import type { AggregateArguments } from './aggregate/instead.ts';
+import { failWithInverseCall } from './aggregate/instead.ts';
 
-const description = `Count, sum, average, min or max of records, per group. Returns {columns, rows, hasMore, nextCursor?}, largest value first.
-groups: "field", "relation:field", or {field, bucket} for the ${bucketUnits.join(', ')} of a date, shown as its first day in the timezone. The rest as in list.`;
+const description = `Figures per group.
+measures by name: {"count": true}, {"sum"|"avg"|"min"|"max"|"countDistinct"|"median": field or expression}, with own where; {"ratio": [name, name]}, {"share"|"running"|"metric": name}.
+Example: {"measures":{"revenue":{"sum":{"times":["price","quantity"]}}},"groups":["order:city",{"field":"order:placed_at","bucket":"Month"}],"having":{"measure":"revenue","operator":"GreaterThan","value":9},"sort":[{"group":0}]}
+filters as in list. More (part, ranges, top, compare, over): describeCollection, detail "query".`;
 
-const argumentNames = [
-  'collectionName',
-  'operation',
-  'field',
-  'groups',
-  'filters',
-  'segment',
-  'search',
-  'shouldSearchInRelation',
-  'timezone',
-  'order',
-  'limit',
-  'cursor',
-  'format',
-] as const;
+const properties = {
+  collectionName: { type: 'string' },
+  measures: { type: 'object' },
+  operation: { type: 'string' },
+  field: { type: 'string' },
+  groups: { type: 'array', items: {} },
+  filters: { type: 'object' },
+  having: { type: 'object' },
+  sort: { type: 'array', items: {} },
+  order: { type: 'string' },
+  top: { type: 'object' },
+  compare: { type: 'object' },
+  includeEmpty: { type: 'boolean' },
+  over: { type: 'object' },
+  segment: { type: 'string' },
+  search: { type: 'string' },
+  shouldSearchInRelation: { type: 'boolean' },
+  timezone: { type: 'string' },
+  limit: { type: 'integer' },
+  cursor: { type: 'string' },
+  format: { type: 'string' },
+} as const;
 
 const DEFAULT_LIMIT = 50;
 const operationNames = operations.map((operation) => operation.toLowerCase());
@@ -49,22 +61,8 @@ export const aggregate: Tool<AggregateArguments> = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   inputSchema: {
     type: 'object',
-    properties: {
-      collectionName: { type: 'string' },
-      operation: { type: 'string', enum: operationNames },
-      field: { type: 'string' },
-      groups: { type: 'array', items: {} },
-      filters: { type: 'object' },
-      segment: { type: 'string' },
-      search: { type: 'string' },
-      shouldSearchInRelation: { type: 'boolean' },
-      timezone: { type: 'string' },
-      order: { type: 'string', enum: ['value', 'groups'] },
-      limit: { type: 'integer' },
-      cursor: { type: 'string' },
-      format: { type: 'string' },
-    },
-    required: ['collectionName', 'operation'],
+    properties,
+    required: ['collectionName'],
   },
   parse,
   subject: (args) => ({ collection: args.collection }),
@@ -72,14 +70,16 @@ export const aggregate: Tool<AggregateArguments> = {
 };
 
 function parse(input: JsonObject): AggregateArguments {
-  checkNames(input, argumentNames);
+  checkNames(input, Object.keys(properties));
+  const measures = readMeasures(input, 'measures');
   return {
     collection: readRequiredText(
       input,
       'collectionName',
       'send the name of a collection; describeCollection without a name lists them.',
     ),
-    operation: readOperation(input),
+    measures,
+    operation: readOperation(input, measures !== undefined),
     field: readText(input, 'field')?.trim() || undefined,
     groups: readGroups(input, 'groups'),
     segment: readText(input, 'segment') || undefined,
@@ -87,22 +87,35 @@ function parse(input: JsonObject): AggregateArguments {
     searchExtended: readFlag(input, 'shouldSearchInRelation'),
     filter: readFilter(input, 'filters'),
     timezone: readText(input, 'timezone') || undefined,
-    order: readChoice(input, 'order', ['value', 'groups'] as const) ?? 'value',
+    having: readHaving(input, 'having'),
+    sort: readGroupSort(input, 'sort', Object.keys(measures ?? {})),
+    top: readTop(input),
+    compare: readObject(input, 'compare', '{"previous":1}') as PlainCompare | undefined,
+    includeEmpty: readFlag(input, 'includeEmpty'),
+    over: readOver(input, 'over'),
+    order: readChoice(input, 'order', ['value', 'groups'] as const),
     limit: readCount(input.limit, 'limit'),
     cursor: readText(input, 'cursor') || undefined,
     format: readChoice(input, 'format', ['table', 'records'] as const) ?? 'table',
   };
 }
 
-function readOperation(input: JsonObject): Operation {
+function readOperation(input: JsonObject, hasMeasures: boolean): Operation | undefined {
+  if (hasMeasures && (input.operation === undefined || input.operation === null)) return undefined;
   const name = operationNames.find((each) => each === readText(input, 'operation')?.trim().toLowerCase());
   const operation = operations[operationNames.indexOf(name ?? '')];
   if (operation) return operation;
   const others = operationNames.slice(1).map((each) => `"${each}"`);
   return fail('INVALID_ARGUMENT', {
     argument: 'operation',
-    problem: `send {"operation":"count"}, or ${others.join(' or ')} with a field.`,
+    problem: `send {"operation":"count"}, or ${others.join(' or ')} with a field. More: {"measures":{"middle":{"median":"price"}}}.`,
   });
+}
+
+/** `{n, per}`, or a number. */
+function readTop(input: JsonObject): PlainTop | undefined {
+  if (/^\d+$/.test(String(input.top))) return { n: Number(input.top) };
+  return readObject(input, 'top', '{"n":3,"per":[0]}') as PlainTop | undefined;
 }
 
 async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
@@ -115,7 +128,8 @@ async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
     });
   const request: AggregateRequest = {
     collection: args.collection,
-    operation: args.operation,
+    ...(args.measures && { measures: args.measures }),
+    ...(args.operation && { operation: args.operation }),
     ...(args.field && { field: args.field }),
     ...(args.groups && { groups: args.groups }),
     ...(args.filter && { filter: args.filter }),
@@ -123,7 +137,13 @@ async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
     ...(args.search && { search: args.search }),
     ...(args.searchExtended && { searchExtended: true }),
     ...(args.timezone && { timezone: args.timezone }),
-    order: args.order,
+    ...(args.having && { having: args.having }),
+    ...(args.sort && { sort: args.sort }),
+    ...(args.order && { order: args.order }),
+    ...(args.top && { top: args.top }),
+    ...(args.compare && { compare: args.compare }),
+    ...(args.includeEmpty && { includeEmpty: true }),
+    ...(args.over && { over: args.over }),
     limit: args.limit ?? Math.min(DEFAULT_LIMIT, pageSizeLimit),
     ...(args.cursor && { cursor: args.cursor }),
   };

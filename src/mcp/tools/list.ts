@@ -7,10 +7,10 @@ interface ListArguments extends Listing {
   readonly collection: string;
 }
 
-const description = `List records of a collection. Returns {columns, rows, hasMore, nextCursor?, totalCount?}.
-In fields and sort: "field", or "relation:field" of a to-one relation (filters: any).
-A filter is {field, operator, value}, {aggregator: "And"|"Or"|"Not", conditions: [...]} or {"some"|"none"|"every": "relation", where: filter}. Operators: Equal, NotEqual, In, NotIn, Present, Missing, LessThan, GreaterThan (...OrEqual); text: Contains, StartsWith, Like (IContains ignores case); dates: Before, After, Today, PreviousXDays, PreviousMonth (Week, Year; ...ToDate).
-All: describeCollection with detail "query".`;
+const description = `List records: {columns, rows, hasMore, nextCursor?, totalCount?}.
+fields, sort: "field" or "relation:field" (to-one; filters: any). Computed fields: {name, count|sum|max...: "orders:total", where}, {name, expression}.
+A filter is {field, operator, value}, {aggregator: "And"|"Or"|"Not", conditions: [...]} or {"some"|"none"|"every": "relation", where: filter}. Operators: Equal, NotEqual, In, NotIn, Present, Missing, LessThan, GreaterThan (...OrEqual); Contains, StartsWith, Like (IContains ignores case); Before, After, Today, PreviousXDays, PreviousMonth (Week, Year; ...ToDate).
+All: describeCollection, detail "query".`;
 
 export const list: Tool<ListArguments> = {
   name: 'list',
@@ -24,10 +24,9 @@ export const list: Tool<ListArguments> = {
     properties: {
       collectionName: { type: 'string' },
       ...listingSchemas,
-      shouldSearchInRelation: { type: 'boolean', description: 'Search to-one relations' },
-      sort: { ...listingSchemas.sort, description: '{field, ascending}, one or several' },
+      distinct: { type: 'boolean' },
+      sort: { ...listingSchemas.sort, description: '{field, ascending}' },
       pagination: { type: 'object', description: '{size: 15, number: 1}' },
-      cursor: { type: 'string', description: 'nextCursor of the same call' },
       format: { type: 'string', enum: ['table', 'records'] },
     },
     required: ['collectionName'],

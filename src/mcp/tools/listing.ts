@@ -1,19 +1,20 @@
 // Shared by `list` and `listRelated`: the arguments that select and format records, and the answer. Each tool chooses
 // the collection itself.
 import type { CallOptions, CountRequest, ListAnswer, ListRequest } from '../../agent/requests.ts';
-import { fail } from '../../core/errors.ts';
+import { fail, isAppError } from '../../core/errors.ts';
+import type { PlainColumn } from '../../core/filter/columns.ts';
 import type { PlainFilter, PlainSort } from '../../core/filter.ts';
 import {
   type JsonObject,
   readCells,
   readChoice,
   readCount,
-  readFields,
   readFlag,
   readObject,
   readSort,
   readText,
 } from '../input/arguments.ts';
+import { readListFields } from '../input/columns.ts';
 import { readFilter } from '../input/filters.ts';
 import type { CellStarts } from '../results/cells.ts';
 import { type ListFormat, listText } from '../results/list-result.ts';
@@ -25,7 +26,8 @@ export interface Listing {
   readonly searchExtended: boolean;
   readonly filter: PlainFilter | undefined;
   readonly sort: readonly PlainSort[] | undefined;
-  readonly fields: readonly string[] | undefined;
+  readonly fields: readonly (string | PlainColumn)[] | undefined;
+  readonly distinct: boolean;
   /** Records per page. Default: the configured size. */
   readonly size: number | undefined;
   /** The page number, from 1. */
@@ -44,7 +46,7 @@ export const listingSchemas = {
   shouldSearchInRelation: { type: 'boolean' },
   filters: { type: 'object' },
   sort: { type: 'array', items: { type: 'object' } },
-  fields: { type: 'array', items: { type: 'string' } },
+  fields: { type: 'array', items: {} },
   pagination: { type: 'object' },
   cursor: { type: 'string' },
   enableCount: { type: 'boolean' },
@@ -53,7 +55,11 @@ export const listingSchemas = {
   cells: { type: 'object' },
 } as const;
 
-export const listingNames = Object.keys(listingSchemas);
+/** A page that starts further in is slow by number: the database reads every record before it. */
+const NUMBERED_RECORDS = 10_000;
+
+/** `distinct` is in the schema of `list` only, which describes the arguments of both tools. */
+export const listingNames = [...Object.keys(listingSchemas), 'distinct'];
 
 /** Does not check for unknown arguments; each tool calls `checkNames` with all of its own. */
 export function readListing(input: JsonObject): Listing {
@@ -68,7 +74,8 @@ export function readListing(input: JsonObject): Listing {
     searchExtended: readFlag(input, 'shouldSearchInRelation'),
     filter: readFilter(input, 'filters'),
     sort: readSort(input, 'sort'),
-    fields: readFields(input, 'fields'),
+    fields: readListFields(input, 'fields'),
+    distinct: readFlag(input, 'distinct'),
     size: readCount(page.size, 'pagination.size'),
     number: readCount(page.number, 'pagination.number') ?? 1,
     cursor: readText(input, 'cursor') || undefined,
@@ -98,6 +105,12 @@ export async function runListing(args: Listing, call: ToolCall, reads: ListingRe
       problem: `at most ${pageSizeLimit}; continue with nextCursor.`,
     });
   }
+  if (args.distinct && args.count)
+    fail('INVALID_ARGUMENT', {
+      argument: 'enableCount',
+      problem:
+        'counts records, not their distinct values. Leave it out, or send countDistinct of one field to aggregate.',
+    });
   const conditions: CountConditions = {
     ...(args.filter && { filter: args.filter }),
     ...(args.segment !== undefined && { segment: args.segment }),
@@ -105,22 +118,52 @@ export async function runListing(args: Listing, call: ToolCall, reads: ListingRe
     ...(args.searchExtended && { searchExtended: true }),
     ...(args.timezone && { timezone: args.timezone }),
   };
+  const skip = args.cursor ? 0 : (args.number - 1) * limit;
   const request: ListConditions = {
     ...conditions,
     ...(args.fields && { fields: args.fields }),
+    ...(args.distinct && { distinct: true }),
     ...(args.sort && { sort: args.sort }),
     ...(args.cursor && { cursor: args.cursor }),
     limit,
-    skip: args.cursor ? 0 : (args.number - 1) * limit,
+    skip,
   };
   const options = { signal: call.signal };
   const listed = reads.list(request, { ...options, cutsPages: true });
   // The count runs in parallel with the list.
   const [answer, totalCount] = args.count
-    ? await Promise.all([listed, reads.count(conditions, options)])
+    ? await Promise.all([listed, countWithinBudget(reads.count(conditions, { ...options, timeoutMs: COUNT_MS }))])
     : [await listed, undefined];
   checkCells(args.cells, answer.columns);
-  return listText(answer, { format: args.format, totalCount, budgetTokens: answerTokens, cells: args.cells });
+  const isLate = skip >= NUMBERED_RECORDS && answer.hasMore && answer.cursorAfter(answer.rows.length - 1) !== undefined;
+  const notes = [...(totalCount === null ? [notCounted] : []), ...(isLate ? [lateNote(skip)] : [])];
+  return listText(
+    { ...answer, ...(notes.length > 0 && { note: notes.join(' ') }) },
+    {
+      format: args.format,
+      totalCount,
+      budgetTokens: answerTokens,
+      cells: args.cells,
+      ...(args.distinct && { unit: 'combinations' }),
+    },
+  );
+}
+
+/** How long a list may wait for its total. */
+const COUNT_MS = 2000;
+const notCounted = `totalCount is null: counting took longer than ${COUNT_MS / 1000} s. Count fewer records with a filter, or read on while hasMore is true.`;
+
+const lateNote = (skip: number) =>
+  `The database read the ${skip} records before this page too. Continue with nextCursor instead of pagination.number.`;
+
+/** Null when counting takes longer than the budget: the records must not wait for their number. */
+async function countWithinBudget(counting: Promise<number>): Promise<number | null> {
+  try {
+    return await counting;
+  } catch (error) {
+    if (isAppError(error, 'TIMED_OUT')) return null;
+    throw error;
+  }
 }
 
 /** Throws INVALID_ARGUMENT for a field that the answer does not contain. */

@@ -1,17 +1,18 @@
 // The tools that a caller is shown: the enabled ones within the OAuth scopes of the token, if the permissions allow
 // some use of them. The result is a mask with one bit per tool, which lets tools/list be serialized once per set of
-// tools instead of once per caller. It is cached per rights, engine and active workflows. The workflows are in the
-// storage: `look` reads them before tools are shown, and between two reads the mask uses the last result.
+// tools instead of once per caller. It is cached per rights, engine and active workflows. `refresh` asks for the
+// workflows before tools are shown, and in between the mask uses the last result.
 import type { Engine } from '../../agent/engine.ts';
 import type { Authenticated } from '../../oauth/tokens/verify.ts';
+import type { ActiveWorkflows, WorkflowService } from '../../workflows/workflows.ts';
 import type { Tool } from '../tool.ts';
 import { toolNames } from '../tools.ts';
-import { toolVisibility, type VisibleWorkflow } from './visibility.ts';
+import { toolVisibility } from './visibility.ts';
 
 export interface ToolList {
-  /** Reads the workflows. Call it before tools are shown. */
-  refresh(): Promise<void>;
-  /** How often `look` has found changed workflows. */
+  /** Gets the active workflows, without a promise if it can. Call it before tools are shown. */
+  refresh(): void | Promise<void>;
+  /** How often `refresh` has found changed workflows. */
   changeCount(): number;
   /** Bit n is the n-th tool. */
   maskFor(auth: Authenticated): number;
@@ -23,32 +24,32 @@ export interface ToolList {
 
 interface CachedMask {
   readonly build: object;
-  readonly workflows: readonly VisibleWorkflow[];
+  readonly workflows: ActiveWorkflows;
   readonly mask: number;
 }
 
 export function createToolList(
   tools: readonly Tool[],
   engine: Engine,
-  listWorkflows?: () => Promise<readonly VisibleWorkflow[]>,
+  listWorkflows?: WorkflowService['listActive'],
 ): ToolList {
   const cache = new WeakMap<Authenticated, CachedMask>();
   const needsWorkflows = tools.some(
     ({ isVisible }) => isVisible === toolVisibility.workflow || isVisible === toolVisibility.startWorkflow,
   );
-  let workflows: readonly VisibleWorkflow[] = [];
-  let previous = '[]';
+  let workflows: ActiveWorkflows = [];
   let changes = 0;
+  const use = (current: ActiveWorkflows): void => {
+    if (current === workflows) return;
+    if (JSON.stringify(current) !== JSON.stringify(workflows)) changes++;
+    workflows = current;
+  };
   const toolsOf: ToolList['toolsOf'] = (mask) => tools.filter((_, index) => (mask & (1 << index)) !== 0);
   const toolList: ToolList = {
-    async refresh() {
+    refresh() {
       if (!listWorkflows || !needsWorkflows) return;
-      const current = (await listWorkflows()).map(({ renderingId, collection }) => ({ renderingId, collection }));
-      const text = JSON.stringify(current);
-      if (text === previous) return;
-      previous = text;
-      workflows = current;
-      changes++;
+      const current = listWorkflows();
+      return current instanceof Promise ? current.then(use) : use(current);
     },
     changeCount: () => changes,
     maskFor(auth) {

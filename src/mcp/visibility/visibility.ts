@@ -4,12 +4,9 @@
 import type { Engine } from '../../agent/engine.ts';
 import type { CollectionSummary, RelationDescription } from '../../agent/requests.ts';
 import type { Access } from '../../core/caller.ts';
-import type { Workflow } from '../../store/workflows/types.ts';
-import { canSeeWorkflow } from '../../workflows/workflows.ts';
+import { type ActiveWorkflows, canSeeWorkflow } from '../../workflows/workflows.ts';
 
-/** `workflows`: the active ones. */
-export type ToolVisibility = (access: Access, engine: Engine, workflows: readonly VisibleWorkflow[]) => boolean;
-export type VisibleWorkflow = Pick<Workflow, 'renderingId' | 'collection'>;
+export type ToolVisibility = (access: Access, engine: Engine, workflows: ActiveWorkflows) => boolean;
 
 const someCollection =
   (matches: (collection: CollectionSummary, access: Access, engine: Engine) => boolean): ToolVisibility =>

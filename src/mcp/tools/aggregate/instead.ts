@@ -1,51 +1,68 @@
 // An aggregate over a to-many relation is refused, because it belongs to the foreign collection. The error contains
 // the complete call for that collection.
 
-import type { PlainGroup } from '../../agent/requests.ts';
-import type { Operation } from '../../agent/sources/statement.ts';
-import { fail, isAppError } from '../../core/errors.ts';
-import { isBranch, isQuantified, type PlainFilter } from '../../core/filter.ts';
-import type { ListFormat } from '../results/list-result.ts';
-import type { ToolCall } from '../tool.ts';
+import type { Operation } from '../../../agent/sources/statement.ts';
+import { fail, isAppError } from '../../../core/errors.ts';
+import type {
+  PlainCompare,
+  PlainGroup,
+  PlainGroupSort,
+  PlainHaving,
+  PlainMeasures,
+  PlainOver,
+  PlainTop,
+} from '../../../core/filter/measures.ts';
+import { isBranch, isComparison, isQuantified, type PlainFilter } from '../../../core/filter.ts';
+import type { ListFormat } from '../../results/list-result.ts';
+import type { ToolCall } from '../../tool.ts';
+import { fieldsOfMeasures, invertMeasures } from './inverse-measures.ts';
 
 /** Throws the refusal with the calls to send instead, or `error` if there are no such calls. */
 export function failWithInverseCall(args: AggregateArguments, call: ToolCall, error: unknown): never {
-  const { collection, operation, field, groups = [] } = args;
-  const toManyPath = [field, ...groups.map(groupFieldOf)].find(
-    (path) => isAppError(error, 'RELATION_TO_MANY') && path?.split(':')[0] === error.details.relation,
-  );
-  if (!isAppError(error, 'RELATION_TO_MANY') || error.details.collection !== collection || toManyPath === undefined)
-    throw error;
+  const { collection, operation, field, measures, groups = [] } = args;
+  if (!isAppError(error, 'RELATION_TO_MANY') || error.details.collection !== collection || args.over) throw error;
   const { relation } = error.details;
+  const isBehind = (path: string) => path.split(':')[0] === relation;
   // From the foreign collection, a field of this collection would count once per related record.
-  if (field !== undefined && field.split(':')[0] !== relation) throw error;
+  if (measures ? !fieldsOfMeasures(measures).some(isBehind) : field === undefined || !isBehind(field)) throw error;
   const { collection: other, home, foreign } = call.engine.inverseOf(call.access, { collection, relation });
   const invertPath = (path: string): string => {
     const [first, ...rest] = path.split(':');
     if (first !== relation) return `${home}:${path}`;
     return [...(foreign === undefined ? [] : [foreign]), ...rest].join(':');
   };
+  const inverted = measures && invertMeasures(measures, { isBehind, invertPath });
+  if (measures && !inverted) throw error;
+  const { having, sort, top, compare, includeEmpty } = args;
   const formatCall = (filters: PlainFilter) =>
     JSON.stringify({
       collectionName: other,
-      operation: operation.toLowerCase(),
-      ...(field !== undefined && { field: invertPath(field) }),
-      ...(groups.length > 0 && {
-        groups: groups.map((group) => {
-          const path = invertPath(groupFieldOf(group));
-          return typeof group === 'object' && group.bucket ? { field: path, bucket: group.bucket } : path;
-        }),
-      }),
+      ...(inverted ? { measures: inverted } : { operation: operation!.toLowerCase(), field: invertPath(field!) }),
+      ...(groups.length > 0 && { groups: groups.map((group) => invertGroup(group, invertPath)) }),
       filters,
+      ...(having && { having }),
+      ...(sort && { sort: sort.map((each) => invertSort(each, invertPath)) }),
+      ...(top && { top }),
+      ...(compare && { compare }),
+      ...(includeEmpty && { includeEmpty }),
       ...(args.timezone && { timezone: args.timezone }),
-      ...(args.order !== 'value' && { order: args.order }),
+      ...(args.order && args.order !== 'value' && { order: args.order }),
       ...(args.limit !== undefined && { limit: args.limit }),
     });
-  const counted = field === undefined ? ` This counts records of '${other}'.` : '';
   return fail('INVALID_ARGUMENT', {
-    argument: field === undefined ? 'groups' : 'field',
-    problem: `'${relation}' leads to many records: ${describeCalls(args, call, { relation, home, invertPath, formatCall })}${counted}`,
+    argument: measures ? 'measures' : 'field',
+    problem: `'${relation}' leads to many records: ${describeCalls(args, call, { relation, home, invertPath, formatCall })}`,
   });
+}
+
+function invertGroup(group: string | PlainGroup, invertPath: (path: string) => string): string | PlainGroup {
+  const { field, ...by } = typeof group === 'string' ? { field: group } : group;
+  const path = invertPath(field);
+  return Object.keys(by).length > 0 ? { field: path, ...by } : path;
+}
+
+function invertSort(sort: PlainGroupSort, invertPath: (path: string) => string): PlainGroupSort {
+  return 'group' in sort && typeof sort.group === 'string' ? { ...sort, group: invertPath(sort.group) } : sort;
 }
 
 interface InverseCall {
@@ -80,7 +97,8 @@ function describeCalls(
   const relatedFilter: PlainFilter = { some: home, ...(filter && { where: filter }) };
   if (!filter) return `send ${formatCall(relatedFilter)}.`;
   const conditions = isBranch(filter) && filter.aggregator === 'And' ? filter.conditions : [filter];
-  const isOwn = (each: PlainFilter) => !isBranch(each) && !isQuantified(each) && each.field.startsWith(`${relation}:`);
+  const isOwn = (each: PlainFilter) =>
+    !isBranch(each) && !isQuantified(each) && !isComparison(each) && each.field.startsWith(`${relation}:`);
   const own = conditions
     .filter(isOwn)
     .map((each) => (isOwn(each) ? { ...each, field: invertPath((each as { field: string }).field) } : each));
@@ -95,13 +113,10 @@ function describeCalls(
   return `to include only the '${relation}' that satisfy the conditions, send ${only}; to include all '${relation}' of each '${collection}' record with a match, send ${formatCall(relatedFilter)}.`;
 }
 
-function groupFieldOf(group: PlainGroup): string {
-  return typeof group === 'string' ? group : group.field;
-}
-
 export interface AggregateArguments {
   readonly collection: string;
-  readonly operation: Operation;
+  readonly measures: PlainMeasures | undefined;
+  readonly operation: Operation | undefined;
   readonly field: string | undefined;
   readonly groups: readonly PlainGroup[] | undefined;
   readonly segment: string | undefined;
@@ -109,7 +124,13 @@ export interface AggregateArguments {
   readonly searchExtended: boolean;
   readonly filter: PlainFilter | undefined;
   readonly timezone: string | undefined;
-  readonly order: 'value' | 'groups';
+  readonly having: PlainHaving | undefined;
+  readonly sort: readonly PlainGroupSort[] | undefined;
+  readonly top: PlainTop | undefined;
+  readonly compare: PlainCompare | undefined;
+  readonly includeEmpty: boolean;
+  readonly over: PlainOver | undefined;
+  readonly order: 'value' | 'groups' | undefined;
   readonly limit: number | undefined;
   readonly cursor: string | undefined;
   readonly format: ListFormat;

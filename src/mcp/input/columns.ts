@@ -1,0 +1,68 @@
+// The fields and computed columns of a list as models write them. Forms with only one possible meaning become the
+// specified ones. The engine refuses all others with the form to send.
+import { fail } from '../../core/errors.ts';
+import type { PlainColumn } from '../../core/filter/columns.ts';
+import { foldName } from '../../core/suggestions.ts';
+import { isObject, type JsonObject, type NameContext, parseIfJson, readFields } from './arguments.ts';
+import { toExpression } from './expressions.ts';
+import { readFilter } from './filters.ts';
+import { toOperationForm } from './measures.ts';
+import { expressionWords, measureWords } from './synonyms.ts';
+
+const MAX_ENTRIES = 1000;
+
+/** As `readFields`, with objects for computed columns among the fields. */
+export function readListFields(
+  input: JsonObject,
+  name: string,
+  context?: NameContext,
+): readonly (string | PlainColumn)[] | undefined {
+  const value = parseIfJson(input[name]);
+  const entries = (Array.isArray(value) ? value : [value]).map(parseIfJson);
+  if (!entries.some(isObject)) return readFields(input, name, context);
+  if (entries.length > MAX_ENTRIES)
+    fail('INVALID_ARGUMENT', { argument: name, problem: `at most ${MAX_ENTRIES} fields, got ${entries.length}.` });
+  return entries.flatMap((entry): readonly (string | PlainColumn)[] =>
+    isObject(entry) ? [toColumn(entry, name, context)] : (readFields({ [name]: [entry] }, name, context) ?? []),
+  );
+}
+
+/** `{name, count: "orders"}`, `{as, operation, field}`, `{name, times: [...]}` or `{"orders_count": {count: "orders"}}`. */
+function toColumn(given: JsonObject, argument: string, context: NameContext | undefined): PlainColumn {
+  const [[key = '', only] = [], ...others] = Object.entries(given);
+  if (others.length === 0 && isObject(only) && !('name' in only))
+    return toColumn({ name: key, ...only }, argument, context);
+  const { name, alias = name, as = alias, ...rest } = given;
+  const column: Record<string, unknown> = { name: as };
+  const operation: Record<string, unknown> = {};
+  for (const [word, item] of Object.entries(toOperationForm(rest) ?? rest)) {
+    const kind = measureWords.get(foldName(word))?.[0];
+    if (kind) column[kind] = parseIfJson(item);
+    else if (/^(expression|expr|formula)$/i.test(word)) column.expression = toExpression(item, context);
+    else if (expressionWords.has(foldName(word))) operation[word] = item;
+    else column[word] = item;
+  }
+  if (Object.keys(operation).length > 0) column.expression ??= toExpression(operation, context);
+  for (const kind of figures)
+    if (kind in column) column[kind] = toRelation(column[kind], context) ?? toExpression(column[kind], context);
+  if ('where' in column)
+    column.where = readFilter({ where: column.where }, 'where', targetOf(column, context)) ?? column.where;
+  return column as unknown as PlainColumn;
+}
+
+const figures = ['count', 'countDistinct', 'sum', 'avg', 'min', 'max'] as const;
+
+/** The relation that `count` counts. */
+function toRelation(given: unknown, context: NameContext | undefined): string | undefined {
+  if (typeof given !== 'string' || !context || context.names.field(context.collection, given.trim())) return undefined;
+  return context.names.relation(context.collection, given.trim());
+}
+
+/** The collection of the names in `where`: that of the related records. */
+function targetOf(column: JsonObject, context: NameContext | undefined): NameContext | undefined {
+  const given = figures.map((kind) => column[kind]).find((each) => typeof each === 'string') as string | undefined;
+  if (!context || given === undefined) return undefined;
+  const { names, collection } = context;
+  const target = names.target(collection, given) ?? names.target(collection, given.slice(0, given.lastIndexOf(':')));
+  return target === undefined ? undefined : { names, collection: target };
+}

@@ -1,0 +1,145 @@
+// Lists of distinct values and with computed columns, as assistants ask for them. Examples of docs/lists.md run here too.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import { ask } from './asking.ts';
+import { type McpTestServer, openMcpServer } from './mcp-server.ts';
+
+const source = createMemorySource('memory', [
+  {
+    name: 'customers',
+    columns: [
+      { name: 'id', type: 'Number' },
+      { name: 'country', type: 'String', nullable: true },
+    ],
+    primaryKey: ['id'],
+    rows: [
+      [1, 'NO'],
+      [2, 'FR'],
+      [3, null],
+    ],
+  },
+  {
+    name: 'orders',
+    columns: [
+      { name: 'id', type: 'Number' },
+      { name: 'customer_id', type: 'Number', nullable: true },
+      { name: 'status', type: 'String' },
+      { name: 'total', type: 'Number', nullable: true },
+      { name: 'shipping_fee', type: 'Number' },
+      { name: 'placed_at', type: 'Date' },
+    ],
+    primaryKey: ['id'],
+    foreignKeys: [{ columns: ['customer_id'], table: 'customers', targetColumns: ['id'] }],
+    rows: [
+      [1, 1, 'paid', 50, 5, '2024-03-01T10:00:00.000Z'],
+      [2, 1, 'open', 20, 5, '2024-03-31T10:00:00.000Z'],
+      [3, 2, 'paid', 70, 9, '2024-04-01T10:00:00.000Z'],
+      [4, null, 'paid', null, 0, '2024-04-02T10:00:00.000Z'],
+    ],
+  },
+]);
+
+let server: McpTestServer;
+beforeAll(async () => {
+  server = await openMcpServer({ source });
+});
+afterAll(() => server?.close());
+
+const list = (given: Record<string, unknown>, tool = 'list') =>
+  ask(server, tool, { collectionName: 'orders', ...given });
+
+describe('distinct', () => {
+  const fields = ['status', 'customer:country'];
+
+  test('the different combinations, with pages', async () => {
+    expect(await list({ distinct: true, fields })).toBe(
+      '{"columns":["status","customer:country"],"rows":[["open","NO"],["paid",null],["paid","FR"],["paid","NO"]],"hasMore":false}',
+    );
+    const first = JSON.parse(await list({ distinct: 'true', fields, sort: '-status', pagination: { size: 3 } }));
+    expect(first).toMatchObject({ rows: [['paid', null], ['paid', 'FR'], ['paid', 'NO']], hasMore: true }); // biome-ignore format: rows
+    const next = await list({
+      distinct: true,
+      fields,
+      sort: '-status',
+      pagination: { size: 3 },
+      cursor: first.nextCursor,
+    });
+    expect(JSON.parse(next)).toMatchObject({ rows: [['open', 'NO']], hasMore: false });
+  });
+
+  test('as records, and of the related records of one record', async () => {
+    const records = await list({ distinct: true, fields: ['customer:country'], format: 'records' });
+    expect(records).toContain('{"customer":{"country":"FR"}}');
+    const related = { collectionName: 'customers', parentRecordId: '1', relationName: 'orders' };
+    expect(await list({ ...related, distinct: true, fields: ['status'] }, 'listRelated')).toContain(
+      '[["open"],["paid"]]',
+    );
+  });
+
+  test('what cannot be right is refused with what to send', async () => {
+    expect(await list({ distinct: true })).toMatch('fields: distinct needs fields, such as ["status"].');
+    expect(await list({ distinct: true, fields, enableCount: true })).toMatch('enableCount: counts records, not');
+    expect(await list({ distinct: true, fields, sort: 'total' })).toMatch('sort takes the listed fields: status');
+    expect(await list({ distinct: 'yes', fields })).toMatch('distinct: send true or false.');
+  });
+});
+
+describe('computed columns', () => {
+  const customers = (given: Record<string, unknown>) => list({ collectionName: 'customers', ...given });
+
+  test('figures of related records and expressions, beside fields and in the sort', async () => {
+    const fields = [
+      'country',
+      { name: 'paid', count: 'orders', where: { field: 'status', operator: 'Equal', value: 'paid' } },
+      { name: 'revenue', sum: 'orders:total' },
+      { name: 'next', expression: { plus: ['id', 1] } },
+    ];
+    expect(await customers({ fields, sort: '-revenue' })).toBe(
+      '{"columns":["country","paid","revenue","next"],"rows":[["FR",1,70,3],["NO",1,70,2],[null,0,null,4]],"hasMore":false}',
+    );
+    const first = JSON.parse(await customers({ fields, sort: '-paid', pagination: { size: 2 }, format: 'records' }));
+    expect(first.records[0]).toEqual({ country: 'FR', paid: 1, revenue: 70, next: 3 });
+    const next = { fields, sort: '-paid', pagination: { size: 2 }, cursor: first.nextCursor };
+    expect(JSON.parse(await customers(next))).toMatchObject({ rows: [[null, 0, null, 4]], hasMore: false });
+  });
+
+  test('forms that can mean one thing are understood', async () => {
+    const forms = [
+      [{ as: 'n', operation: 'count', field: 'orders' }],
+      '[{"name":"n","count":"order"}]',
+      { n: { count: 'orders' } },
+      [{ alias: 'n', expr: { '-': [3, { '*': ['id', 1] }] } }],
+      [{ name: 'n', plus: [{ times: ['id', -1] }, 3] }],
+    ];
+    for (const fields of forms)
+      expect(await customers({ fields, sort: ['-n', 'id'] }), JSON.stringify(fields)).toContain('[2],[1],[0]');
+    const where = { status: 'paid', total: { gt: 60 } };
+    const most = [{ name: 'Total', maximum: 'orders:Total', filter: where }];
+    expect(await customers({ fields: most, sort: 'Total' })).toContain('[null],[null],[70]');
+  });
+
+  test('related records of one record have them too', async () => {
+    const fields = [{ name: 'sum', expression: { plus: ['total', 'shipping_fee'] } }];
+    const related = { collectionName: 'customers', parentRecordId: '1', relationName: 'orders', fields, sort: 'sum' };
+    expect(await list(related, 'listRelated')).toContain('[[25],[55]]');
+  });
+
+  test('what cannot be right is refused with what to send', async () => {
+    expect(await customers({ fields: [{ count: 'orders' }] })).toMatch(
+      'fields: a column that is not a field has a name',
+    );
+    expect(await customers({ fields: [{ name: 'n', count: 'order_lines' }] })).toMatch("no field 'order_lines'");
+    expect(await customers({ fields: ['orders:total'] })).toMatch('such as {"name":"n","count":"orders"} in fields');
+    expect(await customers({ fields: [{ name: 'n', count: 'orders' }], filters: { n: 1 } })).toMatch(
+      "'n' is a column of this list, and filters take fields.",
+    );
+  });
+});
+
+const page = readFileSync('docs/lists.md', 'utf8');
+const calls = [...page.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, text]) => JSON.parse(text!));
+
+test.each(calls)('docs/lists.md: %j', async (call) => {
+  expect(await ask(server, 'list', call)).toMatch(/^\{"columns"/);
+});
