@@ -182,7 +182,7 @@ describe('three sources', () => {
       if (!page.hasMore) break;
       cursor = page.cursorAfter(page.rows.length - 1);
     }
-    expect(ids).toEqual([2, 1, 3, 4, 5]);
+    expect(ids).toEqual([2, 3, 1, 5, 4]);
   });
 
   test('search in relations, and add up by groups of a relation', async () => {

@@ -31,12 +31,30 @@ describe.each(sellers)('$name', (seller) => {
       await pages('customer:id', false),
     ]).toEqual([
       [5, 1, 2, 3, 4],
-      [4, 2, 3, 1, 5],
+      [4, 3, 2, 1, 5],
       [4, 1, 2, 3, 5],
-      [5, 2, 3, 1, 4],
+      [5, 3, 2, 1, 4],
       [4, 5, 1, 2, 3],
-      [2, 3, 1, 4, 5],
+      [3, 2, 1, 5, 4],
+      [5, 3, 2, 1, 4],
+    ]);
+    await shop.close();
+  });
+
+  test('ties follow the direction of the last field, also if it repeats another', async () => {
+    const shop = await seller.open();
+    const pages = (...sort: NonNullable<ListRequest['sort']>) =>
+      walk(shop, { collection: 'orders', fields: ['id'], sort, limit: 1 });
+    expect([
+      await pages({ field: 'customer_id' }, { field: 'customer_id', ascending: false }),
+      await pages({ field: 'customer:id' }, { field: 'customer_id', ascending: false }),
+      await pages({ field: 'customer_id', ascending: false }, { field: 'customer:id' }),
+      await pages({ field: 'customer_id' }, { field: 'customer:id' }, { field: 'customer_id' }),
+    ]).toEqual([
+      [4, 1, 3, 2, 5],
+      [4, 1, 3, 2, 5],
       [5, 2, 3, 1, 4],
+      [4, 1, 2, 3, 5],
     ]);
     await shop.close();
   });
@@ -87,10 +105,11 @@ describe.each(databases)('$name', (seller) => {
       if (page > 0) return;
       await shop.run(`insert into orders values (6, 1, 99, '2024-04-02 00:00:00')`);
       await shop.run(`insert into orders values (7, 1, 7, '2024-04-02 00:00:00')`);
-      await shop.run(`delete from order_lines where order_id = 2`);
-      await shop.run(`delete from orders where id = 2`);
+      await shop.run(`delete from line_notes where order_id = 3`);
+      await shop.run(`delete from order_lines where order_id = 3`);
+      await shop.run(`delete from orders where id = 3`);
     });
-    expect(seen).toEqual([4, 2, 3, 1, 7, 5]);
+    expect(seen).toEqual([4, 3, 2, 1, 7, 5]);
     await shop.close();
   });
 });

@@ -184,7 +184,9 @@ describe('at the start', () => {
     const [card] = engine.describe(accessOf(), 'people').relations.filter(({ name }) => name === 'card');
     expect(card).toEqual({ name: 'card', kind: 'one', to: 'cards', isLowest: true, columns: ['id'] });
     const back = () => engine.inverseOf(accessOf(), { collection: 'people', relation: 'orders' });
-    expect(back).toThrow('has no relation back that you can see');
+    expect(back).toThrow(
+      "'orders' of 'people' leads back by 'person' of 'orders', which leads to one of several records",
+    );
     const grouped = { collection: 'people', operation: 'Sum', field: 'orders:total', limit: 9 } as const;
     const error: Error = await engine.aggregate(accessOf(), grouped).catch((cause) => cause);
     expect(error).toMatchObject({ code: 'RELATION_TO_MANY' });

@@ -24,7 +24,7 @@ const lists: readonly (readonly [what: string, asked: Asked, sql: string])[] = [
   ['every', { collection: 'people', fields: ['id'], filter: { every: 'card', where: leaf('amount', 'GreaterThan', 4) } as PlainFilter }, `select p.id ${fromPeople} where c.amount > 4 or c.id is null order by p.id`],
   ['some of many that lead back by one', { collection: 'people', fields: ['id'], filter: { some: 'orders', where: leaf('person:card:label', 'Present') } as PlainFilter },
     `select p.id from seen_people p where p.code in (select o.code ${fromOrders} where c.label is not null) order by p.id`],
-  ['an order by one', { collection: 'people', fields: ['id', 'card:label'], sort: [{ field: 'card:label', ascending: false }] }, `select p.id, c.label ${fromPeople} order by c.label desc nulls last, p.id`],
+  ['an order by one', { collection: 'people', fields: ['id', 'card:label'], sort: [{ field: 'card:label', ascending: false }] }, `select p.id, c.label ${fromPeople} order by c.label desc nulls last, p.id desc`],
   ['an order by a key of one', { collection: 'people', fields: ['id'], sort: [{ field: 'card:id' }] }, `select p.id ${fromPeople} order by c.id nulls first, p.id`],
   ['a segment', { collection: 'people', fields: ['id'], segment: 'golden' }, `select p.id ${fromPeople} where c.label = 'gold' order by p.id`],
   ['a search', { collection: 'people', fields: ['id'], search: 'red', searchExtended: true }, `select p.id ${fromPeople} where c.label like '%red%' order by p.id`],

@@ -131,7 +131,7 @@ describe.each(places)('in %s', (name, sources) => {
     ]);
     expect(await ids(engine, { filter: { field: 'about_people:name', operator: 'Equal', value: 'Ada' } })).toEqual([1]);
     expect(await ids(engine, { filter: { field: 'firm:label', operator: 'Missing' } })).toEqual([1, 4, 5, 6]);
-    expect(await ids(engine, { sort: [{ field: 'firm:label', ascending: false }] })).toEqual([3, 2, 1, 4, 5, 6]);
+    expect(await ids(engine, { sort: [{ field: 'firm:label', ascending: false }] })).toEqual([3, 2, 6, 5, 4, 1]);
   });
 
   test('the other side lists, leads to one, associates and dissociates what is about it', async () => {

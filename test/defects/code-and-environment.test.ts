@@ -18,6 +18,8 @@ const samples: Partial<Record<SettingName, readonly [string, string]>> = {
   redisUrl: ['redis://code.example', 'redis://environment.example'],
   logLevel: ['Debug', 'Error'],
   sqlite: ['native', 'wasm'],
+  notifyUrl: ['https://code.example/hook', 'https://environment.example/hook'],
+  notifySecret: [`whsec_${'a'.repeat(32)}`, `whsec_${'b'.repeat(32)}`],
   databaseTimezone: ['America/New_York', 'Asia/Tokyo'],
   databaseColumnTimezones: ['orders.placed_at=America/New_York', 'orders.placed_at=Asia/Tokyo'],
   ssoMapping: ['[]', '[]'],
@@ -58,7 +60,11 @@ const isList = (name: SettingName) =>
 describe.each(Object.keys(settings) as SettingName[])('%s', (name) => {
   const [inCode, inEnvironment] = samplesOf(name);
   const { env, read } = settings[name];
-  const more = name.startsWith('sso') ? { SERVICE_SSO_ISSUER: 'https://issuer.example', ...sso } : {};
+  const more = name.startsWith('sso')
+    ? { SERVICE_SSO_ISSUER: 'https://issuer.example', ...sso }
+    : name.startsWith('notify')
+      ? { SERVICE_NOTIFY_URL: samplesOf('notifyUrl')[1], SERVICE_NOTIFY_SECRET: samplesOf('notifySecret')[1] }
+      : {};
   // With serverUrl, no storage can be set.
   const load = (code: boolean) =>
     loadConfig({ env: { ...more, [env]: inEnvironment }, ...(code && { code: { [name]: read(inCode) as never } }) });

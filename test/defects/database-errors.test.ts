@@ -486,7 +486,7 @@ const cases: readonly Case[] = [
       return list('o')(place);
     },
     code: 'DATABASE_FAILED',
-    says: /changed after this server started.*restart/,
+    says: /have just changed.*portico schema reload/,
     logged: true,
   },
   {
@@ -501,7 +501,7 @@ const cases: readonly Case[] = [
       return create('o2', { id: 1 })(place);
     },
     code: 'DATABASE_FAILED',
-    says: /changed after this server started.*restart/,
+    says: /have just changed.*portico schema reload/,
     logged: true,
   },
   {
@@ -516,7 +516,7 @@ const cases: readonly Case[] = [
       return sum('o3', 'n')(place);
     },
     code: 'DATABASE_FAILED',
-    says: /changed after this server started.*restart/,
+    says: /have just changed.*portico schema reload/,
     logged: true,
   },
   {
@@ -528,7 +528,7 @@ const cases: readonly Case[] = [
       return list('o4')(place);
     },
     code: 'DATABASE_FAILED',
-    says: /changed after this server started.*restart/,
+    says: /have just changed.*portico schema reload/,
     logged: true,
   },
   {
@@ -779,7 +779,7 @@ const cases: readonly Case[] = [
       return count('x_view')(place);
     },
     code: 'DATABASE_FAILED',
-    says: /changed after this server started.*restart/,
+    says: /have just changed.*portico schema reload/,
     logged: true,
   },
   {

@@ -79,6 +79,17 @@ const rows: Readonly<Record<string, Row>> = {
     given: { label: 'Why', type: 'String', isRequired: true, isReadOnly: false, description: 'a', defaultValue: 'b' },
     call: (orders, given) => orders.addAction('More', { scope: 'Single', execute: () => undefined, form: [given] }),
   },
+  describe: {
+    given: { description: 'a', synonyms: ['b'] },
+    call: (orders, given) => orders.describe(given),
+  },
+  describeField: {
+    given: {
+      ...{ description: 'a', synonyms: ['b'], unit: 'EUR', examples: [1] },
+      ...{ values: { 1: 'One' }, hiddenByDefault: true },
+    },
+    call: (orders, given) => orders.describeField('total', given),
+  },
   addSegment: {
     given: { field: 'total', operator: 'GreaterThan', value: 3 },
     call: (orders, given) => orders.addSegment('More', given),

@@ -345,7 +345,8 @@ test.runIf(has('postgres'))(
     expect([described.tables.map(({ name }) => name), foreignKeys]).toEqual([
       ['payments', 'people', 'shops'],
       [
-        { columns: ['other_id'], table: 'people', targetColumns: ['id'] },
+        // Rows of a partition without the constraint may have no target, so only the key of the whole table is validated.
+        { columns: ['other_id'], table: 'people', targetColumns: ['id'], isValidated: true },
         { columns: ['person_id'], table: 'people', targetColumns: ['id'] },
         { columns: ['shop_nr', 'town'], table: 'shops', targetColumns: ['nr', 'town'] },
       ],

@@ -39,6 +39,7 @@ export function readTables(source: Source, described: Described): Tables {
       kind: table.kind,
       key: [],
       uniqueKeys: [],
+      indexes: undefined,
       referencedBy: [],
       triggers: [],
       fields,
@@ -46,6 +47,7 @@ export function readTables(source: Source, described: Described): Tables {
       isPublished: true,
       rules: {
         segments: new Map(),
+        metrics: new Map(),
         search: 'columns',
         countable: true,
         hooks: { Before: noHooks, After: noHooks },

@@ -54,7 +54,7 @@ const statements: Record<string, (t: Tables) => Select> = {
 
 const expected: Record<Dialect, Record<keyof typeof statements, string>> = {
   sqlite: {
-    page: 'select `t0`.`name`, `t1`.`name` from `places` as `t0` left join `places` as `t1` on `t1`.`id` = `t0`.`parent_id` and `t1`.`is_open` = ? where (not (instr(`t1`.`name`, ?) > 0) or `t1`.`name` is null) order by `t1`.`name` desc, `t0`.`id` asc limit 15 offset ?',
+    page: 'with `portico page 0` as (select `t0`.`name` as c0, `t1`.`name` as c1, 0 as part, `t1`.`name` as o0, `t0`.`id` as o1 from `places` as `t0` left join `places` as `t1` on `t1`.`id` = `t0`.`parent_id` and `t1`.`is_open` = ? where ((not (instr(`t1`.`name`, ?) > 0) or `t1`.`name` is null) and `t1`.`name` is not null) order by `t1`.`name` desc, `t0`.`id` asc limit 47), `portico page 1` as (select `t2`.`name` as c0, `t3`.`name` as c1, 1 as part, `t3`.`name` as o0, `t2`.`id` as o1 from `places` as `t2` left join `places` as `t3` on `t3`.`id` = `t2`.`parent_id` and `t3`.`is_open` = ? where ((not (instr(`t3`.`name`, ?) > 0) or `t3`.`name` is null) and `t3`.`name` is null) order by `t2`.`id` asc limit max(0, 47 - (select count(*) from `portico page 0`))) select c0, c1 from (select * from `portico page 0` union all select * from `portico page 1`) as p order by part, o0 desc, o1 asc limit 15 offset ?',
     names:
       'select `t0`.`the "name" of ``it``` from `order lines` as `t0` left join `visits` as `t1` on `t1`.`place_id` = `t0`.`visit_place` and `t1`.`day` = `t0`.`visit_day`',
     branches:
@@ -76,7 +76,7 @@ const expected: Record<Dialect, Record<keyof typeof statements, string>> = {
     instant: 'select `t0`.`id` from `places` as `t0` where `t0`.`opened_at` < ?',
   },
   postgres: {
-    page: 'select "t0"."name", "t1"."name" from "places" as "t0" left join "places" as "t1" on "t1"."id" = "t0"."parent_id" and "t1"."is_open" = $1 where (not ("t1"."name" like $2) or "t1"."name" is null) order by "t1"."name" desc nulls last, "t0"."id" asc limit 15 offset $3',
+    page: 'with "portico page 0" as (select "t0"."name" as c0, "t1"."name" as c1, 0 as part, "t1"."name" as o0, "t0"."id" as o1 from "places" as "t0" left join "places" as "t1" on "t1"."id" = "t0"."parent_id" and "t1"."is_open" = $1 where ((not ("t1"."name" like $2) or "t1"."name" is null) and "t1"."name" is not null) order by "t1"."name" desc, "t0"."id" asc limit 47), "portico page 1" as (select "t2"."name" as c0, "t3"."name" as c1, 1 as part, "t3"."name" as o0, "t2"."id" as o1 from "places" as "t2" left join "places" as "t3" on "t3"."id" = "t2"."parent_id" and "t3"."is_open" = $3 where ((not ("t3"."name" like $4) or "t3"."name" is null) and "t3"."name" is null) and (select count(*) from "portico page 0") < 47 order by "t2"."id" asc limit 47) select c0, c1 from (select * from "portico page 0" union all select * from "portico page 1") as p order by part, o0 desc, o1 asc limit 15 offset $5',
     names:
       'select "t0"."the ""name"" of `it`" from "order lines" as "t0" left join "visits" as "t1" on "t1"."place_id" = "t0"."visit_place" and "t1"."day" = "t0"."visit_day"',
     branches:

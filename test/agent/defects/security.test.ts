@@ -56,7 +56,7 @@ describe.each(sellers)('8.1 on $name', (seller) => {
     ]).toEqual([
       [null, 'Bo', 'Bo', null, null],
       [2, 3],
-      [2, 3, 1, 4, 5],
+      [3, 2, 5, 4, 1],
       [
         [null, 3],
         ['Bo', 2],

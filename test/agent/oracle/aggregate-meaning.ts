@@ -1,6 +1,8 @@
 // What an aggregate means: the records of the matching list, divided into groups. It shares no code with the engine:
 // days come from Intl, numbers are integer ten-thousandths, and quotients are long divisions.
-import type { BucketUnit, Operation } from '../../../src/agent/sources/statement.ts';
+
+import type { Operation } from '../../../src/agent/sources/statement.ts';
+import type { BucketUnit } from '../../../src/core/filter/measures.ts';
 import { interpret, type Meaning, type Question } from './interpreter.ts';
 import { compare, localDay, startOf } from './values.ts';
 import type { Kind } from './world.ts';

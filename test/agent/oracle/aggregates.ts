@@ -1,12 +1,13 @@
 // Runs the same random aggregates on every source and compares the results with their meaning.
+
 import { expect } from 'vitest';
 import { createHeadlessAgent } from '../../../src/agent/agent.ts';
 import type { Engine } from '../../../src/agent/engine.ts';
 import type { AggregateRequest } from '../../../src/agent/requests.ts';
 import type { Source } from '../../../src/agent/sources/source.ts';
-import { bucketUnits } from '../../../src/agent/sources/statement.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { systemClock } from '../../../src/core/clock.ts';
+import { bucketUnits } from '../../../src/core/filter/measures.ts';
 import type { PlainFilter } from '../../../src/core/filter.ts';
 import type { TestServer } from '../../databases.ts';
 import { accessOf } from '../shop.ts';

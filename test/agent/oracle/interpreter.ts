@@ -44,19 +44,19 @@ export interface Question {
 }
 
 /** Whether names are those of the caller or of code, and whether records are included that the caller may not see. */
-interface View {
+export interface View {
   readonly names: 'caller' | 'code';
   readonly sees: 'allowed' | 'all';
   readonly zone: string;
 }
 
-interface Cell {
+export interface Cell {
   readonly value: unknown;
   readonly kind: Kind;
 }
 
 /** A record and its table. */
-interface Place {
+export interface Place {
   readonly table: WorldTable;
   readonly row: Row;
 }
@@ -84,7 +84,7 @@ export function interpret(given: Meaning, question: Question): unknown[][] {
   const key = table.key.length > 0 ? table.key : table.columns.map(({ name }) => name);
   const orders = [
     ...question.sort.map(({ field, ascending = true }) => ({ field, ascending, view: caller })),
-    ...key.map((field) => ({ field, ascending: true, view: code })),
+    ...key.map((field) => ({ field, ascending: question.sort.at(-1)?.ascending ?? true, view: code })),
   ];
   const keyed = found.map((place) => ({
     place,
@@ -130,7 +130,7 @@ export function matches(
   return holds(meaning, { names: 'caller', sees: scoped ? 'allowed' : 'all', zone }, { table, row }, filter);
 }
 
-function holds(meaning: Meaning, view: View, place: Place, filter: Filter): boolean {
+export function holds(meaning: Meaning, view: View, place: Place, filter: Filter): boolean {
   if (isGroup(filter)) {
     const answers = filter.conditions.map((each) => holds(meaning, view, place, each));
     if (filter.aggregator === 'Or') return answers.includes(true);
@@ -172,7 +172,7 @@ function walk(meaning: Meaning, view: View, from: Place, path: readonly string[]
 }
 
 /** The records that one relation leads to, without records and junction records that the view does not see. */
-function step(meaning: Meaning, view: View, place: Place, name: string): Place[] {
+export function step(meaning: Meaning, view: View, place: Place, name: string): Place[] {
   if (!meaning.known) return follow(meaning, view, place, name);
   const { steps } = meaning.known;
   const mark = JSON.stringify([place.table.name, name, view.sees]);
@@ -250,7 +250,7 @@ function columnOf({ names }: View, { columns, twists }: WorldTable, name: string
 }
 
 /** The value of a field, also through relations to one. It is null if one of them leads to no record. */
-function look(meaning: Meaning, view: View, place: Place, name: string): Cell {
+export function look(meaning: Meaning, view: View, place: Place, name: string): Cell {
   const { table, row } = place;
   const column = columnOf(view, table, name);
   if (column) return { value: own(table, row, column.name), kind: column.kind };

@@ -218,6 +218,7 @@ export async function subject(
       return source.count(select, options);
     },
     explain: (select) => source.explain(select),
+    ...(source.readsAfter && { readsAfter: source.readsAfter }),
     ...(source.writing && { writing: source.writing }),
     close: () => source.close(),
   };

@@ -1,5 +1,5 @@
 // Random questions about a world, and random row scopes.
-import type { Operator, PlainFilter, PlainSort } from '../../../src/core/filter.ts';
+import type { Operator, PlainSort } from '../../../src/core/filter.ts';
 import { type Filter, isRefused } from './filters.ts';
 import type { Question } from './interpreter.ts';
 import { createQuantified } from './quantifiers.ts';
@@ -157,7 +157,7 @@ function echoesOf(world: World, table: WorldTable): string[] {
 }
 
 /** Some filters are refused by chance; most of those are discarded. */
-function createQuestionFilter(
+export function createQuestionFilter(
   world: World,
   table: WorldTable,
   names: readonly Name[],
@@ -290,7 +290,7 @@ function createSort(names: readonly Name[], random: Random): PlainSort[] {
   );
 }
 
-export function createFilter(world: World, names: readonly Name[], random: Random, depth: number): PlainFilter {
+export function createFilter(world: World, names: readonly Name[], random: Random, depth: number): Filter {
   if (depth > 0 && random.chance(0.6))
     return {
       aggregator: random.chance(0.5) ? 'And' : 'Or',

@@ -83,7 +83,7 @@ function* smallerCases({ question, scopes }: Case): Generator<Case> {
 }
 
 /** Removes one part: a condition, a level, or the condition of a quantifier. */
-function* smallerFilters(filter: Filter): Generator<Filter> {
+export function* smallerFilters(filter: Filter): Generator<Filter> {
   if (isLeaf(filter)) return;
   if (isGroup(filter)) {
     yield* filter.conditions;

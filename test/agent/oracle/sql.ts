@@ -21,7 +21,7 @@ export interface Statements {
   readonly kinds: readonly Kind[];
 }
 
-interface Setting {
+export interface Setting {
   readonly world: World;
   readonly dialect: Dialect;
   readonly scopes: Readonly<Record<string, Filter>>;
@@ -36,14 +36,14 @@ export function writeSql(setting: Setting, question: Question, page: { limit: nu
   return new Writer(setting).write(question, page);
 }
 
-interface View {
+export interface View {
   readonly names: 'caller' | 'code';
   readonly sees: 'allowed' | 'all';
   readonly zone: string;
 }
 
 /** A table in the `from` of a select. */
-interface Seat {
+export interface Seat {
   readonly alias: string;
   readonly table: WorldTable;
   readonly block: Block;
@@ -63,7 +63,8 @@ interface Link {
   readonly onlyIf?: string;
 }
 
-class Writer {
+/** Writes the parts of one statement, which share views and aliases. */
+export class Writer {
   readonly #setting: Setting;
   readonly #views = new Map<string, string>();
   #aliases = 0;
@@ -78,24 +79,22 @@ class Writer {
     const table = this.#table(question.table);
     const caller: View = { names: 'caller', sees: 'allowed', zone: question.zone ?? this.#setting.zone };
     const code: View = { ...caller, names: 'code' };
-    const seat = this.#seat(table, { joins: [], seats: new Map() });
-    const cells = question.fields.map((field) => this.#cell(seat, caller, field));
+    const seat = this.seat(table, { joins: [], seats: new Map() });
+    const cells = question.fields.map((field) => this.cell(seat, caller, field));
     const key = table.key.length > 0 ? table.key : table.columns.map(({ name }) => name);
     const orders = [
-      ...question.sort.map(({ field, ascending = true }) =>
-        this.#order(this.#cell(seat, caller, field).sql, ascending),
-      ),
-      ...key.map((name) => this.#order(this.#column(seat, name), true)),
+      ...question.sort.map(({ field, ascending = true }) => this.order(this.cell(seat, caller, field).sql, ascending)),
+      ...key.map((name) => this.order(this.column(seat, name), question.sort.at(-1)?.ascending ?? true)),
     ];
     const conditions = [
       ...(within ? [this.#belongs(seat, code, within)] : []),
-      ...(segment ? [this.#filter(seat, code, table.twists.segments.get(segment)!)] : []),
-      ...(filter ? [this.#filter(seat, caller, filter)] : []),
+      ...(segment ? [this.filter(seat, code, table.twists.segments.get(segment)!)] : []),
+      ...(filter ? [this.filter(seat, caller, filter)] : []),
     ];
-    const from = `from ${this.#source(table, caller)} ${seat.alias} ${seat.block.joins.join(' ')}`;
+    const from = `from ${this.source(table, caller)} ${seat.alias} ${seat.block.joins.join(' ')}`;
     const body = `${from} ${conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''}`;
     const parent = within && this.#parent(code, within);
-    const views = [...this.#views].map(([name, text]) => `${this.#quote(name)} as (${text})`);
+    const views = this.views();
     const start = views.length > 0 ? `with ${views.join(', ')} ` : '';
     return {
       rows: `${start}select ${cells.map(({ sql }) => sql).join(', ')} ${body} order by ${orders.join(', ')} limit ${page.limit} offset ${page.skip}`,
@@ -105,7 +104,12 @@ class Writer {
     };
   }
 
-  #quote(name: string): string {
+  /** The views of rows that the caller may see, for the start of the statement. */
+  views(): string[] {
+    return [...this.#views].map(([name, text]) => `${this.quote(name)} as (${text})`);
+  }
+
+  quote(name: string): string {
     return quoteName(this.#setting.dialect, name);
   }
 
@@ -113,90 +117,90 @@ class Writer {
     return this.#setting.world.tables.find((table) => table.name === name)!;
   }
 
-  #seat(table: WorldTable, block: Block): Seat {
+  seat(table: WorldTable, block: Block): Seat {
     return { alias: `t${++this.#aliases}`, table, block };
   }
 
-  #column({ alias }: { readonly alias: string }, name: string): string {
-    return `${alias}.${this.#quote(name)}`;
+  column({ alias }: { readonly alias: string }, name: string): string {
+    return `${alias}.${this.quote(name)}`;
   }
 
-  #order(column: string, ascending: boolean): string {
+  order(column: string, ascending: boolean): string {
     const isPostgres = this.#setting.dialect === 'postgres';
     return `${column} ${ascending ? 'asc' : 'desc'}${isPostgres ? ` nulls ${ascending ? 'first' : 'last'}` : ''}`;
   }
 
   /** The table, or a view of it with the records that the caller may see. */
-  #source(table: WorldTable, { sees }: View): string {
+  source(table: WorldTable, { sees }: View): string {
     const scope = this.#setting.scopes[table.name];
-    if (sees === 'all' || !scope) return this.#quote(table.name);
+    if (sees === 'all' || !scope) return this.quote(table.name);
     const name = `seen ${table.name}`;
     if (!this.#views.has(name)) {
-      const seat = this.#seat(table, { joins: [], seats: new Map() });
-      const where = this.#filter(seat, { names: 'caller', sees: 'all', zone: this.#setting.zone }, scope);
+      const seat = this.seat(table, { joins: [], seats: new Map() });
+      const where = this.filter(seat, { names: 'caller', sees: 'all', zone: this.#setting.zone }, scope);
       const joins = seat.block.joins.join(' ');
       this.#views.set(
         name,
-        `select ${seat.alias}.* from ${this.#quote(table.name)} ${seat.alias} ${joins} where ${where}`,
+        `select ${seat.alias}.* from ${this.quote(table.name)} ${seat.alias} ${joins} where ${where}`,
       );
     }
-    return this.#quote(name);
+    return this.quote(name);
   }
 
   /** The records that a relation to one may lead to, one for each value of its key. */
-  #ends({ isFirst, target }: Pick<WorldRelation, 'isFirst' | 'target'>, table: WorldTable, view: View): string {
-    const source = this.#source(table, view);
+  ends({ isFirst, target }: Pick<WorldRelation, 'isFirst' | 'target'>, table: WorldTable, view: View): string {
+    const source = this.source(table, view);
     if (!isFirst) return source;
     const by = table.key.length > 0 ? table.key : table.columns.map(({ name }) => name);
-    const order = by.map((name) => this.#order(this.#quote(name), true)).join(', ');
-    const numbered = `row_number() over (partition by ${target.map((name) => this.#quote(name)).join(', ')} order by ${order})`;
+    const order = by.map((name) => this.order(this.quote(name), true)).join(', ');
+    const numbered = `row_number() over (partition by ${target.map((name) => this.quote(name)).join(', ')} order by ${order})`;
     return `(select * from (select a.*, ${numbered} as place_of_it from ${source} a) b where place_of_it = 1)`;
   }
 
   /** The SQL expression of a field. */
-  #cell(seat: Seat, view: View, name: string): { readonly sql: string; readonly kind: Kind } {
+  cell(seat: Seat, view: View, name: string): { readonly sql: string; readonly kind: Kind } {
     const { columns, twists, relations } = seat.table;
     const column = columns.find((each) =>
       view.names === 'code'
         ? each.name === name
         : !twists.removed.has(each.name) && (twists.renames.get(each.name) ?? each.name) === name,
     );
-    if (column) return { sql: this.#column(seat, column.name), kind: column.kind };
+    if (column) return { sql: this.column(seat, column.name), kind: column.kind };
     const added = twists.added.find((each) => each.name === name);
     if (added?.how === 'made' || name === 'echoes') throw new NotInSql('a field that code computes');
-    if (added) return this.#cell(seat, { ...view, names: 'code' }, added.from);
+    if (added) return this.cell(seat, { ...view, names: 'code' }, added.from);
     const [head, ...rest] = name.split(':') as [string, ...string[]];
     if (!relations.some((each) => each.name === head)) throw new Error(`no field '${name}' in '${seat.table.name}'`);
-    return this.#cell(this.#joined(seat, view, head), view, rest.join(':'));
+    return this.cell(this.joined(seat, view, head), view, rest.join(':'));
   }
 
   /** Joins the record at the end of a relation to one. */
-  #joined(seat: Seat, view: View, name: string): Seat {
+  joined(seat: Seat, view: View, name: string): Seat {
     const { block, table } = seat;
     const mark = `${seat.alias} ${view.sees} ${name}`;
     const known = block.seats.get(mark);
     if (known) return known;
     const relation = table.relations.find((each) => each.name === name)!;
-    const joined = this.#seat(this.#table(relation.to), block);
+    const joined = this.seat(this.#table(relation.to), block);
     const pairs = relation.from.map(
-      (from, at) => `${this.#column(joined, relation.target[at]!)} = ${this.#column(seat, from)}`,
+      (from, at) => `${this.column(joined, relation.target[at]!)} = ${this.column(seat, from)}`,
     );
-    if (relation.only) pairs.push(this.#isOfType(seat, relation.only));
-    block.joins.push(`left join ${this.#ends(relation, joined.table, view)} ${joined.alias} on ${pairs.join(' and ')}`);
+    if (relation.only) pairs.push(this.isOfType(seat, relation.only));
+    block.joins.push(`left join ${this.ends(relation, joined.table, view)} ${joined.alias} on ${pairs.join(' and ')}`);
     block.seats.set(mark, joined);
     return joined;
   }
 
-  #isOfType(
+  isOfType(
     seat: { readonly alias: string },
     { column, value }: { readonly column: string; readonly value: string },
   ): string {
-    return `${this.#column(seat, column)} = ${quoteText(this.#setting.dialect, value)}`;
+    return `${this.column(seat, column)} = ${quoteText(this.#setting.dialect, value)}`;
   }
 
-  #filter(seat: Seat, view: View, filter: Filter): string {
+  filter(seat: Seat, view: View, filter: Filter): string {
     if (isGroup(filter)) {
-      const parts = filter.conditions.map((each) => this.#filter(seat, view, each));
+      const parts = filter.conditions.map((each) => this.filter(seat, view, each));
       if (filter.aggregator === 'Or') return parts.length > 0 ? `(${parts.join(' or ')})` : '(1 = 0)';
       const all = parts.length > 0 ? `(${parts.join(' and ')})` : '(1 = 1)';
       return filter.aggregator === 'Not' ? `(not ${all})` : all;
@@ -210,7 +214,7 @@ class Writer {
     }
     const { dialect, world } = this.#setting;
     if (filter.operator === 'Match') throw new NotInSql('a regular expression');
-    const { sql, kind } = this.#cell(seat, view, filter.field);
+    const { sql, kind } = this.cell(seat, view, filter.field);
     return writeLeaf({ dialect, zone: view.zone, now: world.now }, sql, kind, filter);
   }
 
@@ -276,9 +280,9 @@ class Writer {
       only: readonly string[],
       isFirst?: true,
     ) => {
-      const seat = this.#seat(table, block);
-      const inner = names.map((name) => this.#column(seat, name));
-      const source = `${this.#ends({ target: names, ...(isFirst && { isFirst }) }, table, view)} ${seat.alias}`;
+      const seat = this.seat(table, block);
+      const inner = names.map((name) => this.column(seat, name));
+      const source = `${this.ends({ target: names, ...(isFirst && { isFirst }) }, table, view)} ${seat.alias}`;
       const same = inner.map((each, at) => `${each} = ${starts[at]}`);
       if (link) parts.push(`join ${source} on ${[...same, ...only].join(' and ')}`);
       else {
@@ -293,21 +297,21 @@ class Writer {
       const many = from.table.many.find((each) => each.name === name);
       if (!one && !many) throw new Error(`no relation '${name}' in '${from.table.name}'`);
       const relation = one ?? many!;
-      const starts = relation.from.map((each) => this.#column(from, each));
-      const only = one?.only ? [this.#isOfType(from, one.only)] : [];
+      const starts = relation.from.map((each) => this.column(from, each));
+      const only = one?.only ? [this.isOfType(from, one.only)] : [];
       const to = this.#table(relation.to);
       if (many?.through) {
         const pairs = enter(this.#table(many.through.table), many.through.origin, starts, only);
         from = enter(
           to,
           relation.target,
-          many.through.foreign.map((each) => this.#column(pairs, each)),
+          many.through.foreign.map((each) => this.column(pairs, each)),
           [],
         );
       } else from = enter(to, relation.target, starts, only, one?.isFirst);
-      if (many?.only) conditions.push(this.#isOfType(from, many.only));
+      if (many?.only) conditions.push(this.isOfType(from, many.only));
     }
-    if (where) conditions.push(this.#filter(from, view, where));
+    if (where) conditions.push(this.filter(from, view, where));
     return {
       link: link!,
       text: (more) => {
@@ -322,9 +326,9 @@ class Writer {
     const table = this.#table(name);
     const conditions = table.key.map((column, at) => {
       const { kind } = table.columns.find((each) => each.name === column)!;
-      return `h.${this.#quote(column)} = ${literal(dialect, kind, key[at])}`;
+      return `h.${this.quote(column)} = ${literal(dialect, kind, key[at])}`;
     });
-    return `${this.#source(table, view)} h where ${conditions.join(' and ')}`;
+    return `${this.source(table, view)} h where ${conditions.join(' and ')}`;
   }
 
   /** Whether the relation leads to the record. */
@@ -332,14 +336,14 @@ class Writer {
     const { from, target, through, only } = this.#table(within.table).many.find(
       ({ name }) => name === within.relation,
     )!;
-    const quoted = (names: readonly string[], alias: string) => names.map((name) => `${alias}.${this.#quote(name)}`);
+    const quoted = (names: readonly string[], alias: string) => names.map((name) => `${alias}.${this.quote(name)}`);
     const inList = (names: readonly string[], list: string) =>
       `${names.length > 1 ? `(${names.join(', ')})` : names[0]} in (${list})`;
     const starts = `select ${quoted(from, 'h').join(', ')} from ${this.#parent(view, within)}`;
-    const ends = target.map((name) => this.#column(seat, name));
-    const type = only ? ` and ${this.#isOfType(seat, only)}` : '';
+    const ends = target.map((name) => this.column(seat, name));
+    const type = only ? ` and ${this.isOfType(seat, only)}` : '';
     if (!through) return `${inList(ends, starts)}${type}`;
-    const pairs = `select ${quoted(through.foreign, 'b').join(', ')} from ${this.#source(this.#table(through.table), view)} b`;
+    const pairs = `select ${quoted(through.foreign, 'b').join(', ')} from ${this.source(this.#table(through.table), view)} b`;
     return `${inList(ends, `${pairs} where ${inList(quoted(through.origin, 'b'), starts)}`)}${type}`;
   }
 }

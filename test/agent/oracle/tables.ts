@@ -78,6 +78,7 @@ export function createMemoryTables(world: World, held: Held = world.tables): Sou
         type: types[kind],
         nullable,
         collation: kind === 'label' ? ('insensitive' as const) : ('binary' as const),
+        ...(kind === 'decimal' && { decimals: 2 }),
         ...(kind === 'choice' && { enumValues: choices }),
       })),
       primaryKey: table.key,

@@ -1,8 +1,7 @@
 // What a write means without a plan: the resulting rows, or the expected errors. It shares no code with the engine.
 
 import type { Row } from '../../../src/agent/sources/statement.ts';
-import type { PlainFilter } from '../../../src/core/filter.ts';
-import { isRefused } from './filters.ts';
+import { type Filter, isRefused } from './filters.ts';
 import { type Meaning, matches, visible } from './interpreter.ts';
 import { Story } from './nested-writes.ts';
 import { createQuantified } from './quantifiers.ts';
@@ -20,7 +19,7 @@ export type Write =
       readonly ids: readonly (readonly unknown[])[];
       readonly values: Given;
     }
-  | { readonly kind: 'filter'; readonly table: string; readonly filter: PlainFilter; readonly values: Given }
+  | { readonly kind: 'filter'; readonly table: string; readonly filter: Filter; readonly values: Given }
   | { readonly kind: 'delete'; readonly table: string; readonly ids: readonly (readonly unknown[])[] };
 
 export interface Outcome {
@@ -114,7 +113,7 @@ function createValues(world: World, table: WorldTable, random: Random): Given {
   return values;
 }
 
-function createWriteFilter(world: World, table: WorldTable, random: Random): PlainFilter {
+function createWriteFilter(world: World, table: WorldTable, random: Random): Filter {
   const quantified = random.chance(0.3) ? createQuantified(world, table, random, 2) : undefined;
   if (quantified) return quantified;
   const names = random.chance(0.3) ? manyNamesOf(world, table) : [];

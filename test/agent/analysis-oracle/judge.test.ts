@@ -1,0 +1,18 @@
+// A sample of judge.long.test.ts.
+import { afterAll, test } from 'vitest';
+import { servers } from '../../databases.ts';
+import { seedFrom } from '../oracle/judge.ts';
+import { judgeAnalysis } from './judge.ts';
+import { createTally, showTally } from './sides.ts';
+
+const WORLDS = 2;
+const seed = seedFrom(process.env.ORACLE_SEED);
+console.log(`analysis seed ${seed} (ORACLE_SEED=${seed} asks the same again)`);
+
+const tally = createTally();
+afterAll(() => console.log(showTally(tally)));
+
+test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
+  'the engine answers 50 random analytic questions with what they mean (seed %i)',
+  (worldSeed) => judgeAnalysis(worldSeed, 50, servers, tally),
+);

@@ -1,0 +1,173 @@
+// What follows the plain measures, in order: ratios and shares, the order of rows, running totals, the previous period,
+// `having`, `top`.
+import type { Meaning } from '../oracle/interpreter.ts';
+import { test } from '../oracle/operators.ts';
+import type { Kind } from '../oracle/world.ts';
+import {
+  compareFractions,
+  type Exact,
+  exact,
+  type Fraction,
+  isFraction,
+  plus,
+  quotientOf,
+  roundFraction,
+  show,
+  sum,
+} from './exact.ts';
+import { type Answer, type Level, markOf, measuresOf } from './level.ts';
+import { bounded, compareValues, type Value } from './measures.ts';
+import { type ColumnKind, decimalsOf, findDate, type Having, orderOf, readMeasure } from './question.ts';
+import { shiftBucket } from './times.ts';
+
+interface Line {
+  readonly groups: readonly Value[];
+  readonly measures: Value[];
+  readonly previous: Value[];
+}
+
+export function finish(meaning: Meaning, level: Level): Omit<Answer, 'records'> {
+  const { question, groupKinds, measureKinds } = level;
+  const rounded = (figures: readonly Value[]) => figures.map((value, at) => shown(level, value, at));
+  const lines = level.rows.map(
+    ({ groups, items }): Line => ({ groups, measures: measuresOf(meaning, level, items), previous: [] }),
+  );
+  const names = Object.keys(question.measures);
+  addRatiosAndShares(level, names, lines);
+  const sorted = lines.toSorted((a, b) => compareLines(meaning, level, names, a, b));
+  addRunning(meaning, level, names, sorted);
+  if (question.compare) addPrevious(meaning, level, sorted);
+  const having = sorted.filter((line) => !question.having || passes(meaning, level, names, line, question.having));
+  const kept = question.top ? topOf(meaning, groupKinds, question.top, having) : having;
+  return {
+    kinds: [...groupKinds, ...measureKinds, ...(question.compare ? measureKinds : [])],
+    rows: kept.map(({ groups, measures, previous }) => [...groups, ...rounded(measures), ...rounded(previous)]),
+  };
+}
+
+function addRatiosAndShares({ question }: Level, names: readonly string[], lines: readonly Line[]): void {
+  const read = (line: Line, name: string) => line.measures[names.indexOf(name)] as Exact | Fraction | null;
+  const all = Object.values(question.measures).map(readMeasure);
+  for (const [at, { operation, argument }] of all.entries()) {
+    if (operation === 'ratio') {
+      const [over, under] = argument as readonly [string, string];
+      for (const line of lines) line.measures[at] = divide(read(line, over), read(line, under));
+    }
+    if (operation === 'share') {
+      const parts = lines.map((line) => read(line, argument as string) as Exact | null);
+      const total = sum(parts.filter((value) => value !== null));
+      for (const line of lines) line.measures[at] = divide(read(line, argument as string), total);
+    }
+  }
+}
+
+const divide = (over: Exact | Fraction | null, under: Exact | Fraction | null): Fraction | null =>
+  over && under ? quotientOf(over, under) : null;
+
+/** Figures are exact until they are shown, or compared with a value in `having`. */
+function shown({ question, measureScales }: Level, value: Value, at: number): Value {
+  if (!isFraction(value)) return value;
+  const isAverage = 'avg' in Object.values(question.measures)[at]!;
+  // A source may keep more decimals than it declares.
+  return bounded(roundFraction(value, Math.max(measureScales[at]!, isAverage ? decimalsOf(show(value.over)) + 10 : 0)));
+}
+
+function compareLines(meaning: Meaning, level: Level, names: readonly string[], a: Line, b: Line): number {
+  const { question, groupKinds, measureKinds } = level;
+  for (const each of orderOf(question)) {
+    const at = 'group' in each ? each.group : names.indexOf(each.measure);
+    const difference =
+      'group' in each
+        ? compareValues(meaning, a.groups[at]!, b.groups[at]!, groupKinds[at]!)
+        : compareValues(meaning, a.measures[at]!, b.measures[at]!, measureKinds[at]!);
+    if (difference !== 0) return each.ascending === false ? -difference : difference;
+  }
+  return 0;
+}
+
+/** Along the date for each combination of the other groups, or in the order of the answer. */
+function addRunning(
+  meaning: Meaning,
+  { question, groupKinds }: Level,
+  names: readonly string[],
+  sorted: readonly Line[],
+) {
+  const along = findDate(groupKinds);
+  const compareDates = (a: Line, b: Line) =>
+    compareValues(meaning, a.groups[along]!, b.groups[along]!, groupKinds[along]!);
+  const ordered = along < 0 ? sorted : sorted.toSorted(compareDates);
+  for (const [at, each] of Object.values(question.measures).entries()) {
+    if (!('running' in each)) continue;
+    const totals = new Map<string, Exact>();
+    for (const line of ordered) {
+      const mark = along < 0 ? '' : markOf(meaning, groupKinds.toSpliced(along, 1), line.groups.toSpliced(along, 1));
+      const value = line.measures[names.indexOf(each.running)] as Exact | null;
+      if (value) totals.set(mark, plus(totals.get(mark) ?? exact(0), value));
+      line.measures[at] = totals.get(mark) ?? null;
+    }
+  }
+}
+
+function addPrevious(meaning: Meaning, { question, groupKinds }: Level, lines: readonly Line[]): void {
+  const known = new Map(lines.map((line) => [markOf(meaning, groupKinds, line.groups), line]));
+  const groups = question.groups!;
+  const at = groups.findIndex((group) => typeof group === 'object' && 'bucket' in group);
+  const { bucket } = groups[at] as Extract<(typeof groups)[number], { readonly bucket: unknown }>;
+  for (const line of lines) {
+    const start = line.groups[at]!;
+    const before = start === null ? null : shiftBucket(String(start), bucket, -question.compare!.previous);
+    const found = before !== null && known.get(markOf(meaning, groupKinds, line.groups.with(at, before)));
+    line.previous.push(...(found ? found.measures : line.measures.map(() => null)));
+  }
+}
+
+function passes(meaning: Meaning, level: Level, names: readonly string[], line: Line, having: Having): boolean {
+  if ('aggregator' in having) {
+    const answers = having.conditions.map((each) => passes(meaning, level, names, line, each));
+    if (having.aggregator === 'Or') return answers.includes(true);
+    return answers.includes(false) === (having.aggregator === 'Not');
+  }
+  const at = names.indexOf(having.measure);
+  return passesLeaf(meaning, shown(level, line.measures[at]!, at), level.measureKinds[at]!, having);
+}
+
+const signs: Readonly<Record<string, (order: number) => boolean>> = {
+  Equal: (at) => at === 0,
+  LessThan: (at) => at < 0,
+  LessThanOrEqual: (at) => at <= 0,
+  GreaterThan: (at) => at > 0,
+  GreaterThanOrEqual: (at) => at >= 0,
+};
+
+function passesLeaf(meaning: Meaning, value: Value, kind: Kind, leaf: Extract<Having, { measure: string }>): boolean {
+  const moment = { now: meaning.world.now, zone: meaning.zone };
+  if (kind !== 'decimal') return test(meaning, moment, value, kind, { ...leaf, field: '' } as never);
+  const { operator, value: given } = leaf;
+  const again = (other: string, wanted = given) =>
+    passesLeaf(meaning, value, kind, { ...leaf, operator: other, value: wanted });
+  if (operator === 'NotEqual') return !again('Equal');
+  if (operator === 'NotIn') return !again('In');
+  if (operator === 'In') return (given as readonly unknown[]).some((each) => again('Equal', each));
+  if (operator === 'Present') return value !== null;
+  if (operator === 'Missing' || operator === 'Blank' || (operator === 'Equal' && given === null)) return value === null;
+  return value !== null && signs[operator]!(compareFractions(value as Exact, exact(given)));
+}
+
+/** The first rows, or the first of every combination of the groups `per`. */
+function topOf(
+  meaning: Meaning,
+  kinds: readonly ColumnKind[],
+  { n, per = [] }: NonNullable<Level['question']['top']>,
+  lines: readonly Line[],
+): Line[] {
+  const counts = new Map<string, number>();
+  return lines.filter(({ groups }) => {
+    const mark = markOf(
+      meaning,
+      per.map((at) => kinds[at]!),
+      per.map((at) => groups[at]!),
+    );
+    counts.set(mark, (counts.get(mark) ?? 0) + 1);
+    return counts.get(mark)! <= n;
+  });
+}

@@ -1,0 +1,486 @@
+// Columns of lists that are not fields: random columns give what SQL that is written by hand gives, on every database and
+// over arrays. The rights of the caller hold inside every column.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
+import type { Engine } from '../../src/agent/engine.ts';
+import type { ListRequest } from '../../src/agent/requests.ts';
+import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
+import type { Source } from '../../src/agent/sources/source.ts';
+import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { PlainColumn } from '../../src/core/filter/columns.ts';
+import { type Dialect, servers, type TestDatabase } from '../databases.ts';
+import { askSql, runSql } from '../sql/schemas.ts';
+import { seedFrom } from './oracle/judge.ts';
+import { createRandom } from './oracle/random.ts';
+import { accessOf, type Rights } from './shop.ts';
+
+const QUESTIONS = 60;
+const seed = seedFrom(process.env.ORACLE_SEED);
+console.log(`seed ${seed} (ORACLE_SEED=${seed} asks the same again)`);
+const random = createRandom(seed);
+const maybe = <T>(value: T): T | null => (random.chance(0.2) ? null : value);
+const instant = () =>
+  new Date(Date.UTC(2024, random.number(12), 1 + random.number(28), random.number(24))).toISOString();
+
+const customers = Array.from({ length: 25 }, (_, at) => [
+  at + 1,
+  maybe(1 + random.number(4)),
+  random.pick(['Ada', 'Bo', 'Cy', 'Dee']),
+  maybe(random.pick(['x', 'y'])),
+  maybe((random.number(20_000) - 5_000) / 100),
+  maybe(random.number(9) - 4),
+]);
+const orders = Array.from({ length: 90 }, (_, at) => [
+  at + 1,
+  maybe(1 + random.number(20)),
+  maybe(random.pick(['paid', 'open', 'late'])),
+  maybe((random.number(30_000) - 3_000) / 100),
+  1 + random.number(5),
+  maybe(instant()),
+]);
+const teams = [[1, 'red', 3], [2, 'blue', null], [3, 'green', 9]] as const; // biome-ignore format: rows
+const members = Array.from({ length: 60 }, (_, at) => [1 + (at % 20), 1 + random.number(3)]).filter(
+  ([customer, team], at, all) => all.findIndex(([a, b]) => a === customer && b === team) === at,
+);
+// No key: pairs repeat.
+const visits = Array.from({ length: 40 }, () => [1 + random.number(20), 1 + random.number(3)]);
+
+const number = (name: string, nullable = true) => ({ name, type: 'Number' as const, nullable });
+const text = (name: string) => ({ name, type: 'String' as const, nullable: true });
+const refers = (column: string, table: string) => ({ columns: [column], table, targetColumns: ['id'] });
+const memory = () =>
+  createMemorySource('memory', [
+    { name: 'cities', columns: [number('id', false), text('label')], primaryKey: ['id'], rows: [[1, 'Oslo'], [2, 'Lyon'], [3, 'Rome'], [4, null]] },
+    { name: 'customers', columns: [number('id', false), number('city_id'), text('name'), text('nick'), number('balance'), number('rate')], primaryKey: ['id'], foreignKeys: [refers('city_id', 'cities')], rows: customers as never },
+    { name: 'orders', columns: [number('id', false), number('customer_id'), text('status'), number('total'), number('quantity'), { name: 'placed_at', type: 'Date', nullable: true }], primaryKey: ['id'], foreignKeys: [refers('customer_id', 'customers')], rows: orders as never },
+    { name: 'teams', columns: [number('id', false), text('label'), number('rank')], primaryKey: ['id'], rows: teams as never },
+    { name: 'members', columns: [number('customer_id', false), number('team_id', false)], primaryKey: ['customer_id', 'team_id'], foreignKeys: [refers('customer_id', 'customers'), refers('team_id', 'teams')], rows: members as never },
+    { name: 'visits', columns: [number('customer_id', false), number('team_id', false)], foreignKeys: [refers('customer_id', 'customers'), refers('team_id', 'teams')], rows: visits as never },
+  ]); // biome-ignore format: tables
+
+const types = {
+  sqlite: { text: 'text', time: 'datetime' },
+  mariadb: { text: 'varchar(20) collate utf8mb4_bin', time: 'datetime(3)' },
+  postgres: { text: 'text collate "C"', time: 'timestamptz' },
+} satisfies Record<Dialect, Record<string, string>>;
+
+function statements(dialect: Dialect): string[] {
+  const { text: string, time } = types[dialect];
+  const value = (each: unknown): string =>
+    each === null || typeof each === 'number'
+      ? String(each)
+      : `'${String(each)
+          .replace('T', ' ')
+          .replace('.000Z', dialect === 'postgres' ? '+00' : '')}'`;
+  const insert = (name: string, rows: readonly (readonly unknown[])[]) =>
+    `insert into ${name} values ${rows.map((row) => `(${row.map(value).join(', ')})`).join(', ')}`;
+  return [
+    `create table cities (id int primary key, label ${string})`,
+    `create table customers (id int primary key, city_id int references cities(id), name ${string}, nick ${string}, balance decimal(12, 2), rate int)`,
+    `create table orders (id int primary key, customer_id int references customers(id), status ${string}, total decimal(12, 2), quantity int, placed_at ${time})`,
+    `create table teams (id int primary key, label ${string}, \`rank\` int)`.replaceAll('`', dialect === 'mariadb' ? '`' : '"'),
+    'create table members (customer_id int references customers(id), team_id int references teams(id), primary key (customer_id, team_id))',
+    'create table visits (customer_id int references customers(id), team_id int references teams(id))',
+    insert('cities', [[1, 'Oslo'], [2, 'Lyon'], [3, 'Rome'], [4, null]]),
+    insert('customers', customers),
+    insert('orders', orders),
+    insert('teams', teams),
+    insert('members', members),
+    insert('visits', visits),
+  ]; // biome-ignore format: statements
+}
+
+interface Subject {
+  readonly name: string;
+  readonly engine: Engine;
+  readonly database?: TestDatabase;
+}
+
+async function open(source: Source): Promise<Engine> {
+  const agent = createHeadlessAgent();
+  agent.addDataSource(() => source);
+  agent.customizeCollection('customers', (each) =>
+    each
+      .addManyToManyRelation('visited', 'teams', 'visits', { originKey: 'customer_id', foreignKey: 'team_id' })
+      .addField('shout', {
+        columnType: 'String',
+        dependencies: ['name'],
+        getValues: (records) => records.map(({ name }) => `${name}!`),
+      }),
+  );
+  agent.customizeCollection('orders', (each) =>
+    each.addField('double', {
+      columnType: 'Number',
+      dependencies: ['quantity'],
+      getValues: (records) => records.map(({ quantity }) => 2 * Number(quantity)),
+    }),
+  );
+  const limits = { pageSizeLimit: 100, queryTimeoutMs: 20_000 };
+  return agent.createEngine({ observe: () => {}, clock: systemClock, limits });
+}
+
+const subjects: Subject[] = [];
+beforeAll(async () => {
+  subjects.push({ name: 'memory', engine: await open(memory()) });
+  for (const server of servers) {
+    const database = await server.create();
+    await runSql(database, statements(server.dialect));
+    const source = createSqlSource(database.url, { observe: () => {}, clock: systemClock });
+    subjects.push({ name: server.dialect, engine: await open(source), database });
+  }
+});
+afterAll(async () => {
+  for (const { engine, database } of subjects) {
+    await engine.close();
+    await database?.drop();
+  }
+});
+
+const list = ({ engine }: Subject, request: Partial<ListRequest>, rights: Rights = {}) =>
+  engine.list(accessOf(rights), { collection: 'customers', limit: 50, ...request });
+const refusal = (subject: Subject, request: Partial<ListRequest>, rights: Rights = {}) =>
+  list(subject, request, rights).then(
+    ({ rows }) => `answered ${JSON.stringify(rows)}`,
+    (error: Error) => error.message,
+  );
+type Figure = PlainColumn extends infer C ? (C extends unknown ? Omit<C, 'name'> : never) : never;
+const column = (name: string, figure: Figure): PlainColumn => ({ name, ...figure }) as PlainColumn;
+
+/** A column, and the SQL of its value for the customer `c`. */
+type Question = readonly [column: object, sql: (dialect: Dialect) => string];
+
+const whereOrders = () =>
+  random.pick<readonly [object | undefined, string]>([
+    [undefined, ''],
+    [undefined, ''],
+    [{ field: 'status', operator: 'Equal', value: 'paid' }, " and o.status = 'paid'"],
+    [{ field: 'status', operator: 'NotEqual', value: 'open' }, " and (o.status <> 'open' or o.status is null)"],
+    [{ field: 'total', operator: 'GreaterThan', value: 50.5 }, ' and o.total > 50.5'],
+    [{ field: 'customer:city:label', operator: 'Equal', value: 'Oslo' }, " and exists (select 1 from cities x where x.id = c.city_id and x.label = 'Oslo')"],
+    [{ expression: { times: ['total', 'quantity'] }, operator: 'LessThan', value: 300 }, ' and o.total * o.quantity < 300'],
+    [{ some: 'customer', where: { some: 'teams', where: { field: 'rank', operator: 'Present' } } }, ' and exists (select 1 from members m join teams t on t.id = m.team_id where m.customer_id = c.id and t.rank is not null)'],
+  ]); // biome-ignore format: a condition and its SQL
+
+const shownTime: Record<Dialect, (sql: string) => string> = {
+  sqlite: (sql) => sql,
+  mariadb: (sql) => `date_format(${sql}, '%Y-%m-%d %H:%i:%s')`,
+  postgres: (sql) => `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')`,
+};
+
+function ofOrders(): Question {
+  const [where, sql] = whereOrders();
+  const ask = (what: string) => `(select ${what} from orders o where o.customer_id = c.id${sql})`;
+  const [json, what] = random.pick<readonly [object, (dialect: Dialect) => string]>([
+    [{ count: 'orders' }, () => ask('count(*)')],
+    [{ count: 'orders:total' }, () => ask('count(o.total)')],
+    [{ countDistinct: 'orders:status' }, () => ask('count(distinct o.status)')],
+    [{ sum: 'orders:total' }, () => ask('sum(o.total)')],
+    [{ avg: 'orders:total' }, () => ask('avg(o.total * 1.00000000)')],
+    [{ avg: 'orders:quantity' }, () => ask('avg(o.quantity * 1.00000000)')],
+    [{ max: 'orders:total' }, () => ask('max(o.total)')],
+    [{ min: 'orders:status' }, () => ask('min(o.status)')],
+    [{ max: 'orders:placed_at' }, (dialect) => shownTime[dialect](ask('max(o.placed_at)'))],
+    [{ sum: { times: ['orders:total', 'orders:quantity'] } }, () => ask('sum(o.total * o.quantity)')],
+    [{ max: { plus: ['orders:total', 0.5] } }, () => ask('max(o.total + 0.5)')],
+    [{ count: { coalesce: ['orders:status', 'orders:customer:nick'] } }, () => ask('count(coalesce(o.status, c.nick))')],
+  ]); // biome-ignore format: a column and its SQL
+  return [{ ...json, ...(where && { where }) }, what];
+}
+
+const ofOthers = (): Question =>
+  random.pick<Question>([
+    [{ count: 'teams' }, () => '(select count(*) from members m where m.customer_id = c.id)'],
+    [{ max: 'teams:label' }, () => '(select max(t.label) from members m join teams t on t.id = m.team_id where m.customer_id = c.id)'],
+    [{ sum: 'teams:rank', where: { field: 'label', operator: 'NotEqual', value: 'red' } }, () => "(select sum(t.rank) from members m join teams t on t.id = m.team_id where m.customer_id = c.id and t.label <> 'red')"],
+    [{ count: 'city:customers' }, () => '(select count(*) from customers x where x.city_id = c.city_id)'],
+    [{ expression: { times: ['balance', 'rate'] } }, () => 'c.balance * c.rate'],
+    [{ expression: { minus: ['balance', { abs: 'rate' }] } }, () => 'c.balance - abs(c.rate)'],
+    [{ expression: { coalesce: ['nick', 'city:label'] } }, () => 'coalesce(c.nick, (select x.label from cities x where x.id = c.city_id))'],
+  ]); // biome-ignore format: a column and its SQL
+
+const shown = (value: unknown): unknown => {
+  if (value === null) return null;
+  if (/^-?\d+(\.\d+)?(e-\d+)?$/.test(String(value))) return Number(Number(value).toFixed(6));
+  return String(value).replace('T', ' ').replace('.000Z', '');
+};
+const compare = (a: unknown, b: unknown): number => {
+  if (a === null || b === null) return Number(a !== null) - Number(b !== null);
+  return a === b ? 0 : (a as string) < (b as string) ? -1 : 1;
+};
+
+test('random columns and sorts give what SQL gives', { timeout: 120_000 }, async () => {
+  for (let question = 0; question < QUESTIONS; question++) {
+    const asked = Array.from({ length: 1 + random.number(3) }, (_, at) => {
+      const [json, sql] = random.chance(0.7) ? ofOrders() : ofOthers();
+      return { json: { name: `c${at}`, ...json } as PlainColumn, sql };
+    });
+    const by = random.number(asked.length);
+    const ascending = random.chance(0.5);
+    const sort = [{ field: `c${by}`, ascending }];
+    const filter = random.chance(0.3) ? ({ field: 'id', operator: 'LessThan', value: 18 } as const) : undefined;
+    const request = { fields: ['name', ...asked.map(({ json }) => json), 'id'], ...(filter && { filter }) };
+    let first: unknown;
+    for (const subject of subjects) {
+      const at = `${subject.name} ${JSON.stringify(request)} ${JSON.stringify(sort)}`;
+      const plain = (await list(subject, request)).rows.map((row) => row.map(shown));
+      const sorted = (await list(subject, { ...request, sort })).rows.map((row) => row.map(shown));
+      if (subject.database) {
+        const { dialect } = subject.database;
+        const columns = asked.map(({ sql }, index) => `${sql(dialect)} as c${index}`).join(', ');
+        const statement =
+          `select c.name, ${columns}, c.id from customers c ${filter ? 'where c.id < 18' : ''} order by c.id`.replaceAll(
+            't.rank',
+            dialect === 'mariadb' ? 't.`rank`' : 't."rank"',
+          );
+        const found = (await askSql(subject.database, statement)).map((row) => Object.values(row).map(shown));
+        expect(plain, at).toEqual(found);
+      } else first = plain;
+      expect(plain, at).toEqual(first);
+      const expected = [...plain].sort((a, b) => {
+        const difference = compare(a[by + 1], b[by + 1]) || compare(a.at(-1), b.at(-1));
+        return ascending ? difference : -difference;
+      });
+      expect(sorted, at).toEqual(expected);
+    }
+  }
+});
+
+const counts = column('orders_count', { count: 'orders' });
+
+test('pages of a sort by a column have a cursor that belongs to the call', async () => {
+  for (const subject of subjects) {
+    const request: Partial<ListRequest> = {
+      fields: ['id', counts, column('last', { max: 'orders:placed_at' })],
+      sort: [{ field: 'orders_count', ascending: false }, { field: 'name' }],
+    };
+    const all = await list(subject, request);
+    const pages: unknown[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await list(subject, { ...request, limit: 7, ...(cursor && { cursor }) });
+      pages.push(...page.rows);
+      cursor = page.hasMore ? page.cursorAfter(page.rows.length - 1) : undefined;
+    } while (cursor);
+    expect(pages, subject.name).toEqual(all.rows);
+    expect((await list(subject, { ...request, limit: 5, skip: 3 })).rows).toEqual(all.rows.slice(3, 8));
+    const first = await list(subject, { ...request, limit: 7 });
+    const other = {
+      ...request,
+      fields: ['id', column('orders_count', { count: 'teams' })],
+      cursor: first.cursorAfter(6)!,
+    };
+    expect(await refusal(subject, other)).toMatch(/cursor/);
+    expect(await refusal(subject, { ...request, sort: [{ field: 'id' }], cursor: first.cursorAfter(6)! })).toMatch(
+      /cursor/,
+    );
+    const none = { ...request, filter: { field: 'id', operator: 'Equal', value: 0 } as const };
+    expect((await list(subject, none)).rows).toEqual([]);
+  }
+});
+
+test('composite keys', async () => {
+  for (const subject of subjects) {
+    const fields = ['customer_id', 'team_id', column('both', { expression: { plus: ['customer_id', 'team_id'] } })];
+    const request = { collection: 'members', fields, sort: [{ field: 'both', ascending: false }] };
+    const expected = members.map(([a, b]) => [a!, b!, a! + b!]) as [number, number, number][];
+    expected.sort((one, other) => other[2] - one[2] || other[0] - one[0] || other[1] - one[1]);
+    expect((await list(subject, request)).rows, subject.name).toEqual(expected);
+  }
+});
+
+test('a list with columns in the order of fields has the cursors of other lists', async () => {
+  for (const subject of subjects) {
+    const request = { fields: ['name', counts], sort: [{ field: 'name' }] };
+    const first = await list(subject, { ...request, limit: 10 });
+    const next = await list(subject, { ...request, cursor: first.cursorAfter(9)! });
+    expect([...first.rows, ...next.rows]).toEqual((await list(subject, request)).rows);
+    expect(first.columns).toEqual(['name', 'orders_count']);
+  }
+});
+
+test('records have the columns beside their fields', async () => {
+  for (const subject of subjects) {
+    const fields = ['city:label', column('net', { expression: { plus: ['id', 1] } })];
+    const filter = { field: 'id', operator: 'Equal', value: 3 } as const;
+    const label = [null, 'Oslo', 'Lyon', 'Rome', null][Number(customers[2]![1])] ?? null;
+    const [record] = (await list(subject, { fields, filter })).records();
+    expect(record, subject.name).toEqual({ city: customers[2]![1] === null ? null : { label }, net: 4 });
+  }
+});
+
+test('one statement for each relation, whatever the number of records and columns', async () => {
+  for (const { dialect } of servers) {
+    const { database } = subjects.find(({ name }) => name === dialect)!;
+    const texts: string[] = [];
+    const source = createSqlSource(database!.url, { observe: () => {}, clock: systemClock });
+    const engine = await open({ ...source, read: (select, options) => source.read(select, { ...options, watch: (sql) => texts.push(sql) }), aggregate: (group, options) => source.aggregate!(group, { ...options, watch: (sql) => texts.push(sql) }) }); // biome-ignore format: a source that records
+    const fields = ['id', counts, column('paid', { sum: 'orders:total', where: { field: 'status', operator: 'Equal', value: 'paid' } }), column('teams_count', { count: 'teams' })]; // biome-ignore format: columns
+    await list({ name: dialect, engine }, { fields });
+    expect(texts).toHaveLength(3);
+    texts.length = 0;
+    await list({ name: dialect, engine }, { fields: ['id', counts], sort: [{ field: 'orders_count' }] });
+    expect(texts).toHaveLength(3);
+    await engine.close();
+  }
+});
+
+describe('rights', () => {
+  const paid = { orders: { field: 'status', operator: 'Equal', value: 'paid' } } as const;
+  const own = (id: unknown, of = orders) => of.filter((order) => order[1] === id && order[2] === 'paid').length;
+
+  test('rows that a row scope hides do not count, and do not decide the order', async () => {
+    for (const subject of subjects) {
+      const expected = customers.map(([id]) => [id, own(id)]);
+      expect((await list(subject, { fields: ['id', counts] }, { scopes: paid })).rows, subject.name).toEqual(expected);
+      const sort = [{ field: 'orders_count' }];
+      const sorted = await list(subject, { fields: ['id', counts], sort }, { scopes: paid });
+      expect(sorted.rows).toEqual(expected.sort((a, b) => Number(a[1]) - Number(b[1]) || Number(a[0]) - Number(b[0])));
+    }
+  });
+
+  test('pairs that a row scope hides do not count, and neither do records behind them', async () => {
+    for (const subject of subjects) {
+      const fields = ['id', column('n', { count: 'teams' })];
+      for (const scopes of [
+        { members: { field: 'team_id', operator: 'Equal', value: 2 } },
+        { teams: { field: 'label', operator: 'Equal', value: 'blue' } },
+      ] as const) {
+        const expected = customers.map(([id]) => [id, members.filter(([a, b]) => a === id && b === 2).length]);
+        expect((await list(subject, { fields }, { scopes })).rows, subject.name).toEqual(expected);
+        const sorted = await list(subject, { fields, sort: [{ field: 'n', ascending: false }] }, { scopes });
+        expect(sorted.rows[0]![1]).toBe(1);
+        expect(new Set(sorted.rows.map(([id, n]) => `${id} ${n}`))).toEqual(
+          new Set(expected.map(([id, n]) => `${id} ${n}`)),
+        );
+      }
+    }
+  });
+
+  test('the row scope of the list itself holds in a sort by a column', async () => {
+    const scopes = { customers: { field: 'id', operator: 'LessThan', value: 4 } } as const;
+    for (const subject of subjects) {
+      const sorted = await list(subject, { fields: ['id', counts], sort: [{ field: 'orders_count' }] }, { scopes });
+      expect(sorted.rows.map(([id]) => id).sort()).toEqual([1, 2, 3]);
+    }
+  });
+
+  test('hidden fields, relations and collections are refused as if they did not exist', async () => {
+    const [subject] = subjects as [Subject];
+    const sum = (rights: Rights) => refusal(subject, { fields: [column('x', { sum: 'orders:total' })] }, rights);
+    const nothing = await refusal(subject, { fields: [column('x', { sum: 'orders:nothing' })] });
+    expect(await sum({ hidden: ['orders.total'] })).toBe(nothing.replaceAll('nothing', 'total'));
+    expect(await sum({ hidden: ['orders.customer_id'] })).toMatch(/^'customers' has no field 'orders:total'/);
+    expect(await sum({ browse: ['customers'] })).toMatch(/^'customers' has no field 'orders:total'/);
+    const count = { fields: [column('x', { count: 'orders' })] };
+    expect(await refusal(subject, count, { browse: ['customers'] })).toMatch(/^'customers' has no field 'orders'/);
+    expect(
+      await refusal(subject, { fields: [column('x', { count: 'teams' })] }, { hidden: ['members.team_id'] }),
+    ).toMatch(/^'customers' has no field 'teams'/);
+    const where = { field: 'total', operator: 'GreaterThan', value: 1 } as const;
+    const filtered = { fields: [column('x', { count: 'orders', where })] };
+    expect(await refusal(subject, filtered, { hidden: ['orders.total'] })).toMatch(/^'orders' has no field 'total'/);
+    const expression = { fields: [column('x', { expression: { plus: ['balance', 1] } })] };
+    expect(await refusal(subject, expression, { hidden: ['customers.balance'] })).toMatch(
+      /^'customers' has no field 'balance'/,
+    );
+  });
+
+  test('the name of a hidden field is free, and that of a visible one is not', async () => {
+    const [subject] = subjects as [Subject];
+    const fields = ['id', column('nick', { count: 'orders' })];
+    expect(await refusal(subject, { fields })).toMatch("fields.nick: 'customers' has a field or relation of this name");
+    expect((await list(subject, { fields }, { hidden: ['customers.nick'] })).columns).toEqual(['id', 'nick']);
+  });
+});
+
+test('fields that code computes are shown, and sorts by them are refused', async () => {
+  for (const subject of subjects) {
+    const double = column('double', { sum: 'orders:double' });
+    const shout = column('loud', { expression: { coalesce: ['shout', 'name'] } });
+    const expected = customers.map(([id, , name]) => {
+      const quantities = orders.filter((order) => order[1] === id).map((order) => Number(order[4]));
+      return [quantities.length ? quantities.reduce((a, b) => a + 2 * b, 0) : null, `${name}!`];
+    });
+    expect((await list(subject, { fields: [double, shout] })).rows, subject.name).toEqual(expected);
+    expect(await refusal(subject, { fields: [double], sort: [{ field: 'double' }] })).toMatch(
+      "sort: 'double' uses a field that the database cannot evaluate, so a list cannot be sorted by it. It can be shown.",
+    );
+    const sort = [{ field: 'loud' }];
+    const louds = (await list(subject, { fields: [shout], sort })).rows.flat();
+    expect(louds).toEqual([...louds].sort());
+  }
+});
+
+test('pairs that repeat count once, and cannot be sorted by', async () => {
+  for (const subject of subjects) {
+    const fields = ['id', column('n', { count: 'visited' })];
+    const expected = customers.map(([id]) => [id, new Set(visits.filter(([a]) => a === id).map(([, b]) => b)).size]);
+    expect((await list(subject, { fields })).rows, subject.name).toEqual(expected);
+    expect(await refusal(subject, { fields, sort: [{ field: 'n' }] })).toMatch('pairs of records may repeat');
+  }
+});
+
+test('columns of records in another source are shown', async () => {
+  const agent = createHeadlessAgent();
+  const pick = (name: string, tables: string[]) => createMemorySource(name, [
+    { name: 'buyers', columns: [number('id', false)], primaryKey: ['id'], rows: [[1], [2]] },
+    { name: 'sales', columns: [number('id', false), number('buyer_id'), number('total')], primaryKey: ['id'], rows: [[1, 1, 5], [2, 1, 7], [3, null, 9]] },
+  ].filter((table) => tables.includes(table.name)) as never); // biome-ignore format: tables
+  agent.addDataSource(() => pick('one', ['buyers']));
+  agent.addDataSource(() => pick('two', ['sales']));
+  agent.customizeCollection('buyers', (each) => each.addOneToManyRelation('sales', 'sales', { originKey: 'buyer_id' }));
+  const limits = { pageSizeLimit: 100, queryTimeoutMs: 20_000 };
+  const engine = await agent.createEngine({ observe: () => {}, clock: systemClock, limits });
+  const request = { collection: 'buyers', fields: ['id', column('total', { sum: 'sales:total' })] };
+  expect((await list({ name: 'two', engine }, request)).rows).toEqual([[1, 12], [2, null]]); // biome-ignore format: rows
+  expect(await refusal({ name: 'two', engine }, { ...request, sort: [{ field: 'total' }] })).toMatch(
+    "sort: 'total' is about records of another source, so a list cannot be sorted by it. It can be shown.",
+  );
+  await engine.close();
+});
+
+test('what cannot be right is refused with what to send', async () => {
+  const [subject] = subjects as [Subject];
+  const refuse = (given: unknown, more: Partial<ListRequest> = {}) =>
+    refusal(subject, { fields: ['id', given as PlainColumn], ...more });
+  expect(await refuse({ count: 'orders' })).toMatch('fields: a column that is not a field has a name');
+  expect(await refuse(5)).toMatch('send {"name":"orders_count","count":"orders"}');
+  expect(await refuse(null)).toMatch('send {"name":"orders_count","count":"orders"}');
+  expect(await refuse({ name: 'x' })).toMatch('fields.x: send {"name":"orders_count"');
+  expect(await refuse({ name: 'x', count: 'orders', sum: 'orders:total' })).toMatch('fields.x.sum: unknown here');
+  expect(await refuse({ name: 'x', expression: 'id', where: {} })).toMatch('fields.x.where: unknown here');
+  expect(await refuse({ name: 'x', count: true })).toMatch('fields.x.count: takes a field of related records');
+  expect(await refuse({ name: 'x', sum: 'orders' })).toMatch('sum takes a field of \'orders\': {"sum":"orders:id"}');
+  expect(await refuse({ name: 'x', sum: 'orders:status' })).toMatch(
+    /^fields\.x\.sum: Sum takes Number, but 'status' is String/,
+  );
+  expect(await refuse({ name: 'x', sum: 'balance' })).toMatch("'balance' is a value of the record itself");
+  expect(await refuse({ name: 'x', count: 'order' })).toMatch("'customers' has no field 'order'. Near: orders");
+  expect(await refuse({ name: 'x', max: 'city:label' })).toMatch("'city:label' is a value of the record itself");
+  expect(await refuse({ name: 'x', sum: { plus: ['orders:total', 'teams:rank'] } })).toMatch(
+    'behind different relations',
+  );
+  expect(await refuse({ name: 'x', sum: { plus: ['orders:total', 'rate'] } })).toMatch(
+    "'rate' is a value of the record itself",
+  );
+  expect(await refuse({ name: 'x', count: 'city:customers:orders' })).toMatch('leads through two to-many relations');
+  expect(await refuse({ name: 'x', count: 'orders', where: 'paid' })).toMatch('fields.x.where: send a filter');
+  expect(await refuse({ name: 'x', count: 'orders', where: { field: 'status', operator: 'Near', value: 1 } })).toMatch(
+    "'Near'",
+  );
+  expect(await refuse(counts, { distinct: true })).toMatch('distinct takes names of fields');
+  expect(await refuse(counts, { filter: { field: 'orders_count', operator: 'GreaterThan', value: 1 } })).toMatch(
+    "filter: 'orders_count' is a column of this list, and filters take fields.",
+  );
+  expect(await refusal(subject, { fields: [counts, counts] })).toMatch("two columns have the name 'orders_count'");
+  const many = Array.from({ length: 21 }, (_, at) => column(`c${at}`, { count: 'orders' }));
+  expect(await refusal(subject, { fields: many })).toMatch('at most 20 columns');
+  expect(
+    await refusal(subject, {
+      collection: 'visits',
+      fields: [column('x', { expression: { plus: ['team_id', 1] } })],
+      sort: [{ field: 'x' }],
+    }),
+  ).toMatch("'visits' has no key");
+});
