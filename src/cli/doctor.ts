@@ -18,12 +18,13 @@ import { locateStorage, openDatabase } from '../store/database/database.ts';
 import { checkSecret, createSecretReader } from '../store/keys.ts';
 import { pingRedis } from '../store/limits/redis-quotas.ts';
 import { findPending } from '../store/migrations/migrations.ts';
+import { checkIndexes } from './missing-indexes.ts';
 import { demoPath } from './parts.ts';
 import { alignColumns, createPaint } from './terminal.ts';
 import { checkStoredFilters } from './unclear-filters.ts';
 
-/** Prints settings and findings to standard output. Returns false if there is a problem. */
-export async function examine(config: Config): Promise<boolean> {
+/** Prints settings, findings and, on request, missing indexes to standard output. Returns false if there is a problem. */
+export async function examine(config: Config, { indexes = false }: { indexes?: boolean } = {}): Promise<boolean> {
   const paint = createPaint(process.stdout);
   const print = (line = '') => process.stdout.write(`${line}\n`);
 
@@ -34,7 +35,7 @@ export async function examine(config: Config): Promise<boolean> {
   print(paint('bold', 'Checks'));
   let problems = 0;
   const colours = { ok: 'green', note: 'yellow', wrong: 'red' } as const;
-  for (const check of checks) {
+  for (const check of indexes ? [...checks, checkIndexes] : checks) {
     const found = await check(config);
     if (!found) continue;
     const { state, text } = found;
@@ -56,6 +57,8 @@ const checks: readonly Check[] = [
   checkRedis,
   checkStoredFilters,
   checkAddress,
+  checkPublicUrl,
+  checkProvider,
   checkPort,
   checkMetricsPort,
   ...risks,
@@ -70,11 +73,12 @@ function checkNode(): Finding {
 }
 
 function checkSqlite(config: Config): Finding {
-  return guard('SQLite', () =>
-    loadSqliteDriver(config.sqlite).kind === 'native'
-      ? ok('SQLite: native driver')
-      : note('SQLite: WebAssembly, slower than the native driver, which could not be built or is turned off'),
-  );
+  return guard('SQLite', () => {
+    const { kind } = loadSqliteDriver(config.sqlite);
+    if (kind === 'native') return ok('SQLite: native driver');
+    if (kind === 'node') return ok('SQLite: driver of Node (node:sqlite)');
+    return note('SQLite: WebAssembly, slower than the other drivers, which are not installed or turned off');
+  });
 }
 
 function checkFolder({ dataDir }: Config): Finding {
@@ -153,6 +157,74 @@ async function checkRedis({ redisUrl }: Config): Promise<Finding | undefined> {
   if (redisUrl === null) return undefined;
   const problem = await pingRedis(redisUrl);
   return problem === undefined ? ok(`Redis ${maskUrl(redisUrl)} answers`) : wrong(`Redis: ${problem}`);
+}
+
+interface Probe {
+  readonly status: number;
+  /** Undefined if the answer is not JSON. */
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+  /** How far the clock of the server is ahead, in seconds; undefined if it does not say (RFC 9110 section 6.6.1). */
+  readonly secondsAhead: number | undefined;
+}
+
+const PROBE_MS = 5000;
+
+/** Returns the reason instead if there is no answer. */
+async function probe(url: string): Promise<Probe | string> {
+  const late = new AbortController();
+  const cancel = systemClock.after(PROBE_MS, () => late.abort());
+  try {
+    const response = await fetch(url, { redirect: 'error', signal: late.signal });
+    const date = Date.parse(response.headers.get('date') ?? '');
+    const secondsAhead = Number.isNaN(date) ? undefined : Math.round((date - systemClock.now()) / 1000);
+    const text = await response.text();
+    let body: Probe['body'];
+    try {
+      body = JSON.parse(text) as Probe['body'];
+    } catch {
+      // Says the status instead.
+    }
+    return { status: response.status, body: body ?? undefined, secondsAhead };
+  } catch (error) {
+    const { cause, name } = error as { readonly cause?: { readonly code?: unknown }; readonly name?: unknown };
+    if (name === 'AbortError') return `no answer within ${PROBE_MS / 1000} seconds`;
+    return typeof cause?.code === 'string' ? cause.code : 'the connection failed';
+  } finally {
+    cancel();
+  }
+}
+
+/** A note, not a problem: the server may not run yet, and some networks do not reach their own public address. */
+async function checkPublicUrl({ publicUrl }: Config): Promise<Finding | undefined> {
+  if (publicUrl === null) return undefined;
+  const answer = await probe(`${publicUrl}/healthz`);
+  const expected = 'expected the answer of /healthz of a running Portico; check the proxy and SERVICE_PUBLIC_URL';
+  if (typeof answer === 'string')
+    return note(`Public address ${publicUrl} does not answer here (${answer}): ${expected}`);
+  if (answer.status === 200 && answer.body?.status === 'ok') return ok(`Public address ${publicUrl} answers`);
+  return note(`Public address ${publicUrl} answers with ${answer.status}: ${expected}`);
+}
+
+/** Ten minutes are the usual life of what a provider signs; most tolerate less than one minute of difference. */
+const MAX_CLOCK_SECONDS = 60;
+
+async function checkProvider({ ssoIssuer: issuer }: Config): Promise<Finding | undefined> {
+  if (issuer === null) return undefined;
+  // OpenID Connect Discovery section 4.
+  const answer = await probe(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+  const problem = (text: string) => wrong(`Identity provider ${issuer}: ${text}; check SERVICE_SSO_ISSUER`);
+  if (typeof answer === 'string') return problem(`its configuration cannot be read (${answer})`);
+  if (answer.status !== 200 || answer.body === undefined)
+    return problem(`it has no configuration (status ${answer.status})`);
+  if (answer.body.issuer !== issuer) return problem(`its configuration is that of '${String(answer.body.issuer)}'`);
+  const { secondsAhead = 0 } = answer;
+  if (Math.abs(secondsAhead) > MAX_CLOCK_SECONDS) {
+    const how = secondsAhead > 0 ? 'behind' : 'ahead';
+    return wrong(
+      `Clock: this machine is ${Math.abs(secondsAhead)} seconds ${how} of the identity provider; sign-ins fail until a time service (NTP) sets it`,
+    );
+  }
+  return ok(`Identity provider ${issuer} answers, and the clocks agree`);
 }
 
 function warningsTo(list: string[]): Observe {

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // The command line. Each subcommand imports its modules when it runs, to keep startup fast. Exit codes: 0 success, 1
 // failure, 2 incorrect usage.
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { readPackageVersion } from '../core/config/package-files.ts';
 import { unwrapCodeFailure } from '../core/errors/code-failure.ts';
 import { messageForOperator } from '../core/errors/connection.ts';
 import { toAppError } from '../core/errors.ts';
@@ -13,6 +13,7 @@ import { idsLast } from './id-arguments.ts';
 import type { McpOptions } from './mcp.ts';
 import type { PushOptions } from './roles/commands.ts';
 import type { SchemaOptions } from './schema.ts';
+import { addDeletions } from './users/deletions.ts';
 import { describeScopes } from './users/scopes.ts';
 import type { TokenOptions } from './users/token.ts';
 import type { SetOptions } from './users/user.ts';
@@ -20,9 +21,7 @@ import type { SetOptions } from './users/user.ts';
 const FAILED = 1;
 const WRONGLY_USED = 2;
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
+const version = readPackageVersion();
 
 const program = new Command('portico')
   .description('An MCP server for your database, with its own sign-in.')
@@ -38,10 +37,11 @@ const program = new Command('portico')
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 withSettings(addCommand(program, 'start', 'Start the server; with the demo shop if no database is set'))
-  .option('--email <address>', 'E-mail of the first user, created at the first start')
-  .action(async (options: { email?: string }, command: Command) => {
+  .option('--email <address>', 'E-mail of the first user, created at the first start (SERVICE_ADMIN_EMAIL)')
+  .action(async ({ email }: { email?: string }, command: Command) => {
     const { start } = await import('./start/command.ts');
-    await start(await readConfig(flagsOf(command)), { version, ...options });
+    const flags = { ...flagsOf(command), ...(email !== undefined && { adminEmail: email }) };
+    await start(await readConfig(flags), { version });
   });
 
 withSettings(
@@ -58,12 +58,12 @@ withSettings(
     await serveStdio(await readConfig(flagsOf(command)), { version, ...options });
   });
 
-withSettings(addCommand(program, 'doctor', 'Print the settings in effect, and any problems')).action(
-  async (_options: object, command: Command) => {
+withSettings(addCommand(program, 'doctor', 'Print the settings in effect, and any problems'))
+  .option('--indexes', 'Also list the indexes that the database lacks')
+  .action(async (options: { indexes?: true }, command: Command) => {
     const { examine } = await import('./doctor.ts');
-    if (!(await examine(await readConfig(flagsOf(command))))) process.exitCode = FAILED;
-  },
-);
+    if (!(await examine(await readConfig(flagsOf(command)), options))) process.exitCode = FAILED;
+  });
 
 const user = addCommand(program, 'user', 'Add, change and list users');
 
@@ -155,6 +155,8 @@ withSettings(addCommand(user, 'list', 'List the users'), 'dataDir').action(
     await listUsers(await readConfig(flagsOf(command)));
   },
 );
+
+addDeletions(program, user);
 
 const roles = addCommand(program, 'roles', 'Permissions as one file (docs/permissions.md)');
 
@@ -277,6 +279,14 @@ addSchemaCommand('write', 'Write the file').action(async (options: SchemaOptions
   await writeSchema(await readConfig(flagsOf(command)), options);
 });
 
+withSettings(
+  addCommand(schema, 'reload', 'Ask every server of the storage to read the tables of its databases again'),
+  'dataDir',
+).action(async (_options: object, command: Command) => {
+  const { reloadTables } = await import('./schema.ts');
+  await reloadTables(await readConfig(flagsOf(command)));
+});
+
 const cloud = addCommand(
   program,
   'cloud',
@@ -377,7 +387,9 @@ for (const stream of [process.stdout, process.stderr])
   });
 
 try {
-  await program.parseAsync(idsLast(program, process.argv));
+  // Without arguments the server starts.
+  const argv = process.argv.length === 2 ? [...process.argv, 'start'] : process.argv;
+  await program.parseAsync(idsLast(program, argv));
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : WRONGLY_USED;

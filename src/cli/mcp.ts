@@ -3,9 +3,11 @@
 import { Writable } from 'node:stream';
 import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
+import { createLogListener } from '../core/observe.ts';
 import { startStdio } from '../server/stdio.ts';
 import { prepareServed } from './served.ts';
 import { stopOnSignals } from './start/signals.ts';
+import { logUnhandledRejections } from './start/unawaited.ts';
 
 export interface McpOptions {
   readonly version: string;
@@ -16,6 +18,7 @@ export interface McpOptions {
 /** Returns after the client has closed its side and all resources are closed. */
 export async function serveStdio(config: Config, options: McpOptions): Promise<void> {
   const output = takeStandardOutput();
+  logUnhandledRejections(createLogListener(config.logLevel));
   const { database, customize } = await prepareServed(config, systemClock);
   const app = await startStdio(
     { ...config, database },

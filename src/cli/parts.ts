@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { HeadlessAgent } from '../agent/agent.ts';
 import type { Clock } from '../core/clock.ts';
+import { packageFile } from '../core/config/package-files.ts';
 import type { Config } from '../core/config.ts';
 import type { SqliteDriver } from '../core/sqlite.ts';
 
@@ -23,11 +24,10 @@ interface EvaluationKit {
 
 export const demoPath = (dataDir: string): string => join(dataDir, 'demo.sqlite');
 
-export const loadDemoShop = (): Promise<DemoShop> => load('examples/demo-shop/index');
+export const loadDemoShop = (): Promise<DemoShop> => load('examples/demo-shop/index.ts');
 
-export const loadEvaluationKit = (): Promise<EvaluationKit> => load('eval/kit/command');
+export const loadEvaluationKit = (): Promise<EvaluationKit> => load('eval/kit/command.ts');
 
 async function load<Part>(path: string): Promise<Part> {
-  const relative = import.meta.url.endsWith('.ts') ? `../../${path}.ts` : `../${path}.js`;
-  return (await import(new URL(relative, import.meta.url).href)) as Part;
+  return (await import(packageFile(path).href)) as Part;
 }

@@ -1,5 +1,6 @@
 // `portico schema check` and `write`: the schema file for what `portico start` would serve from this folder, or for an
-// agent that a module exports. The commands do not start a server, send no data and do not open the storage.
+// agent that a module exports. These commands do not start a server, send no data and do not open the storage.
+// `portico schema reload` only writes a request to the storage.
 import type { HeadlessAgent } from '../agent/agent.ts';
 import { createSqlDataSource } from '../agent/data-sources.ts';
 import { systemClock } from '../core/clock.ts';
@@ -7,8 +8,10 @@ import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { createAgent } from '../server/agent/create-agent.ts';
 import { sourceOptionsOf } from '../server/data.ts';
+import { requestReload } from '../store/settings.ts';
 import { type AgentModule, loadAgent } from './agent-module.ts';
 import { prepareServed } from './served.ts';
+import { withStore } from './storage.ts';
 
 export interface SchemaOptions {
   readonly file?: string;
@@ -40,6 +43,13 @@ export async function writeSchema(config: Config, options: SchemaOptions): Promi
     await agent.stop();
   }
   process.stdout.write('The schema file is written.\n');
+}
+
+export async function reloadTables(config: Config): Promise<void> {
+  await withStore(config, async ({ settings }) => void (await requestReload(settings)));
+  process.stdout.write(
+    'Every server of this storage reads its tables again within ten seconds. Its log names problems.\n',
+  );
 }
 
 async function openAgent(config: Config, { file, agent: module }: SchemaOptions): Promise<SchemaAgent> {

@@ -1,6 +1,7 @@
 // Finds stored filters that are ambiguous today: row scopes and conditions of roles, workflows and segments. Each line
 // lists the unambiguous alternatives.
 import { existsSync } from 'node:fs';
+import type { Engine } from '../agent/engine.ts';
 import { type ModelNames, readModel } from '../console/pages/rights/model.ts';
 import { type Caller, fullAccess } from '../core/caller.ts';
 import { systemClock } from '../core/clock.ts';
@@ -35,13 +36,18 @@ export function findUnclearIn({ kind, path, value }: Right, model: ModelNames): 
   );
 }
 
-/** For `portico doctor`. Returns undefined if there is no finding, or if the database or storage cannot be opened. */
-export async function checkStoredFilters(config: Config): Promise<Finding | undefined> {
+/** The engine of what would be served. Undefined if there is no database yet, or if it cannot be opened. */
+export async function openExamined(config: Config): Promise<Engine | undefined> {
   const served = await findServed(config).catch(() => undefined);
   if (!served) return undefined;
   const limits = { pageSizeLimit: config.pageSizeLimit, queryTimeoutMs: config.querySeconds * 1000 };
   const open = openEngineOver({ ...config, database: served.database }, served.customize);
-  const engine = await open({ observe: () => undefined, clock: systemClock, limits }).catch(() => undefined);
+  return open({ observe: () => undefined, clock: systemClock, limits }).catch(() => undefined);
+}
+
+/** For `portico doctor`. Returns undefined if there is no finding, or if the database or storage cannot be opened. */
+export async function checkStoredFilters(config: Config): Promise<Finding | undefined> {
+  const engine = await openExamined(config);
   if (!engine) return undefined;
   try {
     const caller = { id: 0, timezone: 'UTC', tags: {} } as unknown as Caller;
@@ -72,7 +78,7 @@ export async function checkStoredFilters(config: Config): Promise<Finding | unde
 }
 
 /** Opening an older storage would migrate it, so this checks for pending migrations first. */
-async function isStorageThere(config: Config): Promise<boolean> {
+export async function isStorageThere(config: Config): Promise<boolean> {
   if (config.serverUrl !== null) return false;
   const options = { url: config.storageUrl, dataDir: config.dataDir, sqlite: config.sqlite };
   const file = locateStorage(options);

@@ -18,6 +18,8 @@ import type { McpEndpointParts } from '../mcp/endpoint.ts';
 import { selectTools } from '../mcp/tools.ts';
 import { createFiles } from '../mcp/uploads/files.ts';
 import { createWebhookSender } from '../mcp/webhook.ts';
+import { createWaitingHook } from '../notifications/waiting.ts';
+import { createNotifyWebhook } from '../notifications/webhook.ts';
 import { documentFetch, type FetchDocument } from '../oauth/clients/documents.ts';
 import type { HostSignInOptions } from '../oauth/login/host-sign-in.ts';
 import { createLoginMethods } from '../oauth/login/login-methods.ts';
@@ -32,6 +34,7 @@ import { createHttpServer, createInFlight } from './http-server.ts';
 import { createLazyRouter } from './lazy-router.ts';
 import { type McpModules, openMcp } from './mcp.ts';
 import { createMetricsServer } from './metrics-server.ts';
+import { openReloading } from './reload.ts';
 import { readRpcParts } from './remote-store.ts';
 import { openRemotes } from './remotes.ts';
 import { createClaim, createRoute, type Route, type RoutedModules, routeBeforeStart } from './route.ts';
@@ -105,6 +108,7 @@ interface Modules extends RoutedModules {
   readonly engine: Engine;
   readonly workflows: WorkflowModules;
   readonly triggers: TriggerModules;
+  readonly reloading: ReturnType<typeof openReloading>;
 }
 
 /**
@@ -172,6 +176,7 @@ export function createApp(configured: Config, options: AppOptions): App {
       const address = listening?.address ?? publicUrl;
       const { mcp, store, engine } = modules;
       const opened = modules;
+      engine.catalogue?.onReload(() => mcp?.endpoint.notifyChange());
       clock.after(LOAD_AFTER_MS, () => void load(opened, observe, () => stopping !== undefined));
       store.retention?.begin();
       observe({ type: 'server.started', address, milliseconds: Math.round(clock.monotonic() - from) });
@@ -237,7 +242,9 @@ async function createModules({
   statements,
 }: ModuleParts): Promise<Modules> {
   // Any part may end a run, so callbacks hook into the store.
-  const store = { ...opened, runs: notifyOnEnd(opened.runs, () => triggers.callbacks.nudge()) };
+  const waiting = createWaitingHook({ observe });
+  const runs = waiting.watchRuns(notifyOnEnd(opened.runs, () => triggers.callbacks.nudge()));
+  const store = { ...opened, runs, approvals: waiting.watchApprovals(opened.approvals) };
   const environment = openEnvironment(store, options.envSecret ?? config.envSecret ?? undefined);
   // With another platform, the secret itself authenticates the agent.
   if (config.serverUrl === null) await environment.claim();
@@ -254,6 +261,8 @@ async function createModules({
   });
   const tools = selectTools(null, observe);
   const consolePaths = createConsolePaths(config.publicUrl, config.consolePath);
+  const notify = createNotifyWebhook({ config, sendWebhook, urlOf: consolePaths.url, clock, observe });
+  if (notify) waiting.listen(notify);
   const remotes = openRemotes({ config, store, consolePaths, clock, observe, version: options.version });
   const workflows = openWorkflows({
     remotes,
@@ -288,6 +297,7 @@ async function createModules({
         cloudResource,
       })
     : undefined;
+  const reloading = config.serverUrl === null ? openReloading(store, engine, clock) : undefined;
   const rpc = readRpcParts({ config, envSecret: options.envSecret, store, version, clock, observe });
   const router = createLazyRouter(async () => {
     const { createRouter } = await import('./mounts.ts');
@@ -307,11 +317,12 @@ async function createModules({
         }),
         playground: mcp?.playground ?? null,
         execution: mcp?.execution ?? null,
+        reloadTables: reloading?.reload ?? engine.catalogue?.reload ?? null,
       },
     });
   }, observe);
   const checkAddress = createAddressCheck({ store, config, observe });
-  return { store, engine, workflows, triggers, checkAddress, mcp, router };
+  return { store, engine, workflows, triggers, checkAddress, mcp, router, reloading };
 }
 
 /** Loads the parts that no request has needed yet. */
@@ -337,6 +348,7 @@ async function load(
 }
 
 async function closeModules(modules: Modules | undefined): Promise<void> {
+  modules?.reloading?.stop();
   await modules?.workflows.stop(0);
   await modules?.triggers.callbacks.stop();
   modules?.mcp?.authorization.close();

@@ -45,7 +45,14 @@ export async function openData(
   const openEngine = options.openEngine ?? openEngineOver(config, options.customize);
   const [store, engine] = await Promise.allSettled([
     openPlatform({ config, envSecret: options.envSecret, observe, clock }),
-    openEngine({ observe, clock, limits, reservedNames: reservedNames(config), isUser }),
+    openEngine({
+      observe,
+      clock,
+      limits,
+      schemaSeconds: config.schemaSeconds,
+      reservedNames: reservedNames(config),
+      isUser,
+    }),
   ]);
   if (store.status === 'fulfilled') identity = store.value.identity;
   if (store.status === 'fulfilled' && engine.status === 'fulfilled') {

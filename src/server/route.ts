@@ -7,6 +7,7 @@ import { createConsolePaths } from '../console/paths.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Next } from '../frameworks/host.ts';
+import { createHostCheck } from '../http/host-check.ts';
 import { messagePage, sendPage } from '../http/page.ts';
 import { isBelow, prefixesOf } from '../http/prefixes.ts';
 import { sendJson } from '../http/reply.ts';
@@ -16,6 +17,7 @@ import type { AddressCheck } from '../oauth/server/allow-list.ts';
 import { createPaths } from '../oauth/server/paths.ts';
 import { createRestPaths } from '../rest/paths.ts';
 import type { OpenedStore } from '../store/open.ts';
+import { isBrowserVisit, sendBrowserPage } from './browser-page.ts';
 import { refuse, sendRefusal } from './http-server.ts';
 import type { LazyRouter } from './lazy-router.ts';
 
@@ -39,11 +41,17 @@ export interface RoutedModules {
 }
 
 export function createRoute(
-  config: ClaimConfig,
+  config: ClaimConfig & Pick<Config, 'allowedHosts' | 'host'>,
   { checkAddress, store, mcp, router }: RoutedModules,
   isStopping: () => boolean,
 ): Route {
   const claim = createClaim(config);
+  const { servesMcp, publicUrl, basePath, consolePath } = config;
+  const isOurHost = createHostCheck(publicUrl === null ? undefined : new URL(publicUrl).host, config);
+  const addresses = {
+    mcpUrl: servesMcp ? `${publicUrl}${basePath}/mcp` : undefined,
+    consoleUrl: createConsolePaths(publicUrl ?? 'http://localhost', consolePath).url(''),
+  };
   return (req, res, next) => {
     const path = pathOf(req.url);
     const owner = claim(path);
@@ -52,7 +60,9 @@ export function createRoute(
     if (path === '/healthz') return sendJson(res, 200, { status: 'ok' });
     if (path === '/readyz') return answerReadiness(res, store, isStopping());
     requireAllowedAddress(checkAddress, req, res, () => {
-      if (owner === 'mcp') mcp?.endpoint.handle(req, res);
+      const isForPeople = owner === 'mcp' || (!next && path === '/');
+      if (isForPeople && isBrowserVisit(req) && isOurHost(req.headers.host)) sendBrowserPage(res, addresses);
+      else if (owner === 'mcp') mcp?.endpoint.handle(req, res);
       else if (owner === 'router') router.handle(req, res, path);
       else refuse(res, 'NOT_FOUND', { path });
     });

@@ -76,6 +76,9 @@ export interface Seen {
   readonly unknown: number;
 }
 
+/** More than two writers change during one fault and the pause after it. */
+const RECORDS_A_FAULT = 200;
+
 /** Makes `faults` faults under two writers, and checks the log against the database. */
 export async function proveFaultsAtCommit(
   maker: Maker,
@@ -86,7 +89,12 @@ export async function proveFaultsAtCommit(
   try {
     const [served, kept] = [await maker.create(), await maker.create()];
     ends.push(served.drop, kept.drop);
-    await runSql(served, ['CREATE TABLE things (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL)']);
+    const records = faults * RECORDS_A_FAULT;
+    await runSql(served, [
+      'CREATE TABLE things (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL)',
+      // Before the faults: a statement of the test that waits for a lock would block its release.
+      `INSERT INTO things VALUES ${Array.from({ length: records }, (_, n) => `(${n + 1}, 'old')`).join(', ')}`,
+    ]);
     const isFile = maker.dialect === 'sqlite';
     const data = isFile ? fileOf(served) : await wired(served, ends, ['not asked', 'not told', 'silent', 'away']);
     const storage = isFile ? fileOf(kept) : await wired(kept, ends, ['not asked', 'not told', 'away']);
@@ -100,9 +108,8 @@ export async function proveFaultsAtCommit(
     let next = 0;
     let isOver = false;
     const write = async (): Promise<void> => {
-      while (!isOver) {
+      while (!isOver && next < records) {
         const id = ++next;
-        await runSql(served, [`INSERT INTO things VALUES (${id}, 'old')`]).catch(() => undefined);
         const name = id % 2 ? 'update' : 'delete';
         const args = {
           collectionName: 'things',
@@ -133,7 +140,9 @@ export async function proveFaultsAtCommit(
     const isDone = (id: number) => now.get(id) !== 'old';
     const read = async () => {
       await server.store.activity.flush();
-      const entries = await server.store.activity.list({ limit: 1000 });
+      const entries = [...(await server.store.activity.list({ limit: 1000 }))];
+      for (let page = entries; page.length === 1000; entries.push(...page))
+        page = [...(await server.store.activity.list({ limit: 1000, before: page.at(-1)!.id }))];
       return entries.filter(({ type }) => type === 'write');
     };
     /** All mismatches between the log and the database. The outcome `unknown` is not one. */

@@ -119,7 +119,7 @@ test('the console says so before it is saved, and on its page where a role may w
   const browser = createBrowser();
   const address = `${music.consoleUrl}/teams/Operations/albums`;
   const page = await browser.press(await browser.open(address), 'sign-in', { ...music.account });
-  const review = await browser.press(page, 'review', { filter: JSON.stringify(scope) });
+  const review = await browser.press(await browser.press(page, 'json'), 'review', { filter: JSON.stringify(scope) });
   expect(textOf(review)).toContain(text);
   await music.store.permissions.setScope('Operations', 'albums', scope);
   expect(textOf(await browser.open(address))).toContain(text);

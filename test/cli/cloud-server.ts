@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Account, createBrowser } from '../oauth/flow.ts';
-import { beginPortico, buildOnce, makePlace, type Outcome, portico, startServer } from './command.ts';
+import { adminPassword, beginPortico, buildOnce, makePlace, type Outcome, portico, startServer } from './command.ts';
 
 export interface CloudPlace {
   readonly origin: string;
@@ -22,12 +22,11 @@ export async function openCloud(env: Readonly<Record<string, string>> = {}): Pro
   const place = makePlace();
   const server = await startServer([], { folder: place.folder, env });
   const [, email = ''] = /E-mail\s+(\S+)/.exec(server.stdout) ?? [];
-  const [, password = ''] = /Password\s+(\S+)/.exec(server.stdout) ?? [];
   const told = await portico(['cloud', 'secret'], { folder: place.folder, env });
   let machines = 0;
   return {
     origin: server.origin,
-    account: { email, password },
+    account: { email, password: adminPassword },
     secret: told.stdout.trim(),
     database: `sqlite:${join(place.folder, '.portico', 'demo.sqlite')}`,
     folder: place.folder,

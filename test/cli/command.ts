@@ -176,6 +176,9 @@ export interface StartedServer {
   readonly ended: Promise<Outcome>;
 }
 
+/** The password of the first user of a server that a test starts. */
+export const adminPassword = 'seven green chairs';
+
 /** Runs `portico start` (on a free port by default) and waits for the welcome. Rejects with the output if it ends. */
 export function startServer(
   args: readonly string[],
@@ -188,7 +191,7 @@ export function startServer(
     script === undefined ? [join(at, 'dist', 'cli', 'main.js'), ...command, ...port, ...args] : [script, ...args];
   const child = spawn(process.execPath, started, {
     cwd: folder,
-    env: environment(env),
+    env: environment({ SERVICE_ADMIN_PASSWORD: adminPassword, ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

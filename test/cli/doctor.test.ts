@@ -1,5 +1,7 @@
 // `portico doctor` shows the effective settings, hides secrets, reports problems, and changes nothing.
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
@@ -95,6 +97,7 @@ test('what is wrong is said, each in one line, with exit code 1', async () => {
     expect.stringMatching(/^wrong Storage: PostgreSQL at host 127\.0\.0\.1, port 1: nothing listens there/),
     expect.stringMatching(/^wrong Database: MySQL or MariaDB at host 127\.0\.0\.1, port 1: nothing listens there/),
     'wrong Address: SERVICE_PUBLIC_URL is http; assistants and browsers can sign in only over https',
+    expect.stringMatching(/^note Public address http:\/\/data\.example\.com does not answer here/),
     `wrong Port ${taken.port} is in use, perhaps by Portico itself; stop that program, or set MCP_SERVER_PORT`,
     'wrong Metrics: port 1: cannot listen on 192.0.2.1 (EADDRNOTAVAIL); set SERVICE_METRICS_PORT or SERVICE_METRICS_HOST',
     'note Metrics: 192.0.2.1 can be reached from other machines; allow only Prometheus to reach it (SERVICE_METRICS_HOST)',
@@ -112,6 +115,36 @@ test('a storage and a database that are there are counted', async () => {
     'ok Data folder ~/.portico is writable',
     'ok Storage sqlite:~/.portico/portico.sqlite is up to date',
     'ok Database sqlite:~/.portico/demo.sqlite: 8 tables and views',
+  ]);
+});
+
+test('with --indexes, the indexes that relations and row scopes lack are listed as statements', async () => {
+  const { driver } = loadSqliteDriver();
+  const database = new driver(join(place.folder, 'shop.sqlite'));
+  database.exec('create table customers (id integer primary key, country text not null)');
+  database.exec('create table orders (id integer primary key, customer_id integer references customers (id))');
+  database.close();
+  const env = { SERVICE_DATABASE_URL: 'sqlite:shop.sqlite' };
+  const file = join(place.folder, 'roles.yaml');
+  await portico(['roles', 'pull', file], { ...place, env });
+  const scope = '\n  North:\n    Production:\n      customers: { field: country, operator: Equal, value: NO }\n';
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^teams:\n/m, `teams:${scope}`));
+  const pushed = await portico(['roles', 'push', file, '--yes'], { ...place, env });
+  expect(pushed).toMatchObject({ code: 0, stderr: '' });
+  const doctor = async (...flags: string[]) => {
+    const { code, stdout } = await portico(['doctor', '--port', '0', ...flags], { ...place, env });
+    return { code, lines: findings(stdout).filter((line) => /index/i.test(line)) };
+  };
+  expect([await doctor(), await doctor('--indexes')]).toEqual([
+    { code: 0, lines: [] },
+    {
+      code: 0,
+      lines: [
+        'note Indexes:',
+        `CREATE INDEX "orders_customer_id" ON "orders" ("customer_id"); -- for the relation 'customers:orders'`,
+        `CREATE INDEX "customers_country" ON "customers" ("country"); -- for the row scope of team 'North' on 'customers'`,
+      ],
+    },
   ]);
 });
 
@@ -160,5 +193,58 @@ test('filters that can mean several things today are named, with those to choose
     'note Filters that keep their meaning, but cannot be saved again unchanged:',
     `the segment 'new' of 'customers': 'orders:status' leads to many records, so NotEqual can mean two things. If it must hold for every record: {"none":"orders","where":{"field":"status","operator":"Equal","value":"paid"}}. If one record is enough: {"some":"orders","where":{"field":"status","operator":"NotEqual","value":"paid"}}.`,
     false,
+  ]);
+});
+
+test('the identity provider, the clock and the public address are asked', async () => {
+  let issuer = '';
+  let ahead = 0;
+  const server = createServer((req, res) => {
+    res.setHeader('Date', new Date(Date.now() + ahead * 1000).toUTCString());
+    if (req.url === '/healthz') res.end('{"status":"ok"}');
+    else if (req.url === '/.well-known/openid-configuration') res.end(JSON.stringify({ issuer }));
+    else res.writeHead(404).end('none');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const own = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const ask = async (at: string, publicUrl: string) => {
+    const env = { SERVICE_SSO_ISSUER: at, SERVICE_SSO_CLIENT_ID: 'portico', SERVICE_PUBLIC_URL: publicUrl };
+    const { code, stdout } = await portico(['doctor', '--port', '0'], { ...place, env });
+    return [code, findings(stdout).filter((line) => /provider|Clock|Public address/.test(line))];
+  };
+  const taken = await takePort();
+  await taken.free();
+  const gone = `http://127.0.0.1:${taken.port}`;
+  issuer = own;
+  const right = await ask(own, own);
+  ahead = 600;
+  const late = await ask(own, `${own}/elsewhere`);
+  issuer = 'https://other.example.com';
+  const other = await ask(own, gone);
+  const away = await ask(gone, own);
+  server.close();
+  expect([right, late, other, away]).toEqual([
+    [0, [`ok Public address ${own} answers`, `ok Identity provider ${own} answers, and the clocks agree`]],
+    [
+      1,
+      [
+        expect.stringMatching(/^note Public address .*elsewhere answers with 404/),
+        expect.stringMatching(/^wrong Clock: this machine is (59\d|600) seconds behind/),
+      ],
+    ],
+    [
+      1,
+      [
+        expect.stringMatching(/^note Public address .* does not answer here \(ECONNREFUSED\)/),
+        expect.stringContaining("its configuration is that of 'https://other.example.com'"),
+      ],
+    ],
+    [
+      1,
+      [
+        `ok Public address ${own} answers`,
+        expect.stringMatching(/^wrong Identity provider .*cannot be read \(ECONNREFUSED\); check SERVICE_SSO_ISSUER/),
+      ],
+    ],
   ]);
 });

@@ -32,6 +32,14 @@ const file = () => join(place.folder, '.service-schema.json');
 const schema = (...args: string[]) =>
   portico(['schema', ...args, '--database', 'sqlite:shop.sqlite'], { folder: place.folder });
 
+test('reload asks the servers of the storage', async () => {
+  const { code, stdout } = await portico(['schema', 'reload'], { folder: place.folder });
+  expect([code, stdout]).toEqual([
+    0,
+    'Every server of this storage reads its tables again within ten seconds. Its log names problems.\n',
+  ]);
+});
+
 describe('over a database', () => {
   test('what was written is the same, until the database or the code changes', async () => {
     expect(await schema('write')).toMatchObject({ code: 0, stdout: 'The schema file is written.\n', stderr: '' });

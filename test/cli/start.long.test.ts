@@ -1,8 +1,8 @@
 // The wall time of a start, on an otherwise idle machine. bench/start.ts measures the same for RESULTS.md.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { takePort } from '../ports.ts';
-import { getToken, list, printed } from './asking.ts';
-import { buildOnce, makePlace, type Place, type StartedServer, startServer } from './command.ts';
+import { getToken, list } from './asking.ts';
+import { adminPassword, buildOnce, makePlace, type Place, type StartedServer, startServer } from './command.ts';
 
 let place: Place;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ test('from the birth of the process to the first answered call it takes 2 s with
   await taken.free();
   const args = ['--port', String(taken.port)];
   const first = await startServer(args, { folder: place.folder });
-  const token = await getToken(first, printed(first, 'Password'));
+  const token = await getToken(first, adminPassword);
   await end(first);
   const took: number[] = [];
   for (let round = 0; round < 5; round++) {

@@ -1,5 +1,5 @@
 // `portico start` as a process: from an empty folder to the welcome, again with existing data, and a clean shutdown.
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { copyDemo } from '../demo.ts';
 import { takePort } from '../ports.ts';
 import { getToken, list, printed } from './asking.ts';
 import {
+  adminPassword,
   buildOnce,
   makePlace,
   type Place,
@@ -52,7 +53,7 @@ describe.each(sqliteKinds)('on the %s driver', (kind) => {
 
   test('an empty folder becomes a server that can be signed in to and asked', async () => {
     const server = await begin([], { env });
-    const token = await getToken(server, printed(server, 'Password'));
+    const token = await getToken(server, adminPassword);
     const query = {
       collectionName: 'categories',
       fields: ['name'],
@@ -86,7 +87,7 @@ describe.each(sqliteKinds)('on the %s driver', (kind) => {
     expect(second.stdout).not.toContain('shown only once');
     expect(second.stdout).toContain('unchanged; to set another: portico user password you@example.com');
     expect(second.stdout).toContain('! --email is for the first user, and there is already one.');
-    expect(await getToken(second, printed(first, 'Password'))).not.toBe('');
+    expect(await getToken(second, adminPassword)).not.toBe('');
     expect([await end(second), statSync(demo).mtimeMs]).toEqual([0, mtimeMs]);
   });
 });
@@ -94,8 +95,7 @@ describe.each(sqliteKinds)('on the %s driver', (kind) => {
 test.runIf(isNative)('the welcome names the address, the sign-in and a line for each assistant', async () => {
   const { stdout, stderr, mcpUrl } = await begin(['--email', 'Ada@Example.com']);
   const lines = stdout.split('\n').map((line) => line.trim());
-  const password = /Password +(\S+)/.exec(stdout)?.[1] ?? '';
-  expect(lines.map((line) => line.replaceAll(mcpUrl, '<url>').replace(password, '<password>'))).toEqual([
+  expect(lines.map((line) => line.replaceAll(mcpUrl, '<url>'))).toEqual([
     '',
     'Portico 0.1.0 is ready.',
     '',
@@ -103,8 +103,7 @@ test.runIf(isNative)('the welcome names the address, the sign-in and a line for 
     `Console      ${new URL('/console', mcpUrl)}`,
     'Serves       the demo shop, about 20,000 rows',
     'E-mail       ada@example.com',
-    'Password     <password>  (shown only once)',
-    'To set another: portico user password ada@example.com',
+    'Password     from SERVICE_ADMIN_PASSWORD',
     '',
     'Add it to your assistant, which then opens the sign-in in your browser:',
     '',
@@ -117,6 +116,57 @@ test.runIf(isNative)('the welcome names the address, the sign-in and a line for 
     '',
   ]);
   expect(stderr).toBe('');
+});
+
+test('settings make the first administrator, whose password comes from a file and is not printed', async () => {
+  const file = join(place.folder, 'password');
+  writeFileSync(file, 'four tall blue doors\n');
+  const env = {
+    SERVICE_ADMIN_EMAIL: 'Ops@Example.com',
+    SERVICE_ADMIN_PASSWORD: '',
+    SERVICE_ADMIN_PASSWORD_FILE: file,
+  };
+  const server = await begin([], { env });
+  expect([printed(server, 'E-mail'), await getToken(server, 'four tall blue doors')]).toEqual([
+    'ops@example.com',
+    expect.stringMatching(/./),
+  ]);
+  expect(server.stdout + server.stderr).not.toContain('four tall');
+  await end(server);
+  const again = await begin([], { env: { ...env, SERVICE_ADMIN_PASSWORD: 'another password' } });
+  expect([printed(again, 'Password'), await getToken(again, 'four tall blue doors')]).toEqual([
+    'unchanged;',
+    expect.stringMatching(/./),
+  ]);
+});
+
+test('without a terminal no password is printed, and the command it names instead gives a link that works', async () => {
+  const env = { SERVICE_ADMIN_PASSWORD: '' };
+  const server = await begin([], { env });
+  expect(server.stdout).not.toContain('shown only once');
+  const [, command = ''] = /Password +not set; for a link to choose one: portico (.+)/.exec(server.stdout) ?? [];
+  expect(command).toContain('user invite you@example.com --public-url http');
+  const made = await portico(command.split(' '), place);
+  const [, link = ''] = /^Link: (\S+)/m.exec(made.stdout) ?? [];
+  expect(new URL(link).origin).toBe(server.origin);
+  const first = await fetch(link, { redirect: 'manual' });
+  const cookies = first.headers.getSetCookie().map((each) => each.split(';')[0]!);
+  const cookie = cookies.filter((each) => !each.endsWith('=')).join('; ');
+  const opened = await fetch(new URL(first.headers.get('location')!, link), { headers: { cookie } });
+  expect([opened.status, await opened.text()]).toEqual([200, expect.stringContaining('Choose a password')]);
+  await end(server);
+  const again = await begin([], { env });
+  expect(again.stdout).toContain('Password     not set; for a link to choose one: portico user invite you@example.com');
+});
+
+test('a first password that is too common ends the start in one line that names the setting', async () => {
+  const { code, stdout, stderr } = await portico(['start', '--port', '0'], {
+    ...place,
+    env: { SERVICE_ADMIN_PASSWORD: 'password1234' },
+  });
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain('portico: SERVICE_ADMIN_PASSWORD: this password is too common');
+  expect(stderr).not.toContain('password1234');
 });
 
 test('what is kept on disk is for its owner only', async () => {
@@ -142,7 +192,7 @@ test('a database that is named is served, and no demo shop is made', async () =>
   const file = join(place.folder, 'own.sqlite');
   copyDemo(file);
   const server = await begin(['--database', `sqlite:${file}`]);
-  const token = await getToken(server, printed(server, 'Password'));
+  const token = await getToken(server, adminPassword);
   const answer = await list(server.mcpUrl, token, {
     collectionName: 'suppliers',
     pagination: { size: 1 },
@@ -178,7 +228,7 @@ test.each([
     ['--database', 'oracle://reader:hunter2@h/shop'],
     /^portico: The database address is malformed: expected sqlite:/,
   ],
-  ['an address that is none', ['--email', 'nobody'], /^portico: email: expected an address/],
+  ['an address that is none', ['--email', 'nobody'], /^portico: SERVICE_ADMIN_EMAIL \(--email\): expected an address/],
 ])('%s ends the start in one line', async (_case, args, reason) => {
   const { code, stdout, stderr } = await portico(['start', '--port', '0', ...args], place);
   const own = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
@@ -201,6 +251,19 @@ test.runIf(isNative)(
     expect(proxied.mcpUrl).toBe('https://data.example.com/mcp');
   },
 );
+
+test('a rejection that the customization does not await is logged and ends nothing', async () => {
+  writeFileSync(
+    join(place.folder, 'portico.config.mjs'),
+    `export default () => void setInterval(() => void Promise.reject(new Error('forgotten await')), 20);`,
+  );
+  const server = await begin();
+  await expect
+    .poll(() => server.stderr)
+    .toMatch(/nothing awaited it.*forgotten await|forgotten await.*nothing awaited it/s);
+  const health = await fetch(`${server.origin}/healthz`);
+  expect([health.status, await end(server)]).toEqual([200, 0]);
+});
 
 test('SIGTERM lets a request under way finish, and refuses new ones', async () => {
   const server = await begin();

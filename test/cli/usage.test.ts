@@ -19,7 +19,6 @@ test('--version prints the version, and --help what there is', async () => {
 });
 
 test.each([
-  [[], /^Usage: portico/],
   [['user'], /^Usage: portico user/],
   [['strat'], /^portico: unknown command 'strat'\n\(Did you mean start\?\)/],
   [['start', '--colour'], /^portico: unknown option '--colour'/],

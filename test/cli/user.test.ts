@@ -99,3 +99,35 @@ test.each([
   await portico(['user', 'add', 'ada@example.com'], place);
   expect(await portico(['user', ...args], { ...place, input: 'short\n' })).toEqual({ code: 1, stdout: '', stderr });
 });
+
+test('a user is deleted only with --yes, the last administrator never, and a workflow by its id', async () => {
+  await portico(['user', 'add', 'ada@example.com', '--level', 'admin'], place);
+  await portico(['user', 'add', 'bob@example.com'], place);
+  const store = await open();
+  const bob = (await store.identity.findUserByEmail('bob@example.com'))!;
+  const { renderingId } = (await store.permissions.caller(bob.id))!;
+  const flow = { renderingId, name: 'flow', collection: 'orders', definition: '{}', concurrency: null, by: bob.id };
+  const { id } = await store.workflows.publish(flow);
+  await store.close();
+  const unsure = await portico(['user', 'delete', 'bob@example.com'], place);
+  const last = await portico(['user', 'delete', 'ada@example.com', '--yes'], place);
+  const deleted = await portico(['user', 'delete', 'bob@example.com', '--yes'], place);
+  expect([unsure.code, unsure.stderr.includes('--yes'), last.code, last.stderr, deleted]).toEqual([
+    2,
+    true,
+    1,
+    'portico: user: this is the last administrator. Make another user an administrator first.\n',
+    { code: 0, stdout: `bob@example.com is deleted. The logs name 'user ${bob.id}' instead.\n`, stderr: '' },
+  ]);
+  expect((await portico(['user', 'list'], place)).stdout).not.toContain('bob@example.com');
+  expect((await portico(['workflow', 'list'], place)).stdout).toMatch(
+    new RegExp(`${id} +flow +Operations +orders +active`),
+  );
+  expect((await portico(['workflow', 'delete', id, '--yes'], place)).stdout).toBe(`The workflow ${id} is deleted.\n`);
+  const none = await portico(['workflow', 'delete', id, '--yes'], place);
+  expect([none.code, none.stderr, (await portico(['workflow', 'list'], place)).stdout]).toEqual([
+    1,
+    expect.stringContaining(`there is no workflow '${id}'`),
+    'There are no workflows.\n',
+  ]);
+});

@@ -7,18 +7,16 @@ import { maskUrl } from '../../core/config/masking.ts';
 import type { Config } from '../../core/config.ts';
 import { createLogListener } from '../../core/observe.ts';
 import { type AppOptions, createApp } from '../../server/create-server.ts';
-import type { Identity } from '../../store/users/types.ts';
 import { hint } from '../environment.ts';
 import { prepareServed } from '../served.ts';
 import { createPaint } from '../terminal.ts';
-import { makePassword } from '../users/password.ts';
+import { findFirstUser } from './first-user.ts';
 import { stopOnSignals } from './signals.ts';
+import { logUnhandledRejections } from './unawaited.ts';
 import { composeWelcome } from './welcome.ts';
 
 interface StartOptions {
   readonly version: string;
-  /** The e-mail address of the first user. */
-  readonly email?: string;
   /** Replaces the configured database and the customization of the working folder. */
   readonly instead?: {
     readonly openEngine: NonNullable<AppOptions['openEngine']>;
@@ -26,8 +24,6 @@ interface StartOptions {
     readonly serves: string;
   };
 }
-
-const FIRST_USER = 'you@example.com';
 
 /**
  * How much the heap may grow until V8 collects all of it, in percent of what is in use. By default V8 waits for up to
@@ -40,6 +36,7 @@ export async function start(config: Config, options: StartOptions): Promise<void
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const clock = systemClock;
   const log = createLogListener(config.logLevel);
+  logUnhandledRejections(log);
   const warnings: string[] = [];
   const warn = (message: string) => {
     warnings.push(message);
@@ -64,12 +61,14 @@ export async function start(config: Config, options: StartOptions): Promise<void
   );
   const { mcpUrl, consoleUrl, metricsUrl, store } = await app.start();
   stopOnSignals(app, clock);
-  if (store.sqliteKind === 'wasm') warn(wasmWarning);
-  const user = await findFirstUser(store.identity, options.email ?? FIRST_USER);
-  if (options.email && !user.password && options.email.toLowerCase() !== user.email) {
-    const add = hint(config, `user add ${options.email}`);
-    warn(`--email is for the first user, and there is already one. To add ${options.email}: ${add}`);
+  const { email, isNew, password } = await findFirstUser(store.identity, config, process.stdout.isTTY);
+  const { adminEmail } = config;
+  if (adminEmail !== null && config.origins.adminEmail === 'flag' && !isNew && adminEmail.toLowerCase() !== email) {
+    const add = hint(config, `user add ${adminEmail}`);
+    warn(`--email is for the first user, and there is already one. To add ${adminEmail}: ${add}`);
   }
+  const isAddressFlagged = config.origins.publicUrl === 'flag' || config.origins.port === 'flag';
+  const atAddress = isAddressFlagged ? ` --public-url ${new URL('.', mcpUrl).href.replace(/\/$/, '')}` : '';
   const welcome = {
     version: options.version,
     mcpUrl,
@@ -80,41 +79,12 @@ export async function start(config: Config, options: StartOptions): Promise<void
       : config.database === null
         ? 'the demo shop, about 20,000 rows'
         : maskUrl(config.database),
-    ...user,
+    email,
+    password,
     ...(config.ssoIssuer !== null && !config.ssoPasswords && { through: config.ssoName ?? config.ssoIssuer }),
-    resetCommand: hint(config, `user password ${user.email}`),
+    resetCommand: hint(config, `user password ${email}`),
+    linkCommand: hint(config, `user invite ${email}${atAddress}`),
     warnings,
   };
   process.stdout.write(composeWelcome(welcome, createPaint(process.stdout)));
-}
-
-const wasmWarning =
-  'SQLite runs as WebAssembly, not with its native driver: everything works, but slower, and with one process at a time. ' +
-  "With a compiler and Python (and unless SERVICE_SQLITE is wasm), 'npm ci' builds the native driver.";
-
-interface FirstUser {
-  readonly email: string;
-  readonly password?: string;
-}
-
-/** Creates an administrator if there is no user yet. Only the return value contains the password. */
-async function findFirstUser(identity: Identity, email: string): Promise<FirstUser> {
-  const firstUser = await findExistingUser(identity);
-  if (firstUser) return firstUser;
-  const password = makePassword();
-  try {
-    const user = await identity.addUser({ email, password, level: 'admin' });
-    return { email: user.email, password };
-  } catch (error) {
-    // Another process may have added the first user at the same time.
-    const other = await findExistingUser(identity);
-    if (other) return other;
-    throw error;
-  }
-}
-
-async function findExistingUser(identity: Identity): Promise<FirstUser | undefined> {
-  const users = await identity.listUsers();
-  const user = users.find(({ level, disabled }) => level === 'admin' && !disabled) ?? users[0];
-  return user && { email: user.email };
 }

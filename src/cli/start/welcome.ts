@@ -4,6 +4,9 @@ import type { Paint } from '../terminal.ts';
 
 const LABEL_WIDTH = 13;
 
+/** `missing`: the user has none yet and needs a link to choose one. `configured`: it comes from a setting. */
+export type WelcomePassword = 'missing' | 'configured' | 'unchanged' | { readonly generated: string };
+
 interface Welcome {
   readonly version: string;
   readonly mcpUrl: string;
@@ -13,12 +16,13 @@ interface Welcome {
   /** A short description of what is served. */
   readonly serves: string;
   readonly email: string;
-  /** Set only at the start that created the user. */
-  readonly password?: string;
+  readonly password: WelcomePassword;
   /** The name or issuer of the identity provider, if users cannot sign in with a password. */
   readonly through?: string;
   /** The command that sets a new password. */
   readonly resetCommand: string;
+  /** The command that prints a link to choose the first password. */
+  readonly linkCommand: string;
   readonly warnings: readonly string[];
 }
 
@@ -29,16 +33,7 @@ export function composeWelcome(welcome: Welcome, paint: Paint): string {
   const signIn =
     welcome.through !== undefined
       ? [`${label('Sign in')}with ${welcome.through}; passwords are off (docs/sso.md)`]
-      : welcome.password
-        ? [
-            `${label('E-mail')}${welcome.email}`,
-            `${label('Password')}${paint('bold', welcome.password)}  (shown only once)`,
-            `${label('')}To set another: ${welcome.resetCommand}`,
-          ]
-        : [
-            `${label('E-mail')}${welcome.email}`,
-            `${label('Password')}unchanged; to set another: ${welcome.resetCommand}`,
-          ];
+      : [`${label('E-mail')}${welcome.email}`, ...passwordLines(welcome, label, paint)];
   return [
     '',
     `  ${paint('bold', `Portico ${welcome.version}`)} is ready.`,
@@ -60,4 +55,18 @@ export function composeWelcome(welcome: Welcome, paint: Paint): string {
     ...welcome.warnings.flatMap((warning) => [`  ${paint('yellow', `! ${warning}`)}`, '']),
     '',
   ].join('\n');
+}
+
+function passwordLines(
+  { password, resetCommand, linkCommand }: Welcome,
+  label: (text: string) => string,
+  paint: Paint,
+): readonly string[] {
+  if (password === 'missing') return [`${label('Password')}not set; for a link to choose one: ${linkCommand}`];
+  if (password === 'configured') return [`${label('Password')}from SERVICE_ADMIN_PASSWORD`];
+  if (password === 'unchanged') return [`${label('Password')}unchanged; to set another: ${resetCommand}`];
+  return [
+    `${label('Password')}${paint('bold', password.generated)}  (shown only once)`,
+    `${label('')}To set another: ${resetCommand}`,
+  ];
 }

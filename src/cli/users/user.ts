@@ -73,6 +73,14 @@ export async function setDisabled(config: Config, email: string, disabled: boole
   });
 }
 
+export async function deleteUser(config: Config, email: string): Promise<void> {
+  await withStore(config, async (store) => {
+    const user = await findUser(store, email);
+    await store.identity.deleteUser(user.id);
+    printLine(`${user.email} is deleted. The logs name 'user ${user.id}' instead.`);
+  });
+}
+
 async function findUser(store: Store, email: string): Promise<User> {
   const user = await store.identity.findUserByEmail(email);
   return user ?? fail('INVALID_ARGUMENT', { argument: 'email', problem: `no user has the address '${email}'.` });

@@ -78,5 +78,13 @@ export function createEngineParts(config: Config, options: CheckedOptions): Engi
   };
   const { useUnsafeActionEndpoint } = options;
   const observe = createAgentLog(config, options);
-  return { observe, clock: systemClock, limits, useUnsafeActionEndpoint, reservedNames: reservedNames(config) };
+  const { schemaSeconds } = config;
+  return {
+    observe,
+    clock: systemClock,
+    limits,
+    schemaSeconds,
+    useUnsafeActionEndpoint,
+    reservedNames: reservedNames(config),
+  };
 }

@@ -2,13 +2,14 @@
 // and the server. The engine can be rebuilt while it is in use. A restart swaps one pointer, and a failed restart
 // changes nothing.
 
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { resolve } from 'node:path';
-import { AgentBuilder, closeSources, type EngineParts, type OpenedEngine } from '../../agent/agent.ts';
+import { AgentBuilder, type EngineParts } from '../../agent/agent.ts';
 import { callSite } from '../../agent/customize/call-site.ts';
 import type { AnySchema } from '../../agent/customize/typed-schema.ts';
 import type { Engine } from '../../agent/engine.ts';
+import { closeSources, LiveEngine, type OpenedEngine, type Running } from '../../agent/live-engine.ts';
+import { readPackageVersion } from '../../core/config/package-files.ts';
 import type { Config } from '../../core/config.ts';
 import { listCodeFailures } from '../../core/errors/code-failure.ts';
 import { fail } from '../../core/errors.ts';
@@ -23,8 +24,7 @@ import { createCodeReader } from '../../workflows/definition/code.ts';
 import type { App, Started } from '../create-server.ts';
 import { routeBeforeStart } from '../route.ts';
 import { createAgentConfig, createAgentLog, createEngineParts } from './config.ts';
-import { AgentEngine, type Running } from './engine.ts';
-import { findSchemaDifferences, type SchemaFileOptions, writeSchema, writeTypings } from './files.ts';
+import { findSchemaDifferences, type SchemaFileOptions, syncSchemaFiles, writeSchema, writeTypings } from './files.ts';
 import { Mounts } from './mounts.ts';
 import {
   type AgentOptions,
@@ -36,9 +36,7 @@ import {
 } from './options.ts';
 import { sendAgentSchema, serveAgent } from './serve.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
+const version = readPackageVersion();
 
 /** The result of `start`. */
 export interface AgentStarted {
@@ -63,10 +61,10 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
   /** Undefined while no server runs. */
   #platform: Store | undefined;
   #address: string | undefined;
-  #restarting: Promise<unknown> = Promise.resolve();
-  readonly #engine = new AgentEngine({
+  readonly #engine = new LiveEngine<EngineParts>({
     build: (parts, abandon) => this.openEngine(parts, abandon),
-    files: () => this.#fileOptions(),
+    accept: (opened, { observe }, cause) => syncSchemaFiles(opened, this.#fileOptions(), observe, cause),
+    afterRebuild: (running) => this.#sendChangedSchema(running),
   });
 
   /** @internal Use `createAgent`. */
@@ -244,7 +242,7 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
       });
     const [app, running] = [this.#app, this.#engine.running];
     this.#state = 'stopping';
-    await this.#restarting;
+    await this.#engine.settled();
     this.#app = this.#address = this.#platform = undefined;
     this.#engine.forget();
     try {
@@ -267,9 +265,7 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
    */
   restart(): Promise<void> {
     const at = callSite(this.restart);
-    const next = this.#restarting.then(() => this.#rebuild(at));
-    this.#restarting = next.catch(() => undefined);
-    return next;
+    return this.#engine.enqueue(() => this.#rebuild(at));
   }
 
   /**
@@ -381,7 +377,9 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
     if (!running || this.#state !== 'started')
       fail('CONFIGURATION', { problem: `Cannot restart: the agent is not started. (${at})` });
     await this.#engine.rebuild(running);
-    this.#app?.notifyChange();
+  }
+
+  async #sendChangedSchema(running: Running<EngineParts>): Promise<void> {
     try {
       await this.#sendSchema(running);
     } catch (cause) {
@@ -391,7 +389,7 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
   }
 
   /** Runs at a start. If the platform cannot be notified, it stops everything again. */
-  async #introduce(running: Running): Promise<void> {
+  async #introduce(running: Running<EngineParts>): Promise<void> {
     try {
       await this.#sendSchema(running);
     } catch (error) {
@@ -402,7 +400,7 @@ export class Agent<in out S extends object = AnySchema> extends AgentBuilder<S> 
     }
   }
 
-  #sendSchema({ schema, parts }: Running): Promise<void> {
+  #sendSchema({ schema, parts }: Running<EngineParts>): Promise<void> {
     const platform = { config: this.#createConfig(), envSecret: this.#options.envSecret, store: this.#platform };
     return sendAgentSchema(schema, platform, parts);
   }

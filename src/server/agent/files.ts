@@ -3,10 +3,10 @@
 import { lstatSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ActionDescription } from '../../agent/actions/catalogue.ts';
-import type { OpenedEngine } from '../../agent/agent.ts';
 import { compareSchemas } from '../../agent/artifacts/schema-diff.ts';
 import { createSchema, printSchema, type SchemaAction, type SchemaFile } from '../../agent/artifacts/schema-file.ts';
 import { createTypings } from '../../agent/artifacts/typings.ts';
+import type { OpenedEngine } from '../../agent/live-engine.ts';
 import type { Model } from '../../agent/model/types.ts';
 import { type Caller, fullAccess } from '../../core/caller.ts';
 import { AppError, fail } from '../../core/errors.ts';
@@ -24,12 +24,22 @@ export type SchemaFileOptions = Pick<
 
 /**
  * Runs at a start and writes both files. In production, it only reads the schema file and warns if it differs from the
- * served schema. Returns the text of the served schema.
+ * served schema. Returns the text of the served schema. `cause`: for tables that changed during production, a
+ * difference throws CONFIGURATION, because the file was reviewed and the change was not.
  */
-export function syncSchemaFiles(opened: OpenedEngine, options: SchemaFileOptions, observe: Observe): string {
+export function syncSchemaFiles(
+  opened: OpenedEngine,
+  options: SchemaFileOptions,
+  observe: Observe,
+  cause: 'start' | 'request' | 'watch' = 'start',
+): string {
   const text = printSchema(schemaOf(opened, options));
   if (options.isProduction) {
-    compareSchema(text, options, observe);
+    const difference = compareSchema(text, options);
+    if (difference === undefined) return text;
+    if (cause === 'watch')
+      fail('CONFIGURATION', { problem: `isProduction: ${difference} Then call restart(), or start it again.` });
+    observe({ type: 'warning', message: difference });
     return text;
   }
   replaceFile('schemaPath', options.schemaPath, text);
@@ -83,16 +93,13 @@ export function findSchemaDifferences(opened: OpenedEngine, options: SchemaFileO
   return compareSchemas(readSchema(options.schemaPath, ''), now).map(({ line }) => line);
 }
 
-/** Throws CONFIGURATION if the file is missing or not a schema file. */
-function compareSchema(text: string, options: SchemaFileOptions, observe: Observe): void {
+/** What differs, and the remedy. Throws CONFIGURATION if the file is missing or not a schema file. */
+function compareSchema(text: string, options: SchemaFileOptions): string | undefined {
   const found = compareSchemas(readSchema(options.schemaPath, 'isProduction: '), JSON.parse(text) as SchemaFile);
   const different = [...new Set(found.map(({ collection }) => collection))];
-  if (different.length === 0) return;
+  if (different.length === 0) return undefined;
   const shown = different.slice(0, 5).join(', ') + (different.length > 5 ? ` and ${different.length - 5} more` : '');
-  observe({
-    type: 'warning',
-    message: `The schema file ${options.schemaPath} differs from the served schema in: ${shown}. Update it with generateSchemaOnly, or with a start outside production.`,
-  });
+  return `The schema file ${options.schemaPath} differs from the served schema in: ${shown}. Update it with generateSchemaOnly, or with a start outside production.`;
 }
 
 /** `what`: prefix of the error message that names the option. */

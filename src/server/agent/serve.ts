@@ -2,13 +2,13 @@
 
 import type { EngineParts } from '../../agent/agent.ts';
 import type { Engine } from '../../agent/engine.ts';
+import type { Running } from '../../agent/live-engine.ts';
 import type { Config } from '../../core/config.ts';
 import { fail } from '../../core/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { type App, createApp, type Started } from '../create-server.ts';
 import { openPlatform, sendSchema } from '../remote-store.ts';
 import { createAgentLog, warnAboutUnused } from './config.ts';
-import type { Running } from './engine.ts';
 import type { Mounts } from './mounts.ts';
 import type { CheckedOptions } from './options.ts';
 
@@ -59,7 +59,7 @@ export async function serveAgent(parts: ServeParts): Promise<Served> {
 
 /** Sends the served schema to the platform, if it is another process. Without a store it connects only for this. */
 export async function sendAgentSchema(
-  schema: Running['schema'],
+  schema: Running<EngineParts>['schema'],
   { config, envSecret, store }: { config: Config; envSecret: string; store: Store | undefined },
   { observe, clock }: Pick<EngineParts, 'observe' | 'clock'>,
 ): Promise<void> {

@@ -26,6 +26,12 @@ export function tablesOf(dialect: Dialect): readonly string[] {
   const times = (text: string, count: number) =>
     dialect === 'sqlite' ? `replace(hex(zeroblob(${count / 2})), '0', '${text}')` : `repeat('${text}', ${count})`;
   const note = words.repeat(13).slice(0, 1000);
+  const numbers = {
+    sqlite:
+      "with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 20000) select n, n % 97, date('2020-01-01', (n % 1500) || ' days') from numbers",
+    mariadb: "select seq, seq % 97, date_add('2020-01-01', interval (seq % 1500) day) from seq_1_to_20000",
+    postgres: "select n, n % 97, date '2020-01-01' + n % 1500 from generate_series(1, 20000) as numbers (n)",
+  }[dialect];
   const wide = Array.from({ length: 300 }, (_, at) => `a_long_name_of_the_column_${at}`);
   // MariaDB allows 32 levels.
   const levels = dialect === 'mariadb' ? 15 : 40;
@@ -50,6 +56,8 @@ export function tablesOf(dialect: Dialect): readonly string[] {
       { length: 50 },
       (_, at) => `insert into documents values (${at + 1}, '[${Array(200).fill(deep).join(',')}]')`,
     ),
+    'create table marks (id integer primary key, kind integer, day date)',
+    `insert into marks ${numbers}`,
     `create table wide (id integer primary key, ${wide.map((name) => `${name} ${dialect === 'mariadb' ? 'char(1)' : 'varchar(10)'}`).join(', ')})`,
     ...Array.from({ length: 50 }, (_, at) => `insert into wide (id, ${wide[0]}) values (${at + 1}, 'x')`),
   ];
@@ -72,6 +80,19 @@ const aggregate = (more: object): Shape['calls'][number] => [
   'aggregate',
   { collectionName: 'notes', operation: 'Count', ...more },
 ];
+const analysis = (more: object) => ({
+  collectionName: 'marks',
+  measures: {
+    marks: { count: true },
+    kinds: { sum: 'kind' },
+    part: { share: 'kinds' },
+    'so far': { running: 'marks' },
+  },
+  groups: ['kind', { field: 'day', bucket: 'Day' }],
+  sort: [{ group: 1 }, { group: 0 }],
+  limit: 1000,
+  ...more,
+});
 const nested = (depth: number): unknown => {
   let filter: unknown = leaf('id', 'Equal', 1);
   for (let at = 0; at < depth; at++) filter = { aggregator: 'And', conditions: [filter] };
@@ -111,6 +132,8 @@ export const shapes: readonly Shape[] = [
   one('a cell of 10 MB by its key', list('files', { filters: leaf('id', 'Equal', 1) })),
   one('cells of 1 MB sorted', list('memos', { sort: { field: 'body' }, fields: ['id'] })),
   one('cells of 1 MB as groups', ['aggregate', { collectionName: 'memos', operation: 'Count', groups: ['body'] }]),
+  one('measures of many groups', ['aggregate', analysis({ groups: ['id', { field: 'day', bucket: 'Day' }] })]),
+  one('measures of many groups, with empty groups', ['aggregate', analysis({ includeEmpty: true, compare: { previous: 1 } })]),
   one('documents of many levels', list('documents', page)),
   one('every column of a wide table', list('wide', page)),
   one('the same name 100,000 times', list('notes', { fields: Array(100_000).fill('id') })),
