@@ -6,6 +6,7 @@ import {
   checkApiPath,
   checkBasePath,
   checkConsolePath,
+  checkNotify,
   checkOrigin,
   checkPlatformPath,
   checkPublicUrl,
@@ -92,6 +93,7 @@ export function loadConfig(input: ConfigInput = {}): Config {
   if (values.serverUrl) values.serverUrl = checkServerUrl(values as unknown as Config);
   values.agentOrigins = (values.agentOrigins as readonly string[]).map(checkOrigin);
   checkSso(values as unknown as SsoSettings);
+  checkNotify(values as unknown as Config);
   return Object.freeze({ ...values, origins: Object.freeze(origins), unused }) as unknown as Config;
 }
 

@@ -47,7 +47,7 @@ const table = {
     say: (d: { collection: string; relation: string; foreign: string; back?: string; form?: string }) =>
       d.form !== undefined
         ? `'${d.relation}' of '${d.collection}' leads to many records: to filter by them send ${d.form}.`
-        : `'${d.relation}' of '${d.collection}' leads to many records: use it only in filters, not in columns, groups or sorts. Query '${d.foreign}' instead${d.back === undefined ? '' : `, where '${d.back}' leads back to '${d.collection}'`}.`,
+        : `'${d.relation}' of '${d.collection}' leads to many records. Lists show and sort by figures of them, such as {"name":"n","count":"${d.relation}"} in fields. Query '${d.foreign}' instead${d.back === undefined ? '' : `, where '${d.back}' leads back to '${d.collection}'`}.`,
   },
   AMBIGUOUS_FILTER: {
     status: 400,
@@ -398,8 +398,8 @@ const table = {
   TIMED_OUT: {
     status: 504,
     /** Null when the database stopped the query because of its own, shorter limit. */
-    say: (d: { seconds: number | null }) =>
-      `The query took longer than ${d.seconds === null ? 'the database allows' : `${d.seconds} s`} and was stopped. Narrow the filter or sort by an indexed field.`,
+    say: (d: { seconds: number | null; advice?: string }) =>
+      `The query took longer than ${d.seconds === null ? 'the database allows' : `${d.seconds} s`} and was stopped. ${d.advice ?? 'Narrow the filter or sort by an indexed field.'}`,
   },
   CALL_TIMED_OUT: {
     status: 504,

@@ -1,5 +1,6 @@
 // The JSON that callers write to select records. This file only defines the data; agent/resolve resolves names and
 // checks values.
+import { fieldNames, mapFieldNames, type PlainExpression } from './filter/expression.ts';
 
 const presence = ['Present', 'Blank', 'Missing'] as const;
 // biome-ignore format: one family a line
@@ -51,6 +52,30 @@ export interface PlainLeaf {
   readonly value?: unknown;
 }
 
+/** The operators of a comparison. `Before` and `After` are for dates. */
+export const comparisonOperators = [
+  ...(['Equal', 'NotEqual', 'LessThan', 'GreaterThan', 'LessThanOrEqual', 'GreaterThanOrEqual'] as const),
+  ...(['Before', 'After'] as const),
+];
+type ComparisonOperator = (typeof comparisonOperators)[number];
+
+/**
+ * Compares two values of one record: two fields, or an expression with a field, an expression or a constant. False if
+ * one of them is null; `NotEqual` is the opposite of `Equal`.
+ *
+ * @example
+ * const late: PlainComparison = { field: 'shipped_at', operator: 'After', other: 'required_at' };
+ * const cheap: PlainComparison = { expression: { minus: ['price', 'cost'] }, operator: 'LessThan', value: 10 };
+ */
+export type PlainComparison =
+  | { readonly field: string; readonly operator: ComparisonOperator; readonly other: PlainExpression }
+  | { readonly expression: PlainExpression; readonly operator: ComparisonOperator; readonly other: PlainExpression }
+  | {
+      readonly expression: PlainExpression;
+      readonly operator: ComparisonOperator;
+      readonly value: string | number | boolean;
+    };
+
 /** Combines filters: all must match (`And`), at least one (`Or`), or not all of them (`Not`) (behaviour 2.7). */
 export interface PlainBranch {
   /** Whether all conditions must match, at least one, or not all of them. */
@@ -72,7 +97,7 @@ export type PlainQuantified =
   | { readonly every: string; readonly where: PlainFilter };
 
 /** A filter as written in code and passed by callers (behaviour 2.7). */
-export type PlainFilter = PlainLeaf | PlainBranch | PlainQuantified;
+export type PlainFilter = PlainLeaf | PlainComparison | PlainBranch | PlainQuantified;
 
 /** A field to sort by, ascending by default (behaviour 2.7). */
 export interface PlainSort {
@@ -111,10 +136,39 @@ export function quantified({ quantifier, path, where }: Quantified): PlainQuanti
   return { [quantifier]: path, ...(where && { where }) } as unknown as PlainQuantified;
 }
 
+export function isComparison(filter: PlainFilter): filter is PlainComparison {
+  return 'other' in filter || 'expression' in filter;
+}
+
+/** The two sides of a comparison. */
+export function readComparison(comparison: PlainComparison): {
+  readonly left: PlainExpression;
+  readonly right: PlainExpression;
+} {
+  const left = 'expression' in comparison ? comparison.expression : comparison.field;
+  return { left, right: 'other' in comparison ? comparison.other : { value: comparison.value } };
+}
+
+/** The field names of a comparison, as written. */
+export function comparedNames(comparison: PlainComparison): string[] {
+  const { left, right } = readComparison(comparison);
+  return [...fieldNames(left), ...fieldNames(right)];
+}
+
+/** The comparison with each field name replaced. */
+export function mapCompared(comparison: PlainComparison, change: (name: string) => string): PlainComparison {
+  return {
+    ...comparison,
+    ...('field' in comparison && { field: change(comparison.field) }),
+    ...('expression' in comparison && { expression: mapFieldNames(comparison.expression, change) }),
+    ...('other' in comparison && { other: mapFieldNames(comparison.other, change) }),
+  } as PlainComparison;
+}
+
 /** Returns the filter with each leaf replaced. `path` leads to the record of the leaf; it is '' outside of `where`. */
 export function mapLeaves(
   filter: PlainFilter,
-  change: (leaf: PlainLeaf, path: string) => PlainFilter,
+  change: (leaf: PlainLeaf | PlainComparison, path: string) => PlainFilter,
   path = '',
 ): PlainFilter {
   if (isBranch(filter))

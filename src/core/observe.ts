@@ -25,7 +25,7 @@ export type Observation =
       readonly collection?: string;
       readonly userId: number;
       readonly clientId: string;
-      readonly outcome: 'completed' | 'failed' | 'denied' | 'unknown' | 'unknown';
+      readonly outcome: 'completed' | 'failed' | 'denied' | 'unknown';
       readonly code?: string;
       readonly milliseconds: number;
     }
@@ -36,7 +36,7 @@ export type Observation =
       readonly action: string;
       readonly collection?: string;
       readonly userId: number;
-      readonly outcome: 'completed' | 'failed' | 'denied' | 'unknown' | 'unknown';
+      readonly outcome: 'completed' | 'failed' | 'denied' | 'unknown';
       readonly code?: string;
       readonly milliseconds: number;
     }
@@ -73,6 +73,8 @@ export type Observation =
       readonly waiting: number;
       readonly most: number;
     }
+  /** The native driver of SQLite is not installed; this one replaces it. */
+  | { readonly type: 'sqlite.chosen'; readonly driver: 'node:sqlite' }
   | { readonly type: 'store.migrated'; readonly migrations: readonly string[] }
   | { readonly type: 'store.swept'; readonly rows: number }
   | {
@@ -81,6 +83,11 @@ export type Observation =
       readonly tables: number;
       readonly statements: number;
       readonly milliseconds: number;
+    }
+  | {
+      /** The tables changed, and are served as they are now. `source`: the names of those that changed. */
+      readonly type: 'source.reloaded';
+      readonly source: string;
     }
   | {
       readonly type: 'query.planned';
@@ -137,9 +144,11 @@ const levelOf: Record<ObservationType, LogLevel | null> = {
   'token.checked': null,
   'statement.ran': 'Debug',
   'pool.changed': null,
+  'sqlite.chosen': 'Info',
   'store.migrated': 'Info',
   'store.swept': 'Debug',
   'source.introspected': 'Debug',
+  'source.reloaded': 'Info',
   'query.planned': 'Debug',
   'source.keys': 'Info',
   'source.isolated': 'Debug',

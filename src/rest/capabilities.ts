@@ -1,8 +1,9 @@
 // Capabilities that clients read before they request records: the operators of each field, and the fields that allow
 // grouping. The response contains only collections that the caller may browse.
+
 import type { CollectionDescription } from '../agent/requests.ts';
-import { bucketUnits } from '../agent/sources/statement.ts';
 import { fail } from '../core/errors.ts';
+import { bucketUnits } from '../core/filter/measures.ts';
 import { snakeOperator } from './filters.ts';
 import { type AnyDataRoute, type DataRequest, dataRoute } from './route.ts';
 import { describe } from './visible-schema.ts';

@@ -4,11 +4,13 @@
 import { fail } from '../core/errors.ts';
 import { findInexactNumber } from '../core/filter/exact-numbers.ts';
 import {
+  isComparison,
   joinPaths,
   MAX_CONDITIONS,
   mapLeaves,
   type Operator,
   operators,
+  type PlainComparison,
   type PlainFilter,
   quantified,
   quantifiers,
@@ -71,6 +73,8 @@ export function parseFilterTree(tree: unknown, at: string, depth = 0, counts = {
       (where) => parseFilterTree(where, `${at}.where`, depth + 1, counts),
       at,
     );
+  if ('other' in tree || 'expression' in tree)
+    return { ...tree, operator: parseOperator(String(operator)) } as unknown as PlainComparison;
   if (typeof field !== 'string' || typeof operator !== 'string') return failFilter(`${example}, at ${at}.`);
   const parsed = parseOperator(operator);
   if (value === undefined) return { field, operator: parsed };
@@ -109,6 +113,7 @@ const splitValues = (text: string): string[] => text.split(',').map((item) => it
 export function castValues(filter: PlainFilter, typeOf: (field: string) => string | undefined): PlainFilter {
   const cast = (item: unknown) => (isYesOrNo(item) ? item.toLowerCase() === 'yes' : item);
   return mapLeaves(filter, (leaf, path) => {
+    if (isComparison(leaf)) return leaf;
     const { field, value } = leaf;
     const values = Array.isArray(value) ? value : [value];
     if (!values.some(isYesOrNo) || typeOf(joinPaths(path, field)) !== 'Boolean') return leaf;

@@ -1,8 +1,10 @@
 // Parses the query string of record requests. An unknown parameter is an error that names it: ignoring it would look as
 // if it had been applied. A few parameters that clients send and this API does not use are accepted.
 import { fail } from '../core/errors.ts';
+import type { PlainColumn } from '../core/filter/columns.ts';
 import type { PlainFilter } from '../core/filter.ts';
 import { suggestNames } from '../core/suggestions.ts';
+import { parseJson } from '../http/body.ts';
 import { parseFilterText } from './filters.ts';
 import type { DataRequest } from './route.ts';
 
@@ -27,6 +29,8 @@ export interface FieldSelection {
 export interface Listing {
   readonly conditions: RecordConditions;
   readonly selection: FieldSelection;
+  /** Computed columns, which become attributes of each record. The engine checks them. */
+  readonly columns: readonly PlainColumn[];
   /** Clauses as written, without the leading `-`. */
   readonly sort: readonly SortClause[];
   /** Records per page. Defaults to the configured size. */
@@ -46,6 +50,7 @@ const listingNames: readonly string[] = [
   'search',
   'searchExtended',
   'segment',
+  'columns',
   'sort',
   'page[size]',
   'page[number]',
@@ -53,6 +58,9 @@ const listingNames: readonly string[] = [
   'segmentQuery',
   'connectionName',
 ];
+
+/** The engine limits the depth of expressions and filters further. */
+const MAX_JSON_DEPTH = 64;
 
 const refuse = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 
@@ -79,6 +87,7 @@ export function readListing(request: Pick<DataRequest, 'query' | 'headers'>, mor
       ...(timezone !== undefined && { timezone }),
     },
     selection: parseFieldSelection(request, parameters),
+    columns: readColumns(parameters.get('columns')),
     sort: readSort(parameters.get('sort')),
     size,
     number,
@@ -142,6 +151,21 @@ export function splitNames(text: string): string[] {
 /** An empty value, `0` and `false` all mean false. */
 function isFlag(text: string | undefined): boolean {
   return text !== undefined && !/^(?:|0|false)$/i.test(text.trim());
+}
+
+/** The JSON text of a list of columns. */
+function readColumns(text: string | undefined): readonly PlainColumn[] {
+  if (text === undefined || text.trim() === '') return [];
+  const form = 'expected the JSON of a list, such as [{"name":"orders_count","count":"orders"}].';
+  let columns: unknown;
+  try {
+    columns = parseJson(Buffer.from(text), MAX_JSON_DEPTH);
+  } catch {
+    return refuse('columns', form);
+  }
+  if (!Array.isArray(columns) || !columns.every((each) => typeof each === 'object' && each !== null))
+    return refuse('columns', form);
+  return columns as readonly PlainColumn[];
 }
 
 function readPage(parameters: ReadonlyMap<string, string>, name: string): number | undefined {

@@ -72,6 +72,7 @@ function describeExternal(name: string, fields: Readonly<Record<string, string>>
     fields: Object.entries(fields).map(([field, type]) => ({ name: field, type, ...column })),
     relations: [],
     segments: [],
+    metrics: [],
     searchable: true,
     countable: true,
     permissions: { add: false, edit: false, delete: false },

@@ -2,7 +2,9 @@
 import { packId, type RecordId } from '../agent/encode/record-id.ts';
 import {
   isBranch,
+  isComparison,
   isQuantified,
+  type PlainComparison,
   type PlainFilter,
   type PlainSort,
   type Quantifier,
@@ -69,6 +71,7 @@ interface WireLeaf {
 }
 type WireFilter =
   | WireLeaf
+  | (Omit<PlainComparison, 'operator'> & { readonly operator: string })
   | { readonly aggregator: 'and' | 'or' | 'not'; readonly conditions: readonly WireFilter[] }
   | (Partial<Record<Quantifier, string>> & { readonly where?: WireFilter });
 
@@ -81,6 +84,7 @@ function wireFilter(filter: PlainFilter): WireFilter {
     const { quantifier, path, where } = readQuantified(filter);
     return { [quantifier]: path, ...(where && { where: wireFilter(where) }) };
   }
+  if (isComparison(filter)) return { ...filter, operator: wireOperator(filter.operator) };
   const { field, operator, value } = filter;
   // Frontends send null for operators without a value.
   return { field, operator: wireOperator(operator), value: value instanceof RegExp ? `${value}` : (value ?? null) };

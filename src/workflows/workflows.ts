@@ -5,6 +5,7 @@ import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import type { Store } from '../store/store.ts';
+import type { Versions } from '../store/version-types.ts';
 import type { CreatedRun, Run, RunFilter, RunOrigin, RunStep, Workflow } from '../store/workflows/types.ts';
 import type { WorkflowDefinition } from './definition/definition.ts';
 import { createInputRequests, type InputRequests } from './input-requests/answers.ts';
@@ -13,7 +14,7 @@ import { createRunLog } from './runs/log.ts';
 
 interface WorkflowServiceParts {
   readonly engine: Engine;
-  readonly store: Pick<Store, 'workflows' | 'runs' | 'activity' | 'files'>;
+  readonly store: Pick<Store, 'workflows' | 'runs' | 'activity' | 'files' | 'versions'>;
   readonly clock: Clock;
   /** Size limit of a single file that a person provides for an action. */
   readonly fileLimitBytes: number;
@@ -37,13 +38,19 @@ interface StartRequest {
   readonly idempotencyKey?: string;
 }
 
+/** What decides who may see a workflow. */
+export type ActiveWorkflows = readonly Pick<Workflow, 'renderingId' | 'collection'>[];
+
 export interface WorkflowService extends InputRequests {
   /**
    * Workflows of the caller's rendering on collections visible to the caller, sorted by name. Includes inactive ones.
    */
   list(access: Access, filter?: { readonly collection?: string }): Promise<readonly Workflow[]>;
-  /** Active workflows of all renderings, for callers that poll what can be started. */
-  listActive(): Promise<readonly Workflow[]>;
+  /**
+   * Active workflows of all renderings, for callers that show what can be started. Returns the same list until a
+   * workflow or the permissions change, and without a promise if it can.
+   */
+  listActive(): ActiveWorkflows | Promise<ActiveWorkflows>;
   /** Undefined when the workflow does not exist or is not visible to the caller. Callers cannot distinguish the two. */
   find(access: Access, id: string): Promise<Workflow | undefined>;
   /**
@@ -99,7 +106,7 @@ export function createWorkflowService({
       const all = await workflows.list({ ...filter, renderingId: access.caller.renderingId });
       return all.filter((workflow) => canSeeWorkflow(access, workflow));
     },
-    listActive: async () => (await workflows.list({})).filter(({ isActive }) => isActive),
+    listActive: createActiveReader(store),
     async find(access, id) {
       const found = await workflows.find(id);
       return found && canSeeWorkflow(access, found) ? found : undefined;
@@ -160,5 +167,30 @@ export function createWorkflowService({
       const [steps, text] = await Promise.all([runs.steps(id), workflows.definition(run.workflowId, run.version)]);
       return text === undefined ? undefined : { run, steps, definition: JSON.parse(text) as WorkflowDefinition };
     },
+  };
+}
+
+/** Caches the list with the versions that were read before it. Removing a team removes its workflows, too. */
+function createActiveReader({
+  workflows,
+  versions,
+}: Pick<Store, 'workflows' | 'versions'>): WorkflowService['listActive'] {
+  let cached: { readonly at: Versions; readonly list: ActiveWorkflows } | undefined;
+  const isCurrent = (at: Versions, now: Versions): boolean =>
+    at === now || (now.workflows !== undefined && at.workflows === now.workflows && at.permissions === now.permissions);
+
+  const load = async (at: Versions): Promise<ActiveWorkflows> => {
+    const active = (await workflows.list({})).filter(({ isActive }) => isActive);
+    const list = active.map(({ renderingId, collection }) => ({ renderingId, collection }));
+    cached = { at, list };
+    return list;
+  };
+
+  const listAt = (now: Versions): ActiveWorkflows | Promise<ActiveWorkflows> =>
+    cached && isCurrent(cached.at, now) ? cached.list : load(now);
+
+  return () => {
+    const now = versions();
+    return now instanceof Promise ? now.then(listAt) : listAt(now);
   };
 }

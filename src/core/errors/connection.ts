@@ -1,5 +1,6 @@
 // Explains to the operator why a connection failed and which setting to change. It names host and port, but never a
 // user, a password or the driver's message, which may contain both. Callers only see the enclosing error.
+import { isAppError } from '../errors.ts';
 import { isUnavailable } from './away.ts';
 
 export interface ServerLocation {
@@ -213,8 +214,9 @@ export function messageForOperator(error: Error): string {
   return error.message;
 }
 
-/** Why the Redis at `url` is unusable. It leaves out the message of Redis, which may contain the password. */
+/** Why the Redis at `url` is unusable: its client is not installed, or it fails. It leaves out the message of Redis, which may contain the password. */
 export function explainRedis(cause: unknown, url: string): string {
+  if (isAppError(cause, 'CONFIGURATION')) return cause.message;
   const { hostname, port, pathname, protocol } = new URL(url);
   const isSocket = protocol === 'unix:' || hostname === '';
   const host = isSocket ? pathname : decodeURIComponent(hostname);

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { packageFile } from '../config/package-files.ts';
 import { processEnvironment } from '../config.ts';
 
 export interface Entry {
@@ -11,10 +12,10 @@ export interface Entry {
   readonly isSource: boolean;
 }
 
-/** `name`: without extension, in the folder of the module `here`. */
-export function resolveEntry(moduleUrl: string, name: string): Entry {
-  const isSource = moduleUrl.endsWith('.ts');
-  return { url: new URL(`${name}.${isSource ? 'ts' : 'js'}`, moduleUrl), isSource };
+/** `path`: the source file, from the root of the package. scripts/bundle.mjs lists it as an entry point. */
+export function resolveEntry(path: string): Entry {
+  const url = packageFile(path);
+  return { url, isSource: url.pathname.endsWith('.ts') };
 }
 
 export function startWorker(entry: Entry, options: WorkerOptions): Worker {

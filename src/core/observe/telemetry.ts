@@ -5,29 +5,21 @@
 // The span of a request must be open while the request is served, because later spans become its children. The endpoint
 // therefore wraps the work in `inSpan`. Observations provide the rest: `tool.called` and `mcp.answered` describe how
 // the open span ended, and each finished statement becomes its own span.
-import {
-  type Attributes,
-  type Context,
-  context,
-  createContextKey,
-  metrics,
-  ProxyTracerProvider,
-  propagation,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-} from '@opentelemetry/api';
+import type * as Api from '@opentelemetry/api';
+import type { Attributes, Context, Span } from '@opentelemetry/api';
 import type { Clock } from '../clock.ts';
+import { requireIfInstalled } from '../config/optional-package.ts';
 import type { Observation, Observe } from '../observe.ts';
 import { operationSeconds, statementSeconds } from './buckets.ts';
+
+/** A `Context` of OpenTelemetry. Published declarations must not need its package. Undefined without the package. */
+type ActiveContext = object | undefined;
 
 /** Trace information of a request: the caller's trace context and the transport. */
 export interface TraceOrigin {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The active context when the request arrived: the span of an instrumented HTTP server, if there is one. */
-  readonly ambient: Context;
+  readonly ambient: ActiveContext;
   readonly protocolVersion: string | undefined;
   /** The id from the client, if the request continues with another one. */
   readonly requestId?: string | number;
@@ -47,18 +39,23 @@ interface SpanOptions {
 }
 
 const NAME = 'portico';
-const spanKey = createContextKey('portico.request');
+const api = requireIfInstalled<typeof Api>('@opentelemetry/api');
+// Without the package `isSilent` is true, and nothing else uses these.
+const { context, metrics, ProxyTracerProvider, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } =
+  api ?? ({} as typeof Api);
+const spanKey = api?.createContextKey('portico.request');
 
-/** No SDK is registered, so there are no spans and no context to propagate. */
+/** The package is not installed or no SDK is registered, so there are no spans and no context to propagate. */
 function isSilent(): boolean {
+  if (!api) return true;
   const provider = trace.getTracerProvider();
   return provider instanceof ProxyTracerProvider && provider.getDelegate() === nobody;
 }
 
 /** The default delegate of a proxy until an SDK is registered. */
-const nobody = new ProxyTracerProvider().getDelegate();
+const nobody = api && new ProxyTracerProvider().getDelegate();
 
-export const activeContext = (): Context => context.active();
+export const activeContext = (): ActiveContext => api && context.active();
 
 /** Runs the work within the span of a request. Child spans and observations of the work find it in the context. */
 export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise<T> {
@@ -73,7 +70,7 @@ export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise
   // Not recording: no SDK, or the sampler declined. The parent is still propagated, and children decline as well.
   const contextWithSpan = trace.setSpan(parent, span);
   if (!span.isRecording()) return context.with(contextWithSpan, work);
-  return context.with(contextWithSpan.setValue(spanKey, span), async () => {
+  return context.with(contextWithSpan.setValue(spanKey!, span), async () => {
     try {
       return await work();
     } catch (error) {
@@ -91,11 +88,12 @@ export function inSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise
  * services that a hook or action calls.
  */
 function parentOf({ origin, meta }: SpanOptions): { parent: Context; link?: ReturnType<Span['spanContext']> } {
-  const ambient = origin && trace.getSpanContext(origin.ambient);
+  const active = origin?.ambient as Context | undefined;
+  const ambient = active && trace.getSpanContext(active);
   const requestContext = typeof meta === 'object' && meta !== null ? extract(meta) : undefined;
   if (requestContext && trace.getSpanContext(requestContext))
     return { parent: requestContext, ...(ambient && { link: ambient }) };
-  if (ambient) return { parent: origin.ambient };
+  if (active && ambient) return { parent: active };
   return { parent: origin ? extract(origin.headers) : ROOT_CONTEXT };
 }
 
@@ -132,7 +130,7 @@ export function createTelemetryListener(clock: Pick<Clock, 'monotonic'>): Observ
 }
 
 /** The span of the current request, never a span of the host application. */
-const openSpan = (): Span | undefined => context.active().getValue(spanKey) as Span | undefined;
+const openSpan = (): Span | undefined => spanKey && (context.active().getValue(spanKey) as Span | undefined);
 
 function completeCall(call: Extract<Observation, { type: 'tool.called' }>): void {
   const span = openSpan();
@@ -167,6 +165,7 @@ function traceStatement(statement: Extract<Observation, { type: 'statement.ran' 
 }
 
 function createMeterListener(): Observe {
+  if (!api) return () => undefined;
   const meter = metrics.getMeter('portico');
   const operations = meter.createHistogram('mcp.server.operation.duration', {
     unit: 's',

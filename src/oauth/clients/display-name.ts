@@ -1,9 +1,9 @@
 // How pages, lists and logs name an app. Verified facts come first: the host of its metadata document, or else the host
 // of its redirect URI. The app's own name is shown as a claim, and never beside a badge.
 
+import { visibleName } from '../../core/suggestions/visible-text.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type Destination, isDocumentClient } from './normalize.ts';
-import { visibleName } from './visible-text.ts';
 
 export interface DisplayedClient {
   /** The app's own name for itself. */

@@ -3,9 +3,9 @@
 // read, so it must be idempotent.
 import type { ClientMetadata, errors as oidcErrors } from 'oidc-provider';
 import { canonicalHost } from '../../core/config/hosts.ts';
+import { visibleName } from '../../core/suggestions/visible-text.ts';
 import { deviceGrant, grantTypes } from '../server/metadata.ts';
 import { type DomainPolicy, findDomainProblem } from './domains.ts';
-import { visibleName } from './visible-text.ts';
 
 /** Extra metadata property that makes the provider call the normalizer. It is never stored. */
 export const normaliserProperty = 'portico_normalised';

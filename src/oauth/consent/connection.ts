@@ -2,10 +2,10 @@
 // Access enforces the limits (oauth/tokens/access-token.ts). They survive every refresh because they belong to the
 // grant, and end with it. Grants from before limits existed have no such data and no limits.
 import { createRestrictions, type Restrictions } from '../../core/caller/restrictions.ts';
+import { visibleName } from '../../core/suggestions/visible-text.ts';
 import type { ConnectionRow } from '../../store/oauth/types.ts';
 import type { Store } from '../../store/store.ts';
 import { type Destination, isDocumentClient } from '../clients/normalize.ts';
-import { visibleName } from '../clients/visible-text.ts';
 
 export interface Limits {
   readonly readOnly: boolean;

@@ -61,7 +61,7 @@ export interface AuthorizationServer {
   /** The endpoints that are enabled. */
   readonly endpoints: readonly Endpoint[];
   /** Prebuilt JSON; reading it does not load the provider. */
-  readonly metadata: Readonly<Record<MetadataDocument, Buffer>>;
+  readonly metadata: Readonly<Record<MetadataDocument, Buffer | undefined>>;
   /** Runs an endpoint. Throws RATE_LIMITED, BODY_TOO_LARGE, ORIGIN_NOT_ALLOWED. */
   serve(req: IncomingMessage, res: ServerResponse, located: Located): Promise<void>;
   /**

@@ -1,4 +1,4 @@
-// The two discovery documents, serialized once. The provider's own handler is not used: it builds URLs from the Host
+// The discovery documents and the token for OpenAI, serialized once. The provider's own handler is not used: it builds URLs from the Host
 // header and does not support path insertion.
 import type { Config } from '../../core/config.ts';
 import type { Paths } from './paths.ts';
@@ -21,11 +21,13 @@ export const CLOUD_MEMBER = 'portico_cloud_resource';
 interface Metadata {
   readonly authorizationServer: Buffer;
   readonly protectedResource: Buffer;
+  /** Absent without a token. */
+  readonly appsChallenge: Buffer | undefined;
 }
 
 export function buildMetadata(
   paths: Paths,
-  config: Pick<Config, 'dynamicRegistration' | 'clientMetadataDocuments'>,
+  config: Pick<Config, 'dynamicRegistration' | 'clientMetadataDocuments' | 'openaiAppsChallenge'>,
   resourceName: string,
   /** Resource of the command line; absent when command-line sign-in is off. */
   cloud?: string,
@@ -70,5 +72,6 @@ export function buildMetadata(
       dpop_signing_alg_values_supported: dpopAlgorithms,
       resource_name: resourceName,
     }),
+    appsChallenge: config.openaiAppsChallenge === null ? undefined : Buffer.from(config.openaiAppsChallenge),
   };
 }

@@ -61,7 +61,7 @@ export interface Paths {
   readonly wellKnown: readonly string[];
 }
 
-export type MetadataDocument = 'authorizationServer' | 'protectedResource';
+export type MetadataDocument = 'authorizationServer' | 'protectedResource' | 'appsChallenge';
 
 const ssoPath = '/oauth/sso/callback';
 /** Paths without any prefix. `:uid` is the id of an interaction. */
@@ -82,6 +82,8 @@ export const endpointPaths: Readonly<Record<string, Endpoint>> = {
 };
 const authorizationServer = '/.well-known/oauth-authorization-server';
 const protectedResource = '/.well-known/oauth-protected-resource';
+/** OpenAI looks only at the root of the domain. */
+const appsChallenge = '/.well-known/openai-apps-challenge';
 
 /** `publicUrl` has been validated by the configuration (no trailing slash). `basePath` is '' or starts with a slash. */
 export function createPaths(publicUrl: string, basePath: string): Paths {
@@ -102,6 +104,7 @@ export function createPaths(publicUrl: string, basePath: string): Paths {
     publish(authorizationServer, 'authorizationServer');
     publish(`${protectedResource}/mcp`, 'protectedResource');
     publish(protectedResource, 'protectedResource');
+    publish(appsChallenge, 'appsChallenge');
   }
 
   return {

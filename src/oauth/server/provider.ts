@@ -14,6 +14,7 @@ import type { Config } from '../../core/config.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
 import { hashToken, makeSigningKey, randomToken, sign, timingSafeEqualText } from '../../core/secret.ts';
+import { visibleName } from '../../core/suggestions/visible-text.ts';
 import type { Store } from '../../store/store.ts';
 import { createDocumentFetch, type FetchDocument, findAddressProblem } from '../clients/documents.ts';
 import type { DomainPolicy } from '../clients/domains.ts';
@@ -24,7 +25,6 @@ import {
   normaliserProperty,
 } from '../clients/normalize.ts';
 import { createFetchLimiter, createOutgoingFetch, MAX_DOCUMENT_BYTES } from '../clients/outgoing-requests.ts';
-import { visibleName } from '../clients/visible-text.ts';
 import { connectionProperty, readLimits, secondsLeft } from '../consent/connection.ts';
 import { type OfferedScopes, reuseConsent } from '../consent/consent.ts';
 import { persistFirstSite } from '../consent/first-site.ts';

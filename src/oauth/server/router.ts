@@ -96,11 +96,16 @@ function createDocumentRouter({ options, metadata }: AuthorizationServer): Route
   const readAddress = createAddressReader(config.trustedProxies);
   const router = createRouter();
   router.use(securityHeaders, hostCheck(paths.host, config));
-  router.use((req, res, next) => (paths.documents.has(pathOf(req.url)) ? next() : notFound(req, res, next)));
+  const find = (req: IncomingMessage) => {
+    const document = paths.documents.get(pathOf(req.url));
+    const bytes = document && metadata[document];
+    return bytes && { bytes, type: document === 'appsChallenge' ? 'text/plain' : 'application/json' };
+  };
+  router.use((req, res, next) => (find(req) ? next() : notFound(req, res, next)));
   router.use(cors(corsPolicy, ['GET', 'HEAD']), allowMethods('GET', 'HEAD'));
   router.use((req, res) => {
-    const bytes = metadata[paths.documents.get(pathOf(req.url))!];
-    const headers = { 'Content-Type': 'application/json', 'Content-Length': bytes.length };
+    const { bytes, type } = find(req)!;
+    const headers = { 'Content-Type': type, 'Content-Length': bytes.length };
     res.writeHead(200, { ...headers, 'Cache-Control': 'public, max-age=300' });
     res.end(req.method === 'HEAD' ? undefined : bytes);
   });

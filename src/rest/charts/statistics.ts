@@ -5,14 +5,17 @@
 import { createChartBuilder } from '../../agent/charts/builder.ts';
 import type { ChartDate, ChartNumber } from '../../agent/charts/definitions.ts';
 import { previousPeriod } from '../../agent/lower/previous-period.ts';
-import type { AggregateRequest, PlainGroup } from '../../agent/requests.ts';
-import { type BucketUnit, bucketUnits, type Operation, operations } from '../../agent/sources/statement.ts';
+import type { AggregateRequest } from '../../agent/requests.ts';
+import { type Operation, operations } from '../../agent/sources/statement.ts';
 import { isZone } from '../../agent/sources/zones.ts';
 import { fail } from '../../core/errors.ts';
+import { type BucketUnit, bucketUnits, type PlainGroup } from '../../core/filter/measures.ts';
 import {
   isBranch,
+  isComparison,
   isQuantified,
   joinPaths,
+  mapCompared,
   mapLeaves,
   type PlainFilter,
   quantified,
@@ -24,6 +27,7 @@ import { castValues, parseFilterText, parseFilterTree } from '../filters.ts';
 import { failArgument, isObject, type JsonObject, readParameter, readText } from '../records/body.ts';
 import { type Answer, type AnyDataRoute, type DataCall, type DataRequest, dataRoute } from '../route.ts';
 import { describe, describeRelated, typeAt } from '../visible-schema.ts';
+import { hasMeasures, parseAggregate, runAggregate } from './aggregates.ts';
 import { toStatistic } from './routes.ts';
 
 interface ChartRequest {
@@ -96,12 +100,18 @@ function parseFilter(input: unknown): PlainFilter | undefined {
 /** Checks variables of the current user. An unknown variable would match no record and look like a valid result. */
 function checkVariables(filter: PlainFilter): void {
   mapLeaves(filter, (leaf) => {
-    for (const text of [leaf.value].flat()) {
-      const [problem] = typeof text === 'string' && text.includes('{{') ? findVariableProblems(text) : [];
+    for (const text of textsOf(leaf)) {
+      const [problem] = text.includes('{{') ? findVariableProblems(text) : [];
       if (problem !== undefined) failArgument('filter', problem);
     }
     return leaf;
   });
+}
+
+/** The texts at any depth of a condition. */
+function textsOf(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
 
 type RenderChart = (chart: ChartRequest, call: DataCall) => Promise<unknown>;
@@ -232,6 +242,7 @@ const renderLeaderboard: RenderChart = async (chart, call) => {
 function prefixFilter(filter: PlainFilter, relation: string): PlainFilter {
   if (isBranch(filter))
     return { ...filter, conditions: filter.conditions.map((condition) => prefixFilter(condition, relation)) };
+  if (isComparison(filter)) return mapCompared(filter, (name) => joinPaths(relation, name));
   if (!isQuantified(filter)) return { ...filter, field: joinPaths(relation, filter.field) };
   const parts = readQuantified(filter);
   return quantified({ ...parts, path: joinPaths(relation, parts.path) });
@@ -253,9 +264,11 @@ export const statisticRoutes: readonly AnyDataRoute[] = [
     path: '/stats/:collection',
     action: 'aggregate',
     writes: false,
-    parse: parseChartRequest,
+    parse: (request): ChartRequest | AggregateRequest =>
+      hasMeasures(request.body) ? parseAggregate(request.body, request) : parseChartRequest(request),
     subject: ({ collection }) => ({ collection }),
-    run: async (chart, call): Promise<Answer> => toStatistic(await renderers[chart.type](chart, call)),
+    run: async (request, call): Promise<Answer> =>
+      'type' in request ? toStatistic(await renderers[request.type](request, call)) : runAggregate(request, call),
   }),
   dataRoute({
     method: 'POST',

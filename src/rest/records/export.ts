@@ -26,6 +26,8 @@ interface ExportRequest extends Listing {
 function parseExport(request: DataRequest): ExportRequest {
   const listing = readListing(request, ['header', 'filename']);
   const header = readExtra(request, 'header');
+  if (listing.columns.length > 0)
+    fail('INVALID_ARGUMENT', { argument: 'columns', problem: 'an export has fields only. Leave it out.' });
   return {
     ...listing,
     labels: header === undefined ? undefined : parseLabels(header),

@@ -7,6 +7,7 @@ import type {
   ListRequest,
 } from '../../agent/requests.ts';
 import { fail, isAppError } from '../../core/errors.ts';
+import type { PlainColumn } from '../../core/filter/columns.ts';
 import { castValues } from '../filters.ts';
 import type { Listing, RecordConditions } from '../parameters.ts';
 import type { Answer, DataCall } from '../route.ts';
@@ -36,13 +37,25 @@ export async function runList(
       problem: `at most ${pageSizeLimit}; continue with page[number].`,
     });
   const projection = project(call, description, listing.selection);
-  const request = {
-    ...toListConditions(description, listing, call, projection),
+  const { columns } = listing;
+  const conditions = toListConditions(description, listing, call, projection);
+  const request: ListConditions = {
+    ...conditions,
+    ...(columns.length > 0 && { fields: [...projection.fields, ...columns] }),
     limit,
     skip: (listing.number - 1) * limit,
   };
   const { rows } = await list(request, { signal: call.signal });
-  return { status: 200, text: writerOf(projection, call.prefix).list(rows, listing.conditions.search) };
+  const shown = columns.length > 0 ? withColumns(projection, columns) : projection;
+  return { status: 200, text: writerOf(shown, call.prefix).list(rows, listing.conditions.search) };
+}
+
+/** The computed columns as attributes of each record. Their values follow those of the fields. */
+function withColumns(projection: Projection, columns: readonly PlainColumn[]): Projection {
+  const { root, fields } = projection;
+  const names = [...root.names, ...columns.map(({ name }) => name)];
+  const slots = [...root.slots, ...columns.map((_, at) => fields.length + at)];
+  return { ...projection, root: { ...root, names, slots } };
 }
 
 /** Returns all conditions of a list except the page. */

@@ -106,7 +106,7 @@ function addDefaultFields(schema: VisibleSchema, tree: Tree, fields: FieldSelect
 }
 
 function addColumns(tree: Tree): void {
-  for (const { name } of tree.description.fields) addColumn(tree, name);
+  for (const { name, hiddenByDefault } of tree.description.fields) if (!hiddenByDefault) addColumn(tree, name);
 }
 
 /** A relation without a subfield includes the fields requested for it, or all its columns. */

@@ -4,7 +4,14 @@
 import type { Engine } from '../../agent/engine.ts';
 import type { Access } from '../../core/caller.ts';
 import { AppError, fail, isAppError } from '../../core/errors.ts';
-import { isBranch, isQuantified, type PlainFilter, readQuantified } from '../../core/filter.ts';
+import {
+  comparedNames,
+  isBranch,
+  isComparison,
+  isQuantified,
+  type PlainFilter,
+  readQuantified,
+} from '../../core/filter.ts';
 import { suggestNames } from '../../core/suggestions.ts';
 import { withoutToolAdvice } from '../runs/failure.ts';
 import { stepOf, type WorkflowDefinition, type WorkflowStep } from './definition.ts';
@@ -133,6 +140,7 @@ function checkWholeFilter(filter: PlainFilter | undefined, collection: string, m
 function checkFilter(filter: PlainFilter | undefined, collection: string, model: ModelCheck): void {
   if (!filter) return;
   if (isBranch(filter)) for (const each of filter.conditions) checkFilter(each, collection, model);
+  else if (isComparison(filter)) for (const name of comparedNames(filter)) model.field(collection, name);
   else if (!isQuantified(filter)) model.field(collection, filter.field);
   else {
     const { path, where } = readQuantified(filter);

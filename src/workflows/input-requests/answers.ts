@@ -150,7 +150,7 @@ function parseAnswer({ decisions, fields }: InputRequest, { decision, values = {
   const parsedValues = fields.flatMap((field) => {
     const submitted = Object.hasOwn(values, field.name) ? values[field.name] : undefined;
     const isAbsent = submitted === undefined || submitted === null || submitted === '';
-    if (!isAbsent) return [[field.name, parseField(field, submitted)] as const];
+    if (!isAbsent) return [[field.name, parseInput(field, submitted)] as const];
     if (field.required) fail('INVALID_ARGUMENT', { argument: field.name, problem: 'a value is required.' });
     // A file chosen earlier is retained.
     return field.type === 'file' || field.type === 'files' ? [] : [[field.name, null] as const];
@@ -177,7 +177,8 @@ async function resolveChosenRecord(
   return { decision, values: { record: typed } };
 }
 
-function parseField({ name, type, options, answer }: InputRequestField, input: unknown): unknown {
+/** The value of one field. Throws INVALID_ARGUMENT for a value that the field does not accept. */
+export function parseInput({ name, type, options, answer }: InputRequestField, input: unknown): unknown {
   const allowed = options?.map(({ value }) => value);
   const failValue = (problem: string): never => fail('INVALID_ARGUMENT', { argument: name, problem });
   if (answer) return parseTypedValue(answer, input, name);

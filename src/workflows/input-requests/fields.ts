@@ -1,5 +1,7 @@
 // The fields of a question to a person, with their values as the viewer may see them: those of a step, of a record, and
 // of the form of an action.
+
+import type { FormAnswer } from '../../agent/actions/answer.ts';
 import { filesOf, formatFile } from '../../agent/actions/form-file.ts';
 import type { Engine } from '../../agent/engine.ts';
 import type { Access } from '../../core/caller.ts';
@@ -54,7 +56,7 @@ export const choiceField = (
   value: string | undefined,
 ): InputRequestField => ({ name, label, type: 'enum', required: true, options, ...(value !== undefined && { value }) });
 
-const columnTypes: Readonly<Record<string, InputRequestField['type']>> = {
+export const columnTypes: Readonly<Record<string, InputRequestField['type']>> = {
   String: 'text',
   Uuid: 'text',
   Number: 'number',
@@ -119,7 +121,11 @@ export async function formFields(
 ): Promise<readonly InputRequestField[]> {
   const isOwn = context.access.caller.id === context.run.userId;
   const { values } = await context.files.open(context.run.id, isOwn ? requestData.values : {});
-  const form = await loadForm(context, requestData, requestData.action, values);
+  return toInputFields(await loadForm(context, requestData, requestData.action, values));
+}
+
+/** The fields of an action's form that a person can fill, with their values so far. */
+export function toInputFields(form: FormAnswer): readonly InputRequestField[] {
   return form.fields
     .filter(({ isReadOnly }) => !isReadOnly)
     .map(({ id, label, type, value: storedValue, isRequired, description, enumValues, options, settings }) => {

@@ -10,7 +10,7 @@ import { randomToken } from '../../core/secret.ts';
 import type { RemoteGrant, RemoteKey, RemoteServer } from '../../store/remotes/types.ts';
 import type { Store } from '../../store/store.ts';
 import { type FetchAddress, type FetchForServer, limitResponses } from './address.ts';
-import { type Bearer, refusedError, unavailableError } from './client.ts';
+import { type Bearer, loadSdk, refusedError, unavailableError } from './client.ts';
 import { CONNECT_MS, withTimeout } from './limits.ts';
 import { explainSignIn, loadClient, type RemoteAddresses, type StoredClient, selectClient } from './registration.ts';
 
@@ -64,7 +64,7 @@ export interface RemoteAccounts {
   issuerOf(server: RemoteServer): Promise<string>;
 }
 
-type Sdk = typeof import('@modelcontextprotocol/client');
+type Sdk = Awaited<ReturnType<typeof loadSdk>>;
 
 export function createRemoteAccounts({ store, fetch, clock, addresses }: RemoteAccountsParts): RemoteAccounts {
   const { remotes } = store;
@@ -76,7 +76,7 @@ export function createRemoteAccounts({ store, fetch, clock, addresses }: RemoteA
     explain: (sdk: Sdk, thrown: unknown) => AppError | undefined = () => undefined,
   ): Promise<T> =>
     withTimeout(clock, CONNECT_MS, undefined, async (stop) => {
-      const sdk = await import('@modelcontextprotocol/client');
+      const sdk = await loadSdk();
       const limited = limitResponses(fetch(server), () => undefined);
       const fetchFn: FetchAddress = (url, init) => limited(url, { ...init, redirect: 'manual', signal: stop.real });
       try {

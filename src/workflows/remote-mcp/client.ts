@@ -1,9 +1,11 @@
 // A connection to a remote server with the official client over streamable HTTP, opened per task and closed after it.
 // Failures become REMOTE_UNAVAILABLE, if the call may have been executed, or REMOTE_REFUSED, if it was not. Error texts
 // of the server are neither shown nor logged, since they may contain record values.
+
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
 import type { StopSignal } from '../../core/clock/stop.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
+import { importOptional } from '../../core/config/optional-package.ts';
 import { AppError, fail, isAppError } from '../../core/errors.ts';
 import { resolveEntry } from '../../core/limit/entry.ts';
 import { createWorkers } from '../../core/limit/workers.ts';
@@ -45,7 +47,7 @@ export async function withRemote<T>(
   { server, bearer, signal }: { readonly server: RemoteServer; readonly bearer?: Bearer; readonly signal?: StopSignal },
   run: (client: RemoteClient) => Promise<T>,
 ): Promise<T> {
-  const sdk = await import('@modelcontextprotocol/client');
+  const sdk = await loadSdk();
   const observed: ObservedFailure = {};
   const fetchLimited = limitResponses(fetch(server), () => {
     observed.failure = unavailableError(server, `its response is larger than ${MAX_RESPONSE_BYTES / 1024 / 1024} MB.`);
@@ -142,7 +144,11 @@ export const unavailableError = ({ name }: RemoteServer, problem: string, cause?
 export const refusedError = ({ name }: RemoteServer, problem: string, cause?: unknown): AppError =>
   new AppError('REMOTE_REFUSED', { server: name, problem }, cause);
 
-type Sdk = typeof import('@modelcontextprotocol/client');
+type Sdk = Awaited<ReturnType<typeof loadSdk>>;
+
+/** The official client. CONFIGURATION if it is not installed. */
+export const loadSdk = () =>
+  importOptional('@modelcontextprotocol/client', () => import('@modelcontextprotocol/client'));
 
 function toRemoteError(
   sdk: Sdk,
@@ -180,7 +186,7 @@ export interface SchemaCheck {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-const workers = createWorkers(resolveEntry(import.meta.url, './schema-worker'), 2);
+const workers = createWorkers(resolveEntry('src/workflows/remote-mcp/schema-worker.ts'), 2);
 
 /**
  * Throws INVALID_ARGUMENT if the values do not match the tool's schema. The message contains names and rules, never

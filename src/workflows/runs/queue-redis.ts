@@ -1,9 +1,11 @@
 // One connection of the queue: BullMQ with its own Redis clients. The clients do not reconnect by themselves, since
 // BullMQ would wait for pending calls. When a client disconnects, the whole connection ends, and the queue opens
 // another.
+
 import type { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../core/clock.ts';
+import { importOptional } from '../../core/config/optional-package.ts';
 import type { DueRun } from '../../store/workflows/types.ts';
 
 interface RedisQueueParts {
@@ -51,7 +53,10 @@ export async function openRedisQueue({
   handle,
   onEnd,
 }: RedisQueueParts): Promise<RedisQueue> {
-  const [{ Redis }, bullmq] = await Promise.all([import('ioredis'), import('bullmq')]);
+  const [{ Redis }, bullmq] = await Promise.all([
+    importOptional('ioredis', () => import('ioredis')),
+    importOptional('bullmq', () => import('bullmq')),
+  ]);
   let isEnded = false;
   let lastError: unknown;
   const reportEnd = (cause: unknown): void => {

@@ -1,5 +1,5 @@
-// Removes invisible characters from untrusted text, such as the name of an app. They could make one name look like
-// another, or look empty.
+// Removes invisible characters from untrusted text, such as the name of an app or a comment of a database. They could
+// make one name look like another, look empty, or hide text from people that a model reads.
 
 /** By Unicode property, plus the blank Braille pattern, which has a width but no visible dots. */
 const invisible = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2800]/gu;
