@@ -112,7 +112,7 @@ async function measureUnit(): Promise<void> {
   const works = { 'tools/list': { sql: [], result: {}, columns: [] } };
   const storage = join(folder, 'SQLite-1-process-0', 'portico.sqlite');
   const file = join(folder, 'works.json');
-  writeFileSync(file, JSON.stringify({ databaseUrl: shop.url, storage, works } satisfies Works));
+  writeFileSync(file, JSON.stringify({ databaseUrl: shop.url, storage, list: 'tools', works } satisfies Works));
   const unit = await startServer('bare node:http', 'bare-http', { BENCH_WORKS: file });
   const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 'tools/list', method: 'tools/list' });

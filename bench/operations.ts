@@ -4,6 +4,8 @@ export interface Operation {
   readonly name: string;
   /** The tool to call; absent for tools/list. */
   readonly tool?: string;
+  /** Whether calls differ in their arguments; absent if all calls are like the first. */
+  readonly varies?: true;
   /** Arguments of the nth call. */
   readonly given: (turn: number) => Readonly<Record<string, unknown>>;
   /** The bindings of each statement for the arguments. */
@@ -11,6 +13,8 @@ export interface Operation {
   /** The result that a bare server builds from the rows; `text` sends the text of Portico. */
   readonly answers: 'page' | 'groups' | 'written' | 'text';
   readonly pageSize?: number;
+  /** True if the bare servers write no audit entry, although Portico does. */
+  readonly unaudited?: true;
 }
 
 const PAGE = 15;
@@ -85,6 +89,7 @@ export const operations: readonly Operation[] = [
   {
     name: 'update',
     tool: 'update',
+    varies: true,
     given: (turn) => ({
       collectionName: 'notes',
       // Spreads consecutive calls over the table.

@@ -3,9 +3,8 @@
 // Run: npx tsx bench/ratios.ts [--rounds 31]; prints the tables of RESULTS.md.
 //
 // On SQLite, the bare side is a statement prepared once that returns rows as arrays, the fastest way in
-// better-sqlite3. The others use query(text, values) on one connection, like most users. The engine is the
-// built one (dist/), because tsx names every function each time it is created, which costs microseconds.
-import { execFileSync } from 'node:child_process';
+// better-sqlite3. The others use query(text, values) on one connection, like most users. The engine is
+// bundled like the package, because tsx names every function each time it is created, which costs microseconds.
 import { parseArgs } from 'node:util';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
@@ -16,17 +15,12 @@ import type { Source } from '../src/agent/sources/source.ts';
 import type { Caller } from '../src/core/caller.ts';
 import { connect } from '../test/agent/connection.ts';
 import { servers, type TestDatabase } from '../test/databases.ts';
-import { median } from './driver.ts';
+import { compileContestants, contestantPath, median } from './driver.ts';
 
-execFileSync('node', ['scripts/build.mjs', '--if-stale'], { stdio: 'inherit' });
-const built = (path: string): Promise<unknown> => import(new URL(`../dist/${path}.js`, import.meta.url).href);
-const { createHeadlessAgent } = (await built('agent/agent')) as typeof import('../src/agent/agent.ts');
-const { createSqlSource } = (await built(
-  'agent/sources/sql/source',
-)) as typeof import('../src/agent/sources/sql/source.ts');
-const { fullAccess } = (await built('core/caller')) as typeof import('../src/core/caller.ts');
-const { systemClock } = (await built('core/clock')) as typeof import('../src/core/clock.ts');
-const { loadSqliteDriver } = (await built('core/sqlite')) as typeof import('../src/core/sqlite.ts');
+compileContestants();
+const { createHeadlessAgent, createSqlSource, fullAccess, systemClock, loadSqliteDriver } = (await import(
+  contestantPath('engine-parts')
+)) as typeof import('./contestants/engine-parts.ts');
 
 const { values: options } = parseArgs({ options: { rounds: { type: 'string', default: '31' } } });
 const ROUNDS = Number(options.rounds);

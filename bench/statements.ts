@@ -8,10 +8,13 @@ import { systemClock } from '../src/core/clock.ts';
 import { loadConfig } from '../src/core/config.ts';
 import type { ToolCall } from '../src/mcp/tool.ts';
 import { selectTools } from '../src/mcp/tools.ts';
-import { type Operation, operations } from './operations.ts';
+import type { Operation } from './operations.ts';
 
 /** Statements by operation name, without operations that run no SQL. Runs each write once. */
-export async function readStatements(url: string): Promise<ReadonlyMap<string, readonly string[]>> {
+export async function readStatements(
+  url: string,
+  operations: readonly Operation[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const texts: string[] = [];
   const source = createSqlSource(url, { observe: () => {}, clock: systemClock });
   const limits = { pageSizeLimit: 1000, queryTimeoutMs: 10_000 };
@@ -21,7 +24,7 @@ export async function readStatements(url: string): Promise<ReadonlyMap<string, r
   const call = { access, engine, config: loadConfig(), signal: new Stop() } as Partial<ToolCall> as ToolCall;
   const tools = selectTools(null, () => undefined);
   const statements = new Map<string, readonly string[]>();
-  for (const { name, tool: wanted, given } of operations as readonly Operation[]) {
+  for (const { name, tool: wanted, given } of operations) {
     const tool = tools.find((each) => each.name === wanted);
     if (!tool) continue;
     texts.length = 0;

@@ -7,14 +7,11 @@
 //
 // --quick is one short round of everything on SQLite, to check that it runs; its figures have no meaning. --memory only
 // prints the heap of Portico during the given number of calls.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import Database from 'better-sqlite3';
 import { type Dialect, servers } from '../test/databases.ts';
-import { obtainTokens, register } from './client.ts';
-import type { Work, Works } from './contestants/work.ts';
 import {
   answerOf,
   type Contestant,
@@ -28,11 +25,11 @@ import {
   runRounds,
   type ServerProcess,
   settingsOf,
-  startServer,
-  stopServer,
   usageOf,
 } from './driver.ts';
 import { isWrite, type Operation, operations } from './operations.ts';
+import { type Era, requestOf, textOf } from './requests.ts';
+import { type Field, openServers } from './servers.ts';
 import { makeShop } from './shop.ts';
 import { readStatements } from './statements.ts';
 import { judge, type Seen } from './targets.ts';
@@ -55,98 +52,30 @@ if (unknown)
   throw new Error(`no operation '${unknown}'; there are ${operations.map(({ name }) => `'${name}'`).join(', ')}`);
 const wanted = operations.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 
-const MODERN = '2026-07-28';
-const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-const envelope = {
-  'io.modelcontextprotocol/protocolVersion': MODERN,
-  'io.modelcontextprotocol/clientCapabilities': {},
-  'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
-};
-
-type Era = 'legacy' | 'modern';
-
-/** A request of a client of 2025-11-25, or of 2026-07-28 with revision and capabilities in every request. */
-function requestOf(operation: Operation, { address }: ServerProcess, era: Era, more: Request['headers'] = {}): Request {
-  const { name, tool, given } = operation;
-  const method = tool === undefined ? 'tools/list' : 'tools/call';
-  const _meta = era === 'modern' ? { _meta: envelope } : {};
-  const body = (turn: number) => {
-    const params = tool === undefined ? _meta : { name: tool, arguments: given(turn), ..._meta };
-    return JSON.stringify({ jsonrpc: '2.0', id: name, method, params });
-  };
-  const told = tool === undefined ? {} : { 'mcp-name': tool };
-  const modern = era === 'modern' ? { 'mcp-protocol-version': MODERN, 'mcp-method': method, ...told } : {};
-  return {
-    url: `${address}/mcp`,
-    headers: { ...headers, ...modern, ...more },
-    body: name === 'update' ? body : body(0),
-  };
-}
-
-interface Message {
-  readonly result: { readonly content: readonly [{ readonly text: string }] };
-}
-
-/** The SDK's default handler responds to clients of earlier revisions with one server-sent event. */
-const messageOf = (answer: string) => JSON.parse(/^data: (.*)$/m.exec(answer)?.[1] ?? answer) as Message;
-const textOf = (answer: string): string => messageOf(answer).result.content[0].text;
 /** Removes the keys of new records, because they differ. */
 const withoutKeys = (text: string): string => text.replace(/"ids":\["\d+"\]|\[\[\d+,/g, '');
 
-interface Field {
+interface ToolsField extends Field {
   readonly dialect: Dialect;
-  readonly portico: ServerProcess;
-  readonly bare: readonly ServerProcess[];
-  readonly authorization: string;
-  stop(): Promise<void>;
 }
 
-/** Starts all servers over one database: Portico first, because its responses define those of the others. */
-async function openField(dialect: Dialect): Promise<Field> {
+async function openField(dialect: Dialect): Promise<ToolsField> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-bench-'));
-  const shop = await makeShop(dialect, folder);
-  const statements = await readStatements(shop.url);
-  const portico = await startServer('Portico', 'portico', {
-    SERVICE_DATA_DIR: join(folder, 'data'),
-    SERVICE_DATABASE_URL: shop.url,
-    SERVICE_MCP_REQUESTS_PER_MINUTE: '0',
-    SERVICE_ACCESS_TOKEN_SECONDS: '3600',
-    SERVICE_ANSWER_TOKENS: '1000000',
-    MCP_SERVER_PORT: '0',
-  });
-  const tokens = await obtainTokens(portico.address, await register(portico.address));
-  const authorization = `Bearer ${tokens.access_token}`;
-  const works: Record<string, Work> = {};
-  for (const operation of operations) {
-    const request = requestOf(operation, portico, 'legacy', { authorization });
-    const { result } = messageOf(await answerOf({ name: operation.name, server: portico, request, rounds: [] }));
-    const told = operation.answers === 'text' ? {} : JSON.parse(result.content[0].text);
-    const { columns = [], nextCursor } = told;
-    works[operation.name] = { sql: statements.get(operation.name) ?? [], result, columns, nextCursor };
-  }
-  const storage = join(folder, 'audit.sqlite');
-  const own = new Database(join(folder, 'data', 'portico.sqlite'));
-  own.prepare('VACUUM INTO ?').run(storage);
-  own.close();
-  const file = join(folder, 'works.json');
-  writeFileSync(file, JSON.stringify({ databaseUrl: shop.url, storage, works } satisfies Works));
-  const start = (name: string, script: string) => startServer(name, script, { BENCH_WORKS: file });
-  const bare = [await start('bare node:http', 'bare-http'), await start('bare Express', 'bare-express')];
-  if (values.without !== 'sdk') bare.push(await start('SDK default, no auth, no SQL', 'sdk-default'));
+  const { url, drop } = await makeShop(dialect, folder);
+  const statements = await readStatements(url, operations);
+  const withSdk = values.without !== 'sdk';
+  const field = await openServers({ url, folder, list: 'tools', operations, statements, withSdk });
   return {
+    ...field,
     dialect,
-    portico,
-    bare,
-    authorization,
     async stop() {
-      for (const server of [...bare, portico]) await stopServer(server);
-      await shop.drop();
-      rmSync(folder, { recursive: true, force: true });
+      await field.stop();
+      await drop();
     },
   };
 }
 
-async function compare(field: Field, operation: Operation, connections: number): Promise<Seen> {
+async function compare(field: ToolsField, operation: Operation, connections: number): Promise<Seen> {
   const { dialect, portico, bare, authorization } = field;
   const of = (name: string, server: ServerProcess, request: Request): Contestant => ({
     name,
@@ -188,7 +117,7 @@ async function checkSame(operation: Operation, ours: Contestant, all: readonly C
 }
 
 /** Prints the heap after each tenth of the calls. It should stop growing once code is compiled and caches are full. */
-async function measureMemory({ dialect, portico, authorization }: Field, calls: number): Promise<void> {
+async function measureMemory({ dialect, portico, authorization }: ToolsField, calls: number): Promise<void> {
   for (const operation of wanted) {
     const request = requestOf(operation, portico, 'modern', { authorization });
     const contestant = { name: portico.name, server: portico, request, rounds: [] };

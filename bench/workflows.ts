@@ -1,7 +1,9 @@
 // The cost of workflows: webhook triggers accepted per second, and completed runs per second with
 // three steps (read, condition, update). Measures one process on SQLite; one process for calls plus
 // one, two and four for execution on MariaDB with Redis; and plain BullMQ, which reads and changes
-// the same order and keeps no log. Starts its own Redis. Prints a Markdown table for RESULTS.md.
+// the same order and keeps no log. Counts commits and statements of the storage and the CPU time of all processes for
+// each run; those of MariaDB are of the whole server, so nobody else may use it. Starts its own Redis. Prints a Markdown
+// table for RESULTS.md, and targets and results.
 //
 //   npx tsx bench/workflows.ts [--runs 2000] [--connections 16] [--workers 1,2,4] [--quick]
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,6 +13,7 @@ import { parseArgs } from 'node:util';
 import { servers, type TestServer } from '../test/databases.ts';
 import { type Field, openField, threeSteps } from '../test/workflow/field.ts';
 import { hasRedisServer, makeRedis, type OwnRedis } from '../test/workflow/own-redis.ts';
+import { type Counter, countMariadb, countSqlite } from './counters.ts';
 import {
   compileContestants,
   load,
@@ -20,6 +23,7 @@ import {
   startServer,
   stopServer,
 } from './driver.ts';
+import { type Judged, judgedTable } from './targets.ts';
 
 const { values } = parseArgs({
   options: {
@@ -46,6 +50,11 @@ interface Measured {
   readonly completed: number;
   /** The number of unfinished runs at the last response. */
   readonly left: number;
+  /** Of one run, beside the change that its step makes. */
+  readonly commits: number;
+  readonly statements?: number;
+  /** Of one run, in all processes, the database and Redis. */
+  readonly cpuMilliseconds: number;
 }
 
 const unlimited = {
@@ -61,30 +70,54 @@ const path = '/v1/project/My%20project/environment/Production/workflows';
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Measures both times from the first call: to the last response, and to the last change of an order. */
-async function measure(
-  name: string,
-  field: Field,
-  server: ServerProcess,
-  to: Omit<Request, 'body'>,
-): Promise<Measured> {
-  const changed = async () => Number((await field.served('orders').where({ status: 'paid' }).count({ n: '*' }))[0]!.n);
+async function measure(name: string, field: Field, to: Measuring): Promise<Measured> {
+  const { server, request, counter } = to;
+  let asked = 0;
+  const changed = async () => {
+    asked++;
+    return Number((await field.served('orders').where({ status: 'paid' }).count({ n: '*' }))[0]!.n);
+  };
   const until = async (count: number): Promise<void> => {
     while ((await changed()) < count) await sleep(5);
   };
-  const call = async (amount: number) => {
-    const ids = await field.orders(amount);
-    const request = { ...to, body: (turn: number) => JSON.stringify({ record_id: ids[turn % ids.length] }) };
-    const contestant = { name, server, request, rounds: [] };
-    return load(contestant, { amount, connections: settings.connections });
+  const call = (ids: readonly string[]) => {
+    const body = (turn: number) => JSON.stringify({ record_id: ids[turn % ids.length] });
+    const contestant = { name, server, request: { ...request, body }, rounds: [] };
+    return load(contestant, { amount: ids.length, connections: settings.connections });
   };
-  await call(settings.warm);
+  await call(await field.orders(settings.warm));
   await until(settings.warm);
+  const ids = await field.orders(settings.runs);
+  const before = await counter.read();
+  asked = 0;
   const from = performance.now();
-  const { perSecond, p50, p99 } = await call(settings.runs);
+  const { perSecond, p50, p99 } = await call(ids);
   const left = settings.warm + settings.runs - (await changed());
   await until(settings.warm + settings.runs);
   const completed = settings.runs / ((performance.now() - from) / 1000);
-  return { name, perSecond, p50, p99, completed, left };
+  // The last run is changed, but not yet completed.
+  await sleep(200);
+  const after = await counter.read();
+  const of = (difference: number) => difference / settings.runs;
+  return {
+    name,
+    perSecond,
+    p50,
+    p99,
+    completed,
+    left,
+    commits: of(after.commits - before.commits) - to.changesInStorage,
+    ...(after.statements !== undefined && { statements: of(after.statements - before.statements! - asked) }),
+    cpuMilliseconds: of(after.cpuMicroseconds - before.cpuMicroseconds) / 1000,
+  };
+}
+
+interface Measuring {
+  readonly server: ServerProcess;
+  readonly request: Omit<Request, 'body'>;
+  readonly counter: Counter;
+  /** The changes of orders that the counter counts for each run: 1 if storage and orders share a server. */
+  readonly changesInStorage: 0 | 1;
 }
 
 /** `workers`: processes that execute runs besides the called one; with 0 the called process executes them. */
@@ -118,7 +151,17 @@ async function measurePortico(name: string, on: TestServer, workers: number, red
       body: JSON.stringify({ enabled: true }),
     });
     const { url } = (await enabled.json()) as { url: string };
-    return await measure(name, field, server, { url, headers });
+    const counter = redis
+      ? await countMariadb(field.storageUrl, redis.url, started)
+      : countSqlite(field.storageUrl, started);
+    const measured = await measure(name, field, {
+      server,
+      request: { url, headers },
+      counter,
+      changesInStorage: redis ? 1 : 0,
+    });
+    await counter.close();
+    return measured;
   } finally {
     for (const server of started) await stopServer(server);
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
@@ -134,7 +177,11 @@ async function measureBullmq(on: TestServer, redis: OwnRedis): Promise<Measured>
     SERVICE_DATABASE_URL: field.servedUrl,
   });
   try {
-    return await measure(name, field, server, { url: server.address, headers: { 'content-type': 'application/json' } });
+    const counter = await countMariadb(field.storageUrl, redis.url, [server]);
+    const request = { url: server.address, headers: { 'content-type': 'application/json' } };
+    const measured = await measure(name, field, { server, request, counter, changesInStorage: 1 });
+    await counter.close();
+    return measured;
   } finally {
     await stopServer(server);
     await field.close();
@@ -157,18 +204,70 @@ if (mariadb && hasRedisServer) {
   await redis.kill();
 } else console.warn('*** NO MARIADB or NO redis-server: only SQLite is measured');
 
-const lines = seen.map(({ name, perSecond, p50, p99, completed, left }) => {
-  const cells = [name, perSecond.toFixed(0), p50.toFixed(1), p99.toFixed(1), `**${completed.toFixed(0)}**`, left];
+const lines = seen.map((each) => {
+  const cells = [
+    each.name,
+    each.perSecond.toFixed(0),
+    each.p50.toFixed(1),
+    each.p99.toFixed(1),
+    `**${each.completed.toFixed(0)}**`,
+    each.left,
+    each.commits.toFixed(1),
+    each.statements?.toFixed(1) ?? '',
+    each.cpuMilliseconds.toFixed(2),
+  ];
   return `| ${cells.join(' | ')} |`;
 });
+const titles = [
+  '',
+  'triggers/s',
+  'p50 ms',
+  'p99 ms',
+  'runs/s',
+  'not over at the last answer',
+  'commits a run, beside its change',
+  'statements a run',
+  'CPU ms a run, all processes',
+];
 console.log(
   [
     `### Workflows: ${settings.runs} runs of three steps, ${settings.connections} connections`,
     '',
-    '| | triggers/s | p50 ms | p99 ms | runs/s | not over at the last answer |',
-    '|---|---|---|---|---|---|',
+    `|${titles.map((title) => ` ${title} |`).join('')}`,
+    `|${'---|'.repeat(titles.length)}`,
     ...lines,
     '',
   ].join('\n'),
 );
+console.log(judgedTable(judgeRuns()));
 process.exit(0);
+
+function judgeRuns(): Judged[] {
+  const [embedded, ...others] = seen as [Measured, ...Measured[]];
+  const alone = others.pop();
+  const served = others;
+  const judged: Judged[] = [embedded, ...served].map(({ name, commits }) => ({
+    asked: 'commits a run, beside its change',
+    where: name,
+    bound: { most: 4 },
+    seen: commits,
+  }));
+  const [first] = served;
+  if (!alone || !first) return judged;
+  const rate = (each: Measured, least: number): Judged => ({
+    asked: 'runs a second, as a part of those of BullMQ alone',
+    where: each.name,
+    bound: { least },
+    seen: each.completed / alone.completed,
+  });
+  judged.push(rate(embedded, 0.4), rate(first, 0.25));
+  const last = served.at(-1)!;
+  if (last !== first)
+    judged.push({
+      asked: 'CPU time a run, times that of the first',
+      where: `${first.name}; ${last.name}`,
+      bound: { most: 1.15 },
+      seen: last.cpuMilliseconds / first.cpuMilliseconds,
+    });
+  return judged;
+}

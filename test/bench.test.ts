@@ -4,6 +4,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { largeOperations } from '../bench/large/operations.ts';
+import { checkSameRows } from '../bench/large/same.ts';
 import { operations } from '../bench/operations.ts';
 import { loadSqliteDriver } from '../src/core/sqlite.ts';
 import { servers } from './databases.ts';
@@ -29,6 +31,39 @@ test.runIf(isNative)(
 );
 
 test.runIf(isNative)(
+  'the bench of large tables measures every operation beside handwritten SQL, and judges calls, memory and start',
+  async () => {
+    const command = ['--import', 'tsx', join('bench', 'large.ts'), '--quick'];
+    const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
+    for (const { name } of largeOperations(0.01)) {
+      const table = stdout.split('### ').find((part) => part.startsWith(`sqlite: ${name}, 4 connections`)) ?? '';
+      for (const contestant of ['bare node:http', 'bare Express', 'Portico'])
+        expect(table).toMatch(new RegExp(`^\\| ${contestant} .*\\*\\*\\d+\\*\\*`, 'm'));
+    }
+    expect(stdout).toMatch(/\| sqlite, W1 list, 4 \| 2 \(stretch 1.6\) \| [\d.]+ \|/);
+    expect(stdout).toMatch(/\| resident memory under load, .* \| 200 \(stretch 130\) \| \d+/);
+    expect(stdout).toMatch(/\| start to first answer, times node:http \| sqlite \| 4 \(stretch 2.5\) \| [\d.]+/);
+  },
+  300_000,
+);
+
+test('answers are the same rows only if times and values agree; rows with the time of a page’s edge may differ', () => {
+  const answer = (...rows: unknown[][]) =>
+    JSON.stringify({ columns: ['id', 'total', 'created_at'], rows, hasMore: true });
+  const [first, second, third] = ['2024-01-03T00:00:00.000Z', '2024-01-02T00:00:00.000Z', '2024-01-01T00:00:00.000Z'];
+  const ours = answer([5, 1.5, first], [4, 2, second], [3, 2, second], [2, 9, third]);
+  const check = (theirs: string) => () => checkSameRows('list', ours, theirs, false);
+  const asDrivers = answer([5, '1.50', '2024-01-03 00:00:00'], [3, 2, '2024-01-02 00:00:00+00'], [4, 2, second]);
+  expect(check(asDrivers.replace(']]', `],[1,7,"${third}"]]`))).not.toThrow();
+  expect(check(answer([5, 1.5, first], [4, 2, second], [3, 3, second], [2, 9, third]))).toThrow('other rows');
+  expect(check(answer([5, 1.5, first], [4, 2, second], [2, 9, third]))).toThrow('other rows');
+  expect(check(answer([5, 1.5, first], [4, 2, second], [3, 2, second], [2, 8, third]))).toThrow('other rows');
+  expect(check(answer([5, 1.5, first], [4, 2, second], [1, 2, second], [2, 9, third]))).toThrow('other rows');
+  expect(check(answer([5, 1.5, first], [4, 2, second], [3, 2, first], [2, 9, third]))).toThrow('other rows');
+  expect(() => checkSameRows('list', answer(), answer([1, 1, first]), false)).toThrow('finds nothing');
+});
+
+test.runIf(isNative)(
   "the bench of the agent's HTTP API measures lists and a record beside an Express application",
   async () => {
     const command = ['--import', 'tsx', join('bench', 'api.ts'), '--quick'];
@@ -48,7 +83,10 @@ test.runIf(isNative)(
     const more = isServed ? ['MariaDB and Redis, 1 worker', 'BullMQ alone'] : [];
     for (const name of ['embedded, SQLite', ...more])
       expect(stdout).toMatch(
-        new RegExp(`^\\| ${name} \\| \\d+ \\| [\\d.]+ \\| [\\d.]+ \\| \\*\\*\\d+\\*\\* \\| \\d+ \\|$`, 'm'),
+        new RegExp(
+          `^\\| ${name} \\| \\d+ \\| [\\d.]+ \\| [\\d.]+ \\| \\*\\*\\d+\\*\\* \\| \\d+ \\| [\\d.]+ \\| [\\d.]* \\| [\\d.]+ \\|$`,
+          'm',
+        ),
       );
   },
   300_000,

@@ -1,6 +1,8 @@
 // The work of the bare servers for one call: the same SQL on the same database, and the same bytes in the
-// response. They do not check tokens, permissions or arguments. A write also runs the two statements of an audit.
+// response. They do not check tokens, permissions or arguments. A write also runs the two statements of an audit,
+// unless its operation says otherwise.
 import { readFileSync } from 'node:fs';
+import { largeOperations } from '../large/operations.ts';
 import { type Operation, operations } from '../operations.ts';
 import { openAudit } from './audit.ts';
 import { openDatabase } from './database.ts';
@@ -14,10 +16,14 @@ export interface Work {
   readonly nextCursor?: string;
 }
 
+const lists = { tools: operations, large: largeOperations(1) } as const;
+
 export interface Works {
   readonly databaseUrl: string;
   /** The URL of a Portico storage, for the audit. */
   readonly storage: string;
+  /** The list that has the operations of the works. */
+  readonly list: keyof typeof lists;
   /** By operation name. */
   readonly works: Readonly<Record<string, Work>>;
 }
@@ -34,12 +40,15 @@ export function readWorks(): Works {
   return JSON.parse(readFileSync(process.env.BENCH_WORKS!, 'utf8')) as Works;
 }
 
-export function prepareAnswer({ databaseUrl, storage, works }: Works): Answer {
+export function prepareAnswer({ databaseUrl, storage, list, works }: Works): Answer {
   const database = openDatabase(databaseUrl);
   const audit = openAudit(storage);
-  const handlers = new Map(operations.map((operation) => [operation.name, prepare(operation, works[operation.name])]));
+  const handlers = new Map(lists[list].map((operation) => [operation.name, prepare(operation, works[operation.name])]));
 
-  function prepare({ answers, bindings, pageSize }: Operation, work: Work | undefined): Answered | undefined {
+  function prepare(
+    { answers, bindings, pageSize, unaudited }: Operation,
+    work: Work | undefined,
+  ): Answered | undefined {
     if (!work) return undefined;
     const { sql, columns, nextCursor, result } = work;
     const [text] = sql;
@@ -61,10 +70,10 @@ export function prepareAnswer({ databaseUrl, storage, works }: Works): Answer {
     }
 
     async function write(given: Readonly<Record<string, unknown>>) {
-      const mark = audit.begin(String(given.collectionName));
+      const mark = unaudited ? undefined : audit.begin(String(given.collectionName));
       const rows = await database.write(sql, bindings!(given));
       const [row] = rows;
-      audit.complete(mark, [String(row![0])]);
+      if (mark !== undefined) audit.complete(mark, [String(row![0])]);
       return textResult({ count: 1, ids: [String(row![0])], columns, rows });
     }
   }
