@@ -27,6 +27,8 @@ export const groups: readonly Group[] = [
     title: 'Assistants',
     files: [
       'docs/filters.md',
+      'docs/lists.md',
+      'docs/aggregates.md',
       'docs/actions.md',
       'docs/workflows.md',
       'docs/approvals.md',
