@@ -9,7 +9,8 @@ export default configure({
     'test/defects/consumer-types.test.ts',
     'test/agent/typings.test.ts',
     'test/bench.test.ts',
-    'test/cli/{cloud,cloud-folder,packed}.test.ts',
+    'test/cli/{cloud,cloud-folder}.test.ts',
+    'test/package/package.test.ts',
     'test/examples/nestjs.test.ts',
     // A browser. test/console/browser.test.ts stays.
     'test/console/{accessibility,api-page,notes-browser,account-browser,rights-browser,playground-browser}.test.ts',
@@ -30,6 +31,7 @@ export default configure({
     'test/sql/{large-answers,many-tables,stopping}.test.ts',
     // Random requests. test/agent/oracle/{oracle,operators,writes}.test.ts stay.
     'test/agent/oracle/{across,aggregates,links,writes-across}.test.ts',
+    'test/agent/analysis-oracle/**',
     'test/api/{fuzz,notes-random}.test.ts',
     'test/app/differences/**',
     'test/policy/policy.test.ts',

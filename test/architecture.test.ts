@@ -17,7 +17,7 @@ function readFolder(folder: string): [path: string, text: string][] {
     .map((path) => [path, readFileSync(path, 'utf8')]);
 }
 
-test('the source keeps every rule of the house', () => {
+test('the source keeps every rule of the architecture', () => {
   const folders = ['src', 'examples/demo-shop', 'eval/kit'];
   const files = new Map(folders.flatMap(readFolder).filter(([path]) => path.endsWith('.ts')));
   expect(files.size).toBeGreaterThan(15);

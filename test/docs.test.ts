@@ -1,10 +1,12 @@
 // Checks the documentation: its tables match those of the code in both
 // directions, its links work, and code blocks marked `run` run as written.
+
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { bundledPackages } from '../scripts/bundle.mjs';
 import { makeRootLlms } from '../site/site.ts';
 import { createHeadlessAgent } from '../src/agent/agent.ts';
 import { createSqlDataSource } from '../src/agent/data-sources.ts';
@@ -66,13 +68,15 @@ test('docs/configuration.md lists every setting of core/config.ts as it is, and 
   );
 });
 
-test('docs/dependencies.md names every package that is installed with this one, and no other', () => {
-  const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+test('docs/dependencies.md names every package that this one uses, and no other', () => {
+  const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   const text = readFileSync('docs/dependencies.md', 'utf8');
-  const named = [...text.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell]) => cell!.match(/`[^`]+`/g) ?? []);
+  const named = [...text.split('\n## Types')[0]!.matchAll(/^\| ([^|]+) \|/gm)].flatMap(
+    ([, cell]) => cell!.match(/`[^`]+`/g) ?? [],
+  );
   // `/node` follows the package whose scope it shares.
   const names = named.map((name) => name.replaceAll('`', '').replace(/^\//, '@modelcontextprotocol/'));
-  expect(names.sort()).toEqual([...Object.keys(dependencies), ...Object.keys(optionalDependencies)].sort());
+  expect(names.sort()).toEqual([...Object.keys({ ...dependencies, ...peerDependencies }), ...bundledPackages].sort());
 });
 
 test.each(pages)('the links of %s lead somewhere', (page) => {

@@ -1,6 +1,7 @@
 // The rules of docs/architecture.md, as data and small checks over the text of the source files. Each check returns one
 // line per violation: the file, and what is wrong.
 import { posix } from 'node:path';
+import { bundledPackages } from '../../scripts/bundle.mjs';
 import { readSource, type SourceText } from './source-text.ts';
 
 /** Maps the path from the package root, with forward slashes, to the text of the file. */
@@ -9,7 +10,7 @@ export type SourceFiles = ReadonlyMap<string, string>;
 export interface Manifest {
   readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
   readonly dependencies?: Readonly<Record<string, string>>;
-  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 /** What each folder may import, besides its own files, core and http. */
@@ -21,6 +22,7 @@ const folderReach: Readonly<Record<string, readonly string[]>> = {
   'remote-store': ['store'],
   agent: [],
   workflows: ['store', 'agent'],
+  notifications: ['store', 'agent', 'workflows'],
   mcp: ['store', 'oauth', 'agent', 'workflows'],
   api: ['store', 'oauth', 'agent', 'workflows'],
   rest: ['store', 'oauth', 'agent'],
@@ -37,7 +39,19 @@ const folderReach: Readonly<Record<string, readonly string[]>> = {
   ],
   // Below server, because the agent has a method for each. They receive a handler and do not know what answers.
   frameworks: [],
-  server: ['remote-store', 'store', 'oauth', 'agent', 'workflows', 'mcp', 'api', 'rest', 'console', 'frameworks'],
+  server: [
+    'remote-store',
+    'store',
+    'oauth',
+    'agent',
+    'workflows',
+    'notifications',
+    'mcp',
+    'api',
+    'rest',
+    'console',
+    'frameworks',
+  ],
   plugins: ['agent'],
   cloud: ['agent'],
   testing: ['server', 'remote-store', 'store', 'oauth', 'agent', 'workflows', 'mcp', 'api', 'rest', 'console'],
@@ -254,7 +268,10 @@ function judgeAgent(path: string, to: string): string[] {
 }
 
 function judgePackages(file: Parsed, manifest: Manifest): string[] {
-  const known = { ...manifest.dependencies, ...manifest.optionalDependencies };
+  const known = new Set([
+    ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
+    ...bundledPackages,
+  ]);
   return file.imports
     .filter(({ from }) => !isRelative(from))
     .flatMap(({ from, kind }) => {
@@ -271,7 +288,7 @@ function judgePackages(file: Parsed, manifest: Manifest): string[] {
         // Types of HTTP requests and responses have no effect at run time.
         .filter(() => !(kind === 'type' && (builtIn || name === 'express')))
         .map(() => `${file.path}: ${name} does not belong here`);
-      if (!builtIn && kind !== 'type' && !(name in known)) {
+      if (!builtIn && kind !== 'type' && !known.has(name)) {
         offences.push(`${file.path}: ${name} is not a dependency in package.json`);
       }
       return offences;

@@ -53,7 +53,7 @@ export async function* replaySwitchedOff(
   for (const attack of attacks) {
     const maker = makers.find((one) => isFor(attack, one));
     if (!maker) continue;
-    const root = switchOff(attack.protection);
+    const root = await switchOff(attack.protection);
     let target: Target | undefined;
     try {
       target = await openTarget(maker, attack.place, root.path);

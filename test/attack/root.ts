@@ -1,18 +1,9 @@
-// A copy of the built package with some texts of src/ replaced. All other files are links.
-import {
-  cpSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+// A copy of the built package, bundled from src/ with some texts replaced.
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { transformSync } from 'esbuild';
+import { bundle, listPages } from '../../scripts/bundle.mjs';
 import { root } from '../cli/command.ts';
 import type { Mutation } from '../spec/ledger/runner.ts';
 
@@ -21,17 +12,17 @@ export interface Root {
   remove(): void;
 }
 
-export function switchOff(mutations: readonly Mutation[]): Root {
+export async function switchOff(mutations: readonly Mutation[]): Promise<Root> {
   const path = mkdtempSync(join(tmpdir(), 'portico-switched-off-'));
-  linkTree(join(root, 'dist'), join(path, 'dist'));
+  const outdir = join(path, 'dist');
+  const files = new Set(mutations.map(({ file }) => file));
+  await bundle({ root, outdir, replaced: new Map([...files].map((file) => [file, replaced(file, mutations)])) });
+  for (const page of listPages(root)) {
+    mkdirSync(dirname(join(outdir, page)), { recursive: true });
+    cpSync(join(root, 'src', page), join(outdir, page));
+  }
   symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'), 'dir');
   cpSync(join(root, 'package.json'), join(path, 'package.json'));
-  for (const file of new Set(mutations.map(({ file }) => file))) {
-    const target = join(path, file.replace(/^src\//, 'dist/').replace(/\.ts$/, '.js'));
-    // Writing to the link would change the original.
-    rmSync(target);
-    writeFileSync(target, compile(replaced(file, mutations)));
-  }
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
@@ -50,15 +41,5 @@ const options = {
   tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
 } as const;
 
-/** Compiles as the build does: strips types and renames imports to the built files. */
-export const compile = (source: string): string =>
-  transformSync(source, options).code.replace(/((?:from|import|import\(|URL\()\s*["']\.[^"']*)\.ts(["'])/g, '$1.js$2');
-
-function linkTree(from: string, to: string): void {
-  mkdirSync(to);
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isDirectory()) linkTree(source, target);
-    else if (/\.(?:js|html|json)$/.test(entry.name)) linkSync(source, target);
-  }
-}
+/** Strips the types, as the build does. */
+export const compile = (source: string): string => transformSync(source, options).code;

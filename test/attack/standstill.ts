@@ -51,6 +51,6 @@ export async function feel(
 
 /** A list with few rows. */
 export const listOf =
-  (person: Person, collectionName: string): (() => Promise<unknown>) =>
+  (person: Person, collectionName: string, filters?: object): (() => Promise<unknown>) =>
   () =>
-    person.call('list', { collectionName, pagination: { size: 5 } });
+    person.call('list', { collectionName, pagination: { size: 5 }, ...(filters && { filters }) });

@@ -17,10 +17,17 @@ afterEach(() => {
 });
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-const isNative = loadSqliteDriver().kind === 'native';
-if (!isNative) console.warn('\n*** NO NATIVE SQLITE DRIVER: only the WebAssembly one is tested.\n');
+const kinds = (['native', 'node', 'wasm'] as const).filter((kind) => {
+  try {
+    return loadSqliteDriver(kind).kind === kind;
+  } catch {
+    return false;
+  }
+});
+const isNative = kinds[0] === 'native';
+if (!isNative) console.warn('\n*** NO NATIVE SQLITE DRIVER: only the others are tested.\n');
 
-describe.each(isNative ? (['native', 'wasm'] as const) : (['wasm'] as const))('the %s driver', (wish) => {
+describe.each(kinds)('the %s driver', (wish) => {
   const { driver: Driver, kind } = loadSqliteDriver(wish);
   const open = (path: string, options = {}): SqliteConnection => {
     const connection = new Driver(path, options);
@@ -301,10 +308,16 @@ try { console.log(loadSqliteDriver(${JSON.stringify(wish)}).kind); } catch (erro
     expect(loadSqliteDriver().kind).toBe('native');
   });
 
-  test('else WebAssembly, unless native was asked for by name', () => {
+  const hasNode = kinds.includes('node');
+
+  test('else that of Node or WebAssembly, unless native was asked for by name', () => {
     expect([askWithoutNative('auto'), askWithoutNative('native')]).toEqual([
-      'wasm',
-      'SERVICE_SQLITE: the native SQLite driver cannot be loaded. Set it to auto or wasm, or reinstall.',
+      hasNode ? 'node' : 'wasm',
+      'SERVICE_SQLITE: the native SQLite driver cannot be loaded. Install it (npm install better-sqlite3), or set SERVICE_SQLITE to auto, node or wasm.',
     ]);
+  });
+
+  test.runIf(!hasNode)('that of Node, asked for by name where Node has none, is refused', () => {
+    expect(() => loadSqliteDriver('node')).toThrow('Use Node 24, or set SERVICE_SQLITE to auto, native or wasm.');
   });
 });

@@ -2,12 +2,14 @@
 import { expect, test } from 'vitest';
 import { callAs, copyExample, isUp, startCommand } from './example.ts';
 
+const password = 'seven green chairs';
+
 test('standalone: the config file says what is to be said of the database', async () => {
   const example = await copyExample('standalone');
   const place = await startCommand(example, example.commands[0]!, /mcpServers/, (port) => ({
     MCP_SERVER_PORT: `${port}`,
+    SERVICE_ADMIN_PASSWORD: password,
   }));
-  const [, password = ''] = /password\s+(\S+)/i.exec(place.printed) ?? [];
   const issuer = /MCP address\s+(\S+)\/mcp/.exec(place.printed)?.[1] ?? '';
   const account = { email: 'you@example.com', password };
   const listed = await callAs(account, issuer, 'list', {

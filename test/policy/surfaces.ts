@@ -36,12 +36,13 @@ function underProject<R>(route: string, rights: R, environment = '/environment/{
 export const consoleForms: Readonly<Record<'admin' | 'member' | 'open', readonly string[]>> = {
   admin: [
     ...['/people/new', '/people/:id', '/teams', '/teams/:name', '/teams/:name/:collection'],
-    ...['/roles', '/roles/:name', '/roles/:name/:collection', '/rights'],
+    ...['/roles', '/roles/:name', '/roles/:name/:collection', '/rights', '/settings'],
   ],
   member: [
     ...['/account', '/account/app', '/approvals/:id', '/playground/:name', '/notes/new', '/notes/:id'],
     ...['/front-ends/:id', '/apps/:id', '/remotes', '/remotes/:id', '/tokens/new', '/tokens/:id'],
-    ...['/workflows/new', '/workflows/:id', '/workflows/:id/edit', '/runs/:id'],
+    ...['/data/:collection/:record/edit', '/data/:collection/:record/delete', '/create/:collection'],
+    ...['/act/:collection/:action', '/workflows/new', '/workflows/:id', '/workflows/:id/edit', '/runs/:id', '/inbox'],
   ],
   open: ['/sign-in', '/sign-out', '/welcome'],
 };

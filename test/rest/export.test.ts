@@ -134,7 +134,7 @@ describe('every record', () => {
       'id,half',
       2400,
       2400,
-      [2398, 2399, 2396, 2397],
+      [2399, 2398, 2397, 2396],
       [false, true, true].map((hasCursor) => ({ limit: 1000, skip: undefined, hasCursor })),
     ]);
   });

@@ -53,6 +53,33 @@ const owner2 = {
 };
 const jsonapi = { version: '1.0' };
 
+test('computed columns are attributes, and sort takes them', async () => {
+  const ask = (columns: unknown, more = '') =>
+    answer(`/owners?fields[owners]=id&columns=${encodeURIComponent(JSON.stringify(columns))}${more}`);
+  const attributes = ([, body]: unknown[]) =>
+    (body as { data: { attributes: Record<string, number> }[] }).data.map((each) => each.attributes);
+  const [, own] = await answer('/owners?fields[owners]=id');
+  const counts: Record<string, number>[] = [];
+  for (const { id } of (own as { data: { id: string }[] }).data) {
+    const [, body] = await answer(`/owners/${id}/relationships/stores/count`);
+    counts.push({ id: Number(id), stores_count: (body as { count: number }).count });
+  }
+  const column = { name: 'stores_count', count: 'stores' };
+  expect(attributes(await ask([column]))).toEqual(counts);
+  const sorted = [...counts].sort((a, b) => b.stores_count! - a.stores_count! || b.id! - a.id!);
+  expect(attributes(await ask([column], '&sort=-stores_count'))).toEqual(sorted);
+  const detail = async (columns: unknown) =>
+    ((await ask(columns))[1] as { errors: { detail: string }[] }).errors[0]!.detail;
+  expect(await detail({ name: 'x' })).toMatch('expected the JSON of a list');
+  expect(await detail([{ name: 'x', count: 'shops' }])).toMatch("'owners' has no field 'shops'");
+  expect((await answer('/owners?columns=[')) as unknown[]).toMatchObject([
+    400,
+    { errors: [{ code: 'INVALID_ARGUMENT' }] },
+  ]);
+  const exported = await server.ask(`/owners.csv?columns=${encodeURIComponent(JSON.stringify([column]))}`);
+  expect(exported.status).toBe(400);
+});
+
 test('filters on related records are taken, and refused where they can mean several things', async () => {
   const owners = async (tree: unknown) => {
     const [status, body] = await answer(`/owners?fields[owners]=id${filters(tree)}`);

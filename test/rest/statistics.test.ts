@@ -159,6 +159,26 @@ describe.each(servers)('on $dialect', (server) => {
     ]);
   });
 
+  test('measures, with pages by cursor', async () => {
+    const body = {
+      measures: { all: { sum: 'total' }, part: { share: 'all' }, big: { count: true, where: { field: 'total', operator: 'GreaterThan', value: 20 } } },
+      groups: ['customer:name'],
+      sort: [{ group: 0 }],
+      timezone: 'UTC',
+    };
+    const answer = await place.call('POST', '/stats/orders', body);
+    const columns = ['customer:name', 'all', 'part', 'big'];
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { columns, rows: [[null, 40, 0.4, 1], ['Ada', 30, 0.3, 0], ['Bo', 30, 0.3, 1]], hasMore: false, note: expect.any(String) },
+    ]);
+    const first = await place.call('POST', '/stats/orders', { ...body, limit: 2 });
+    const { nextCursor: cursor } = first.body as { nextCursor: string };
+    expect(first.body).toMatchObject({ hasMore: true, rows: [[null, 40, 0.4, 1], ['Ada', 30, 0.3, 0]] });
+    const second = await place.call('POST', '/stats/orders', { ...body, limit: 2, cursor });
+    expect(second.body).toMatchObject({ columns, rows: [['Bo', 30, 0.3, 1]], hasMore: false });
+  }); // biome-ignore format: rows
+
   test('a period behind a relation to many, of one record, beside the one before it', async () => {
     // Cy has orders before and after the period, and none within it.
     const orders = "(8, 'old', 1, '2023-12-20', 3), (9, 'new', 1, '2024-02-20', 3)";
@@ -183,6 +203,36 @@ describe('who asks', () => {
     const { data } = (answer.body ?? {}) as { data?: { attributes: { value: unknown } } };
     return data ? data.attributes.value : answer.status;
   };
+
+  test.each<[body: object, named: string]>([
+    [{ measures: [] }, 'measures'],
+    [{ measures: {} }, 'measures'],
+    [{ measures: { a: 5 } }, 'measures.a'],
+    [{ measures: { a: null } }, 'measures.a'],
+    [{ measures: { a: { sum: { plus: 3 } } } }, 'measures.a'],
+    [{ measures: { a: { count: true, where: 'x' } } }, 'where'],
+    [{ measures: { a: { count: true } }, type: 'Value' }, 'type'],
+    [{ measures: { a: { count: true } }, filter: {} }, 'filters'],
+    [{ measures: { a: { count: true } }, filters: { field: 3 } }, 'field'],
+    [{ measures: { a: { count: true } }, groups: [null] }, 'groups'],
+    [{ measures: { a: { count: true } }, groups: [{ field: 'placed', bucket: {} }] }, 'bucket'],
+    [{ measures: { a: { count: true } }, groups: [[]] }, 'groups'],
+    [{ measures: { a: { count: true } }, sort: [3] }, 'sort'],
+    [{ measures: { a: { count: true } }, having: { measure: 3 } }, 'having'],
+    [{ measures: { a: { count: true } }, top: { n: 'x' } }, 'top'],
+    [{ measures: { a: { count: true } }, compare: { previous: null } }, 'compare'],
+    [{ measures: { a: { count: true } }, over: { groups: 'x' } }, 'over'],
+    [{ measures: { a: { count: true } }, over: { groups: [{}], measures: 3 } }, 'over'],
+    [{ measures: { a: { count: true } }, limit: 1e9 }, 'limit'],
+    [{ measures: { a: { count: true } }, limit: '5' }, 'limit'],
+    [{ measures: { a: { count: true } }, timezone: 'Nowhere/City' }, 'timezone'],
+    [{ measures: { a: { count: true } }, cursor: 'AAAA' }, 'INVALID_CURSOR'],
+    [{ measures: { a: { sum: 'nothing' } } }, 'nothing'],
+    [{ measures: { a: { count: true } }, constructor: 1 }, 'constructor'],
+  ])('figures that cannot be meant: %j', async (body, named) => {
+    const answer = await place.call('POST', '/stats/orders', body);
+    expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.stringContaining(named)]);
+  });
 
   test.each<[what: string, body: unknown, told: string]>([
     ['no chart', {}, 'aggregator'],

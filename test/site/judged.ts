@@ -73,7 +73,8 @@ export function judgeSite(
       await tab.locator('.found a').first().waitFor();
       faults.push(...(await findFaults(tab, 'search')));
       await tab.context().close();
-      expect(faults).toEqual([]);
+      // The menu and the results of a search lie above the page.
+      expect(faults.filter((fault) => !/^(search|[^:]*#menu): overlap/.test(fault))).toEqual([]);
     },
   );
 }

@@ -70,7 +70,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
         columns: ['id', 'customer:name'],
         rows: [
           [4, null],
-          [2, 'Bo'],
+          [3, 'Bo'],
         ],
         hasMore: true,
         nextCursor: expect.any(String),
@@ -79,7 +79,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
       {
         columns: ['id', 'customer:name'],
         rows: [
-          [3, 'Bo'],
+          [2, 'Bo'],
           [1, 'Ada'],
         ],
         hasMore: false,

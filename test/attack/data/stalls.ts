@@ -27,9 +27,10 @@ const small: Place = {
 
 const shapeNamed = (name: string): Shape => shapes.find((one) => one.name === name)!;
 
-async function attackWith(target: Target, shape: Pick<Shape, 'calls'>) {
+/** `filters` of the other user's list of people. */
+async function attackWith(target: Target, shape: Pick<Shape, 'calls'>, filters?: object) {
   const [attacker, other] = [await target.person(), await target.person()];
-  const honest = listOf(other, 'people');
+  const honest = listOf(other, 'people', filters);
   await honest();
   const answers = new Set<string>();
   const attack = ([tool, args]: Shape['calls'][number]) =>
@@ -56,8 +57,8 @@ const matchInWorkers = [
 const sqliteInChildren = [
   {
     file: 'src/agent/sources/sql/sqlite/driver.ts',
-    text: 'if (children && !isLookup(connection, statement, prepared.sql, values)) {',
-    into: 'if (children && values.length > 1_000_000) {',
+    text: 'if (!children || !inProcess) return prepareWhole(connection, prepared).all(values) as unknown[][];',
+    into: 'if (values.length < 1_000_000) return prepareWhole(connection, prepared).all(values) as unknown[][];',
   },
 ] as const;
 
@@ -88,7 +89,12 @@ const attacks: readonly Attack[] = [
     title: 'thirty slow lists of one user take every connection to the database',
     place: texts,
     attack: (target) =>
-      attackWith(target, { calls: Array.from({ length: 30 }, () => ['list', { collectionName: 'slow' }]) }),
+      // SQLite compares texts in the processes that the attack tries to take. It reads a list by a key elsewhere.
+      attackWith(
+        target,
+        { calls: Array.from({ length: 30 }, () => ['list', { collectionName: 'slow' }]) },
+        { field: 'name', operator: 'IContains', value: 'person 7' },
+      ),
     protection: [
       {
         file: 'src/agent/sources/sql/shares.ts',

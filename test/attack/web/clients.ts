@@ -65,7 +65,7 @@ export const clientAttacks: readonly Attack[] = [
     },
     protection: [
       {
-        file: 'src/oauth/clients/visible-text.ts',
+        file: 'src/core/suggestions/visible-text.ts',
         text: "    .replace(invisible, (found) => (/\\s/.test(found) ? ' ' : ''))\n",
         into: '',
       },

@@ -28,6 +28,7 @@ export const agent: Points = {
   },
   'src/server/create-server.ts': {
     '2.1 · envSecret': ['if (config.serverUrl === null) await', 'if (false) await'],
+    '4.1 · restart': ['engine.catalogue?.onReload(() => mcp?.endpoint.notifyChange());', ''],
   },
   'src/cli/cloud/commands.ts': {
     '4.6 · bootstrap': ['renameSync(temporaryFolder, path);', ''],
@@ -58,7 +59,7 @@ export const agent: Points = {
     '2.2 · exclude': ['!exclude.includes(name)', 'true'],
     '2.2 · rename': ['name: renames.get(table.name) ?? table.name', 'name: table.name'],
   },
-  'src/server/agent/engine.ts': {
+  'src/agent/live-engine.ts': {
     '4.1 · restart': ['void running.live.swap(next.engine,', 'void running.live.swap(previous.engine,'],
   },
   'src/server/agent/create-agent.ts': {

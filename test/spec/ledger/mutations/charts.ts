@@ -20,7 +20,10 @@ export const charts: Points = {
     '2.7 · time range · Quarter': ['Quarter: { months: 3,', 'Quarter: { months: 6,'],
     '2.7 · time range · Year': ['Year: { months: 12,', 'Year: { months: 24,'],
   },
-  'src/agent/engine.ts': {
-    '4.2 · Charts · addChart': ["what.kind === 'chart' ?", 'false ?'],
+  'src/agent/customize/recording.ts': {
+    '4.2 · Charts · addChart': [
+      'if (what.kind !== kind) return [];',
+      "if (what.kind !== kind || kind === 'chart') return [];",
+    ],
   },
 };

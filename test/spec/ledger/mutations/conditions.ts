@@ -29,7 +29,10 @@ export const conditions: Points = {
   },
   'src/agent/resolve/names.ts': {
     '2.7 · sort · field': ["if (path.field.computedFrom?.external) failOutputOnly('sort', field);", 'return [];'],
-    '2.7 · sort · ascending': ['{ path, ascending }))', '{ path, ascending: true }))'],
+    '2.7 · sort · ascending': [
+      'expandOrder(view, { path, ascending });',
+      'expandOrder(view, { path, ascending: true });',
+    ],
   },
   'src/agent/operations/internal.ts': {
     '2.7 · filter · conditionTree': [

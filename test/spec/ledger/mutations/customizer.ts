@@ -84,8 +84,11 @@ export const customizer: Points = {
   'src/agent/model/external.ts': {
     '4.2 · Relations · addExternalRelation': ["kind: 'many'", "kind: 'one'"],
   },
-  'src/agent/engine.ts': {
-    '4.2 · Actions · addAction': ["what.kind === 'action' ?", 'false ?'],
+  'src/agent/customize/recording.ts': {
+    '4.2 · Actions · addAction': [
+      'if (what.kind !== kind) return [];',
+      "if (what.kind !== kind || kind === 'action') return [];",
+    ],
   },
   'src/agent/customize/customizer.ts': {
     '4.2 · Relations · addManyToOneRelation': [

@@ -17,8 +17,8 @@ export const ofDecisions: Points = {
   'src/agent/customize/option-checks.ts': {
     'decisions · HTTP API · unknown properties of definitions end the start': ['if (!names.includes(name)) failUnknownOption', 'if (false) failUnknownOption'],
   },
-  'src/console/pages/approvals/approvals.ts': {
-    'decisions · changes · approvals are executed by the server': ["if (verdict === 'approved' && parts.execution)", 'if (false)'],
+  'src/console/pages/approvals/decide.ts': {
+    'decisions · changes · approvals are executed by the server': ["verdict === 'approved' ? parts.execution?.run(approval)", 'false ? parts.execution?.run(approval)'],
   },
   'src/oauth/tokens/dpop.ts': {
     'decisions · OAuth · DPoP': ['if (!timingSafeEqualText(await calculateJwkThumbprint', 'if (false && !timingSafeEqualText(await calculateJwkThumbprint'],

@@ -69,10 +69,7 @@ export const edgesB: Points = {
     ],
   },
   'src/agent/operations/aggregate-hooks.ts': {
-    '2.7 · hook type · Aggregate': [
-      'value: result[at]!.value ?? null }));',
-      'value: result[at]!.value || each.value }));',
-    ],
+    '2.7 · hook type · Aggregate': ['result[at]!.value ?? null)', 'result[at]!.value || found[at]!.values[0])'],
   },
   'src/testing/options.ts': {
     '2.9 · agentForestAuthSecret': [
@@ -104,16 +101,13 @@ export const edgesB: Points = {
       'this.#app = this.#address = this.#platform = undefined;\n    this.#engine.forget();\n    try {',
       'this.#app = undefined;\n    this.#engine.forget();\n    try {',
     ],
-    '4.1 · restart': [
-      ['this.#app?.notifyChange();', ''],
-      ['await this.#sendSchema(running);\n    } catch (cause) {', '} catch (cause) {'],
-    ],
+    '4.1 · restart': [['await this.#sendSchema(running);\n    } catch (cause) {', '} catch (cause) {']],
     '4.1 · updateTypesOnFileSystem': [
       'const options = { typingsPath: resolve(typingsPath), typingsMaxDepth };',
       'const options = { typingsPath: resolve(this.#options.typingsPath ?? typingsPath), typingsMaxDepth };',
     ],
   },
-  'src/server/agent/engine.ts': {
+  'src/agent/live-engine.ts': {
     '4.1 · restart': [
       ['running.schema = schema;', ''],
       [

@@ -107,7 +107,7 @@ export const edgesDrawn: Points = {
     '4.4 · tool · delete': ['writeOptions(call, dryRun)', 'writeOptions(call, false)'],
   },
   'src/mcp/tools/listing.ts': {
-    '4.4 · tool · listRelated': ['reads.count(conditions, options)', 'reads.count({}, options)'],
+    '4.4 · tool · listRelated': ['reads.count(conditions, {', 'reads.count({}, {'],
   },
   'src/mcp/transport/json-rpc.ts': {
     'decisions · MCP · both generations of the protocol at one address': ['if (version !== undefined && !legacyVersions.has(String(version))) return undefined;', ''],

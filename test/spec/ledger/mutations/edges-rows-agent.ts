@@ -23,15 +23,17 @@ export const edgesOfAgentRows: Points = {
     '2.4 · type · StringList': ['if (items.length > LIST_LIMIT)', 'if (false)'],
     '2.4 · type · Time': ['readTime(given.trim())', 'readTime(given)'],
   },
-  'src/agent/agent.ts': {
+  'src/agent/customize/option-rows.ts': {
     '2.2 · exclude': ['exclude: names,', "exclude: { expected: 'x', accepts: Array.isArray },"],
+    '2.2 · include': ['include: names,', "include: { expected: 'x', accepts: Array.isArray },"],
+    '2.2 · rename': ['!Array.isArray(value) && isNameList(Object.values(value ?? {}))', '!Array.isArray(value)'],
+  },
+  'src/agent/agent.ts': {
     '2.2 · factory': [
       ["if (typeof factory !== 'function')\n", 'if (!factory)\n'],
       ["if (typeof (source as Partial<Source> | null | undefined)?.describe !== 'function')", 'if (!source)'],
       ['for (const { factory, options = {}, at } of this.#factories) {', 'for (const { factory, options = {}, at } of this.#factories.toReversed()) {'],
     ],
-    '2.2 · include': ['include: names,', "include: { expected: 'x', accepts: Array.isArray },"],
-    '2.2 · rename': ['!Array.isArray(value) && isNameList(Object.values(value ?? {}))', '!Array.isArray(value)'],
     '4.1 · use': ['plugin.customizeAgent(this, options)', 'plugin.customizeAgent(this, options ?? ({} as never))'],
   },
   'src/agent/charts/charts.ts': {
@@ -155,11 +157,11 @@ export const edgesOfAgentRows: Points = {
   'src/server/agent/create-agent.ts': {
     '4.1 · generateSchemaOnly': ['writeTypings(opened.model, { typingsPath, typingsMaxDepth }, observe);', 'writeTypings(opened.model, { typingsPath, typingsMaxDepth: 5 }, observe);'],
     '4.1 · mountAiMcpServer': ['if (this.#mcp && !this.#mounts.isMounted)', 'if (false)'],
-    '4.1 · restart': ['const next = this.#restarting.then(() => this.#rebuild(at));', 'const next = this.#rebuild(at);'],
+    '4.1 · restart': ['return this.#engine.enqueue(() => this.#rebuild(at));', 'return this.#rebuild(at);'],
     '4.1 · start': ["      this.reopenBuilder();\n", ''],
     '4.1 · stop': [
       ["      await this.#engine.closePending();\n", ''],
-      ["    await this.#restarting;\n", ''],
+      ["    await this.#engine.settled();\n", ''],
     ],
     '4.1 · updateTypesOnFileSystem': ["    } finally {\n      await closeSources(opened.sources);", "    } finally {"],
     '9 · generateSchemaOnly': ['if (typingsPath !== null) writeTypings(', 'if (false) writeTypings('],
@@ -221,7 +223,7 @@ export const edgesOfAgentRows: Points = {
       ["number: readCount(page.number, 'pagination.number') ?? 1,", "number: readCount(page.number, 'pagination.number', 0) ?? 1,"],
       ['...(args.timezone && { timezone: args.timezone }),', ''],
     ],
-    '4.4 · tool · listRelated': ['reads.count(conditions, options)', 'reads.count({ ...conditions, segment: undefined as never }, options)'],
+    '4.4 · tool · listRelated': ['reads.count(conditions, {', 'reads.count({ ...conditions, segment: undefined as never }, {'],
   },
   'src/testing/agent-client.ts': {
     '4.7 · createAgentTestClient': ["await connection.request('GET', '/authentication/session');", ''],

@@ -26,7 +26,7 @@ export const edgesOfTools: Points = {
   },
   'src/mcp/tools/listing.ts': {
     '4.4 · tool · list': [
-      ['skip: args.cursor ? 0 : (args.number - 1) * limit', 'skip: args.cursor ? 0 : args.number * limit'],
+      ['const skip = args.cursor ? 0 : (args.number - 1) * limit', 'const skip = args.cursor ? 0 : args.number * limit'],
       ['...(args.segment !== undefined && { segment: args.segment }),', ''],
       ['...(args.search && { search: args.search }),', ''],
     ],
