@@ -1,4 +1,5 @@
-// Sums up the JSON reports of Vitest in a folder: prints the names of failed tests and `N passed, N failed`.
+// Sums up the JSON reports of Vitest in a folder: prints the slowest files, the names of failed tests and
+// `N passed, N failed`.
 // A file that could not be loaded counts as one failure. The results in `NAME.again.json` replace those of the
 // same files in `NAME.json`; the first failures are printed too. With `--failed` it prints the failed files of
 // one report, if they are few enough for a second try.
@@ -6,6 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const mostAgain = 3;
+const slowest = 15;
 
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 const isFailed = ({ status }) => status === 'failed';
@@ -20,7 +22,9 @@ if (first === '--failed') {
   for (const name of readdirSync(first).filter((name) => !name.endsWith('.again.json'))) {
     const path = join(first, name.replace(/\.json$/, '.again.json'));
     const again = new Map(existsSync(path) ? read(path).testResults.map((file) => [file.name, file]) : []);
-    for (const tried of read(join(first, name)).testResults) {
+    const report = read(join(first, name)).testResults;
+    printSlowest(name, report);
+    for (const tried of report) {
       const file = again.get(tried.name) ?? tried;
       const tests = file.assertionResults;
       passed += tests.filter(({ status }) => status === 'passed').length;
@@ -30,6 +34,13 @@ if (first === '--failed') {
     }
   }
   console.log(`${passed} passed, ${failed} failed`);
+}
+
+function printSlowest(report, files) {
+  const seconds = files.map(({ name, startTime, endTime }) => ({ name, seconds: (endTime - startTime) / 1000 }));
+  const shown = seconds.sort((a, b) => b.seconds - a.seconds).slice(0, slowest);
+  console.log(`slowest in ${report}:`);
+  for (const { name, seconds } of shown) console.log(`  ${seconds.toFixed(1)} s ${relative(process.cwd(), name)}`);
 }
 
 function printTests(what, report, { name, assertionResults }) {
