@@ -1,5 +1,5 @@
-// Follows the examples of CONTRIBUTING.md word by word, each in a copy of the repository. The test of an example fails
-// there without the change to src/, and passes with it. All examples together pass the linter and the type check.
+// Follows the examples of CONTRIBUTING.md word by word in a copy of the repository. The test of an example fails there
+// without the change to src/, and passes with it. All examples together pass the linter and the type check.
 import { execFile, execFileSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -27,6 +27,15 @@ interface Example {
   readonly title: string;
   readonly steps: readonly Step[];
   readonly command: string;
+}
+
+/** Of Vitest's JSON reporter. */
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly assertionResults: readonly { readonly status: string }[];
+  }[];
 }
 
 /** Code within a line. */
@@ -156,35 +165,37 @@ test('the page has five examples, each with a test and a command', () => {
   }
 });
 
-/** At most two examples at the same time. */
-const lanes: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
-function inLane(number: number, work: () => Promise<void>): Promise<void> {
-  const lane = number % lanes.length;
-  const done = lanes[lane]!.then(work);
-  lanes[lane] = done.catch(() => {});
-  return done;
-}
+test('the test of each example fails without the change and passes with it', async () => {
+  const isTest = ({ path }: Step) => path.startsWith('test/');
+  const steps = examples.flatMap((example) => example.steps);
+  // One Vitest for all of them: each start takes longer than the tests.
+  const files = examples.map(({ command }) => command.replace('npx vitest run ', ''));
+  const runAll = async (root: string) => {
+    const { output } = await run(
+      `npx vitest run --reporter=default --reporter=json --outputFile=found.json ${files.join(' ')}`,
+      root,
+    );
+    return { output, results: resultsOf(JSON.parse(readFileSync(join(root, 'found.json'), 'utf8')) as Report) };
+  };
+  await inCopy(async (root) => {
+    apply(root, steps.filter(isTest));
+    const without = await runAll(root);
+    expect(without.results, without.output).toEqual(files.map((file) => `failed ${file}`).sort());
+    apply(
+      root,
+      steps.filter((step) => !isTest(step)),
+    );
+    const whole = await runAll(root);
+    expect(whole.results, whole.output).toEqual(files.map((file) => `passed ${file}`).sort());
+  });
 
-test.concurrent.each(examples.map((example, number) => ({ number, ...example })))(
-  '$title: its test fails without the change and passes with it',
-  ({ number, steps, command }) => {
-    const isTest = ({ path }: Step) => path.startsWith('test/');
-    const follow = async (root: string) => {
-      apply(root, steps.filter(isTest));
-      const without = await run(command, root);
-      expect(without.passed, without.output).toBe(false);
-      expect(without.output).toMatch(/Tests +\d+ failed/);
-      apply(
-        root,
-        steps.filter((step) => !isTest(step)),
-      );
-      const whole = await run(command, root);
-      expect(whole.passed, whole.output).toBe(true);
-    };
-    return inLane(number, () => inCopy(follow));
-  },
-  600_000,
-);
+  /** A file that fails has a failed test: one that cannot be loaded has none. */
+  function resultsOf({ testResults }: Report): string[] {
+    const stateOf = ({ status, assertionResults }: Report['testResults'][0]) =>
+      status === 'failed' && !assertionResults.some((each) => each.status === 'failed') ? 'broken' : status;
+    return testResults.map((file) => `${stateOf(file)} ${file.name.slice(file.name.indexOf('/test/') + 1)}`).sort();
+  }
+}, 600_000);
 
 test('all of them together pass the linter, the type check and the rules of the folders', async () => {
   const steps = examples.flatMap((example) => example.steps);

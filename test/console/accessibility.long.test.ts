@@ -1,10 +1,8 @@
 import { judgePages, laptop, phone, tablet, wide } from './judged.ts';
 
-judgePages([
-  ['dark', laptop],
-  ['light', phone],
-  ['light', tablet],
-  ['dark', tablet],
-  ['light', wide],
-  ['dark', wide],
-]);
+judgePages(
+  [laptop, phone, tablet, wide].flatMap((viewport) => [
+    ['light', viewport],
+    ['dark', viewport],
+  ]),
+);

@@ -1,5 +1,5 @@
 // axe-core checks every page in a browser. The CSP allows only one script of ours and is bypassed only for axe-core.
-// accessibility.test.ts covers light mode on a desktop and dark mode on a phone, the long test the other two.
+// accessibility.test.ts takes light mode on a laptop or dark mode on a phone, the long test every size in both.
 import { TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

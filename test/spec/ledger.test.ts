@@ -3,10 +3,10 @@
 import { expect, test } from 'vitest';
 import { runMutations } from './ledger/run.ts';
 
-test('every row has a test that quotes it and a point that switches it off, and 10 random rows go red', async () => {
+test('every row has a test that quotes it and a point that switches it off, and 5 random rows go red', async () => {
   const seed = process.env.LEDGER_SEED ?? String(Date.now() % 2 ** 31);
   console.log(`ledger seed ${seed} (LEDGER_SEED=${seed} takes the same rows again)`);
-  expect(await runMutations(['--sample', '10', '--seed', seed])).toBe(
-    `10 of 10 rows notice when they are switched off; seed ${seed}`,
+  expect(await runMutations(['--sample', '5', '--seed', seed])).toBe(
+    `5 of 5 rows notice when they are switched off; seed ${seed}`,
   );
 }, 600_000);
