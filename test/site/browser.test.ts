@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 120_000 }, () => {
     await tab.locator('.code').first().hover();
     await tab.getByRole('button', { name: 'Copy' }).first().click();
     await tab.getByRole('button', { name: 'Copied' }).waitFor();
-    expect(await tab.evaluate('navigator.clipboard.readText()')).toBe('npm ci\nnpm start\n');
+    expect(await tab.evaluate('navigator.clipboard.readText()')).toBe('npm install portico\nnpx portico\n');
     await tab.context().close();
   });
 
