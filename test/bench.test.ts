@@ -1,15 +1,13 @@
 // Checks that the bench of the tools runs: every operation on SQLite, with the same bytes from all contestants. People
 // read its figures, from a quiet machine (bench/RESULTS.md). The bare servers support only the native SQLite driver.
+// bench.long.test.ts runs the other benches.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { largeOperations } from '../bench/large/operations.ts';
 import { checkSameRows } from '../bench/large/same.ts';
 import { operations } from '../bench/operations.ts';
 import { loadSqliteDriver } from '../src/core/sqlite.ts';
-import { servers } from './databases.ts';
-import { hasRedisServer } from './workflow/own-redis.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -30,23 +28,6 @@ test.runIf(isNative)(
   180_000,
 );
 
-test.runIf(isNative)(
-  'the bench of large tables measures every operation beside handwritten SQL, and judges calls, memory and start',
-  async () => {
-    const command = ['--import', 'tsx', join('bench', 'large.ts'), '--quick'];
-    const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
-    for (const { name } of largeOperations(0.01)) {
-      const table = stdout.split('### ').find((part) => part.startsWith(`sqlite: ${name}, 4 connections`)) ?? '';
-      for (const contestant of ['bare node:http', 'bare Express', 'Portico'])
-        expect(table).toMatch(new RegExp(`^\\| ${contestant} .*\\*\\*\\d+\\*\\*`, 'm'));
-    }
-    expect(stdout).toMatch(/\| sqlite, W1 list, 4 \| 2 \(stretch 1.6\) \| [\d.]+ \|/);
-    expect(stdout).toMatch(/\| resident memory under load, .* \| 200 \(stretch 130\) \| \d+/);
-    expect(stdout).toMatch(/\| start to first answer, times node:http \| sqlite \| 4 \(stretch 2.5\) \| [\d.]+/);
-  },
-  300_000,
-);
-
 test('answers are the same rows only if times and values agree; rows with the time of a page’s edge may differ', () => {
   const answer = (...rows: unknown[][]) =>
     JSON.stringify({ columns: ['id', 'total', 'created_at'], rows, hasMore: true });
@@ -62,32 +43,3 @@ test('answers are the same rows only if times and values agree; rows with the ti
   expect(check(answer([5, 1.5, first], [4, 2, second], [3, 2, first], [2, 9, third]))).toThrow('other rows');
   expect(() => checkSameRows('list', answer(), answer([1, 1, first]), false)).toThrow('finds nothing');
 });
-
-test.runIf(isNative)(
-  "the bench of the agent's HTTP API measures lists and a record beside an Express application",
-  async () => {
-    const command = ['--import', 'tsx', join('bench', 'api.ts'), '--quick'];
-    const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
-    for (const name of ['list, 15 rows', 'list, 1,000 rows', 'get'])
-      expect(stdout).toMatch(new RegExp(`^\\| sqlite, ${name}, 4 \\| [\\d.]+ \\| \\d`, 'm'));
-  },
-  180_000,
-);
-
-test.runIf(isNative)(
-  'the bench of workflows measures triggers and runs in one process, and beside workers and BullMQ alone where they can be had',
-  async () => {
-    const command = ['--import', 'tsx', join('bench', 'workflows.ts'), '--quick'];
-    const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
-    const isServed = hasRedisServer && servers.some(({ dialect }) => dialect === 'mariadb');
-    const more = isServed ? ['MariaDB and Redis, 1 worker', 'BullMQ alone'] : [];
-    for (const name of ['embedded, SQLite', ...more])
-      expect(stdout).toMatch(
-        new RegExp(
-          `^\\| ${name} \\| \\d+ \\| [\\d.]+ \\| [\\d.]+ \\| \\*\\*\\d+\\*\\* \\| \\d+ \\| [\\d.]+ \\| [\\d.]* \\| [\\d.]+ \\|$`,
-          'm',
-        ),
-      );
-  },
-  300_000,
-);
