@@ -1,7 +1,8 @@
 // A connection besides the engine's, with what hand-written SQL needs: exact numbers on SQLite, and the wall-clock time
 // of every instant where the database knows no timezones.
 
-import Database from 'better-sqlite3';
+import { createRequire } from 'node:module';
+import type DatabaseType from 'better-sqlite3';
 import type { TestDatabase } from '../../databases.ts';
 import { literal } from '../oracle/sql-leaf.ts';
 import { type DirectConnection, openDirectly, quoteText } from '../oracle/sql-values.ts';
@@ -44,6 +45,8 @@ export async function openForAnalysis(
 type Text = string | number | bigint | null;
 
 function openSqlite(url: string): DirectConnection {
+  // Loaded when it is needed: some installations that the tests run in have no native driver.
+  const Database = createRequire(import.meta.url)('better-sqlite3') as typeof DatabaseType;
   const database = new Database(url.slice('sqlite:'.length));
   database.pragma('case_sensitive_like = on');
   const define = (name: string, run: (...values: Exact[]) => Exact | null) =>
