@@ -102,6 +102,7 @@ export interface PageAnswer {
   /** Default 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly cookies?: readonly string[];
 }
 
 export interface RedirectAnswer {

@@ -32,6 +32,10 @@ input[aria-invalid=true]{border-color:var(--bad-ink);border-width:2px;padding:0 
 .note{min-height:22px;margin:6px 0 0;font-size:14px;line-height:22px;color:var(--bad-ink);font-weight:500}
 input.code{font-size:20px;letter-spacing:.12em;font-variant-numeric:tabular-nums}
 input.device{text-transform:uppercase;text-align:center;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+.codes{list-style:none;margin:0 0 24px;padding:16px;display:grid;grid-template-columns:repeat(auto-fit,minmax(190px,1fr));gap:8px 20px;border:1px solid var(--line);border-radius:12px;background:var(--tint)}
+.codes code{font-size:16px;color:var(--ink);white-space:nowrap}
+.qr{display:flex;gap:20px;align-items:center;flex-wrap:wrap;margin-top:14px}.qr svg{width:200px;height:200px;border-radius:8px;flex:none}
+.qr span{display:block;color:var(--soft);font-size:14px}.qr code{font-size:15px;color:var(--ink)}.qr>div{min-width:0;flex:1 1 180px}
 dd .code{font:600 18px/24px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;letter-spacing:.08em}
 .spaced{margin-top:20px}.pair.single{grid-template-columns:1fr}
 .hint{margin:16px 0 0;color:var(--soft);font-size:14px}

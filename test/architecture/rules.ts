@@ -149,7 +149,8 @@ const owners: readonly (readonly [packages: RegExp, where: RegExp])[] = [
   [/^rate-limiter-flexible$/, /^src\/core\/limit\.ts$/],
   [/^ioredis$/, /^src\/(?:store\/limits\/redis-quotas|workflows\/runs\/queue-redis)\.ts$/],
   [/^otpauth$/, /^src\/store\/users\/second-factors\.ts$/],
-  [/^(uqr|@dagrejs\/dagre)$/, /^src\/console\//],
+  [/^uqr$/, /^src\/oauth\/login\/set-up-form\.ts$/],
+  [/^@dagrejs\/dagre$/, /^src\/console\//],
   [/^re2js$/, /^src\/agent\/sources\/pattern\.ts$/],
   [/^express$/, /^src\/http\/router\.ts$/],
   // No file may: the host owns these packages, and src/frameworks detects them by their features.

@@ -17,6 +17,7 @@ const samples: Partial<Record<SettingName, readonly [string, string]>> = {
   ssoIssuer: ['https://code.example', 'https://environment.example'],
   redisUrl: ['redis://code.example', 'redis://environment.example'],
   logLevel: ['Debug', 'Error'],
+  secondFactor: ['optional', 'required'],
   sqlite: ['native', 'wasm'],
   notifyUrl: ['https://code.example/hook', 'https://environment.example/hook'],
   notifySecret: [`whsec_${'a'.repeat(32)}`, `whsec_${'b'.repeat(32)}`],

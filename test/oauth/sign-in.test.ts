@@ -19,7 +19,8 @@ describe.each(variants)('guessing on $name', (variant) => {
     const server = await createPlace(variant);
     const stores = clock === systemClock ? await openPair(server, variant) : [await server.open({ clock })];
     await addUser(stores[0]!, { storageUrl: server.url, dataDir: server.dataDir, sqlite: variant.sqlite }, account);
-    const signInOf = (store: OpenedStore) => createSignIn({ store, config: { signInAttempts: 10 }, clock });
+    const signInOf = (store: OpenedStore) =>
+      createSignIn({ store, config: { signInAttempts: 10, secondFactor: 'optional' }, clock });
     return stores.map(signInOf);
   };
   const right = { ...account, binding: 'here' };

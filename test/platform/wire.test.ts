@@ -51,7 +51,10 @@ const signed = (path: string, args: unknown, { time = systemClock.now(), secret 
 beforeAll(async () => {
   notes = await createNotes();
   storage = await servers[0]!.create();
-  platform = await startPlatform(notes.url, { SERVICE_STORAGE_URL: storage.url });
+  platform = await startPlatform(notes.url, {
+    SERVICE_STORAGE_URL: storage.url,
+    SERVICE_SECRET: 'a secret that two processes share',
+  });
   proxy = await openPlatformProxy(platform.address);
   store = await open();
 });
@@ -108,7 +111,11 @@ test.each([
 });
 
 test('one that changes something is taken once by any process of the platform', async () => {
-  const other = await startPlatform(notes.url, { SERVICE_STORAGE_URL: storage.url }, platform.account);
+  const other = await startPlatform(
+    notes.url,
+    { SERVICE_STORAGE_URL: storage.url, SERVICE_SECRET: 'a secret that two processes share' },
+    platform.account,
+  );
   onTestFinished(() => other.stop());
   await store.windows.add('counted once', 60_000);
   const replayed = await send(other.address, proxy.passed.at(-1)!);

@@ -93,13 +93,9 @@ section>h2.plainly{margin-top:20px}
 .sessions li b{color:var(--ink)}
 .sessions form,.sessions .badge{flex:none}.sessions .badge{color:var(--accent)}
 .quietly+p{margin-top:12px}.state span b{color:var(--ink)}
-.codes{list-style:none;margin:0 0 24px;padding:16px;display:grid;grid-template-columns:repeat(auto-fit,minmax(190px,1fr));gap:8px 20px;border:1px solid var(--line);border-radius:12px;background:var(--tint)}
-.codes code{font-size:16px;color:var(--ink);white-space:nowrap}
 .steps{margin:16px 0 0;padding:0 0 0 24px}.steps>li{padding:0 0 20px 8px}.steps>li>b{display:block}.steps>li>span{color:var(--soft);font-size:15px}
 .steps>li::marker{font-weight:650;color:var(--accent)}
 .steps form{margin-top:14px;max-width:440px}
-.qr{display:flex;gap:20px;align-items:center;flex-wrap:wrap;margin-top:14px}.qr svg{width:200px;height:200px;border-radius:8px;flex:none}
-.qr span{display:block;color:var(--soft);font-size:14px}.qr code{font-size:15px;color:var(--ink)}.qr>div{min-width:0;flex:1 1 180px}
 .clients{border:1px solid var(--line);border-radius:12px;margin:0 0 20px;overflow:hidden}
 .clients details+details{border-top:1px solid var(--line)}
 .clients summary{list-style:none;cursor:pointer;padding:12px 16px;font-weight:600;display:flex;justify-content:space-between;align-items:center;outline-offset:-3px;border-radius:12px}

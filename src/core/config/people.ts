@@ -1,5 +1,5 @@
 // Users and programs: sign-in, session lifetimes, rate limits and log retention.
-import { flagged, issuer, list, setting, text, wholeNumber } from './setting.ts';
+import { flagged, issuer, list, oneOf, setting, text, wholeNumber } from './setting.ts';
 
 export const peopleSettings = {
   adminEmail: setting<string | null>({
@@ -93,6 +93,12 @@ export const peopleSettings = {
     about: 'Wrong passwords before an account or address must wait 15 minutes',
     fallback: 10,
     read: wholeNumber(3, 1000),
+  }),
+  secondFactor: setting<'optional' | 'required'>({
+    env: 'SERVICE_SECOND_FACTOR',
+    about: 'required: whoever signs in with a password needs an authenticator app, and sets it up at the next sign-in',
+    fallback: 'optional',
+    read: oneOf('optional', 'required'),
   }),
 
   ssoIssuer: setting<string | null>({

@@ -74,7 +74,15 @@ const groups = [
     'Signing in',
     [
       ...(['ssoIssuer', 'ssoClientId', 'ssoClientSecret', 'ssoName', 'ssoScopes', 'ssoEmailClaim'] as const),
-      ...(['ssoVerifiedEmail', 'ssoDomains', 'ssoMapping', 'ssoPasswords', 'linkUsers', 'signInAttempts'] as const),
+      ...([
+        'ssoVerifiedEmail',
+        'ssoDomains',
+        'ssoMapping',
+        'ssoPasswords',
+        'linkUsers',
+        'signInAttempts',
+        'secondFactor',
+      ] as const),
       ...(['sessionSeconds', 'consoleIdleSeconds', 'consoleSessionSeconds', 'agentSessionSeconds'] as const),
       ...(['invitationSeconds', 'resetSeconds', 'adminEmail', 'adminPassword'] as const),
     ],

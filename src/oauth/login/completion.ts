@@ -1,4 +1,5 @@
 // The last step of every sign-in: saves the result in the interaction and redirects the browser.
+import type { ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Clock } from '../../core/clock.ts';
@@ -29,6 +30,11 @@ export async function completeSignIn(
   Object.assign(details, { result: { login: { accountId, ts: Math.floor(since / 1000), ...acrPart } } });
   await details.save(details.exp - Math.floor(clock.now() / 1000));
   return details.returnTo;
+}
+
+/** RFC 9700 section 4.12: 303, because the browser must not repeat the form with the password. */
+export function redirect(res: ServerResponse, location: string): void {
+  res.writeHead(303, { Location: location, 'Content-Length': '0' }).end();
 }
 
 export async function forgetSession(provider: Provider, details: Details): Promise<void> {

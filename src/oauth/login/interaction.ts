@@ -12,27 +12,18 @@ import { messagePage, sendPage } from '../../http/page.ts';
 import type { Store } from '../../store/store.ts';
 import type { User } from '../../store/users/types.ts';
 import { displayClient } from '../clients/display-name.ts';
-import { type Destination, describeRedirect, terminalDestination } from '../clients/normalize.ts';
 import { createConsent, type ListCollections, type OfferedScopes } from '../consent/consent.ts';
 import { createDeviceConsent } from '../device/consent.ts';
 import type { Paths } from '../server/paths.ts';
 import { originalOf } from '../server/request.ts';
 import { createSsoRedirects } from '../sso/redirects.ts';
-import { completeSignIn, forgetSession } from './completion.ts';
+import { completeSignIn, forgetSession, redirect } from './completion.ts';
 import type { Details, LogEvent, Step } from './interaction-step.ts';
 import type { LoginMethods } from './login-methods.ts';
-import { codePage, signInPage } from './page.ts';
-import type { SignIn, SignInAnswer } from './sign-in.ts';
-import {
-  readAction,
-  readCode,
-  readCredentials,
-  throttledText,
-  undecidedText,
-  wrongCodeText,
-  wrongPasswordText,
-} from './sign-in-form.ts';
-import { formatTrustedBrowserCookie, readTrustedBrowserCookie, type TrustedBrowserCookie } from './trusted-browsers.ts';
+import { signInPage } from './page.ts';
+import { createPasswordSteps, destinationOf } from './password-steps.ts';
+import type { SignIn } from './sign-in.ts';
+import { readAction, undecidedText } from './sign-in-form.ts';
 
 interface InteractionOptions {
   readonly provider: Provider;
@@ -71,7 +62,6 @@ export const blockedPage = messagePage({
 export function createInteraction(options: InteractionOptions): Interaction {
   const { provider, cookieKeys, store, paths, observe, loginMethods } = options;
   const ssoRedirects = createSsoRedirects(options);
-  const browserCookie = trustedBrowserCookie(paths);
 
   const openStep = async (req: IncomingMessage, res: ServerResponse, uid: string): Promise<Step | undefined> => {
     const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
@@ -136,21 +126,6 @@ export function createInteraction(options: InteractionOptions): Interaction {
     sendPage(step.res, status ?? (problem === undefined ? (isClosed ? 401 : 200) : 400), page);
   };
 
-  const showCode = async (step: Step, ticket: string, problem?: string): Promise<void> => {
-    const { action, csrf, client } = step;
-    const destination = destinationOf(step);
-    const page = codePage({
-      environment: await store.identity.place(),
-      client,
-      destination,
-      action,
-      csrf,
-      ticket,
-      problem,
-    });
-    sendPage(step.res, problem === undefined ? 200 : 400, page);
-  };
-
   const showConsent = async (step: Step): Promise<void> => {
     const user = await findUser(step);
     if (!user) return sendPage(step.res, 400, expiredPage);
@@ -163,46 +138,7 @@ export function createInteraction(options: InteractionOptions): Interaction {
     return user?.disabled ? undefined : user;
   };
 
-  const signIn = async (step: Step, form: URLSearchParams): Promise<void> => {
-    const credentials = readCredentials(form);
-    const answer = await options.signIn.password({ ...credentials, ...attemptContextOf(step) });
-    if (answer.state === 'failed') {
-      logEvent(step, 'sign-in.failed');
-      return showSignIn(step, credentials.email, wrongPasswordText);
-    }
-    if (answer.state === 'code') {
-      logEvent(step, 'sign-in.half', answer.user.id);
-      return showCode(step, answer.ticket);
-    }
-    await finishSignIn(step, answer);
-  };
-
-  const secondStep = async (step: Step, form: URLSearchParams): Promise<void> => {
-    const submitted = readCode(form);
-    const answer = await options.signIn.code({ ...submitted, ...attemptContextOf(step) });
-    if (answer.state === 'failed') {
-      logEvent(step, 'totp.failed', answer.userId);
-      return showCode(step, submitted.ticket, wrongCodeText);
-    }
-    if (answer.state === 'ok') logEvent(step, `totp.${answer.by}`, answer.user.id);
-    await finishSignIn(step, answer);
-  };
-
-  // The second step is bound to the interaction: only this browser has its cookie.
-  const attemptContextOf = (step: Step) => ({
-    address: options.addressOf(step.req),
-    device: readTrustedBrowserCookie(step.req, browserCookie.name),
-    binding: `interaction ${step.details.uid}`,
-  });
-
-  const finishSignIn = async (step: Step, answer: SignInAnswer): Promise<void> => {
-    logEvent(step, `sign-in.${answer.state}`, answer.state === 'ok' ? answer.user.id : undefined);
-    if (answer.state === 'throttled') return sendThrottled(step.res, answer.retryAfterSeconds);
-    if (answer.state !== 'ok') return showSignIn(step, '', 'That took too long. Sign in again.');
-    step.res.appendHeader('Set-Cookie', formatTrustedBrowserCookie(browserCookie, answer.device));
-    const { user, since } = answer;
-    redirect(step.res, await completeSignIn(options, step.details, { userId: user.id, issuer: null, since }));
-  };
+  const passwordSteps = createPasswordSteps({ ...options, logEvent, showSignIn });
 
   /** Signs in the host application's user without showing a page. Consent follows. */
   const signInThroughHost = async (step: Step): Promise<boolean> => {
@@ -319,8 +255,11 @@ export function createInteraction(options: InteractionOptions): Interaction {
       if (step.details.result) return redirect(res, step.details.returnTo);
       const action = readAction(form);
       const isConsentStep = step.details.prompt.name === 'consent';
-      if (action === 'sign-in' && !isConsentStep && loginMethods.passwords) return signIn(step, form);
-      if (action === 'code' && !isConsentStep && loginMethods.passwords) return secondStep(step, form);
+      if (!isConsentStep && loginMethods.passwords) {
+        if (action === 'sign-in') return passwordSteps.signIn(step, form);
+        if (action === 'code') return passwordSteps.code(step, form);
+        if (action === 'set-up') return passwordSteps.setUp(step, form);
+      }
       if ((action === 'sso' || action === 'sso-again') && !isConsentStep && loginMethods.sso) {
         return beginSso(step, action === 'sso-again');
       }
@@ -337,27 +276,6 @@ export function createInteraction(options: InteractionOptions): Interaction {
   };
 }
 
-function destinationOf({ details: { deviceCode, params } }: Step): Destination {
-  return deviceCode === undefined ? describeRedirect(`${params.redirect_uri}`) : terminalDestination;
-}
-
-/** Cookie of a trusted browser. Its name follows the pattern of the provider's cookies. */
-function trustedBrowserCookie({ secure, origin, prefix }: Paths): TrustedBrowserCookie {
-  const { port } = new URL(origin);
-  return { name: `${secure ? '__Secure-' : ''}portico_device${port && `_${port}`}`, path: `${prefix}/oauth`, secure };
-}
-
 function createCsrfToken(details: Details, key: string): string {
   return sign(['csrf', details.uid, details.prompt.name, details.session?.cookie ?? ''].join(' '), key);
-}
-
-function sendThrottled(res: ServerResponse, seconds: number): void {
-  res.setHeader('Retry-After', `${seconds}`);
-  const text = throttledText(seconds, 'go back to your assistant and connect again.');
-  sendPage(res, 429, messagePage({ title: 'Please wait', text }));
-}
-
-/** RFC 9700 section 4.12: 303, because the browser must not repeat the form with the password. */
-function redirect(res: ServerResponse, location: string): void {
-  res.writeHead(303, { Location: location, 'Content-Length': '0' }).end();
 }

@@ -4,6 +4,7 @@ import { type Html, html } from '../../http/html.ts';
 import { createCard, type EnvironmentInfo, type Page, signInTheme } from '../../http/page.ts';
 import { clientTitle, type DisplayedClient } from '../clients/display-name.ts';
 import type { Destination } from '../clients/normalize.ts';
+import { recoveryCodes, type SetUpForm, setUpForm, setUpLead } from './set-up-form.ts';
 import { type SignInChoices, signInChoices } from './sign-in-choices.ts';
 import { type CodeForm, codeForm, codeLead } from './sign-in-form.ts';
 
@@ -43,6 +44,23 @@ export function codePage(page: CodePage): Page {
 ${codeForm(page)}
 ${cancelForm(page)}`,
   );
+}
+
+export function setUpPage(page: CodePage & SetUpForm): Page {
+  return createCard(
+    signInTheme,
+    page.problem ? 'Error: Set up an authenticator app' : 'Set up an authenticator app',
+    page.environment,
+    html`<h1>Set up an authenticator app</h1>
+<p class="lead">${setUpLead}</p>
+${setUpForm(page)}
+${cancelForm(page)}`,
+  );
+}
+
+/** Shows the recovery codes of a new app before the sign-in goes on at `next`. */
+export function newCodesPage(environment: EnvironmentInfo, codes: readonly string[], next: string): Page {
+  return createCard(signInTheme, 'Your recovery codes', environment, recoveryCodes(codes, next, 'Continue'));
 }
 
 /** The title of an app on a device starts with "an", not with a host name. */

@@ -1,5 +1,5 @@
-// Verifies a password, plus a code of an authenticator app if the user has enabled one. All pages and processes share
-// one count of wrong attempts.
+// Verifies a password, plus a code of an authenticator app if the user has one. Users without an app set it up here if
+// the operator requires one. All pages and processes share one count of wrong attempts.
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
 import { isAppError } from '../../core/errors.ts';
@@ -32,6 +32,16 @@ interface Code extends AttemptContext {
   readonly binding: string;
 }
 
+interface SetUp {
+  /** Ticket from the first step. */
+  readonly ticket: string;
+  /** Secret that the page proposed, in Base32. */
+  readonly secret: string;
+  /** Code of the app for that secret. */
+  readonly code: string;
+  readonly binding: string;
+}
+
 export type SignInAnswer =
   | {
       readonly state: 'ok';
@@ -41,11 +51,16 @@ export type SignInAnswer =
       /** Value for the cookie of this browser. */
       readonly device: string;
       /** Method of the second step, if there was one. */
-      readonly by?: 'app' | 'recovery';
+      readonly by?: 'app' | 'recovery' | 'new-app';
+      /** Recovery codes of the app that was set up, to be shown once. */
+      readonly recoveryCodes?: readonly string[];
     }
   /** The password was correct. The code must be sent with `ticket`. */
   | { readonly state: 'code'; readonly ticket: string; readonly user: User }
-  | { readonly state: 'failed'; readonly userId?: number }
+  /** The password was correct, and the user must set up an app first, by `setUp` with `ticket`. */
+  | { readonly state: 'set-up'; readonly ticket: string; readonly user: User }
+  /** With the user if the password was correct. */
+  | { readonly state: 'failed'; readonly user?: User }
   /** The second step is too late, or comes from another browser. The user must start again. */
   | { readonly state: 'stale' }
   | { readonly state: 'throttled'; readonly retryAfterSeconds: number };
@@ -58,6 +73,8 @@ export type ConfirmAnswer =
 export interface SignIn {
   password(credentials: Credentials): Promise<SignInAnswer>;
   code(code: Code): Promise<SignInAnswer>;
+  /** Switches an authenticator app on and ends the sign-in that began with the ticket. */
+  setUp(app: SetUp): Promise<SignInAnswer>;
   /**
    * Asks a signed-in user for their password again before a sensitive operation. With `code`, also checks the code of
    * their authenticator app. These attempts have their own count.
@@ -71,6 +88,8 @@ export interface SignIn {
 }
 
 interface Ticket {
+  /** The step that it is for. A ticket for a code must not switch another app on. */
+  readonly step: 'code' | 'set-up';
   readonly userId: number;
   readonly since: number;
   readonly binding: string;
@@ -82,7 +101,7 @@ const ticketKeys = 'sign-in-tickets';
 
 export function createSignIn(options: {
   readonly store: Pick<Store, 'identity' | 'secondFactors' | 'windows' | 'keys'>;
-  readonly config: Pick<Config, 'signInAttempts'>;
+  readonly config: Pick<Config, 'signInAttempts' | 'secondFactor'>;
   readonly clock: Pick<Clock, 'now'>;
   /** Whether users can sign in with a password; default true. */
   readonly allowsPasswords?: boolean;
@@ -119,6 +138,23 @@ export function createSignIn(options: {
     return { state: 'ok', user, since, device: await trustedBrowsers.issue(user.email), ...(by && { by }) };
   }
 
+  /**
+   * The second step needs the browser and sign-in of the first, within the time limit, and no sign-out in between.
+   * Undefined otherwise.
+   */
+  async function resume(sealed: string, step: Ticket['step'], binding: string) {
+    const ticket = allowsPasswords ? await open(sealed) : undefined;
+    const user = ticket && (await identity.findUser(ticket.userId));
+    const isStale =
+      !user ||
+      user.disabled ||
+      ticket.step !== step ||
+      ticket.binding !== binding ||
+      ticket.since + ticketMs <= clock.now() ||
+      (user.sessionsFrom ?? 0) > ticket.since;
+    return isStale ? undefined : { user, since: ticket.since };
+  }
+
   async function open(sealed: string): Promise<Ticket | undefined> {
     for (const key of await keys()) {
       try {
@@ -142,29 +178,37 @@ export function createSignIn(options: {
         // The count continues into the second step: knowing the password gives no additional guesses there.
         const hasSecondFactor = (await secondFactors.of(user.id)) !== undefined;
         await giveBack(!hasSecondFactor);
-        if (!hasSecondFactor) return succeed(user, since);
-        const ticket: Ticket = { userId: user.id, since, binding };
-        return { state: 'code', user, ticket: encrypt(JSON.stringify(ticket), (await keys())[0]!) };
+        if (!hasSecondFactor && config.secondFactor === 'optional') return succeed(user, since);
+        const step = hasSecondFactor ? 'code' : 'set-up';
+        const ticket: Ticket = { step, userId: user.id, since, binding };
+        return { state: step, user, ticket: encrypt(JSON.stringify(ticket), (await keys())[0]!) };
       }),
     code: ({ ticket, code, binding, ...attempt }) =>
       throttled(async () => {
-        const opened = allowsPasswords ? await open(ticket) : undefined;
-        const user = opened && (await identity.findUser(opened.userId));
-        // The second step needs the browser and sign-in of the first, within the time limit, and no sign-out in
-        // between.
-        const isStale =
-          !user ||
-          user.disabled ||
-          opened.binding !== binding ||
-          opened.since + ticketMs <= clock.now() ||
-          (user.sessionsFrom ?? 0) > opened.since;
-        if (isStale) return { state: 'stale' };
+        const opened = await resume(ticket, 'code', binding);
+        if (!opened) return { state: 'stale' };
+        const { user, since } = opened;
         const giveBack = await countAttempt(user.email, attempt);
         const by = await secondFactors.check(user.id, code);
-        if (!by) return { state: 'failed', userId: user.id };
+        if (!by) return { state: 'failed', user };
         await giveBack(true);
-        return succeed(user, opened.since, by);
+        return succeed(user, since, by);
       }),
+    async setUp({ ticket, secret, code, binding }) {
+      const opened = await resume(ticket, 'set-up', binding);
+      if (!opened || !isProposedSecret(secret)) return { state: 'stale' };
+      const { user, since } = opened;
+      const recoveryCodes = await secondFactors.switchOn(user.id, secret, code);
+      if (!recoveryCodes) return { state: 'failed', user };
+      return {
+        state: 'ok',
+        user,
+        since,
+        device: await trustedBrowsers.issue(user.email),
+        by: 'new-app',
+        recoveryCodes,
+      };
+    },
     confirm: ({ id, email }, password, code) =>
       throttled(async () => {
         await confirmations.consume(`${id}`);
@@ -181,6 +225,9 @@ export function createSignIn(options: {
     },
   };
 }
+
+/** Whether the text has the form of a secret that `propose` returned. */
+export const isProposedSecret = (secret: string): boolean => /^[A-Z2-7]{32}$/.test(secret);
 
 async function throttled<T>(run: () => Promise<T>) {
   try {

@@ -138,7 +138,7 @@ export interface SecondFactors {
   ): Promise<{ readonly secret: string; readonly uri: string }>;
   /**
    * Consumes the code and returns ten recovery codes, which are stored as keyed hashes. Undefined when the code does
-   * not match the secret.
+   * not match the secret, or the user has an app already: it is never replaced.
    */
   switchOn(userId: number, secret: string, code: string): Promise<readonly string[] | undefined>;
   /** Replaces the remaining codes with ten new ones. */

@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import type { Clock } from '../../core/clock.ts';
 import { decrypt, encrypt, randomToken, sign } from '../../core/secret.ts';
 import type { Database } from '../database/database.ts';
+import { isDuplicate } from '../database/duplicates.ts';
 import { logChange } from '../permissions/roles.ts';
 import type { SecondFactors } from '../sessions/types.ts';
 
@@ -64,13 +65,18 @@ export function createSecondFactors(database: Database, clock: Clock, getSecret:
     async switchOn(userId, secret, code) {
       const step = await findStep(secret, simplify(code));
       if (step === null) return undefined;
-      return database.write(async (trx) => {
-        await trx('second_factors').where({ user_id: userId }).delete();
-        const row = { user_id: userId, sealed: encrypt(secret, key()), last_step: step, created_at: clock.now() };
-        await trx('second_factors').insert(row);
-        await logFactorChange(trx, userId, 'user.totp-on', userId);
-        return writeRecoveryCodes(trx, userId);
-      });
+      const row = { user_id: userId, sealed: encrypt(secret, key()), last_step: step, created_at: clock.now() };
+      try {
+        return await database.write(async (trx) => {
+          // The primary key lets one of several concurrent calls through. None replaces an app that is on.
+          await trx('second_factors').insert(row);
+          await logFactorChange(trx, userId, 'user.totp-on', userId);
+          return writeRecoveryCodes(trx, userId);
+        });
+      } catch (error) {
+        if (isDuplicate(error)) return undefined;
+        throw error;
+      }
     },
     renewRecoveryCodes: (userId) =>
       database.write(async (trx) => {

@@ -4,6 +4,7 @@
 import type { Caller } from '../../../core/caller.ts';
 import { fail } from '../../../core/errors.ts';
 import { type Html, html } from '../../../http/html.ts';
+import { recoveryCodes } from '../../../oauth/login/set-up-form.ts';
 import type { ConfirmAnswer } from '../../../oauth/login/sign-in.ts';
 import { readCode } from '../../../oauth/login/sign-in-form.ts';
 import type { ListedSession } from '../../../store/sessions/types.ts';
@@ -101,10 +102,14 @@ function factorSection(
 ${openForm(request, parts, '/account')}<p class="quietly">Your current codes stop working.</p>
 ${currentPassword('codes-password')}${noteOf('codes', problem, 'codes-note')}
 <button class="plain slim" name="action" value="codes">Create codes</button></form></details>
-<details class="more"${opened('totp-off')}><summary>Turn off</summary>
+${
+  parts.config.secondFactor === 'required'
+    ? html`<p class="quietly">Everyone who signs in with a password needs one here. After losing yours, ask an administrator to reset it.</p>`
+    : html`<details class="more"${opened('totp-off')}><summary>Turn off</summary>
 ${openForm(request, parts, '/account')}
 ${currentPassword('off-password')}${noteOf('totp-off', problem, 'off-note')}
 <button class="danger slim" name="action" value="totp-off">Turn off</button></form></details>`
+}`
     : html`<p class="quietly">With an authenticator app, a stolen password is not enough to sign in.</p>
 <p><a class="button plain slim" href="${paths.path('/account/app')}">Set up an app</a></p>`;
   return html`<section aria-labelledby="app-title"><h2 class="plainly" id="app-title">Authenticator app</h2>${content}</section>`;
@@ -207,14 +212,12 @@ function renewCodes(request: SignedInRequest, parts: Parts): Promise<Answer> {
 
 /** The recovery codes are shown only once. */
 export function showCodes(codes: readonly string[], request: SignedInRequest, parts: Parts): Answer {
-  const content = html`<h1>Your recovery codes</h1>
-<p class="lead">Each code signs you in once, in place of a code from the app. Keep them where you can find them without your phone. They are not shown again.</p>
-<ul class="codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>
-<p><a class="button primary slim" href="${parts.paths.path('/account')}">Done</a></p>`;
+  const content = recoveryCodes(codes, parts.paths.path('/account'), 'Done');
   return { page: createFramedPage(request, parts, { title: 'Your recovery codes', under, content }) };
 }
 
-function switchOff(request: SignedInRequest, parts: Parts): Promise<Answer> {
+async function switchOff(request: SignedInRequest, parts: Parts): Promise<Answer> {
+  if (parts.config.secondFactor === 'required') return { to: '/account' };
   return runConfirmed(request, parts, 'totp-off', async () => {
     const { id } = request.access.caller;
     await parts.store.secondFactors.switchOff(id, id);

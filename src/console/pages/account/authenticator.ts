@@ -1,7 +1,8 @@
 // Setup of an authenticator app. The secret is stored only after the user enters a valid code, so a failed setup cannot
 // lock the user out.
-import { encode } from 'uqr';
-import { type Html, html, trustedHtml } from '../../../http/html.ts';
+import { html } from '../../../http/html.ts';
+import { scanStep, wrongAppCodeText } from '../../../oauth/login/set-up-form.ts';
+import { isProposedSecret } from '../../../oauth/login/sign-in.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { openForm } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
@@ -29,18 +30,14 @@ async function setUpPage(
   problem?: string,
 ): Promise<Answer> {
   const { caller } = request.access;
-  const { secret, uri } = await parts.store.secondFactors.propose(
-    caller.email,
-    request.place.organization,
-    existingSecret,
-  );
+  const app = await parts.store.secondFactors.propose(caller.email, request.place.organization, existingSecret);
   const described = problem && html` aria-invalid="true" aria-describedby="problem"`;
   const content = html`<h1>Set up an authenticator app</h1>
 <ol class="steps">
 <li><b>Scan this with the app</b><span>Any app for one-time codes works: your password manager, Aegis, 2FAS, Google or Microsoft Authenticator.</span>
-<div class="qr">${drawCode(uri)}<div><span>Or enter this key:</span><code>${secret.match(/.{4}/g)!.join(' ')}</code></div></div></li>
+${scanStep(app)}</li>
 <li><b>Enter the six-digit code that it shows, and your password</b>
-${openForm(request, parts, '/account/app')}<input type="hidden" name="secret" value="${secret}">
+${openForm(request, parts, '/account/app')}<input type="hidden" name="secret" value="${app.secret}">
 <div class="field"><label for="code">Code</label><input id="code" name="code" type="text" class="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="12"${described}></div>
 <div class="field"><label for="password">Your password</label><input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1024"${described}>
 <p class="note" id="problem" role="alert">${problem}</p></div>
@@ -55,21 +52,14 @@ export async function setUp(request: SignedInRequest, parts: Parts): Promise<Ans
   const on = await refuseIfEnabled(request, parts);
   if (on) return on;
   const secret = request.form.get('secret') ?? '';
-  if (!/^[A-Z2-7]{32}$/.test(secret))
+  if (!isProposedSecret(secret))
     return setUpPage(request, parts, undefined, 'The page has expired. Scan the new code.');
   const answer = await confirmPassword(request, parts);
   if (answer.state === 'throttled') return throttledAnswer(answer.retryAfterSeconds, 'try again.');
   if (answer.state !== 'ok') return setUpPage(request, parts, secret, wrongCurrentPassword);
   const { id } = request.access.caller;
   const codes = await parts.store.secondFactors.switchOn(id, secret, request.form.get('code') ?? '');
-  if (!codes) return setUpPage(request, parts, secret, 'The code is wrong. Check the clock of your phone.');
+  if (!codes) return setUpPage(request, parts, secret, wrongAppCodeText);
   reportSecurity(request, parts, 'totp.on');
   return showCodes(codes, request, parts);
-}
-
-/** QR code, dark on light in every color scheme because cameras expect that. It is inline SVG, which the CSP allows. */
-function drawCode(text: string): Html {
-  const { data, size } = encode(text, { ecc: 'M', border: 4 });
-  const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('');
-  return html`<svg viewBox="0 0 ${size} ${size}" role="img" aria-label="QR code for the app" shape-rendering="crispEdges"><rect width="${size}" height="${size}" fill="#fff"/><path fill="#000" d="${trustedHtml(path)}"/></svg>`;
 }

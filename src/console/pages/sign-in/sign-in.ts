@@ -2,6 +2,7 @@
 import { isAppError } from '../../../core/errors.ts';
 import { html } from '../../../http/html.ts';
 import { messagePage } from '../../../http/page.ts';
+import { readSetUp, recoveryCodes, setUpForm, setUpLead, wrongAppCodeText } from '../../../oauth/login/set-up-form.ts';
 import type { SignInAnswer } from '../../../oauth/login/sign-in.ts';
 import { invalidSignInPage, signInChoices, tryAgainPage } from '../../../oauth/login/sign-in-choices.ts';
 import {
@@ -84,7 +85,8 @@ export async function signIn(request: PageRequest, parts: Parts): Promise<Answer
   if (loginMethods.host && action === 'host') return signInByHost(request, parts);
   if (!loginMethods.passwords)
     return signInPage(request, parts, { problem: 'Password sign-in is off here. Use a sign-in that the page offers.' });
-  return action === 'code' ? secondStep(request, parts) : signInByPassword(request, parts);
+  if (action === 'code') return secondStep(request, parts);
+  return action === 'set-up' ? setUp(request, parts) : signInByPassword(request, parts);
 }
 
 async function signInByPassword(request: PageRequest, parts: Parts): Promise<Answer> {
@@ -94,9 +96,11 @@ async function signInByPassword(request: PageRequest, parts: Parts): Promise<Ans
     reportSecurity(request, parts, 'sign-in.failed');
     return signInPage(request, parts, { email: credentials.email, problem: wrongPasswordText });
   }
-  if (answer.state === 'code') {
+  if (answer.state === 'code' || answer.state === 'set-up') {
     reportSecurity(request, parts, 'sign-in.half', answer.user.id);
-    return codePage(request, parts, answer.ticket);
+    return answer.state === 'code'
+      ? codePage(request, parts, answer.ticket)
+      : setUpPage(request, parts, { ticket: answer.ticket, email: answer.user.email });
   }
   return finishSignIn(answer, request, parts);
 }
@@ -105,10 +109,19 @@ async function secondStep(request: PageRequest, parts: Parts): Promise<Answer> {
   const code = readCode(request.form);
   const answer = await parts.signIn.code({ ...code, ...guesserOf(request) });
   if (answer.state === 'failed') {
-    reportSecurity(request, parts, 'totp.failed', answer.userId);
+    reportSecurity(request, parts, 'totp.failed', answer.user?.id);
     return codePage(request, parts, code.ticket, wrongCodeText);
   }
   if (answer.state === 'ok') reportSecurity(request, parts, `totp.${answer.by}`, answer.user.id);
+  return finishSignIn(answer, request, parts);
+}
+
+async function setUp(request: PageRequest, parts: Parts): Promise<Answer> {
+  const submitted = readSetUp(request.form);
+  const answer = await parts.signIn.setUp({ ...submitted, binding: request.visitor.binding });
+  if (answer.state === 'failed')
+    return setUpPage(request, parts, { ...submitted, email: answer.user?.email, problem: wrongAppCodeText });
+  if (answer.state === 'ok') reportSecurity(request, parts, 'totp.on', answer.user.id);
   return finishSignIn(answer, request, parts);
 }
 
@@ -132,12 +145,42 @@ ${codeForm({ action: paths.path('/sign-in'), csrf: request.csrf, ticket, problem
   return { page, status: problem === undefined ? 200 : 400 };
 }
 
+interface SetUpAttempt {
+  readonly ticket: string;
+  readonly email?: string | undefined;
+  /** Secret that the page showed before. */
+  readonly secret?: string;
+  readonly problem?: string;
+}
+
+async function setUpPage(
+  request: PageRequest,
+  { paths, store }: Parts,
+  { ticket, email = '', secret, problem }: SetUpAttempt,
+): Promise<PageAnswer> {
+  const hidden = html`<input type="hidden" name="to" value="${request.to}">`;
+  const app = await store.secondFactors.propose(email, request.place.organization, secret);
+  const page = createConsoleCard(
+    problem ? 'Error: Set up an authenticator app' : 'Set up an authenticator app',
+    request.place,
+    html`<h1>Set up an authenticator app</h1>
+<p class="lead">${setUpLead}</p>
+${setUpForm({ action: paths.path('/sign-in'), csrf: request.csrf, ticket, problem, hidden, app })}
+<p class="below"><a href="${paths.path('/sign-in')}">Start again</a></p>`,
+  );
+  return { page, status: problem === undefined ? 200 : 400 };
+}
+
 async function finishSignIn(answer: SignInAnswer, request: PageRequest, parts: Parts): Promise<Answer> {
   reportSecurity(request, parts, `sign-in.${answer.state}`, answer.state === 'ok' ? answer.user.id : undefined);
   if (answer.state === 'throttled') return throttledAnswer(answer.retryAfterSeconds, 'sign in again.');
   if (answer.state !== 'ok') return signInPage(request, parts, { problem: 'That took too long. Sign in again.' });
-  const { user, since, device } = answer;
-  return startSession(request, parts, { userId: user.id, issuer: null, since, device }, request.to);
+  const { user, since, device, recoveryCodes: codes } = answer;
+  const begun = await startSession(request, parts, { userId: user.id, issuer: null, since, device }, request.to);
+  if (!codes) return begun;
+  const content = recoveryCodes(codes, parts.paths.path(request.to), 'Continue');
+  const page = createConsoleCard('Your recovery codes', request.place, content);
+  return { page, cookies: begun.cookies ?? [] };
 }
 
 export function throttledAnswer(seconds: number, next: string): Answer {
@@ -201,7 +244,12 @@ const ssoContext = ({ visitor, address }: PageRequest, { paths }: Parts) =>
 
 type SessionStart = Omit<NewSession, 'browser' | 'address'>;
 
-async function startSession(request: PageRequest, parts: Parts, user: SessionStart, to: string): Promise<Answer> {
+async function startSession(
+  request: PageRequest,
+  parts: Parts,
+  user: SessionStart,
+  to: string,
+): Promise<RedirectAnswer> {
   const { visitor, browser, address } = request;
   return { to, cookies: await parts.sessions.begin(visitor, { ...user, browser, address }) };
 }
