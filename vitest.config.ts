@@ -36,7 +36,7 @@ const above = [
 ];
 
 export interface Suite {
-  readonly leftOut?: readonly string[];
+  readonly leftOut?: readonly string[] | undefined;
   /** The databases of the files in `above`, separated by commas; all by default. TEST_DATABASES overrides it. */
   readonly databasesAbove?: string | undefined;
 }
@@ -97,4 +97,8 @@ export function configure({ leftOut = [], databasesAbove }: Suite): ViteUserConf
   });
 }
 
-export default configure({ databasesAbove: process.env.TEST_DATABASES_ABOVE });
+export default configure({
+  databasesAbove: process.env.TEST_DATABASES_ABOVE,
+  // Globs, separated by spaces.
+  leftOut: process.env.TEST_LEFT_OUT?.split(' '),
+});
