@@ -10,6 +10,7 @@ import type { Observe } from '../core/observe.ts';
 import type { EnvironmentInfo, Page } from '../http/page.ts';
 import type { ApprovalExecution } from '../mcp/approvals/execution.ts';
 import type { Playground } from '../mcp/playground.ts';
+import type { Mailer } from '../notifications/mail.ts';
 import type { LoginMethods } from '../oauth/login/login-methods.ts';
 import type { SignIn } from '../oauth/login/sign-in.ts';
 import type { Approval } from '../store/approvals/types.ts';
@@ -42,6 +43,8 @@ export interface Parts {
   readonly inbox: Inbox;
   /** Return page of a sign-in: the page with its query if it belongs to the console, else the start page. */
   readonly readReturn: (page: string) => string;
+  /** Null if no mail server is configured. */
+  readonly mailer: Mailer | null;
   readonly remotes: RemoteServers;
   readonly paths: ConsolePaths;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;

@@ -36,6 +36,9 @@ export const frontEndPage = (state: string): string => `/front-ends/${state}`;
 /** Redirect URI for the OpenID provider. */
 export const ssoPage = '/sso/callback';
 
+/** Page that mails a link for a forgotten password. */
+export const forgotPage = '/forgot';
+
 /** Page that shows a run and answers its questions. */
 export const runPage = (id: string): string => `/runs/${id}`;
 

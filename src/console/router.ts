@@ -20,6 +20,7 @@ import { pathOf, queryOf, queryTextOf } from '../http/request-target.ts';
 import { addRoutes, createRouter, notFound } from '../http/router.ts';
 import type { ApprovalExecution } from '../mcp/approvals/execution.ts';
 import type { Playground } from '../mcp/playground.ts';
+import type { Mailer } from '../notifications/mail.ts';
 import { type LoginMethods, passwordsOnly } from '../oauth/login/login-methods.ts';
 import type { SignIn } from '../oauth/login/sign-in.ts';
 import type { Store } from '../store/store.ts';
@@ -57,6 +58,8 @@ export interface ConsoleOptions extends ReviewParts, Pick<Parts, 'dropUploads' |
   readonly playground: Playground | null;
   /** Null when assistants execute approved calls themselves. */
   readonly execution: ApprovalExecution | null;
+  /** Null if no mail server is configured. */
+  readonly mailer: Mailer | null;
 }
 
 const forgedPage = messagePage(

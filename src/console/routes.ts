@@ -4,6 +4,7 @@
 
 import { changeAccount, showAccount } from './pages/account/account.ts';
 import { setUp, showSetUp } from './pages/account/authenticator.ts';
+import { sendForgotten, showForgotten } from './pages/account/forgotten.ts';
 import { choosePassword, openLink, showDone, showLink } from './pages/account/one-time-links.ts';
 import { showApi } from './pages/api/page.ts';
 import { decideApproval, listApprovals, sendApprovalFile, showApproval } from './pages/approvals/approvals.ts';
@@ -27,7 +28,7 @@ import { showFirstCall, showStart } from './pages/start/start.ts';
 import { createToken, showNewToken } from './pages/tokens/new-token.ts';
 import { listTokens, listTokensOfEveryone, revokeToken } from './pages/tokens/tokens.ts';
 import { workflowRoutes } from './pages/workflows/routes.ts';
-import { remoteCallbackPage, remoteClientPage, ssoPage } from './paths.ts';
+import { forgotPage, remoteCallbackPage, remoteClientPage, ssoPage } from './paths.ts';
 import type { Route } from './route.ts';
 
 export const routes: readonly Route[] = [
@@ -38,6 +39,7 @@ export const routes: readonly Route[] = [
   { page: '/sign-out', open: true, post: signOut },
   { page: '/welcome', open: true, get: showLink, post: choosePassword },
   { page: '/welcome/:id', open: true, get: openLink },
+  { page: forgotPage, open: true, get: showForgotten, post: sendForgotten },
   { page: '/password-set', open: true, get: showDone },
   { page: '/account/app', open: false, get: showSetUp, post: setUp },
   { page: '/account', open: false, get: showAccount, post: changeAccount },

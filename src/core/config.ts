@@ -6,6 +6,7 @@ import {
   checkApiPath,
   checkBasePath,
   checkConsolePath,
+  checkMail,
   checkNotify,
   checkOrigin,
   checkPlatformPath,
@@ -94,6 +95,7 @@ export function loadConfig(input: ConfigInput = {}): Config {
   values.agentOrigins = (values.agentOrigins as readonly string[]).map(checkOrigin);
   checkSso(values as unknown as SsoSettings);
   checkNotify(values as unknown as Config);
+  checkMail(values as unknown as Config);
   return Object.freeze({ ...values, origins: Object.freeze(origins), unused }) as unknown as Config;
 }
 

@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from '../agent/engine.ts';
 import { cloudResourceOf, createApiPaths } from '../api/paths.ts';
-import { createConsolePaths } from '../console/paths.ts';
+import { createConsolePaths, forgotPage } from '../console/paths.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
@@ -18,6 +18,7 @@ import type { McpEndpointParts } from '../mcp/endpoint.ts';
 import { selectTools } from '../mcp/tools.ts';
 import { createFiles } from '../mcp/uploads/files.ts';
 import { createWebhookSender } from '../mcp/webhook.ts';
+import { createMailer, type Mailer } from '../notifications/mail.ts';
 import { createWaitingHook } from '../notifications/waiting.ts';
 import { createNotifyWebhook } from '../notifications/webhook.ts';
 import { documentFetch, type FetchDocument } from '../oauth/clients/documents.ts';
@@ -109,6 +110,7 @@ interface Modules extends RoutedModules {
   readonly workflows: WorkflowModules;
   readonly triggers: TriggerModules;
   readonly reloading: ReturnType<typeof openReloading>;
+  readonly mailer: Mailer | null;
 }
 
 /**
@@ -248,7 +250,10 @@ async function createModules({
   const environment = openEnvironment(store, options.envSecret ?? config.envSecret ?? undefined);
   // With another platform, the secret itself authenticates the agent.
   if (config.serverUrl === null) await environment.claim();
-  const loginMethods = createLoginMethods({ store, config, clock, observe, hostSignIn: options.hostSignIn });
+  const mailer = await createMailer({ config, observe });
+  const consolePaths = createConsolePaths(config.publicUrl, config.consolePath);
+  const forgotUrl = mailer ? consolePaths.url(forgotPage) : undefined;
+  const loginMethods = createLoginMethods({ store, config, clock, observe, hostSignIn: options.hostSignIn, forgotUrl });
   const signIn = createSignIn({ store, config, clock, allowsPasswords: loginMethods.passwords });
   const endpoint = endpointOf(config);
   const sendWebhook = createWebhookSender({ config, clock, observe });
@@ -260,7 +265,6 @@ async function createModules({
     isActive: async (userId) => (await store.permissions.accessOf(userId)) !== undefined,
   });
   const tools = selectTools(null, observe);
-  const consolePaths = createConsolePaths(config.publicUrl, config.consolePath);
   const notify = createNotifyWebhook({ config, sendWebhook, urlOf: consolePaths.url, clock, observe });
   if (notify) waiting.listen(notify);
   const remotes = openRemotes({ config, store, consolePaths, clock, observe, version: options.version });
@@ -307,7 +311,7 @@ async function createModules({
       environmentSecrets: environment.secrets,
       console: {
         ...{ store, engine, workflows: workflows.service, triggers: triggers.triggers, config, remotes, signIn },
-        ...{ paths: consolePaths, loginMethods, clock, observe, tools },
+        ...{ paths: consolePaths, loginMethods, mailer, clock, observe, tools },
         mcpUrl: servesMcp ? endpoint : null,
         apiUrl: apiPaths.address,
         dropUploads: (denied) => dropUploads({ tools, approvals: store.approvals, files }, denied),
@@ -322,7 +326,7 @@ async function createModules({
     });
   }, observe);
   const checkAddress = createAddressCheck({ store, config, observe });
-  return { store, engine, workflows, triggers, checkAddress, mcp, router, reloading };
+  return { store, engine, workflows, triggers, checkAddress, mcp, router, reloading, mailer };
 }
 
 /** Loads the parts that no request has needed yet. */
@@ -355,6 +359,7 @@ async function closeModules(modules: Modules | undefined): Promise<void> {
   await modules?.mcp?.endpoint.close();
   await modules?.mcp?.playground.whenIdle();
   await modules?.mcp?.execution?.whenIdle();
+  modules?.mailer?.close();
   await modules?.engine.close();
   await modules?.store.close();
 }

@@ -19,6 +19,8 @@ const samples: Partial<Record<SettingName, readonly [string, string]>> = {
   logLevel: ['Debug', 'Error'],
   secondFactor: ['optional', 'required'],
   sqlite: ['native', 'wasm'],
+  mailUrl: ['smtps://code.example', 'smtps://environment.example'],
+  mailFrom: ['code@mail.example', 'environment@mail.example'],
   notifyUrl: ['https://code.example/hook', 'https://environment.example/hook'],
   notifySecret: [`whsec_${'a'.repeat(32)}`, `whsec_${'b'.repeat(32)}`],
   databaseTimezone: ['America/New_York', 'Asia/Tokyo'],
@@ -65,7 +67,9 @@ describe.each(Object.keys(settings) as SettingName[])('%s', (name) => {
     ? { SERVICE_SSO_ISSUER: 'https://issuer.example', ...sso }
     : name.startsWith('notify')
       ? { SERVICE_NOTIFY_URL: samplesOf('notifyUrl')[1], SERVICE_NOTIFY_SECRET: samplesOf('notifySecret')[1] }
-      : {};
+      : name.startsWith('mail')
+        ? { SERVICE_MAIL_URL: samplesOf('mailUrl')[1], SERVICE_MAIL_FROM: samplesOf('mailFrom')[1] }
+        : {};
   // With serverUrl, no storage can be set.
   const load = (code: boolean) =>
     loadConfig({ env: { ...more, [env]: inEnvironment }, ...(code && { code: { [name]: read(inCode) as never } }) });

@@ -44,5 +44,5 @@ export const consoleForms: Readonly<Record<'admin' | 'member' | 'open', readonly
     ...['/data/:collection/:record/edit', '/data/:collection/:record/delete', '/create/:collection'],
     ...['/act/:collection/:action', '/workflows/new', '/workflows/:id', '/workflows/:id/edit', '/runs/:id', '/inbox'],
   ],
-  open: ['/sign-in', '/sign-out', '/welcome'],
+  open: ['/sign-in', '/sign-out', '/welcome', '/forgot'],
 };

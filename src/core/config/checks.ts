@@ -121,6 +121,21 @@ export function checkNotify({
     problem('SERVICE_NOTIFY_URL: SERVICE_NOTIFY_SECRET is missing. Set it to the secret of the receiver, whsec_...');
 }
 
+/** A mail needs a sender, which is not derived from the name of a host. */
+export function checkMail({
+  mailUrl,
+  mailFrom,
+}: {
+  readonly mailUrl: string | null;
+  readonly mailFrom: string | null;
+}): void {
+  if ((mailUrl === null) === (mailFrom === null)) return;
+  const [given, missing] = mailUrl === null ? ['FROM', 'URL'] : ['URL', 'FROM'];
+  fail('CONFIGURATION', {
+    problem: `SERVICE_MAIL_${given}: SERVICE_MAIL_${missing} is missing. Set both, or neither.`,
+  });
+}
+
 /** The console claims every path below its own. It must not be the root or overlap the paths of MCP, OAuth and the API. */
 export function checkConsolePath(value: string, basePath: string, apiPath: string): string {
   const path = `/${value}`.replace(/\/+/g, '/').replace(/\/$/, '');

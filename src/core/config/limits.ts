@@ -1,5 +1,5 @@
 // Limits on the size and duration of one call.
-import { flagged, list, oneOf, setting, text, webhookSecret, wholeNumber } from './setting.ts';
+import { flagged, list, mailSender, mailServer, oneOf, setting, text, webhookSecret, wholeNumber } from './setting.ts';
 
 export const limitSettings = {
   requestSeconds: setting({
@@ -88,6 +88,20 @@ export const limitSettings = {
     about: 'Secret that signs notifications (Standard Webhooks): whsec_ and 24 to 64 bytes in base64',
     fallback: null,
     read: webhookSecret,
+  }),
+  mailUrl: setting<string | null>({
+    env: 'SERVICE_MAIL_URL',
+    secret: true,
+    about:
+      'Mail server for invitations and forgotten passwords: smtps://user:password@mail.example.com, or smtp:// with STARTTLS',
+    fallback: null,
+    read: mailServer,
+  }),
+  mailFrom: setting<string | null>({
+    env: 'SERVICE_MAIL_FROM',
+    about: 'Sender of mails, such as Portico <portico@example.com>',
+    fallback: null,
+    read: mailSender,
   }),
   remoteHosts: setting<readonly string[]>({
     env: 'SERVICE_REMOTE_HOSTS',

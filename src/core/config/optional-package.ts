@@ -10,6 +10,7 @@ const packages = {
   bullmq: { needs: 'SERVICE_REDIS_URL needs', also: 'ioredis' },
   ioredis: { needs: 'SERVICE_REDIS_URL needs', also: 'bullmq' },
   mysql2: { needs: 'MySQL and MariaDB need' },
+  nodemailer: { needs: 'SERVICE_MAIL_URL needs' },
   openai: { needs: 'A model of OpenAI needs' },
   pg: { needs: 'PostgreSQL needs' },
 } as const satisfies Readonly<Record<string, { readonly needs: string; readonly also?: string }>>;

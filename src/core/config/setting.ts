@@ -52,6 +52,21 @@ export const webhookSecret = (value: string): string => {
   return value;
 };
 
+/** The URL of an SMTP server, with TLS (smtps) or STARTTLS (smtp). */
+export const mailServer = (value: string): string => {
+  const { protocol, hostname, pathname, search } = URL.canParse(value) ? new URL(value) : new URL('none:');
+  if (!/^smtps?:$/.test(protocol) || hostname === '' || !/^\/?$/.test(pathname) || search !== '')
+    throw new Error('expected smtps:// or smtp:// with a host, such as smtps://user:password@mail.example.com');
+  return value;
+};
+
+/** One address, with or without a name. */
+export const mailSender = (value: string): string => {
+  if (!/^([^<>@\r\n]+ <[^\s<>@,;]+@[^\s<>@,;]+>|[^\s<>@,;]+@[^\s<>@,;]+)$/.test(value))
+    throw new Error('expected an address, such as portico@example.com or Portico <portico@example.com>');
+  return value;
+};
+
 /** The IANA name of a timezone. */
 export const timezone = (value: string): string => {
   try {

@@ -108,6 +108,8 @@ const groups = [
         'webhookHosts',
         'notifyUrl',
         'notifySecret',
+        'mailUrl',
+        'mailFrom',
         'remoteHosts',
         'querySeconds',
         'queriesAtOnce',

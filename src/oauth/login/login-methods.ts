@@ -9,6 +9,8 @@ export interface LoginMethods {
   readonly host?: HostSignIn | undefined;
   /** Whether users can sign in with a password. */
   readonly passwords: boolean;
+  /** Page for a forgotten password; absent if no mail can be sent or users have no passwords. */
+  readonly forgotUrl?: string | undefined;
   /** Whether sessions from this issuer are valid; null for a password. */
   accepts(issuer: string | null): boolean;
 }
@@ -17,10 +19,12 @@ export const passwordsOnly: LoginMethods = { passwords: true, accepts: (issuer) 
 
 interface LoginMethodsOptions extends SsoOptions {
   readonly hostSignIn?: HostSignInOptions | undefined;
+  /** Page for a forgotten password, if mail can be sent. */
+  readonly forgotUrl?: string | undefined;
 }
 
 /** CONFIGURATION if two methods exclude each other, or if one of them is misconfigured. */
-export function createLoginMethods({ hostSignIn, ...options }: LoginMethodsOptions): LoginMethods {
+export function createLoginMethods({ hostSignIn, forgotUrl, ...options }: LoginMethodsOptions): LoginMethods {
   const { config, store } = options;
   const sso = createSso(options);
   if (sso && hostSignIn) {
@@ -36,6 +40,7 @@ export function createLoginMethods({ hostSignIn, ...options }: LoginMethodsOptio
     sso,
     host,
     passwords,
+    forgotUrl: passwords ? forgotUrl : undefined,
     accepts: (sessionIssuer) => (sessionIssuer === null ? passwords : sessionIssuer === issuer),
   };
 }

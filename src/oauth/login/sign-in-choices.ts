@@ -5,7 +5,7 @@ import type { LoginMethods } from './login-methods.ts';
 import { type SignInForm, signInForm } from './sign-in-form.ts';
 
 export interface SignInChoices extends SignInForm {
-  readonly loginMethods: Pick<LoginMethods, 'sso' | 'passwords'>;
+  readonly loginMethods: Pick<LoginMethods, 'sso' | 'passwords' | 'forgotUrl'>;
   /** Sign-in page of the host application; it redirects back. */
   readonly hostUrl?: string | undefined;
   /** The user that the host application reports. */
@@ -23,7 +23,11 @@ export function signInChoices(page: SignInChoices): Html {
       html`<p class="way"><a class="button primary" href="${hostUrl}">${URL.canParse(hostUrl) ? `Sign in at ${new URL(hostUrl).host}` : 'Sign in'}</a></p>`,
   ].filter((part) => part instanceof Object);
   if (!loginMethods.passwords) return others.length > 0 ? html`${alert}${others}` : html`${alert}${noMethodMessage}`;
-  return html`${others}${others.length > 0 && html`<p class="or">or with your password</p>\n`}${signInForm(page)}`;
+  return html`${others}${others.length > 0 && html`<p class="or">or with your password</p>\n`}${signInForm(page)}${
+    loginMethods.forgotUrl !== undefined &&
+    html`
+<p class="below"><a href="${loginMethods.forgotUrl}">Forgot your password?</a></p>`
+  }`;
 }
 
 const noMethodMessage = html`<p class="alert" role="alert">You are not signed in to the application that this server belongs to. Sign in there, then reload this page.</p>`;

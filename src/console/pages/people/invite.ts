@@ -8,7 +8,7 @@ import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { field, type Option, openForm, selectField } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { namesOf, personPage } from '../rights/places.ts';
-import { linkAnswer } from './link.ts';
+import { linkAnswer, mailChoice } from './link.ts';
 import { under } from './list.ts';
 
 const page = '/people/new';
@@ -30,7 +30,7 @@ async function invitePage(request: SignedInRequest, parts: Parts, problem?: Prob
   const options = (names: readonly string[]) => names.map((one): Option => [one, one]);
   const usual = (names: readonly string[], name: string) => (names.includes(name) ? name : (names[0] ?? ''));
   const content = html`<h1>${title}</h1>
-<p class="lead">${loginMethods.passwords ? 'You get a link to send to the person, who uses it to set a password.' : `People sign in through ${loginMethods.sso?.name ?? 'your application'}. The person who signs in there with this address gets these permissions, if users are linked by address.`}</p>
+<p class="lead">${loginMethods.passwords ? (parts.mailer ? 'The person gets a link by mail to set a password, or you get it to send it.' : 'You get a link to send to the person, who uses it to set a password.') : `People sign in through ${loginMethods.sso?.name ?? 'your application'}. The person who signs in there with this address gets these permissions, if users are linked by address.`}</p>
 ${openForm(request, parts, page)}
 ${field({ ...of('email'), label: 'E-mail', type: 'email', value: is('email'), maxLength: 254, required: true })}
 <div class="two">${field({ ...of('firstName'), label: 'First name', value: is('firstName'), maxLength: 191 })}
@@ -38,7 +38,8 @@ ${field({ ...of('lastName'), label: 'Last name', value: is('lastName'), maxLengt
 <div class="trio">${selectField({ ...of('team'), label: 'Team', value: is('team', usual(teams, 'Operations')), options: options(teams), hint: 'Decides which records are visible.' })}
 ${selectField({ ...of('role'), label: 'Role', value: is('role', usual(roles, 'Member')), options: options(roles), hint: 'Decides what is allowed with them.' })}
 ${selectField({ ...of('level'), label: 'Level', value: is('level', 'user'), options: options(permissionLevels), hint: 'Admins manage people and permissions.' })}</div>
-<button class="primary slim" name="action" value="invite">${loginMethods.passwords ? 'Invite and create link' : 'Add'}</button></form>`;
+${loginMethods.passwords && mailChoice(parts)}
+<button class="primary slim" name="action" value="invite">${loginMethods.passwords ? (parts.mailer ? 'Invite' : 'Invite and create link') : 'Add'}</button></form>`;
   const shown = createFramedPage(request, parts, { title: problem ? `Error: ${title}` : title, under, content });
   return { page: shown, ...(problem && { status: 400 }) };
 }

@@ -11,6 +11,7 @@ import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { describeWait, showTime } from '../../ui/times.ts';
 import { namesOf, personPage, rolePage, teamPage } from '../rights/places.ts';
+import { mailChoice } from './link.ts';
 import { nameOf, stateBadge, stateOf, under } from './list.ts';
 import { type ProvidedField, type Provider, providerOf } from './provider.ts';
 
@@ -222,7 +223,7 @@ ${
   !user.disabled &&
   html`<details class="more"><summary>Create ${invited ? 'an' : 'a'} ${link}</summary>
 <p class="quietly">The link is shown once and works once. Earlier links stop working.${!invited && ' The current password works until a new one is set.'}</p>
-${buttonTo(request, parts, { page, action: 'link', text: 'Create link' })}</details>`
+${openForm(request, parts, page)}${mailChoice(parts)}<button class="plain slim" name="action" value="link">Create link</button></form></details>`
 }
 <details class="more"><summary>Sign out everywhere</summary>
 ${openForm(request, parts, page)}${checkField({ id: 'assistants', name: 'assistants', label: 'Also disconnect every assistant', hint: 'Each must ask for access again.' })}
