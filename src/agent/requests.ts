@@ -351,6 +351,8 @@ export interface FieldDescription extends FieldMeaning {
   readonly timezone?: string;
   /** In the order of core/filter.ts. */
   readonly operators: readonly string[];
+  /** For a parameter of a query: its default, without which every request needs a filter that sets it. */
+  readonly parameter?: { readonly default?: unknown };
 }
 
 /** A relation as the caller may use it. */
@@ -378,23 +380,4 @@ export interface RelationDescription extends Meaning {
   readonly fields?: Readonly<Record<string, string>>;
   /** The relation's own columns; they hold the key of the foreign collection. */
   readonly columns: readonly string[];
-}
-
-/** The tables behind an engine, which can be read again while it is in use. */
-export interface EngineCatalogue {
-  /**
-   * Rebuilds the engine over the current tables. Running calls finish on the old one. On failure the old one stays in
-   * use and the promise rejects.
-   *
-   * @example
-   * await engine.catalogue?.reload();
-   */
-  reload(): Promise<void>;
-  /**
-   * Calls `listener` after each rebuild, whatever caused it. Returns a function that ends this.
-   *
-   * @example
-   * const end = engine.catalogue?.onReload(() => console.log('The tables were read again'));
-   */
-  onReload(listener: () => void): () => void;
 }

@@ -272,6 +272,7 @@ agent
     { name: 'Check', collection: 'orders', steps: [{ id: 'look', type: 'condition', if: {}, next: null }] },
     { teams: ['Support'] },
   )
+  .addQuery('sums', { sql: 'select customer, sum(total) as sum from orders group by customer' })
   .use(withoutTotal)
   .use(limited, { max: 9 })
   .use({ customizeAgent: (given) => void given.removeCollection('order-lines') });

@@ -24,6 +24,7 @@ import { buildColumns, type ColumnCustomizations, keyOf } from './fields.ts';
 import { flattenFields } from './flatten.ts';
 import { meaningOf } from './meaning.ts';
 import { findInMemoryOperators, type OperatorPatches, operatorsFor, resolveOperators } from './operators.ts';
+import { createQuery, linkQueries } from './queries.ts';
 import { buildRelations, findReference, type Reference } from './relations.ts';
 import { checkSorts } from './sorts.ts';
 import type {
@@ -56,6 +57,7 @@ export function buildModel(chosen: readonly ChosenTable[], recorded: RecordedCus
   linkRelations(drafts, tables);
   linkIncoming(drafts, tables);
   declareRelations(drafts, (message) => observe({ type: 'warning', message }));
+  linkQueries(drafts);
   flattenDeclared(drafts);
   addDeclaredFields(drafts);
   for (const { name, customizations, internalFields } of drafts)
@@ -92,7 +94,7 @@ function createDrafts(
 }
 
 function createDraft(
-  { source, table, name }: ChosenTable,
+  { source, table, name, query }: ChosenTable,
   customizations: CollectionCustomizations,
   isPublished: boolean,
 ): CollectionDraft {
@@ -122,6 +124,7 @@ function createDraft(
     isPublished,
     referencedBy: incoming,
     triggers: table.triggers ?? [],
+    ...(query && { query: createQuery(query, [...columns.values()]) }),
     // Collected by position and type, so each hook matches the context of its event.
     rules: Object.freeze({
       ...{ segments, metrics, search, countable, displayField, overrides },
@@ -143,7 +146,7 @@ function createDraft(
 }
 
 function readOnlyFor({ writing }: Source, { kind, readOnly }: DescribedTable): Pick<Collection, 'readOnly'> {
-  if (kind === 'view') return { readOnly: 'it is a view. Write to its tables.' };
+  if (kind === 'view') return { readOnly: readOnly ?? 'it is a view. Write to its tables.' };
   if (!writing) return { readOnly: 'its data source is read-only.' };
   return readOnly === undefined ? {} : { readOnly };
 }

@@ -97,6 +97,7 @@ function describeColumn(access: Access, collection: Collection, column: Column):
     ...(column.enumValues && { enumValues: column.enumValues }),
     ...(column.binary && { binaryMode: column.binary }),
     operators: [...column.operators.keys()],
+    ...(column.parameter && { parameter: column.parameter }),
   };
 }
 

@@ -9,6 +9,7 @@ import type {
   Meaning,
   MetricDefinition,
   OperatorReplacer,
+  QueryEntry,
   SearchReplacer,
   SegmentDefinition,
 } from '../customize/definitions.ts';
@@ -49,7 +50,20 @@ export interface Collection {
   readonly triggers: readonly WriteEvent[];
   /** Code returns the records for one record of another collection. Callers who see that relation see them. */
   readonly isExternal?: true;
+  /** The records are the rows of a query. */
+  readonly query?: Query;
   readonly rules: Rules;
+}
+
+/** A query of `addQuery`. */
+export interface Query {
+  /** In the order of the source. */
+  readonly parameters: readonly Column[];
+  /** A row is visible to callers who may see all these related records. */
+  readonly rowScope: readonly Relation[];
+  /** Further collections that it reads. Callers with a row scope on one of them do not see the query. */
+  readonly unscoped: readonly string[];
+  readonly entry: QueryEntry;
 }
 
 interface Index {
@@ -139,6 +153,8 @@ export interface Column {
   readonly rules?: readonly FieldRule[];
   /** Only the database sets it. */
   readonly isGenerated?: boolean;
+  /** The column holds the value of a parameter of the query. */
+  readonly parameter?: { readonly default?: unknown };
 }
 
 export interface FieldWriting {

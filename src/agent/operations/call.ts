@@ -16,6 +16,7 @@ import { always, and } from '../lower/simplify.ts';
 import type { Collection, Model, Moment } from '../model/types.ts';
 import type { ComputeStep, Filter, RowLimitStep } from '../plan/types.ts';
 import type { CallOptions, CountRequest, EngineLimits } from '../requests.ts';
+import { mayBrowse } from '../resolve/visibility.ts';
 import type { ReadOptions, Source } from '../sources/source.ts';
 import { canonicalZone } from '../sources/zones.ts';
 import type { CompiledRules } from '../write/validation.ts';
@@ -147,8 +148,8 @@ export function rowsLimitOf({ limits }: Operations): number {
 /** Throws UNKNOWN_COLLECTION, also for a collection that the caller may not browse: both cases look the same. */
 export function getCollection(model: Model, access: Access, name: string): Collection {
   const found = model.collections.get(name);
-  if (found && access.can('browse', name)) return found;
-  const visible = [...model.collections.keys()].filter((other) => access.can('browse', other));
+  if (found && mayBrowse(access, found)) return found;
+  const visible = [...model.collections].filter(([, other]) => mayBrowse(access, other)).map(([other]) => other);
   return fail('UNKNOWN_COLLECTION', { collection: String(name), near: suggestNames(String(name), visible) });
 }
 

@@ -14,6 +14,7 @@ import type { Moment } from '../model/types.ts';
 import { type AggregatePlan, failTooManyGroups, GROUPS_LIMIT, groupPaths, planAggregate } from '../plan/aggregate.ts';
 import { planCrossSource } from '../plan/cross-source.ts';
 import { explainGroup, explainRead } from '../plan/explain.ts';
+import { parameterTests } from '../plan/queries.ts';
 import { createPlanner, planRead } from '../plan/read.ts';
 import { pathsOf, splitFilter, visitSubqueries, visitTests } from '../plan/residual.ts';
 import type { Filter, GroupKey, GroupSelect, Query, Slot } from '../plan/types.ts';
@@ -34,6 +35,7 @@ import {
   type Operations,
   type Restriction,
   readOptions,
+  restrictFurther,
   rowsLimitOf,
   scopesOf,
   withRestrictedSource,
@@ -310,7 +312,7 @@ async function addEmptyGroups(
       const ends = by?.kind === 'bucket' ? (ranges[at] ?? []).map((date) => bucketOf(date, by)) : [];
       const found = tallies.map((tally) => tally.groups[at]);
       const present = [...found, ...ends].filter((value) => value !== null);
-      const own = (await ownValues(key, present, turn)) ?? (await readValues(call, view, group, within));
+      const own = (await ownValues(key, present, turn)) ?? (await readValues(call, view, group, within, plan));
       const marks = new Map<string | null, unknown>();
       await mapInTurns([...present, ...own], turn, (value) => marks.set(groupMark(value, key), value));
       return [...marks.values()];
@@ -369,6 +371,7 @@ async function readValues(
   view: CollectionView,
   { key, named, many }: ResolvedGroup,
   within: Restriction,
+  plan: AggregatePlan,
 ): Promise<unknown[]> {
   const path = named ?? key.path;
   const home = path.via.at(-1)?.to ?? many?.relation.to ?? view.collection;
@@ -376,7 +379,8 @@ async function readValues(
   const homeView = isOwn ? view : view.forCollection(home);
   const scope = scopesOf(call);
   const planner = createPlanner(scope, rowsLimitOf(call.ops));
-  const own: Restriction = isOwn ? within : { where: always };
+  const parameters = plan.group ? parameterTests(home, plan.group.where) : always;
+  const own: Restriction = isOwn ? restrictFurther(within, parameters) : { where: always };
   const where = planCrossSource(home, and(scope(home), own.where), planner);
   const groupKey: GroupKey = { path: pathTo(home, [], path.field) };
   const query: AggregateQuery = {
@@ -388,8 +392,8 @@ async function readValues(
     limit: GROUPS_LIMIT,
     skip: 0,
   };
-  const plan = withRestrictedSource(planAggregate(homeView, query, where, [], planner), own);
-  const found = plan.group ? await runGroup(call, plan, plan.group, homeView, scope) : [];
+  const planned = withRestrictedSource(planAggregate(homeView, query, where, [], planner), own);
+  const found = planned.group ? await runGroup(call, planned, planned.group, homeView, scope) : [];
   if (found.length > GROUPS_LIMIT) failTooManyGroups('includeEmpty');
   return found.map(({ groups: [value] }) => value).filter((value) => value !== null);
 }

@@ -14,6 +14,7 @@ import { describeCollection, summarizeCollection } from '../model/describe.ts';
 import type { Collection } from '../model/types.ts';
 import { planCrossSource } from '../plan/cross-source.ts';
 import { explainRead } from '../plan/explain.ts';
+import { planParameters } from '../plan/queries.ts';
 import { createPlanner, planJoins, planRead, totalOrder } from '../plan/read.ts';
 import { splitFilter } from '../plan/residual.ts';
 import type { Filter, Order, Query, RequestedField } from '../plan/types.ts';
@@ -27,7 +28,7 @@ import type {
 } from '../requests.ts';
 import { toInternalPath } from '../resolve/internal-names.ts';
 import { resolveName, resolveSort } from '../resolve/names.ts';
-import { type CollectionView, viewOf } from '../resolve/visibility.ts';
+import { type CollectionView, mayBrowse, viewOf } from '../resolve/visibility.ts';
 import { runAggregateHooks } from './aggregate-hooks.ts';
 import type { Call, Operations, Restriction } from './call.ts';
 import {
@@ -233,7 +234,7 @@ export async function countWhere(
   const reading = readOptions(ops, options);
   if (splitFilter(where).residual.op === 'always') {
     const condition = await resolveLookups({ where, joins: planJoins(where, scope, [], planner) }, reading, call);
-    return source.count({ table: collection.table, ...condition }, reading);
+    return source.count({ table: collection.table, ...planParameters(collection, where), ...condition }, reading);
   }
   const query: Query = { collection, select: [], where, order: [], limit: null, skip: 0, cursor: false };
   const plan = { ...planRead(query, scope, rowsLimitOf(ops)), source };
@@ -242,7 +243,7 @@ export async function countWhere(
 
 export function index({ model }: Operations, access: Access): CollectionSummary[] {
   return [...model.collections.values()]
-    .filter((collection) => access.can('browse', collection.name))
+    .filter((collection) => mayBrowse(access, collection))
     .map((collection) => summarizeCollection(access, collection, viewOf(access, collection)));
 }
 

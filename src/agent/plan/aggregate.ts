@@ -13,6 +13,7 @@ import { fieldPaths, mapPaths } from '../sources/aggregate/expression.ts';
 import type { Source } from '../sources/source.ts';
 import type { GroupOrder } from '../sources/statement.ts';
 import { type Planner, planCrossSource } from './cross-source.ts';
+import { planParameters, refuseParameters } from './queries.ts';
 import { planJoins } from './read.ts';
 import { isReadAfterwards, splitFilter } from './residual.ts';
 import type { Filter, GroupKey, GroupSelect, Measure, Path } from './types.ts';
@@ -70,6 +71,7 @@ export function planAggregate(
       }) - 1
     );
   });
+  if (collection.query) wheres.forEach(refuseParameters);
   const keys = groups.map((group) => planRelatedRows(collection, group, planner));
   const many = groups.filter((group) => group.many).map(({ column }) => column);
   const isPaged = isOrderedBySource(query);
@@ -101,6 +103,7 @@ export function planAggregate(
     ...plan,
     group: {
       table: collection.table,
+      ...planParameters(collection, where),
       joins: planJoins(conditions, planner.scope, groupPaths({ measures, groups: keys }), planner),
       where,
       measures,

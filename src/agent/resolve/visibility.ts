@@ -58,6 +58,19 @@ function viewsOf(access: Access): Views {
   return views;
 }
 
+/** Whether the caller may browse the collection and, of a query, whether it applies the caller's row scopes. */
+export function mayBrowse(access: Access, collection: Collection): boolean {
+  return access.can('browse', collection.name) && isQueryVisible(access, collection);
+}
+
+export function isQueryVisible(access: Access, { query }: Collection): boolean {
+  if (!query) return true;
+  return (
+    query.rowScope.every(({ to }) => !to.isPublished || access.can('browse', to.name)) &&
+    query.unscoped.every((name) => access.scope(name) === null)
+  );
+}
+
 /** The view of the caller. */
 export function viewOf(access: Access, collection: Collection): CollectionView {
   const views = viewsOf(access).caller;
@@ -107,7 +120,12 @@ function createView(
     columns,
     relations: visible.filter((field) => field.kind !== 'column'),
     defaultFields: [...visibility.fields(collection)].flatMap(([name, field]) =>
-      field.kind === 'column' && !field.meaning?.hiddenByDefault && visibility.canSee(collection, field) ? [name] : [],
+      field.kind === 'column' &&
+      !field.meaning?.hiddenByDefault &&
+      !field.parameter &&
+      visibility.canSee(collection, field)
+        ? [name]
+        : [],
     ),
     names: new Map(),
     visibility,
@@ -137,10 +155,11 @@ function createCallerVisibility(access: Access): FieldVisibility {
       if (field.kind === 'column') return !field.route || sees(collection, field.route);
       if (field.formerly !== undefined && !isShown(collection, field.formerly)) return false;
       if (field.recordsColumn) return true;
-      return access.can('browse', field.to.name) && hasVisibleLink(collection, field);
+      return mayBrowse(access, field.to) && hasVisibleLink(collection, field);
     },
     relationToJoin: (relation) => relation,
-    hidesRows: (collection) => !collection.isExternal && access.scope(collection.name) !== null,
+    hidesRows: (collection) =>
+      !collection.isExternal && (collection.query !== undefined || access.scope(collection.name) !== null),
     // Removed collections have no permissions.
     hidesAllRows: ({ isExternal: isGiven, isPublished: published, name }) =>
       !isGiven && published && !access.can('browse', name),
@@ -163,7 +182,8 @@ function createInternalVisibility(access: Access): FieldVisibility {
     fields: (collection) => collection.internalFields,
     canSee: () => true,
     relationToJoin: (relation) => relation,
-    hidesRows: (collection) => !collection.isExternal && access.scope(collection.name) !== null,
+    hidesRows: (collection) =>
+      !collection.isExternal && (collection.query !== undefined || access.scope(collection.name) !== null),
     hidesAllRows: () => false,
     scoped: true,
   };

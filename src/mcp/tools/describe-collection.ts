@@ -279,6 +279,7 @@ function describedObject(described: Described, full: boolean, hasMeanings: boole
     key: key.length === 1 ? key[0] : key,
     ...(key.length > 1 && { ids: key.join('|') }),
     fields: Object.fromEntries(fields.map((field) => [field.name, fieldText(field)])),
+    ...(fields.some(({ parameter }) => parameter) && { parameters: 'send in filters with Equal; ! needed' }),
     ...(hasMeanings && describeMeanings([...fields, ...relations], full)),
     ...describeZoneless(fields, full),
     ...(relations.length > 0 && {
@@ -316,6 +317,9 @@ function actionLine(action: ActionDescription, full: boolean): string {
 }
 
 function fieldText(field: FieldDescription): string {
+  const { parameter } = field;
+  if (parameter)
+    return `${field.type} parameter${'default' in parameter ? ` = ${JSON.stringify(parameter.default)}` : '!'}`;
   const values = field.enumValues ? `(${field.enumValues.join('|')})` : '';
   const marker = field.nullable ? '?' : field.required ? '!' : '';
   const type = field.binaryMode === 'datauri' ? field.type.replace('Binary', 'File') : field.type;
