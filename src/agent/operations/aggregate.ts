@@ -7,6 +7,7 @@ import { failTooManyGroups, GROUPS_LIMIT } from '../plan/aggregate.ts';
 import type { AggregateAnswer, AggregateRequest, CallOptions } from '../requests.ts';
 import { type CollectionView, viewOf } from '../resolve/visibility.ts';
 import { failOnHooks, runAggregateHooks } from './aggregate-hooks.ts';
+import { createGroupCollection } from './aggregates/group-collection.ts';
 import {
   type Call,
   callOf,
@@ -17,7 +18,6 @@ import {
   restrictFurther,
   unrestricted,
 } from './call.ts';
-import { createGroupCollection } from './group-collection.ts';
 import { checkGroups, explainGroups, failWithin, type GroupArguments, type ReadGroups, readGroups } from './groups.ts';
 import { hasHooks } from './hooks.ts';
 
