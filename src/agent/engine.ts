@@ -27,7 +27,7 @@ import { inverseOf } from './operations/inverse.ts';
 import { associate, dissociate } from './operations/link.ts';
 import { count, describe, index, list } from './operations/list.ts';
 import { aggregateRelated, countRelated, get, listRelated } from './operations/related.ts';
-import { checkMetrics, checkSegments } from './operations/segments.ts';
+import { checkMetrics, checkMinGroupSizes, checkSegments } from './operations/segments.ts';
 import { foreignKeyValues, setRelation } from './operations/set-relation.ts';
 import { createStoredFilters, type StoredFilters } from './operations/stored-filters.ts';
 import { create, remove, update } from './operations/write.ts';
@@ -337,6 +337,7 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
   const rules = compileRules(model, moment);
   checkSegments(model, moment);
   checkMetrics(model, moment);
+  checkMinGroupSizes(model, moment);
   const ops: Operations = {
     model,
     clock,

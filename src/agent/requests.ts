@@ -1,7 +1,7 @@
 // Requests and answers of the engine.
 import type { StopSignal } from '../core/clock/stop.ts';
 import type { PlainColumn } from '../core/filter/columns.ts';
-import type { PlainAggregate } from '../core/filter/measures.ts';
+import type { PlainAggregate, PlainGroup } from '../core/filter/measures.ts';
 import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { ReportProgress } from './actions/definitions.ts';
 import type { FieldMeaning, Meaning } from './customize/definitions.ts';
@@ -319,6 +319,12 @@ export interface CollectionDescription extends Meaning {
   readonly segments: readonly string[];
   /** The metrics that measures of an aggregate may name, with what they are. */
   readonly metrics: readonly { readonly name: string; readonly description?: string }[];
+  /** The fields that only aggregates show, and what those may group by and filter. Absent without a minimum group size. */
+  readonly aggregates?: {
+    readonly minGroupSize: number;
+    readonly fields: readonly FieldDescription[];
+    readonly by: readonly (string | PlainGroup)[];
+  };
   /** Whether requests may have a `search`. */
   readonly searchable: boolean;
   /** Whether the records may be counted. */

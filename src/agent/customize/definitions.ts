@@ -1,7 +1,7 @@
 // The definitions that users pass to customize a collection, and their recorded form. Only types. Customization code
 // uses the names from before any renaming, and may use removed fields.
 
-import type { PlainMeasure } from '../../core/filter/measures.ts';
+import type { PlainGroup, PlainMeasure } from '../../core/filter/measures.ts';
 import type { Operator, PlainFilter, PlainSort } from '../../core/filter.ts';
 import type { ActionDefinition } from '../actions/definitions.ts';
 import type { ChartDefinition, ChartEntry, RecordChartContext } from '../charts/definitions.ts';
@@ -125,6 +125,17 @@ export interface QueryDefinition<C extends string = string> {
   readonly beside?: C;
   /** What a row is, on one line of at most 500 characters. Default: only the name is shown. */
   readonly description?: string;
+}
+
+/** The options of `setMinGroupSize`. */
+export interface MinGroupSizeOptions<F extends string = string> {
+  /** The fields that only aggregates show. Default: all fields, and then no record can be read. */
+  readonly fields?: readonly F[];
+  /**
+   * What such aggregates may group by: fields, paths, and periods, parts or ranges in the form of `groups`. Filters may
+   * name these fields and paths. Default: nothing, so only totals are shown.
+   */
+  readonly by?: readonly (F | PlainGroup)[];
 }
 
 /** The definition of `addSegment`: a filter, or a function that returns one. */
@@ -280,6 +291,7 @@ export type Customization =
   | { readonly kind: 'chart'; readonly name: string; readonly definition: ChartDefinition<RecordChartContext> }
   | { readonly kind: 'flatten'; readonly flattening: Flattening }
   | { readonly kind: 'disableCount' }
+  | { readonly kind: 'minGroupSize'; readonly size: number; readonly options: MinGroupSizeOptions }
   | { readonly kind: 'displayField'; readonly name: string }
   | {
       readonly kind: 'hook';

@@ -4,7 +4,7 @@ import type { Operator } from '../../core/filter.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { RecordedCustomizations } from '../customize/definitions.ts';
 import type { Hooks } from '../customize/hooks.ts';
-import type { DescribedColumn, DescribedReference, DescribedTable } from '../sources/described.ts';
+import type { DescribedColumn, DescribedTable } from '../sources/described.ts';
 import type { Source } from '../sources/source.ts';
 import { addFields, type CollectionBuild } from './added.ts';
 import type { ChosenTable } from './chosen-tables.ts';
@@ -15,6 +15,7 @@ import {
   createCollectionCustomizations,
   failMisuse,
   failUnknownName,
+  minGroupSizeOf,
   publishedNameOf,
   type Validation,
 } from './customizations.ts';
@@ -25,20 +26,9 @@ import { flattenFields } from './flatten.ts';
 import { meaningOf } from './meaning.ts';
 import { findInMemoryOperators, type OperatorPatches, operatorsFor, resolveOperators } from './operators.ts';
 import { createQuery, linkQueries } from './queries.ts';
-import { buildRelations, findReference, type Reference } from './relations.ts';
+import { buildRelations, findReference, type Reference, toReferencingCollection } from './relations.ts';
 import { checkSorts } from './sorts.ts';
-import type {
-  Collection,
-  Column,
-  Field,
-  FieldRule,
-  Incoming,
-  KeyPair,
-  Model,
-  ReferencingCollection,
-  Relation,
-  Replacement,
-} from './types.ts';
+import type { Collection, Column, Field, FieldRule, Incoming, Model, Relation, Replacement } from './types.ts';
 
 interface CollectionDraft extends CollectionBuild {
   readonly internalFields: FieldMap;
@@ -128,6 +118,7 @@ function createDraft(
     // Collected by position and type, so each hook matches the context of its event.
     rules: Object.freeze({
       ...{ segments, metrics, search, countable, displayField, overrides },
+      minGroupSize: minGroupSizeOf(customizations),
       hooks: hooks as unknown as Hooks,
     }),
   });
@@ -242,33 +233,6 @@ function linkIncoming(drafts: readonly CollectionDraft[], tables: Tables): void 
         }),
       );
     }
-}
-
-function toReferencingCollection(
-  holder: Collection,
-  target: Collection,
-  reference: DescribedReference,
-): ReferencingCollection | null {
-  const { columns, targetColumns, setColumns = columns } = reference;
-  const on: KeyPair[] = [];
-  for (const [at, name] of columns.entries()) {
-    const from = holder.internalFields.get(name);
-    const to = target.internalFields.get(targetColumns[at]!);
-    if (from?.kind !== 'column' || to?.kind !== 'column') return null;
-    on.push(Object.freeze({ from, to }));
-  }
-  const set = on.flatMap(({ from }) => (setColumns.includes(from.column) ? [from] : []));
-  const relation: Relation = Object.freeze({
-    kind: 'one',
-    // Databases do not allow NUL in a name, so this name is unique.
-    name: `\0${JSON.stringify([target.name, columns])}`,
-    to: target,
-    on: Object.freeze(on),
-    inverse: false,
-    reach: 'join',
-    enforced: true,
-  });
-  return Object.freeze({ collection: holder, relation, setColumns: Object.freeze(set) });
 }
 
 function declareRelations(drafts: readonly CollectionDraft[], warn: (problem: string) => void): void {

@@ -36,7 +36,9 @@ export function describeCollection(
   access: Access,
   collection: Collection,
   { columns, relations }: VisibleFields,
+  aggregated: readonly Column[] = columns,
 ): CollectionDescription {
+  const { minGroupSize } = collection.rules;
   const displayField = findDisplayField(collection, columns);
   return {
     name: collection.name,
@@ -72,6 +74,15 @@ export function describeCollection(
       name,
       ...(definition.description !== undefined && { description: definition.description }),
     })),
+    ...(minGroupSize && {
+      aggregates: {
+        minGroupSize: minGroupSize.size,
+        fields: aggregated.flatMap((column) =>
+          columns.includes(column) ? [] : [describeColumn(access, collection, column)],
+        ),
+        by: minGroupSize.by,
+      },
+    }),
     searchable: collection.rules.search !== 'none',
     countable: collection.rules.countable,
     permissions: describePermissions(access, collection.name),

@@ -1,5 +1,6 @@
 // The types of the Model. A model is built at the start, frozen, and linked by references. A restart builds a new one
 // and swaps one pointer.
+import type { PlainGroup } from '../../core/filter/measures.ts';
 import type { Operator, PlainSort } from '../../core/filter.ts';
 import type {
   BinaryMode,
@@ -78,6 +79,8 @@ export interface Rules {
   readonly metrics: ReadonlyMap<string, Metric>;
   readonly search: 'columns' | 'none' | SearchRule;
   readonly countable: boolean;
+  /** Fields that only aggregates of enough records show. */
+  readonly minGroupSize?: MinGroupSize | undefined;
   /** The field that code chose as the name of a record, by its original name. */
   readonly displayField?: { readonly name: string; readonly at: string } | undefined;
   readonly hooks: Hooks;
@@ -86,6 +89,15 @@ export interface Rules {
 
 export interface Segment {
   readonly definition: SegmentDefinition;
+  readonly at: string;
+}
+
+export interface MinGroupSize {
+  readonly size: number;
+  /** The published names of the fields. Undefined: all fields, and no record can be read. */
+  readonly fields: ReadonlySet<string> | undefined;
+  /** In the names of code. */
+  readonly by: readonly (string | PlainGroup)[];
   readonly at: string;
 }
 

@@ -24,6 +24,7 @@ import { bucketOf, shiftPeriod } from '../sources/aggregate/local-time.ts';
 import { aggregateRecords, groupMark } from '../sources/aggregate.ts';
 import type { Tally } from '../sources/statement.ts';
 import { isNative, lowerWhere, runGroup, toInMemoryQuery } from './aggregates/run-group.ts';
+import { checkSmallGroups, hideSmallGroups, type SmallGroups } from './aggregates/small-groups.ts';
 import {
   type Call,
   type Operations,
@@ -47,6 +48,8 @@ export interface ReadGroups {
   readonly rows: readonly (readonly unknown[])[];
   readonly hasMore: boolean;
   readonly note?: string;
+  /** The part of the note about groups of few records. */
+  readonly hiddenNote?: string;
 }
 
 /** `resolve` names the groups and measures of the request. */
@@ -57,18 +60,25 @@ export async function readGroups(
   within: Restriction,
   resolve: ResolveGroups = resolveAggregate,
 ): Promise<ReadGroups> {
-  const { plan, scope } = await prepare(call, view, request, within, resolve);
+  const { plan, scope, small } = await prepare(call, view, request, within, resolve);
   const { observe } = call.ops;
   const { name } = view.collection;
   observe({ type: 'query.planned', collection: name, plan: () => explainPlan(call.ops, view, plan, scope) });
   const found = plan.group ? await runGroup(call, plan, plan.group, view, scope) : await emptyTallies(plan);
   const ranges = plan.query.includeEmpty ? await findRanges(call, view, plan, request) : [];
-  const tallies = plan.query.includeEmpty ? await addEmptyGroups(call, view, plan, found, within, ranges) : found;
+  const all = plan.query.includeEmpty ? await addEmptyGroups(call, view, plan, found, within, ranges) : found;
+  const { tallies, isWhole } = small
+    ? await hideSmallGroups(call, view, small, plan, all)
+    : { tallies: all, isWhole: true };
   const { rows, hasMore } = await finishGroups(plan, tallies);
+  const hiddenNote =
+    !isWhole &&
+    `Groups and figures of fewer than ${small?.size} records are not shown, nor others that would reveal them.`;
   const notes = [
     plan.lacksEmpty && 'Groups without records are left out.',
     plan.query.includeEmpty && tallies.length === 0 && noteOnPeriods(plan, ranges),
     plan.manyNote,
+    hiddenNote,
   ].filter(Boolean);
   return {
     query: plan.query,
@@ -76,6 +86,7 @@ export async function readGroups(
     rows,
     hasMore,
     ...(notes.length > 0 && { note: notes.join(' ') }),
+    ...(hiddenNote && { hiddenNote }),
   };
 }
 
@@ -87,14 +98,16 @@ async function prepare(
   request: GroupArguments,
   within: Restriction,
   resolve: ResolveGroups = resolveAggregate,
-): Promise<{ readonly plan: AggregatePlan; readonly scope: ScopeOf }> {
+): Promise<{ readonly plan: AggregatePlan; readonly scope: ScopeOf; readonly small: SmallGroups | undefined }> {
   const { ops, moment, code } = call;
   const scope = scopesOf(call);
   const lowering = { view, moment, code };
   const lowered = await lowerConditions(scope, request, lowering);
   const planner = createPlanner(scope, rowsLimitOf(ops));
   const where = planCrossSource(view.collection, and(lowered, within.where), planner);
-  const query = resolve(view, request, moment);
+  const resolved = resolve(view, request, moment);
+  const small = await checkSmallGroups(call, view, request, within, resolved);
+  const query = small ? { ...resolved, readsAll: true } : resolved;
   const wheres = await Promise.all(
     query.measures.map(async (measure) => {
       if (measure.kind !== 'base' || !measure.where) return undefined;
@@ -103,7 +116,7 @@ async function prepare(
       return measure.many ? lowered : planCrossSource(view.collection, lowered, planner);
     }),
   );
-  return { plan: withRestrictedSource(planAggregate(view, query, where, wheres, planner), within), scope };
+  return { plan: withRestrictedSource(planAggregate(view, query, where, wheres, planner), within), scope, small };
 }
 
 /** Throws the errors of an invalid request. */

@@ -248,8 +248,8 @@ function toForeign(relation: Relation, { foreign }: Through): Relation {
 }
 
 /** Whether a page of groups depends on base measures only, each in a form that a statement can order by. */
-function isOrderedBySource({ measures, having, order, top, includeEmpty }: AggregateQuery): boolean {
-  if (having.op !== 'always' || top || includeEmpty) return false;
+function isOrderedBySource({ measures, having, order, top, includeEmpty, readsAll }: AggregateQuery): boolean {
+  if (having.op !== 'always' || top || includeEmpty || readsAll) return false;
   if (measures.some(({ kind }) => kind !== 'base' && kind !== 'ratio')) return false;
   return order.every(({ by, index }) => {
     if (by === 'group') return true;
