@@ -122,7 +122,7 @@ describe('code blocks marked as runnable', () => {
   });
 });
 
-const configs = ['docs/customizing.md', 'docs/queries.md'].flatMap((page) =>
+const configs = ['docs/customizing.md', 'docs/aggregates.md', 'docs/queries.md'].flatMap((page) =>
   [...readFileSync(page, 'utf8').matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code!),
 );
 const access = fullAccess({ id: 1, timezone: 'UTC', tags: {} } as Caller);
@@ -156,7 +156,7 @@ async function openConfig(place: number) {
 }
 
 test.each(configs.map((_, place) => place))(
-  'example %i of docs/customizing.md and docs/queries.md is a portico.config that starts, with charts that can be drawn',
+  'example %i of docs/customizing.md, docs/aggregates.md and docs/queries.md is a portico.config that starts, with charts that can be drawn',
   async (place) => {
     const { engine, close } = await openConfig(place);
     for (const chart of engine.charts.names(access)) await engine.charts.render(access, { chart });

@@ -46,6 +46,7 @@ agent.customizeCollection('orders', async (orders) => {
     }))
     .disableSearch()
     .disableCount()
+    .setMinGroupSize(5, { fields: ['total'], by: ['isPaid', { field: 'id', ranges: [0, 10] }] })
     .flatten({ of: 'relation', options: { relationName: 'customer' } })
     .use(withoutTotal)
     .use(limited, { max: 9 })

@@ -145,6 +145,7 @@ function addCustomization(
     case 'meaning':
     case 'fieldMeaning':
     case 'displayField':
+    case 'minGroupSize':
     case 'metric':
       addMeaning(customizations, what, at, requireFirst);
       return;
@@ -208,10 +209,6 @@ function addCustomization(
     case 'search':
       customizations.search = what.replace ? { replace: what.replace, at } : 'none';
       return;
-    case 'minGroupSize':
-      requireFirst(customizations.minGroupSize, 'minimum group size');
-      customizations.minGroupSize = { ...what, at };
-      return;
     case 'disableCount':
       customizations.countable = false;
       return;
@@ -245,13 +242,16 @@ function addCustomization(
 
 function addMeaning(
   customizations: CollectionCustomizations,
-  what: CustomizationOf<'meaning' | 'fieldMeaning' | 'displayField' | 'metric'>,
+  what: CustomizationOf<'meaning' | 'fieldMeaning' | 'displayField' | 'metric' | 'minGroupSize'>,
   at: string,
   requireFirst: (known: { readonly at: string } | undefined, description: string) => void,
 ): void {
   if (what.kind === 'meaning') {
     requireFirst(customizations.meaning, 'meaning');
     customizations.meaning = { meaning: what.meaning, at };
+  } else if (what.kind === 'minGroupSize') {
+    requireFirst(customizations.minGroupSize, 'minimum group size');
+    customizations.minGroupSize = { ...what, at };
   } else if (what.kind === 'displayField') {
     requireFirst(customizations.displayField, 'display field');
     customizations.displayField = { name: what.name, at };

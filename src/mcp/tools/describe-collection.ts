@@ -270,7 +270,7 @@ function meaningText({ description, unit, values = {}, examples = [], synonyms =
  */
 function describedObject(described: Described, full: boolean, hasMeanings: boolean) {
   const { name, kind, key, fields, relations, segments, searchable, countable, permissions } = described;
-  const { actions, charts, description, synonyms, metrics } = described;
+  const { actions, charts, description, synonyms, metrics, aggregates } = described;
   return {
     name,
     ...(kind === 'view' && { kind }),
@@ -280,7 +280,8 @@ function describedObject(described: Described, full: boolean, hasMeanings: boole
     ...(key.length > 1 && { ids: key.join('|') }),
     fields: Object.fromEntries(fields.map((field) => [field.name, fieldText(field)])),
     ...(fields.some(({ parameter }) => parameter) && { parameters: 'send in filters with Equal; ! needed' }),
-    ...(hasMeanings && describeMeanings([...fields, ...relations], full)),
+    ...(aggregates && { aggregates: describeAggregates(aggregates) }),
+    ...(hasMeanings && describeMeanings([...fields, ...(aggregates?.fields ?? []), ...relations], full)),
     ...describeZoneless(fields, full),
     ...(relations.length > 0 && {
       relations: Object.fromEntries(relations.map((relation) => [relation.name, relationText(relation, full)])),
@@ -294,6 +295,15 @@ function describedObject(described: Described, full: boolean, hasMeanings: boole
     ...(!searchable && { searchable }),
     ...(!countable && { countable }),
     ...(full && { operators: operatorTexts(fields), permissions: permissionText(permissions) }),
+  };
+}
+
+/** `{"of": "at least 5 records", "fields": {"salary": "Number"}, "by": ["city"]}`: what only aggregates show. */
+function describeAggregates({ minGroupSize, fields, by }: NonNullable<CollectionDescription['aggregates']>): object {
+  return {
+    of: `at least ${minGroupSize} records`,
+    fields: Object.fromEntries(fields.map((field) => [field.name, field.type])),
+    by,
   };
 }
 
