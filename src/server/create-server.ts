@@ -143,7 +143,7 @@ export function createApp(configured: Config, options: AppOptions): App {
   const open = async (config: Config & { readonly publicUrl: string }): Promise<Modules> => {
     const { store, engine } = await openData(config, observe, clock, options);
     try {
-      if (config.serverUrl === null) await refuseUnscopedQueries(store, engine);
+      await refuseUnscopedQueries(store, engine, config);
       const openedModules = await createModules({ config, opened: store, engine, options, clock, observe, statements });
       await openedModules.workflows.start();
       return openedModules;

@@ -48,9 +48,9 @@ test('tools and the HTTP API send its parameters as filters', async () => {
 
 test('a row scope that it would not apply prevents the start, and hides it when added later', async () => {
   const music = await openMusic(servers[0]!, customize);
-  await refuseUnscopedQueries(music.store, music.engine);
+  await refuseUnscopedQueries(music.store, music.engine, { serverUrl: null });
   await music.store.permissions.setScope('Operations', 'albums', { field: 'id', operator: 'Equal', value: 1 });
-  await expect(refuseUnscopedQueries(music.store, music.engine)).rejects.toThrow(
+  await expect(refuseUnscopedQueries(music.store, music.engine, { serverUrl: null })).rejects.toThrow(
     "addQuery('long_albums') reads 'albums', of which team 'Operations' has a row scope. Add rowScope: { albums:",
   );
   expect(await music.call('list', { collectionName: 'long_albums', filters })).toMatch(/^UNKNOWN_COLLECTION/);

@@ -489,7 +489,7 @@ export class CollectionCustomizer {
    * learn from several tables of figures.
    *
    * @example
-   * employees.setMinGroupSize(5, { fields: ['salary'], by: ['department', { field: 'hired_at', bucket: 'Year' }] });
+   * customers.setMinGroupSize(5, { fields: ['loyalty_points'], by: ['country', { field: 'created_at', bucket: 'Year' }] });
    */
   setMinGroupSize(size: number, options: MinGroupSizeOptions = {}): this {
     const at = callSite(this.setMinGroupSize);

@@ -1,4 +1,5 @@
 import type { Engine } from '../../agent/engine.ts';
+import type { Config } from '../../core/config.ts';
 import { fail } from '../../core/errors.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -9,7 +10,10 @@ import type { Store } from '../../store/store.ts';
 export async function refuseUnscopedQueries(
   store: Pick<Store, 'rights' | 'identity'>,
   { storedFilters }: Pick<Engine, 'storedFilters'>,
+  { serverUrl }: Pick<Config, 'serverUrl'>,
 ): Promise<void> {
+  // Another platform has the row scopes.
+  if (serverUrl !== null) return;
   const queries = storedFilters.findUnscopedQueries();
   if (queries.length === 0) return;
   const [rights, { environment }] = await Promise.all([store.rights.read(), store.identity.place()]);
