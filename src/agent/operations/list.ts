@@ -249,7 +249,10 @@ export async function countWhere(
   const reading = readOptions(ops, options);
   if (splitFilter(where).residual.op === 'always') {
     const condition = await resolveLookups({ where, joins: planJoins(where, scope, [], planner) }, reading, call);
-    return source.count({ table: collection.table, ...planParameters(collection, where), ...condition }, reading);
+    return source.count(
+      { table: collection.table, ...(collection.query && planParameters(collection, where)), ...condition },
+      reading,
+    );
   }
   const query: Query = { collection, select: [], where, order: [], limit: null, skip: 0, cursor: false };
   const plan = { ...planRead(query, scope, rowsLimitOf(ops)), source };

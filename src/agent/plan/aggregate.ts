@@ -103,7 +103,7 @@ export function planAggregate(
     ...plan,
     group: {
       table: collection.table,
-      ...planParameters(collection, where),
+      ...(collection.query && planParameters(collection, where)),
       joins: planJoins(conditions, planner.scope, groupPaths({ measures, groups: keys }), planner),
       where,
       measures,

@@ -87,7 +87,7 @@ function planSelect(
   for (const { path } of native) joins.add(path);
   const select = {
     table: collection.table,
-    ...planParameters(collection, where),
+    ...(collection.query && planParameters(collection, where)),
     ...{ columns, joins: joins.list, where, order: native },
   };
   const most = rowsLimit ?? limit;
