@@ -29,6 +29,7 @@ export const groups: readonly Group[] = [
       'docs/filters.md',
       'docs/lists.md',
       'docs/aggregates.md',
+      'docs/queries.md',
       'docs/actions.md',
       'docs/workflows.md',
       'docs/approvals.md',

@@ -3,7 +3,7 @@
 export type { ActionDefinition, FormElement, FormField } from './agent/actions/definitions.ts';
 export { ActionError } from './agent/actions/failure.ts';
 export type { ActionResult, ResultBuilder } from './agent/actions/results.ts';
-export type { AgentPlugin, DataSourceFactory, HeadlessAgent as EngineAgent } from './agent/agent.ts';
+export type { AgentPlugin, HeadlessAgent as EngineAgent } from './agent/agent.ts';
 export type { AiProvider, AiProviderOptions } from './agent/ai/definitions.ts';
 export { createAiProvider } from './agent/ai/provider.ts';
 export type { ChartBuilder, ChartContext, ChartDefinition, RecordChartContext } from './agent/charts/definitions.ts';
@@ -15,6 +15,7 @@ export type {
   ExternalRelationDefinition,
   SegmentDefinition,
 } from './agent/customize/definitions.ts';
+export type { DataSourceFactory } from './agent/customize/engine-parts.ts';
 export type {
   AfterAggregateContext,
   AfterCreateContext,

@@ -122,7 +122,9 @@ describe('code blocks marked as runnable', () => {
   });
 });
 
-const configs = [...readFileSync('docs/customizing.md', 'utf8').matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code!);
+const configs = ['docs/customizing.md', 'docs/aggregates.md', 'docs/queries.md'].flatMap((page) =>
+  [...readFileSync(page, 'utf8').matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code!),
+);
 const access = fullAccess({ id: 1, timezone: 'UTC', tags: {} } as Caller);
 
 // Read by the examples.
@@ -154,7 +156,7 @@ async function openConfig(place: number) {
 }
 
 test.each(configs.map((_, place) => place))(
-  'example %i of docs/customizing.md is a portico.config that starts, with charts that can be drawn',
+  'example %i of docs/customizing.md, docs/aggregates.md and docs/queries.md is a portico.config that starts, with charts that can be drawn',
   async (place) => {
     const { engine, close } = await openConfig(place);
     for (const chart of engine.charts.names(access)) await engine.charts.render(access, { chart });
@@ -164,6 +166,18 @@ test.each(configs.map((_, place) => place))(
     await close();
   },
 );
+
+test('the query of docs/queries.md answers its call', async () => {
+  const { engine, close } = await openConfig(configs.length - 1);
+  const [, text] = /```json\n(.*?)```/s.exec(readFileSync('docs/queries.md', 'utf8'))!;
+  const { collectionName: collection, filters: filter, ...call } = JSON.parse(text!);
+  const { rows } = await engine.aggregate(access, { ...call, collection, filter, limit: 50 });
+  const names = engine.describe(access, collection).fields.map(({ name, type }) => `${name} ${type}`);
+  await close();
+  expect(rows.length).toBeGreaterThan(1);
+  expect(rows.every(([country, revenue]) => /^[A-Z]{2}$/.test(String(country)) && Number(revenue) > 0)).toBe(true);
+  expect(names).toEqual(['customer_id Number', 'month Dateonly', 'orders Number', 'revenue Number', 'since Dateonly']);
+});
 
 test('the first example of docs/customizing.md does what it says', async () => {
   const { engine, close } = await openConfig(0);

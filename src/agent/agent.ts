@@ -1,24 +1,25 @@
 // The setup of the engine: the user's data sources and customizations. `AgentBuilder` records each call with its file and
 // line. Every build replays the calls when the collection names are known, so a restart runs the user's callbacks again
 // on the current schema. After the start, further calls fail.
-import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
-import type { Observe } from '../core/observe.ts';
 import { suggestNames } from '../core/suggestions.ts';
 import type { AiProvider } from './ai/definitions.ts';
 import { isAiProvider } from './ai/provider.ts';
 import type { ChartDefinition, ChartEntry } from './charts/definitions.ts';
 import { callSite } from './customize/call-site.ts';
-import type { MaybePromise } from './customize/context.ts';
 import { CollectionCustomizer, type CollectionPlugin } from './customize/customizer.ts';
 import type {
   DataSourceOptions,
   MetricDefinition,
+  QueryDefinition,
+  QueryEntry,
   RecordedCall,
   RecordedCustomizations,
 } from './customize/definitions.ts';
+import type { DataSourceFactory, EngineParts } from './customize/engine-parts.ts';
 import { checkOptions, isText } from './customize/option-checks.ts';
 import { checkMetric, sourceOptionRules, workflowOptionRules } from './customize/option-rows.ts';
+import { checkQuery, recordQuery } from './customize/queries.ts';
 import {
   isPromise,
   PLUGIN_LABEL,
@@ -32,21 +33,7 @@ import type { AnySchema, CollectionName } from './customize/typed-schema.ts';
 import type { WorkflowEntry, WorkflowOptions, WorkflowSource } from './customize/workflow-entry.ts';
 import { buildEngine, type Engine } from './engine.ts';
 import { closeSources, LiveEngine, type OpenedEngine } from './live-engine.ts';
-import type { EngineLimits } from './requests.ts';
 import type { Source } from './sources/source.ts';
-
-/** Parameters of a data source factory. */
-export interface SourceTools {
-  /** Reports events to the log, traces and metrics. */
-  readonly observe: Observe;
-  /** The time and the timers of the process. */
-  readonly clock: Clock;
-}
-
-/**
- * Called by every start and restart. A factory may return the same source each time; the agent closes it when it stops.
- */
-export type DataSourceFactory = (tools: SourceTools) => MaybePromise<Source>;
 
 /** A plugin for the whole agent, called once by `use`. */
 export interface AgentPlugin<O, A = AgentBuilder> {
@@ -54,25 +41,6 @@ export interface AgentPlugin<O, A = AgentBuilder> {
    * Customizes the agent. It must not be async, but the callbacks that it passes to `customizeCollection` may be.
    */
   customizeAgent(agent: A, options: O): void;
-}
-
-/** What `buildEngine` needs besides the data sources. */
-export interface EngineParts extends SourceTools {
-  /** The limits of reads and of statements. */
-  readonly limits: EngineLimits;
-  /** Action URLs without the position of the action; default false (behaviour 2.1). */
-  readonly useUnsafeActionEndpoint?: boolean;
-  /** Collection names that are taken by URLs of the HTTP API; empty when absent. */
-  readonly reservedNames?: ReadonlySet<string>;
-  /**
-   * How often the tables are compared with those that are served, in seconds; 0 is never. If set, `engine.catalogue` can
-   * also read them again on request. Default: the engine is built once.
-   */
-  readonly schemaSeconds?: number;
-  /** The database comes from a setting, not from the user's code. This changes only the error message. */
-  readonly isOfSettings?: boolean;
-  /** Checks that a text is the e-mail address of a user. When absent, any text passes. */
-  readonly isUser?: (email: string) => Promise<boolean>;
 }
 
 interface BuildStep {
@@ -91,6 +59,7 @@ export class AgentBuilder<in out S extends object = AnySchema> {
   }[] = [];
   readonly #steps: BuildStep[] = [];
   readonly #removed: { readonly collection: string; readonly at: string }[] = [];
+  readonly #queries: QueryEntry[] = [];
   readonly #charts: ChartEntry[] = [];
   readonly #workflows: WorkflowEntry[] = [];
   #ai: { readonly provider: AiProvider; readonly at: string } | undefined;
@@ -198,6 +167,27 @@ export class AgentBuilder<in out S extends object = AnySchema> {
       if (!collections.includes(collection)) failUnknownCollection(collection, collections, at);
       recording.add({ collection, at, what });
     });
+  }
+
+  /**
+   * Serves the rows of your SQL as a collection, which is read-only. `:name` in its text is a parameter: a bound value,
+   * which callers send as a filter with Equal, and never part of the text. Rows are visible by the row scopes of the
+   * collections in `rowScope`. CONFIGURATION at the start for SQL that the database refuses.
+   *
+   * @example
+   * agent.addQuery('monthly_revenue', {
+   *   sql: `SELECT customer_id, sum(total) AS revenue FROM orders WHERE placed_at >= :since GROUP BY customer_id`,
+   *   parameters: { since: { type: 'Dateonly', default: '2026-01-01' } },
+   *   rowScope: { customers: 'customer_id' },
+   *   ignoreRowScopes: ['orders'],
+   * });
+   */
+  addQuery(name: string, definition: QueryDefinition<CollectionName<S>>): this {
+    const at = this.check(callSite(this.addQuery));
+    const entry: QueryEntry = { name, definition: definition as QueryDefinition, at };
+    checkQuery(name, entry.definition, at);
+    this.#queries.push(entry);
+    return this.#addStep(at, `addQuery('${name}')`, (_, recording) => recordQuery(entry, recording));
   }
 
   /**
@@ -340,7 +330,10 @@ export class AgentBuilder<in out S extends object = AnySchema> {
         opened.push([source, { options, at }]);
       }
       const sources = opened.map(([source]) => source);
-      const customizations = { tables: new Map(opened), collect: (names: readonly string[]) => this.#replay(names) };
+      const customizations = {
+        ...{ tables: new Map(opened), queries: [...this.#queries] },
+        collect: (names: readonly string[]) => this.#replay(names),
+      };
       const added = { workflows: [...this.#workflows], instructions: this.#instructions?.text ?? null };
       const built = await buildEngine({ ...parts, ...added, sources, customizations, ai: this.#ai?.provider ?? null });
       return { ...built, sources };

@@ -1,6 +1,6 @@
 import type { SqliteChoice } from '../core/sqlite.ts';
-import type { DataSourceFactory } from './agent.ts';
 import { callSite } from './customize/call-site.ts';
+import type { DataSourceFactory } from './customize/engine-parts.ts';
 import { checkOptions, isText, type OptionRules, refuseOption } from './customize/option-checks.ts';
 import { createMemorySource } from './sources/memory/source.ts';
 import { checkTables, type MemoryTable } from './sources/memory/tables.ts';

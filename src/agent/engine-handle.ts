@@ -96,6 +96,7 @@ export function createEngineHandle(
       findAmbiguities: (...given) => current.engine.storedFilters.findAmbiguities(...given),
       disambiguate: (...given) => current.engine.storedFilters.disambiguate(...given),
       findResidualField: (...given) => current.engine.storedFilters.findResidualField(...given),
+      findUnscopedQueries: () => current.engine.storedFilters.findUnscopedQueries(),
       findAmbiguousSegments: (...given) => current.engine.storedFilters.findAmbiguousSegments(...given),
     },
     get workflows() {

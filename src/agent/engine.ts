@@ -11,11 +11,13 @@ import { findMissingIndexes, type KeptFilter, type MissingIndexes } from './arti
 import { describeStructure, requireCustomizer, type Structure } from './artifacts/structure.ts';
 import { type Charts, createCharts } from './charts/charts.ts';
 import type { Customizations } from './customize/definitions.ts';
+import type { EngineCatalogue } from './customize/engine-parts.ts';
 import { definitionsOf } from './customize/recording.ts';
 import type { WorkflowEntry } from './customize/workflow-entry.ts';
 import { createMoment } from './lower/dates.ts';
 import { buildModel } from './model/build.ts';
 import { checkReserved, chooseTables, readCurrentTables } from './model/chosen-tables.ts';
+import { addQueries } from './model/queries.ts';
 import type { Model } from './model/types.ts';
 import { aggregate } from './operations/aggregate.ts';
 import type { Operations } from './operations/call.ts';
@@ -25,7 +27,7 @@ import { inverseOf } from './operations/inverse.ts';
 import { associate, dissociate } from './operations/link.ts';
 import { count, describe, index, list } from './operations/list.ts';
 import { aggregateRelated, countRelated, get, listRelated } from './operations/related.ts';
-import { checkMetrics, checkSegments } from './operations/segments.ts';
+import { checkMetrics, checkMinGroupSizes, checkSegments } from './operations/segments.ts';
 import { foreignKeyValues, setRelation } from './operations/set-relation.ts';
 import { createStoredFilters, type StoredFilters } from './operations/stored-filters.ts';
 import { create, remove, update } from './operations/write.ts';
@@ -40,7 +42,6 @@ import type {
   CountRequest,
   CreateRequest,
   DeleteRequest,
-  EngineCatalogue,
   EngineLimits,
   ForeignKeyRequest,
   GetRequest,
@@ -327,7 +328,8 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
  */
 export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> {
   const { sources, observe, clock, limits, customizations } = options;
-  const { tables, versions } = await chooseTables(sources, observe, customizations?.tables);
+  const { tables: chosen, versions } = await chooseTables(sources, observe, customizations?.tables);
+  const tables = await addQueries(chosen, sources, customizations?.queries ?? []);
   const recorded = await (customizations ?? noCustomizations).collect(tables.map(({ name }) => name));
   checkReserved(tables, recorded, options);
   const model = buildModel(tables, recorded, observe);
@@ -335,6 +337,7 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
   const rules = compileRules(model, moment);
   checkSegments(model, moment);
   checkMetrics(model, moment);
+  checkMinGroupSizes(model, moment);
   const ops: Operations = {
     model,
     clock,

@@ -1,7 +1,7 @@
 // Requests and answers of the engine.
 import type { StopSignal } from '../core/clock/stop.ts';
 import type { PlainColumn } from '../core/filter/columns.ts';
-import type { PlainAggregate } from '../core/filter/measures.ts';
+import type { PlainAggregate, PlainGroup } from '../core/filter/measures.ts';
 import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { ReportProgress } from './actions/definitions.ts';
 import type { FieldMeaning, Meaning } from './customize/definitions.ts';
@@ -319,6 +319,12 @@ export interface CollectionDescription extends Meaning {
   readonly segments: readonly string[];
   /** The metrics that measures of an aggregate may name, with what they are. */
   readonly metrics: readonly { readonly name: string; readonly description?: string }[];
+  /** The fields that only aggregates show, and what those may group by and filter. Absent without a minimum group size. */
+  readonly aggregates?: {
+    readonly minGroupSize: number;
+    readonly fields: readonly FieldDescription[];
+    readonly by: readonly (string | PlainGroup)[];
+  };
   /** Whether requests may have a `search`. */
   readonly searchable: boolean;
   /** Whether the records may be counted. */
@@ -351,6 +357,8 @@ export interface FieldDescription extends FieldMeaning {
   readonly timezone?: string;
   /** In the order of core/filter.ts. */
   readonly operators: readonly string[];
+  /** For a parameter of a query: its default, without which every request needs a filter that sets it. */
+  readonly parameter?: { readonly default?: unknown };
 }
 
 /** A relation as the caller may use it. */
@@ -378,23 +386,4 @@ export interface RelationDescription extends Meaning {
   readonly fields?: Readonly<Record<string, string>>;
   /** The relation's own columns; they hold the key of the foreign collection. */
   readonly columns: readonly string[];
-}
-
-/** The tables behind an engine, which can be read again while it is in use. */
-export interface EngineCatalogue {
-  /**
-   * Rebuilds the engine over the current tables. Running calls finish on the old one. On failure the old one stays in
-   * use and the promise rejects.
-   *
-   * @example
-   * await engine.catalogue?.reload();
-   */
-  reload(): Promise<void>;
-  /**
-   * Calls `listener` after each rebuild, whatever caused it. Returns a function that ends this.
-   *
-   * @example
-   * const end = engine.catalogue?.onReload(() => console.log('The tables were read again'));
-   */
-  onReload(listener: () => void): () => void;
 }

@@ -1,9 +1,10 @@
 // Generates typings from a structure and the customization code. The customization runs as at a start, over sources
 // that describe their collections but return no data. This checks names, relations and computed fields without a
 // database.
-import { AgentBuilder, type EngineParts } from '../agent/agent.ts';
+import { AgentBuilder } from '../agent/agent.ts';
 import { createStructureSources, renamesOf, type Structure } from '../agent/artifacts/structure.ts';
 import { createTypings, type Typings } from '../agent/artifacts/typings.ts';
+import type { EngineParts } from '../agent/customize/engine-parts.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
 

@@ -2,7 +2,7 @@
 // customization code uses. Only named exports.
 
 export type { ActionScope } from '../agent/actions/definitions.ts';
-export type { AgentBuilder as Blueprint, EngineParts, HeadlessAgent as EngineAgent } from '../agent/agent.ts';
+export type { AgentBuilder as Blueprint, HeadlessAgent as EngineAgent } from '../agent/agent.ts';
 export { createHeadlessAgent as createEngineAgent } from '../agent/agent.ts';
 export type {
   AiAnswer,
@@ -31,8 +31,11 @@ export type {
   PolymorphicManyToOneOptions,
   PolymorphicOneToManyOptions,
   PolymorphicTarget,
+  QueryDefinition,
+  QueryParameter,
   SearchReplacer,
 } from '../agent/customize/definitions.ts';
+export type { EngineParts } from '../agent/customize/engine-parts.ts';
 export type {
   OverrideCreateContext,
   OverrideDeleteContext,

@@ -28,6 +28,7 @@ import { createSignIn } from '../oauth/login/sign-in.ts';
 import { createAddressCheck } from '../oauth/server/allow-list.ts';
 import type { OpenedStore } from '../store/open.ts';
 import { notifyOnEnd } from '../workflows/runs/completion.ts';
+import { refuseUnscopedQueries } from './agent/query-scopes.ts';
 import { warnAboutReadOnlyScopes } from './agent/read-only-scopes.ts';
 import { type DataOptions, openData } from './data.ts';
 import { openEnvironment } from './environment.ts';
@@ -144,6 +145,7 @@ export function createApp(configured: Config, options: AppOptions): App {
   const open = async (config: Config & { readonly publicUrl: string }): Promise<Modules> => {
     const { store, engine } = await openData(config, observe, clock, options);
     try {
+      await refuseUnscopedQueries(store, engine, config);
       const openedModules = await createModules({ config, opened: store, engine, options, clock, observe, statements });
       await openedModules.workflows.start();
       return openedModules;

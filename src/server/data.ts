@@ -1,6 +1,7 @@
 // Opens the served data and the platform storage together, for every transport.
 
-import { createHeadlessAgent, type EngineParts, type HeadlessAgent } from '../agent/agent.ts';
+import { createHeadlessAgent, type HeadlessAgent } from '../agent/agent.ts';
+import type { EngineParts } from '../agent/customize/engine-parts.ts';
 import { createSqlDataSource, type SqlDataSourceOptions } from '../agent/data-sources.ts';
 import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';

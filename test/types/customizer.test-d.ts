@@ -160,6 +160,18 @@ agent.addMetric('revenue', {
 agent.addMetric('revenue', { collection: 'orders', measure: { sum: 'totl' } });
 // @ts-expect-error: no such collection
 agent.addMetric('revenue', { collection: 'order', measure: { count: true } });
+agent.addQuery('sums', {
+  sql: 'select customer, sum(total) as sum from orders where total > :least group by customer',
+  parameters: { least: { type: 'Number', default: null, description: 'The smallest total' } },
+  columns: { sum: 'Number' },
+  rowScope: { customers: 'customer' },
+  ignoreRowScopes: ['orders'],
+  beside: 'orders',
+});
+// @ts-expect-error: no such collection
+agent.addQuery('sums', { sql: 'select 1 as a', rowScope: { customer: 'customer' } });
+// @ts-expect-error: no type of a parameter
+agent.addQuery('sums', { sql: 'select :a as b', parameters: { a: { type: 'Json' } } });
 // @ts-expect-error: no such collection
 agent.addChart('x', async ({ collection }, builder) => builder.value(await collection('order').count()));
 

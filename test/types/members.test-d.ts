@@ -46,6 +46,7 @@ agent.customizeCollection('orders', async (orders) => {
     }))
     .disableSearch()
     .disableCount()
+    .setMinGroupSize(5, { fields: ['total'], by: ['isPaid', { field: 'id', ranges: [0, 10] }] })
     .flatten({ of: 'relation', options: { relationName: 'customer' } })
     .use(withoutTotal)
     .use(limited, { max: 9 })
@@ -272,6 +273,7 @@ agent
     { name: 'Check', collection: 'orders', steps: [{ id: 'look', type: 'condition', if: {}, next: null }] },
     { teams: ['Support'] },
   )
+  .addQuery('sums', { sql: 'select customer, sum(total) as sum from orders group by customer' })
   .use(withoutTotal)
   .use(limited, { max: 9 })
   .use({ customizeAgent: (given) => void given.removeCollection('order-lines') });

@@ -26,7 +26,7 @@ import type { Query } from '../plan/types.ts';
 import { keysFilter, planTarget } from '../plan/write.ts';
 import type { CallOptions } from '../requests.ts';
 import { resolveName } from '../resolve/names.ts';
-import { internalViewOf, viewOf } from '../resolve/visibility.ts';
+import { hasOnlyAggregates, internalViewOf, viewOf } from '../resolve/visibility.ts';
 import { packKey } from '../write/transaction.ts';
 import { createChartBuilder } from './builder.ts';
 import type {
@@ -79,7 +79,8 @@ export function createCharts(ops: Operations, entries: readonly ChartEntry[]): C
 
   return {
     names(access, collection) {
-      if (collection !== undefined) getCollection(ops.model, access, collection);
+      if (collection !== undefined && hasOnlyAggregates(getCollection(ops.model, access, collection, 'aggregates')))
+        return [];
       return [...(chartsOf(access, collection)?.keys() ?? [])];
     },
     async render(access, request, options = {}) {

@@ -18,6 +18,7 @@ import type {
   ManyToManyOptions,
   ManyToOneOptions,
   Meaning,
+  MinGroupSizeOptions,
   OneToManyOptions,
   OperatorReplacer,
   PolymorphicManyToOneOptions,
@@ -480,6 +481,22 @@ export class CollectionCustomizer {
    */
   disableCount(): this {
     return this.#add(callSite(this.disableCount), { kind: 'disableCount' });
+  }
+
+  /**
+   * Shows fields only in aggregates of at least `size` records: no list, filter, sort, search or relation has them.
+   * Without `fields`, no record of the collection can be read. It hides neither what your code returns, nor what callers
+   * learn from several tables of figures.
+   *
+   * @example
+   * customers.setMinGroupSize(5, { fields: ['loyalty_points'], by: ['country', { field: 'created_at', bucket: 'Year' }] });
+   */
+  setMinGroupSize(size: number, options: MinGroupSizeOptions = {}): this {
+    const at = callSite(this.setMinGroupSize);
+    if (!Number.isInteger(size) || size < 2 || size > 10_000)
+      fail('CONFIGURATION', { problem: `setMinGroupSize needs a whole number from 2 to 10,000. (${at})` });
+    checkDefinition('minGroupSize', 'setMinGroupSize', options, at);
+    return this.#add(at, { kind: 'minGroupSize', size, options });
   }
 
   /**

@@ -1,11 +1,12 @@
 // The definitions that users pass to customize a collection, and their recorded form. Only types. Customization code
 // uses the names from before any renaming, and may use removed fields.
 
-import type { PlainMeasure } from '../../core/filter/measures.ts';
+import type { PlainGroup, PlainMeasure } from '../../core/filter/measures.ts';
 import type { Operator, PlainFilter, PlainSort } from '../../core/filter.ts';
 import type { ActionDefinition } from '../actions/definitions.ts';
 import type { ChartDefinition, ChartEntry, RecordChartContext } from '../charts/definitions.ts';
-import type { ColumnShape, ColumnType } from '../sources/column-types.ts';
+import type { ColumnShape, ColumnType, PrimitiveType } from '../sources/column-types.ts';
+import type { QueryParameterType } from '../sources/described.ts';
 import type { Source } from '../sources/source.ts';
 import type { CodeRecord, CustomizationContext, MaybePromise } from './context.ts';
 import type { FieldWriter, HookHandler, HookPosition, HookType, OverrideHandlers, OverrideVerb } from './hooks.ts';
@@ -93,6 +94,48 @@ export interface MetricDefinition<F extends string = string, W = PlainFilter> {
   readonly filter?: W;
   /** What the figure is, on one line of at most 500 characters. Default: only its name is shown. */
   readonly description?: string;
+}
+
+/** A parameter of `addQuery`. */
+export interface QueryParameter {
+  /** The type of its values. */
+  readonly type: QueryParameterType;
+  /** The value if the caller sends none; may be null. Default: callers must send one. */
+  readonly default?: string | number | boolean | null;
+  /** What the value decides, on one line of at most 500 characters. Default: only its name is shown. */
+  readonly description?: string;
+}
+
+/** The definition of `addQuery`: SQL whose rows are the records of a collection. */
+export interface QueryDefinition<C extends string = string> {
+  /** One SELECT, in the SQL of the database, with parameters as `:name`. Their values are bound, never part of the text. */
+  readonly sql: string;
+  /** The parameters by name, which are also fields of the collection. Default: none. */
+  readonly parameters?: Readonly<Record<string, QueryParameter>>;
+  /** Types of columns by name. SQLite needs those of computed texts and dates. Default: those of the database. */
+  readonly columns?: Readonly<Record<string, PrimitiveType>>;
+  /**
+   * For a collection: the column that holds the key of one of its records. Callers see a row only if they may see that
+   * record. Default: all rows, for callers without a row scope on a collection that the query reads.
+   */
+  readonly rowScope?: { readonly [N in C]?: string };
+  /** Collections whose row scopes do not matter, although the query reads them. Default: none. */
+  readonly ignoreRowScopes?: readonly C[];
+  /** A collection of the database that runs the query. Default: that of `rowScope`, or the only SQL database. */
+  readonly beside?: C;
+  /** What a row is, on one line of at most 500 characters. Default: only the name is shown. */
+  readonly description?: string;
+}
+
+/** The options of `setMinGroupSize`. */
+export interface MinGroupSizeOptions<F extends string = string> {
+  /** The fields that only aggregates show. Default: all fields, and then no record can be read. */
+  readonly fields?: readonly F[];
+  /**
+   * What such aggregates may group by: fields, paths, and periods, parts or ranges in the form of `groups`. Filters may
+   * name these fields and paths. Default: nothing, so only totals are shown.
+   */
+  readonly by?: readonly (F | PlainGroup)[];
 }
 
 /** The definition of `addSegment`: a filter, or a function that returns one. */
@@ -248,6 +291,7 @@ export type Customization =
   | { readonly kind: 'chart'; readonly name: string; readonly definition: ChartDefinition<RecordChartContext> }
   | { readonly kind: 'flatten'; readonly flattening: Flattening }
   | { readonly kind: 'disableCount' }
+  | { readonly kind: 'minGroupSize'; readonly size: number; readonly options: MinGroupSizeOptions }
   | { readonly kind: 'displayField'; readonly name: string }
   | {
       readonly kind: 'hook';
@@ -322,7 +366,17 @@ export interface RecordedCustomizations {
   readonly charts: readonly ChartEntry[];
 }
 
+/** A recorded query. */
+export interface QueryEntry {
+  readonly name: string;
+  readonly definition: QueryDefinition;
+  /** `file:line` of the call. */
+  readonly at: string;
+}
+
 export interface Customizations {
+  /** Queries whose rows become collections. */
+  readonly queries: readonly QueryEntry[];
   /** The sources that code added. */
   readonly tables: ReadonlyMap<Source, { readonly options: DataSourceOptions; readonly at: string }>;
   /** Called once, with the names of all collections. */

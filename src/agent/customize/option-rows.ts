@@ -13,6 +13,7 @@ import type {
   ManyToOneOptions,
   Meaning,
   MetricDefinition,
+  MinGroupSizeOptions,
   OneToManyOptions,
   PolymorphicManyToOneOptions,
   PolymorphicOneToManyOptions,
@@ -106,9 +107,17 @@ const metric: OptionRules<MetricDefinition> = {
   description: meaning.description,
 };
 
+const minGroupSize: OptionRules<MinGroupSizeOptions> = {
+  fields: { expected: "a list of fields, such as ['salary']", accepts: isListOf(200, isText) },
+  by: {
+    expected: "a list of fields and groups, such as ['city', { field: 'hired_at', bucket: 'Year' }]",
+    accepts: isListOf(50, (each) => isText(each) || isObject(each)),
+  },
+};
+
 const definitionRules = {
   ...{ computed, imported, manyToOne, oneToMany, manyToMany, external, polymorphicToOne, polymorphicTarget },
-  ...{ polymorphicToMany, sort, meaning, fieldMeaning, metric },
+  ...{ polymorphicToMany, sort, meaning, fieldMeaning, metric, minGroupSize },
 };
 
 /** CONFIGURATION, with similar names and the user's line. `call` is a text such as `addField('total')`. */

@@ -6,11 +6,12 @@ import type { PlainFilter } from '../../core/filter.ts';
 import { suggestNames } from '../../core/suggestions.ts';
 import type { CustomizationContext, MaybePromise } from '../customize/context.ts';
 import { callCode, failCode, whenAll, whenDone } from '../customize/user-code.ts';
-import type { Collection, ColumnCondition, Moment, Relation, Replacement } from '../model/types.ts';
+import type { Collection, ColumnCondition, Moment, Query, Relation, Replacement } from '../model/types.ts';
 import type { Filter, Path } from '../plan/types.ts';
 import { resolveUnambiguous } from '../resolve/ambiguity.ts';
 import { prependRelations, resolveFilter } from '../resolve/filter.ts';
-import { type CollectionView, scopeViewOf } from '../resolve/visibility.ts';
+import { pathTo } from '../resolve/paths.ts';
+import { type CollectionView, isQueryVisible, scopeViewOf } from '../resolve/visibility.ts';
 import { checkSearch, searchFilter } from './search.ts';
 import { always, and, join, never, not } from './simplify.ts';
 
@@ -198,7 +199,16 @@ export function scopeOf(
     };
     known.set(collection, scope);
   }
-  return scope.lowered ?? lowerScope(access, collection, scope.resolved, moment, code);
+  const own = scope.lowered ?? lowerScope(access, collection, scope.resolved, moment, code);
+  return collection.query ? and(own, ...queryScope(access, collection, collection.query)) : own;
+}
+
+/** The rows of a query whose related records the caller may see. */
+function queryScope(access: Access, collection: Collection, { rowScope }: Query): Filter[] {
+  if (!isQueryVisible(access, collection)) return [never];
+  return rowScope.map((relation) =>
+    not({ op: 'test', path: pathTo(collection, [relation], relation.on[0]!.to), is: 'Missing', value: null }),
+  );
 }
 
 /** Synchronous, because joins include scopes and are planned synchronously. */

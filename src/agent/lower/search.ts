@@ -110,12 +110,12 @@ const neededOperators: { readonly [T in string]?: readonly Operator[] } = {
 };
 
 /**
- * False if the operator is emulated, which reads every record, and for a field hidden by default. A search by field name
- * still uses it.
+ * False if the operator is emulated, which reads every record, for a field hidden by default, and for a parameter. A search
+ * by field name still uses it.
  */
 function isSearched(column: Column): boolean {
-  const { type, operators, meaning } = column;
-  if (meaning?.hiddenByDefault) return false;
+  const { type, operators, meaning, parameter } = column;
+  if (meaning?.hiddenByDefault || parameter) return false;
   if (typeof type !== 'string') return isNative(column, 'IncludesAll');
   if (type === 'String') {
     const is = (['IContains', 'Contains', 'Equal'] as const).find((each) => operators.has(each));

@@ -4,7 +4,7 @@ import type { Operator } from '../../core/filter.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { RecordedCustomizations } from '../customize/definitions.ts';
 import type { Hooks } from '../customize/hooks.ts';
-import type { DescribedColumn, DescribedReference, DescribedTable } from '../sources/described.ts';
+import type { DescribedColumn, DescribedTable } from '../sources/described.ts';
 import type { Source } from '../sources/source.ts';
 import { addFields, type CollectionBuild } from './added.ts';
 import type { ChosenTable } from './chosen-tables.ts';
@@ -15,6 +15,7 @@ import {
   createCollectionCustomizations,
   failMisuse,
   failUnknownName,
+  minGroupSizeOf,
   publishedNameOf,
   type Validation,
 } from './customizations.ts';
@@ -24,20 +25,10 @@ import { buildColumns, type ColumnCustomizations, keyOf } from './fields.ts';
 import { flattenFields } from './flatten.ts';
 import { meaningOf } from './meaning.ts';
 import { findInMemoryOperators, type OperatorPatches, operatorsFor, resolveOperators } from './operators.ts';
-import { buildRelations, findReference, type Reference } from './relations.ts';
+import { createQuery, linkQueries } from './queries.ts';
+import { buildRelations, findReference, type Reference, toReferencingCollection } from './relations.ts';
 import { checkSorts } from './sorts.ts';
-import type {
-  Collection,
-  Column,
-  Field,
-  FieldRule,
-  Incoming,
-  KeyPair,
-  Model,
-  ReferencingCollection,
-  Relation,
-  Replacement,
-} from './types.ts';
+import type { Collection, Column, Field, FieldRule, Incoming, Model, Relation, Replacement } from './types.ts';
 
 interface CollectionDraft extends CollectionBuild {
   readonly internalFields: FieldMap;
@@ -56,6 +47,7 @@ export function buildModel(chosen: readonly ChosenTable[], recorded: RecordedCus
   linkRelations(drafts, tables);
   linkIncoming(drafts, tables);
   declareRelations(drafts, (message) => observe({ type: 'warning', message }));
+  linkQueries(drafts);
   flattenDeclared(drafts);
   addDeclaredFields(drafts);
   for (const { name, customizations, internalFields } of drafts)
@@ -92,7 +84,7 @@ function createDrafts(
 }
 
 function createDraft(
-  { source, table, name }: ChosenTable,
+  { source, table, name, query }: ChosenTable,
   customizations: CollectionCustomizations,
   isPublished: boolean,
 ): CollectionDraft {
@@ -122,9 +114,11 @@ function createDraft(
     isPublished,
     referencedBy: incoming,
     triggers: table.triggers ?? [],
+    ...(query && { query: createQuery(query, [...columns.values()]) }),
     // Collected by position and type, so each hook matches the context of its event.
     rules: Object.freeze({
       ...{ segments, metrics, search, countable, displayField, overrides },
+      minGroupSize: minGroupSizeOf(customizations),
       hooks: hooks as unknown as Hooks,
     }),
   });
@@ -143,7 +137,7 @@ function createDraft(
 }
 
 function readOnlyFor({ writing }: Source, { kind, readOnly }: DescribedTable): Pick<Collection, 'readOnly'> {
-  if (kind === 'view') return { readOnly: 'it is a view. Write to its tables.' };
+  if (kind === 'view') return { readOnly: readOnly ?? 'it is a view. Write to its tables.' };
   if (!writing) return { readOnly: 'its data source is read-only.' };
   return readOnly === undefined ? {} : { readOnly };
 }
@@ -239,33 +233,6 @@ function linkIncoming(drafts: readonly CollectionDraft[], tables: Tables): void 
         }),
       );
     }
-}
-
-function toReferencingCollection(
-  holder: Collection,
-  target: Collection,
-  reference: DescribedReference,
-): ReferencingCollection | null {
-  const { columns, targetColumns, setColumns = columns } = reference;
-  const on: KeyPair[] = [];
-  for (const [at, name] of columns.entries()) {
-    const from = holder.internalFields.get(name);
-    const to = target.internalFields.get(targetColumns[at]!);
-    if (from?.kind !== 'column' || to?.kind !== 'column') return null;
-    on.push(Object.freeze({ from, to }));
-  }
-  const set = on.flatMap(({ from }) => (setColumns.includes(from.column) ? [from] : []));
-  const relation: Relation = Object.freeze({
-    kind: 'one',
-    // Databases do not allow NUL in a name, so this name is unique.
-    name: `\0${JSON.stringify([target.name, columns])}`,
-    to: target,
-    on: Object.freeze(on),
-    inverse: false,
-    reach: 'join',
-    enforced: true,
-  });
-  return Object.freeze({ collection: holder, relation, setColumns: Object.freeze(set) });
 }
 
 function declareRelations(drafts: readonly CollectionDraft[], warn: (problem: string) => void): void {

@@ -1,7 +1,7 @@
 // The tables that become collections: those of the sources that the options of `addDataSource` select.
 import { fail } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
-import type { Customizations, RecordedCustomizations } from '../customize/definitions.ts';
+import type { Customizations, QueryEntry, RecordedCustomizations } from '../customize/definitions.ts';
 import type { Described, DescribedTable } from '../sources/described.ts';
 import type { Source } from '../sources/source.ts';
 import { checkName, failUnknownName } from './customizations.ts';
@@ -12,8 +12,10 @@ export interface ChosenTable {
   readonly table: DescribedTable;
   /** The name of the collection. */
   readonly name: string;
-  /** The call site of `addDataSource`. */
+  /** The call site of `addDataSource` or `addQuery`. */
   readonly at?: string;
+  /** The rows are those of a query. */
+  readonly query?: QueryEntry;
 }
 
 interface ReadTables {

@@ -3,10 +3,17 @@
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
 import { suggestNames } from '../../core/suggestions.ts';
-import type { BinaryMode, Customization, FieldMeaning, Meaning, RecordedCall } from '../customize/definitions.ts';
+import type {
+  BinaryMode,
+  Customization,
+  FieldMeaning,
+  Meaning,
+  MinGroupSizeOptions,
+  RecordedCall,
+} from '../customize/definitions.ts';
 import type { Hook, HookPosition, HookType, Override, OverrideVerb } from '../customize/hooks.ts';
 import type { ColumnCustomizations } from './fields.ts';
-import type { Column, Field, FieldWriting, Metric, Replacement, Rules, Segment } from './types.ts';
+import type { Column, Field, FieldWriting, Metric, MinGroupSize, Replacement, Rules, Segment } from './types.ts';
 
 type CustomizationOf<K extends Customization['kind']> = Extract<Customization, { readonly kind: K }>;
 export type AddedField = (
@@ -44,6 +51,7 @@ export interface CollectionCustomizations {
   readonly metrics: Map<string, Metric>;
   search: Rules['search'];
   countable: boolean;
+  minGroupSize: { readonly size: number; readonly options: MinGroupSizeOptions; readonly at: string } | undefined;
   displayField: Rules['displayField'];
   readonly hooks: { readonly [P in HookPosition]: { readonly [T in HookType]: Hook<never>[] } };
   readonly validations: Map<string, Validation[]>;
@@ -79,6 +87,7 @@ export function createCollectionCustomizations(): CollectionCustomizations {
     metrics: new Map(),
     search: 'columns',
     countable: true,
+    minGroupSize: undefined,
     displayField: undefined,
     hooks: { Before: noHooks(), After: noHooks() },
     validations: new Map(),
@@ -136,6 +145,7 @@ function addCustomization(
     case 'meaning':
     case 'fieldMeaning':
     case 'displayField':
+    case 'minGroupSize':
     case 'metric':
       addMeaning(customizations, what, at, requireFirst);
       return;
@@ -232,13 +242,16 @@ function addCustomization(
 
 function addMeaning(
   customizations: CollectionCustomizations,
-  what: CustomizationOf<'meaning' | 'fieldMeaning' | 'displayField' | 'metric'>,
+  what: CustomizationOf<'meaning' | 'fieldMeaning' | 'displayField' | 'metric' | 'minGroupSize'>,
   at: string,
   requireFirst: (known: { readonly at: string } | undefined, description: string) => void,
 ): void {
   if (what.kind === 'meaning') {
     requireFirst(customizations.meaning, 'meaning');
     customizations.meaning = { meaning: what.meaning, at };
+  } else if (what.kind === 'minGroupSize') {
+    requireFirst(customizations.minGroupSize, 'minimum group size');
+    customizations.minGroupSize = { ...what, at };
   } else if (what.kind === 'displayField') {
     requireFirst(customizations.displayField, 'display field');
     customizations.displayField = { name: what.name, at };
@@ -259,6 +272,14 @@ export function publishedNameOf({ renames, removed }: CollectionCustomizations, 
   // Databases do not allow NUL in a name, so this name is unique.
   const taken = removed.has(name) && [...renames].some(([from, { to }]) => to === name && from !== name);
   return taken ? `${name}\0removed` : name;
+}
+
+export function minGroupSizeOf(customizations: CollectionCustomizations): MinGroupSize | undefined {
+  const { minGroupSize } = customizations;
+  if (!minGroupSize) return undefined;
+  const { size, at, options } = minGroupSize;
+  const names = options.fields?.map((name) => publishedNameOf(customizations, name));
+  return Object.freeze({ size, at, fields: names && new Set(names), by: options.by ?? [] });
 }
 
 /** CONFIGURATION for a call with a missing field, or a field of the wrong kind. */
@@ -328,6 +349,8 @@ export function checkCustomizations(
         at,
       );
   }
+  const { minGroupSize } = customizations;
+  for (const name of minGroupSize?.options.fields ?? []) requireColumn(name, minGroupSize!.at);
   for (const [name, { at }] of customizations.writings) requireColumn(name, at);
   for (const [name, validations] of customizations.validations)
     for (const { at } of validations)

@@ -1,5 +1,6 @@
 // Describes collections to a caller. Hidden fields are never counted, named or hinted at.
 import type { Access } from '../../core/caller.ts';
+import type { PlainGroup } from '../../core/filter/measures.ts';
 import type { CollectionDescription, CollectionSummary, FieldDescription } from '../requests.ts';
 import type { ColumnShape, ColumnType } from '../sources/column-types.ts';
 import { findDisplayField } from './display.ts';
@@ -36,7 +37,9 @@ export function describeCollection(
   access: Access,
   collection: Collection,
   { columns, relations }: VisibleFields,
+  aggregated: readonly Column[] = columns,
 ): CollectionDescription {
+  const { minGroupSize } = collection.rules;
   const displayField = findDisplayField(collection, columns);
   return {
     name: collection.name,
@@ -72,10 +75,38 @@ export function describeCollection(
       name,
       ...(definition.description !== undefined && { description: definition.description }),
     })),
+    ...(minGroupSize && {
+      aggregates: {
+        minGroupSize: minGroupSize.size,
+        fields: aggregated.flatMap((column) =>
+          columns.includes(column) ? [] : [describeColumn(access, collection, column)],
+        ),
+        by: minGroupSize.by.flatMap((group) => toPublishedGroup(collection, group, aggregated)),
+      },
+    }),
     searchable: collection.rules.search !== 'none',
     countable: collection.rules.countable,
     permissions: describePermissions(access, collection.name),
   };
+}
+
+/** In the names of callers. None if its first field is hidden. */
+function toPublishedGroup(
+  home: Collection,
+  group: string | PlainGroup,
+  columns: readonly Column[],
+): readonly (string | PlainGroup)[] {
+  const written = typeof group === 'string' ? group : group.field;
+  const names: string[] = [];
+  let at = home;
+  for (const name of written.split(':')) {
+    const field = at.internalFields.get(name);
+    if (!field || (at === home && field.kind === 'column' && !columns.includes(field))) return [];
+    names.push(field.name);
+    if (field.kind !== 'column') at = field.to;
+  }
+  const field = names.join(':');
+  return [typeof group === 'string' ? field : { ...group, field }];
 }
 
 function canWriteTogether(access: Access, { name }: Collection): boolean {
@@ -97,6 +128,7 @@ function describeColumn(access: Access, collection: Collection, column: Column):
     ...(column.enumValues && { enumValues: column.enumValues }),
     ...(column.binary && { binaryMode: column.binary }),
     operators: [...column.operators.keys()],
+    ...(column.parameter && { parameter: column.parameter }),
   };
 }
 

@@ -80,14 +80,21 @@ export function buildColumn(
     ...(described.shape && { shape: described.shape }),
     ...(isBinary(described.type) && { binary: customizations.binary ?? 'datauri' }),
     collation: described.collation,
-    operators: resolveOperators(described.type, described.operators, customizations.patches),
+    operators: operatorsOf(described, customizations),
     sortable: order === 'nothing' ? false : order !== undefined || described.sortable,
     ...(order !== undefined && order !== 'nothing' && { order }),
     ...(computedFrom && { computedFrom }),
     ...(writing && { writing }),
     ...(rules?.length && { rules: Object.freeze([...rules]) }),
     ...(described.readOnly && !computedFrom && { isGenerated: true }),
+    ...(described.parameter && { parameter: described.parameter }),
   });
+}
+
+/** A parameter has one value, so only `Equal` makes sense. */
+function operatorsOf({ type, operators, parameter }: DescribedColumn, { patches }: ColumnCustomizations) {
+  const all = resolveOperators(type, operators, patches);
+  return parameter ? new Map([...all].filter(([operator]) => operator === 'Equal')) : all;
 }
 
 /** An imported field with the properties of the field at the end of its route. Validation of writes runs there. */

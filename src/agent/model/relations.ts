@@ -1,9 +1,9 @@
 // Builds relations from foreign keys: a to-one relation on the collection that holds the key, and its inverse on the
 // other. A name depends only on table and column names, never on their order. If relations or columns would share a
 // name, each relation takes the long form `<target>_through_<columns>`.
-import type { DescribedForeignKey } from '../sources/described.ts';
+import type { DescribedForeignKey, DescribedReference } from '../sources/described.ts';
 import { findBetterNames, type NamedReference } from './relation-names.ts';
-import type { Collection, Column, KeyPair, Relation } from './types.ts';
+import type { Collection, Column, KeyPair, ReferencingCollection, Relation } from './types.ts';
 
 /** One foreign key with its resolved collections. */
 export interface Reference {
@@ -189,4 +189,32 @@ function relationName(text: string): string {
 
 function isUnique(collection: Collection, columns: readonly string[]): boolean {
   return collection.uniqueKeys.some((key) => key.every((column) => columns.includes(column.name)));
+}
+
+/** Null if a column of the key is not served. */
+export function toReferencingCollection(
+  holder: Collection,
+  target: Collection,
+  reference: DescribedReference,
+): ReferencingCollection | null {
+  const { columns, targetColumns, setColumns = columns } = reference;
+  const on: KeyPair[] = [];
+  for (const [at, name] of columns.entries()) {
+    const from = holder.internalFields.get(name);
+    const to = target.internalFields.get(targetColumns[at]!);
+    if (from?.kind !== 'column' || to?.kind !== 'column') return null;
+    on.push(Object.freeze({ from, to }));
+  }
+  const set = on.flatMap(({ from }) => (setColumns.includes(from.column) ? [from] : []));
+  const relation: Relation = Object.freeze({
+    kind: 'one',
+    // Databases do not allow NUL in a name, so this name is unique.
+    name: `\0${JSON.stringify([target.name, columns])}`,
+    to: target,
+    on: Object.freeze(on),
+    inverse: false,
+    reach: 'join',
+    enforced: true,
+  });
+  return Object.freeze({ collection: holder, relation, setColumns: Object.freeze(set) });
 }

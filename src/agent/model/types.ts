@@ -1,5 +1,6 @@
 // The types of the Model. A model is built at the start, frozen, and linked by references. A restart builds a new one
 // and swaps one pointer.
+import type { PlainGroup } from '../../core/filter/measures.ts';
 import type { Operator, PlainSort } from '../../core/filter.ts';
 import type {
   BinaryMode,
@@ -9,6 +10,7 @@ import type {
   Meaning,
   MetricDefinition,
   OperatorReplacer,
+  QueryEntry,
   SearchReplacer,
   SegmentDefinition,
 } from '../customize/definitions.ts';
@@ -49,7 +51,20 @@ export interface Collection {
   readonly triggers: readonly WriteEvent[];
   /** Code returns the records for one record of another collection. Callers who see that relation see them. */
   readonly isExternal?: true;
+  /** The records are the rows of a query. */
+  readonly query?: Query;
   readonly rules: Rules;
+}
+
+/** A query of `addQuery`. */
+export interface Query {
+  /** In the order of the source. */
+  readonly parameters: readonly Column[];
+  /** A row is visible to callers who may see all these related records. */
+  readonly rowScope: readonly Relation[];
+  /** Further collections that it reads. Callers with a row scope on one of them do not see the query. */
+  readonly unscoped: readonly string[];
+  readonly entry: QueryEntry;
 }
 
 interface Index {
@@ -64,6 +79,8 @@ export interface Rules {
   readonly metrics: ReadonlyMap<string, Metric>;
   readonly search: 'columns' | 'none' | SearchRule;
   readonly countable: boolean;
+  /** Fields that only aggregates of enough records show. */
+  readonly minGroupSize?: MinGroupSize | undefined;
   /** The field that code chose as the name of a record, by its original name. */
   readonly displayField?: { readonly name: string; readonly at: string } | undefined;
   readonly hooks: Hooks;
@@ -72,6 +89,15 @@ export interface Rules {
 
 export interface Segment {
   readonly definition: SegmentDefinition;
+  readonly at: string;
+}
+
+export interface MinGroupSize {
+  readonly size: number;
+  /** The published names of the fields. Undefined: all fields, and no record can be read. */
+  readonly fields: ReadonlySet<string> | undefined;
+  /** In the names of code. */
+  readonly by: readonly (string | PlainGroup)[];
   readonly at: string;
 }
 
@@ -139,6 +165,8 @@ export interface Column {
   readonly rules?: readonly FieldRule[];
   /** Only the database sets it. */
   readonly isGenerated?: boolean;
+  /** The column holds the value of a parameter of the query. */
+  readonly parameter?: { readonly default?: unknown };
 }
 
 export interface FieldWriting {

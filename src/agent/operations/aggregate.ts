@@ -5,8 +5,9 @@ import type { PlainOver } from '../../core/filter/measures.ts';
 import { fingerprint, readGroupCursor, writeGroupCursor } from '../encode/cursor.ts';
 import { failTooManyGroups, GROUPS_LIMIT } from '../plan/aggregate.ts';
 import type { AggregateAnswer, AggregateRequest, CallOptions } from '../requests.ts';
-import { type CollectionView, viewOf } from '../resolve/visibility.ts';
+import { aggregateViewOf, type CollectionView, viewOf } from '../resolve/visibility.ts';
 import { failOnHooks, runAggregateHooks } from './aggregate-hooks.ts';
+import { createGroupCollection } from './aggregates/group-collection.ts';
 import {
   type Call,
   callOf,
@@ -17,7 +18,6 @@ import {
   restrictFurther,
   unrestricted,
 } from './call.ts';
-import { createGroupCollection } from './group-collection.ts';
 import { checkGroups, explainGroups, failWithin, type GroupArguments, type ReadGroups, readGroups } from './groups.ts';
 import { hasHooks } from './hooks.ts';
 
@@ -27,7 +27,7 @@ export async function aggregate(
   request: AggregateRequest,
   options: CallOptions = {},
 ): Promise<AggregateAnswer> {
-  const view = viewOf(access, getCollection(ops.model, access, request.collection));
+  const view = aggregateViewOf(access, getCollection(ops.model, access, request.collection, 'aggregates'));
   return aggregateFrom(callOf(ops, access, request, options), view, request, unrestricted);
 }
 
@@ -105,7 +105,12 @@ async function readOver(
   const read = await readGroups(call, view, inner, within).catch((error: unknown) => failWithin('over', error));
   if (read.hasMore) failTooManyGroups('over.groups');
   const { collection, source } = createGroupCollection(`groups of ${view.collection.name}`, read);
-  return readGroups(call, viewOf(call.access, collection), outer, { where: unrestricted.where, source });
+  const outerRead = await readGroups(call, viewOf(call.access, collection), outer, {
+    where: unrestricted.where,
+    source,
+  });
+  const notes = [read.hiddenNote, outerRead.note].filter((note) => note !== undefined);
+  return { ...outerRead, ...(notes.length > 0 && { note: notes.join(' ') }) };
 }
 
 function toInnerArguments(over: PlainOver): GroupArguments {
@@ -130,7 +135,7 @@ function toInnerArguments(over: PlainOver): GroupArguments {
 
 /** The plan as text, without hooks, which are not part of a plan. */
 export async function explainAggregate(ops: Operations, access: Access, request: AggregateRequest): Promise<string> {
-  const view = viewOf(access, getCollection(ops.model, access, request.collection));
+  const view = aggregateViewOf(access, getCollection(ops.model, access, request.collection, 'aggregates'));
   const call = callOf(ops, access, request, {});
   if (!request.over) return explainGroups(call, view, request, unrestricted);
   const inner = await explainGroups(call, view, { ...request, ...toInnerArguments(request.over) }, unrestricted);

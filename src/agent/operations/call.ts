@@ -16,6 +16,7 @@ import { always, and } from '../lower/simplify.ts';
 import type { Collection, Model, Moment } from '../model/types.ts';
 import type { ComputeStep, Filter, RowLimitStep } from '../plan/types.ts';
 import type { CallOptions, CountRequest, EngineLimits } from '../requests.ts';
+import { hasOnlyAggregates, mayBrowse } from '../resolve/visibility.ts';
 import type { ReadOptions, Source } from '../sources/source.ts';
 import { canonicalZone } from '../sources/zones.ts';
 import type { CompiledRules } from '../write/validation.ts';
@@ -144,12 +145,28 @@ export function rowsLimitOf({ limits }: Operations): number {
   return limits.rowsLimit ?? ROWS_LIMIT;
 }
 
-/** Throws UNKNOWN_COLLECTION, also for a collection that the caller may not browse: both cases look the same. */
-export function getCollection(model: Model, access: Access, name: string): Collection {
+/**
+ * Throws UNKNOWN_COLLECTION, also for a collection that the caller may not browse: both cases look the same. FORBIDDEN
+ * for the records of a collection that has only aggregates.
+ */
+export function getCollection(
+  model: Model,
+  access: Access,
+  name: string,
+  purpose: 'records' | 'aggregates' = 'records',
+): Collection {
   const found = model.collections.get(name);
-  if (found && access.can('browse', name)) return found;
-  const visible = [...model.collections.keys()].filter((other) => access.can('browse', other));
+  if (found && mayBrowse(access, found)) {
+    if (purpose === 'records' && hasOnlyAggregates(found)) failOnlyAggregates(found);
+    return found;
+  }
+  const visible = [...model.collections].filter(([, other]) => mayBrowse(access, other)).map(([other]) => other);
   return fail('UNKNOWN_COLLECTION', { collection: String(name), near: suggestNames(String(name), visible) });
+}
+
+function failOnlyAggregates({ name, rules }: Collection): never {
+  const why = `it has only figures of at least ${rules.minGroupSize!.size} records: use aggregate.`;
+  return fail('FORBIDDEN', { verb: 'read', collection: name, why });
 }
 
 export function scopesOf({ ops, access, code }: Call): ScopeOf {

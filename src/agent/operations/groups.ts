@@ -2,38 +2,34 @@
 // -> one statement. What the statement cannot decide is done with its groups (execute/figures.ts).
 import { fail, isAppError } from '../../core/errors.ts';
 import type { PeriodUnit } from '../../core/filter/measures.ts';
-import type { PlainFilter } from '../../core/filter.ts';
 import { mapInTurns, sortInTurns, type Turn } from '../../core/limit/in-turns.ts';
 import { createTurns } from '../../core/limit/turns.ts';
 import { finishGroups } from '../execute/figures.ts';
-import { executeRead, resolveLookups } from '../execute/read.ts';
 import { findDateRange } from '../lower/date-range.ts';
-import { type Lowering, lowerConditions, lowerFilter, lowerInternal, type ScopeOf } from '../lower/filter.ts';
+import { lowerConditions, lowerFilter, type ScopeOf } from '../lower/filter.ts';
 import { always, and } from '../lower/simplify.ts';
 import type { Moment } from '../model/types.ts';
-import { type AggregatePlan, failTooManyGroups, GROUPS_LIMIT, groupPaths, planAggregate } from '../plan/aggregate.ts';
+import { type AggregatePlan, failTooManyGroups, GROUPS_LIMIT, planAggregate } from '../plan/aggregate.ts';
 import { planCrossSource } from '../plan/cross-source.ts';
 import { explainGroup, explainRead } from '../plan/explain.ts';
+import { parameterTests } from '../plan/queries.ts';
 import { createPlanner, planRead } from '../plan/read.ts';
-import { pathsOf, splitFilter, visitSubqueries, visitTests } from '../plan/residual.ts';
-import type { Filter, GroupKey, GroupSelect, Query, Slot } from '../plan/types.ts';
+import type { GroupKey } from '../plan/types.ts';
 import type { AggregateRequest } from '../requests.ts';
 import { type AggregateQuery, resolveAggregate } from '../resolve/aggregate.ts';
 import type { ResolvedGroup } from '../resolve/groups.ts';
-import type { BaseMeasure } from '../resolve/measures.ts';
-import { crossSourceIndex, pathTo } from '../resolve/paths.ts';
+import { pathTo } from '../resolve/paths.ts';
 import type { CollectionView } from '../resolve/visibility.ts';
 import { bucketOf, shiftPeriod } from '../sources/aggregate/local-time.ts';
 import { aggregateRecords, groupMark } from '../sources/aggregate.ts';
-import { evaluateFilter } from '../sources/evaluate.ts';
-import { inexactHere } from '../sources/source.ts';
-import type * as statement from '../sources/statement.ts';
 import type { Tally } from '../sources/statement.ts';
+import { isNative, lowerWhere, runGroup, toInMemoryQuery } from './aggregates/run-group.ts';
+import { checkSmallGroups, hideSmallGroups, type SmallGroups } from './aggregates/small-groups.ts';
 import {
   type Call,
   type Operations,
   type Restriction,
-  readOptions,
+  restrictFurther,
   rowsLimitOf,
   scopesOf,
   withRestrictedSource,
@@ -52,6 +48,8 @@ export interface ReadGroups {
   readonly rows: readonly (readonly unknown[])[];
   readonly hasMore: boolean;
   readonly note?: string;
+  /** The part of the note about groups of few records. */
+  readonly hiddenNote?: string;
 }
 
 /** `resolve` names the groups and measures of the request. */
@@ -62,18 +60,25 @@ export async function readGroups(
   within: Restriction,
   resolve: ResolveGroups = resolveAggregate,
 ): Promise<ReadGroups> {
-  const { plan, scope } = await prepare(call, view, request, within, resolve);
+  const { plan, scope, small } = await prepare(call, view, request, within, resolve);
   const { observe } = call.ops;
   const { name } = view.collection;
   observe({ type: 'query.planned', collection: name, plan: () => explainPlan(call.ops, view, plan, scope) });
   const found = plan.group ? await runGroup(call, plan, plan.group, view, scope) : await emptyTallies(plan);
   const ranges = plan.query.includeEmpty ? await findRanges(call, view, plan, request) : [];
-  const tallies = plan.query.includeEmpty ? await addEmptyGroups(call, view, plan, found, within, ranges) : found;
+  const all = plan.query.includeEmpty ? await addEmptyGroups(call, view, plan, found, within, ranges) : found;
+  const { tallies, isWhole } = small
+    ? await hideSmallGroups(call, view, small, plan, all)
+    : { tallies: all, isWhole: true };
   const { rows, hasMore } = await finishGroups(plan, tallies);
+  const hiddenNote =
+    !isWhole &&
+    `Groups and figures of fewer than ${small?.size} records are not shown, nor others that would reveal them.`;
   const notes = [
     plan.lacksEmpty && 'Groups without records are left out.',
     plan.query.includeEmpty && tallies.length === 0 && noteOnPeriods(plan, ranges),
     plan.manyNote,
+    hiddenNote,
   ].filter(Boolean);
   return {
     query: plan.query,
@@ -81,6 +86,7 @@ export async function readGroups(
     rows,
     hasMore,
     ...(notes.length > 0 && { note: notes.join(' ') }),
+    ...(hiddenNote && { hiddenNote }),
   };
 }
 
@@ -92,14 +98,16 @@ async function prepare(
   request: GroupArguments,
   within: Restriction,
   resolve: ResolveGroups = resolveAggregate,
-): Promise<{ readonly plan: AggregatePlan; readonly scope: ScopeOf }> {
+): Promise<{ readonly plan: AggregatePlan; readonly scope: ScopeOf; readonly small: SmallGroups | undefined }> {
   const { ops, moment, code } = call;
   const scope = scopesOf(call);
   const lowering = { view, moment, code };
   const lowered = await lowerConditions(scope, request, lowering);
   const planner = createPlanner(scope, rowsLimitOf(ops));
   const where = planCrossSource(view.collection, and(lowered, within.where), planner);
-  const query = resolve(view, request, moment);
+  const resolved = resolve(view, request, moment);
+  const small = await checkSmallGroups(call, view, request, within, resolved);
+  const query = small ? { ...resolved, readsAll: true } : resolved;
   const wheres = await Promise.all(
     query.measures.map(async (measure) => {
       if (measure.kind !== 'base' || !measure.where) return undefined;
@@ -108,30 +116,7 @@ async function prepare(
       return measure.many ? lowered : planCrossSource(view.collection, lowered, planner);
     }),
   );
-  return { plan: withRestrictedSource(planAggregate(view, query, where, wheres, planner), within), scope };
-}
-
-/** The condition of a measure, on the records that it is about. */
-export async function lowerWhere({ where = [], metric, at, many }: BaseMeasure, lowering: Lowering): Promise<Filter> {
-  const own = many ? { ...lowering, view: lowering.view.forCollection(many.relation.to) } : lowering;
-  const lower = async (plain: PlainFilter) =>
-    metric ? lowerInternal(plain, own, metric) : withArgument(`${at}.where`, async () => lowerFilter(plain, own));
-  return and(...(await Promise.all(where.map(lower))));
-}
-
-/** Names the argument of a filter in its errors. */
-async function withArgument<T>(argument: string, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (isAppError(error, 'INVALID_ARGUMENT') && /^filter\b/.test(error.details.argument))
-      fail(
-        'INVALID_ARGUMENT',
-        { ...error.details, argument: error.details.argument.replace('filter', argument) },
-        error,
-      );
-    throw error;
-  }
+  return { plan: withRestrictedSource(planAggregate(view, query, where, wheres, planner), within), scope, small };
 }
 
 /** Throws the errors of an invalid request. */
@@ -160,103 +145,6 @@ function explainPlan(ops: Operations, view: CollectionView, plan: AggregatePlan,
 /** For zero records: no groups, or one. */
 async function emptyTallies({ query, measures }: AggregatePlan): Promise<Tally[]> {
   return query.groups.length > 0 ? [] : aggregateRecords([], { measures, groups: [], order: [] });
-}
-
-/** The figures of each group. Throws TOO_MANY_ROWS if they need too many records. */
-export async function runGroup(
-  call: Call,
-  plan: AggregatePlan,
-  group: GroupSelect,
-  view: CollectionView,
-  scope: ScopeOf,
-): Promise<Tally[]> {
-  const reading = readOptions(call.ops, call.options);
-  if (!isNative(plan, group)) return aggregateInMemory(call, plan, group, view, scope);
-  const resolved = await resolveLookups(group, reading, call);
-  const measures = await Promise.all(
-    group.measures.map(async (measure) => {
-      if (measure.related) return { ...measure, related: await resolveLookups(measure.related, reading, call) };
-      if (!measure.where) return measure;
-      const { where } = await resolveLookups({ joins: [], where: measure.where }, reading, call);
-      return { ...measure, where };
-    }),
-  );
-  const groups = await Promise.all(
-    group.groups.map(async (key) =>
-      key.related ? { ...key, related: await resolveLookups(key.related, reading, call) } : key,
-    ),
-  );
-  return plan.source.aggregate!({ ...resolved, measures, groups }, reading).catch((error: unknown) => {
-    if (error === inexactHere) return aggregateInMemory(call, plan, group, view, scope, 'numbers beyond 64 bits');
-    throw error;
-  });
-}
-
-/** Whether the source can compute all base measures. */
-function isNative({ source }: AggregatePlan, group: GroupSelect): boolean {
-  const wheres = [group.where, ...group.measures.flatMap(({ where }) => where ?? [])];
-  if (!source.aggregate || wheres.some((where) => splitFilter(where).residual.op !== 'always')) return false;
-  return groupPaths(group).every((path) => !path.field.computedFrom && crossSourceIndex(path) < 0);
-}
-
-/** Reads the records and aggregates them in-memory. Throws TOO_MANY_ROWS if too many records match. */
-async function aggregateInMemory(
-  call: Call,
-  { source }: AggregatePlan,
-  group: GroupSelect,
-  view: CollectionView,
-  scope: ScopeOf,
-  cause?: string,
-): Promise<Tally[]> {
-  const limit = rowsLimitOf(call.ops);
-  const query = toInMemoryQuery(view, group, limit, cause);
-  const plan = { ...planRead(query, scope, limit), source };
-  const { rows, hasMore } = await executeRead(plan, limit, readOptions(call.ops, call.options), call);
-  const [first] = query.select;
-  if (hasMore) fail('TOO_MANY_ROWS', { collection: view.collection.name, field: first?.path.id ?? '', limit });
-  const slots = new Map<object, Slot>(query.select.map(({ path }, index) => [path, plan.columns[index]!]));
-  const records = rows.map((row) => {
-    const value = (path: object) => row[slots.get(path)!] ?? null;
-    return { value, satisfies: (where: statement.Filter) => evaluateFilter(where, value) };
-  });
-  return aggregateRecords(records, group);
-}
-
-/**
- * Throws INVALID_ARGUMENT for a measure whose condition the values of a record cannot decide. `cause`: what the database
- * cannot evaluate.
- */
-function toInMemoryQuery(
-  { collection }: CollectionView,
-  group: GroupSelect,
-  limit: number,
-  cause = 'fields that the database cannot evaluate',
-): Query {
-  const paths = new Set(groupPaths(group));
-  if (group.measures.some(({ related }) => related))
-    fail('INVALID_ARGUMENT', {
-      argument: 'sort',
-      problem: `a list cannot be sorted by figures of related records together with ${cause}. Leave those out.`,
-    });
-  if (group.groups.some(({ related }) => related))
-    fail('INVALID_ARGUMENT', {
-      argument: 'groups',
-      problem: `a group through a to-many relation cannot be combined with ${cause}. Leave those out.`,
-    });
-  for (const { where } of group.measures) {
-    if (!where) continue;
-    visitTests(where, (test) => {
-      for (const path of pathsOf(test)) paths.add(path);
-    });
-    visitSubqueries(where, () =>
-      fail('INVALID_ARGUMENT', {
-        argument: 'measures',
-        problem: `a where on related records cannot be combined with ${cause}. Send it as filters of a call of its own.`,
-      }),
-    );
-  }
-  const select = [...paths].map((path) => ({ name: path.id, path, through: [], leaf: path.id }));
-  return { collection, select, where: group.where, order: [], limit, skip: 0, cursor: false };
 }
 
 /** Names the argument in front of that of an error. */
@@ -310,7 +198,7 @@ async function addEmptyGroups(
       const ends = by?.kind === 'bucket' ? (ranges[at] ?? []).map((date) => bucketOf(date, by)) : [];
       const found = tallies.map((tally) => tally.groups[at]);
       const present = [...found, ...ends].filter((value) => value !== null);
-      const own = (await ownValues(key, present, turn)) ?? (await readValues(call, view, group, within));
+      const own = (await ownValues(key, present, turn)) ?? (await readValues(call, view, group, within, plan));
       const marks = new Map<string | null, unknown>();
       await mapInTurns([...present, ...own], turn, (value) => marks.set(groupMark(value, key), value));
       return [...marks.values()];
@@ -369,6 +257,7 @@ async function readValues(
   view: CollectionView,
   { key, named, many }: ResolvedGroup,
   within: Restriction,
+  plan: AggregatePlan,
 ): Promise<unknown[]> {
   const path = named ?? key.path;
   const home = path.via.at(-1)?.to ?? many?.relation.to ?? view.collection;
@@ -376,7 +265,8 @@ async function readValues(
   const homeView = isOwn ? view : view.forCollection(home);
   const scope = scopesOf(call);
   const planner = createPlanner(scope, rowsLimitOf(call.ops));
-  const own: Restriction = isOwn ? within : { where: always };
+  const parameters = plan.group ? parameterTests(home, plan.group.where) : always;
+  const own: Restriction = isOwn ? restrictFurther(within, parameters) : { where: always };
   const where = planCrossSource(home, and(scope(home), own.where), planner);
   const groupKey: GroupKey = { path: pathTo(home, [], path.field) };
   const query: AggregateQuery = {
@@ -388,8 +278,8 @@ async function readValues(
     limit: GROUPS_LIMIT,
     skip: 0,
   };
-  const plan = withRestrictedSource(planAggregate(homeView, query, where, [], planner), own);
-  const found = plan.group ? await runGroup(call, plan, plan.group, homeView, scope) : [];
+  const planned = withRestrictedSource(planAggregate(homeView, query, where, [], planner), own);
+  const found = planned.group ? await runGroup(call, planned, planned.group, homeView, scope) : [];
   if (found.length > GROUPS_LIMIT) failTooManyGroups('includeEmpty');
   return found.map(({ groups: [value] }) => value).filter((value) => value !== null);
 }

@@ -14,6 +14,7 @@ import { describeCollection, summarizeCollection } from '../model/describe.ts';
 import type { Collection } from '../model/types.ts';
 import { planCrossSource } from '../plan/cross-source.ts';
 import { explainRead } from '../plan/explain.ts';
+import { planParameters } from '../plan/queries.ts';
 import { createPlanner, planJoins, planRead, totalOrder } from '../plan/read.ts';
 import { splitFilter } from '../plan/residual.ts';
 import type { Filter, Order, Query, RequestedField } from '../plan/types.ts';
@@ -27,7 +28,8 @@ import type {
 } from '../requests.ts';
 import { toInternalPath } from '../resolve/internal-names.ts';
 import { resolveName, resolveSort } from '../resolve/names.ts';
-import { type CollectionView, viewOf } from '../resolve/visibility.ts';
+import { aggregateViewOf, type CollectionView, hasOnlyAggregates, mayBrowse, viewOf } from '../resolve/visibility.ts';
+import { aggregateFrom } from './aggregate.ts';
 import { runAggregateHooks } from './aggregate-hooks.ts';
 import type { Call, Operations, Restriction } from './call.ts';
 import {
@@ -183,11 +185,25 @@ export async function count(
   request: CountRequest,
   options: CallOptions = {},
 ): Promise<number> {
-  const collection = getCollection(ops.model, access, request.collection);
+  const collection = getCollection(ops.model, access, request.collection, 'aggregates');
   if (!collection.rules.countable) fail('NOT_COUNTABLE', { collection: collection.name });
   const call = callOf(ops, access, request, options);
+  if (hasOnlyAggregates(collection)) return countEnough(call, aggregateViewOf(access, collection), request);
   const view = viewOf(access, collection);
   return countFrom(call, view, request, unrestricted);
+}
+
+/** Throws FORBIDDEN for fewer records than the minimum group size. */
+async function countEnough(
+  call: Call,
+  view: CollectionView,
+  { timezone: _, ...request }: CountRequest,
+): Promise<number> {
+  const { rows } = await aggregateFrom(call, view, { ...request, operation: 'Count', limit: 1 }, unrestricted);
+  const [[count] = []] = rows;
+  const { name, rules } = view.collection;
+  const why = `fewer than ${rules.minGroupSize!.size} records are not counted.`;
+  return count === null ? fail('FORBIDDEN', { verb: 'read', collection: name, why }) : Number(count);
 }
 
 export async function countFrom(
@@ -233,7 +249,10 @@ export async function countWhere(
   const reading = readOptions(ops, options);
   if (splitFilter(where).residual.op === 'always') {
     const condition = await resolveLookups({ where, joins: planJoins(where, scope, [], planner) }, reading, call);
-    return source.count({ table: collection.table, ...condition }, reading);
+    return source.count(
+      { table: collection.table, ...(collection.query && planParameters(collection, where)), ...condition },
+      reading,
+    );
   }
   const query: Query = { collection, select: [], where, order: [], limit: null, skip: 0, cursor: false };
   const plan = { ...planRead(query, scope, rowsLimitOf(ops)), source };
@@ -242,13 +261,14 @@ export async function countWhere(
 
 export function index({ model }: Operations, access: Access): CollectionSummary[] {
   return [...model.collections.values()]
-    .filter((collection) => access.can('browse', collection.name))
+    .filter((collection) => mayBrowse(access, collection))
     .map((collection) => summarizeCollection(access, collection, viewOf(access, collection)));
 }
 
 export function describe({ model }: Operations, access: Access, name: string): CollectionDescription {
-  const collection = getCollection(model, access, name);
-  return describeCollection(access, collection, viewOf(access, collection));
+  const collection = getCollection(model, access, name, 'aggregates');
+  const aggregated = aggregateViewOf(access, collection).columns;
+  return describeCollection(access, collection, viewOf(access, collection), aggregated);
 }
 
 type ListConditions = Omit<ListRequest, 'collection'>;

@@ -1,10 +1,11 @@
 // Checks segments with a fixed filter, and metrics, when the model is built. Segments that are functions are checked when
 // they are called.
 import { type Caller, fullAccess } from '../../core/caller.ts';
-import { fail } from '../../core/errors.ts';
+import { fail, isAppError } from '../../core/errors.ts';
 import type { Model, Moment } from '../model/types.ts';
 import { resolveUnambiguous } from '../resolve/ambiguity.ts';
 import { resolveFilter } from '../resolve/filter.ts';
+import { resolveGroups } from '../resolve/groups.ts';
 import { resolveMeasures } from '../resolve/measures.ts';
 import { internalViewOf } from '../resolve/visibility.ts';
 
@@ -37,4 +38,28 @@ export function checkMetrics({ internalCollections }: Model, moment: Moment): vo
         fail('CONFIGURATION', { problem }, error);
       }
     }
+}
+
+/** Throws CONFIGURATION, with the line in the user's code, for a minimum group size that could not be kept. */
+export function checkMinGroupSizes({ internalCollections }: Model, moment: Moment): void {
+  const access = fullAccess({} as Caller);
+  for (const collection of internalCollections.values()) {
+    const { minGroupSize } = collection.rules;
+    if (!minGroupSize) continue;
+    const { at, by, fields = [] } = minGroupSize;
+    const refuse = (problem: string, cause?: unknown): never =>
+      fail('CONFIGURATION', { problem: `setMinGroupSize of '${collection.name}': ${problem} (${at})` }, cause);
+    if (collection.query?.parameters.length) refuse('a query with parameters cannot have one.');
+    for (const name of fields) {
+      const field = collection.fields.get(name);
+      if (field?.kind === 'column' && field.route) refuse(`'${name}' is imported: set it on its collection.`);
+    }
+    try {
+      const many = resolveGroups(internalViewOf(access, collection), by, moment).find((group) => group.many);
+      if (many) refuse(`'${many.field}' leads to many records.`);
+    } catch (error) {
+      if (isAppError(error, 'CONFIGURATION')) throw error;
+      refuse((error as Error).message, error);
+    }
+  }
 }

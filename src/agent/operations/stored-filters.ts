@@ -23,6 +23,8 @@ export interface StoredFilters {
   disambiguate(access: Access, collection: string, filter: PlainFilter): PlainFilter;
   /** The field of a row scope that the database cannot evaluate, which makes the collection read-only. */
   findResidualField(access: Access, collection: string, filter: PlainFilter): string | undefined;
+  /** The queries that read collections without applying their row scopes, with those collections. */
+  findUnscopedQueries(): readonly { readonly query: string; readonly collections: readonly string[]; at: string }[];
   /** Ambiguous segments with a fixed filter. */
   findAmbiguousSegments(access: Access): readonly AmbiguousSegment[];
 }
@@ -52,6 +54,10 @@ export function createStoredFilters(ops: Operations): StoredFilters {
       const collection = collections.get(name);
       return collection ? makeExplicit(scopeViewOf(access, collection), filter) : filter;
     },
+    findUnscopedQueries: () =>
+      [...collections.values()].flatMap(({ name, query }) =>
+        query?.unscoped.length ? [{ query: name, collections: query.unscoped, at: query.entry.at }] : [],
+      ),
     findAmbiguousSegments: (access) =>
       [...collections.values()].flatMap((collection) =>
         [...collection.rules.segments].flatMap(([segment, { definition }]) =>

@@ -13,6 +13,7 @@ import { fieldPaths, mapPaths } from '../sources/aggregate/expression.ts';
 import type { Source } from '../sources/source.ts';
 import type { GroupOrder } from '../sources/statement.ts';
 import { type Planner, planCrossSource } from './cross-source.ts';
+import { planParameters, refuseParameters } from './queries.ts';
 import { planJoins } from './read.ts';
 import { isReadAfterwards, splitFilter } from './residual.ts';
 import type { Filter, GroupKey, GroupSelect, Measure, Path } from './types.ts';
@@ -70,6 +71,7 @@ export function planAggregate(
       }) - 1
     );
   });
+  if (collection.query) wheres.forEach(refuseParameters);
   const keys = groups.map((group) => planRelatedRows(collection, group, planner));
   const many = groups.filter((group) => group.many).map(({ column }) => column);
   const isPaged = isOrderedBySource(query);
@@ -101,6 +103,7 @@ export function planAggregate(
     ...plan,
     group: {
       table: collection.table,
+      ...(collection.query && planParameters(collection, where)),
       joins: planJoins(conditions, planner.scope, groupPaths({ measures, groups: keys }), planner),
       where,
       measures,
@@ -245,8 +248,8 @@ function toForeign(relation: Relation, { foreign }: Through): Relation {
 }
 
 /** Whether a page of groups depends on base measures only, each in a form that a statement can order by. */
-function isOrderedBySource({ measures, having, order, top, includeEmpty }: AggregateQuery): boolean {
-  if (having.op !== 'always' || top || includeEmpty) return false;
+function isOrderedBySource({ measures, having, order, top, includeEmpty, readsAll }: AggregateQuery): boolean {
+  if (having.op !== 'always' || top || includeEmpty || readsAll) return false;
   if (measures.some(({ kind }) => kind !== 'base' && kind !== 'ratio')) return false;
   return order.every(({ by, index }) => {
     if (by === 'group') return true;

@@ -9,6 +9,7 @@ import type { Collection, Relation } from '../model/types.ts';
 import { isUnscoped, pathTo, relationPathId } from '../resolve/paths.ts';
 import { afterFilter } from '../sources/after.ts';
 import { collectLookups, type Planner, planCrossSource, planResidualFilter } from './cross-source.ts';
+import { planParameters } from './queries.ts';
 import { isSortedInMemory, pathsOf, splitFilter, visitSubqueries, visitTests } from './residual.ts';
 import { createShape, planCompute, planFetches, planSteps, SlotList } from './steps.ts';
 import type { Condition, Filter, Join, Order, Path, Query, ReadPlan, Select, Slot } from './types.ts';
@@ -84,7 +85,11 @@ function planSelect(
   for (const path of columns) joins.add(path);
   joins.addAll(where);
   for (const { path } of native) joins.add(path);
-  const select = { table: collection.table, columns, joins: joins.list, where, order: native };
+  const select = {
+    table: collection.table,
+    ...(collection.query && planParameters(collection, where)),
+    ...{ columns, joins: joins.list, where, order: native },
+  };
   const most = rowsLimit ?? limit;
   if (most === null) return select;
   return skip > 0 && rowsLimit === null ? { ...select, limit: most + 1, skip } : { ...select, limit: most + 1 };

@@ -30,6 +30,8 @@ export interface AggregateQuery {
   readonly limit: number;
   /** Number of groups on earlier pages. */
   readonly skip: number;
+  /** Reads all groups, since some of them may not be shown. */
+  readonly readsAll?: boolean;
 }
 
 /** The wire form (`AggregateRequest` of requests.ts). */

@@ -6,7 +6,7 @@ import { createNameMatcher, foldName, matchName } from '../../core/suggestions.t
 import type { Field, Model, Relation } from '../model/types.ts';
 import type { ColumnType } from '../sources/column-types.ts';
 import { MAX_PATH_SEGMENTS, splitFirst } from './names.ts';
-import { type CollectionView, viewOf } from './visibility.ts';
+import { type CollectionView, mayBrowse, viewOf } from './visibility.ts';
 
 /** Methods return undefined if no name matches, or several do. */
 export interface CallerNames {
@@ -33,7 +33,7 @@ export function createCallerNames(model: Model, access: Access): CallerNames {
   let repairsLeft = REPAIRS_LIMIT;
   const visible = (name: string): CollectionView | undefined => {
     const found = model.collections.get(name);
-    return found && access.can('browse', name) ? viewOf(access, found) : undefined;
+    return found && mayBrowse(access, found) ? viewOf(access, found) : undefined;
   };
   const find = (collection: string, text: string, kind: Kind): string | undefined => {
     const view = visible(collection);
@@ -46,7 +46,8 @@ export function createCallerNames(model: Model, access: Access): CallerNames {
       if (visible(text)) return text;
       // A pattern of describeCollection is not a misspelt name.
       if (text.includes('*')) return undefined;
-      const names = [...model.collections.keys()].filter((name) => access.can('browse', name));
+      const seen = [...model.collections].filter(([, collection]) => mayBrowse(access, collection));
+      const names = seen.map(([name]) => name);
       return matchName(text, names);
     },
     field: (collection, text) => find(collection, text, 'column'),

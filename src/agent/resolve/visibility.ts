@@ -38,11 +38,14 @@ interface FieldVisibility {
   hidesAllRows(collection: Collection): boolean;
   /** Whether related records are limited to visible ones. False for a row scope. */
   readonly scoped: boolean;
+  /** Whether minimum group sizes apply. */
+  readonly isOfCaller: boolean;
 }
 
 /** Weak by collection too: an Access outlives models that restarts replace. */
 interface Views {
   readonly caller: WeakMap<Collection, CollectionView>;
+  readonly aggregate: WeakMap<Collection, CollectionView>;
   readonly scope: WeakMap<Collection, CollectionView>;
   readonly internal: WeakMap<Collection, CollectionView>;
 }
@@ -52,10 +55,23 @@ const cachedViews = new WeakMap<Access, Views>();
 function viewsOf(access: Access): Views {
   let views = cachedViews.get(access);
   if (!views) {
-    views = { caller: new WeakMap(), scope: new WeakMap(), internal: new WeakMap() };
+    views = { caller: new WeakMap(), aggregate: new WeakMap(), scope: new WeakMap(), internal: new WeakMap() };
     cachedViews.set(access, views);
   }
   return views;
+}
+
+/** Whether the caller may browse the collection and, of a query, whether it applies the caller's row scopes. */
+export function mayBrowse(access: Access, collection: Collection): boolean {
+  return access.can('browse', collection.name) && isQueryVisible(access, collection);
+}
+
+export function isQueryVisible(access: Access, { query }: Collection): boolean {
+  if (!query) return true;
+  return (
+    query.rowScope.every(({ to }) => !to.isPublished || access.can('browse', to.name)) &&
+    query.unscoped.every((name) => access.scope(name) === null)
+  );
 }
 
 /** The view of the caller. */
@@ -64,6 +80,18 @@ export function viewOf(access: Access, collection: Collection): CollectionView {
   let view = views.get(collection);
   if (!view) {
     view = createView(access, collection, createCallerVisibility(access), viewOf);
+    views.set(collection, view);
+  }
+  return view;
+}
+
+/** The view of the caller for aggregates: with the fields of the collection that have a minimum group size. */
+export function aggregateViewOf(access: Access, collection: Collection): CollectionView {
+  if (!collection.rules.minGroupSize) return viewOf(access, collection);
+  const views = viewsOf(access).aggregate;
+  let view = views.get(collection);
+  if (!view) {
+    view = createView(access, collection, createCallerVisibility(access, collection), viewOf);
     views.set(collection, view);
   }
   return view;
@@ -107,7 +135,12 @@ function createView(
     columns,
     relations: visible.filter((field) => field.kind !== 'column'),
     defaultFields: [...visibility.fields(collection)].flatMap(([name, field]) =>
-      field.kind === 'column' && !field.meaning?.hiddenByDefault && visibility.canSee(collection, field) ? [name] : [],
+      field.kind === 'column' &&
+      !field.meaning?.hiddenByDefault &&
+      !field.parameter &&
+      visibility.canSee(collection, field)
+        ? [name]
+        : [],
     ),
     names: new Map(),
     visibility,
@@ -116,9 +149,22 @@ function createView(
   };
 }
 
-function createCallerVisibility(access: Access): FieldVisibility {
+/** Whether only aggregates show the field. */
+export function isOnlyAggregated({ rules: { minGroupSize } }: Collection, name: string): boolean {
+  return minGroupSize !== undefined && (minGroupSize.fields?.has(name) ?? true);
+}
+
+/** Whether no caller can read a record. */
+export function hasOnlyAggregates({ rules: { minGroupSize } }: Collection): boolean {
+  return minGroupSize !== undefined && minGroupSize.fields === undefined;
+}
+
+/** `aggregated`: the collection whose fields with a minimum group size are shown. */
+function createCallerVisibility(access: Access, aggregated?: Collection): FieldVisibility {
   const isShown = (collection: Collection, name: string) =>
-    collection.isExternal === true || access.field(collection.name, name) !== 'hidden';
+    collection.isExternal === true ||
+    (access.field(collection.name, name) !== 'hidden' &&
+      (collection === aggregated || !isOnlyAggregated(collection, name)));
   const hasVisibleLink = (collection: Collection, { on, inverse, to: foreign, through, only }: Relation) =>
     through
       ? canReach(through)
@@ -126,7 +172,7 @@ function createCallerVisibility(access: Access): FieldVisibility {
         on.every(({ from, to }) => (inverse ? isShown(foreign, to.name) : isShown(collection, from.name)));
   // Removed collections have no permissions. Hidden foreign keys still hide the relation.
   const canReach = ({ collection, origin, foreign }: Through) =>
-    (!collection.isPublished || access.can('browse', collection.name)) &&
+    (!collection.isPublished || (access.can('browse', collection.name) && !hasOnlyAggregates(collection))) &&
     [...origin.map(({ to }) => to), ...foreign.map(({ from }) => from)].every((column) =>
       isShown(collection, column.name),
     );
@@ -137,21 +183,24 @@ function createCallerVisibility(access: Access): FieldVisibility {
       if (field.kind === 'column') return !field.route || sees(collection, field.route);
       if (field.formerly !== undefined && !isShown(collection, field.formerly)) return false;
       if (field.recordsColumn) return true;
-      return access.can('browse', field.to.name) && hasVisibleLink(collection, field);
+      return !hasOnlyAggregates(field.to) && mayBrowse(access, field.to) && hasVisibleLink(collection, field);
     },
     relationToJoin: (relation) => relation,
-    hidesRows: (collection) => !collection.isExternal && access.scope(collection.name) !== null,
+    hidesRows: (collection) =>
+      !collection.isExternal && (collection.query !== undefined || access.scope(collection.name) !== null),
     // Removed collections have no permissions.
     hidesAllRows: ({ isExternal: isGiven, isPublished: published, name }) =>
       !isGiven && published && !access.can('browse', name),
     scoped: true,
+    isOfCaller: true,
   };
 
   /** An imported field is hidden if its origin is hidden. Removed collections have no permissions. */
   function sees(home: Collection, { via, field }: Route): boolean {
     let at = home;
     for (const relation of via) {
-      if (relation.to.isPublished && !access.can('browse', relation.to.name)) return false;
+      if (relation.to.isPublished && (!access.can('browse', relation.to.name) || hasOnlyAggregates(relation.to)))
+        return false;
       at = relation.to;
     }
     return !at.isPublished || isShown(at, field.name);
@@ -163,9 +212,11 @@ function createInternalVisibility(access: Access): FieldVisibility {
     fields: (collection) => collection.internalFields,
     canSee: () => true,
     relationToJoin: (relation) => relation,
-    hidesRows: (collection) => !collection.isExternal && access.scope(collection.name) !== null,
+    hidesRows: (collection) =>
+      !collection.isExternal && (collection.query !== undefined || access.scope(collection.name) !== null),
     hidesAllRows: () => false,
     scoped: true,
+    isOfCaller: false,
   };
 }
 
@@ -177,5 +228,6 @@ function createScopeVisibility(access: Access): FieldVisibility {
     hidesRows: () => false,
     hidesAllRows: () => false,
     scoped: false,
+    isOfCaller: false,
   };
 }

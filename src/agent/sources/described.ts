@@ -1,6 +1,6 @@
 // The tables of a source, as `describe` returns them.
 import type { Operator } from '../../core/filter.ts';
-import type { Collation, ColumnShape, ColumnType } from './column-types.ts';
+import type { Collation, ColumnShape, ColumnType, PrimitiveType } from './column-types.ts';
 
 /** A column of a source: its type and the operations it supports. */
 export interface DescribedColumn {
@@ -33,6 +33,8 @@ export interface DescribedColumn {
    * Equal, GreaterThan and LessThan, consistent with that order, even if `operators` lacks them. Cursors do this.
    */
   readonly sortable: boolean;
+  /** The column holds the value of a parameter: statements need a value for it, unless it has a default. */
+  readonly parameter?: { readonly default?: unknown };
 }
 
 /** The columns that reference the key of another table. */
@@ -100,6 +102,23 @@ export interface DescribedTable {
   readonly referencedBy?: readonly DescribedReference[];
   /** The write events that fire a trigger of the table. */
   readonly triggers?: readonly WriteEvent[];
+  /** For a query: the names of the tables in its text. */
+  readonly reads?: readonly string[];
+}
+
+/** The type of a parameter of a query. */
+export type QueryParameterType = 'String' | 'Number' | 'Boolean' | 'Date' | 'Dateonly';
+
+/** A query whose rows a source serves like a table (`Source.addQuery`). */
+export interface NamedQuery {
+  /** The name of the table that it becomes. */
+  readonly name: string;
+  /** One SELECT, with parameters as `:name`. */
+  readonly sql: string;
+  /** The parameters by name. `default` is a canonical value. */
+  readonly parameters: Readonly<Record<string, { readonly type: QueryParameterType; readonly default?: unknown }>>;
+  /** Types of columns that the database does not know. */
+  readonly columns: Readonly<Record<string, PrimitiveType>>;
 }
 
 /** The tables of a source, and the parts that cannot be served. */

@@ -1,7 +1,7 @@
 // The interface of a data source. A source lists its tables (`describe`) and answers statements that are plain data
 // (Select). The `operators` of a column are those the source can decide itself; the planner does the rest.
 import type { StopSignal } from '../../core/clock/stop.ts';
-import type { Described } from './described.ts';
+import type { Described, DescribedTable, NamedQuery } from './described.ts';
 import type { CountSelect, Delete, GroupSelect, Insert, Row, Select, Tally, Update, WriteResult } from './statement.ts';
 
 /** Cancellation and limits of one statement. */
@@ -32,6 +32,11 @@ export interface Source {
    * every few seconds. When absent, new tables are found only by a restart.
    */
   version?(): Promise<string>;
+  /**
+   * Serves the rows of a query like those of a table. Called after `describe`. An error's message completes "the query
+   * cannot be served: ". When absent, the source runs no queries.
+   */
+  addQuery?(query: NamedQuery): Promise<DescribedTable>;
   /** The rows that the statement selects, in its order. */
   read(select: Select, options: ReadOptions): Promise<Row[]>;
   /** Whether `read` knows `Select.after`. Default: the condition of a cursor is part of `Select.where`. */

@@ -126,6 +126,8 @@ export type Row = unknown[];
 export interface Select {
   /** The name of the table. */
   readonly table: string;
+  /** For the table of a query: the values of its parameters, in their order. Default: their default values. */
+  readonly parameters?: readonly unknown[];
   /** The columns of a row, in this order. */
   readonly columns: readonly Path[];
   /** Parents before children. Every path of the statement has its join in this list. */
@@ -150,7 +152,7 @@ export interface Select {
 }
 
 /** A statement that counts rows. */
-export type CountSelect = Pick<Select, 'table' | 'joins' | 'where'>;
+export type CountSelect = Pick<Select, 'table' | 'parameters' | 'joins' | 'where'>;
 
 export const operations = ['Count', 'Sum', 'Avg', 'Max', 'Min'] as const;
 export type Operation = (typeof operations)[number];

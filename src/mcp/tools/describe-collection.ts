@@ -270,7 +270,7 @@ function meaningText({ description, unit, values = {}, examples = [], synonyms =
  */
 function describedObject(described: Described, full: boolean, hasMeanings: boolean) {
   const { name, kind, key, fields, relations, segments, searchable, countable, permissions } = described;
-  const { actions, charts, description, synonyms, metrics } = described;
+  const { actions, charts, description, synonyms, metrics, aggregates } = described;
   return {
     name,
     ...(kind === 'view' && { kind }),
@@ -279,7 +279,9 @@ function describedObject(described: Described, full: boolean, hasMeanings: boole
     key: key.length === 1 ? key[0] : key,
     ...(key.length > 1 && { ids: key.join('|') }),
     fields: Object.fromEntries(fields.map((field) => [field.name, fieldText(field)])),
-    ...(hasMeanings && describeMeanings([...fields, ...relations], full)),
+    ...(fields.some(({ parameter }) => parameter) && { parameters: 'send in filters with Equal; ! needed' }),
+    ...(aggregates && { aggregates: describeAggregates(aggregates) }),
+    ...(hasMeanings && describeMeanings([...fields, ...(aggregates?.fields ?? []), ...relations], full)),
     ...describeZoneless(fields, full),
     ...(relations.length > 0 && {
       relations: Object.fromEntries(relations.map((relation) => [relation.name, relationText(relation, full)])),
@@ -293,6 +295,15 @@ function describedObject(described: Described, full: boolean, hasMeanings: boole
     ...(!searchable && { searchable }),
     ...(!countable && { countable }),
     ...(full && { operators: operatorTexts(fields), permissions: permissionText(permissions) }),
+  };
+}
+
+/** `{"of": "at least 5 records", "fields": {"salary": "Number"}, "by": ["city"]}`: what only aggregates show. */
+function describeAggregates({ minGroupSize, fields, by }: NonNullable<CollectionDescription['aggregates']>): object {
+  return {
+    of: `at least ${minGroupSize} records`,
+    fields: Object.fromEntries(fields.map((field) => [field.name, field.type])),
+    by,
   };
 }
 
@@ -316,6 +327,9 @@ function actionLine(action: ActionDescription, full: boolean): string {
 }
 
 function fieldText(field: FieldDescription): string {
+  const { parameter } = field;
+  if (parameter)
+    return `${field.type} parameter${'default' in parameter ? ` = ${JSON.stringify(parameter.default)}` : '!'}`;
   const values = field.enumValues ? `(${field.enumValues.join('|')})` : '';
   const marker = field.nullable ? '?' : field.required ? '!' : '';
   const type = field.binaryMode === 'datauri' ? field.type.replace('Binary', 'File') : field.type;

@@ -1,6 +1,6 @@
 // The settings of an agent in a host application. Options and calls in code win, the environment fills in what they
 // leave out. The defaults differ from those of the command line.
-import type { EngineParts } from '../../agent/agent.ts';
+import type { EngineParts } from '../../agent/customize/engine-parts.ts';
 import { systemClock } from '../../core/clock.ts';
 import { intersect } from '../../core/config/layers.ts';
 import {

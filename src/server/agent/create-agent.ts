@@ -4,8 +4,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { resolve } from 'node:path';
-import { AgentBuilder, type EngineParts } from '../../agent/agent.ts';
+import { AgentBuilder } from '../../agent/agent.ts';
 import { callSite } from '../../agent/customize/call-site.ts';
+import type { EngineParts } from '../../agent/customize/engine-parts.ts';
 import type { AnySchema } from '../../agent/customize/typed-schema.ts';
 import type { Engine } from '../../agent/engine.ts';
 import { closeSources, LiveEngine, type OpenedEngine, type Running } from '../../agent/live-engine.ts';

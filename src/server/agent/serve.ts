@@ -1,6 +1,6 @@
 // The server of an agent in a host application, and its platform if that is another process.
 
-import type { EngineParts } from '../../agent/agent.ts';
+import type { EngineParts } from '../../agent/customize/engine-parts.ts';
 import type { Engine } from '../../agent/engine.ts';
 import type { Running } from '../../agent/live-engine.ts';
 import type { Config } from '../../core/config.ts';

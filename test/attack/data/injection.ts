@@ -115,8 +115,8 @@ export const injectionAttacks: readonly Attack[] = [
       },
       {
         file: 'src/agent/operations/call.ts',
-        text: "if (found && access.can('browse', name)) return found;",
-        into: 'if (found) return found;',
+        text: 'if (found && mayBrowse(access, found)) {',
+        into: 'if (found) {',
       },
     ],
   },

@@ -11,14 +11,14 @@ export const unscoped = {
 } as const;
 const allVisible = {
   file: 'src/agent/resolve/visibility.ts',
-  text: "collection.isExternal === true || access.field(collection.name, name) !== 'hidden';",
-  into: 'collection.isExternal === true || access !== undefined || name;',
+  text: "(access.field(collection.name, name) !== 'hidden' &&",
+  into: '((access !== undefined || name !== undefined) &&',
 } as const;
 
 const allBrowsed = {
   file: 'src/agent/operations/call.ts',
-  text: "if (found && access.can('browse', name)) return found;",
-  into: 'if (found) return found;',
+  text: 'if (found && mayBrowse(access, found)) {',
+  into: 'if (found) {',
 } as const;
 const allWritable = {
   file: 'src/agent/write/target.ts',

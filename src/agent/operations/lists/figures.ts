@@ -19,8 +19,8 @@ import { pathTo, planTypeCondition, relationPathId } from '../../resolve/paths.t
 import type { CollectionView } from '../../resolve/visibility.ts';
 import { equalityKey } from '../../sources/evaluate.ts';
 import type { Row } from '../../sources/statement.ts';
+import { lowerWhere, runGroup } from '../aggregates/run-group.ts';
 import { type Call, rowsLimitOf, scopesOf } from '../call.ts';
-import { lowerWhere, runGroup } from '../groups.ts';
 import { hasHooks } from '../hooks.ts';
 
 type FigureColumn = Extract<ResolvedColumn, { kind: 'figure' }>;

@@ -21,7 +21,23 @@ export interface Prepared {
   driverState?: unknown;
 }
 
+/** A column of a result, in the terms of the driver. */
+export interface ResultColumn {
+  readonly name: string;
+  /** SQLite: the declared type; the others: the number of the type. */
+  readonly type: string | number;
+  /** PostgreSQL: the modifier of the type, such as a precision. */
+  readonly modifier?: number;
+  /** MariaDB and MySQL. */
+  readonly length?: number;
+  readonly decimals?: number;
+  readonly flags?: number;
+  readonly charset?: number;
+}
+
 export interface Driver {
+  /** The columns of a SELECT, which it does not run to an end. At the start. */
+  resultColumns(sql: string, values: readonly unknown[]): Promise<readonly ResultColumn[]>;
   /** Returns rows as objects; for catalogue statements at start. */
   catalogue(sql: string): Promise<Record<string, unknown>[]>;
   /**

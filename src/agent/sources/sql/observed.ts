@@ -54,6 +54,7 @@ export function observeDriver(driver: Driver, { source, system, observe, clock }
 
   return {
     catalogue: (sql) => driver.catalogue(sql),
+    resultColumns: (sql, values) => driver.resultColumns(sql, values),
     run: (prepared, values, options) => observeRun(prepared, () => driver.run(prepared, values, options)),
     transaction: (work, options) =>
       driver.transaction(

@@ -1,6 +1,6 @@
 // A data source over one SQL database. Statements arrive as plain data. Knex builds their SQL text once for each shape,
 // and a cache holds it: a repeated read walks the statement once for its key and values, then calls the driver.
-import knex from 'knex';
+import knex, { type Knex } from 'knex';
 import type { Clock } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
 import { createTurns } from '../../../core/limit/turns.ts';
@@ -26,6 +26,7 @@ import {
   type TableLocation,
 } from './introspection/introspect.ts';
 import { explainNoTables } from './introspection/no-tables.ts';
+import { introspectQuery } from './introspection/queries.ts';
 import { openMysql } from './mysql/driver.ts';
 import { readMysqlFacts, readMysqlVersion } from './mysql/introspect.ts';
 import { observeDriver } from './observed.ts';
@@ -36,6 +37,7 @@ import { openSqlite } from './sqlite/driver.ts';
 import { readSqliteFacts, readSqliteVersion } from './sqlite/introspect.ts';
 import { needsBigIntegers } from './sqlite/types.ts';
 import { buildGroup } from './statements/aggregate.ts';
+import { prependQueries, type SqlQuery } from './statements/query.ts';
 import { bindValues, buildCount, type Statement, type StatementContext } from './statements/read.ts';
 import { buildSelect } from './statements/select.ts';
 import { createShapes } from './statements/shape.ts';
@@ -72,8 +74,10 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
   const codecOf = (table: string, column: string): Codec =>
     codecs?.get(table)?.get(column) ?? notDescribed(name, table, column);
   const places = new Map<string, TableLocation>();
-  const placeOf = (table: string): TableLocation => places.get(table) ?? { name: table };
-  const context = { dialect, knex: builder, shapes: createShapes(dialect, codecOf), placeOf };
+  const placeOf = (table: string): TableLocation =>
+    places.get(table) ?? { name: queries.has(table) ? `portico query ${table}` : table };
+  const queries = new Map<string, SqlQuery>();
+  const context = { dialect, knex: builder, shapes: createShapes(dialect, codecOf), placeOf, queries };
   const texts = createStatementCache(context);
   const read = async <T = Row>(
     runner: Pick<Driver, 'run'>,
@@ -140,6 +144,17 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
       return found.described;
     },
     look: async () => (await introspect()).described,
+    async addQuery(named) {
+      const tables = [...(codecs ?? new Map<string, never>()).keys()];
+      const {
+        query,
+        table,
+        codecs: own,
+      } = await introspectQuery(named, { dialect, driver, tables, zoneOf: timezones.of });
+      queries.set(named.name, query);
+      codecs = new Map([...(codecs ?? []), [named.name, own]]);
+      return table;
+    },
     version: () => readVersion[dialect](async <Row>(sql: string) => (await driver.catalogue(sql)) as Row[], schemas),
     read: (select, options) => answer(select, options),
     readsAfter: true,
@@ -210,17 +225,21 @@ interface CachedStatement {
 const MAX_CACHED_STATEMENTS = 500;
 
 /** The cache of statement texts, by shape. It evicts the least recently used text. */
-function createStatementCache(context: StatementContext) {
-  const { shapes } = context;
+function createStatementCache(
+  given: StatementContext & { readonly dialect: Dialect; readonly queries: ReadonlyMap<string, SqlQuery> },
+) {
+  const { shapes } = given;
   const cached = new Map<string, CachedStatement>();
   let count = 0;
   return {
     /** Appends the statement's values to `values`. */
     find(statement: Select | CountSelect | GroupSelect, values: unknown[]): CachedStatement {
-      const key = shapes.key(statement, values);
+      const { parameters = [] } = statement;
+      const key = shapes.key(statement, values) + (parameters.length ? 'P' : '');
       let text = cached.get(key);
       if (text) cached.delete(key);
-      else text = build(statement);
+      else text = build(statement, values.length);
+      values.push(...parameters);
       // Reinserted at the end: a Map iterates in insertion order, so the first entry is the least recently used.
       cached.set(key, text);
       if (cached.size > MAX_CACHED_STATEMENTS) cached.delete(cached.keys().next().value as string);
@@ -229,24 +248,34 @@ function createStatementCache(context: StatementContext) {
     },
   };
 
-  function build(statement: Select | CountSelect | GroupSelect): CachedStatement {
+  function build(statement: Select | CountSelect | GroupSelect, first: number): CachedStatement {
+    const used = new Map<string, SqlQuery>();
+    const placeOf: StatementContext['placeOf'] = (table) => {
+      const query = given.queries.get(table);
+      if (query) used.set(table, query);
+      return given.placeOf(table);
+    };
+    const context = { ...given, placeOf };
     const text = (
-      { sql, binds }: Statement,
+      built: Statement,
       decode: CachedStatement['decode'],
       decoders?: Prepared['decoders'],
-    ): CachedStatement => ({
-      prepared: {
-        sql,
-        operation: 'SELECT',
-        table: statement.table,
-        name: `portico_${++count}`,
-        uses: 0,
-        bigIntegers: false,
-        ...(decoders && { decoders }),
-      },
-      binds,
-      decode,
-    });
+    ): CachedStatement => {
+      const { sql, binds } = prependQueries(built, statement, first, { ...context, used, name: quoteWith(given.knex) });
+      return {
+        prepared: {
+          sql,
+          operation: 'SELECT',
+          table: statement.table,
+          name: `portico_${++count}`,
+          uses: 0,
+          bigIntegers: false,
+          ...(decoders && { decoders }),
+        },
+        binds,
+        decode,
+      };
+    };
     if ('measures' in statement) {
       const built = buildGroup(statement, context);
       return text(built, built.read);
@@ -262,6 +291,11 @@ function createStatementCache(context: StatementContext) {
     return { ...text(built, same, ofDriver), ...(after.some(Boolean) && { decoders: after }) };
   }
 }
+
+const quoteWith =
+  ({ client }: Knex) =>
+  (name: string): string =>
+    (client as { wrapIdentifier(name: string, context: object): string }).wrapIdentifier(name, {});
 
 /** For statements within a transaction: the transaction has its own limit. */
 const noLimit: ReadOptions = { timeoutMs: Number.POSITIVE_INFINITY };

@@ -41,13 +41,13 @@ export function readModel(engine: Engine, caller: Caller): ModelNames {
   const describe = (collection: string) => (isThere(collection) ? engine.describe(access, collection) : undefined);
   const fields = (collection: string) => {
     const described = describe(collection);
-    return described ? [...described.fields, ...described.relations].map(({ name }) => name) : [];
+    return described ? [...columnsOf(described), ...described.relations].map(({ name }) => name) : [];
   };
 
   /** Resolves a path such as `relation:field` step by step. */
   function findPath(collection: string, path: string): readonly string[] {
     const described = describe(collection);
-    if (!described || path === '' || described.fields.some(({ name }) => name === path)) return [];
+    if (!described || path === '' || columnsOf(described).some(({ name }) => name === path)) return [];
     const relation = described.relations.find((each) => path.includes(':') && hasName(each, path.split(':')[0]!));
     if (!relation) return [describeUnknown(collection, path, fields(collection))];
     return relation.fields ? [] : findPath(relation.to, path.slice(path.indexOf(':') + 1));
@@ -69,6 +69,9 @@ export function readModel(engine: Engine, caller: Caller): ModelNames {
     findUnknown: (collection, filter) => [...new Set(namesOf(filter).flatMap((name) => findPath(collection, name)))],
   };
 }
+
+/** With those that only aggregates show: row scopes and rights apply to them too. */
+const columnsOf = ({ fields, aggregates }: CollectionDescription) => [...fields, ...(aggregates?.fields ?? [])];
 
 /** Paths to fields, and to relations with a trailing `:`. */
 function namesOf(filter: PlainFilter, path = ''): readonly string[] {

@@ -26,6 +26,8 @@ export function openEncrypted(address: Address, open: (tls: EncryptedAddress['tl
   let driver = open(settingsOf('required', address));
   let isConnected = false;
   return {
+    // The catalogue was read before.
+    resultColumns: (sql, values) => driver.resultColumns(sql, values),
     async catalogue(sql) {
       if (isConnected) return driver.catalogue(sql);
       isConnected = true;

@@ -5,7 +5,7 @@ import { requireOptional } from '../../../../core/config/optional-package.ts';
 import { AppError, fail } from '../../../../core/errors.ts';
 import { runStoppable, translateError } from '../cancellation.ts';
 import type { EncryptedAddress } from '../connection/tls.ts';
-import type { Driver } from '../driver.ts';
+import type { Driver, ResultColumn } from '../driver.ts';
 import type { DatabaseError } from '../failures.ts';
 import { countUse, type PoolUse } from '../pool-use.ts';
 import { inTransaction, resolveLostCommit } from '../transaction.ts';
@@ -34,6 +34,21 @@ const settingsOf = ({ pool, connectionTimeoutMs }: EncryptedAddress): mysql2.Poo
   dateStrings: true,
   jsonStrings: true,
 });
+
+function toResultColumn(field: mysql2.FieldPacket): ResultColumn {
+  const { name, columnType, type, columnLength, decimals, flags, characterSet } = field as mysql2.FieldPacket & {
+    readonly columnLength?: number;
+    readonly characterSet?: number;
+  };
+  return {
+    name,
+    type: columnType ?? type ?? 253,
+    length: columnLength ?? 0,
+    decimals: decimals ?? 0,
+    flags: Number(flags ?? 0),
+    charset: characterSet ?? 0,
+  };
+}
 
 /** The driver for MariaDB and MySQL. Connections open on demand. */
 export function openMysql(address: EncryptedAddress, clock: Clock, reportUse: (use: PoolUse) => void): Driver {
@@ -99,6 +114,17 @@ export function openMysql(address: EncryptedAddress, clock: Clock, reportUse: (u
           give(connection, false);
           if (error) reject(translateError(error, address.place));
           else resolve(rows as Record<string, unknown>[]);
+        });
+      });
+    },
+    async resultColumns(sql, values) {
+      const connection = await connect();
+      return new Promise((resolve, reject) => {
+        const text = `select * from (${sql}\n) as q limit 0`;
+        connection.execute(text, values as never[], (error, _, fields) => {
+          give(connection, false);
+          if (error) reject(translateError(error, address.place));
+          else resolve(fields.map(toResultColumn));
         });
       });
     },

@@ -119,6 +119,17 @@ export function openPostgres(address: EncryptedAddress, clock: Clock, reportUse:
         give(client, false);
       }
     },
+    async resultColumns(sql, values) {
+      const client = await connect();
+      try {
+        const { fields } = await client.query({ text: `select * from (${sql}\n) as q limit 0`, values: [...values] });
+        return fields.map((each) => ({ name: each.name, type: each.dataTypeID, modifier: each.dataTypeModifier }));
+      } catch (error) {
+        throw toOwnError(error);
+      } finally {
+        give(client, false);
+      }
+    },
     async run(prepared, values, options) {
       const { rows } = await runStoppable(
         {

@@ -1,4 +1,5 @@
 import { families } from '../codec.ts';
+import type { ResultColumn } from '../driver.ts';
 import type { Catalogue, ColumnFacts, Facts } from '../introspection/introspect.ts';
 import { readPostgresEffects } from './effects.ts';
 import { type PostgresType, postgresCodec } from './types.ts';
@@ -196,6 +197,29 @@ function statementsFor(schemas: readonly string[]) {
 
   return { columns, keys, foreignKeys };
 }
+
+/** The facts of the columns of a result. `from`: the rows that they are of, as `q`, or a row of nulls. */
+export async function readPostgresResult(
+  catalogue: Catalogue,
+  columns: readonly ResultColumn[],
+  { table, from }: { readonly table: string; readonly from: string },
+): Promise<ColumnFacts[]> {
+  const types = new Map((await catalogue<TypeRow>(TYPES)).map((row) => [row.oid, row]));
+  const facts = columns.map(({ type, modifier = -1 }, at) => {
+    const isText = baseOf(String(type), types)?.category === 'S';
+    const collation = isText ? `pg_collation_for(q.${quote(columns[at]!.name)})` : 'null';
+    return `format_type(${type}, ${modifier}) as n${at}, coalesce((select bool_and(l.collisdeterministic)
+    from pg_collation l where quote_ident(l.collname) = regexp_replace(${collation}, '^.*\\.', '')), true) as d${at}`;
+  });
+  const [row = {}] = await catalogue(`select ${facts.join(', ')} from ${from}`);
+  return columns.map(({ name, type }, at) => {
+    const given = { table, name, type: String(type), native: String(row[`n${at}`]), deterministic: row[`d${at}`] };
+    const plain = { required: 'f', fallback: 'f', identity: '', generated: '', comment: null };
+    return columnFacts({ ...plain, ...given } as unknown as ColumnRow, types);
+  });
+}
+
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const TYPES = `select t.oid, t.typname as name, t.typtype as kind, t.typbasetype as base, t.typelem as element,
   t.typcategory as category, t.typnotnull as required, t.typlen as length, format_type(t.oid, null) as sql,

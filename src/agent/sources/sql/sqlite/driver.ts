@@ -11,7 +11,7 @@ import { explainFile } from '../../../../core/sqlite/file.ts';
 import { loadSqliteDriver, type SqliteChoice, type SqliteConnection } from '../../../../core/sqlite.ts';
 import type { ReadOptions } from '../../source.ts';
 import { MAX_ANSWER_BYTES } from '../answer-size.ts';
-import type { Driver, Prepared } from '../driver.ts';
+import type { Driver, Prepared, ResultColumn } from '../driver.ts';
 import { createShares } from '../shares.ts';
 import { createChildren, MAX_CHILDREN } from './children.ts';
 import { createInProcessReads } from './in-process.ts';
@@ -31,6 +31,8 @@ interface SqliteOptions {
 
 /** How long a statement in the process waits for the lock of another process. It blocks this process meanwhile. */
 const WAIT_MILLISECONDS = 1000;
+
+const RESULT_VIEW = 'portico_result';
 
 /** Throws CONFIGURATION if the file is missing or not a SQLite database. */
 export function openSqlite({ path, name, driverChoice, observe, clock }: SqliteOptions): Driver {
@@ -56,6 +58,17 @@ export function openSqlite({ path, name, driverChoice, observe, clock }: SqliteO
         return connection.prepare(sql).all() as Record<string, unknown>[];
       } finally {
         if (children) connection.pragma('busy_timeout = 0');
+      }
+    },
+    async resultColumns(sql) {
+      // A view of this connection only, which changes nothing in the file.
+      connection.exec(`create temp view ${RESULT_VIEW} as ${sql}`);
+      try {
+        return connection
+          .prepare(`select name, type from pragma_table_xinfo('${RESULT_VIEW}')`)
+          .all() as ResultColumn[];
+      } finally {
+        connection.exec(`drop view temp.${RESULT_VIEW}`);
       }
     },
     run(prepared, values, options) {

@@ -1,5 +1,6 @@
-import type { Collation } from '../../column-types.ts';
+import type { Collation, PrimitiveType } from '../../column-types.ts';
 import type { WriteEvent } from '../../described.ts';
+import type { ResultColumn } from '../driver.ts';
 import { actionOf, type Catalogue, type ColumnFacts, type Facts, listAt } from '../introspection/introspect.ts';
 import { readCollations } from './collations.ts';
 import { readSamples } from './samples.ts';
@@ -152,6 +153,39 @@ function tableFacts(
       collation: collations.get(row.name.toLowerCase()) ?? 'binary',
     };
   });
+}
+
+const declaredTypes: Readonly<Partial<Record<PrimitiveType, string>>> = {
+  ...{ String: 'text', Number: 'numeric', Boolean: 'boolean', Date: 'datetime', Dateonly: 'date', Time: 'time' },
+  ...{ Json: 'json', Uuid: 'uuid', Binary: 'blob' },
+};
+
+/** The facts of the columns of a result. An error completes "the query cannot be served: ". */
+export async function readSqliteResult(
+  _: Catalogue,
+  columns: readonly ResultColumn[],
+  { table, sql, declared }: QueryOfResult,
+): Promise<ColumnFacts[]> {
+  const listed = columns.map(({ name, type }) => ({ name, isTyped: type !== '' }));
+  const numbers = numbersOfViews([{ name: table, sql: `create view v as ${sql}`, columns: listed }]);
+  return columns.map(({ name, type }) => {
+    const own = declared[name];
+    const isNumber = numbers.has(JSON.stringify([table, name]));
+    const native = own ? declaredTypes[own] : type === '' && isNumber ? 'numeric' : String(type);
+    if (native === undefined) throw new Error(`the type of its column '${name}' cannot be ${own}`);
+    if (native === '')
+      throw new Error(`SQLite does not know the type of its column '${name}': send columns: { ${name}: 'String' }`);
+    return {
+      ...{ table, name, codec: sqliteCodec(native, new Set()), nativeType: native, nullable: true },
+      ...{ readOnly: false, hasDefault: false, collation: 'binary' },
+    };
+  });
+}
+
+interface QueryOfResult {
+  readonly table: string;
+  readonly sql: string;
+  readonly declared: Readonly<Record<string, PrimitiveType>>;
 }
 
 function primaryKeys(byTable: ReadonlyMap<string, ColumnRow[]>): Facts['keys'] {

@@ -1,13 +1,13 @@
 // The groups of an aggregate as a collection, to aggregate them again.
-import { buildRecordCollection } from '../model/external.ts';
-import type { Collection } from '../model/types.ts';
-import { declaredScale } from '../resolve/expression.ts';
-import type { ResolvedGroup } from '../resolve/groups.ts';
-import { figureColumn } from '../resolve/having.ts';
-import { scaleOfMeasure } from '../resolve/measures.ts';
-import { createMemorySource } from '../sources/memory/source.ts';
-import type { Source } from '../sources/source.ts';
-import type { ReadGroups } from './groups.ts';
+import { buildRecordCollection } from '../../model/external.ts';
+import type { Collection } from '../../model/types.ts';
+import { declaredScale } from '../../resolve/expression.ts';
+import type { ResolvedGroup } from '../../resolve/groups.ts';
+import { figureColumn } from '../../resolve/having.ts';
+import { scaleOfMeasure } from '../../resolve/measures.ts';
+import { createMemorySource } from '../../sources/memory/source.ts';
+import type { Source } from '../../sources/source.ts';
+import type { ReadGroups } from '../groups.ts';
 
 /** The columns have the names of the answer. */
 export function createGroupCollection(
