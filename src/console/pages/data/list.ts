@@ -13,7 +13,8 @@ import { analysisPage } from '../playground/tool-view.ts';
 import { describeFor, isOffered, logRead, requireCollection, under } from './access.ts';
 import { actionPage, actionsFor } from './actions.ts';
 import { chooseColumns, columnChoices, fieldsFor, type ListColumn, readRows } from './columns.ts';
-import { type ColumnChoice, columnChooser, filterForms } from './list-forms.ts';
+import { type ColumnChoice, columnChooser, filterForms } from './list/forms.ts';
+import { meaningSection } from './list/meanings.ts';
 import { createPage, mayCreate } from './rights.ts';
 import { type ListState, listPage, readState } from './state.ts';
 
@@ -47,6 +48,7 @@ ${described.description !== undefined && html`<p class="lead">${described.descri
 ${flash({ deleted: 'Deleted.' }, request.query)}
 ${filterForms({ state, described, describe, parts, problem })}
 ${columnChooser(state, toChoices(choices, columns), parts)}
+${!parent && meaningSection(described)}
 ${found?.answer && results(state, described, columns, found, request, parts)}
 ${globalActions(described, request, parts)}`;
   const title = problem === undefined ? collection : `Error: ${collection}`;

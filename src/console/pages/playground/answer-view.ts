@@ -89,10 +89,11 @@ const isPeriod = (value: unknown): boolean => typeof value === 'string' && /^\d{
 
 /** A chart for each measure, if there is one group. Other answers are tables only. */
 function chartsOf({ groups }: Arguments, value: unknown): Html | false {
-  const { columns, rows } = (value ?? {}) as Partial<Table>;
+  const { columns, rows, hasMore } = (value ?? {}) as Partial<Table> & { readonly hasMore?: boolean };
   const isOne = (Array.isArray(groups) && groups.length === 1) || typeof groups === 'string';
   if (!isOne || !columns || !rows || rows.length < 2) return false;
-  const isTime = rows.every(([label]) => label === null || isPeriod(label));
+  // The groups of one page may be any of the periods, which a line would join.
+  const isTime = !hasMore && rows.every(([label]) => label === null || isPeriod(label));
   const shown = isTime ? rows.filter(([label]) => label !== null).sort(byLabel) : rows;
   const labels = shown.map(([label]) => (label === null ? 'nothing' : String(label)));
   const charts = columns.flatMap((name, at) => {
