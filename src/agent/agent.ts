@@ -7,7 +7,7 @@ import type { Observe } from '../core/observe.ts';
 import { suggestNames } from '../core/suggestions.ts';
 import type { AiProvider } from './ai/definitions.ts';
 import { isAiProvider } from './ai/provider.ts';
-import type { ChartDefinition, ChartEntry } from './charts/definitions.ts';
+import type { ChartDefinition, ChartEntry, MeasuresChart } from './charts/definitions.ts';
 import { callSite } from './customize/call-site.ts';
 import type { MaybePromise } from './customize/context.ts';
 import { CollectionCustomizer, type CollectionPlugin } from './customize/customizer.ts';
@@ -18,7 +18,7 @@ import type {
   RecordedCustomizations,
 } from './customize/definitions.ts';
 import { checkOptions, isText } from './customize/option-checks.ts';
-import { checkMetric, sourceOptionRules, workflowOptionRules } from './customize/option-rows.ts';
+import { checkChart, checkMetric, sourceOptionRules, workflowOptionRules } from './customize/option-rows.ts';
 import {
   isPromise,
   PLUGIN_LABEL,
@@ -163,16 +163,16 @@ export class AgentBuilder<in out S extends object = AnySchema> {
   }
 
   /**
-   * A chart of the whole agent (behaviour 4.3). Every caller sees it, whatever their permissions.
+   * A chart of the whole agent (behaviour 4.3): a function, whose chart every caller sees, or measures of a collection,
+   * with the rights of the caller.
    *
    * @example
    * agent.addChart('Customers', async ({ collection }, builder) => builder.value(await collection('customers').count()));
    */
-  addChart(name: string, definition: ChartDefinition<AgentChartContext<S>>): this {
+  addChart(name: string, definition: ChartDefinition<AgentChartContext<S>> | MeasuresChart): this {
     const at = this.check(callSite(this.addChart));
-    if (typeof definition !== 'function')
-      failMisuse(`The chart '${name}' must be a function of the context and the result builder`, at);
-    this.#charts.push({ name, at, definition: definition as ChartDefinition });
+    checkChart(name, definition, at);
+    this.#charts.push({ name, at, definition: definition as ChartEntry['definition'] });
     return this;
   }
 
