@@ -7,7 +7,7 @@ import type { Observe } from '../core/observe.ts';
 import { suggestNames } from '../core/suggestions.ts';
 import type { AiProvider } from './ai/definitions.ts';
 import { isAiProvider } from './ai/provider.ts';
-import type { ChartDefinition, ChartEntry, MeasuresChart } from './charts/definitions.ts';
+import type { ChartEntry } from './charts/definitions.ts';
 import { callSite } from './customize/call-site.ts';
 import type { MaybePromise } from './customize/context.ts';
 import { CollectionCustomizer, type CollectionPlugin } from './customize/customizer.ts';
@@ -27,7 +27,7 @@ import {
   runUserCodeAsync,
   toPluginSite,
 } from './customize/recording.ts';
-import type { AgentChartContext, CustomizerOf, MetricOf } from './customize/typed-customizer.ts';
+import type { AgentChart, CustomizerOf, MetricOf } from './customize/typed-customizer.ts';
 import type { AnySchema, CollectionName } from './customize/typed-schema.ts';
 import type { WorkflowEntry, WorkflowOptions, WorkflowSource } from './customize/workflow-entry.ts';
 import { buildEngine, type Engine } from './engine.ts';
@@ -169,7 +169,7 @@ export class AgentBuilder<in out S extends object = AnySchema> {
    * @example
    * agent.addChart('Customers', async ({ collection }, builder) => builder.value(await collection('customers').count()));
    */
-  addChart(name: string, definition: ChartDefinition<AgentChartContext<S>> | MeasuresChart): this {
+  addChart(name: string, definition: AgentChart<S>): this {
     const at = this.check(callSite(this.addChart));
     checkChart(name, definition, at);
     this.#charts.push({ name, at, definition: definition as ChartEntry['definition'] });

@@ -1,5 +1,5 @@
 // Charts are functions of the user, which read data and describe the chart with a builder, or measures (measures.ts).
-// Functions of the agent are visible to every caller whose Access includes them: all except those of endpoints limited
+// Charts of the agent are visible to callers whose Access includes them, functions to all: except on endpoints limited
 // to some collections. A chart of a collection shows one record, which the caller must be allowed to read.
 import type { Access } from '../../core/caller.ts';
 import { CodeFailure } from '../../core/errors/code-failure.ts';
@@ -72,10 +72,9 @@ export function createCharts(ops: Operations, entries: readonly ChartEntry[]): C
     byHome.set(entry.collection, others.set(entry.name, entry));
   }
 
-  const isVisible = (access: Access, { collection, definition }: ChartEntry): boolean => {
-    if (typeof definition !== 'function') return canDraw(ops, access, definition);
-    return collection !== undefined || access.collections === null;
-  };
+  const isVisible = (access: Access, { collection, definition }: ChartEntry): boolean =>
+    (collection !== undefined || access.collections === null) &&
+    (typeof definition === 'function' || canDraw(ops, access, definition));
   const namesOf = (access: Access, collection: string | undefined): string[] =>
     [...(byHome.get(collection)?.values() ?? [])].filter((entry) => isVisible(access, entry)).map(({ name }) => name);
 

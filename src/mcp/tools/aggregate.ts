@@ -12,6 +12,7 @@ measures by name: {"count": true}, {"sum"|"avg"|"min"|"max"|"countDistinct"|"med
 Example: {"measures":{"revenue":{"sum":{"times":["price","quantity"]}}},"groups":["order:city",{"field":"order:placed_at","bucket":"Month"}],"having":{"measure":"revenue","operator":"GreaterThan","value":9},"sort":[{"group":0}]}
 filters as in list. More (part, ranges, top, compare, over): describeCollection, detail "query".`;
 
+const DEFAULT_LIMIT = 50;
 const properties = {
   collectionName: { type: 'string' },
   measures: { type: 'object' },
@@ -34,8 +35,6 @@ const properties = {
   cursor: { type: 'string' },
   format: { type: 'string' },
 } as const;
-
-const DEFAULT_LIMIT = 50;
 
 export const aggregate: Tool<AggregateArguments> = {
   name: 'aggregate',
