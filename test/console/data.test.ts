@@ -70,8 +70,8 @@ describe('who sees what', () => {
     const shown = read(await visit('/data/orders'));
     for (const text of [
       'Also called purchases.',
-      'total Number in EUR With tax Such as 19.9 amount',
-      'status only if named String paid : The money arrived',
+      'total Number, in EUR With tax Such as 19.9 Also called amount',
+      'status String only if named paid : The money arrived',
       'revenue Of all orders',
       'Printed on the invoice',
     ])

@@ -59,9 +59,10 @@ interface ChartFigures {
 function drawChart(name: string, figures: ChartFigures): Html {
   const { value, previous, objective, columns, rows } = figures;
   if (columns && rows) {
-    // Lines of a chart have the same unit.
-    const scale = scaleOf(rows.flatMap(([, ...values]) => values));
-    const figure = (each: unknown) => html`<span class="bar">${bar(each, scale)}${cell(each)}</span>`;
+    // Measures of a chart have different units.
+    const scales = columns.map((_, at) => scaleOf(rows.map((row) => row[at])));
+    const figure = (each: unknown, at: number) =>
+      html`<span class="bar">${bar(each, scales[at + 1]!)}${cell(each)}</span>`;
     return table({
       caption: name,
       heads: columns,
