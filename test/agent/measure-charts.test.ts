@@ -115,6 +115,7 @@ test.each<readonly [what: string, chart: Partial<MeasuresChart>, problem: string
     { groups: ['id', 'total'], measures: { ...count, all: { sum: 'total' } } },
     'a chart with two groups has one measure',
   ],
+  ['a comparison of lines', { groups: [month, 'total'], compare: { previous: 1 } }, 'compare: a chart that compares'],
   ['a text', { measures: { last: { max: 'customer:name' } } }, 'measures: a chart shows numbers only.'],
   ['an unknown field', { groups: ['colour'] }, "'orders' has no field 'colour'"],
   ['an unknown collection', { collection: 'orderz' }, "No collection 'orderz'"],

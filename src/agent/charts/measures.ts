@@ -55,10 +55,11 @@ export function canDraw(ops: Operations, access: Access, chart: MeasuresChart): 
 
 const MAX_GROUPS = 2;
 
-function checkShape({ groups = [], measures }: MeasuresChart): void {
+function checkShape({ groups = [], measures, compare }: MeasuresChart): void {
   if (groups.length > MAX_GROUPS) invalid('groups', `a chart has at most ${MAX_GROUPS}: the labels and the lines.`);
   if (groups.length === MAX_GROUPS && Object.keys(measures ?? {}).length !== 1)
     invalid('measures', 'a chart with two groups has one measure: the second group makes the lines.');
+  if (groups.length === MAX_GROUPS && compare) invalid('compare', 'a chart that compares periods has one group.');
 }
 
 const partOf = (group: string | PlainGroup | undefined): Partial<PlainGroup> =>
