@@ -6,7 +6,13 @@ export type { ActionResult, ResultBuilder } from './agent/actions/results.ts';
 export type { AgentPlugin, HeadlessAgent as EngineAgent } from './agent/agent.ts';
 export type { AiProvider, AiProviderOptions } from './agent/ai/definitions.ts';
 export { createAiProvider } from './agent/ai/provider.ts';
-export type { ChartBuilder, ChartContext, ChartDefinition, RecordChartContext } from './agent/charts/definitions.ts';
+export type {
+  ChartBuilder,
+  ChartContext,
+  ChartDefinition,
+  MeasuresChart,
+  RecordChartContext,
+} from './agent/charts/definitions.ts';
 export type { CodeRecord, CustomizationContext } from './agent/customize/context.ts';
 export type { CollectionCustomizer, CollectionPlugin } from './agent/customize/customizer.ts';
 export type {

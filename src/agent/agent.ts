@@ -5,7 +5,7 @@ import { fail } from '../core/errors.ts';
 import { suggestNames } from '../core/suggestions.ts';
 import type { AiProvider } from './ai/definitions.ts';
 import { isAiProvider } from './ai/provider.ts';
-import type { ChartDefinition, ChartEntry } from './charts/definitions.ts';
+import type { ChartEntry } from './charts/definitions.ts';
 import { callSite } from './customize/call-site.ts';
 import { CollectionCustomizer, type CollectionPlugin } from './customize/customizer.ts';
 import type {
@@ -18,7 +18,7 @@ import type {
 } from './customize/definitions.ts';
 import type { DataSourceFactory, EngineParts } from './customize/engine-parts.ts';
 import { checkOptions, isText } from './customize/option-checks.ts';
-import { checkMetric, sourceOptionRules, workflowOptionRules } from './customize/option-rows.ts';
+import { checkChart, checkMetric, sourceOptionRules, workflowOptionRules } from './customize/option-rows.ts';
 import { checkQuery, recordQuery } from './customize/queries.ts';
 import {
   isPromise,
@@ -28,7 +28,7 @@ import {
   runUserCodeAsync,
   toPluginSite,
 } from './customize/recording.ts';
-import type { AgentChartContext, CustomizerOf, MetricOf } from './customize/typed-customizer.ts';
+import type { AgentChart, CustomizerOf, MetricOf } from './customize/typed-customizer.ts';
 import type { AnySchema, CollectionName } from './customize/typed-schema.ts';
 import type { WorkflowEntry, WorkflowOptions, WorkflowSource } from './customize/workflow-entry.ts';
 import { buildEngine, type Engine } from './engine.ts';
@@ -132,16 +132,16 @@ export class AgentBuilder<in out S extends object = AnySchema> {
   }
 
   /**
-   * A chart of the whole agent (behaviour 4.3). Every caller sees it, whatever their permissions.
+   * A chart of the whole agent (behaviour 4.3): a function, whose chart every caller sees, or measures of a collection,
+   * with the rights of the caller.
    *
    * @example
    * agent.addChart('Customers', async ({ collection }, builder) => builder.value(await collection('customers').count()));
    */
-  addChart(name: string, definition: ChartDefinition<AgentChartContext<S>>): this {
+  addChart(name: string, definition: AgentChart<S>): this {
     const at = this.check(callSite(this.addChart));
-    if (typeof definition !== 'function')
-      failMisuse(`The chart '${name}' must be a function of the context and the result builder`, at);
-    this.#charts.push({ name, at, definition: definition as ChartDefinition });
+    checkChart(name, definition, at);
+    this.#charts.push({ name, at, definition: definition as ChartEntry['definition'] });
     return this;
   }
 

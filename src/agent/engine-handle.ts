@@ -91,6 +91,7 @@ export function createEngineHandle(
     charts: {
       names: (...given) => current.engine.charts.names(...given),
       render: (...given) => onCurrent((it) => it.charts.render(...given)),
+      draw: (...given) => onCurrent((it) => it.charts.draw(...given)),
     },
     storedFilters: {
       findAmbiguities: (...given) => current.engine.storedFilters.findAmbiguities(...given),

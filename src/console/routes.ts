@@ -16,6 +16,7 @@ import { exportAdminLog, listAdminLog, showAdminEntry } from './pages/logs/admin
 import { listNotes } from './pages/notes/list.ts';
 import { saveNewNote, showNewNote } from './pages/notes/new.ts';
 import { changeThread, showNote } from './pages/notes/thread.ts';
+import { changeAnalysis, showAnalysis } from './pages/playground/analysis/page.ts';
 import { callTool, showTool, showTools } from './pages/playground/pages.ts';
 import { changeRemote, finishRemote } from './pages/remotes/account.ts';
 import { addRemote, listRemotes } from './pages/remotes/list.ts';
@@ -50,6 +51,7 @@ export const routes: readonly Route[] = [
   { page: '/approvals/:id/files/:number', open: false, frameless: true, get: sendApprovalFile },
   { page: '/playground', open: false, get: showTools },
   { page: '/playground/:name', open: false, get: showTool, post: callTool },
+  { page: '/playground/aggregate/form', open: false, get: showAnalysis, post: changeAnalysis },
   { page: '/notes', open: false, get: listNotes },
   { page: '/notes/new', open: false, get: showNewNote, post: saveNewNote, bodyBytes: 256 * 1024 },
   { page: '/notes/:id', open: false, get: showNote, post: changeThread, bodyBytes: 256 * 1024 },

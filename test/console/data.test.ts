@@ -16,6 +16,18 @@ beforeAll(async () => {
       customize: (agent) => {
         customizeDemo(agent);
         agent.customizeCollection('products', (products) => products.displayField('sku'));
+        agent.customizeCollection('orders', (orders) =>
+          orders
+            .describe({ synonyms: ['purchases'] })
+            .describeField('number', { description: 'Printed on the invoice' })
+            .describeField('status', { values: { paid: 'The money arrived' }, hiddenByDefault: true })
+            .describeField('total', { description: 'With tax', unit: 'EUR', examples: [19.9], synonyms: ['amount'] }),
+        );
+        agent.addMetric('revenue', {
+          collection: 'orders',
+          measure: { sum: 'total' },
+          description: 'Of all orders',
+        });
       },
     },
   });
@@ -53,6 +65,21 @@ describe('who sees what', () => {
     '/create/orders',
     '/act/orders/Cancel',
   ];
+
+  test('the list says what the fields and metrics mean that the viewer may see', async () => {
+    const shown = read(await visit('/data/orders'));
+    for (const text of [
+      'Also called purchases.',
+      'total Number, in EUR With tax Such as 19.9 Also called amount',
+      'status String only if named paid : The money arrived',
+      'revenue Of all orders',
+      'Printed on the invoice',
+    ])
+      expect(shown).toContain(text);
+    const narrowed = read(await visit('/data/orders', clerk));
+    expect(narrowed).toContain('With tax');
+    expect(narrowed).not.toContain('Printed on the invoice');
+  });
 
   test.each(pages)('%s is not shown without a session', async (page) => {
     const { html, url } = await createBrowser().open(server.at(page));

@@ -37,6 +37,7 @@ const pages: readonly (readonly [page: string, text: string])[] = [
   ['/runs', 'No runs yet'],
   ['/inbox', 'Nothing is waiting for you'],
   ['/api', 'Public API'],
+  ['/playground/aggregate/form?collection=orders', 'Number of records'],
   ['/settings', 'The settings of this process'],
 ];
 

@@ -190,6 +190,44 @@ const cases: readonly Case[] = [
     count: ['svg circle', 3],
   },
   {
+    name: 'measures',
+    asked: {
+      collectionName: 'orders',
+      measures: { orders: { count: true }, mean: { avg: 'total' } },
+      groups: ['status', 'year'],
+    },
+    result: answer(
+      '{"columns":["status","year","orders","mean"],"rows":[["paid",2025,30,90.5],["open",2026,10,30.25]],"hasMore":false}',
+    ),
+    // The shares of the orders, and no shares of the averages.
+    texts: ['orders: orders, mean, by status, year', 'paid · 2025', '75 %', '90.5'],
+    count: ['.share', 2],
+  },
+  {
+    name: 'measures-without-groups',
+    asked: { collectionName: 'orders', measures: { orders: { count: true }, mean: { avg: 'total' } } },
+    result: answer('{"columns":["orders","mean"],"rows":[[30,90.5]],"hasMore":false}'),
+    texts: ['orders: orders, mean', '90.5'],
+    count: ['.bar i', 2],
+  },
+  {
+    name: 'chart-of-measures',
+    asked: {
+      collectionName: 'orders',
+      measures: { orders: { count: true }, mean: { avg: 'total' } },
+      groups: ['status'],
+    },
+    result: chart({
+      labels: ['paid', 'open'],
+      values: [
+        { key: 'orders', values: [30, 10] },
+        { key: 'mean', values: [90.5, null] },
+      ],
+    }),
+    texts: ['paid', '75 %', '90.5'],
+    count: ['h2', 2],
+  },
+  {
     name: 'smart',
     asked: { chartName: 'Anything' },
     result: chart({ html: hostile }),

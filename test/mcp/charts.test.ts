@@ -38,6 +38,12 @@ const addCharts = (agent: HeadlessAgent) => {
       build.distribution(Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`key ${i}`, i]))),
     )
     .addChart('Huge', (_, build) => build.smart('x y '.repeat(50_000)))
+    .addChart('By month', {
+      collection: 'orders',
+      measures: { orders: { count: true }, all: { sum: 'total' } },
+      groups: [{ field: 'placed_at', bucket: 'Month' }],
+      timezone: 'UTC',
+    })
     .addChart('Broken', () => {
       throw new Error('secret of the operator');
     })
@@ -78,6 +84,47 @@ test('every kind of chart, in the fewest words', async () => {
     '{"columns":["period","in","out"],"rows":[["Jan 24",1,3],["Feb 24",2,null]]}',
     '{"data":{"nodes":[{"id":1}],"text":"hi"}}',
     '{"value":2}',
+  ]);
+});
+
+test('a chart of measures, in code and by the caller, with the rights of the caller', async () => {
+  const chart = await open({
+    scopes: { orders: { field: 'customer_id', operator: 'Present' } },
+    hidden: ['customers.secret'],
+  });
+  const mine = { collectionName: 'orders', measures: { orders: { count: true } } };
+  const groups = [{ field: 'placed_at', bucket: 'Month' }];
+  expect([
+    await chart({ chartName: 'By month' }),
+    await chart(mine),
+    await chart({ ...mine, groups, timezone: 'UTC' }),
+    await chart({
+      collection: 'orders',
+      measures: { all: 'sum(total)', most: { max: 'total' } },
+      groups: ['customer:city'],
+    }),
+    await chart({ ...mine, filters: { field: 'total', operator: 'GreaterThan', value: 10 }, limit: 1 }),
+  ]).toEqual([
+    '{"columns":["period","orders","all"],"rows":[["Mar 24",3,50.5],["Apr 24",1,5]]}',
+    '{"value":4}',
+    '{"columns":["period","value"],"rows":[["Mar 24",3],["Apr 24",1]]}',
+    '{"columns":["key","all","most"],"rows":[["Rome",40,20],["Paris",10.5,10.5],["no value",5,5]]}',
+    '{"value":3}',
+  ]);
+  expect([
+    await chart({ ...mine, groups: ['customer:secret'] }),
+    await chart({ ...mine, groups: ['id', 'total', 'customer_id'] }),
+    await chart({ ...mine, chartName: 'By month' }),
+    await chart({ collectionName: 'orders', groups }),
+    await chart({ measures: mine.measures }),
+    await chart({ collectionName: 'customers', measures: { all: { sum: 'orders:total' } } }),
+  ]).toEqual([
+    expect.stringMatching(/^UNKNOWN_FIELD: 'customers' has no field 'secret'/),
+    'INVALID_ARGUMENT: groups: a chart has at most 2: the labels and the lines.',
+    'INVALID_ARGUMENT: chartName: send either a chart or measures.',
+    'INVALID_ARGUMENT: groups: needs measures: {"measures":{"orders":{"count":true}}}.',
+    expect.stringMatching(/^INVALID_ARGUMENT: collectionName: /),
+    expect.stringMatching(/^INVALID_ARGUMENT: measures: 'orders' leads to many records: .*"collectionName":"orders"/),
   ]);
 });
 

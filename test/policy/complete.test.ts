@@ -24,7 +24,7 @@ const otherTools: Readonly<Record<string, string>> = {
 
 /** Routes with the same handler as one in the table, or without records. */
 const otherRoutes: Readonly<Record<string, string>> = {
-  'GET /_charts/:chart': 'a chart of the agent is about no collection; test/rest/matrix.test.ts',
+  'GET /_charts/:chart': 'a function is about no collection; measures: test/agent/measure-charts.test.ts',
   'POST /_charts/:chart': 'as by GET',
   'POST /_charts/:collection/:chart': 'as by GET',
   'POST /_actions/:collection/:index/:slug/hooks/change': 'as hooks/load',

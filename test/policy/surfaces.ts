@@ -39,7 +39,15 @@ export const consoleForms: Readonly<Record<'admin' | 'member' | 'open', readonly
     ...['/roles', '/roles/:name', '/roles/:name/:collection', '/rights', '/settings'],
   ],
   member: [
-    ...['/account', '/account/app', '/approvals/:id', '/playground/:name', '/notes/new', '/notes/:id'],
+    ...[
+      '/account',
+      '/account/app',
+      '/approvals/:id',
+      '/playground/:name',
+      '/playground/aggregate/form',
+      '/notes/new',
+      '/notes/:id',
+    ],
     ...['/front-ends/:id', '/apps/:id', '/remotes', '/remotes/:id', '/tokens/new', '/tokens/:id'],
     ...['/data/:collection/:record/edit', '/data/:collection/:record/delete', '/create/:collection'],
     ...['/act/:collection/:action', '/workflows/new', '/workflows/:id', '/workflows/:id/edit', '/runs/:id', '/inbox'],

@@ -50,6 +50,15 @@ describe.each(values)('%s', (name, value) => {
   });
 });
 
+test('a chart of measures has the rows of the caller, and is unknown without its collection', async () => {
+  const chart = () => place.call('GET', '/_charts/measures');
+  const every = (await chart()).body as readonly { readonly key: string; readonly value: number }[];
+  expect(every.map(({ key }) => key).sort()).toEqual(['Ada', 'Bo', 'no value']);
+  await place.permit({ customers: all });
+  expect(await chart()).toMatchObject({ status: 404, body: { errors: [{ code: 'UNKNOWN_CHART' }] } });
+  await place.permit({ '*': all });
+});
+
 test('periods are those of the caller where no zone is named, and never those of the server', async () => {
   expect((await place.call('GET', '/_charts/timeBased')).body).toEqual([
     { label: '05/01/2024', values: { value: 1 } },

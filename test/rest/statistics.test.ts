@@ -179,6 +179,16 @@ describe.each(servers)('on $dialect', (server) => {
     expect(second.body).toMatchObject({ columns, rows: [['Bo', 30, 0.3, 1]], hasMore: false });
   }); // biome-ignore format: rows
 
+  test('the arguments of the tool aggregate, unchanged', async () => {
+    const named = { collectionName: 'orders', measures: { all: { sum: 'total' } }, timezone: 'UTC' };
+    expect((await place.call('POST', '/stats/orders', named)).body).toEqual({ columns: ['all'], rows: [[100]], hasMore: false });
+    const one = { collectionName: 'orders', operation: 'sum', field: 'total', groups: ['customer:name'], order: 'groups' };
+    expect((await place.call('POST', '/stats/orders', one)).body).toMatchObject({
+      columns: ['customer:name', 'sum(total)'],
+      rows: [[null, 40], ['Ada', 30], ['Bo', 30]],
+    });
+  }); // biome-ignore format: rows
+
   test('a period behind a relation to many, of one record, beside the one before it', async () => {
     // Cy has orders before and after the period, and none within it.
     const orders = "(8, 'old', 1, '2023-12-20', 3), (9, 'new', 1, '2024-02-20', 3)";
@@ -212,6 +222,9 @@ describe('who asks', () => {
     [{ measures: { a: { sum: { plus: 3 } } } }, 'measures.a'],
     [{ measures: { a: { count: true, where: 'x' } } }, 'where'],
     [{ measures: { a: { count: true } }, type: 'Value' }, 'type'],
+    [{ measures: { a: { count: true } }, collectionName: 'customers' }, 'collectionName'],
+    [{ measures: { a: { count: true } }, operation: 'count' }, 'operation'],
+    [{ operation: 'most' }, 'operation'],
     [{ measures: { a: { count: true } }, filter: {} }, 'filters'],
     [{ measures: { a: { count: true } }, filters: { field: 3 } }, 'field'],
     [{ measures: { a: { count: true } }, groups: [null] }, 'groups'],

@@ -230,6 +230,7 @@ function addCharts(agent: HeadlessAgent): void {
     .addChart('objective', (_, chart) => chart.objective(3, 10))
     .addChart('leaderboard', (_, chart) => chart.leaderboard({ a: 1, b: 2 }))
     .addChart('smart', (_, chart) => chart.smart({ any: ['thing', null] }))
+    .addChart('measures', { collection: 'orders', measures: { all: { sum: 'total' } }, groups: ['customer:name'] })
     .customizeCollection('orders', (orders) =>
       orders.addChart('weight', async ({ getRecord, recordId }, chart) =>
         chart.value(Number((await getRecord(['total'])).total) + Number(recordId)),

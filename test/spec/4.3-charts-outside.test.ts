@@ -1,10 +1,9 @@
 // Charts over HTTP, as front ends read them, and over MCP.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Agent } from '../../src/index.ts';
+import type { ChartBuilder } from '../../src/index.ts';
 import { type Outside, openOutside } from './outside.ts';
 
-type Builder = Parameters<Parameters<Agent['addChart']>[1]>[1];
-type Make = (chart: Builder) => unknown;
+type Make = (chart: ChartBuilder) => unknown;
 const pairs = (...all: readonly (readonly [key: string, value: unknown])[]) =>
   all.map(([key, value]) => ({ key, value }));
 const periods = (...all: readonly (readonly [label: string, value: unknown])[]) =>

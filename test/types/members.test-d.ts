@@ -269,6 +269,9 @@ agent.customizeCollection('orders', (orders) =>
 // The agent.
 agent
   .addChart('count', async ({ collection }, builder) => builder.value(await collection('orders').count()))
+  .addChart('paid', { collection: 'orders', measures: { paid: { count: true } }, groups: ['customer_id'], limit: 5 })
+  // @ts-expect-error There is no such collection.
+  .addChart('other', { collection: 'nothing', measures: { all: { count: true } } })
   .addWorkflow(
     { name: 'Check', collection: 'orders', steps: [{ id: 'look', type: 'condition', if: {}, next: null }] },
     { teams: ['Support'] },

@@ -161,6 +161,9 @@ const ranges: { readonly [R in TimeRange]: Range } = {
   Year: { months: 12, days: 0, label: (start) => start.slice(0, 4) },
 };
 
+/** The label of the period that starts on the day. */
+export const periodLabel = (timeRange: TimeRange, start: string): string => ranges[timeRange].label(start);
+
 /** A week belongs to the year of its Thursday (ISO 8601). */
 function weekLabel(start: string): string {
   const thursday = new Date(Date.parse(`${start}T00:00:00Z`) + 3 * 86_400_000);

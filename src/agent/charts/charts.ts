@@ -1,6 +1,6 @@
-// Charts are functions of the user: they read data and describe the chart with a builder. Charts of the agent are
-// visible to every caller whose Access includes them: all except those of endpoints limited to some collections. A
-// chart of a collection shows one record, which the caller must be allowed to read.
+// Charts are functions of the user, which read data and describe the chart with a builder, or measures (measures.ts).
+// Charts of the agent are visible to callers whose Access includes them, functions to all: except on endpoints limited
+// to some collections. A chart of a collection shows one record, which the caller must be allowed to read.
 import type { Access } from '../../core/caller.ts';
 import { CodeFailure } from '../../core/errors/code-failure.ts';
 import { fail, isAppError } from '../../core/errors.ts';
@@ -35,8 +35,10 @@ import type {
   ChartDefinition,
   ChartEntry,
   ChartResult,
+  MeasuresChart,
   RecordChartContext,
 } from './definitions.ts';
+import { canDraw, checkMeasuresChart, drawMeasures } from './measures.ts';
 
 export interface Charts {
   /** The charts of the agent, or of one collection, in the order of the calls. UNKNOWN_COLLECTION. */
@@ -46,6 +48,8 @@ export interface Charts {
    * returns a value that the builder did not make. Errors of the engine in the chart's code pass unchanged.
    */
   render(access: Access, request: ChartRequest, options?: CallOptions): Promise<ChartResult>;
+  /** A chart that the caller defines. The errors of an aggregate; INVALID_ARGUMENT for what no chart can show. */
+  draw(access: Access, chart: MeasuresChart, options?: CallOptions): Promise<ChartResult>;
 }
 
 export interface ChartRequest {
@@ -68,38 +72,58 @@ export function createCharts(ops: Operations, entries: readonly ChartEntry[]): C
     byHome.set(entry.collection, others.set(entry.name, entry));
   }
 
-  const chartsOf = (access: Access, collection: string | undefined) =>
-    collection === undefined && access.collections !== null ? undefined : byHome.get(collection);
+  const isVisible = (access: Access, { collection, definition }: ChartEntry): boolean =>
+    (collection !== undefined || access.collections === null) &&
+    (typeof definition === 'function' || canDraw(ops, access, definition));
+  const namesOf = (access: Access, collection: string | undefined): string[] =>
+    [...(byHome.get(collection)?.values() ?? [])].filter((entry) => isVisible(access, entry)).map(({ name }) => name);
 
   function find(access: Access, { chart, collection }: ChartRequest): ChartEntry {
-    const known = chartsOf(access, collection);
-    const near = suggestNames(String(chart), [...(known?.keys() ?? [])]);
-    return known?.get(chart) ?? fail('UNKNOWN_CHART', { chart: String(chart), near });
+    const entry = byHome.get(collection)?.get(chart);
+    if (entry && isVisible(access, entry)) return entry;
+    return fail('UNKNOWN_CHART', {
+      chart: String(chart),
+      near: suggestNames(String(chart), namesOf(access, collection)),
+    });
   }
 
   return {
     names(access, collection) {
       if (collection !== undefined && hasOnlyAggregates(getCollection(ops.model, access, collection, 'aggregates')))
         return [];
-      return [...(chartsOf(access, collection)?.keys() ?? [])];
+      return namesOf(access, collection);
     },
     async render(access, request, options = {}) {
       const home = request.collection === undefined ? undefined : getCollection(ops.model, access, request.collection);
       const entry = find(access, request);
       const { timezone, id } = request;
+      const { definition } = entry;
+      if (typeof definition !== 'function')
+        return drawMeasures(ops, access, { ...definition, ...(timezone !== undefined && { timezone }) }, options);
       const call = callOf(ops, access, { ...(timezone !== undefined && { timezone }) }, options);
       const context = home ? await recordContext(call, home, id) : call.code();
       return run(entry, context, call.moment.zone);
     },
+    draw: (access, chart, options = {}) => drawMeasures(ops, access, chart, options),
   };
 }
 
-function checkEntry(ops: Operations, { collection, name, at }: ChartEntry, other: ChartEntry | undefined): void {
+function checkEntry(
+  ops: Operations,
+  { collection, name, at, definition }: ChartEntry,
+  other: ChartEntry | undefined,
+): void {
   const refuse = (problem: string) => fail('CONFIGURATION', { problem: `${problem}. (${at})` });
   if (typeof name !== 'string' || name.trim() === '') refuse('A chart needs a name');
   if (other) refuse(`The chart '${name}' is already defined, at ${other.at}`);
   if (collection !== undefined && ops.model.internalCollections.get(collection)?.key.length === 0)
     refuse(`The chart '${name}' is for one record, but '${collection}' has no key to identify it`);
+  if (typeof definition === 'function') return;
+  try {
+    checkMeasuresChart(ops, definition);
+  } catch (error) {
+    refuse(`The chart '${name}': ${(error as Error).message}`);
+  }
 }
 
 /** Checks that the caller may read the record, within the row scope, before the chart's code runs. */

@@ -1,5 +1,6 @@
 // The types of chart definitions and chart results.
-import type { BucketUnit } from '../../core/filter/measures.ts';
+import type { BucketUnit, PlainAggregate, PlainMeasures } from '../../core/filter/measures.ts';
+import type { PlainFilter } from '../../core/filter.ts';
 import type { CustomizationContext, MaybePromise } from '../customize/context.ts';
 
 /** The unit of a chart over time (behaviour 2.7). */
@@ -26,7 +27,8 @@ export interface Line {
 }
 
 export interface ValueResult {
-  readonly countCurrent: ChartNumber;
+  /** Null if a measure has no value, such as the average of no records. */
+  readonly countCurrent: ChartNumber | null;
   /** Absent without a previous value. */
   readonly countPrevious?: ChartNumber;
 }
@@ -151,10 +153,39 @@ export interface RecordChartContext extends CustomizationContext {
 /** The definition of `addChart`: a function that creates a chart with the result builder. */
 export type ChartDefinition<C = ChartContext> = (context: C, resultBuilder: ChartBuilder) => MaybePromise<ChartResult>;
 
+/**
+ * A chart of measures: an aggregate of a collection, by the names of callers and with the rights of the caller. To callers
+ * who may not use one of its names, there is no such chart. At most two groups: the labels, and with one measure the
+ * lines.
+ *
+ * @example
+ * const chart: MeasuresChart = {
+ *   collection: 'order_items',
+ *   measures: { revenue: { sum: { times: ['unit_price', 'quantity'] } } },
+ *   groups: [{ field: 'order:placed_at', bucket: 'Month' }],
+ * };
+ */
+export interface MeasuresChart extends PlainAggregate {
+  /** The name of the collection. */
+  readonly collection: string;
+  /** Figures by name, at most 20; one if there are two groups. */
+  readonly measures: PlainMeasures;
+  /** The records that count. Default: all that the caller may see. */
+  readonly filter?: PlainFilter;
+  /** One of the segments of the collection. Default: no segment. */
+  readonly segment?: string;
+  /** The words that records must contain. Default: no search. */
+  readonly search?: string;
+  /** The maximum number of groups. Default: all; a chart with more than the page size limit is refused. */
+  readonly limit?: number;
+  /** IANA name; a request may send another one. Default: the caller's timezone. */
+  readonly timezone?: string;
+}
+
 /** A registered chart; without a collection, of the whole agent. */
 export interface ChartEntry {
   readonly collection?: string;
   readonly name: string;
   readonly at: string;
-  readonly definition: ChartDefinition<ChartContext> | ChartDefinition<RecordChartContext>;
+  readonly definition: ChartDefinition<ChartContext> | ChartDefinition<RecordChartContext> | MeasuresChart;
 }

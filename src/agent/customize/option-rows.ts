@@ -3,6 +3,7 @@
 
 import type { PlainSort } from '../../core/filter.ts';
 import { quantifiers } from '../../core/filter.ts';
+import type { MeasuresChart } from '../charts/definitions.ts';
 import type {
   ComputedDefinition,
   DataSourceOptions,
@@ -115,9 +116,19 @@ const minGroupSize: OptionRules<MinGroupSizeOptions> = {
   },
 };
 
+const chart: OptionRules<MeasuresChart> = {
+  collection: metric.collection,
+  measures: required({ expected: 'measures by name, such as { orders: { count: true } }', accepts: isObject }),
+  groups: { expected: 'a list of at most 2 groups', accepts: isListOf(2, (value) => isText(value) || isObject(value)) },
+  ...{ filter: any, segment: any, search: any, having: any, sort: any, top: any, compare: any, over: any },
+  includeEmpty: flag,
+  limit: { expected: 'a whole number, 1 or more', accepts: (value) => Number.isInteger(value) && Number(value) > 0 },
+  timezone: { expected: 'the IANA name of a timezone', accepts: isText },
+};
+
 const definitionRules = {
   ...{ computed, imported, manyToOne, oneToMany, manyToMany, external, polymorphicToOne, polymorphicTarget },
-  ...{ polymorphicToMany, sort, meaning, fieldMeaning, metric, minGroupSize },
+  ...{ polymorphicToMany, sort, meaning, fieldMeaning, metric, minGroupSize, chart },
 };
 
 /** CONFIGURATION, with similar names and the user's line. `call` is a text such as `addField('total')`. */
@@ -130,6 +141,17 @@ export function checkMetric({ name, definition }: { name: string; definition: Me
   const call = `addMetric('${name}')`;
   checkDefinition('metric', call, definition, at);
   if (definition.filter !== undefined) checkPlainFilter(`${call}: the filter`, definition.filter, at);
+}
+
+/** Checks that the chart of an agent is a function, or measures. */
+export function checkChart(name: string, definition: unknown, at: string): void {
+  if (typeof definition === 'function') return;
+  if (!isObject(definition) || !('measures' in definition))
+    refuseOption(
+      `The chart '${name}' must be a function of the context and the result builder, or measures of a collection`,
+      at,
+    );
+  checkDefinition('chart', `addChart('${name}')`, definition, at);
 }
 
 const isNameList = isListOf(Number.POSITIVE_INFINITY, (each) => typeof each === 'string');

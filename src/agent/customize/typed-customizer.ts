@@ -3,7 +3,7 @@
 // are declared invariant in the schema: otherwise TypeScript 5.9 and 6.0 compare the paths of two schemas without end.
 import type { Operator } from '../../core/filter.ts';
 import type { ActionCode, ActionContext, ActionScope, DefinitionOf, FormValues } from '../actions/definitions.ts';
-import type { ChartContext, ChartDefinition, RecordChartContext } from '../charts/definitions.ts';
+import type { ChartContext, ChartDefinition, MeasuresChart, RecordChartContext } from '../charts/definitions.ts';
 import type { PrimitiveType } from '../sources/column-types.ts';
 import type { CodeFilter, CustomizationContext, MaybePromise } from './context.ts';
 import type { CollectionCustomizer, CollectionPlugin } from './customizer.ts';
@@ -76,9 +76,14 @@ type TypedContexts<S, C extends keyof S> = {
 };
 
 /** The context of a chart of the whole agent. */
-export type AgentChartContext<S> = string extends keyof S
+type AgentChartContext<S> = string extends keyof S
   ? ChartContext
   : Omit<ChartContext, 'collection'> & Pick<Members<S, keyof S>, 'collection'>;
+
+/** The definition of a chart of the whole agent. */
+export type AgentChart<S> =
+  | ChartDefinition<AgentChartContext<S>>
+  | (MeasuresChart & { readonly collection: CollectionName<S> });
 
 /** The definition of a metric of the collection `C`. */
 export type MetricOf<S, C extends keyof S> = { readonly collection: C } & (string extends keyof S

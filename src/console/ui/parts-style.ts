@@ -31,5 +31,13 @@ select{min-height:42px}.field select{min-height:46px}
 .copyable pre{flex:1;min-width:0;margin:0;padding:11px 14px;overflow-x:auto;scrollbar-width:thin;border-radius:10px;outline-offset:-3px}
 .copyable code{font-size:14px;line-height:1.6;color:var(--ink);overflow-wrap:normal;white-space:pre}
 .copyable button{width:auto;flex:none;min-width:92px;min-height:44px;padding:6px 16px;font-size:14.5px;border:0;border-left:1px solid var(--line);border-radius:0;color:var(--accent);outline-offset:-3px}
+.bar{display:flex;gap:10px;align-items:center}.bar svg{flex:none;width:120px;height:8px;background:var(--tint);border-radius:4px}.bar rect{fill:var(--accent)}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,320px),1fr));gap:16px;margin:0 0 16px}
+.chart{margin:0;padding:12px 16px 14px;border:1px solid var(--line);border-radius:12px;min-width:0}.chart figcaption{font-weight:600;margin:0 0 8px;overflow-wrap:anywhere}.chart .quietly{margin:8px 0 0;font-size:13.5px}
+.chart-bars{display:grid;grid-template-columns:minmax(60px,max-content) minmax(60px,1fr) auto;gap:6px 12px;align-items:center;font-size:14px}.chart-bars .bar svg{flex:1 1 0;width:auto;height:12px}.chart-bars .number{text-align:right;font-variant-numeric:tabular-nums}
+.chart-label{max-width:14em;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.chart-line{display:grid;grid-template:minmax(0,1fr) auto auto/auto minmax(0,1fr) minmax(0,1fr);gap:2px 10px;font-size:13px;color:var(--soft);font-variant-numeric:tabular-nums}
+.chart-line svg{grid-area:1/2/3/4;width:100%;height:150px;overflow:visible}.chart-line path{fill:none;stroke:var(--accent);stroke-width:2.25;stroke-linejoin:round;stroke-linecap:round;vector-effect:non-scaling-stroke}.chart-line path.zero{stroke:var(--line);stroke-width:1}
+.chart-high{grid-area:1/1;text-align:right}.chart-low{grid-area:2/1;text-align:right}.chart-first{grid-area:3/2}.chart-last{grid-area:3/3;text-align:right}
 [hidden]{display:none!important}
 `;

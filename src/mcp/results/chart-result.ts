@@ -40,10 +40,14 @@ function toTable(result: ChartResult): Table | undefined {
   if (!lines.every((line) => hasExactly(line, 'key', 'values') && Array.isArray(line.values))) return undefined;
   const series = lines as readonly { readonly key: unknown; readonly values: readonly unknown[] }[];
   return {
-    columns: ['period', ...series.map(({ key }) => String(key))],
+    columns: [result.labels.every(isPeriodLabel) ? 'period' : 'key', ...series.map(({ key }) => String(key))],
     rows: result.labels.map((label: unknown, at) => [label, ...series.map(({ values }) => values[at])]),
   };
 }
+
+/** As charts label periods: `31/03/2024`, `W13-2024`, `Mar 24`, `Q1-2024`, `2024`, or an hour that begins with its day. */
+const isPeriodLabel = (label: unknown): boolean =>
+  /^(\d\d\/\d\d\/\d{4}|W\d{1,2}-\d{4}|[A-Z][a-z]{2} \d\d|Q[1-4]-\d{4}|\d{4}|\d{4}-\d\d.*)$/.test(String(label));
 
 function toFigures(result: ChartResult): unknown {
   if (typeof result === 'number' || typeof result === 'string') return { value: result };

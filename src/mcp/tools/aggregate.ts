@@ -1,31 +1,18 @@
-import type { AggregateRequest } from '../../agent/requests.ts';
-import { type Operation, operations } from '../../agent/sources/statement.ts';
 import { fail } from '../../core/errors.ts';
-import type { PlainCompare, PlainTop } from '../../core/filter/measures.ts';
-import {
-  checkNames,
-  type JsonObject,
-  readChoice,
-  readCount,
-  readFlag,
-  readGroups,
-  readObject,
-  readRequiredText,
-  readText,
-} from '../input/arguments.ts';
-import { readFilter } from '../input/filters.ts';
-import { readGroupSort, readHaving, readMeasures, readOver } from '../input/measures.ts';
+import { checkNames } from '../input/arguments.ts';
 import { listText } from '../results/list-result.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 import { toolVisibility } from '../visibility/visibility.ts';
 import type { AggregateArguments } from './aggregate/instead.ts';
 import { failWithInverseCall } from './aggregate/instead.ts';
+import { parseAggregate, toRequest } from './aggregate/request.ts';
 
 const description = `Figures per group.
 measures by name: {"count": true}, {"sum"|"avg"|"min"|"max"|"countDistinct"|"median": field or expression}, with own where; {"ratio": [name, name]}, {"share"|"running"|"metric": name}.
 Example: {"measures":{"revenue":{"sum":{"times":["price","quantity"]}}},"groups":["order:city",{"field":"order:placed_at","bucket":"Month"}],"having":{"measure":"revenue","operator":"GreaterThan","value":9},"sort":[{"group":0}]}
 filters as in list. More (part, ranges, top, compare, over): describeCollection, detail "query".`;
 
+const DEFAULT_LIMIT = 50;
 const properties = {
   collectionName: { type: 'string' },
   measures: { type: 'object' },
@@ -49,9 +36,6 @@ const properties = {
   format: { type: 'string' },
 } as const;
 
-const DEFAULT_LIMIT = 50;
-const operationNames = operations.map((operation) => operation.toLowerCase());
-
 export const aggregate: Tool<AggregateArguments> = {
   name: 'aggregate',
   title: 'Count and sum records',
@@ -64,59 +48,13 @@ export const aggregate: Tool<AggregateArguments> = {
     properties,
     required: ['collectionName'],
   },
-  parse,
+  parse(input) {
+    checkNames(input, Object.keys(properties));
+    return parseAggregate(input);
+  },
   subject: (args) => ({ collection: args.collection }),
   run,
 };
-
-function parse(input: JsonObject): AggregateArguments {
-  checkNames(input, Object.keys(properties));
-  const measures = readMeasures(input, 'measures');
-  return {
-    collection: readRequiredText(
-      input,
-      'collectionName',
-      'send the name of a collection; describeCollection without a name lists them.',
-    ),
-    measures,
-    operation: readOperation(input, measures !== undefined),
-    field: readText(input, 'field')?.trim() || undefined,
-    groups: readGroups(input, 'groups'),
-    segment: readText(input, 'segment') || undefined,
-    search: readText(input, 'search')?.trim() || undefined,
-    searchExtended: readFlag(input, 'shouldSearchInRelation'),
-    filter: readFilter(input, 'filters'),
-    timezone: readText(input, 'timezone') || undefined,
-    having: readHaving(input, 'having'),
-    sort: readGroupSort(input, 'sort', Object.keys(measures ?? {})),
-    top: readTop(input),
-    compare: readObject(input, 'compare', '{"previous":1}') as PlainCompare | undefined,
-    includeEmpty: readFlag(input, 'includeEmpty'),
-    over: readOver(input, 'over'),
-    order: readChoice(input, 'order', ['value', 'groups'] as const),
-    limit: readCount(input.limit, 'limit'),
-    cursor: readText(input, 'cursor') || undefined,
-    format: readChoice(input, 'format', ['table', 'records'] as const) ?? 'table',
-  };
-}
-
-function readOperation(input: JsonObject, hasMeasures: boolean): Operation | undefined {
-  if (hasMeasures && (input.operation === undefined || input.operation === null)) return undefined;
-  const name = operationNames.find((each) => each === readText(input, 'operation')?.trim().toLowerCase());
-  const operation = operations[operationNames.indexOf(name ?? '')];
-  if (operation) return operation;
-  const others = operationNames.slice(1).map((each) => `"${each}"`);
-  return fail('INVALID_ARGUMENT', {
-    argument: 'operation',
-    problem: `send {"operation":"count"}, or ${others.join(' or ')} with a field. More: {"measures":{"middle":{"median":"price"}}}.`,
-  });
-}
-
-/** `{n, per}`, or a number. */
-function readTop(input: JsonObject): PlainTop | undefined {
-  if (/^\d+$/.test(String(input.top))) return { n: Number(input.top) };
-  return readObject(input, 'top', '{"n":3,"per":[0]}') as PlainTop | undefined;
-}
 
 async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
   const { pageSizeLimit, answerTokens } = call.config;
@@ -126,27 +64,7 @@ async function run(args: AggregateArguments, call: ToolCall): Promise<string> {
       argument: 'limit',
       problem: `at most ${pageSizeLimit} groups; continue with nextCursor.`,
     });
-  const request: AggregateRequest = {
-    collection: args.collection,
-    ...(args.measures && { measures: args.measures }),
-    ...(args.operation && { operation: args.operation }),
-    ...(args.field && { field: args.field }),
-    ...(args.groups && { groups: args.groups }),
-    ...(args.filter && { filter: args.filter }),
-    ...(args.segment !== undefined && { segment: args.segment }),
-    ...(args.search && { search: args.search }),
-    ...(args.searchExtended && { searchExtended: true }),
-    ...(args.timezone && { timezone: args.timezone }),
-    ...(args.having && { having: args.having }),
-    ...(args.sort && { sort: args.sort }),
-    ...(args.order && { order: args.order }),
-    ...(args.top && { top: args.top }),
-    ...(args.compare && { compare: args.compare }),
-    ...(args.includeEmpty && { includeEmpty: true }),
-    ...(args.over && { over: args.over }),
-    limit: args.limit ?? Math.min(DEFAULT_LIMIT, pageSizeLimit),
-    ...(args.cursor && { cursor: args.cursor }),
-  };
+  const request = toRequest(args, args.limit ?? Math.min(DEFAULT_LIMIT, pageSizeLimit));
   const answer = await call.engine
     .aggregate(call.access, request, { signal: call.signal })
     .catch((error: unknown) => failWithInverseCall(args, call, error));

@@ -27,7 +27,7 @@ import { castValues, parseFilterText, parseFilterTree } from '../filters.ts';
 import { failArgument, isObject, type JsonObject, readParameter, readText } from '../records/body.ts';
 import { type Answer, type AnyDataRoute, type DataCall, type DataRequest, dataRoute } from '../route.ts';
 import { describe, describeRelated, typeAt } from '../visible-schema.ts';
-import { hasMeasures, parseAggregate, runAggregate } from './aggregates.ts';
+import { isAggregate, parseAggregate, runAggregate } from './aggregates.ts';
 import { toStatistic } from './routes.ts';
 
 interface ChartRequest {
@@ -265,7 +265,7 @@ export const statisticRoutes: readonly AnyDataRoute[] = [
     action: 'aggregate',
     writes: false,
     parse: (request): ChartRequest | AggregateRequest =>
-      hasMeasures(request.body) ? parseAggregate(request.body, request) : parseChartRequest(request),
+      isAggregate(request.body) ? parseAggregate(request.body, request) : parseChartRequest(request),
     subject: ({ collection }) => ({ collection }),
     run: async (request, call): Promise<Answer> =>
       'type' in request ? toStatistic(await renderers[request.type](request, call)) : runAggregate(request, call),

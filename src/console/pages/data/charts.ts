@@ -6,6 +6,7 @@ import { type Html, html } from '../../../http/html.ts';
 import { CONSOLE } from '../../../mcp/playground.ts';
 import type { Parts, SignedInRequest } from '../../page-request.ts';
 import { recordPage } from '../../paths.ts';
+import { bar, scaleOf } from '../../ui/chart.ts';
 import { table } from '../../ui/data.ts';
 import { isOffered, under } from './access.ts';
 import { cell } from './cells.ts';
@@ -58,15 +59,14 @@ interface ChartFigures {
 function drawChart(name: string, figures: ChartFigures): Html {
   const { value, previous, objective, columns, rows } = figures;
   if (columns && rows) {
-    const most = Math.max(0, ...rows.flatMap(([, ...values]) => values.map(Number).filter(Number.isFinite)));
-    const bar = (each: unknown) => {
-      const share = most > 0 ? Math.max(0, Math.round((Number(each) / most) * 100)) : 0;
-      return html`<span class="bar"><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${share}" height="8"/></svg>${cell(each)}</span>`;
-    };
+    // Measures of a chart have different units.
+    const scales = columns.map((_, at) => scaleOf(rows.map((row) => row[at])));
+    const figure = (each: unknown, at: number) =>
+      html`<span class="bar">${bar(each, scales[at + 1]!)}${cell(each)}</span>`;
     return table({
       caption: name,
       heads: columns,
-      rows: rows.map(([label, ...values]) => [cell(label), ...values.map(bar)]),
+      rows: rows.map(([label, ...values]) => [cell(label), ...values.map(figure)]),
     });
   }
   if (value === undefined)

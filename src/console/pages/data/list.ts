@@ -9,10 +9,12 @@ import { readNames } from '../../records/names.ts';
 import { empty } from '../../ui/data.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
+import { analysisPage } from '../playground/tool-view.ts';
 import { describeFor, isOffered, logRead, requireCollection, under } from './access.ts';
 import { actionPage, actionsFor } from './actions.ts';
 import { chooseColumns, columnChoices, fieldsFor, type ListColumn, readRows } from './columns.ts';
-import { type ColumnChoice, columnChooser, filterForms } from './list-forms.ts';
+import { type ColumnChoice, columnChooser, filterForms } from './list/forms.ts';
+import { meaningSection } from './list/meanings.ts';
 import { createPage, mayCreate } from './rights.ts';
 import { type ListState, listPage, readState } from './state.ts';
 
@@ -41,11 +43,12 @@ export async function listRecords(request: SignedInRequest, parts: Parts): Promi
   const { failure } = found ?? {};
   const problem = state.problem ?? failure?.message;
   const content = html`<p class="trail"><a href="${parts.paths.path(under)}">Data</a>${parent && html` / <a href="${parts.paths.path(dataPage(parent.collection))}">${parent.collection}</a> / ${parentNames!.link(parent.collection, parent.id)}`}</p>
-<div class="head"><h1>${collection}${parent && html` <small>${parent.relation} of ${parentNames!.name(parent.collection, parent.id)}</small>`}</h1>${mayCreate(request, parts, described) && html`<a class="button primary" href="${parts.paths.path(createPage(collection))}">New record</a>`}</div>
+<div class="head"><h1>${collection}${parent && html` <small>${parent.relation} of ${parentNames!.name(parent.collection, parent.id)}</small>`}</h1><div class="deeds">${!parent && parts.playground && isOffered(parts, 'aggregate') && html`<a class="button plain" href="${parts.paths.path(analysisPage(collection))}">Analyse</a>`}${mayCreate(request, parts, described) && html`<a class="button primary" href="${parts.paths.path(createPage(collection))}">New record</a>`}</div></div>
 ${described.description !== undefined && html`<p class="lead">${described.description}</p>`}
 ${flash({ deleted: 'Deleted.' }, request.query)}
 ${filterForms({ state, described, describe, parts, problem })}
 ${columnChooser(state, toChoices(choices, columns), parts)}
+${!parent && meaningSection(described)}
 ${found?.answer && results(state, described, columns, found, request, parts)}
 ${globalActions(described, request, parts)}`;
   const title = problem === undefined ? collection : `Error: ${collection}`;

@@ -6,6 +6,7 @@ import { type Html, html } from '../../../http/html.ts';
 import type { PlaygroundResult } from '../../../mcp/playground.ts';
 import type { Parts, SignedInRequest } from '../../page-request.ts';
 import { approvalPage } from '../../paths.ts';
+import { barChart, isFigure, lineChart } from '../../ui/chart.ts';
 import { empty, facts } from '../../ui/data.ts';
 import { hiddenToken } from '../../ui/form.ts';
 import { showTime } from '../../ui/times.ts';
@@ -28,10 +29,11 @@ export function answerContent(view: AnswerView, request: SignedInRequest, parts:
   const { played, tool, args, link } = view;
   const value = played.failure ? undefined : parse(played.text);
   const formatted = played.failure ? undefined : pretty(tool, value);
+  const charts = tool === 'aggregate' && !played.failure && chartsOf(args, value);
   return html`<section id="answer" class="answer" aria-label="Answer">
 ${stateOf(played, value, parts)}
 ${figures(played)}
-${formatted}
+${charts}${formatted}
 ${nextPage(view, value)}
 <details class="more"${!formatted && html` open`}><summary>Exact text sent to the model</summary><pre tabindex="0" aria-label="Text of the answer">${shownText(played.text)}</pre></details>
 <details class="more"><summary>The call as an assistant sends it</summary><pre tabindex="0" aria-label="The call">${shownText(JSON.stringify({ name: tool, arguments: args }, null, 2))}</pre>${link !== undefined && html`<p class="quietly"><a href="${link}">Link to this call</a>, to save or share. It opens the form and does not run the call.</p>`}</details>
@@ -81,6 +83,28 @@ function pretty(tool: string, value: unknown): Html | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   return html`<pre tabindex="0" aria-label="The formatted answer">${shownText(JSON.stringify(value, null, 2))}</pre>`;
 }
+
+/** Periods and moments, as an aggregate writes them. */
+const isPeriod = (value: unknown): boolean => typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value);
+
+/** A chart for each measure, if there is one group. Other answers are tables only. */
+function chartsOf({ groups }: Arguments, value: unknown): Html | false {
+  const { columns, rows, hasMore } = (value ?? {}) as Partial<Table> & { readonly hasMore?: boolean };
+  const isOne = (Array.isArray(groups) && groups.length === 1) || typeof groups === 'string';
+  if (!isOne || !columns || !rows || rows.length < 2) return false;
+  // The groups of one page may be any of the periods, which a line would join.
+  const isTime = !hasMore && rows.every(([label]) => label === null || isPeriod(label));
+  const shown = isTime ? rows.filter(([label]) => label !== null).sort(byLabel) : rows;
+  const labels = shown.map(([label]) => (label === null ? 'nothing' : String(label)));
+  const charts = columns.flatMap((name, at) => {
+    const figures = shown.map((row) => row[at]);
+    if (at === 0 || !figures.some(isFigure) || !figures.every((each) => each === null || isFigure(each))) return [];
+    return isTime ? lineChart({ name, labels, figures }) : barChart({ name, labels, figures });
+  });
+  return charts.length > 0 && html`<div class="charts">${charts}</div>`;
+}
+
+const byLabel = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1);
 
 function tableOf({ columns, rows }: Table): Html {
   if (rows.length === 0) return empty('No records', 'The call succeeded, but no record matches.');

@@ -7,6 +7,9 @@ import { shownText } from './exact.ts';
 
 export const root = '/playground';
 export const toolPage = (name: string): string => `${root}/${encodeURIComponent(name)}`;
+/** The form for measures, optionally for a collection. */
+export const analysisPage = (collection?: string): string =>
+  `${toolPage('aggregate')}/form${collection === undefined ? '' : `?${new URLSearchParams({ collection })}`}`;
 
 const groups: readonly (readonly [scope: Tool['scope'], title: string, text: string])[] = [
   ['mcp:read', 'Read', 'Read-only tools.'],
@@ -58,8 +61,10 @@ function hintsOf({ annotations, name }: Tool): readonly (readonly [text: string,
 }
 
 export function toolHead(tool: Tool, path: (page: string) => string): Html {
+  const form =
+    tool.name === 'aggregate' && html`<a class="button plain" href="${path(analysisPage())}">Build a call</a>`;
   return html`<p class="trail"><a href="${path(root)}">Playground</a></p>
-<h1>${tool.title}</h1>
+<div class="head"><h1>${tool.title}</h1>${form}</div>
 <p class="hints"><code>${tool.name}</code>${hintsOf(tool).map(([text, tone]) => html` <span class="badge${tone === 'unsure' && ' unsure'}">${text}</span>`)}</p>`;
 }
 

@@ -10,7 +10,7 @@ import type { User } from '../../../store/users/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { filterBuilder } from '../../ui/filter/builder.ts';
 import { hasRows, readRows } from '../../ui/filter/form.ts';
-import { isIncomplete, type Rows, toFilter, toRows } from '../../ui/filter/state.ts';
+import { isUnfinished, type Rows, toFilter, toRows } from '../../ui/filter/state.ts';
 import { filterWords } from '../../ui/filter/words.ts';
 import { areaField, type Option, openForm, selectField } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
@@ -186,14 +186,6 @@ export async function changeScope(request: SignedInRequest, parts: Parts): Promi
   const proposed = isUnchanged ? [] : [{ ...about, ...(filter !== undefined && { value: filter }) }];
   return reviewProposal(request, parts, { about, wanted: proposed, base: request.form.get('base') ?? '' }, rights);
 }
-
-/** A rule without one of its conditions would show more records than its author sees on the page. */
-const isUnfinished = ({ conditions, groups }: Rows): boolean =>
-  conditions.some(isIncomplete) ||
-  groups.some(
-    ({ kind, conditions }) =>
-      conditions.some(isIncomplete) || (conditions.length === 0 && (kind === 'And' || kind === 'Or')),
-  );
 
 async function countFor(
   userId: number,

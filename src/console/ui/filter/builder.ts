@@ -11,10 +11,14 @@ interface BuilderView {
   readonly collection: string;
   /** Variables of the current user that may give a value, such as `currentUser.tags.region`. Default: none. */
   readonly variables?: readonly string[];
+  /** Starts the names of the controls, for a page with several builders; `partOf` reads them. Default: ''. */
+  readonly prefix?: string;
+  /** Starts the labels of the controls, for people who hear them, such as `Measure 2: `. Default: ''. */
+  readonly about?: string;
 }
 
 export function filterBuilder(view: BuilderView): Html {
-  const { rows, describe, collection } = view;
+  const { rows, describe, collection, prefix = '', about = '' } = view;
   let at = 0;
   const rowsOf = (conditions: readonly Condition[], of: string, group: string) =>
     conditions.map((condition) => row(view, condition, of, group, at++));
@@ -22,9 +26,9 @@ export function filterBuilder(view: BuilderView): Html {
   const top = rowsOf(rows.conditions, collection, '');
   const groups = rows.groups.map(({ kind, conditions }, index) => {
     const of = collectionOf(kind, describe, collection) ?? collection;
-    return html`<fieldset class="fb-group"><legend>${kindText(kind)}</legend><input type="hidden" name="kind" value="${kind}">
+    return html`<fieldset class="fb-group"><legend>${kindText(kind)}</legend><input type="hidden" name="${prefix}kind" value="${kind}">
 ${rowsOf(conditions, of, `${index}`)}
-<div class="fb-tools">${adder(view, of, `add.${index}`, `Add condition to group ${index + 1}`)}<button class="plain slim" name="do" value="remove-group:${index}" aria-label="Remove group ${index + 1}">Remove group</button></div></fieldset>`;
+<div class="fb-tools">${adder(view, of, `add.${index}`, `Add condition to group ${index + 1}`)}<button class="plain slim" name="do" value="${prefix}remove-group:${index}" aria-label="${about}Remove group ${index + 1}">Remove group</button></div></fieldset>`;
   });
   const count = rows.conditions.length + rows.groups.length;
   const matchOptions = [
@@ -40,10 +44,10 @@ ${rowsOf(conditions, of, `${index}`)}
     ]),
   ];
   return html`<div class="fb">
-<p class="fb-match${count < 2 && ' fb-one'}"><label for="fb-match">Records that match</label> <select id="fb-match" name="match">${matchOptions.map(([value, text]) => option(value, text, rows.match))}</select></p>
+<p class="fb-match${count < 2 && ' fb-one'}"><label for="${prefix}fb-match">Records that match</label> <select id="${prefix}fb-match" name="${prefix}match">${matchOptions.map(([value, text]) => option(value, text, rows.match))}</select></p>
 ${top}${groups}
 <div class="fb-tools">${adder(view, collection, 'add', 'Add condition')}
-<details class="more fb-more"><summary>Add a group</summary><div class="fb-tools"><select name="group" aria-label="Kind of group"><option value="">Choose a kind</option>${kinds.map(([value, text]) => option(value, text, ''))}</select><button class="plain slim" name="do" value="group">Add group</button></div></details></div>
+<details class="more fb-more"><summary>Add a group</summary><div class="fb-tools"><select name="${prefix}group" aria-label="${about}Kind of group"><option value="">Choose a kind</option>${kinds.map(([value, text]) => option(value, text, ''))}</select><button class="plain slim" name="do" value="${prefix}group">Add group</button></div></details></div>
 </div>`;
 }
 
@@ -57,17 +61,23 @@ function kindText(kind: GroupKind): string {
   return quantifier === 'some' ? `Has ${relation} where all of` : `Has no ${relation} where all of`;
 }
 
-function adder({ describe }: BuilderView, collection: string, name: string, label: string): Html {
+function adder(
+  { describe, prefix = '', about = '' }: BuilderView,
+  collection: string,
+  name: string,
+  label: string,
+): Html {
   const choices = fieldChoices(describe, collection);
-  return html`<span class="fb-add"><select name="${name}" aria-label="${label}: field"><option value="">Choose a field</option>${choices.map(({ path, label }) => option(path, label, ''))}</select><button class="plain slim" name="do" value="add" aria-label="${label}">Add condition</button></span>`;
+  return html`<span class="fb-add"><select name="${prefix}${name}" aria-label="${about}${label}: field"><option value="">Choose a field</option>${choices.map(({ path, label }) => option(path, label, ''))}</select><button class="plain slim" name="do" value="${prefix}add" aria-label="${about}${label}">Add condition</button></span>`;
 }
 
 function row(view: BuilderView, condition: Condition, collection: string, group: string, at: number): Html {
-  const { describe, variables = [] } = view;
+  const { describe, variables = [], prefix = '', about = '' } = view;
   const { field: path, operator, variable } = condition;
   const field = findField(describe, collection, path);
-  const label = field?.label ?? path;
-  const name = `c.${at}`;
+  const title = field?.label ?? path;
+  const label = `${about}${title}`;
+  const name = `${prefix}c.${at}`;
   const known = field?.operators ?? [];
   const offered = known.includes(operator) ? known : [operator, ...known];
   const kind = valueKindOf(operator);
@@ -76,9 +86,9 @@ function row(view: BuilderView, condition: Condition, collection: string, group:
     kind !== 'none' &&
     sources.length > 0 &&
     html`<select name="${name}.variable" aria-label="${label}: compare with"><option value="">this value</option>${sources.map((each) => option(each, describeVariable(each), variable))}</select>`;
-  const ending = html`<button class="plain slim fb-x" name="do" value="remove:${at}" aria-label="Remove the condition on ${label}">Remove</button>`;
+  const ending = html`<button class="plain slim fb-x" name="do" value="${prefix}remove:${at}" aria-label="${about}Remove the condition on ${title}">Remove</button>`;
   return html`<div class="fb-row${isIncomplete(condition) && ' fb-open'}"><input type="hidden" name="${name}.group" value="${group}"><input type="hidden" name="${name}.field" value="${path}">
-<b>${label}</b><select name="${name}.operator" aria-label="${label}: how to compare">${offered.map((each) => option(each, operatorWords[each], operator))}</select>
+<b>${title}</b><select name="${name}.operator" aria-label="${label}: how to compare">${offered.map((each) => option(each, operatorWords[each], operator))}</select>
 <span class="fb-value">${source}${kind !== 'none' && valueControl(condition, field?.type ?? 'String', field?.enumValues, name, label, sources.length > 0)}</span>${ending}</div>`;
 }
 

@@ -8,6 +8,16 @@ import { type Condition, collectionOf, type Group, type GroupKind, isOperator, M
 /** Whether the query or form has rows of the builder. */
 export const hasRows = (form: URLSearchParams): boolean => form.has('match');
 
+/** The part of a form that belongs to the builder with the prefix. */
+export function partOf(form: URLSearchParams, prefix: string): URLSearchParams {
+  const part = new URLSearchParams();
+  for (const [name, value] of form) {
+    if (name === 'do') value.startsWith(prefix) && part.append(name, value.slice(prefix.length));
+    else if (name.startsWith(prefix)) part.append(name.slice(prefix.length), value);
+  }
+  return part;
+}
+
 /** The rows with the change of the pressed button. */
 export function readRows(form: URLSearchParams, describe: Describe, collection: string): Rows {
   const kinds = form

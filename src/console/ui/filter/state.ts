@@ -63,6 +63,14 @@ export const isOperator = (text: string): text is Operator => (operators as read
 export const isIncomplete = ({ operator, values, variable }: Condition): boolean =>
   valueKindOf(operator) !== 'none' && variable === '' && !values.some((text) => text !== '');
 
+/** Whether the filter lacks something that its author sees on the page. It would then match more records. */
+export const isUnfinished = ({ conditions, groups }: Rows): boolean =>
+  conditions.some(isIncomplete) ||
+  groups.some(
+    ({ kind, conditions }) =>
+      conditions.some(isIncomplete) || (conditions.length === 0 && (kind === 'And' || kind === 'Or')),
+  );
+
 /** The collection that the fields of a group belong to. */
 export function collectionOf(kind: GroupKind, describe: Describe, collection: string): string | undefined {
   const [quantifier, relation] = kind.split(/:(.*)/s);

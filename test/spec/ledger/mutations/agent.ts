@@ -44,7 +44,7 @@ export const agent: Points = {
   'src/agent/agent.ts': {
     '2.2 · factory': ['() => factory({ observe, clock })', '() => factory({} as never)'],
     '4.1 · addDataSource': ['this.#factories.push({ factory, at, ...(options && { options }) });', ''],
-    '4.1 · addChart': ['this.#charts.push({ name, at, definition: definition as ChartDefinition });', ''],
+    '4.1 · addChart': ["this.#charts.push({ name, at, definition: definition as ChartEntry['definition'] });", ''],
     '4.1 · customizeCollection': [
       'return callback(new CollectionCustomizer(name, recording) as unknown as CustomizerOf<S, C>);',
       '',

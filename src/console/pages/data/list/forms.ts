@@ -1,14 +1,14 @@
 // The forms above a list of records: search and segment, the filter as rows or as JSON, and the columns.
-import type { CollectionDescription } from '../../../agent/requests.ts';
-import { type Html, html } from '../../../http/html.ts';
-import type { Parts } from '../../page-request.ts';
-import { dataPage } from '../../paths.ts';
-import { filterBuilder } from '../../ui/filter/builder.ts';
-import type { Describe } from '../../ui/filter/fields.ts';
-import { noRows } from '../../ui/filter/state.ts';
-import { filterWords } from '../../ui/filter/words.ts';
-import { areaField, checkField } from '../../ui/form.ts';
-import { type ListState, listPage, queryOf } from './state.ts';
+import type { CollectionDescription } from '../../../../agent/requests.ts';
+import { type Html, html } from '../../../../http/html.ts';
+import type { Parts } from '../../../page-request.ts';
+import { dataPage } from '../../../paths.ts';
+import { filterBuilder } from '../../../ui/filter/builder.ts';
+import type { Describe } from '../../../ui/filter/fields.ts';
+import { noRows } from '../../../ui/filter/state.ts';
+import { filterWords } from '../../../ui/filter/words.ts';
+import { areaField, checkField } from '../../../ui/form.ts';
+import { type ListState, listPage, queryOf } from '../state.ts';
 
 interface FormsView {
   readonly state: ListState;

@@ -1,0 +1,38 @@
+// What the fields, relations and metrics of a collection mean, for people: the texts that assistants read. Code and the
+// comments of the database define them, so the page only shows them.
+import type { FieldMeaning } from '../../../../agent/customize/definitions.ts';
+import type { CollectionDescription } from '../../../../agent/requests.ts';
+import { type Html, html } from '../../../../http/html.ts';
+import { table } from '../../../ui/data.ts';
+
+export function meaningSection(described: CollectionDescription): Html {
+  const { name, fields, relations, metrics, synonyms = [] } = described;
+  const rows = [
+    ...fields.map((field) => [
+      html`${field.name}<small>${field.type}${field.unit !== undefined && html`, in ${field.unit}`}</small>${field.hiddenByDefault && html`<small>only if named</small>`}`,
+      meaningOf(field),
+    ]),
+    ...relations.map((relation) => [
+      html`${relation.name}<small>${relation.kind} of ${relation.to}</small>`,
+      meaningOf(relation),
+    ]),
+  ];
+  return html`<details class="more meanings"><summary>What the fields mean</summary>
+${synonyms.length > 0 && html`<p class="quietly">Also called ${synonyms.join(', ')}.</p>`}
+${table({ caption: `Fields of ${name}`, heads: ['Field', 'Meaning'], rows })}
+${
+  metrics.length > 0 &&
+  table({
+    caption: `Metrics of ${name}`,
+    heads: ['Metric', 'Meaning'],
+    rows: metrics.map((metric) => [metric.name, metric.description]),
+  })
+}
+<p class="quietly">Assistants read these texts. Your code and the comments of the database define them.</p></details>`;
+}
+
+function meaningOf({ description, values = {}, examples = [], synonyms = [] }: FieldMeaning): Html {
+  const meanings = Object.entries(values);
+  return html`${description}${meanings.map(([value, text]) => html`<small><b>${value}</b>: ${text}</small>`)}
+${examples.length > 0 && html`<small>Such as ${examples.join(', ')}</small>`}${synonyms.length > 0 && html`<small>Also called ${synonyms.join(', ')}</small>`}`;
+}
