@@ -1,0 +1,25 @@
+/** A question in the words of a business user, and the first call of a model that has read only tools/list. */
+export interface Guess {
+  readonly question: string;
+  readonly tool: 'aggregate' | 'list';
+  readonly args: Record<string, unknown>;
+  /** SQL of SQLite for the meaning of the call. A result may have more columns. */
+  readonly rows: string;
+  /** Compares the order of the rows too. */
+  readonly ordered?: boolean;
+}
+
+type Args = Record<string, unknown>;
+
+export const figures = (question: string, args: Args, rows: string): Guess => ({
+  question,
+  tool: 'aggregate',
+  args,
+  rows,
+});
+export const records = (question: string, args: Args, rows: string): Guess => ({ question, tool: 'list', args, rows });
+export const ranked = (guess: Guess): Guess => ({ ...guess, ordered: true });
+
+/** The demo shop ends on the day of its creation. */
+export const thisYear = `${new Date().getUTCFullYear()}-01-01`;
+export const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
