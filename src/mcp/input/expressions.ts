@@ -1,13 +1,17 @@
 // Expressions as models write them. The engine refuses what has no single meaning.
+import { fail } from '../../core/errors.ts';
 import type { PlainExpression } from '../../core/filter/expression.ts';
 import { foldName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField } from './arguments.ts';
+import { readInfix } from './infix.ts';
 import { expressionWords } from './synonyms.ts';
+
+const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 
 /** Resolves names of fields, and the words for operations. */
 export function toExpression(given: unknown, context: NameContext | undefined): PlainExpression {
   const value = typeof given === 'string' && given.trimStart().startsWith('{') ? parseIfJson(given) : given;
-  if (typeof value === 'string') return resolveField(value, context);
+  if (typeof value === 'string') return toArithmetic(value, context) ?? resolveField(value, context);
   if (!isObject(value)) return value as PlainExpression;
   const between = toDifference(value);
   if (between) return toExpression(between, context);
@@ -23,6 +27,16 @@ export function toExpression(given: unknown, context: NameContext | undefined): 
         : toExpression(item, context);
   }
   return expression as unknown as PlainExpression;
+}
+
+/** `price - cost`, unless a field has such a name. */
+function toArithmetic(text: string, context: NameContext | undefined): PlainExpression | undefined {
+  if (!context) return undefined;
+  const fieldOf = (name: string) => context.names.field(context.collection, name);
+  const expression = readInfix(text, fieldOf);
+  const field = expression === undefined ? undefined : fieldOf(text.trim());
+  if (field === undefined || field === text.trim()) return field ?? expression;
+  return invalid('expression', `'${text}' can mean the field "${field}" or ${JSON.stringify(expression)}: send one.`);
 }
 
 /** `{"daysBetween": [from, to]}` */

@@ -178,8 +178,29 @@ function toLeaf(input: JsonObject, position: FilterPosition): PlainFilter {
     return invalid(at, `${send({ field, operator: 'Equal', value: input.value })}, or another operator.`);
   const parsed = typeof operator === 'string' ? findOperator(operator) : undefined;
   if (!parsed) return failUnknownOperator(operator);
+  const other = otherField(field, input.value, context);
+  if (other !== undefined && comparing.has(parsed)) return { field, operator: parsed, other } as unknown as PlainFilter;
   const leaf: Leaf = 'value' in input ? { field, value: input.value } : { field };
   return relationTest(parsed, leaf, context) ?? toTest(parsed, leaf, context);
+}
+
+const comparing: ReadonlySet<ParsedOperator> = new Set<ParsedOperator>([
+  ...(['Equal', 'NotEqual', 'LessThan', 'LessThanOrEqual', 'GreaterThan', 'GreaterThanOrEqual'] as const),
+  ...(['Before', 'After'] as const),
+]);
+
+/** A value that is a field: `{"field": "cost"}`, or the exact name of one where a number or a date is due. */
+function otherField(field: string, value: unknown, context: NameContext | undefined): string | undefined {
+  if (!context) return undefined;
+  const { names, collection } = context;
+  if (isObject(value)) {
+    const [[key = '', name] = [], ...more] = Object.entries(value);
+    const isField = more.length === 0 && /^(\$?field|column|other|ref)$/i.test(key) && typeof name === 'string';
+    return isField ? names.field(collection, name.trim()) : undefined;
+  }
+  const type = names.type(collection, field);
+  if (typeof value !== 'string' || (type !== 'Number' && type !== 'Date' && type !== 'Dateonly')) return undefined;
+  return names.type(collection, value.trim()) === undefined ? undefined : value.trim();
 }
 
 /** Similar operators, otherwise the most common ones. */

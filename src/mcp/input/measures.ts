@@ -1,19 +1,13 @@
-// Measures, sorts and conditions of groups as models write them. Forms with only one possible meaning become the
+// Measures as models write them. Forms with only one possible meaning become the
 // specified ones. The engine refuses all others with the form to send.
 
 import { fail } from '../../core/errors.ts';
-import type {
-  PlainGroupSort,
-  PlainHaving,
-  PlainMeasure,
-  PlainMeasures,
-  PlainOver,
-} from '../../core/filter/measures.ts';
+import type { PlainMeasure, PlainMeasures } from '../../core/filter/measures.ts';
 import { foldName } from '../../core/suggestions.ts';
-import { isObject, type JsonObject, type NameContext, parseIfJson, readGroups } from './arguments.ts';
+import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
 import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
-import { findOperator, groupSortWords, measureWords, operationFormWords } from './synonyms.ts';
+import { expressionWords, measureWords, operationFormWords } from './synonyms.ts';
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 
@@ -22,15 +16,24 @@ export function readMeasures(input: JsonObject, name: string, context?: NameCont
   const value = parseIfJson(input[name]);
   if (value === undefined || value === null) return undefined;
   const entries = toEntries(value);
-  if (!entries) return invalid(name, 'send them by name: {"orders":{"count":true},"revenue":{"sum":"total"}}.');
+  if (!entries) return failUnnamed(name, value);
   const measures: Record<string, PlainMeasure> = Object.create(null);
   for (const [key, measure] of entries) {
     if (key in measures) invalid(name, `'${key}' is sent twice.`);
-    measures[key] = toMeasure(measure, `${name}.${key}`, context) as PlainMeasure;
+    const whole = isObject(value) ? wrapKind(key, measure, context) : measure;
+    measures[key] = toMeasure(whole, `${name}.${key}`, context) as PlainMeasure;
   }
   return measures;
 }
 
+function failUnnamed(name: string, value: unknown): never {
+  const example = { orders: { count: true }, revenue: { sum: 'total' } };
+  const isList = Array.isArray(value) && value.length > 0 && value.every(isObject);
+  const named = isList ? Object.fromEntries(value.map((each, at) => [`figure ${at + 1}`, each])) : example;
+  return invalid(name, `send them by name: ${JSON.stringify(named)}.`);
+}
+
+/** Measures and their names. A list may leave out the names of simple measures: `sum(total)` is a name too. */
 function toEntries(value: unknown): [string, unknown][] | undefined {
   if (isObject(value)) return Object.entries(value);
   if (!Array.isArray(value)) return undefined;
@@ -38,18 +41,35 @@ function toEntries(value: unknown): [string, unknown][] | undefined {
     if (typeof each === 'string') return [each, each];
     if (!isObject(each)) return undefined;
     const { name, alias = name, as = alias, ...measure } = each;
-    return typeof as === 'string' ? [as, measure] : undefined;
+    const [[key, only] = ['', undefined], ...others] = Object.entries(measure);
+    if (as === undefined && others.length === 0 && isObject(only) && !measureWords.has(foldName(key)))
+      return [key, only];
+    const named = as ?? nameOf(measure);
+    return typeof named === 'string' ? [named, measure] : undefined;
   });
   return entries.every((entry) => entry !== undefined) ? entries : undefined;
 }
 
+/** `count` or `sum(total)`. Undefined for measures with other parts. */
+function nameOf(measure: JsonObject): string | undefined {
+  const [[word = '', of] = [], ...others] = Object.entries(toOperationForm(measure) ?? measure);
+  const kind = measureWords.get(foldName(word))?.[0];
+  if (!kind || others.length > 0) return undefined;
+  if (kind === 'count' && isEveryRecord(of)) return kind;
+  return typeof of === 'string' ? `${kind}(${of.trim()})` : undefined;
+}
+
+const isEveryRecord = (of: unknown): boolean => of === true || of === '*' || of === 1;
+
 /** `{"sum": "total"}`, `{"operation": "sum", "field": "total"}` or `sum(total)`. */
-function toMeasure(given: unknown, at: string, context: NameContext | undefined): unknown {
+export function toMeasure(given: unknown, at: string, context: NameContext | undefined): unknown {
   const value = parseIfJson(given);
   if (typeof value === 'string') {
-    const [, word = '', inner = ''] = /^\s*(\w+)\s*(?:\(\s*(.*?)\s*\))?\s*$/.exec(value) ?? [];
+    const [, word = '', inner = ''] = /^\s*(\w+)\s*(?:\(\s*(.*)\s*\))?\s*$/.exec(value) ?? [];
     const kind = measureWords.get(foldName(word))?.[0];
     if (!kind || kind === 'where') return value;
+    const [, different] = (kind === 'count' && /^distinct\s+(.+)$/i.exec(inner)) || [];
+    if (different) return toMeasure({ countDistinct: different }, at, context);
     return toMeasure({ [kind]: inner === '' || inner === '*' ? true : inner }, at, context);
   }
   if (!isObject(value)) return value;
@@ -61,6 +81,24 @@ function toMeasure(given: unknown, at: string, context: NameContext | undefined)
     measure[word] = toPart(word, item, `${at}.${word}`, context);
   }
   return measure;
+}
+
+/** `{"count": true}` or `{"sum": "total"}` in place of measures by name: the kind is the name too. */
+function wrapKind(name: string, given: unknown, context: NameContext | undefined): unknown {
+  const kind = measureWords.get(foldName(name))?.[0];
+  if (!kind || kind === 'where') return given;
+  const value = parseIfJson(given);
+  if (typeof value === 'boolean' || Array.isArray(value)) return { [kind]: value };
+  if (isObject(value)) {
+    const isExpression = Object.keys(value).every((key) => expressionWords.has(foldName(key)));
+    return isExpression && Object.keys(value).length > 0 ? { [kind]: value } : given;
+  }
+  if (typeof value !== 'string' || value.includes('(')) return given;
+  const isField = context?.names.field(context.collection, value.trim()) !== undefined;
+  // `{"avg": "count"}` may be the average of a field or a count with the name avg.
+  if (measureWords.get(foldName(value))?.[0] === 'count')
+    return isField ? invalid(`measures.${name}`, `send {"count":true} or {"${kind}":"${value}"}.`) : given;
+  return { [kind]: value };
 }
 
 /** `{operation, field}` as `{[operation]: field}`. Undefined for other forms. */
@@ -86,100 +124,27 @@ function toPart(word: string, given: unknown, at: string, context: NameContext |
     case 'running':
       return isObject(item) ? toMeasure(item, at, context) : item;
     case 'ratio':
-      return Array.isArray(item)
-        ? item.map((each, index) => (isObject(each) ? toMeasure(each, `${at}[${index}]`, context) : each))
-        : item;
+      return (
+        toRatio(item)?.map((each, index) => (isObject(each) ? toMeasure(each, `${at}[${index}]`, context) : each)) ??
+        item
+      );
     case 'percentile':
       return Array.isArray(item) ? [toExpression(item[0], context), ...item.slice(1)] : item;
     case 'count':
-      return item === '*' || item === 1 ? true : toExpression(item, context);
+      return isEveryRecord(item) ? true : toExpression(item, context);
     default:
       return toExpression(item, context);
   }
 }
 
-/** `{measure | group | field, ascending | desc}`, `name`, `-name`, `name desc`, or a list of these. */
-export function readGroupSort(
-  input: JsonObject,
-  name: string,
-  measures: Iterable<string>,
-  context?: NameContext,
-): readonly PlainGroupSort[] | undefined {
-  const value = parseIfJson(input[name]);
-  if (value === undefined || value === null || value === '') return undefined;
-  const known = new Set(measures);
-  const byName = (text: string): { measure: string } | { group: string | number } => {
-    if (known.has(text)) return { measure: text };
-    return { group: /^\d+$/.test(text) ? Number(text) : (context?.names.field(context.collection, text) ?? text) };
-  };
-  return (Array.isArray(value) ? value : [value]).map((clause): PlainGroupSort => {
-    if (typeof clause === 'string') {
-      const [, sign = '', text = '', direction = ''] =
-        /^([-+]?)(.*?)(?:\s+(asc|desc)(?:ending)?)?$/i.exec(clause.trim()) ?? [];
-      return { ...byName(text), ascending: sign !== '-' && direction.toLowerCase() !== 'desc' } as PlainGroupSort;
-    }
-    return isObject(clause) ? toClause(clause, byName) : (clause as PlainGroupSort);
-  });
-}
-
-function toClause(clause: JsonObject, byName: (text: string) => object): PlainGroupSort {
-  const sort: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(clause)) {
-    const word = groupSortWords.get(foldName(key))?.[0] ?? key;
-    if (word in sort) return clause as unknown as PlainGroupSort;
-    sort[word] = item;
+/** A list of two, `{numerator, denominator}` or `returned / orders`. */
+function toRatio(given: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(given)) return given;
+  if (typeof given === 'string') {
+    const parts = given.split('/').map((part) => part.trim());
+    return parts.length === 2 && !parts.includes('') ? parts : undefined;
   }
-  const { field, direction, desc, ...rest } = sort;
-  const ascending = rest.ascending ?? direction ?? (typeof desc === 'boolean' ? !desc : desc);
-  return {
-    ...rest,
-    ...(typeof field === 'string' ? byName(field) : field !== undefined && { field }),
-    ...(ascending !== undefined && { ascending: toAscending(ascending) }),
-  } as unknown as PlainGroupSort;
-}
-
-function toAscending(given: unknown): unknown {
-  const word = String(given).trim().toLowerCase();
-  if (/^(asc|ascending|true|1)$/.test(word)) return true;
-  return /^(desc|descending|false|-1|0)$/.test(word) ? false : given;
-}
-
-/** The groups that the measures are about, by names of the collection. */
-export function readOver(input: JsonObject, name: string, context?: NameContext): PlainOver | undefined {
-  const value = parseIfJson(input[name]);
-  if (value === undefined || value === null) return undefined;
-  if (!isObject(value)) return invalid(name, 'send {"groups":["customer_id"],"measures":{"orders":{"count":true}}}.');
-  const [measures, groups, having] = [
-    readMeasures(value, 'measures', context),
-    readGroups(value, 'groups', context),
-    readHaving(value, 'having'),
-  ];
-  return { ...value, ...(measures && { measures }), ...(groups && { groups }), ...(having && { having }) } as PlainOver;
-}
-
-/** A tree of `{measure, operator, value}`, with the operators of filters. */
-export function readHaving(input: JsonObject, name: string): PlainHaving | undefined {
-  const value = parseIfJson(input[name]);
-  if (value === undefined || value === null || value === '') return undefined;
-  return toHaving(value) as PlainHaving;
-}
-
-function toHaving(given: unknown): unknown {
-  if (Array.isArray(given)) return { aggregator: 'And', conditions: given.map(toHaving) };
-  if (!isObject(given)) return given;
-  if (Array.isArray(given.conditions)) return { ...given, conditions: given.conditions.map(toHaving) };
-  const { field, measure = field, operator, ...rest } = given;
-  if (measure === undefined && operator === undefined) return toHavingByName(given);
-  const parsed = typeof operator === 'string' ? (findOperator(operator) ?? operator) : operator;
-  return { measure, operator: parsed, ...rest };
-}
-
-/** `{"revenue": {"gt": 100}}`. */
-function toHavingByName(given: JsonObject): unknown {
-  const conditions = Object.entries(given).flatMap(([measure, tests]) =>
-    isObject(tests)
-      ? Object.entries(tests).map(([word, value]) => ({ measure, operator: findOperator(word) ?? word, value }))
-      : [{ measure, operator: 'Equal', value: tests }],
-  );
-  return conditions.length === 1 ? conditions[0] : { aggregator: 'And', conditions };
+  const { numerator, denominator, ...others } = isObject(given) ? given : {};
+  if (numerator === undefined || denominator === undefined || Object.keys(others).length > 0) return undefined;
+  return [numerator, denominator];
 }

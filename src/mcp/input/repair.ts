@@ -5,20 +5,16 @@
 import { packId } from '../../agent/encode/record-id.ts';
 import type { CallerNames } from '../../agent/engine.ts';
 import { fail } from '../../core/errors.ts';
+import type { PlainMeasures } from '../../core/filter/measures.ts';
 import { foldName, matchName } from '../../core/suggestions.ts';
-import {
-  isObject,
-  type JsonObject,
-  type NameContext,
-  parseIfJson,
-  readGroups,
-  readSort,
-  resolveField,
-} from './arguments.ts';
+import { isObject, type JsonObject, type NameContext, parseIfJson, readSort, resolveField } from './arguments.ts';
 import { readListFields } from './columns.ts';
 import { readFilter } from './filters.ts';
-import { readGroupSort, readHaving, readMeasures, readOver } from './measures.ts';
-import { argumentWords, operationWords } from './synonyms.ts';
+import { readGroupSort, readHaving, repairTop } from './group-order.ts';
+import { readGroups } from './groups.ts';
+import { readMeasures } from './measures.ts';
+import { readOver } from './over.ts';
+import { argumentWords, measureWords, operationWords } from './synonyms.ts';
 
 /** The name and the argument schema of a tool. */
 interface ToolSchema {
@@ -71,10 +67,10 @@ function repairQuery(args: Record<string, unknown>, known: readonly string[], co
   const has = (name: string) => known.includes(name) && args[name] !== undefined && args[name] !== null;
   if (has('filters')) put('filters', readFilter(args, 'filters', context));
   if (has('fields')) put('fields', readListFields(args, 'fields', context));
+  if (known.includes('operation')) repairOperation(args, context);
   if (known.includes('measures')) repairAggregate(args, has, put, context);
   else if (has('sort')) put('sort', readSort(args, 'sort', withColumns(args, context)));
   if (has('cells')) put('cells', resolveKeys(parseIfJson(args.cells), withColumns(args, context)));
-  if (known.includes('operation')) repairOperation(args, context);
 }
 
 /** Names of computed columns stay unchanged. */
@@ -97,11 +93,21 @@ function repairAggregate(
   const context = has('over') ? undefined : given;
   if (has('measures')) put('measures', readMeasures(args, 'measures', context));
   if (has('groups')) put('groups', readGroups(args, 'groups', context));
-  if (has('having')) put('having', readHaving(args, 'having'));
-  if (has('sort')) put('sort', readGroupSort(args, 'sort', measureNames(args), context));
+  const known = { measures: (isObject(args.measures) ? args.measures : {}) as PlainMeasures, context };
+  // The own argument of `operation` is called order, and SQL's ORDER BY too.
+  if (
+    has('order') &&
+    has('measures') &&
+    !has('sort') &&
+    !/^(value|groups|asc|desc|ascending|descending)$/i.test(String(args.order))
+  ) {
+    args.sort = args.order;
+    delete args.order;
+  }
+  if (has('having')) put('having', readHaving(args, 'having', known));
+  if (has('top')) for (const [name, value] of Object.entries(repairTop(args, known))) put(name, value);
+  if (has('sort')) put('sort', readGroupSort(args, 'sort', known));
 }
-
-const measureNames = ({ measures }: JsonObject): string[] => (isObject(measures) ? Object.keys(measures) : []);
 
 /** Resolves the keys of an object as fields. */
 function resolveKeys(value: unknown, context: NameContext): unknown {
@@ -178,10 +184,22 @@ function repairOperation(args: Record<string, unknown>, { names, collection }: N
     args.operation = functionName;
     if (inner) args.field = inner;
   }
+  if (typeof args.operation === 'string' && typeof args.field === 'string')
+    repairKind(args, args.operation, args.field);
   const operation = typeof args.operation === 'string' ? operationWords.get(foldName(args.operation))?.[0] : undefined;
   if (operation) args.operation = operation;
   if (operation === 'count' && args.field === '*') delete args.field;
   if (typeof args.field === 'string') args.field = names.field(collection, args.field.trim()) ?? args.field;
+}
+
+/** `median` and `countDistinct` are measures only. */
+function repairKind(args: Record<string, unknown>, operation: string, field: string): void {
+  const kind = measureWords.get(foldName(operation))?.[0];
+  if ((kind !== 'median' && kind !== 'countDistinct') || args.measures !== undefined || args.order !== undefined)
+    return;
+  args.measures = { [`${kind}(${field})`]: { [kind]: field } };
+  delete args.operation;
+  delete args.field;
 }
 
 /** Converts an id object by key column to one text. */

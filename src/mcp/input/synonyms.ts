@@ -55,7 +55,7 @@ export const argumentWords = indexSynonyms({
 
 export const groupWords = indexSynonyms({
   field: 'column',
-  bucket: 'interval granularity period unit dateBucket',
+  bucket: 'interval granularity period unit dateBucket operation grain timeGrain timeUnit dateTrunc trunc',
   part: 'datePart',
   ranges: 'range bins',
 });
@@ -88,7 +88,7 @@ export const measureWords = indexSynonyms({
 
 /** The members of `{operation, field}` as a measure. */
 export const operationFormWords = indexSynonyms({
-  operation: 'function aggregate aggregation op type',
+  operation: 'function aggregate aggregation agg op type',
   field: 'column of expression',
 });
 
@@ -112,6 +112,12 @@ export const groupSortWords = indexSynonyms({
   ascending: 'asc',
   desc: 'descending',
   direction: 'order dir',
+});
+
+export const topWords = indexSynonyms({
+  n: 'limit count size first',
+  per: 'within partition partitionBy each',
+  by: 'measure sort orderBy sortBy',
 });
 
 export const comparisonWords = indexSynonyms({
