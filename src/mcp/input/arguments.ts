@@ -169,9 +169,12 @@ export function readSort(input: JsonObject, name: string, context?: NameContext)
     if (Array.isArray(clause) && clause.length === 2 && typeof clause[0] === 'string')
       return [{ field: resolveField(clause[0], context), ascending: isAscending(clause[1], name) }];
     if (!isObject(clause)) return invalid(name, sortExample);
-    const { field, ascending, direction } = applySynonyms(clause, sortWords) ?? {};
-    if (typeof field === 'string' && (ascending === undefined || direction === undefined))
-      return [{ field: resolveField(field, context), ascending: isAscending(ascending ?? direction ?? true, name) }];
+    const { field, ascending, direction, desc } = applySynonyms(clause, sortWords) ?? {};
+    const [way = true, ...others] = [ascending, direction, typeof desc === 'boolean' ? !desc : desc].filter(
+      (each) => each !== undefined,
+    );
+    if (typeof field === 'string' && others.length === 0)
+      return [{ field: resolveField(field, context), ascending: isAscending(way, name) }];
     const entries = Object.entries(clause);
     requireAtMost(MAX_SORTS, entries, name, 'fields to sort by');
     if (entries.length === 0 || 'field' in clause) return invalid(name, sortExample);
@@ -184,7 +187,7 @@ export function readSort(input: JsonObject, name: string, context?: NameContext)
 
 function toSort(text: string, context: NameContext | undefined): PlainSort {
   const clause = text.trim();
-  const [, sign = '', field, direction = ''] = /^([-+]?)(.*?)(?:\s+(asc|desc)(?:ending)?)?$/i.exec(clause) ?? [];
+  const [, sign = '', field, direction = ''] = /^([-+]?)(.*?)(?:(?:\s+|:)(asc|desc)(?:ending)?)?$/i.exec(clause) ?? [];
   if (field === undefined || context?.names.field(context.collection, clause) === clause)
     return { field: resolveField(clause, context), ascending: true };
   return { field: resolveField(field, context), ascending: sign !== '-' && direction.toLowerCase() !== 'desc' };

@@ -5,6 +5,7 @@ import { fail } from '../../core/errors.ts';
 import { MAX_CONDITIONS, type Operator, operators, type PlainFilter, quantified } from '../../core/filter.ts';
 import { foldName, suggestNames } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField } from './arguments.ts';
+import { readConditionText, type TextCondition } from './condition-text.ts';
 import { toExpression } from './expressions.ts';
 import {
   aggregatorWords,
@@ -49,6 +50,7 @@ function toFilter(value: unknown, position: FilterPosition): PlainFilter {
     if (value.length === 0) count(position);
     return allOf(value.map((item, i) => toFilter(item, { ...position, at: `${at}[${i}]` })));
   }
+  if (typeof value === 'string') return toFilterOfText(value, position) ?? invalid(at, example);
   if (!isObject(value)) return invalid(at, example);
   const comparison = toComparison(value, position);
   if (comparison) return comparison;
@@ -58,6 +60,17 @@ function toFilter(value: unknown, position: FilterPosition): PlainFilter {
   if (branch) return toBranch(branch, position);
   const quantifier = toQuantified(value, position);
   return quantifier ?? toObject(value, position, '');
+}
+
+/** `status = 'paid' and total > 100`. Undefined for other texts and for names that are no fields. */
+function toFilterOfText(text: string, position: FilterPosition): PlainFilter | undefined {
+  const { context } = position;
+  const { aggregator, conditions } = readConditionText(text) ?? {};
+  const isKnown = ({ name, operator }: TextCondition) =>
+    context?.names.field(context.collection, name) !== undefined && findOperator(operator) !== undefined;
+  if (!aggregator || !conditions?.every(isKnown)) return undefined;
+  const leaves = conditions.map(({ name, ...test }) => toLeaf({ field: name, ...test }, position));
+  return leaves.length === 1 ? leaves[0] : { aggregator, conditions: leaves };
 }
 
 /** Checked before each condition is read: a body can hold tens of thousands. */

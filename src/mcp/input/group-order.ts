@@ -5,8 +5,9 @@ import { fail } from '../../core/errors.ts';
 import type { PlainGroupSort, PlainHaving, PlainMeasures } from '../../core/filter/measures.ts';
 import { foldName, matchName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
+import { readConditionText } from './condition-text.ts';
 import { toMeasure } from './measures.ts';
-import { applySynonyms, findOperator, groupSortWords, topWords } from './synonyms.ts';
+import { aggregatorWords, applySynonyms, findOperator, groupSortWords, topWords } from './synonyms.ts';
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 
@@ -31,13 +32,28 @@ export function readGroupSort(input: JsonObject, name: string, known: Known): re
   const value = parseIfJson(input[name]);
   if (value === undefined || value === null || value === '') return undefined;
   const isList = typeof value === 'string' && !Object.hasOwn(known.measures, value);
-  const clauses = isList ? value.split(',') : Array.isArray(value) ? value : [value];
+  const isWhole = isPair(value) && !Object.hasOwn(known.measures, value[1]!);
+  const clauses = isList ? value.split(',') : Array.isArray(value) && !isWhole ? value : [value];
   return clauses.map((clause): PlainGroupSort => {
+    if (isPair(clause)) return toClauseOfText(clause.join(' '), known);
     if (typeof clause !== 'string') return isObject(clause) ? toClause(clause, known) : (clause as PlainGroupSort);
-    const [, sign = '', text = '', direction = ''] =
-      /^([-+]?)(.*?)(?:\s+(asc|desc)(?:ending)?)?$/i.exec(clause.trim()) ?? [];
-    return { ...byName(text, known), ascending: sign !== '-' && direction.toLowerCase() !== 'desc' } as PlainGroupSort;
+    return toClauseOfText(clause.trim(), known);
   });
+}
+
+/** `["revenue", "desc"]` */
+const isPair = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) &&
+  value.length === 2 &&
+  value.every((each) => typeof each === 'string') &&
+  /^(asc|desc)$/i.test(String(value[1]));
+
+function toClauseOfText(clause: string, known: Known): PlainGroupSort {
+  const { measures, context } = known;
+  const isName = Object.hasOwn(measures, clause) || context?.names.field(context.collection, clause) === clause;
+  const [, sign = '', text = '', direction = ''] = (!isName &&
+    /^([-+]?)(.*?)(?:(?:\s+|:)(asc|desc)(?:ending)?)?$/i.exec(clause)) || ['', '', clause];
+  return { ...byName(text, known), ascending: sign !== '-' && direction.toLowerCase() !== 'desc' } as PlainGroupSort;
 }
 
 function byName(text: string, known: Known): { measure: string } | { group: string | number } {
@@ -90,6 +106,12 @@ function toHaving(given: unknown, known: Known): unknown {
   if (typeof given === 'string') return toHavingOfText(given, known) ?? given;
   if (Array.isArray(given)) return { aggregator: 'And', conditions: given.map((each) => toHaving(each, known)) };
   if (!isObject(given)) return given;
+  const [[key = '', items] = [], ...others] = Object.entries(given);
+  if (others.length === 0 && /^\$?(and|or|not)$/i.test(key) && typeof items === 'object' && items !== null)
+    return {
+      aggregator: aggregatorWords.get(foldName(key))?.[0],
+      conditions: (Array.isArray(items) ? items : [items]).map((each) => toHaving(each, known)),
+    };
   if (Array.isArray(given.conditions))
     return { ...given, conditions: given.conditions.map((each) => toHaving(each, known)) };
   const { field, measure = field, op, operator = op, ...rest } = given;
@@ -104,34 +126,22 @@ function toHavingByName(given: JsonObject, known: Known): unknown {
     const measure = resolveMeasure(name, known);
     if (isObject(tests))
       return Object.entries(tests).map(([word, value]) => ({ measure, operator: findOperator(word) ?? word, value }));
-    const text = typeof tests === 'string' && /^[<>=!]/.test(tests.trim()) ? toTest(`x ${tests}`) : undefined;
-    return [{ operator: 'Equal', value: tests, ...text, measure }];
+    const text = typeof tests === 'string' ? toHavingOfText(`${name} ${tests}`, known) : undefined;
+    return [text ?? { measure, operator: 'Equal', value: tests }];
   });
   return conditions.length === 1 ? conditions[0] : { aggregator: 'And', conditions };
 }
 
-const TEXT_LIMIT = 1000;
-
-/** Conditions joined by `and` alone or by `or` alone. Undefined for other texts. */
+/** `revenue > 100`. Undefined if the text does not compare measures with numbers. */
 function toHavingOfText(text: string, known: Known): unknown {
-  if (text.length > TEXT_LIMIT) return undefined;
-  const [ands, ors] = [text.split(/\s+(?:and|&&)\s+/i), text.split(/\s+(?:or|\|\|)\s+/i)];
-  if (ands.length > 1 && ors.length > 1) return undefined;
-  const conditions = (ors.length > 1 ? ors : ands).map((part) => {
-    const test = toTest(part);
-    const measure = test && findMeasure(test.measure, known);
-    return measure === undefined ? undefined : { ...test, measure };
+  const { aggregator, conditions } = readConditionText(text) ?? { conditions: [] };
+  const tests = conditions.map(({ name, operator, value }) => {
+    const measure = findMeasure(name, known);
+    const is = findOperator(operator);
+    return measure !== undefined && is && typeof value === 'number' ? { measure, operator: is, value } : undefined;
   });
-  if (conditions.includes(undefined)) return undefined;
-  return conditions.length === 1 ? conditions[0] : { aggregator: ors.length > 1 ? 'Or' : 'And', conditions };
-}
-
-/** `revenue >= 100`, with a number. */
-function toTest(text: string): { measure: string; operator: string; value: number } | undefined {
-  const [, measure = '', sign = '', digits = ''] =
-    /^([^<>=!]+)([<>=!]+)\s*(-?\d{1,15}(?:\.\d{1,9})?)$/.exec(text.trim()) ?? [];
-  const operator = findOperator(sign);
-  return operator && { measure: measure.trim(), operator, value: Number(digits) };
+  if (tests.length === 0 || tests.includes(undefined)) return undefined;
+  return tests.length === 1 ? tests[0] : { aggregator, conditions: tests };
 }
 
 /** `top` and the sort that it names: `{n: 3, by: "revenue", per: "country"}`. */

@@ -59,18 +59,27 @@ const isPart = (unit: PeriodUnit | DatePart): unit is DatePart => dateParts.incl
 const byUnit = (unit: PeriodUnit | DatePart): Pick<PlainGroup, 'bucket' | 'part'> =>
   isPart(unit) ? { part: unit } : { bucket: unit };
 
-/** The error for an unknown member has the group without it. */
+/** The error for an unknown member has the form that its value means, or the group without a name of its own. */
 function failUnclear(group: JsonObject, { name, context, allWith }: GroupPosition): never {
-  const entries = Object.entries(group).map(([key, item]) => [groupWords.get(foldName(key))?.[0], key, item] as const);
-  const known = entries.filter(([word]) => word !== undefined);
-  const other = entries.find(([word]) => word === undefined)?.[1];
-  const form: JsonObject = Object.fromEntries(known.map(([word, , item]) => [word, item]));
-  if (other === undefined || typeof form.field !== 'string' || known.length > Object.keys(form).length)
-    return invalid(name, groupExample);
-  return invalid(
-    name,
-    `a group has no '${other}': send ${allWith({ ...form, field: resolveField(form.field, context) })}.`,
-  );
+  const form: Record<string, unknown> = {};
+  const others: string[] = [];
+  for (const [key, item] of Object.entries(group)) {
+    const word = groupWords.get(foldName(key))?.[0] ?? wordOf(key, item);
+    if (word === undefined || word in form) return invalid(name, groupExample);
+    if (word === 'name' || !groupWords.has(foldName(key))) others.push(key);
+    if (word !== 'name') form[word] = word === 'bucket' || word === 'part' ? unitOf(String(item)) : item;
+  }
+  if (typeof form.field !== 'string' || others.length === 0) return invalid(name, groupExample);
+  const resolved = { ...form, field: resolveField(form.field, context) };
+  return invalid(name, `a group has no '${others[0]}': send ${allWith(resolved)}.`);
+}
+
+/** What an unknown member means, by its value. */
+function wordOf(key: string, item: unknown): 'bucket' | 'part' | 'ranges' | 'name' | undefined {
+  if (/^(name|alias|as|label|title)$/i.test(key)) return 'name';
+  if (Array.isArray(item) && item.every((each) => typeof each === 'number')) return 'ranges';
+  const unit = typeof item === 'string' ? unitOf(item) : undefined;
+  return unit && (isPart(unit) ? 'part' : 'bucket');
 }
 
 /** `{"placed_at": "month"}` or `{"month": "placed_at"}`. */
@@ -121,6 +130,7 @@ const partWords: ReadonlyMap<string, string> = new Map([
   ['hour', 'HourOfDay'],
   ['month', 'MonthOfYear'],
   ['dayofweek', 'Weekday'],
+  ['dow', 'Weekday'],
 ]);
 
 function readUnit<U extends string>(given: unknown, units: readonly U[], at: string): U | undefined {

@@ -20,11 +20,38 @@ export function readMeasures(input: JsonObject, name: string, context?: NameCont
   const measures: Record<string, PlainMeasure> = Object.create(null);
   for (const [key, measure] of entries) {
     if (key in measures) invalid(name, `'${key}' is sent twice.`);
-    const whole = isObject(value) ? wrapKind(key, measure, context) : measure;
+    const whole = isObject(value)
+      ? (toMeasureOfField(key, measure, context) ?? wrapKind(key, measure, context))
+      : measure;
     measures[key] = toMeasure(whole, `${name}.${key}`, context) as PlainMeasure;
   }
+  for (const [key, measure] of Object.entries(measures)) checkAdding(measure, measures, `${name}.${key}`, context);
   return measures;
 }
+
+/** `share` and `running` take measures; for a field, the refusal has its sum. */
+function checkAdding(measure: unknown, measures: PlainMeasures, at: string, context: NameContext | undefined): void {
+  if (!isObject(measure) || !context) return;
+  for (const kind of ['share', 'running']) {
+    const of = measure[kind];
+    if (typeof of !== 'string' || Object.hasOwn(measures, of)) continue;
+    const field = context.names.field(context.collection, of);
+    if (field !== undefined) invalid(`${at}.${kind}`, `send ${JSON.stringify({ [kind]: { sum: field } })}.`);
+  }
+}
+
+/** `{"total": "sum"}`: a field and what to compute of it. */
+function toMeasureOfField(name: string, given: unknown, context: NameContext | undefined): JsonObject | undefined {
+  if (!context || typeof given !== 'string') return undefined;
+  const kind = measureWords.get(foldName(given))?.[0];
+  const field = context.names.type(context.collection, name) === undefined ? undefined : name;
+  const isOfOne = kind !== undefined && kindsOfOneField.has(kind);
+  // `{"total": "average"}` may also be the sum of a field with the name average.
+  const isOther = measureWords.has(foldName(name)) && context.names.field(context.collection, given) !== undefined;
+  return isOfOne && field !== undefined && !isOther ? { [kind]: field } : undefined;
+}
+
+const kindsOfOneField: ReadonlySet<string> = new Set(['countDistinct', 'sum', 'avg', 'min', 'max', 'median']);
 
 function failUnnamed(name: string, value: unknown): never {
   const example = { orders: { count: true }, revenue: { sum: 'total' } };
@@ -38,7 +65,10 @@ function toEntries(value: unknown): [string, unknown][] | undefined {
   if (isObject(value)) return Object.entries(value);
   if (!Array.isArray(value)) return undefined;
   const entries = value.map((each): [string, unknown] | undefined => {
-    if (typeof each === 'string') return [each, each];
+    if (typeof each === 'string') {
+      const [, what = each, as = each] = /^(.+\))\s+as\s+(\w+)\s*$/i.exec(each) ?? [];
+      return [as, what];
+    }
     if (!isObject(each)) return undefined;
     const { name, alias = name, as = alias, ...measure } = each;
     const [[key, only] = ['', undefined], ...others] = Object.entries(measure);
@@ -65,6 +95,8 @@ const isEveryRecord = (of: unknown): boolean => of === true || of === '*' || of 
 export function toMeasure(given: unknown, at: string, context: NameContext | undefined): unknown {
   const value = parseIfJson(given);
   if (typeof value === 'string') {
+    const parts = toQuotient(value);
+    if (parts) return toMeasure({ ratio: parts }, at, context);
     const [, word = '', inner = ''] = /^\s*(\w+)\s*(?:\(\s*(.*)\s*\))?\s*$/.exec(value) ?? [];
     const kind = measureWords.get(foldName(word))?.[0];
     if (!kind || kind === 'where') return value;
@@ -73,7 +105,7 @@ export function toMeasure(given: unknown, at: string, context: NameContext | und
     return toMeasure({ [kind]: inner === '' || inner === '*' ? true : inner }, at, context);
   }
   if (!isObject(value)) return value;
-  const form = toOperationForm(value) ?? value;
+  const form = toOperationForm(value) ?? toKnownForm(value) ?? value;
   const measure: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(form)) {
     const word = measureWords.get(foldName(key))?.[0] ?? key;
@@ -81,6 +113,53 @@ export function toMeasure(given: unknown, at: string, context: NameContext | und
     measure[word] = toPart(word, item, `${at}.${word}`, context);
   }
   return measure;
+}
+
+/** Forms of one measure with other members. */
+function toKnownForm(value: JsonObject): JsonObject | undefined {
+  const [[key = '', of] = [], ...others] = Object.entries(value);
+  const isOnly = others.length === 0;
+  if (isOnly && /^(expression|expr|formula)$/i.test(key) && typeof of === 'string') {
+    const parts = toQuotient(of);
+    return parts && { ratio: parts };
+  }
+  // An expression is no measure, but a quotient of measures is.
+  if (isOnly && expressionWords.get(foldName(key))?.[0] === 'dividedBy') return { ratio: of };
+  if (isOnly && /^countif$/i.test(foldName(key))) return { count: true, where: of };
+  const [, percent] = /^(?:p|percentile|quantile)(\d\d)$/.exec(foldName(key)) ?? [];
+  if (isOnly && percent !== undefined) return { percentile: [of, Number(percent)] };
+  const { count, distinct, ...rest } = value;
+  if (count !== undefined && !isEveryRecord(count) && distinct === true) return { countDistinct: count, ...rest };
+  if (isCondition(count)) return { count: true, where: count, ...(distinct !== undefined && { distinct }), ...rest };
+  return toPercentileForm(value);
+}
+
+const isCondition = (value: unknown): boolean =>
+  isObject(value) && ('operator' in value || 'aggregator' in value || 'some' in value || 'none' in value);
+
+/** `{"percentile": 0.9, "field": "total"}` or `{"percentile": "total", "p": 90}`. */
+function toPercentileForm(value: JsonObject): JsonObject | undefined {
+  const entries = Object.entries(value);
+  const fraction = entries.find(([, item]) => typeof item === 'number');
+  const field = entries.find(([key, item]) => key !== 'where' && key !== fraction?.[0] && typeof item !== 'number');
+  if (entries.length !== 2 || !fraction || !field) return undefined;
+  const isPercentile = (key: string) => measureWords.get(foldName(key))?.[0] === 'percentile';
+  const isKnown =
+    (isPercentile(fraction[0]) && operationFormWords.get(foldName(field[0]))?.[0] === 'field') ||
+    (isPercentile(field[0]) && /^(p|q|at|fraction|percent|value)$/i.test(fraction[0]));
+  return isKnown ? { percentile: [field[1], fraction[1]] } : undefined;
+}
+
+/** The 90th percentile is 0.9. */
+const toFraction = (given: unknown): unknown =>
+  typeof given === 'number' && given > 1 && given < 100 ? given / 100 : given;
+
+/** `revenue / orders`, but not `sum(price / 2)`. */
+function toQuotient(text: string): readonly string[] | undefined {
+  const outside = text.replace(/\([^()]*\)/g, (inner) => inner.replaceAll('/', '\0'));
+  const parts = outside.split('/').map((part) => part.replaceAll('\0', '/').trim());
+  const isOperand = (part: string) => /^[^()+*]+(\([^()]*\))?$/.test(part) && !/\s-\s/.test(part);
+  return parts.length === 2 && parts.every(isOperand) ? parts : undefined;
 }
 
 /** `{"count": true}` or `{"sum": "total"}` in place of measures by name: the kind is the name too. */
@@ -129,21 +208,18 @@ function toPart(word: string, given: unknown, at: string, context: NameContext |
         item
       );
     case 'percentile':
-      return Array.isArray(item) ? [toExpression(item[0], context), ...item.slice(1)] : item;
+      return Array.isArray(item) ? [toExpression(item[0], context, at), ...item.slice(1).map(toFraction)] : item;
     case 'count':
-      return isEveryRecord(item) ? true : toExpression(item, context);
+      return isEveryRecord(item) ? true : toExpression(item, context, at);
     default:
-      return toExpression(item, context);
+      return toExpression(item, context, at);
   }
 }
 
 /** A list of two, `{numerator, denominator}` or `returned / orders`. */
 function toRatio(given: unknown): readonly unknown[] | undefined {
   if (Array.isArray(given)) return given;
-  if (typeof given === 'string') {
-    const parts = given.split('/').map((part) => part.trim());
-    return parts.length === 2 && !parts.includes('') ? parts : undefined;
-  }
+  if (typeof given === 'string') return toQuotient(given);
   const { numerator, denominator, ...others } = isObject(given) ? given : {};
   if (numerator === undefined || denominator === undefined || Object.keys(others).length > 0) return undefined;
   return [numerator, denominator];

@@ -31,6 +31,7 @@ function failWithForm(argument: string): never {
 /** `{"avg": "orders"}` or `{"average": {"avg": "orders"}}`: a measure of the groups, not the groups. */
 function toOuterMeasures(over: JsonObject): JsonObject | undefined {
   const isKind = (key: string) => measureWords.has(foldName(key));
+  if (over.groups === undefined && isObject(over.measures)) return over.measures;
   const entries = Object.entries(over);
   if (entries.length === 1 && isKind(entries[0]![0]) && typeof entries[0]![1] === 'string')
     return { [`${entries[0]![0]} of ${entries[0]![1]}`]: over };

@@ -9,6 +9,7 @@ import type { PlainMeasures } from '../../core/filter/measures.ts';
 import { foldName, matchName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson, readSort, resolveField } from './arguments.ts';
 import { readListFields } from './columns.ts';
+import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
 import { readGroupSort, readHaving, repairTop } from './group-order.ts';
 import { readGroups } from './groups.ts';
@@ -67,6 +68,7 @@ function repairQuery(args: Record<string, unknown>, known: readonly string[], co
   const has = (name: string) => known.includes(name) && args[name] !== undefined && args[name] !== null;
   if (has('filters')) put('filters', readFilter(args, 'filters', context));
   if (has('fields')) put('fields', readListFields(args, 'fields', context));
+  if (known.includes('measures')) repairSelect(args);
   if (known.includes('operation')) repairOperation(args, context);
   if (known.includes('measures')) repairAggregate(args, has, put, context);
   else if (has('sort')) put('sort', readSort(args, 'sort', withColumns(args, context)));
@@ -178,28 +180,44 @@ function toPageNumber({ offset, size, number }: JsonObject): number | undefined 
   return invalid('offset', 'send {"pagination":{"size":15,"number":2}} for the second page, or nextCursor as cursor.');
 }
 
-function repairOperation(args: Record<string, unknown>, { names, collection }: NameContext): void {
+function repairOperation(args: Record<string, unknown>, context: NameContext): void {
+  const { names, collection } = context;
   const [, functionName, inner] = /^\s*(\w+)\s*\(\s*(.*?)\s*\)\s*$/.exec(String(args.operation ?? '')) ?? [];
   if (functionName !== undefined && args.field === undefined) {
     args.operation = functionName;
     if (inner) args.field = inner;
   }
   if (typeof args.operation === 'string' && typeof args.field === 'string')
-    repairKind(args, args.operation, args.field);
+    repairKind(args, args.operation, args.field, context);
   const operation = typeof args.operation === 'string' ? operationWords.get(foldName(args.operation))?.[0] : undefined;
   if (operation) args.operation = operation;
   if (operation === 'count' && args.field === '*') delete args.field;
   if (typeof args.field === 'string') args.field = names.field(collection, args.field.trim()) ?? args.field;
 }
 
-/** `median` and `countDistinct` are measures only. */
-function repairKind(args: Record<string, unknown>, operation: string, field: string): void {
+/** `median`, `countDistinct` and arithmetic are for measures only. */
+function repairKind(args: Record<string, unknown>, operation: string, field: string, context: NameContext): void {
   const kind = measureWords.get(foldName(operation))?.[0];
-  if ((kind !== 'median' && kind !== 'countDistinct') || args.measures !== undefined || args.order !== undefined)
-    return;
+  if (!kind || args.measures !== undefined || args.order !== undefined) return;
+  const isOwn = kind === 'median' || kind === 'countDistinct';
+  if (!isOwn && typeof toExpression(field, context) === 'string') return;
   args.measures = { [`${kind}(${field})`]: { [kind]: field } };
   delete args.operation;
   delete args.field;
+}
+
+/** `select: ["status", "count(*) as n"]` with `groups: ["status"]`. */
+function repairSelect(args: Record<string, unknown>): void {
+  const name = ['select', 'fields', 'columns'].find((each) => args[each] !== undefined);
+  const given = name && parseIfJson(args[name]);
+  if (!name || !Array.isArray(given) || args.measures !== undefined || args.operation !== undefined) return;
+  const groups = parseIfJson(args.groups);
+  const own = (Array.isArray(groups) ? groups : [groups]).map((each) => (isObject(each) ? each.field : each));
+  const rest = given.filter((each) => !own.includes(each));
+  if (rest.length === 0 || !rest.every((each) => isObject(each) || (typeof each === 'string' && each.includes('('))))
+    return;
+  args.measures = rest;
+  delete args[name];
 }
 
 /** Converts an id object by key column to one text. */

@@ -51,16 +51,23 @@ export const argumentWords = indexSynonyms({
   'pagination.number': 'number page pageNumber',
   'pagination.offset': 'offset skip',
   actionName: 'action',
+  includeEmpty: 'fillGaps fillEmpty includeZeros zeroFill showEmpty',
 });
 
 export const groupWords = indexSynonyms({
   field: 'column',
-  bucket: 'interval granularity period unit dateBucket operation grain timeGrain timeUnit dateTrunc trunc',
+  bucket:
+    'interval granularity period unit dateBucket operation grain timeGrain timeUnit dateTrunc trunc truncate dateUnit',
   part: 'datePart',
-  ranges: 'range bins',
+  ranges: 'range bins buckets bounds boundaries edges thresholds breaks',
 });
 
-export const sortWords = indexSynonyms({ field: 'column by', ascending: 'asc', direction: 'order dir' });
+export const sortWords = indexSynonyms({
+  field: 'column by',
+  ascending: 'asc',
+  direction: 'order dir',
+  desc: 'descending',
+});
 
 export const operationWords = indexSynonyms({
   count: '',
@@ -80,10 +87,10 @@ export const measureWords = indexSynonyms({
   median: '',
   percentile: 'quantile',
   ratio: '',
-  share: 'shareOf shareOfTotal',
-  running: 'runningTotal cumulative',
+  share: 'shareOf shareOfTotal percentOfTotal',
+  running: 'runningTotal runningSum cumulative cumulativeSum',
   metric: 'namedMetric kpi',
-  where: 'filter filters',
+  where: 'filter filters condition conditions if when',
 });
 
 /** The members of `{operation, field}` as a measure. */

@@ -23,3 +23,8 @@ export const ranked = (guess: Guess): Guess => ({ ...guess, ordered: true });
 /** The demo shop ends on the day of its creation. */
 export const thisYear = `${new Date().getUTCFullYear()}-01-01`;
 export const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+
+/** The first day of the month or the quarter, in SQL. */
+export const monthOf = (column: string): string => `strftime('%Y-%m-01', ${column})`;
+export const quarterOf = (column: string): string =>
+  `strftime('%Y-', ${column}) || substr('01040710', (CAST(strftime('%m', ${column}) AS INTEGER) - 1) / 3 * 2 + 1, 2) || '-01'`;

@@ -122,7 +122,7 @@ export const freshGuesses: readonly Guess[] = [
       filters: { expression: { divide: ['cost', 'price'] }, operator: '>', value: 0.6 },
       pagination: { size: 1000 },
     },
-    'SELECT sku FROM products WHERE cost / price > 0.6',
+    'SELECT sku FROM products WHERE cost * 1.0 / price > 0.6',
   ),
   figures(
     'How many of our orders take more than four days?',
