@@ -21,8 +21,9 @@ export const records = (question: string, args: Args, rows: string): Guess => ({
 export const ranked = (guess: Guess): Guess => ({ ...guess, ordered: true });
 
 /** The demo shop ends on the day of its creation. */
-export const thisYear = `${new Date().getUTCFullYear()}-01-01`;
 export const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+/** A year that is at least a month old. */
+export const thisYear = `${daysAgo(31).slice(0, 4)}-01-01`;
 
 /** The first day of the month or the quarter, in SQL. */
 export const monthOf = (column: string): string => `strftime('%Y-%m-01', ${column})`;
