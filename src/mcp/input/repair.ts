@@ -66,13 +66,32 @@ function repairQuery(args: Record<string, unknown>, known: readonly string[], co
     if (value !== undefined) args[name] = value;
   };
   const has = (name: string) => known.includes(name) && args[name] !== undefined && args[name] !== null;
-  if (has('filters')) put('filters', readFilter(args, 'filters', context));
   if (has('fields')) put('fields', readListFields(args, 'fields', context));
+  if (has('filters')) put('filters', readFilter(withExpressions(args), 'filters', withColumns(args, context)));
   if (known.includes('measures')) repairSelect(args);
   if (known.includes('operation')) repairOperation(args, context);
   if (known.includes('measures')) repairAggregate(args, has, put, context);
   else if (has('sort')) put('sort', readSort(args, 'sort', withColumns(args, context)));
   if (has('cells')) put('cells', resolveKeys(parseIfJson(args.cells), withColumns(args, context)));
+}
+
+/** Conditions on a computed column become conditions on its expression. */
+function withExpressions(args: JsonObject): JsonObject {
+  const columns = Array.isArray(args.fields)
+    ? args.fields.filter((field) => isObject(field) && 'expression' in field)
+    : [];
+  if (columns.length === 0) return args;
+  const expressions = new Map(columns.map(({ name, expression }) => [name, expression]));
+  const replace = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(replace);
+    if (!isObject(value)) return value;
+    const { field, ...rest } = value;
+    if (expressions.has(field) && 'operator' in rest) return { expression: expressions.get(field), ...rest };
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, key === 'where' ? item : replace(item)]),
+    );
+  };
+  return { ...args, filters: replace(parseIfJson(args.filters)) };
 }
 
 /** Names of computed columns stay unchanged. */
