@@ -5,6 +5,8 @@ export interface TextCondition {
   /** A word that `findOperator` knows. */
   readonly operator: string;
   readonly value?: unknown;
+  /** A name without quotes in place of a value. */
+  readonly other?: string;
 }
 
 const TEXT_LIMIT = 1000;
@@ -16,8 +18,8 @@ export function readConditionText(
   if (text.length > TEXT_LIMIT) return undefined;
   const texts: string[] = [];
   // Quoted texts may contain the words and signs of conditions.
-  const plain = text.replace(/'((?:[^']|'')*)'|"([^"]*)"/g, (_all, single?: string, double?: string) => {
-    texts.push(single === undefined ? double! : single.replaceAll("''", "'"));
+  const plain = text.replace(/'((?:[^']|'')*)'/g, (_all, quoted: string) => {
+    texts.push(quoted.replaceAll("''", "'"));
     return `\uE000${texts.length - 1}\uE000`;
   });
   const [ands, ors] = [plain.split(/\s+(?:and|&&)\s+/i), plain.split(/\s+(?:or|\|\|)\s+/i)];
@@ -38,7 +40,9 @@ function readCondition(text: string, texts: readonly string[]): TextCondition | 
   const [, name = '', operator = '', literal = ''] =
     /^([^<>=!]+?)\s*([<>=!]+|\slike\s)\s*([^<>=!]+)$/i.exec(text) ?? [];
   const value = readLiteral(literal, texts);
-  return value === undefined ? undefined : { name: name.trim(), operator: operator.trim(), value };
+  const test = { name: name.trim(), operator: operator.trim() };
+  if (value !== undefined) return { ...test, value };
+  return /^[\p{L}_][\w.:]*$/u.test(literal) ? { ...test, other: literal } : undefined;
 }
 
 function readLiteral(text: string, texts: readonly string[]): string | number | boolean | undefined {

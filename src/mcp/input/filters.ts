@@ -64,13 +64,38 @@ function toFilter(value: unknown, position: FilterPosition): PlainFilter {
 
 /** `status = 'paid' and total > 100`. Undefined for other texts and for names that are no fields. */
 function toFilterOfText(text: string, position: FilterPosition): PlainFilter | undefined {
-  const { context } = position;
   const { aggregator, conditions } = readConditionText(text) ?? {};
-  const isKnown = ({ name, operator }: TextCondition) =>
-    context?.names.field(context.collection, name) !== undefined && findOperator(operator) !== undefined;
-  if (!aggregator || !conditions?.every(isKnown)) return undefined;
-  const leaves = conditions.map(({ name, ...test }) => toLeaf({ field: name, ...test }, position));
-  return leaves.length === 1 ? leaves[0] : { aggregator, conditions: leaves };
+  const filters = conditions?.map((condition) => toConditionOfText(condition, position));
+  if (!aggregator || !filters?.every((each) => each !== undefined)) return undefined;
+  const filter = filters.length === 1 ? filters[0]! : { aggregator, conditions: filters };
+  // In SQL, null is neither equal nor unequal.
+  if (filters.some((each) => 'operator' in each && /^Not(Equal|In)$/.test(each.operator)))
+    invalid(position.at, `${send(filter)}, which null satisfies too.`);
+  return filter;
+}
+
+function toConditionOfText(condition: TextCondition, position: FilterPosition): PlainFilter | undefined {
+  const { name, operator: word, ...against } = condition;
+  const { at, context } = position;
+  const operator = findOperator(word);
+  if (!operator || !context) return undefined;
+  const { names, collection } = context;
+  const other = against.other === undefined ? undefined : names.field(collection, against.other);
+  if (against.other !== undefined && other === undefined) return undefined;
+  const operand = other === undefined ? against : { other };
+  if (names.field(collection, name) !== undefined)
+    return toFilter({ field: name, operator: word, ...operand }, position);
+  const expression = toExpression(name, context);
+  if (typeof expression === 'string') return undefined;
+  const dates = typeof expression === 'object' && 'minus' in expression ? [...expression.minus].reverse() : [];
+  if (
+    dates.length > 0 &&
+    dates.every((each) => typeof each === 'string' && /^Date/.test(String(names.type(collection, each))))
+  ) {
+    const difference = { difference: dates, unit: 'day' };
+    invalid(at, `for days between two dates, ${send({ expression: difference, operator, ...operand })}.`);
+  }
+  return toFilter({ expression, operator: word, ...operand }, position);
 }
 
 /** Checked before each condition is read: a body can hold tens of thousands. */
@@ -107,7 +132,10 @@ function toBranch(value: JsonObject, position: FilterPosition): PlainFilter {
 
 /** `{"field": "shipped_at", "operator": "After", "other": "required_at"}`. Undefined for any other object. */
 function toComparison(value: JsonObject, position: FilterPosition): PlainFilter | undefined {
-  const parts = applySynonyms(value, comparisonWords);
+  const named = applySynonyms(value, comparisonWords);
+  const { field: of, ...others } = named ?? {};
+  // An expression in place of the field.
+  const parts = isObject(of) && !('expression' in others) ? { ...others, expression: of } : named;
   if (!parts || !('operator' in parts) || !('other' in parts || 'expression' in parts)) return undefined;
   count(position);
   const { context } = position;

@@ -7,7 +7,7 @@ import { foldName, matchName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
 import { readConditionText } from './condition-text.ts';
 import { toMeasure } from './measures.ts';
-import { aggregatorWords, applySynonyms, findOperator, groupSortWords, topWords } from './synonyms.ts';
+import { aggregatorWords, applySynonyms, findOperator, groupSortWords, measureWords, topWords } from './synonyms.ts';
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 
@@ -17,13 +17,17 @@ interface Known {
   readonly context?: NameContext | undefined;
 }
 
-/** A measure by its name, or by what it computes: `sum(total)`. Undefined if none or several match. */
+/** A measure by its name, or by what it computes: `sum(total)`, `count`. Undefined if none or several match. */
 function findMeasure(text: string, { measures, context }: Known): string | undefined {
   const names = Object.keys(measures);
   const name = matchName(text, names);
-  if (name !== undefined || !text.includes('(')) return name;
-  const computed = toMeasure(text, 'measure', context);
-  const same = isObject(computed) ? names.filter((each) => isDeepStrictEqual({ ...measures[each] }, computed)) : [];
+  if (name !== undefined) return name;
+  const kind = measureWords.get(foldName(text))?.[0];
+  const computed = text.includes('(') ? toMeasure(text, 'measure', context) : undefined;
+  const same = names.filter((each) => {
+    const measure = { ...measures[each] };
+    return kind === undefined ? isObject(computed) && isDeepStrictEqual(measure, computed) : kind in measure;
+  });
   return same.length === 1 ? same[0] : undefined;
 }
 

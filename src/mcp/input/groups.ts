@@ -35,7 +35,7 @@ export function readGroups(input: JsonObject, name: string, context?: NameContex
     const position = { name, context, allWith: (form: unknown) => JSON.stringify(groups.with(index, form)) };
     if (typeof group === 'string') return toGroup(group, position);
     if (!isObject(group)) return invalid(name, groupExample);
-    return toGroupByName(group, context) ?? toGroupOf(group, position);
+    return toGroupByName(group, position) ?? toGroupOf(group, position);
   });
 }
 
@@ -83,14 +83,33 @@ function wordOf(key: string, item: unknown): 'bucket' | 'part' | 'ranges' | 'nam
 }
 
 /** `{"placed_at": "month"}` or `{"month": "placed_at"}`. */
-function toGroupByName(group: JsonObject, context: NameContext | undefined): PlainGroup | undefined {
+function toGroupByName(group: JsonObject, { name, context, allWith }: GroupPosition): PlainGroup | undefined {
   const [[key, value] = ['', undefined], ...others] = Object.entries(group);
   if (!context || others.length > 0 || typeof value !== 'string') return undefined;
   const fieldOf = (text: string) => context.names.field(context.collection, text.trim());
-  const [unit, ofKey] = [unitOf(value), fieldOf(key)];
-  if (unit && ofKey !== undefined) return { field: ofKey, ...byUnit(unit) };
-  const field = unitOf(key) && ofKey === undefined ? fieldOf(value) : undefined;
-  return field === undefined ? undefined : { field, ...byUnit(unitOf(key)!) };
+  const named = fieldOf(key);
+  const [field, unit] = named === undefined ? [fieldOf(value), unitOf(key)] : [named, unitOf(value)];
+  if (field === undefined || !unit) return undefined;
+  if (unit === 'Hour')
+    return failBetween(
+      `'${key}'`,
+      name,
+      [
+        { field, bucket: unit },
+        { field, part: 'HourOfDay' },
+      ],
+      allWith,
+    );
+  return { field, ...byUnit(unit) };
+}
+
+function failBetween(
+  what: string,
+  name: string,
+  forms: readonly PlainGroup[],
+  allWith: GroupPosition['allWith'],
+): never {
+  return invalid(name, `${what} can mean a period or a part: send ${forms.map(allWith).join(' or ')}.`);
 }
 
 const unitOf = (text: string): PeriodUnit | DatePart | undefined =>
@@ -163,6 +182,5 @@ function toGroupByCall(text: string, { name, context, allWith }: GroupPosition):
   if (/^date$/i.test(word)) return { field, bucket: 'Day' };
   if (period === 'Year' || !period) return unitOf(word) && { field, ...byUnit(unitOf(word)!) };
   const part = dateParts.find((each) => each.startsWith(`${period}Of`));
-  const forms = [{ field, bucket: period }, ...(part ? [{ field, part }] : [])].map(allWith);
-  return invalid(name, `'${text}' can mean a period or a part: send ${forms.join(' or ')}.`);
+  return failBetween(`'${text}'`, name, [{ field, bucket: period }, ...(part ? [{ field, part }] : [])], allWith);
 }

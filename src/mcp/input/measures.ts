@@ -25,8 +25,32 @@ export function readMeasures(input: JsonObject, name: string, context?: NameCont
       : measure;
     measures[key] = toMeasure(whole, `${name}.${key}`, context) as PlainMeasure;
   }
-  for (const [key, measure] of Object.entries(measures)) checkAdding(measure, measures, `${name}.${key}`, context);
+  for (const [key, measure] of Object.entries(measures)) {
+    checkAdding(measure, measures, `${name}.${key}`, context);
+    measures[key] = withOperands(
+      measure as unknown as JsonObject,
+      measures,
+      `${name}.${key}`,
+      context,
+    ) as unknown as PlainMeasure;
+  }
   return measures;
+}
+
+/** `sum(total)` in a ratio is a measure in place, unless a measure has this name. */
+function withOperands(
+  measure: JsonObject,
+  measures: PlainMeasures,
+  at: string,
+  context: NameContext | undefined,
+): JsonObject {
+  if (!isObject(measure) || !Array.isArray(measure.ratio)) return measure;
+  const ratio = measure.ratio.map((each: unknown) =>
+    typeof each === 'string' && each.includes('(') && !Object.hasOwn(measures, each)
+      ? toMeasure(each, at, context)
+      : each,
+  );
+  return { ...measure, ratio };
 }
 
 /** `share` and `running` take measures; for a field, the refusal has its sum. */
@@ -127,7 +151,7 @@ function toKnownForm(value: JsonObject): JsonObject | undefined {
   if (isOnly && expressionWords.get(foldName(key))?.[0] === 'dividedBy') return { ratio: of };
   if (isOnly && /^countif$/i.test(foldName(key))) return { count: true, where: of };
   const [, percent] = /^(?:p|percentile|quantile)(\d\d)$/.exec(foldName(key)) ?? [];
-  if (isOnly && percent !== undefined) return { percentile: [of, Number(percent)] };
+  if (isOnly && percent !== undefined) return { percentile: [of, Number(percent) / 100] };
   const { count, distinct, ...rest } = value;
   if (count !== undefined && !isEveryRecord(count) && distinct === true) return { countDistinct: count, ...rest };
   if (isCondition(count)) return { count: true, where: count, ...(distinct !== undefined && { distinct }), ...rest };
@@ -137,17 +161,20 @@ function toKnownForm(value: JsonObject): JsonObject | undefined {
 const isCondition = (value: unknown): boolean =>
   isObject(value) && ('operator' in value || 'aggregator' in value || 'some' in value || 'none' in value);
 
-/** `{"percentile": 0.9, "field": "total"}` or `{"percentile": "total", "p": 90}`. */
-function toPercentileForm(value: JsonObject): JsonObject | undefined {
-  const entries = Object.entries(value);
+/** `{"percentile": 0.9, "field": "total"}`, `{"percentile": "total", "p": 90}` or both members inside `percentile`. */
+function toPercentileForm({ where, ...value }: JsonObject): JsonObject | undefined {
+  const kindOf = (key: string) => measureWords.get(foldName(key))?.[0];
+  const [[key = '', of] = [], ...others] = Object.entries(value);
+  const isInside = others.length === 0 && kindOf(key) === 'percentile' && isObject(of);
+  const entries = Object.entries(isInside ? of : value);
   const fraction = entries.find(([, item]) => typeof item === 'number');
-  const field = entries.find(([key, item]) => key !== 'where' && key !== fraction?.[0] && typeof item !== 'number');
+  const field = entries.find((entry) => entry !== fraction);
   if (entries.length !== 2 || !fraction || !field) return undefined;
-  const isPercentile = (key: string) => measureWords.get(foldName(key))?.[0] === 'percentile';
-  const isKnown =
-    (isPercentile(fraction[0]) && operationFormWords.get(foldName(field[0]))?.[0] === 'field') ||
-    (isPercentile(field[0]) && /^(p|q|at|fraction|percent|value)$/i.test(fraction[0]));
-  return isKnown ? { percentile: [field[1], fraction[1]] } : undefined;
+  const isField = operationFormWords.get(foldName(field[0]))?.[0] === 'field' || kindOf(field[0]) === 'percentile';
+  const isFraction = /^(p|q|at|fraction|percent|value)$/i.test(fraction[0]) || kindOf(fraction[0]) === 'percentile';
+  if (!isField || !isFraction || (!isInside && !entries.some(([name]) => kindOf(name) === 'percentile')))
+    return undefined;
+  return { percentile: [field[1], fraction[1]], ...(where !== undefined && { where }) };
 }
 
 /** The 90th percentile is 0.9. */

@@ -12,7 +12,7 @@ import { measureWords } from './synonyms.ts';
 export function readOver(input: JsonObject, name: string, context?: NameContext): PlainOver | undefined {
   const value = parseIfJson(input[name]);
   if (value === undefined || value === null) return undefined;
-  if (!isObject(value)) return failWithForm(name);
+  if (!isObject(value)) return failNested(input, name, value);
   const outer = toOuterMeasures(value);
   if (outer && input.groups !== undefined && input.groups !== null) return failInverted(input, name, outer);
   const measures = readMeasures(value, 'measures', context);
@@ -21,10 +21,27 @@ export function readOver(input: JsonObject, name: string, context?: NameContext)
   return { ...value, ...(measures && { measures }), ...(groups && { groups }), ...(having && { having }) } as PlainOver;
 }
 
-function failWithForm(argument: string): never {
+/** `over: "order_id"` with measures of measures, such as `{"avg": {"count": true}}`. */
+function failNested(input: JsonObject, argument: string, groups: unknown): never {
+  const list = Array.isArray(groups) ? groups : [groups];
+  const measures = parseIfJson(input.measures);
+  const inner: Record<string, unknown> = {};
+  const outer = Object.entries(isObject(measures) ? measures : {}).map(
+    ([name, measure]): [string, unknown] | undefined => {
+      const [[kind = '', of] = [], ...others] = Object.entries(isObject(measure) ? measure : {});
+      const isNested = isObject(of) && Object.keys(of).some((key) => measureWords.has(foldName(key)));
+      if (!isNested || others.length > 0) return undefined;
+      inner[`inner ${name}`] = of;
+      return [name, { [kind]: `inner ${name}` }];
+    },
+  );
+  const isWhole = outer.length > 0 && outer.every((entry) => entry !== undefined);
+  const form = isWhole
+    ? { ...input, measures: Object.fromEntries(outer), over: { groups: list, measures: inner } }
+    : { over: { groups: list, measures: { records: { count: true } } } };
   return fail('INVALID_ARGUMENT', {
     argument,
-    problem: 'send {"groups":["customer_id"],"measures":{"orders":{"count":true}}}.',
+    problem: `send the inner groups and measures: ${JSON.stringify(form)}.`,
   });
 }
 

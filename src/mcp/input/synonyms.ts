@@ -95,7 +95,7 @@ export const measureWords = indexSynonyms({
 
 /** The members of `{operation, field}` as a measure. */
 export const operationFormWords = indexSynonyms({
-  operation: 'function aggregate aggregation agg op type',
+  operation: 'function aggregate aggregation agg op type fn func method',
   field: 'column of expression',
 });
 

@@ -94,7 +94,8 @@ export function readCall(error: string, { tool, args }: Call): Call | undefined 
   const held = holder[last];
   if (!isObject(held)) return undefined;
   // An expression, a measure or a condition replaces the one that holds the wrong member.
-  holder[last] = place.at(-1)! in held && isNamed(names) ? { ...held, [place.at(-1)!]: json } : json;
+  holder[last] =
+    place.at(-1)! in held && (isNamed(names) || place.at(-1) === 'where') ? { ...held, [place.at(-1)!]: json } : json;
   return { tool, args: copy };
 }
 
