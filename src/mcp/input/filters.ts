@@ -193,6 +193,8 @@ function toObject(value: JsonObject, position: FilterPosition, prefix: string): 
       return toLeaf({ field, operator: Array.isArray(item) ? 'In' : 'Equal', value: item }, { ...position, at });
     const tests = Object.entries(item);
     if (tests.length === 0) return invalid(at, example);
+    const related = toRelated(field, item, { ...position, at });
+    if (related) return related;
     if (tests.every(([word]) => findOperator(word)))
       return joinConditions(
         tests.map(([operator, operand]) => toLeaf({ field, operator, value: operand }, { ...position, at })),
@@ -200,6 +202,16 @@ function toObject(value: JsonObject, position: FilterPosition, prefix: string): 
     return toObject(item, { ...position, at }, `${field}:`);
   });
   return joinConditions(conditions);
+}
+
+/** `{"orders": {"some": {"total": 5}}}`. Undefined if the name is no relation. */
+function toRelated(name: string, item: JsonObject, position: FilterPosition): PlainFilter | undefined {
+  const { context } = position;
+  const [[word = '', where] = [], ...others] = Object.entries(item);
+  const isQuantifier = others.length === 0 && quantifierWords.has(foldName(word)) && isObject(where);
+  if (!isQuantifier || !context || context.names.field(context.collection, name) !== undefined) return undefined;
+  if (context.names.relation(context.collection, name) === undefined) return undefined;
+  return toQuantified({ [word]: name, ...(Object.keys(where).length > 0 && { where }) }, position);
 }
 
 const joinConditions = (conditions: readonly PlainFilter[]): PlainFilter =>

@@ -39,10 +39,16 @@ export function readGroups(input: JsonObject, name: string, context?: NameContex
   });
 }
 
-function toGroupOf(group: JsonObject, position: GroupPosition): PlainGroup {
+function toGroupOf(given: JsonObject, position: GroupPosition): PlainGroup {
   const { name, context } = position;
-  const { field, bucket, part, ranges } = applySynonyms(group, groupWords) ?? {};
+  const { relation, ...own } = given;
+  const group =
+    typeof relation === 'string' && typeof own.field === 'string'
+      ? { ...own, field: `${relation}:${own.field}` }
+      : given;
+  const { field, bucket: period, part, ranges } = applySynonyms(group, groupWords) ?? {};
   if (typeof field !== 'string') return failUnclear(group, position);
+  const bucket = typeof period === 'string' ? withoutCount(period) : period;
   const asPart = matchName(String(bucket), dateParts) as DatePart | undefined;
   const unit = asPart ?? readUnit(bucket, periodUnits, `${name}.bucket`);
   const partUnit = readUnit(partWords.get(foldName(String(part))) ?? part, dateParts, `${name}.part`);
@@ -112,8 +118,17 @@ function failBetween(
   return invalid(name, `${what} can mean a period or a part: send ${forms.map(allWith).join(' or ')}.`);
 }
 
+/** `1 month` and `monthly` are months. */
+function withoutCount(text: string): string {
+  const word = text.trim().replace(/^1\s+/, '');
+  return /^(year|quarter|month|week|hour)ly$/i.test(word) ? word.slice(0, -2) : /^daily$/i.test(word) ? 'Day' : word;
+}
+
 const unitOf = (text: string): PeriodUnit | DatePart | undefined =>
-  matchName(text.trim().replace(/^'(.*)'$/, '$1'), [...periodUnits, ...dateParts]) as PeriodUnit | DatePart | undefined;
+  matchName(withoutCount(text).replace(/^'(.*)'$/, '$1'), [...periodUnits, ...dateParts]) as
+    | PeriodUnit
+    | DatePart
+    | undefined;
 
 /** `[{from: 0, to: 50}, {from: 50}]` as bounds, if each range ends where the next begins and the last one is open. */
 function toBounds(given: unknown, field: string, { name, allWith }: GroupPosition): readonly number[] {

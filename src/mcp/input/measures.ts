@@ -194,12 +194,17 @@ function wrapKind(name: string, given: unknown, context: NameContext | undefined
   const kind = measureWords.get(foldName(name))?.[0];
   if (!kind || kind === 'where') return given;
   const value = parseIfJson(given);
-  if (typeof value === 'boolean' || Array.isArray(value)) return { [kind]: value };
+  const isOfMeasures = /^(ratio|share|running|metric)$/.test(kind);
+  if (typeof value === 'boolean') return kind === 'count' ? { count: value } : given;
+  if (Array.isArray(value)) return kind === 'ratio' || kind === 'percentile' ? { [kind]: value } : given;
   if (isObject(value)) {
-    const isExpression = Object.keys(value).every((key) => expressionWords.has(foldName(key)));
-    return isExpression && Object.keys(value).length > 0 ? { [kind]: value } : given;
+    const keys = Object.keys(value);
+    const isExpression = keys.length > 0 && keys.every((key) => expressionWords.has(foldName(key)));
+    return isExpression && !isOfMeasures ? { [kind]: value } : given;
   }
   if (typeof value !== 'string' || value.includes('(')) return given;
+  // `{"share": "paid / all"}` is a ratio with the name share.
+  if (toQuotient(value) && (isOfMeasures || typeof toExpression(value, context) === 'string')) return given;
   const isField = context?.names.field(context.collection, value.trim()) !== undefined;
   // `{"avg": "count"}` may be the average of a field or a count with the name avg.
   if (measureWords.get(foldName(value))?.[0] === 'count')

@@ -13,6 +13,7 @@ export function readOver(input: JsonObject, name: string, context?: NameContext)
   const value = parseIfJson(input[name]);
   if (value === undefined || value === null) return undefined;
   if (!isObject(value)) return failNested(input, name, value);
+  if (value.groups !== undefined && value.measures === undefined) return failNested(input, name, value.groups);
   const outer = toOuterMeasures(value);
   if (outer && input.groups !== undefined && input.groups !== null) return failInverted(input, name, outer);
   const measures = readMeasures(value, 'measures', context);

@@ -13,6 +13,7 @@ import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
 import { readGroupSort, readHaving, repairTop } from './group-order.ts';
 import { readGroups } from './groups.ts';
+import { refuseMeasuresOfMeasures } from './measure-calls.ts';
 import { readMeasures } from './measures.ts';
 import { readOver } from './over.ts';
 import { argumentWords, measureWords, operationWords } from './synonyms.ts';
@@ -67,12 +68,35 @@ function repairQuery(args: Record<string, unknown>, known: readonly string[], co
   };
   const has = (name: string) => known.includes(name) && args[name] !== undefined && args[name] !== null;
   if (has('fields')) put('fields', readListFields(args, 'fields', context));
+  if (known.includes('having') && has('filters')) moveToHaving(args, context);
   if (has('filters')) put('filters', readFilter(withExpressions(args), 'filters', withColumns(args, context)));
   if (known.includes('measures')) repairSelect(args);
   if (known.includes('operation')) repairOperation(args, context);
   if (known.includes('measures')) repairAggregate(args, has, put, context);
   else if (has('sort')) put('sort', readSort(args, 'sort', withColumns(args, context)));
   if (has('cells')) put('cells', resolveKeys(parseIfJson(args.cells), withColumns(args, context)));
+}
+
+/** Conditions that name a measure, and no field, are about groups. */
+function moveToHaving(args: Record<string, unknown>, { names, collection }: NameContext): void {
+  const [filters, measures] = [parseIfJson(args.filters), parseIfJson(args.measures)];
+  if (!isObject(measures) || args.having !== undefined || args.over !== undefined) return;
+  const isAnd = isObject(filters) && /^and$/i.test(String(filters.aggregator)) && Array.isArray(filters.conditions);
+  const conditions: readonly unknown[] = isAnd
+    ? (filters.conditions as unknown[])
+    : Array.isArray(filters)
+      ? filters
+      : [filters];
+  const isOfGroups = (each: unknown) => {
+    if (!isObject(each) || !('operator' in each)) return false;
+    const name = each.measure ?? each.field;
+    return typeof name === 'string' && Object.hasOwn(measures, name) && names.field(collection, name) === undefined;
+  };
+  const ofGroups = conditions.filter(isOfGroups);
+  if (ofGroups.length === 0) return;
+  const rest = conditions.filter((each) => !isOfGroups(each));
+  args.having = ofGroups.length === 1 ? ofGroups[0] : ofGroups;
+  args.filters = rest.length > 0 ? rest : undefined;
 }
 
 /** Conditions on a computed column become conditions on its expression. */
@@ -112,8 +136,9 @@ function repairAggregate(
   if (has('over')) put('over', readOver(args, 'over', given));
   // With `over`, names are those of its columns.
   const context = has('over') ? undefined : given;
-  if (has('measures')) put('measures', readMeasures(args, 'measures', context));
   if (has('groups')) put('groups', readGroups(args, 'groups', context));
+  refuseMeasuresOfMeasures(args);
+  if (has('measures')) put('measures', readMeasures(args, 'measures', context));
   const known = { measures: (isObject(args.measures) ? args.measures : {}) as PlainMeasures, context };
   // The own argument of `operation` is called order, and SQL's ORDER BY too.
   if (

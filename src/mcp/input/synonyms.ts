@@ -173,7 +173,7 @@ export type ParsedOperator = Operator | 'Between' | 'NotBetween' | 'Null' | 'Not
 const operatorWords = indexSynonyms<ParsedOperator>({
   ...(Object.fromEntries(operators.map((operator) => [operator, operator])) as Record<Operator, string>),
   Equal: 'eq equals is equalTo',
-  NotEqual: 'ne neq notEquals isNot notEqualTo',
+  NotEqual: 'ne neq not notEquals isNot notEqualTo',
   In: 'oneOf anyOf isOneOf',
   NotIn: 'nin notOneOf noneOf',
   LessThan: 'lt less lessThan isLessThan',

@@ -140,8 +140,8 @@ export const thirdGuesses: readonly Guess[] = [
         sort: [{ field: 'days', ascending: false }],
         pagination: { size: 10 },
       },
-      `SELECT number, julianday(delivered_at) - julianday(placed_at) FROM orders WHERE delivered_at IS NOT NULL
-       ORDER BY 2 DESC LIMIT 10`,
+      `SELECT number, round(julianday(delivered_at) - julianday(placed_at), 6) FROM orders WHERE delivered_at IS NOT NULL
+       ORDER BY 2 DESC, id DESC LIMIT 10`,
     ),
   ),
   records(
