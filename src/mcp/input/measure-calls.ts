@@ -11,13 +11,17 @@ export function refuseMeasuresOfMeasures(args: JsonObject): void {
   for (const [name, measure] of Object.entries(measures)) {
     const [[word = '', of] = [], ...others] = Object.entries(isObject(measure) ? measure : {});
     if (others.length > 0) continue;
-    if (/^(lag|previous|prior|previousperiod)$/.test(foldName(word)) && typeof of === 'string' && of in measures)
+    if (
+      /^(lag|previous|prior|previousperiod)$/.test(foldName(word)) &&
+      typeof of === 'string' &&
+      Object.hasOwn(measures, of)
+    )
       refuseWithCompare(measures, name, of);
     const operation = expressionWords.get(foldName(word))?.[0];
     const isOfMeasures =
       Array.isArray(of) &&
-      of.every((each) => typeof each === 'number' || (typeof each === 'string' && each in measures));
-    if (operation !== undefined && /^(plus|minus|times)$/.test(operation) && isOfMeasures)
+      of.every((each) => typeof each === 'number' || (typeof each === 'string' && Object.hasOwn(measures, each)));
+    if (args.over === undefined && operation !== undefined && /^(plus|minus|times)$/.test(operation) && isOfMeasures)
       refuseWithOver(args, measures, name, { [operation]: of });
   }
 }
@@ -33,7 +37,7 @@ function refuseWithCompare(measures: JsonObject, name: string, of: string): neve
 
 /** Groups of the same groups: each has one record, so that `max` is its value. */
 function refuseWithOver(args: JsonObject, measures: JsonObject, name: string, expression: JsonObject): never {
-  const { groups: given, over: _over, having: _having, sort: _sort, top: _top, ...rest } = args;
+  const { groups: given, ...rest } = args;
   const groups = given === undefined ? [] : Array.isArray(given) ? given : [given];
   const { [name]: _computed, ...inner } = measures;
   const outer = Object.keys(inner).map((each) => [each, { max: each }]);

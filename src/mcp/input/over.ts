@@ -15,7 +15,9 @@ export function readOver(input: JsonObject, name: string, context?: NameContext)
   if (!isObject(value)) return failNested(input, name, value);
   if (value.groups !== undefined && value.measures === undefined) return failNested(input, name, value.groups);
   const outer = toOuterMeasures(value);
-  if (outer && input.groups !== undefined && input.groups !== null) return failInverted(input, name, outer);
+  // The order and the number of the inner groups may matter, and `over` has neither.
+  const isWhole = input.top === undefined && input.limit === undefined;
+  if (outer && isWhole && input.groups !== undefined && input.groups !== null) return failInverted(input, name, outer);
   const measures = readMeasures(value, 'measures', context);
   const groups = readGroups(value, 'groups', context);
   const having = readHaving(value, 'having', { measures: measures ?? {}, context });
@@ -60,7 +62,7 @@ function toOuterMeasures(over: JsonObject): JsonObject | undefined {
 }
 
 function failInverted(input: JsonObject, argument: string, outer: JsonObject): never {
-  const { measures, groups, having, includeEmpty, sort: _sort, limit: _limit, over: _over, top: _top, ...rest } = input;
+  const { measures, groups, having, includeEmpty, sort: _sort, over: _over, ...rest } = input;
   const inner = {
     groups,
     measures,
