@@ -529,7 +529,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
       'INVALID_ARGUMENT: measures.a.sum.times: takes a list of two: {"times":["a","b"]}.',
       `INVALID_ARGUMENT: measures.a.sum.power: ${forms}`,
       "INVALID_ARGUMENT: measures.a.sum.plus: plus takes Numbers, but 'status' is String.",
-      `INVALID_ARGUMENT: measures.a.sum.minus: minus takes Numbers, but 'shipped_at' is Date. For the time between two dates, send {"difference":["from","to"],"unit":"day"}.`,
+      `INVALID_ARGUMENT: measures.a.sum.minus: for the time between two dates, send {"difference":["sold_at","shipped_at"],"unit":"day"}.`,
       expect.stringMatching(
         /^INVALID_ARGUMENT: measures\.a\.sum\.difference: takes two timestamps or two days, but 'sold_at' is Date/,
       ),
@@ -682,7 +682,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
       await refusal({ measures, groups: ['id'], compare: { previous: 1 } }),
       await refusal({ measures, groups: ['id'], sort: dearest, top: { n: 0 } }),
     ]).toEqual([
-      'INVALID_ARGUMENT: top: takes the order of sort: send sort too, such as [{"measure":"revenue","ascending":false}].',
+      'INVALID_ARGUMENT: top: takes the order of sort: send both, such as {"top":{"n":1},"sort":[{"measure":"revenue","ascending":false}]}.',
       'INVALID_ARGUMENT: compare: needs exactly one group with a bucket: {"field":"placed_at","bucket":"Month"}.',
       'INVALID_ARGUMENT: top: send {"n":3,"per":[0]}: the first 3 for each value of the first group.',
     ]);

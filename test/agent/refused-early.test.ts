@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isAppError } from '../../src/core/errors.ts';
 import { MAX_CONDITIONS, MAX_GROUPS, MAX_SORTS, type PlainFilter } from '../../src/core/filter.ts';
-import { readGroups, readSort } from '../../src/mcp/input/arguments.ts';
+import { readSort } from '../../src/mcp/input/arguments.ts';
 import { readFilter } from '../../src/mcp/input/filters.ts';
+import { readGroups } from '../../src/mcp/input/groups.ts';
 import { parseFilterTree } from '../../src/rest/filters.ts';
 import { accessOf, type Shop, sellers } from './shop.ts';
 

@@ -131,7 +131,12 @@ describe('computed columns', () => {
     );
     expect(await customers({ fields: [{ name: 'n', count: 'order_lines' }] })).toMatch("no field 'order_lines'");
     expect(await customers({ fields: ['orders:total'] })).toMatch('such as {"name":"n","count":"orders"} in fields');
-    expect(await customers({ fields: [{ name: 'n', count: 'orders' }], filters: { n: 1 } })).toMatch(
+    const counted = [{ name: 'n', count: 'orders' }];
+    expect(await customers({ fields: counted, filters: { n: 1 } })).toMatch(
+      /^INVALID_ARGUMENT: filters: 'n' is a figure .* aggregate, and send \{"collectionName":"orders","measures":\{"n":\{"count":true\}\},.*"having":\{"measure":"n","operator":"Equal","value":1\}/,
+    );
+    // Customers without orders are no groups of orders.
+    expect(await customers({ fields: counted, filters: { n: 0 } })).toMatch(
       "'n' is a column of this list, and filters take fields.",
     );
   });

@@ -65,7 +65,7 @@ export function resolveAggregate(view: CollectionView, args: AggregateArguments,
     groups,
     having: args.having ? resolveHaving(args.having, measures, moment) : always,
     order,
-    ...(args.top && { top: resolveTop(args.top, args.sort, groups) }),
+    ...(args.top && { top: resolveTop(args.top, args.sort, groups, measures) }),
     includeEmpty: args.includeEmpty ?? false,
     limit: args.limit,
     skip: args.skip ?? 0,
@@ -94,22 +94,41 @@ function checkRunning(measures: readonly ResolvedMeasure[], order: readonly Grou
   }
 }
 
+const changeAdvice =
+  'For the change, add a measure: "growth":{"ratio":["revenue","previous revenue"]}, which is 1.1 for ten percent more.';
+
+const bucketsOfYear: Readonly<Record<string, number>> = { Quarter: 4, Month: 12 };
+
+/** The number of periods that a wrong form probably means: for a year before, the buckets of a year. */
+function guessPeriods(given: unknown, groups: readonly ResolvedGroup[]): number {
+  const by = groups.find(({ key }) => key.by?.kind === 'bucket')?.key.by;
+  const isYear = /year|yoy/i.test(JSON.stringify(given));
+  return (isYear && by?.kind === 'bucket' && bucketsOfYear[by.unit]) || 1;
+}
+
 /** The number of periods. */
 function resolveCompare(compare: PlainCompare, groups: readonly ResolvedGroup[]): number {
   const { previous, ...others } = compare;
   if (!Number.isInteger(previous) || previous < 1 || previous > 1000 || Object.keys(others).length > 0)
-    invalid('compare', 'send {"previous":1}, the number of periods.');
+    invalid('compare', `send {"previous":${guessPeriods(compare, groups)}}, the number of periods. ${changeAdvice}`);
   if (groups.filter(({ key }) => key.by?.kind === 'bucket').length !== 1)
     invalid('compare', 'needs exactly one group with a bucket: {"field":"placed_at","bucket":"Month"}.');
   return previous;
 }
 
-function resolveTop(top: PlainTop, sort: unknown, groups: readonly ResolvedGroup[]) {
+function resolveTop(
+  top: PlainTop,
+  sort: unknown,
+  groups: readonly ResolvedGroup[],
+  measures: readonly ResolvedMeasure[],
+) {
   const { n, per = [], ...others } = top;
   if (!Number.isInteger(n) || n < 1 || !Array.isArray(per) || Object.keys(others).length > 0)
     return invalid('top', 'send {"n":3,"per":[0]}: the first 3 for each value of the first group.');
-  if (!Array.isArray(sort) || sort.length === 0)
-    return invalid('top', 'takes the order of sort: send sort too, such as [{"measure":"revenue","ascending":false}].');
+  if (!Array.isArray(sort) || sort.length === 0) {
+    const order = [{ measure: measures.find(({ isShown }) => isShown)?.name ?? 'revenue', ascending: false }];
+    return invalid('top', `takes the order of sort: send both, such as ${JSON.stringify({ top, sort: order })}.`);
+  }
   return { n, per: per.map((each) => indexOfGroup(each, groups, 'top.per')) };
 }
 

@@ -125,8 +125,19 @@ function combine(
 ): Expression {
   if (op === 'difference') return resolveDifference(adopt(left, right, at, moment), unit, at, moment);
   if (op === 'coalesce') return { op, of: requireSameType(adopt(left, right, at, moment), at) };
+  const dates = [right, left].map((each) => (isDate(each) && each.op === 'field' ? each.path.id : undefined));
+  if (op === 'minus' && !dates.includes(undefined)) {
+    // The name of the measure may say the unit.
+    const unit = /(minute|hour|month|year)/i.exec(at)?.[1]?.toLowerCase() ?? 'day';
+    invalid(at, `for the time between two dates, send ${JSON.stringify({ difference: dates, unit })}.`);
+  }
   const of = [requireNumber(left, op, at), requireNumber(right, op, at)] as const;
   return op === 'dividedBy' ? { op, of, decimals: quotientDecimals(scaleOf(left), scaleOf(right)) } : { op, of };
+}
+
+function isDate(expression: Expression): boolean {
+  const type = typeOf(expression);
+  return type === 'Date' || type === 'Dateonly';
 }
 
 function requireNumber(expression: Expression, op: ArithmeticOperator | 'abs' | 'round', at: string): Expression {
@@ -136,10 +147,9 @@ function requireNumber(expression: Expression, op: ArithmeticOperator | 'abs' | 
     const value = readNumber(expression.value);
     if (value !== undefined) return { op: 'constant', type: 'Number', value };
   }
-  const hint =
-    type === 'Date' || type === 'Dateonly'
-      ? ' For the time between two dates, send {"difference":["from","to"],"unit":"day"}.'
-      : '';
+  const hint = isDate(expression)
+    ? ' For the time between two dates, send {"difference":["from","to"],"unit":"day"}.'
+    : '';
   return invalid(at, `${op} takes Numbers, but ${nameOf(expression)} is ${formatType(type)}.${hint}`);
 }
 

@@ -5,11 +5,10 @@
 import type { CallerNames } from '../../agent/engine.ts';
 import { fail } from '../../core/errors.ts';
 import { digitsAsString, losesPrecision } from '../../core/filter/exact-numbers.ts';
-import { bucketUnits, dateParts, type PlainGroup, periodUnits } from '../../core/filter/measures.ts';
-import { MAX_GROUPS, MAX_SORTS, type PlainSort } from '../../core/filter.ts';
-import { foldName, matchName, suggestNames } from '../../core/suggestions.ts';
+import { MAX_SORTS, type PlainSort } from '../../core/filter.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import { parseJson } from '../../http/body.ts';
-import { applySynonyms, groupWords, sortWords } from './synonyms.ts';
+import { applySynonyms, sortWords } from './synonyms.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -134,7 +133,7 @@ export interface NameContext {
 const MAX_FIELDS = 1000;
 
 /** Limits the list before its names are resolved, because finding the meaning of a wrong name is slow. */
-function requireAtMost(max: number, list: readonly unknown[], name: string, what = name): void {
+export function requireAtMost(max: number, list: readonly unknown[], name: string, what = name): void {
   if (list.length > max) invalid(name, `at most ${max} ${what}, got ${list.length}.`);
 }
 
@@ -170,9 +169,12 @@ export function readSort(input: JsonObject, name: string, context?: NameContext)
     if (Array.isArray(clause) && clause.length === 2 && typeof clause[0] === 'string')
       return [{ field: resolveField(clause[0], context), ascending: isAscending(clause[1], name) }];
     if (!isObject(clause)) return invalid(name, sortExample);
-    const { field, ascending, direction } = applySynonyms(clause, sortWords) ?? {};
-    if (typeof field === 'string' && (ascending === undefined || direction === undefined))
-      return [{ field: resolveField(field, context), ascending: isAscending(ascending ?? direction ?? true, name) }];
+    const { field, ascending, direction, desc } = applySynonyms(clause, sortWords) ?? {};
+    const [way = true, ...others] = [ascending, direction, typeof desc === 'boolean' ? !desc : desc].filter(
+      (each) => each !== undefined,
+    );
+    if (typeof field === 'string' && others.length === 0)
+      return [{ field: resolveField(field, context), ascending: isAscending(way, name) }];
     const entries = Object.entries(clause);
     requireAtMost(MAX_SORTS, entries, name, 'fields to sort by');
     if (entries.length === 0 || 'field' in clause) return invalid(name, sortExample);
@@ -185,7 +187,7 @@ export function readSort(input: JsonObject, name: string, context?: NameContext)
 
 function toSort(text: string, context: NameContext | undefined): PlainSort {
   const clause = text.trim();
-  const [, sign = '', field, direction = ''] = /^([-+]?)(.*?)(?:\s+(asc|desc)(?:ending)?)?$/i.exec(clause) ?? [];
+  const [, sign = '', field, direction = ''] = /^([-+]?)(.*?)(?:(?:\s+|:)(asc|desc)(?:ending)?)?$/i.exec(clause) ?? [];
   if (field === undefined || context?.names.field(context.collection, clause) === clause)
     return { field: resolveField(clause, context), ascending: true };
   return { field: resolveField(field, context), ascending: sign !== '-' && direction.toLowerCase() !== 'desc' };
@@ -196,47 +198,4 @@ function isAscending(direction: unknown, name: string): boolean {
   if (word === true || word === 1 || word === null || /^(asc|ascending|true|1)$/.test(String(word))) return true;
   if (word === false || word === 0 || /^(desc|descending|false|-1|0)$/.test(String(word))) return false;
   return invalid(name, sortExample);
-}
-
-const groupExample = 'send a list such as ["status",{"field":"created_at","bucket":"Month"}].';
-
-/** `"field"`, `{field, bucket}`, `"field:month"`, or a list of these. Buckets and parts ignore case. */
-export function readGroups(input: JsonObject, name: string, context?: NameContext): readonly PlainGroup[] | undefined {
-  const value = parseIfJson(input[name]);
-  if (value === undefined || value === null || value === '') return undefined;
-  const groups = Array.isArray(value) ? value : [value];
-  requireAtMost(MAX_GROUPS, groups, name);
-  return groups.map((group) => {
-    if (typeof group === 'string') return toGroup(group, context);
-    const { field, bucket, part, ranges } = (isObject(group) && applySynonyms(group, groupWords)) || {};
-    if (typeof field !== 'string') return invalid(name, groupExample);
-    const unit = readUnit(bucket, periodUnits, `${name}.bucket`);
-    const partUnit = readUnit(partWords.get(foldName(String(part))) ?? part, dateParts, `${name}.part`);
-    return {
-      field: resolveField(field, context),
-      ...(unit && { bucket: unit }),
-      ...(partUnit && { part: partUnit }),
-      ...(ranges !== undefined && ranges !== null && { ranges: ranges as readonly number[] }),
-    };
-  });
-}
-
-const partWords: ReadonlyMap<string, string> = new Map([
-  ['hour', 'HourOfDay'],
-  ['month', 'MonthOfYear'],
-  ['dayofweek', 'Weekday'],
-]);
-
-function readUnit<U extends string>(given: unknown, units: readonly U[], at: string): U | undefined {
-  if (given === undefined || given === null) return undefined;
-  const unit = matchName(String(given), units) as U | undefined;
-  return unit ?? invalid(at, `send ${units.map((each) => `"${each}"`).join(' or ')}.`);
-}
-
-function toGroup(text: string, context: NameContext | undefined): PlainGroup {
-  const field = context?.names.field(context.collection, text.trim());
-  const [, head = '', word = ''] = /^(.+)[:.](\w+)$/.exec(text.trim()) ?? [];
-  const bucket = bucketUnits.find((unit) => unit.toLowerCase() === word.toLowerCase());
-  const dated = field === undefined && bucket && context?.names.field(context.collection, head);
-  return dated ? { field: dated, bucket } : { field: field ?? text.trim() };
 }

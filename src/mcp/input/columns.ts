@@ -18,7 +18,9 @@ export function readListFields(
   context?: NameContext,
 ): readonly (string | PlainColumn)[] | undefined {
   const value = parseIfJson(input[name]);
-  const entries = (Array.isArray(value) ? value : [value]).map(parseIfJson);
+  const entries = (Array.isArray(value) ? value : [value]).map(
+    (entry) => toColumnOfText(entry, context) ?? parseIfJson(entry),
+  );
   if (!entries.some(isObject)) return readFields(input, name, context);
   if (entries.length > MAX_ENTRIES)
     fail('INVALID_ARGUMENT', { argument: name, problem: `at most ${MAX_ENTRIES} fields, got ${entries.length}.` });
@@ -27,11 +29,22 @@ export function readListFields(
   );
 }
 
+/** `count(orders)` or `sum(orders.total) as spent`, unless a field has such a name. */
+function toColumnOfText(entry: unknown, context: NameContext | undefined): JsonObject | undefined {
+  if (typeof entry !== 'string' || !context) return undefined;
+  const [, figure = '', word = '', of, as] = /^\s*((\w+)\(([^()]+)\))(?:\s+as\s+(\w+))?\s*$/i.exec(entry) ?? [];
+  const kind = figures.find((each) => each === measureWords.get(foldName(word))?.[0]);
+  const isField = context.names.field(context.collection, entry) !== undefined;
+  return kind && !isField ? { name: as ?? figure, [kind]: of!.trim() } : undefined;
+}
+
 /** `{name, count: "orders"}`, `{as, operation, field}`, `{name, times: [...]}` or `{"orders_count": {count: "orders"}}`. */
 function toColumn(given: JsonObject, argument: string, context: NameContext | undefined): PlainColumn {
   const [[key = '', only] = [], ...others] = Object.entries(given);
   if (others.length === 0 && isObject(only) && !('name' in only))
     return toColumn({ name: key, ...only }, argument, context);
+  const text = others.length === 0 ? toColumnOfText(only, context) : undefined;
+  if (text) return toColumn({ ...text, name: key }, argument, context);
   const { name, alias = name, as = alias, ...rest } = given;
   const column: Record<string, unknown> = { name: as };
   const operation: Record<string, unknown> = {};

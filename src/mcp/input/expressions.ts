@@ -1,16 +1,21 @@
 // Expressions as models write them. The engine refuses what has no single meaning.
+import { fail } from '../../core/errors.ts';
 import type { PlainExpression } from '../../core/filter/expression.ts';
 import { foldName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField } from './arguments.ts';
+import { readInfix } from './infix.ts';
 import { expressionWords } from './synonyms.ts';
 
+const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
+
 /** Resolves names of fields, and the words for operations. */
-export function toExpression(given: unknown, context: NameContext | undefined): PlainExpression {
+export function toExpression(given: unknown, context: NameContext | undefined, at = 'expression'): PlainExpression {
   const value = typeof given === 'string' && given.trimStart().startsWith('{') ? parseIfJson(given) : given;
-  if (typeof value === 'string') return resolveField(value, context);
+  if (typeof value === 'string') return toArithmetic(value, context, at) ?? resolveField(value, context);
   if (!isObject(value)) return value as PlainExpression;
   const between = toDifference(value);
   if (between) return toExpression(between, context);
+  failWithUnit(value, context, at);
   const expression: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
     const word = expressionWords.get(foldName(key))?.[0] ?? symbols[key.trim()] ?? key;
@@ -19,10 +24,20 @@ export function toExpression(given: unknown, context: NameContext | undefined): 
     expression[word] = isValue
       ? item
       : Array.isArray(item)
-        ? item.map((each) => toExpression(each, context))
-        : toExpression(item, context);
+        ? item.map((each, index) => toExpression(each, context, `${at}.${word}[${index}]`))
+        : toExpression(item, context, `${at}.${word}`);
   }
   return expression as unknown as PlainExpression;
+}
+
+/** `price - cost`, unless a field has such a name. */
+function toArithmetic(text: string, context: NameContext | undefined, at: string): PlainExpression | undefined {
+  if (!context) return undefined;
+  const fieldOf = (name: string) => context.names.field(context.collection, name);
+  const expression = readInfix(text, fieldOf);
+  const field = expression === undefined ? undefined : fieldOf(text.trim());
+  if (field === undefined || field === text.trim()) return field ?? expression;
+  return invalid(at, `'${text}' can mean the field "${field}" or ${JSON.stringify(expression)}: send one.`);
 }
 
 /** `{"daysBetween": [from, to]}` */
@@ -30,6 +45,17 @@ function toDifference(value: JsonObject): JsonObject | undefined {
   const [[key, of] = ['', undefined], ...others] = Object.entries(value);
   const unit = /^(minute|hour|day|month|year)s?(?:between|diff|difference)$/.exec(foldName(key))?.[1];
   return unit && others.length === 0 ? { difference: of, unit } : undefined;
+}
+
+/** `{"dateDiff": [from, to, "day"]}`: some databases take the later date first. */
+function failWithUnit(value: JsonObject, context: NameContext | undefined, at: string): void {
+  const [[key = '', list] = [], ...others] = Object.entries(value);
+  if (expressionWords.get(foldName(key))?.[0] !== 'difference' || others.length > 0 || !Array.isArray(list)) return;
+  const isUnit = (each: unknown) => /^(minute|hour|day|month|year)s?$/i.test(String(each));
+  const dates = list.filter((each) => !isUnit(each)).map((each) => toExpression(each, context));
+  if (list.length !== 3 || dates.length !== 2) return;
+  const difference = { difference: dates, unit: String(list.find(isUnit)).toLowerCase().replace(/s$/, '') };
+  invalid(`${at}.${key}`, `send ${JSON.stringify(difference)}, from the first date to the second.`);
 }
 
 const symbols: Readonly<Record<string, string>> = { '+': 'plus', '-': 'minus', '*': 'times', '/': 'dividedBy' };

@@ -5,6 +5,7 @@ import { fail } from '../../core/errors.ts';
 import { MAX_CONDITIONS, type Operator, operators, type PlainFilter, quantified } from '../../core/filter.ts';
 import { foldName, suggestNames } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField } from './arguments.ts';
+import { readConditionText, type TextCondition } from './condition-text.ts';
 import { toExpression } from './expressions.ts';
 import {
   aggregatorWords,
@@ -49,6 +50,7 @@ function toFilter(value: unknown, position: FilterPosition): PlainFilter {
     if (value.length === 0) count(position);
     return allOf(value.map((item, i) => toFilter(item, { ...position, at: `${at}[${i}]` })));
   }
+  if (typeof value === 'string') return toFilterOfText(value, position) ?? invalid(at, example);
   if (!isObject(value)) return invalid(at, example);
   const comparison = toComparison(value, position);
   if (comparison) return comparison;
@@ -58,6 +60,42 @@ function toFilter(value: unknown, position: FilterPosition): PlainFilter {
   if (branch) return toBranch(branch, position);
   const quantifier = toQuantified(value, position);
   return quantifier ?? toObject(value, position, '');
+}
+
+/** `status = 'paid' and total > 100`. Undefined for other texts and for names that are no fields. */
+function toFilterOfText(text: string, position: FilterPosition): PlainFilter | undefined {
+  const { aggregator, conditions } = readConditionText(text) ?? {};
+  const filters = conditions?.map((condition) => toConditionOfText(condition, position));
+  if (!aggregator || !filters?.every((each) => each !== undefined)) return undefined;
+  const filter = filters.length === 1 ? filters[0]! : { aggregator, conditions: filters };
+  // In SQL, null is neither equal nor unequal.
+  if (filters.some((each) => 'operator' in each && /^Not(Equal|In)$/.test(each.operator)))
+    invalid(position.at, `${send(filter)}, which null satisfies too.`);
+  return filter;
+}
+
+function toConditionOfText(condition: TextCondition, position: FilterPosition): PlainFilter | undefined {
+  const { name, operator: word, ...against } = condition;
+  const { at, context } = position;
+  const operator = findOperator(word);
+  if (!operator || !context) return undefined;
+  const { names, collection } = context;
+  const other = against.other === undefined ? undefined : names.field(collection, against.other);
+  if (against.other !== undefined && other === undefined) return undefined;
+  const operand = other === undefined ? against : { other };
+  if (names.field(collection, name) !== undefined)
+    return toFilter({ field: name, operator: word, ...operand }, position);
+  const expression = toExpression(name, context);
+  if (typeof expression === 'string') return undefined;
+  const dates = typeof expression === 'object' && 'minus' in expression ? [...expression.minus].reverse() : [];
+  if (
+    dates.length > 0 &&
+    dates.every((each) => typeof each === 'string' && /^Date/.test(String(names.type(collection, each))))
+  ) {
+    const difference = { difference: dates, unit: 'day' };
+    invalid(at, `for days between two dates, ${send({ expression: difference, operator, ...operand })}.`);
+  }
+  return toFilter({ expression, operator: word, ...operand }, position);
 }
 
 /** Checked before each condition is read: a body can hold tens of thousands. */
@@ -94,7 +132,10 @@ function toBranch(value: JsonObject, position: FilterPosition): PlainFilter {
 
 /** `{"field": "shipped_at", "operator": "After", "other": "required_at"}`. Undefined for any other object. */
 function toComparison(value: JsonObject, position: FilterPosition): PlainFilter | undefined {
-  const parts = applySynonyms(value, comparisonWords);
+  const named = applySynonyms(value, comparisonWords);
+  const { field: of, ...others } = named ?? {};
+  // An expression in place of the field.
+  const parts = isObject(of) && !('expression' in others) ? { ...others, expression: of } : named;
   if (!parts || !('operator' in parts) || !('other' in parts || 'expression' in parts)) return undefined;
   count(position);
   const { context } = position;
@@ -152,6 +193,8 @@ function toObject(value: JsonObject, position: FilterPosition, prefix: string): 
       return toLeaf({ field, operator: Array.isArray(item) ? 'In' : 'Equal', value: item }, { ...position, at });
     const tests = Object.entries(item);
     if (tests.length === 0) return invalid(at, example);
+    const related = toRelated(field, item, { ...position, at });
+    if (related) return related;
     if (tests.every(([word]) => findOperator(word)))
       return joinConditions(
         tests.map(([operator, operand]) => toLeaf({ field, operator, value: operand }, { ...position, at })),
@@ -159,6 +202,16 @@ function toObject(value: JsonObject, position: FilterPosition, prefix: string): 
     return toObject(item, { ...position, at }, `${field}:`);
   });
   return joinConditions(conditions);
+}
+
+/** `{"orders": {"some": {"total": 5}}}`. Undefined if the name is no relation. */
+function toRelated(name: string, item: JsonObject, position: FilterPosition): PlainFilter | undefined {
+  const { context } = position;
+  const [[word = '', where] = [], ...others] = Object.entries(item);
+  const isQuantifier = others.length === 0 && quantifierWords.has(foldName(word)) && isObject(where);
+  if (!isQuantifier || !context || context.names.field(context.collection, name) !== undefined) return undefined;
+  if (context.names.relation(context.collection, name) === undefined) return undefined;
+  return toQuantified({ [word]: name, ...(Object.keys(where).length > 0 && { where }) }, position);
 }
 
 const joinConditions = (conditions: readonly PlainFilter[]): PlainFilter =>
@@ -178,8 +231,29 @@ function toLeaf(input: JsonObject, position: FilterPosition): PlainFilter {
     return invalid(at, `${send({ field, operator: 'Equal', value: input.value })}, or another operator.`);
   const parsed = typeof operator === 'string' ? findOperator(operator) : undefined;
   if (!parsed) return failUnknownOperator(operator);
+  const other = otherField(field, input.value, context);
+  if (other !== undefined && comparing.has(parsed)) return { field, operator: parsed, other } as unknown as PlainFilter;
   const leaf: Leaf = 'value' in input ? { field, value: input.value } : { field };
   return relationTest(parsed, leaf, context) ?? toTest(parsed, leaf, context);
+}
+
+const comparing: ReadonlySet<ParsedOperator> = new Set<ParsedOperator>([
+  ...(['Equal', 'NotEqual', 'LessThan', 'LessThanOrEqual', 'GreaterThan', 'GreaterThanOrEqual'] as const),
+  ...(['Before', 'After'] as const),
+]);
+
+/** A value that is a field: `{"field": "cost"}`, or the exact name of one where a number or a date is due. */
+function otherField(field: string, value: unknown, context: NameContext | undefined): string | undefined {
+  if (!context) return undefined;
+  const { names, collection } = context;
+  if (isObject(value)) {
+    const [[key = '', name] = [], ...more] = Object.entries(value);
+    const isField = more.length === 0 && /^(\$?field|column|other|ref)$/i.test(key) && typeof name === 'string';
+    return isField ? names.field(collection, name.trim()) : undefined;
+  }
+  const type = names.type(collection, field);
+  if (typeof value !== 'string' || (type !== 'Number' && type !== 'Date' && type !== 'Dateonly')) return undefined;
+  return names.type(collection, value.trim()) === undefined ? undefined : value.trim();
 }
 
 /** Similar operators, otherwise the most common ones. */

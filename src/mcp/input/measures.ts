@@ -1,19 +1,13 @@
-// Measures, sorts and conditions of groups as models write them. Forms with only one possible meaning become the
+// Measures as models write them. Forms with only one possible meaning become the
 // specified ones. The engine refuses all others with the form to send.
 
 import { fail } from '../../core/errors.ts';
-import type {
-  PlainGroupSort,
-  PlainHaving,
-  PlainMeasure,
-  PlainMeasures,
-  PlainOver,
-} from '../../core/filter/measures.ts';
+import type { PlainMeasure, PlainMeasures } from '../../core/filter/measures.ts';
 import { foldName } from '../../core/suggestions.ts';
-import { isObject, type JsonObject, type NameContext, parseIfJson, readGroups } from './arguments.ts';
+import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
 import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
-import { findOperator, groupSortWords, measureWords, operationFormWords } from './synonyms.ts';
+import { expressionWords, measureWords, operationFormWords } from './synonyms.ts';
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 
@@ -22,38 +16,120 @@ export function readMeasures(input: JsonObject, name: string, context?: NameCont
   const value = parseIfJson(input[name]);
   if (value === undefined || value === null) return undefined;
   const entries = toEntries(value);
-  if (!entries) return invalid(name, 'send them by name: {"orders":{"count":true},"revenue":{"sum":"total"}}.');
+  if (!entries) return failUnnamed(name, value);
   const measures: Record<string, PlainMeasure> = Object.create(null);
   for (const [key, measure] of entries) {
     if (key in measures) invalid(name, `'${key}' is sent twice.`);
-    measures[key] = toMeasure(measure, `${name}.${key}`, context) as PlainMeasure;
+    const whole = isObject(value)
+      ? (toMeasureOfField(key, measure, context) ?? wrapKind(key, measure, context))
+      : measure;
+    measures[key] = toMeasure(whole, `${name}.${key}`, context) as PlainMeasure;
+  }
+  for (const [key, measure] of Object.entries(measures)) {
+    checkAdding(measure, measures, `${name}.${key}`, context);
+    measures[key] = withOperands(
+      measure as unknown as JsonObject,
+      measures,
+      `${name}.${key}`,
+      context,
+    ) as unknown as PlainMeasure;
   }
   return measures;
 }
 
+/** `sum(total)` in a ratio is a measure in place, unless a measure has this name. */
+function withOperands(
+  measure: JsonObject,
+  measures: PlainMeasures,
+  at: string,
+  context: NameContext | undefined,
+): JsonObject {
+  if (!isObject(measure) || !Array.isArray(measure.ratio)) return measure;
+  const ratio = measure.ratio.map((each: unknown) =>
+    typeof each === 'string' && each.includes('(') && !Object.hasOwn(measures, each)
+      ? toMeasure(each, at, context)
+      : each,
+  );
+  return { ...measure, ratio };
+}
+
+/** `share` and `running` take measures; for a field, the refusal has its sum. */
+function checkAdding(measure: unknown, measures: PlainMeasures, at: string, context: NameContext | undefined): void {
+  if (!isObject(measure) || !context) return;
+  for (const kind of ['share', 'running']) {
+    const of = measure[kind];
+    if (typeof of !== 'string' || Object.hasOwn(measures, of)) continue;
+    const field = context.names.field(context.collection, of);
+    if (field !== undefined) invalid(`${at}.${kind}`, `send ${JSON.stringify({ [kind]: { sum: field } })}.`);
+  }
+}
+
+/** `{"total": "sum"}`: a field and what to compute of it. */
+function toMeasureOfField(name: string, given: unknown, context: NameContext | undefined): JsonObject | undefined {
+  if (!context || typeof given !== 'string') return undefined;
+  const kind = measureWords.get(foldName(given))?.[0];
+  const field = context.names.type(context.collection, name) === undefined ? undefined : name;
+  const isOfOne = kind !== undefined && kindsOfOneField.has(kind);
+  // `{"total": "average"}` may also be the sum of a field with the name average.
+  const isOther = measureWords.has(foldName(name)) && context.names.field(context.collection, given) !== undefined;
+  return isOfOne && field !== undefined && !isOther ? { [kind]: field } : undefined;
+}
+
+const kindsOfOneField: ReadonlySet<string> = new Set(['countDistinct', 'sum', 'avg', 'min', 'max', 'median']);
+
+function failUnnamed(name: string, value: unknown): never {
+  const example = { orders: { count: true }, revenue: { sum: 'total' } };
+  const isList = Array.isArray(value) && value.length > 0 && value.every(isObject);
+  const named = isList ? Object.fromEntries(value.map((each, at) => [`figure ${at + 1}`, each])) : example;
+  return invalid(name, `send them by name: ${JSON.stringify(named)}.`);
+}
+
+/** Measures and their names. A list may leave out the names of simple measures: `sum(total)` is a name too. */
 function toEntries(value: unknown): [string, unknown][] | undefined {
   if (isObject(value)) return Object.entries(value);
   if (!Array.isArray(value)) return undefined;
   const entries = value.map((each): [string, unknown] | undefined => {
-    if (typeof each === 'string') return [each, each];
+    if (typeof each === 'string') {
+      const [, what = each, as = each] = /^(.+\))\s+as\s+(\w+)\s*$/i.exec(each) ?? [];
+      return [as, what];
+    }
     if (!isObject(each)) return undefined;
     const { name, alias = name, as = alias, ...measure } = each;
-    return typeof as === 'string' ? [as, measure] : undefined;
+    const [[key, only] = ['', undefined], ...others] = Object.entries(measure);
+    if (as === undefined && others.length === 0 && isObject(only) && !measureWords.has(foldName(key)))
+      return [key, only];
+    const named = as ?? nameOf(measure);
+    return typeof named === 'string' ? [named, measure] : undefined;
   });
   return entries.every((entry) => entry !== undefined) ? entries : undefined;
 }
 
+/** `count` or `sum(total)`. Undefined for measures with other parts. */
+function nameOf(measure: JsonObject): string | undefined {
+  const [[word = '', of] = [], ...others] = Object.entries(toOperationForm(measure) ?? measure);
+  const kind = measureWords.get(foldName(word))?.[0];
+  if (!kind || others.length > 0) return undefined;
+  if (kind === 'count' && isEveryRecord(of)) return kind;
+  return typeof of === 'string' ? `${kind}(${of.trim()})` : undefined;
+}
+
+const isEveryRecord = (of: unknown): boolean => of === true || of === '*' || of === 1;
+
 /** `{"sum": "total"}`, `{"operation": "sum", "field": "total"}` or `sum(total)`. */
-function toMeasure(given: unknown, at: string, context: NameContext | undefined): unknown {
+export function toMeasure(given: unknown, at: string, context: NameContext | undefined): unknown {
   const value = parseIfJson(given);
   if (typeof value === 'string') {
-    const [, word = '', inner = ''] = /^\s*(\w+)\s*(?:\(\s*(.*?)\s*\))?\s*$/.exec(value) ?? [];
+    const parts = toQuotient(value);
+    if (parts) return toMeasure({ ratio: parts }, at, context);
+    const [, word = '', inner = ''] = /^\s*(\w+)\s*(?:\(\s*(.*)\s*\))?\s*$/.exec(value) ?? [];
     const kind = measureWords.get(foldName(word))?.[0];
     if (!kind || kind === 'where') return value;
+    const [, different] = (kind === 'count' && /^distinct\s+(.+)$/i.exec(inner)) || [];
+    if (different) return toMeasure({ countDistinct: different }, at, context);
     return toMeasure({ [kind]: inner === '' || inner === '*' ? true : inner }, at, context);
   }
   if (!isObject(value)) return value;
-  const form = toOperationForm(value) ?? value;
+  const form = toOperationForm(value) ?? toKnownForm(value) ?? value;
   const measure: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(form)) {
     const word = measureWords.get(foldName(key))?.[0] ?? key;
@@ -61,6 +137,79 @@ function toMeasure(given: unknown, at: string, context: NameContext | undefined)
     measure[word] = toPart(word, item, `${at}.${word}`, context);
   }
   return measure;
+}
+
+/** Forms of one measure with other members. */
+function toKnownForm(value: JsonObject): JsonObject | undefined {
+  const [[key = '', of] = [], ...others] = Object.entries(value);
+  const isOnly = others.length === 0;
+  if (isOnly && /^(expression|expr|formula)$/i.test(key) && typeof of === 'string') {
+    const parts = toQuotient(of);
+    return parts && { ratio: parts };
+  }
+  // An expression is no measure, but a quotient of measures is.
+  if (isOnly && expressionWords.get(foldName(key))?.[0] === 'dividedBy') return { ratio: of };
+  if (isOnly && /^countif$/i.test(foldName(key))) return { count: true, where: of };
+  const [, percent] = /^(?:p|percentile|quantile)(\d\d)$/.exec(foldName(key)) ?? [];
+  if (isOnly && percent !== undefined) return { percentile: [of, Number(percent) / 100] };
+  const { count, distinct, ...rest } = value;
+  if (count !== undefined && !isEveryRecord(count) && distinct === true) return { countDistinct: count, ...rest };
+  if (isCondition(count)) return { count: true, where: count, ...(distinct !== undefined && { distinct }), ...rest };
+  return toPercentileForm(value);
+}
+
+const isCondition = (value: unknown): boolean =>
+  isObject(value) && ('operator' in value || 'aggregator' in value || 'some' in value || 'none' in value);
+
+/** `{"percentile": 0.9, "field": "total"}`, `{"percentile": "total", "p": 90}` or both members inside `percentile`. */
+function toPercentileForm({ where, ...value }: JsonObject): JsonObject | undefined {
+  const kindOf = (key: string) => measureWords.get(foldName(key))?.[0];
+  const [[key = '', of] = [], ...others] = Object.entries(value);
+  const isInside = others.length === 0 && kindOf(key) === 'percentile' && isObject(of);
+  const entries = Object.entries(isInside ? of : value);
+  const fraction = entries.find(([, item]) => typeof item === 'number');
+  const field = entries.find((entry) => entry !== fraction);
+  if (entries.length !== 2 || !fraction || !field) return undefined;
+  const isField = operationFormWords.get(foldName(field[0]))?.[0] === 'field' || kindOf(field[0]) === 'percentile';
+  const isFraction = /^(p|q|at|fraction|percent|value)$/i.test(fraction[0]) || kindOf(fraction[0]) === 'percentile';
+  if (!isField || !isFraction || (!isInside && !entries.some(([name]) => kindOf(name) === 'percentile')))
+    return undefined;
+  return { percentile: [field[1], fraction[1]], ...(where !== undefined && { where }) };
+}
+
+/** The 90th percentile is 0.9. */
+const toFraction = (given: unknown): unknown =>
+  typeof given === 'number' && given > 1 && given < 100 ? given / 100 : given;
+
+/** `revenue / orders`, but not `sum(price / 2)`. */
+function toQuotient(text: string): readonly string[] | undefined {
+  const outside = text.replace(/\([^()]*\)/g, (inner) => inner.replaceAll('/', '\0'));
+  const parts = outside.split('/').map((part) => part.replaceAll('\0', '/').trim());
+  const isOperand = (part: string) => /^[^()+*]+(\([^()]*\))?$/.test(part) && !/\s-\s/.test(part);
+  return parts.length === 2 && parts.every(isOperand) ? parts : undefined;
+}
+
+/** `{"count": true}` or `{"sum": "total"}` in place of measures by name: the kind is the name too. */
+function wrapKind(name: string, given: unknown, context: NameContext | undefined): unknown {
+  const kind = measureWords.get(foldName(name))?.[0];
+  if (!kind || kind === 'where') return given;
+  const value = parseIfJson(given);
+  const isOfMeasures = /^(ratio|share|running|metric)$/.test(kind);
+  if (typeof value === 'boolean') return kind === 'count' ? { count: value } : given;
+  if (Array.isArray(value)) return kind === 'ratio' || kind === 'percentile' ? { [kind]: value } : given;
+  if (isObject(value)) {
+    const keys = Object.keys(value);
+    const isExpression = keys.length > 0 && keys.every((key) => expressionWords.has(foldName(key)));
+    return isExpression && !isOfMeasures ? { [kind]: value } : given;
+  }
+  if (typeof value !== 'string' || value.includes('(')) return given;
+  // `{"share": "paid / all"}` is a ratio with the name share.
+  if (toQuotient(value) && (isOfMeasures || typeof toExpression(value, context) === 'string')) return given;
+  const isField = context?.names.field(context.collection, value.trim()) !== undefined;
+  // `{"avg": "count"}` may be the average of a field or a count with the name avg.
+  if (measureWords.get(foldName(value))?.[0] === 'count')
+    return isField ? invalid(`measures.${name}`, `send {"count":true} or {"${kind}":"${value}"}.`) : given;
+  return { [kind]: value };
 }
 
 /** `{operation, field}` as `{[operation]: field}`. Undefined for other forms. */
@@ -86,100 +235,24 @@ function toPart(word: string, given: unknown, at: string, context: NameContext |
     case 'running':
       return isObject(item) ? toMeasure(item, at, context) : item;
     case 'ratio':
-      return Array.isArray(item)
-        ? item.map((each, index) => (isObject(each) ? toMeasure(each, `${at}[${index}]`, context) : each))
-        : item;
+      return (
+        toRatio(item)?.map((each, index) => (isObject(each) ? toMeasure(each, `${at}[${index}]`, context) : each)) ??
+        item
+      );
     case 'percentile':
-      return Array.isArray(item) ? [toExpression(item[0], context), ...item.slice(1)] : item;
+      return Array.isArray(item) ? [toExpression(item[0], context, at), ...item.slice(1).map(toFraction)] : item;
     case 'count':
-      return item === '*' || item === 1 ? true : toExpression(item, context);
+      return isEveryRecord(item) ? true : toExpression(item, context, at);
     default:
-      return toExpression(item, context);
+      return toExpression(item, context, at);
   }
 }
 
-/** `{measure | group | field, ascending | desc}`, `name`, `-name`, `name desc`, or a list of these. */
-export function readGroupSort(
-  input: JsonObject,
-  name: string,
-  measures: Iterable<string>,
-  context?: NameContext,
-): readonly PlainGroupSort[] | undefined {
-  const value = parseIfJson(input[name]);
-  if (value === undefined || value === null || value === '') return undefined;
-  const known = new Set(measures);
-  const byName = (text: string): { measure: string } | { group: string | number } => {
-    if (known.has(text)) return { measure: text };
-    return { group: /^\d+$/.test(text) ? Number(text) : (context?.names.field(context.collection, text) ?? text) };
-  };
-  return (Array.isArray(value) ? value : [value]).map((clause): PlainGroupSort => {
-    if (typeof clause === 'string') {
-      const [, sign = '', text = '', direction = ''] =
-        /^([-+]?)(.*?)(?:\s+(asc|desc)(?:ending)?)?$/i.exec(clause.trim()) ?? [];
-      return { ...byName(text), ascending: sign !== '-' && direction.toLowerCase() !== 'desc' } as PlainGroupSort;
-    }
-    return isObject(clause) ? toClause(clause, byName) : (clause as PlainGroupSort);
-  });
-}
-
-function toClause(clause: JsonObject, byName: (text: string) => object): PlainGroupSort {
-  const sort: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(clause)) {
-    const word = groupSortWords.get(foldName(key))?.[0] ?? key;
-    if (word in sort) return clause as unknown as PlainGroupSort;
-    sort[word] = item;
-  }
-  const { field, direction, desc, ...rest } = sort;
-  const ascending = rest.ascending ?? direction ?? (typeof desc === 'boolean' ? !desc : desc);
-  return {
-    ...rest,
-    ...(typeof field === 'string' ? byName(field) : field !== undefined && { field }),
-    ...(ascending !== undefined && { ascending: toAscending(ascending) }),
-  } as unknown as PlainGroupSort;
-}
-
-function toAscending(given: unknown): unknown {
-  const word = String(given).trim().toLowerCase();
-  if (/^(asc|ascending|true|1)$/.test(word)) return true;
-  return /^(desc|descending|false|-1|0)$/.test(word) ? false : given;
-}
-
-/** The groups that the measures are about, by names of the collection. */
-export function readOver(input: JsonObject, name: string, context?: NameContext): PlainOver | undefined {
-  const value = parseIfJson(input[name]);
-  if (value === undefined || value === null) return undefined;
-  if (!isObject(value)) return invalid(name, 'send {"groups":["customer_id"],"measures":{"orders":{"count":true}}}.');
-  const [measures, groups, having] = [
-    readMeasures(value, 'measures', context),
-    readGroups(value, 'groups', context),
-    readHaving(value, 'having'),
-  ];
-  return { ...value, ...(measures && { measures }), ...(groups && { groups }), ...(having && { having }) } as PlainOver;
-}
-
-/** A tree of `{measure, operator, value}`, with the operators of filters. */
-export function readHaving(input: JsonObject, name: string): PlainHaving | undefined {
-  const value = parseIfJson(input[name]);
-  if (value === undefined || value === null || value === '') return undefined;
-  return toHaving(value) as PlainHaving;
-}
-
-function toHaving(given: unknown): unknown {
-  if (Array.isArray(given)) return { aggregator: 'And', conditions: given.map(toHaving) };
-  if (!isObject(given)) return given;
-  if (Array.isArray(given.conditions)) return { ...given, conditions: given.conditions.map(toHaving) };
-  const { field, measure = field, operator, ...rest } = given;
-  if (measure === undefined && operator === undefined) return toHavingByName(given);
-  const parsed = typeof operator === 'string' ? (findOperator(operator) ?? operator) : operator;
-  return { measure, operator: parsed, ...rest };
-}
-
-/** `{"revenue": {"gt": 100}}`. */
-function toHavingByName(given: JsonObject): unknown {
-  const conditions = Object.entries(given).flatMap(([measure, tests]) =>
-    isObject(tests)
-      ? Object.entries(tests).map(([word, value]) => ({ measure, operator: findOperator(word) ?? word, value }))
-      : [{ measure, operator: 'Equal', value: tests }],
-  );
-  return conditions.length === 1 ? conditions[0] : { aggregator: 'And', conditions };
+/** A list of two, `{numerator, denominator}` or `returned / orders`. */
+function toRatio(given: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(given)) return given;
+  if (typeof given === 'string') return toQuotient(given);
+  const { numerator, denominator, ...others } = isObject(given) ? given : {};
+  if (numerator === undefined || denominator === undefined || Object.keys(others).length > 0) return undefined;
+  return [numerator, denominator];
 }

@@ -5,20 +5,18 @@
 import { packId } from '../../agent/encode/record-id.ts';
 import type { CallerNames } from '../../agent/engine.ts';
 import { fail } from '../../core/errors.ts';
+import type { PlainMeasures } from '../../core/filter/measures.ts';
 import { foldName, matchName } from '../../core/suggestions.ts';
-import {
-  isObject,
-  type JsonObject,
-  type NameContext,
-  parseIfJson,
-  readGroups,
-  readSort,
-  resolveField,
-} from './arguments.ts';
+import { isObject, type JsonObject, type NameContext, parseIfJson, readSort, resolveField } from './arguments.ts';
 import { readListFields } from './columns.ts';
+import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
-import { readGroupSort, readHaving, readMeasures, readOver } from './measures.ts';
-import { argumentWords, operationWords } from './synonyms.ts';
+import { readGroupSort, readHaving, repairTop } from './group-order.ts';
+import { readGroups } from './groups.ts';
+import { refuseMeasuresOfMeasures } from './measure-calls.ts';
+import { readMeasures } from './measures.ts';
+import { readOver } from './over.ts';
+import { argumentWords, measureWords, operationWords } from './synonyms.ts';
 
 /** The name and the argument schema of a tool. */
 interface ToolSchema {
@@ -69,12 +67,55 @@ function repairQuery(args: Record<string, unknown>, known: readonly string[], co
     if (value !== undefined) args[name] = value;
   };
   const has = (name: string) => known.includes(name) && args[name] !== undefined && args[name] !== null;
-  if (has('filters')) put('filters', readFilter(args, 'filters', context));
   if (has('fields')) put('fields', readListFields(args, 'fields', context));
+  if (known.includes('having') && has('filters')) moveToHaving(args, context);
+  if (has('filters')) put('filters', readFilter(withExpressions(args), 'filters', withColumns(args, context)));
+  if (known.includes('measures')) repairSelect(args);
+  if (known.includes('operation')) repairOperation(args, context);
   if (known.includes('measures')) repairAggregate(args, has, put, context);
   else if (has('sort')) put('sort', readSort(args, 'sort', withColumns(args, context)));
   if (has('cells')) put('cells', resolveKeys(parseIfJson(args.cells), withColumns(args, context)));
-  if (known.includes('operation')) repairOperation(args, context);
+}
+
+/** Conditions that name a measure, and no field, are about groups. */
+function moveToHaving(args: Record<string, unknown>, { names, collection }: NameContext): void {
+  const [filters, measures] = [parseIfJson(args.filters), parseIfJson(args.measures)];
+  if (!isObject(measures) || args.having !== undefined || args.over !== undefined) return;
+  const isAnd = isObject(filters) && /^and$/i.test(String(filters.aggregator)) && Array.isArray(filters.conditions);
+  const conditions: readonly unknown[] = isAnd
+    ? (filters.conditions as unknown[])
+    : Array.isArray(filters)
+      ? filters
+      : [filters];
+  const isOfGroups = (each: unknown) => {
+    if (!isObject(each) || !('operator' in each)) return false;
+    const name = each.measure ?? each.field;
+    return typeof name === 'string' && Object.hasOwn(measures, name) && names.field(collection, name) === undefined;
+  };
+  const ofGroups = conditions.filter(isOfGroups);
+  if (ofGroups.length === 0) return;
+  const rest = conditions.filter((each) => !isOfGroups(each));
+  args.having = ofGroups.length === 1 ? ofGroups[0] : ofGroups;
+  args.filters = rest.length > 0 ? rest : undefined;
+}
+
+/** Conditions on a computed column become conditions on its expression. */
+function withExpressions(args: JsonObject): JsonObject {
+  const columns = Array.isArray(args.fields)
+    ? args.fields.filter((field) => isObject(field) && 'expression' in field)
+    : [];
+  if (columns.length === 0) return args;
+  const expressions = new Map(columns.map(({ name, expression }) => [name, expression]));
+  const replace = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(replace);
+    if (!isObject(value)) return value;
+    const { field, ...rest } = value;
+    if (expressions.has(field) && 'operator' in rest) return { expression: expressions.get(field), ...rest };
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, key === 'where' ? item : replace(item)]),
+    );
+  };
+  return { ...args, filters: replace(parseIfJson(args.filters)) };
 }
 
 /** Names of computed columns stay unchanged. */
@@ -95,13 +136,24 @@ function repairAggregate(
   if (has('over')) put('over', readOver(args, 'over', given));
   // With `over`, names are those of its columns.
   const context = has('over') ? undefined : given;
-  if (has('measures')) put('measures', readMeasures(args, 'measures', context));
   if (has('groups')) put('groups', readGroups(args, 'groups', context));
-  if (has('having')) put('having', readHaving(args, 'having'));
-  if (has('sort')) put('sort', readGroupSort(args, 'sort', measureNames(args), context));
+  refuseMeasuresOfMeasures(args);
+  if (has('measures')) put('measures', readMeasures(args, 'measures', context));
+  const known = { measures: (isObject(args.measures) ? args.measures : {}) as PlainMeasures, context };
+  // The own argument of `operation` is called order, and SQL's ORDER BY too.
+  if (
+    has('order') &&
+    has('measures') &&
+    !has('sort') &&
+    !/^(value|groups|asc|desc|ascending|descending)$/i.test(String(args.order))
+  ) {
+    args.sort = args.order;
+    delete args.order;
+  }
+  if (has('having')) put('having', readHaving(args, 'having', known));
+  if (has('top')) for (const [name, value] of Object.entries(repairTop(args, known))) put(name, value);
+  if (has('sort')) put('sort', readGroupSort(args, 'sort', known));
 }
-
-const measureNames = ({ measures }: JsonObject): string[] => (isObject(measures) ? Object.keys(measures) : []);
 
 /** Resolves the keys of an object as fields. */
 function resolveKeys(value: unknown, context: NameContext): unknown {
@@ -172,16 +224,44 @@ function toPageNumber({ offset, size, number }: JsonObject): number | undefined 
   return invalid('offset', 'send {"pagination":{"size":15,"number":2}} for the second page, or nextCursor as cursor.');
 }
 
-function repairOperation(args: Record<string, unknown>, { names, collection }: NameContext): void {
+function repairOperation(args: Record<string, unknown>, context: NameContext): void {
+  const { names, collection } = context;
   const [, functionName, inner] = /^\s*(\w+)\s*\(\s*(.*?)\s*\)\s*$/.exec(String(args.operation ?? '')) ?? [];
   if (functionName !== undefined && args.field === undefined) {
     args.operation = functionName;
     if (inner) args.field = inner;
   }
+  if (typeof args.operation === 'string' && typeof args.field === 'string')
+    repairKind(args, args.operation, args.field, context);
   const operation = typeof args.operation === 'string' ? operationWords.get(foldName(args.operation))?.[0] : undefined;
   if (operation) args.operation = operation;
   if (operation === 'count' && args.field === '*') delete args.field;
   if (typeof args.field === 'string') args.field = names.field(collection, args.field.trim()) ?? args.field;
+}
+
+/** `median`, `countDistinct` and arithmetic are for measures only. */
+function repairKind(args: Record<string, unknown>, operation: string, field: string, context: NameContext): void {
+  const kind = measureWords.get(foldName(operation))?.[0];
+  if (!kind || args.measures !== undefined || args.order !== undefined) return;
+  const isOwn = kind === 'median' || kind === 'countDistinct';
+  if (!isOwn && typeof toExpression(field, context) === 'string') return;
+  args.measures = { [`${kind}(${field})`]: { [kind]: field } };
+  delete args.operation;
+  delete args.field;
+}
+
+/** `select: ["status", "count(*) as n"]` with `groups: ["status"]`. */
+function repairSelect(args: Record<string, unknown>): void {
+  const name = ['select', 'fields', 'columns'].find((each) => args[each] !== undefined);
+  const given = name && parseIfJson(args[name]);
+  if (!name || !Array.isArray(given) || args.measures !== undefined || args.operation !== undefined) return;
+  const groups = parseIfJson(args.groups);
+  const own = (Array.isArray(groups) ? groups : [groups]).map((each) => (isObject(each) ? each.field : each));
+  const rest = given.filter((each) => !own.includes(each));
+  if (rest.length === 0 || !rest.every((each) => isObject(each) || (typeof each === 'string' && each.includes('('))))
+    return;
+  args.measures = rest;
+  delete args[name];
 }
 
 /** Converts an id object by key column to one text. */

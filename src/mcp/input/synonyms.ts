@@ -51,16 +51,23 @@ export const argumentWords = indexSynonyms({
   'pagination.number': 'number page pageNumber',
   'pagination.offset': 'offset skip',
   actionName: 'action',
+  includeEmpty: 'fillGaps fillEmpty includeZeros zeroFill showEmpty',
 });
 
 export const groupWords = indexSynonyms({
   field: 'column',
-  bucket: 'interval granularity period unit dateBucket',
+  bucket:
+    'interval granularity period unit dateBucket operation grain timeGrain timeUnit dateTrunc trunc truncate dateUnit',
   part: 'datePart',
-  ranges: 'range bins',
+  ranges: 'range bins buckets bounds boundaries edges thresholds breaks',
 });
 
-export const sortWords = indexSynonyms({ field: 'column by', ascending: 'asc', direction: 'order dir' });
+export const sortWords = indexSynonyms({
+  field: 'column by',
+  ascending: 'asc',
+  direction: 'order dir',
+  desc: 'descending',
+});
 
 export const operationWords = indexSynonyms({
   count: '',
@@ -80,15 +87,15 @@ export const measureWords = indexSynonyms({
   median: '',
   percentile: 'quantile',
   ratio: '',
-  share: 'shareOf shareOfTotal',
-  running: 'runningTotal cumulative',
+  share: 'shareOf shareOfTotal percentOfTotal',
+  running: 'runningTotal runningSum cumulative cumulativeSum',
   metric: 'namedMetric kpi',
-  where: 'filter filters',
+  where: 'filter filters condition conditions if when',
 });
 
 /** The members of `{operation, field}` as a measure. */
 export const operationFormWords = indexSynonyms({
-  operation: 'function aggregate aggregation op type',
+  operation: 'function aggregate aggregation agg op type fn func method',
   field: 'column of expression',
 });
 
@@ -112,6 +119,12 @@ export const groupSortWords = indexSynonyms({
   ascending: 'asc',
   desc: 'descending',
   direction: 'order dir',
+});
+
+export const topWords = indexSynonyms({
+  n: 'limit count size first',
+  per: 'within partition partitionBy each',
+  by: 'measure sort orderBy sortBy',
 });
 
 export const comparisonWords = indexSynonyms({
@@ -160,7 +173,7 @@ export type ParsedOperator = Operator | 'Between' | 'NotBetween' | 'Null' | 'Not
 const operatorWords = indexSynonyms<ParsedOperator>({
   ...(Object.fromEntries(operators.map((operator) => [operator, operator])) as Record<Operator, string>),
   Equal: 'eq equals is equalTo',
-  NotEqual: 'ne neq notEquals isNot notEqualTo',
+  NotEqual: 'ne neq not notEquals isNot notEqualTo',
   In: 'oneOf anyOf isOneOf',
   NotIn: 'nin notOneOf noneOf',
   LessThan: 'lt less lessThan isLessThan',

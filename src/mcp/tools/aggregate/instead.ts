@@ -2,7 +2,7 @@
 // the complete call for that collection.
 
 import type { Operation } from '../../../agent/sources/statement.ts';
-import { fail, isAppError } from '../../../core/errors.ts';
+import { AppError, fail, isAppError } from '../../../core/errors.ts';
 import type {
   PlainCompare,
   PlainGroup,
@@ -49,10 +49,45 @@ export function failWithInverseCall(args: AggregateArguments, call: ToolCall, er
       ...(args.order && args.order !== 'value' && { order: args.order }),
       ...(args.limit !== undefined && { limit: args.limit }),
     });
+  if (inverted && args.segment === undefined && !args.search && !args.filter)
+    failWithNextCall({ ...args, collection: other, measures: inverted }, call, {
+      groups: groups.map((group) => invertGroup(group, invertPath)),
+      sort: sort?.map((each) => invertSort(each, invertPath)),
+      filter: { some: home },
+    });
   return fail('INVALID_ARGUMENT', {
     argument: measures ? 'measures' : 'field',
     problem: `'${relation}' leads to many records: ${describeCalls(args, call, { relation, home, invertPath, formatCall })}`,
   });
+}
+
+/** A path of two relations to many: the call for the collection at its end. */
+function failWithNextCall(
+  args: AggregateArguments & { readonly measures: PlainMeasures },
+  call: ToolCall,
+  {
+    groups,
+    sort,
+    filter,
+  }: { groups: (string | PlainGroup)[]; sort: PlainGroupSort[] | undefined; filter: PlainFilter },
+): void {
+  const { relations } = call.engine.describe(call.access, args.collection);
+  const firsts = new Set(fieldsOfMeasures(args.measures).map((path) => path.split(':')[0]));
+  const next = relations.find(({ name, kind }) => kind === 'many' && firsts.has(name));
+  if (!next) return;
+  const inner = {
+    ...args,
+    groups: groups.map((group) => (typeof group === 'string' ? { field: group } : group)),
+    sort,
+    filter,
+  };
+  const details = { collection: args.collection, relation: next.name, foreign: next.name };
+  const unknown = new AppError('RELATION_TO_MANY', details);
+  try {
+    failWithInverseCall(inner, call, unknown);
+  } catch (error) {
+    if (error !== unknown) throw error;
+  }
 }
 
 function invertGroup(group: string | PlainGroup, invertPath: (path: string) => string): string | PlainGroup {

@@ -2,19 +2,21 @@
 import type { AggregateRequest } from '../../../agent/requests.ts';
 import { type Operation, operations } from '../../../agent/sources/statement.ts';
 import { fail } from '../../../core/errors.ts';
-import type { PlainCompare, PlainTop } from '../../../core/filter/measures.ts';
+import type { PlainCompare, PlainMeasures, PlainTop } from '../../../core/filter/measures.ts';
 import {
   type JsonObject,
   readChoice,
   readCount,
   readFlag,
-  readGroups,
   readObject,
   readRequiredText,
   readText,
 } from '../../input/arguments.ts';
 import { readFilter } from '../../input/filters.ts';
-import { readGroupSort, readHaving, readMeasures, readOver } from '../../input/measures.ts';
+import { readGroupSort, readHaving } from '../../input/group-order.ts';
+import { readGroups } from '../../input/groups.ts';
+import { readMeasures } from '../../input/measures.ts';
+import { readOver } from '../../input/over.ts';
 import type { AggregateArguments } from './instead.ts';
 
 const operationNames = operations.map((operation) => operation.toLowerCase());
@@ -22,6 +24,7 @@ const operationNames = operations.map((operation) => operation.toLowerCase());
 /** The caller has checked the names of the arguments. */
 export function parseAggregate(input: JsonObject): AggregateArguments {
   const measures = readMeasures(input, 'measures');
+  const known = { measures: measures ?? {} };
   return {
     collection: readRequiredText(
       input,
@@ -37,13 +40,13 @@ export function parseAggregate(input: JsonObject): AggregateArguments {
     searchExtended: readFlag(input, 'shouldSearchInRelation'),
     filter: readFilter(input, 'filters'),
     timezone: readText(input, 'timezone') || undefined,
-    having: readHaving(input, 'having'),
-    sort: readGroupSort(input, 'sort', Object.keys(measures ?? {})),
+    having: readHaving(input, 'having', known),
+    sort: readGroupSort(input, 'sort', known),
     top: readTop(input),
     compare: readObject(input, 'compare', '{"previous":1}') as PlainCompare | undefined,
     includeEmpty: readFlag(input, 'includeEmpty'),
     over: readOver(input, 'over'),
-    order: readChoice(input, 'order', ['value', 'groups'] as const),
+    order: readOrder(input, measures),
     limit: readCount(input.limit, 'limit'),
     cursor: readText(input, 'cursor') || undefined,
     format: readChoice(input, 'format', ['table', 'records'] as const) ?? 'table',
@@ -60,6 +63,21 @@ function readOperation(input: JsonObject, hasMeasures: boolean): Operation | und
     argument: 'operation',
     problem: `send {"operation":"count"}, or ${others.join(' or ')} with a field. More: {"measures":{"middle":{"median":"price"}}}.`,
   });
+}
+
+function readOrder(input: JsonObject, measures: PlainMeasures | undefined): 'value' | 'groups' | undefined {
+  const [first] = Object.keys(measures ?? {});
+  if (first !== undefined && /^(asc|desc)/i.test(String(input.order))) {
+    const sort = [{ measure: first, ascending: /^asc/i.test(String(input.order)) }];
+    return fail('INVALID_ARGUMENT', {
+      argument: 'order',
+      problem: `send ${JSON.stringify({ sort })} or {"sort":[{"group":0}]}.`,
+    });
+  }
+  const order = ['value', 'groups'].find((each) => each === readText(input, 'order')?.trim().toLowerCase());
+  if (order !== undefined || readText(input, 'order') === undefined) return order as 'value' | 'groups' | undefined;
+  const problem = 'send {"order":"value"} for the largest first, or {"order":"groups"}.';
+  return fail('INVALID_ARGUMENT', { argument: 'order', problem });
 }
 
 /** `{n, per}`, or a number. */

@@ -1,0 +1,76 @@
+// Groups of groups as models write them.
+import { fail } from '../../core/errors.ts';
+import type { PlainOver } from '../../core/filter/measures.ts';
+import { foldName } from '../../core/suggestions.ts';
+import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
+import { readHaving } from './group-order.ts';
+import { readGroups } from './groups.ts';
+import { readMeasures } from './measures.ts';
+import { measureWords } from './synonyms.ts';
+
+/** The groups that the measures are about, by names of the collection. */
+export function readOver(input: JsonObject, name: string, context?: NameContext): PlainOver | undefined {
+  const value = parseIfJson(input[name]);
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value)) return failNested(input, name, value);
+  if (value.groups !== undefined && value.measures === undefined) return failNested(input, name, value.groups);
+  const outer = toOuterMeasures(value);
+  // The order and the number of the inner groups may matter, and `over` has neither.
+  const isWhole = input.top === undefined && input.limit === undefined;
+  if (outer && isWhole && input.groups !== undefined && input.groups !== null) return failInverted(input, name, outer);
+  const measures = readMeasures(value, 'measures', context);
+  const groups = readGroups(value, 'groups', context);
+  const having = readHaving(value, 'having', { measures: measures ?? {}, context });
+  return { ...value, ...(measures && { measures }), ...(groups && { groups }), ...(having && { having }) } as PlainOver;
+}
+
+/** `over: "order_id"` with measures of measures, such as `{"avg": {"count": true}}`. */
+function failNested(input: JsonObject, argument: string, groups: unknown): never {
+  const list = Array.isArray(groups) ? groups : [groups];
+  const measures = parseIfJson(input.measures);
+  const inner: Record<string, unknown> = {};
+  const outer = Object.entries(isObject(measures) ? measures : {}).map(
+    ([name, measure]): [string, unknown] | undefined => {
+      const [[kind = '', of] = [], ...others] = Object.entries(isObject(measure) ? measure : {});
+      const isNested = isObject(of) && Object.keys(of).some((key) => measureWords.has(foldName(key)));
+      if (!isNested || others.length > 0) return undefined;
+      inner[`inner ${name}`] = of;
+      return [name, { [kind]: `inner ${name}` }];
+    },
+  );
+  const isWhole = outer.length > 0 && outer.every((entry) => entry !== undefined);
+  const form = isWhole
+    ? { ...input, measures: Object.fromEntries(outer), over: { groups: list, measures: inner } }
+    : { over: { groups: list, measures: { records: { count: true } } } };
+  return fail('INVALID_ARGUMENT', {
+    argument,
+    problem: `send the inner groups and measures: ${JSON.stringify(form)}.`,
+  });
+}
+
+/** `{"avg": "orders"}` or `{"average": {"avg": "orders"}}`: a measure of the groups, not the groups. */
+function toOuterMeasures(over: JsonObject): JsonObject | undefined {
+  const isKind = (key: string) => measureWords.has(foldName(key));
+  if (over.groups === undefined && isObject(over.measures)) return over.measures;
+  const entries = Object.entries(over);
+  if (entries.length === 1 && isKind(entries[0]![0]) && typeof entries[0]![1] === 'string')
+    return { [`${entries[0]![0]} of ${entries[0]![1]}`]: over };
+  const isNamed = entries.every(
+    ([, item]) => isObject(item) && Object.keys(item).length > 0 && Object.keys(item).every(isKind),
+  );
+  return isNamed && entries.length > 0 ? over : undefined;
+}
+
+function failInverted(input: JsonObject, argument: string, outer: JsonObject): never {
+  const { measures, groups, having, includeEmpty, sort: _sort, over: _over, ...rest } = input;
+  const inner = {
+    groups,
+    measures,
+    ...(having !== undefined && { having }),
+    ...(includeEmpty === true && { includeEmpty }),
+  };
+  return fail('INVALID_ARGUMENT', {
+    argument,
+    problem: `has the inner groups, and measures are about them: send ${JSON.stringify({ ...rest, measures: outer, over: inner })}.`,
+  });
+}

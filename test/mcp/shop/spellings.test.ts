@@ -1,0 +1,205 @@
+// Spellings of analytic calls. One meaning: read as the specified form. Several meanings: refused with the forms.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Engine } from '../../../src/agent/engine.ts';
+import { createMemorySource } from '../../../src/agent/sources/memory/source.ts';
+import { ask } from '../asking.ts';
+import { type McpTestServer, openMcpServer } from '../mcp-server.ts';
+
+type Request = Parameters<Engine['aggregate']>[1] | Parameters<Engine['list']>[1];
+
+const number = (name: string) => ({ name, type: 'Number' as const });
+const source = createMemorySource('memory', [
+  {
+    name: 'orders',
+    columns: [
+      ...['id', 'customer_id', 'total', 'fee', 'a', 'b', 'a_b', 'count'].map(number),
+      { name: 'status', type: 'String' },
+      { name: 'placed_at', type: 'Date' },
+      { name: 'shipped_at', type: 'Date' },
+    ],
+    primaryKey: ['id'],
+    foreignKeys: [{ columns: ['customer_id'], table: 'customers', targetColumns: ['id'] }],
+    rows: [],
+  },
+  { name: 'customers', columns: [number('id'), { name: 'email', type: 'String' }], primaryKey: ['id'], rows: [] },
+]);
+
+let server: McpTestServer;
+let asked: Request | undefined;
+beforeAll(async () => {
+  const keep = async (_: unknown, request: Request) => {
+    asked = request;
+    return { columns: [], rows: [], hasMore: false, cursorAfter: () => '' } as never;
+  };
+  server = await openMcpServer({
+    source,
+    around: (engine) => ({ ...engine, aggregate: keep, list: keep }) as unknown as Engine,
+  });
+});
+afterAll(() => server.close());
+
+type Args = Record<string, unknown>;
+const months = [{ field: 'placed_at', bucket: 'Month' }];
+const sum = { 'sum(total)': { sum: 'total' } };
+const r = { r: { sum: 'total' } };
+const over100 = { measure: 'r', operator: 'GreaterThan', value: 100 };
+
+describe('one meaning', () => {
+  test.each<[Args, Args]>([
+    [{ measures: ['sum(total)'] }, { measures: sum }],
+    [{ measures: [{ sum: 'total' }] }, { measures: sum }],
+    [{ aggregations: [{ field: 'total', agg: 'sum' }] }, { measures: sum }],
+    [{ measures: ['sum(total) as r'] }, { measures: r }],
+    [{ measures: [{ r: { sum: 'total' } }] }, { measures: r }],
+    [{ measures: { total: 'sum' } }, { measures: { total: { sum: 'total' } } }],
+    [{ measures: { sum: 'total' } }, { measures: { sum: { sum: 'total' } } }],
+    [{ measures: { count: true } }, { measures: { count: { count: true } } }],
+    [{ measures: { n: 'count(distinct status)' } }, { measures: { n: { countDistinct: 'status' } } }],
+    [{ measures: { n: { count: 'status', distinct: true } } }, { measures: { n: { countDistinct: 'status' } } }],
+    [
+      { measures: { r: { sum: '(total - fee) * 2' } } },
+      { measures: { r: { sum: { times: [{ minus: ['total', 'fee'] }, 2] } } } },
+    ],
+    [
+      { measures: { r: { sum: 'a - b * total' } } },
+      { measures: { r: { sum: { minus: ['a', { times: ['b', 'total'] }] } } } },
+    ],
+    [{ measures: { q: 'x / y' } }, { measures: { q: { ratio: ['x', 'y'] } } }],
+    [{ measures: { q: 'sum(total) / count(*)' } }, { measures: { q: { ratio: [{ sum: 'total' }, { count: true }] } } }],
+    [{ measures: { q: { divide: ['x', 'y'] } } }, { measures: { q: { ratio: ['x', 'y'] } } }],
+    [{ measures: { q: { ratio: { numerator: 'x', denominator: 'y' } } } }, { measures: { q: { ratio: ['x', 'y'] } } }],
+    [{ measures: { p: { p05: 'total' } } }, { measures: { p: { percentile: ['total', 0.05] } } }],
+    [{ measures: { p: { percentile: ['total', 90] } } }, { measures: { p: { percentile: ['total', 0.9] } } }],
+    [{ measures: { p: { percentile: 0.9, field: 'total' } } }, { measures: { p: { percentile: ['total', 0.9] } } }],
+    [{ operation: 'median', field: 'total' }, { measures: { 'median(total)': { median: 'total' } } }],
+    [
+      { operation: 'sum', field: 'total - fee' },
+      { measures: { 'sum(total - fee)': { sum: { minus: ['total', 'fee'] } } } },
+    ],
+    [
+      { select: ['status', 'sum(total) as r'], groups: 'status' },
+      { measures: r, groups: [{ field: 'status' }] },
+    ],
+    [
+      { measures: r, groups: ["date_trunc('month', placed_at)"] },
+      { measures: r, groups: months },
+    ],
+    [
+      { measures: r, groups: { placed_at: 'month' } },
+      { measures: r, groups: months },
+    ],
+    [
+      { measures: r, groups: [{ month: 'placed_at' }] },
+      { measures: r, groups: months },
+    ],
+    [
+      { measures: r, groups: { field: 'placed_at', bucket: 'weekday' } },
+      { measures: r, groups: [{ field: 'placed_at', part: 'Weekday' }] },
+    ],
+    [
+      { measures: r, groups: { field: 'total', ranges: [{ to: 5 }, { from: 5, to: 9 }, { from: 9 }] } },
+      { measures: r, groups: [{ field: 'total', ranges: [5, 9] }] },
+    ],
+    [{ measures: r, groups: ['status'], having: 'r > 100' }, { having: over100 }],
+    [{ measures: r, groups: ['status'], having: { 'sum(total)': { gt: 100 } } }, { having: over100 }],
+    [
+      { measures: r, groups: ['status'], having: { or: [{ r: '> 100' }, { r: { lt: 5 } }] } },
+      { having: { aggregator: 'Or', conditions: [over100, { measure: 'r', operator: 'LessThan', value: 5 }] } },
+    ],
+    [{ measures: r, groups: ['status'], sort: 'r:desc' }, { sort: [{ measure: 'r', ascending: false }] }],
+    [{ measures: r, groups: ['status'], order: 'r desc' }, { sort: [{ measure: 'r', ascending: false }] }],
+    [{ measures: r, groups: ['status'], sort: ['r', 'desc'] }, { sort: [{ measure: 'r', ascending: false }] }],
+    [
+      { measures: r, groups: ['status', 'id'], top: { limit: 3, by: 'r', per: 'status' } },
+      { top: { n: 3, per: ['status'] }, sort: [{ measure: 'r', ascending: false }] },
+    ],
+    [
+      { measures: r, filters: { field: 'total', operator: '<', value: { field: 'fee' } } },
+      { filter: { field: 'total', operator: 'LessThan', other: 'fee' } },
+    ],
+    [
+      { measures: r, filters: { total: { lt: 'fee' } } },
+      { filter: { field: 'total', operator: 'LessThan', other: 'fee' } },
+    ],
+    [
+      { measures: r, filters: "status = 'a and b'" },
+      { filter: { field: 'status', operator: 'Equal', value: 'a and b' } },
+    ],
+    [
+      { measures: r, filters: 'total - fee > 5' },
+      { filter: { expression: { minus: ['total', 'fee'] }, operator: 'GreaterThan', value: 5 } },
+    ],
+  ])('%j', async (given, meant) => {
+    asked = undefined;
+    const text = await ask(server, 'aggregate', { collectionName: 'orders', ...given });
+    expect(asked, text).toMatchObject(meant);
+    for (const name of ['measures', 'operation'] as const)
+      if (name in meant)
+        expect(Object.keys((asked as unknown as Args)[name] as object)).toEqual(Object.keys(meant[name] as object));
+  });
+
+  test('columns of lists, and conditions on them', async () => {
+    const fields = ['email', 'count(orders) as n', { name: 'double', expression: 'id * 2' }];
+    const filters = { field: 'double', operator: '>', value: 4 };
+    const text = await ask(server, 'list', { collectionName: 'customers', fields, filters, sort: 'n:desc' });
+    expect(asked, text).toMatchObject({
+      fields: ['email', { name: 'n', count: 'orders' }, { name: 'double', expression: { times: ['id', 2] } }],
+      filter: { expression: { times: ['id', 2] }, operator: 'GreaterThan', value: 4 },
+      sort: [{ field: 'n', ascending: false }],
+    });
+  });
+});
+
+describe('several meanings, or none', () => {
+  test.each<[Args, string]>([
+    [
+      { measures: r, groups: ['month(placed_at)'] },
+      '[{"field":"placed_at","bucket":"Month"}] or [{"field":"placed_at","part":"MonthOfYear"}]',
+    ],
+    [
+      { measures: r, groups: ['status', { placed_at: 'hour' }] },
+      '["status",{"field":"placed_at","bucket":"Hour"}] or ["status",{"field":"placed_at","part":"HourOfDay"}]',
+    ],
+    [{ measures: r, groups: [{ field: 'placed_at', step: 'month' }] }, '[{"field":"placed_at","bucket":"Month"}]'],
+    [
+      {
+        measures: r,
+        groups: [
+          {
+            field: 'total',
+            ranges: [
+              { from: 0, to: 9 },
+              { from: 10, to: 19 },
+            ],
+          },
+        ],
+      },
+      '"ranges":[0,10,19]',
+    ],
+    [{ measures: { x: { sum: 'a - b' } } }, 'the field "a_b" or {"minus":["a","b"]}'],
+    [{ measures: { avg: 'count' } }, '{"count":true} or {"avg":"count"}'],
+    [{ measures: { x: { running: 'total' } } }, '{"running":{"sum":"total"}}'],
+    [
+      { measures: { x: { sum: { dateDiff: ['placed_at', 'shipped_at', 'day'] } } } },
+      '{"difference":["placed_at","shipped_at"],"unit":"day"}',
+    ],
+    [{ measures: r, filters: "status <> 'paid'" }, '{"field":"status","operator":"NotEqual","value":"paid"}'],
+    [{ measures: r, filters: 'shipped_at - placed_at > 3' }, '{"difference":["placed_at","shipped_at"],"unit":"day"}'],
+    [{ measures: r, filters: "nothing = 'paid'" }, 'filters: send {"field"'],
+    [{ measures: r, groups: ['status'], order: 'desc' }, '{"sort":[{"measure":"r","ascending":false}]}'],
+    [{ operation: 'count', groups: ['status'], order: 'desc' }, '{"order":"value"}'],
+    [
+      { measures: r, groups: ['status'], top: { n: 1, by: 'r' }, sort: [{ group: 0 }] },
+      '"sort":[{"measure":"r","ascending":false}]',
+    ],
+    [
+      { measures: r, groups: ['status'], over: { avg: 'r' } },
+      '{"collectionName":"orders","measures":{"avg of r":{"avg":"r"}},"over":{"groups":["status"],"measures":{"r":{"sum":"total"}}}}',
+    ],
+  ])('%j', async (given, forms) => {
+    asked = undefined;
+    const text = await ask(server, 'aggregate', { collectionName: 'orders', ...given });
+    expect(asked).toBeUndefined();
+    expect(text).toContain(forms);
+  });
+});
