@@ -19,6 +19,7 @@ import type {
 import type { Dialect } from '../codec.ts';
 import type { TableLocation } from '../introspection/introspect.ts';
 import { writeComparison } from './comparison.ts';
+import { guarded, keepGuards, mayFail, writeAll } from './guard.ts';
 import { afterForm } from './order.ts';
 import { boundValue, collectVias, type Shapes } from './shape.ts';
 import { type Bind, FALSE, opposites, parameter, type Term, writeTerm } from './terms.ts';
@@ -84,7 +85,8 @@ export function textOf(query: Knex.QueryBuilder, all: readonly Bind[]): Statemen
 /** Placeholders in the driver's form; restores the question marks in names. */
 export function placeholdersOf(text: string, dialect: Dialect): string {
   let at = 0;
-  const numbered = dialect === 'postgres' ? text.replace(/\?/g, () => `$${++at}`) : text;
+  const all = keepGuards(text, dialect);
+  const numbered = dialect === 'postgres' ? all.replace(/\?/g, () => `$${++at}`) : all;
   return numbered.replaceAll(QUESTION, '?');
 }
 
@@ -97,6 +99,8 @@ export interface Root {
   readonly alias: string;
   /** The alias of each joined table, by the names of the relations that lead to it. */
   readonly aliases: Map<string, string>;
+  /** The conditions of joined rows, by the same names. */
+  readonly scopes: Map<string, Statement>;
 }
 
 export interface SqlWriter {
@@ -135,7 +139,10 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
     const alias = `t${aliases++}`;
     return alias === taken?.toLowerCase() ? nextAlias() : alias;
   };
-  const root = (table: string): Root => ({ table, alias: nextAlias(), aliases: new Map() });
+  const root = (table: string): Root => ({
+    ...{ table, alias: nextAlias() },
+    ...{ aliases: new Map<string, string>(), scopes: new Map<string, Statement>() },
+  });
   const viaId = (via: readonly SourceRelation[]): string => via.map((relation) => relation.name).join(':');
   const aliasOf = (from: Root, via: readonly SourceRelation[]): string =>
     via.length === 0 ? from.alias : (from.aliases.get(viaId(via)) ?? failMissingJoin(viaId(via)));
@@ -179,6 +186,7 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
       const on = onPairs(from, join.via, foreign.alias, isOverlooked ? only.sql : undefined);
       from.aliases.set(viaId(join.via), foreign.alias);
       const where = scope(foreign, join);
+      if (where.sql !== TRUE) from.scopes.set(viaId(join.via), where);
       const and = [isOverlooked ? TRUE : only.sql, where.sql].filter((sql) => sql !== TRUE).map((sql) => ` and ${sql}`);
       return {
         sql: `${join.isComplete ? 'join' : 'left join'} ${joinable(join.via.at(-1)!)} as ${name(foreign.alias)} on ${on}${and.join('')}`,
@@ -206,11 +214,11 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
 
   function condition(from: Root, { joins: list, where: filter }: Pick<CountSelect, 'joins' | 'where'>): Statement {
     if (list.length === 0) return where(from, filter);
-    const inner = { ...from, aliases: new Map<string, string>() };
+    const inner = { ...from, aliases: new Map<string, string>(), scopes: new Map<string, Statement>() };
     const lookups = joins(inner, list);
     // Parts on the row itself stay outside the subquery, for indexes. All parts are written in their original order to
-    // keep the numbering of values.
-    const parts = (filter.op === 'and' ? filter.of : [filter]).map((part) => ({
+    // keep the numbering of values. Parts that guard others stay together.
+    const parts = (filter.op === 'and' && !mayFail(filter) ? filter.of : [filter]).map((part) => ({
       ...where(inner, part),
       isOwn: collectVias(part).length === 0,
     }));
@@ -251,8 +259,18 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
       default: {
         const all = (filter.op === 'and') !== negated;
         if (filter.of.length === 0) return all ? TRUE : FALSE;
-        const parts = filter.of.map((part) => write(from, part, negated, binds));
-        return parts.length === 1 ? parts[0]! : `(${parts.join(all ? ' and ' : ' or ')})`;
+        if (!all) {
+          const parts = filter.of.map((part) => write(from, part, negated, binds));
+          return parts.length === 1 ? parts[0]! : `(${parts.join(' or ')})`;
+        }
+        const written = writeAll(
+          filter.of.map((part) => {
+            const own: Bind[] = [];
+            return { sql: write(from, part, negated, own), binds: own, mayFail: mayFail(part) };
+          }),
+        );
+        binds.push(...written.binds);
+        return written.sql;
       }
     }
   }
@@ -282,7 +300,11 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
   function writeCompare(from: Root, comparison: Comparison, negated: boolean, binds: Bind[]): string {
     const codecOf = (path: Path) => shapes.facts(path, from.table).codec;
     const of = { dialect, column: (path: Path) => column(from, path), codecOf, nextValue: () => values++ };
-    const written = writeComparison(comparison, of);
+    const ids = new Set(collectVias(comparison).map(viaId));
+    const written = guarded(
+      [...ids].flatMap((id) => from.scopes.get(id) ?? []),
+      writeComparison(comparison, of),
+    );
     binds.push(...written.binds);
     return negated ? `(${written.sql}) is not true` : written.sql;
   }

@@ -42,7 +42,7 @@ export function buildWrite(write: Write, returns: boolean, context: StatementCon
   // Within the statement, a table is referenced by its bare name, without its schema.
   const { name: alias } = context.placeOf(table);
   const writer = createSqlWriter(context, own, alias);
-  const root: Root = { table, alias, aliases: new Map() };
+  const root: Root = { table, alias, aliases: new Map(), scopes: new Map() };
   const head =
     'rows' in write
       ? insertHead(write, writer, context)
