@@ -120,6 +120,8 @@ describe.each([
   test('the documents lie at the root of the origin, every URL has the path, and a client lists', async () => {
     const { origin, pathname } = new URL(shop.mcpUrl);
     const { resource } = await documentAt(`${shop.address}/.well-known/oauth-protected-resource/agents/shop/mcp`);
+    const { issuer } = await documentAt(`${shop.address}/.well-known/oauth-authorization-server`);
+    expect(issuer).toBe(`${origin}/agents/shop`);
     expect([pathname, await challengeOf(shop.mcpUrl), resource, await signInAndList(shop)]).toEqual([
       '/agents/shop/mcp',
       `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/agents/shop/mcp", scope="mcp:read mcp:write mcp:action"`,

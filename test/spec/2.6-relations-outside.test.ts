@@ -270,6 +270,9 @@ test.each<[string, (people: CollectionCustomizer) => unknown, string]>([
   ['many-to-many: originKey', (each) => each.addManyToManyRelation('x', 'people', 'pairs', { originKey: 'c', foreignKey: 'b' }), "no field 'c'"],
   ['many-to-many: foreignKey', (each) => each.addManyToManyRelation('x', 'people', 'pairs', { originKey: 'a' } as never), 'foreignKey'],
   ['many-to-many: foreignKeyTarget', (each) => each.addManyToManyRelation('x', 'people', 'pairs', { originKey: 'a', foreignKey: 'b', foreignKeyTarget: 'badge' }), 'the two keys must have the same type'],
+  ['one-to-many: originKeyTarget', (each) => each.addOneToManyRelation('x', 'people', { originKey: 'boss_id' }), "'pairs' has no key of one column", 'pairs'],
+  ['one-to-one: originKeyTarget', (each) => each.addOneToOneRelation('x', 'people', { originKey: 'boss_id' }), "'pairs' has no key of one column", 'pairs'],
+  ['many-to-many: originKeyTarget', (each) => each.addManyToManyRelation('x', 'people', 'people', { originKey: 'boss_id', foreignKey: 'id' }), "'pairs' has no key of one column", 'pairs'],
   ['many-to-many: foreignKeyTarget', (each) => each.addManyToManyRelation('x', 'pairs', 'people', { originKey: 'id', foreignKey: 'boss_id' }), "'pairs' has no key of one column"],
   ['many-to-many: originKeyTarget', (each) => each.addManyToManyRelation('x', 'people', 'pairs', { originKey: 'a', foreignKey: 'b', originKeyTarget: 'idd' }), "no field 'idd'"],
   ...(['foreignKey', 'originKey'] as const).flatMap((key) => {
@@ -285,14 +288,14 @@ test.each<[string, (people: CollectionCustomizer) => unknown, string]>([
       [`${what}: ${key}Target`, (each) => declare(each, { [key]: 'boss_id', [`${key}Target`]: null }), `'${key}Target' must be the name of a field`],
     ] satisfies [string, (people: CollectionCustomizer) => unknown, string][]);
   }),
-])('%s: a wrong one ends the start, with what is wrong and the line', async (_, say, problem) => {
+])('%s: a wrong one ends the start, with what is wrong and the line', async (_, say, problem, of = 'people') => {
   const { agent } = emptyAgent();
   const columns = [{ name: 'id', type: 'Number' as const }, { name: 'badge', type: 'String' as const }, { name: 'boss_id', type: 'Number' as const, nullable: true }];
   const people = { name: 'people', columns, primaryKey: ['id'], rows: [] };
   const pair = ['a', 'b'].map((name) => ({ name, type: 'Number' as const }));
   const foreignKeys = [{ columns: ['a'], table: 'people', targetColumns: ['id'] }];
   const pairs = { name: 'pairs', columns: pair, primaryKey: ['a', 'b'], foreignKeys, rows: [] };
-  agent.addDataSource(createMemoryDataSource('people', [people, pairs])).customizeCollection('people', (each) => void say(each));
+  agent.addDataSource(createMemoryDataSource('people', [people, pairs])).customizeCollection(of, (each) => void say(each));
   const message = await messageOf(() => agent.start());
   expect([message.includes(problem) ? problem : message, message]).toEqual([problem, expect.stringMatching(/2\.6-relations-outside\.test\.ts:\d+/)]);
 }); // biome-ignore format: a table

@@ -90,6 +90,8 @@ describe('conditions', () => {
       await refused({ field: 'total' }),
       await refused({ aggregator: 'Xor', conditions: [] }),
       await refused({ aggregator: 'And', conditions: big }),
+      await refused({ aggregator: 'And', conditions: [big, null] }),
+      await refused({ aggregator: 'Or', conditions: ['total'] }),
     ]).toEqual([
       [400, expect.stringContaining('Near: total')],
       [400, expect.stringContaining('GreaterThan')],
@@ -98,6 +100,8 @@ describe('conditions', () => {
       [400, expect.any(String)],
       [400, expect.stringContaining('"aggregator"')],
       [400, expect.stringContaining('conditions')],
+      [400, expect.stringContaining('at filters.conditions[1].')],
+      [400, expect.stringContaining('at filters.conditions[0].')],
     ]);
   });
 

@@ -14,6 +14,7 @@ const rules: readonly (readonly [Operator, string, unknown, unknown, unknown, st
   ['LongerThan', 'name', 2, 'Al', 'Ali', 'breaks the rule LongerThan(2): send more than 2 characters, not 2.'],
   ['ShorterThan', 'name', 4, 'Alex', 'Al😀', 'breaks the rule ShorterThan(4): send fewer than 4 characters, not 4.'],
   ['Contains', 'city', '-', 'Ulm', 'Neu-Ulm', 'breaks the rule Contains("-"): send a string with "-" in it.'],
+  ['Contains', 'city', 'U', 'Neu-ulm', 'Neu-Ulm', 'breaks the rule Contains("U"): send a string with "U" in it.'],
   ['Like', 'city', 'A_c%', 'Bonn', 'Arctic', 'breaks the rule Like("A_c%"): send a string like "A_c%", where % is any string and _ is one character.'],
   ['Match', 'name', /^[A-Z]\p{Ll}+$/u, 'ada', 'Édith'.replace('É', 'E'), 'breaks the rule Match(/^[A-Z]\\p{Ll}+$/u): send a string that matches /^[A-Z]\\p{Ll}+$/u.'],
   ['GreaterThan', 'total', 10, '10.00', '10.01', 'breaks the rule GreaterThan(10): send more than 10.'],

@@ -73,6 +73,7 @@ const cases: Case[] = [
   ['addManyToOneRelation', (each) => each.addManyToOneRelation('x', 'people', { foreignKey: 'name' }), 'the two keys must have the same type'],
   ['addManyToOneRelation', (each) => each.addField('n', { ...made, columnType: 'Number' }).addManyToOneRelation('x', 'people', { foreignKey: 'n' }), "no field 'n'"],
   ['addManyToOneRelation', (each) => each.addManyToOneRelation('name', 'people', { foreignKey: 'boss_id' }), "already has a field 'name'"],
+  ['addManyToOneRelation', (each) => each.addManyToOneRelation('x', 'peple', { foreignKey: 'boss_id' }), "There is no collection 'peple'. Near: people."],
   ['addManyToOneRelation', (each) => each.addManyToOneRelation('x', 'keyless', { foreignKey: 'boss_id' }), 'has no key of one column'],
   ['addOneToManyRelation', (each) => each.addOneToManyRelation('x', 'people', { originKey: 'name' }), 'the two keys must have the same type'],
   ['addOneToManyRelation', (each) => each.addOneToManyRelation('x', 'peple', { originKey: 'boss_id' }), "There is no collection 'peple'. Near: people."],

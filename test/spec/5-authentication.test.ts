@@ -100,7 +100,7 @@ test('apiKey: an AI provider is asked with it, and is not made without', async (
     await messageOf(() => createAiProvider(given as never)),
     shopAgent().agent.addAi(ai) !== undefined,
   ]).toEqual([`Bearer ${KEY}`, false, expect.stringMatching(/^createAiProvider needs 'apiKey'/), true]);
-  for (const apiKey of ['', null, 5])
+  for (const apiKey of ['', null, 5, ' ', `${KEY}\n`, `${KEY} x`, 'ключ'])
     expect(await messageOf(() => createAiProvider({ ...given, apiKey } as never))).toMatch(/apiKey/);
 });
 

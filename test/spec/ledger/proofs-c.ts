@@ -90,6 +90,11 @@ const redeems = proof(
   'used twice is refused, and what was made of it is revoked',
   'is kept as a hash, and a wrong one is refused',
 );
+const uncached = proof('oauth/tokens', 'named %s gives a token for it');
+const behindPath = proof(
+  'app/addresses',
+  'the documents lie at the root of the origin, every URL has the path, and a client lists',
+);
 const signsIn = proof('oauth/flow', 'a client that knows only the issuer registers, signs in and calls');
 const addresses = proof(
   'app/addresses',
@@ -141,8 +146,8 @@ export const proofsC: Readonly<Record<string, readonly Proof[]>> = {
   '4.4 · tool · executeAction': [repeated],
   '4.4 · endpoint · /mcp': [endpointRefusals, addresses],
   '4.4 · endpoint · /oauth/authorize': [authorizes, signsIn, ours],
-  '4.4 · endpoint · /oauth/token': [redeems, signsIn, documents],
-  '4.4 · endpoint · /.well-known/oauth-authorization-server': [documents, ours],
+  '4.4 · endpoint · /oauth/token': [redeems, uncached, signsIn, documents],
+  '4.4 · endpoint · /.well-known/oauth-authorization-server': [documents, ours, behindPath],
   '4.4 · endpoint · /.well-known/oauth-protected-resource/mcp': [documents, ours],
   '4.4 · basePath · <prefix>/mcp': [endpointRefusals, addresses],
   '4.4 · basePath · <prefix>/oauth/authorize': [authorizes, signsIn, underBasePath],
