@@ -236,7 +236,7 @@ test('external: listRecords, schema: is given the key of each record, or what it
   expect((await place.get('/people/9/relationships/shifts')).status).toBe(404);
 });
 
-test.each<[string, (people: CollectionCustomizer) => unknown, string]>([
+test.each<[what: string, say: (people: CollectionCustomizer) => unknown, problem: string, of?: string]>([
   ['many-to-one: foreignKey', (each) => each.addManyToOneRelation('x', 'people', { foreignKey: 'bos_id' }), "The collection 'people' has no field 'bos_id'. Near: "],
   ['many-to-one: foreignKey', (each) => each.addManyToOneRelation('x', 'peple', { foreignKey: 'boss_id' }), "There is no collection 'peple'. Near: people."],
   ['many-to-one: foreignKey', (each) => each.addManyToOneRelation('x', 'people', { foreignKey: 'badge' }), "'badge' is String and 'id' is Number: the two keys must have the same type."],
