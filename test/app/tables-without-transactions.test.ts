@@ -69,3 +69,6 @@ test.each(only('postgres'))('$dialect: a foreign table that another wrapper serv
     /^READ_ONLY: 'machine'.*file_fdw/,
   );
 });
+
+// A file without a test is a failure.
+test.skipIf(servers.length > 1)('needs a server', () => {});

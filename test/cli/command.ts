@@ -57,7 +57,9 @@ function environment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(SERVICE_|MCP_|NODE_OPTIONS$|VITEST|npm_|FORCE_COLOR$|NO_COLOR$)/.test(name),
   );
-  return { ...Object.fromEntries(kept), ...extra };
+  // Chosen on purpose, so that the commands do not warn about it on standard error.
+  const driver = loadSqliteDriver().kind === 'wasm' ? { SERVICE_SQLITE: 'wasm' } : {};
+  return { ...Object.fromEntries(kept), ...driver, ...extra };
 }
 
 export interface Run {

@@ -9,7 +9,7 @@ import { createSqlDataSource, type Engine } from '../../src/index.ts';
 import { connect } from '../agent/connection.ts';
 import { accessOf } from '../agent/shop.ts';
 import { type Dialect, servers, type TestDatabase } from '../databases.ts';
-import { askSql, runSql } from '../sql/schemas.ts';
+import { askSql, runSql, sqliteIsolates } from '../sql/schemas.ts';
 
 const SECRET = 'S3CRET';
 const all = accessOf();
@@ -826,7 +826,10 @@ function open(url: string, observe: (one: Observation) => void = () => {}): Prom
 }
 
 describe.each(servers)('$dialect', ({ dialect, create: make }) => {
-  const mine = cases.filter(({ on }) => on[dialect]);
+  // The WebAssembly driver has no code for an error that a trigger raises.
+  const isKnown = ({ title }: { readonly title: string }) =>
+    dialect !== 'sqlite' || sqliteIsolates || !title.startsWith('a trigger that raises');
+  const mine = cases.filter((one) => one.on[dialect] && isKnown(one));
   let place: Place;
 
   beforeAll(async () => {

@@ -77,3 +77,6 @@ test.each(onServers.filter(({ name }) => name === 'postgres'))(
     ]);
   },
 );
+
+// A file without a test is a failure.
+test.skipIf(onServers.length > 0)('needs a server', () => {});
