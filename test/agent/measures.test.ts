@@ -423,6 +423,18 @@ describe.each(subjects)('$name', ({ name, open }) => {
       ['paid', 40.75, 140.75],
       ['open', 0.1, 140.85],
     ]);
+    // The first measure decides the order, also a total along a date.
+    expect(
+      await answer({
+        groups: [{ field: 'sold_at', bucket: 'Month' }],
+        measures: { 'so far': { running: 'n' }, n: { count: true } },
+      }),
+    ).toEqual([
+      ['2024-03-01', 6, 2],
+      ['2024-02-01', 4, 2],
+      ['2024-01-01', 2, 1],
+      ['2023-12-01', 1, 1],
+    ]);
   });
 
   test('conditions of measures see related records, and only visible ones', async () => {

@@ -28,8 +28,9 @@ export function createAggregate(world: World, random: Random): Aggregate {
   // Both collections of an imported field could be meant.
   const isImported = groups.some((each) => fieldOf(each).includes('imported'));
   const along = findDate(groups.map((group) => kindOfGroup(world, table, group)));
-  // Without a date, totals follow the order, in which a total would count as what it adds up.
-  const measures = along < 0 && (isLoose || 'running' in Object.values(made)[0]!) ? withoutRunning(made) : made;
+  // Without a date, totals follow the order. The other sides order the rows before they add up, so no total decides the
+  // order; test/agent/measures.test.ts has one that does.
+  const measures = 'running' in Object.values(made)[0]! || (along < 0 && isLoose) ? withoutRunning(made) : made;
   const bucketed = groups.filter((group) => typeof group === 'object' && 'bucket' in group);
   const sort = isLoose || random.chance(0.3) ? undefined : createSort(world, table, groups, measures, random);
   // Then the filters set the periods. Tests of measures have these.
