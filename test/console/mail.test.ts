@@ -94,7 +94,7 @@ describe('a forgotten password', () => {
     const page = await ask(' UNA@example.com ');
     await expect.poll(() => mailsTo('una@example.com').length).toBe(1);
     const { content } = mailsTo('una@example.com')[0]!;
-    expect([heading(page), linkIn(page.html), await signsIn(una)]).toEqual(['Look into your mailbox', undefined, true]);
+    expect([heading(page), linkIn(page.html), await signsIn(una)]).toEqual(['Check your mail', undefined, true]);
     expect(content).toMatch(/^Subject: A new password for My organization$/m);
     const browser = createBrowser();
     await browser.press(await browser.open(linkIn(content)!), 'choose', chosen);

@@ -42,11 +42,11 @@ export async function sendForgotten(request: PageRequest, parts: Parts): Promise
   void mailLink(email, request, parts).catch((cause: unknown) =>
     parts.observe({ type: 'warning', message: 'Failed to send a link for a forgotten password.', cause }),
   );
-  const content = html`<h1>Look into your mailbox</h1>
+  const content = html`<h1>Check your mail</h1>
 <p class="lead">If there is an account with this address, a link to choose a new password is on its way. It can take a few minutes.</p>
-<p class="hint">No mail? Look into the folder for spam. Without an account or a password here, you get none: ask your administrator.</p>
-<p><a class="button primary" href="${parts.paths.path('/sign-in')}">Back to the sign-in</a></p>`;
-  return { page: createConsoleCard('Look into your mailbox', request.place, content) };
+<p><a class="button primary" href="${parts.paths.path('/sign-in')}">Back to the sign-in</a></p>
+<p class="hint">No mail? Check your spam folder. Accounts that have no password here get none: ask your administrator.</p>`;
+  return { page: createConsoleCard('Check your mail', request.place, content) };
 }
 
 const canReset = ({ mailer, loginMethods }: Parts): boolean => mailer !== null && loginMethods.passwords;
