@@ -63,6 +63,6 @@ test('neither the gate nor the authorization server loads the provider, Koa, Exp
   const own = (file: string) => [...packagesOf(join(source, file))].filter((name) => !name.startsWith('node:')).sort();
   expect([own('tokens/bearer.ts'), own('server/authorization-server.ts')]).toEqual([
     ['ipaddr.js', 'lru-cache'],
-    ['ipaddr.js', 'lru-cache'],
+    ['ipaddr.js', 'lru-cache', 'uqr'],
   ]);
 });
