@@ -25,8 +25,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function list(given: object): Promise<string> {
-  const call = modern('tools/call', { name: 'list', arguments: { collectionName: 'notes', ...given } });
+const list = (given: object): Promise<string> => ask('list', given);
+
+async function ask(name: string, given: object): Promise<string> {
+  const call = modern('tools/call', { name, arguments: { collectionName: 'notes', ...given } });
   const { body } = await post(server, call.body, call.headers);
   return (body as { result: { content: [{ text: string }] } }).result.content[0].text;
 }
@@ -41,6 +43,22 @@ test('100,000 names are refused, and so are as many in one text', async () => {
   for (const fields of [many, many.join(',')])
     expect(await list({ fields })).toContain('fields: at most 1000 fields, got 100000.');
 });
+
+// Each name takes microseconds to look up, and a request has room for 50,000.
+test.each<[tool: string, given: (many: Record<string, unknown>) => object, problem: string]>([
+  ['aggregate', (many) => ({ measures: many }), 'measures: at most 20 measures, got 20000.'],
+  ['aggregate', (many) => ({ measures: JSON.stringify(many) }), 'measures: at most 20 measures, got 20000.'],
+  ['aggregate', (many) => ({ measures: { n: 'm' }, over: { measures: many } }), 'measures: at most 20 measures, got 20000.'],
+  ['aggregate', (many) => ({ measures: { n: { count: true } }, sort: Object.keys(many) }), 'sort: at most 100 fields to sort by, got 20000.'],
+  ['list', (many) => ({ sort: Object.keys(many) }), 'sort: at most 100 fields to sort by, got 20000.'],
+  ['list', (many) => ({ filters: many }), 'filters: at most 500 conditions, got 20000.'],
+  ['list', (many) => ({ cells: many }), 'cells: at most 1000 fields, got 20000.'],
+  ['list', (many) => ({ fields: Object.keys(many).map((name) => ({ name, count: 'x' })) }), 'fields: at most 1000 fields, got 20000.'],
+  ['create', (many) => ({ attributes: many }), 'attributes: at most 5000 fields, got 20000.'],
+])('%s refuses thousands of names before it looks them up', async (tool, given, problem) => {
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`m${at}`, { count: true }]));
+  expect(await ask(tool, given(many))).toContain(problem);
+}); // biome-ignore format: a table
 
 test('names of columns count for the budget of an answer', async () => {
   const few = await list({ fields: columns.slice(0, 200), pagination: { size: 100 } });

@@ -1,9 +1,8 @@
 // The fields and computed columns of a list as models write them. Forms with only one possible meaning become the
 // specified ones. The engine refuses all others with the form to send.
-import { fail } from '../../core/errors.ts';
 import type { PlainColumn } from '../../core/filter/columns.ts';
 import { foldName } from '../../core/suggestions.ts';
-import { isObject, type JsonObject, type NameContext, parseIfJson, readFields } from './arguments.ts';
+import { isObject, type JsonObject, type NameContext, parseIfJson, readFields, requireAtMost } from './arguments.ts';
 import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
 import { toOperationForm } from './measures.ts';
@@ -18,12 +17,11 @@ export function readListFields(
   context?: NameContext,
 ): readonly (string | PlainColumn)[] | undefined {
   const value = parseIfJson(input[name]);
+  if (Array.isArray(value)) requireAtMost(MAX_ENTRIES, value, name, 'fields');
   const entries = (Array.isArray(value) ? value : [value]).map(
     (entry) => toColumnOfText(entry, context) ?? parseIfJson(entry),
   );
   if (!entries.some(isObject)) return readFields(input, name, context);
-  if (entries.length > MAX_ENTRIES)
-    fail('INVALID_ARGUMENT', { argument: name, problem: `at most ${MAX_ENTRIES} fields, got ${entries.length}.` });
   return entries.flatMap((entry): readonly (string | PlainColumn)[] =>
     isObject(entry) ? [toColumn(entry, name, context)] : (readFields({ [name]: [entry] }, name, context) ?? []),
   );

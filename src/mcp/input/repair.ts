@@ -5,9 +5,18 @@
 import { packId } from '../../agent/encode/record-id.ts';
 import type { CallerNames } from '../../agent/engine.ts';
 import { fail } from '../../core/errors.ts';
-import type { PlainMeasures } from '../../core/filter/measures.ts';
+import { MAX_MEASURES, type PlainMeasures } from '../../core/filter/measures.ts';
+import { MAX_CONDITIONS, MAX_SORTS } from '../../core/filter.ts';
 import { foldName, matchName } from '../../core/suggestions.ts';
-import { isObject, type JsonObject, type NameContext, parseIfJson, readSort, resolveField } from './arguments.ts';
+import {
+  isObject,
+  type JsonObject,
+  type NameContext,
+  parseIfJson,
+  readSort,
+  requireAtMost,
+  resolveField,
+} from './arguments.ts';
 import { readListFields } from './columns.ts';
 import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
@@ -41,6 +50,7 @@ function argumentsOf(tool: ToolSchema): readonly string[] {
 export function repairArguments(tool: ToolSchema, input: JsonObject, names: CallerNames): JsonObject {
   const known = argumentsOf(tool);
   const repaired = mergeMembers(renameArguments(input, known), known);
+  refuseLongLists(repaired);
   if (typeof repaired.collectionName !== 'string') return repaired;
   const collection = names.collection(repaired.collectionName.trim());
   if (collection === undefined) return repaired;
@@ -55,6 +65,29 @@ export function repairArguments(tool: ToolSchema, input: JsonObject, names: Call
     if (repaired[id] !== undefined) repaired[id] = toIds(repaired[id], names.key(collection));
   if (known.includes('attributes')) repaired.attributes = repairRecords(repaired.attributes, collection, names);
   return repaired;
+}
+
+/** The most entries of arguments with names, and what they are. */
+const mostEntries: Readonly<Record<string, readonly [most: number, what: string]>> = {
+  measures: [MAX_MEASURES, 'measures'],
+  sort: [MAX_SORTS, 'fields to sort by'],
+  filters: [MAX_CONDITIONS, 'conditions'],
+  cells: [1000, 'fields'],
+  // No database has tables of so many columns that can be written.
+  attributes: [5000, 'fields'],
+};
+
+/** Looking up a name takes microseconds, so thousands of them are refused first. Shorter lists have better errors. */
+function refuseLongLists(args: JsonObject): void {
+  for (const [name, [most, what]] of Object.entries(mostEntries)) {
+    const value = parseIfJson(args[name]);
+    // A list of records has its own limit.
+    const isList = Array.isArray(value) && name !== 'attributes';
+    const entries = isList ? (value as unknown[]) : isObject(value) ? Object.keys(value) : [];
+    if (entries.length > 1000) requireAtMost(most, entries, name, what);
+  }
+  const over = parseIfJson(args.over);
+  if (isObject(over)) refuseLongLists({ measures: over.measures });
 }
 
 /** The collection of the fields and filters: for a relation, its target. */
