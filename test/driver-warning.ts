@@ -1,2 +1,2 @@
 /** False for the warning that SQLite runs as WebAssembly, which only some machines that run the tests log. */
-export const isNotOfDriver = (message: string): boolean => !message.startsWith('SQLite runs as WebAssembly');
+export const isNotDriverWarning = (message: string): boolean => !message.startsWith('SQLite runs as WebAssembly');

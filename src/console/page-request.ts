@@ -106,6 +106,8 @@ export interface PageAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cookies?: readonly string[];
+  /** Runs when the page is sent, so the browser cannot notice how long it takes. It handles its errors. */
+  readonly afterwards?: () => void;
 }
 
 export interface RedirectAnswer {

@@ -187,6 +187,7 @@ export function createConsoleRouter(options: ConsoleOptions): Router {
     if ('page' in result) {
       for (const [name, value] of Object.entries(result.headers ?? {})) res.setHeader(name, value);
       for (const cookie of result.cookies ?? []) res.appendHeader('Set-Cookie', cookie);
+      if (result.afterwards) res.once('close', result.afterwards);
       sendPage(res, result.status ?? 200, result.page);
       return;
     }

@@ -16,7 +16,7 @@ import {
 } from '../../src/index.ts';
 import { shopTables } from '../agent/shop.ts';
 import { copyDemo } from '../demo.ts';
-import { isNotOfDriver } from '../driver-warning.ts';
+import { isNotDriverWarning } from '../driver-warning.ts';
 import { connect, register } from '../oauth/client.ts';
 import { addUserIn } from '../users.ts';
 import { emptyAgent, type Logged, makeFolder, messageOf } from './agent.ts';
@@ -178,7 +178,7 @@ test('routes of the host that are ours now are named at the start', async () => 
   agent.mountAiMcpServer().mountOnExpress(app);
   await agent.start();
   const warnings = logged.filter(([level]) => level === 'Warn').map(([, message]) => message);
-  expect(warnings.filter(isNotOfDriver)).toEqual([
+  expect(warnings.filter(isNotDriverWarning)).toEqual([
     expect.stringContaining(
       'the agent now handles: /oauth/callback, /.well-known/security.txt. To keep them in the application, set a basePath',
     ),

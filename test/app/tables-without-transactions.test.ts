@@ -70,5 +70,5 @@ test.each(only('postgres'))('$dialect: a foreign table that another wrapper serv
   );
 });
 
-// A file without a test is a failure.
-test.skipIf(servers.length > 1)('needs a server', () => {});
+// A file must contain a test.
+if (servers.every(({ dialect }) => dialect === 'sqlite')) test.skip('on a server', () => {});

@@ -1,4 +1,6 @@
 // Mail of the console: invitations and links for a forgotten password, sent to a real SMTP server.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createMailer } from '../../src/notifications/mail.ts';
@@ -124,6 +126,25 @@ describe('a forgotten password', () => {
     await expect.poll(() => events('link.refused') - refused).toBe(4);
     await expect.poll(() => smtp.mails.length - before).toBe(1);
     expect(new Set(pages.map(({ status, html }) => `${status} ${html}`)).size).toBe(1);
+  });
+
+  test('is looked up only when the answer is sent, so its time shows nothing', async () => {
+    late += 900_000;
+    const known = await server.addUser({ email: 'timed@example.com', level: 'user' });
+    const seen: number[] = [];
+    const onFinish = (message: unknown) => {
+      const { request } = message as { readonly request: IncomingMessage };
+      if (request.method === 'POST') seen.push(events('link.requested') + events('link.refused') - before);
+    };
+    const before = events('link.requested') + events('link.refused');
+    subscribe('http.server.response.finish', onFinish);
+    try {
+      for (const email of [known.email, 'nobody@example.com']) await ask(email);
+    } finally {
+      unsubscribe('http.server.response.finish', onFinish);
+    }
+    await expect.poll(() => events('link.requested') + events('link.refused') - before).toBe(2);
+    expect(seen[0]).toBe(0);
   });
 
   test('fills no mailbox, and an address may not ask without end', async () => {

@@ -11,7 +11,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Agent, createMemoryDataSource } from '../../src/index.ts';
 import { shopTables } from '../agent/shop.ts';
 import { emptyAgent, makeFolder, messageOf, shopAgent } from '../app/agent.ts';
-import { isNotOfDriver } from '../driver-warning.ts';
+import { isNotDriverWarning } from '../driver-warning.ts';
 import { hosts } from './hosts.ts';
 
 const here = /\(.*wrong-things\.test\.ts:\d+\)$/;
@@ -189,7 +189,7 @@ test('routes of a host that are ours now are named at the start, as far as they 
     await mount(agent.mountAiMcpServer());
     await agent.start();
     return logged
-      .filter(([level, message]) => level === 'Warn' && isNotOfDriver(message))
+      .filter(([level, message]) => level === 'Warn' && isNotDriverWarning(message))
       .map(([, message]) => /now handles: (.*?)\. /.exec(message)?.[1]);
   };
   const nest = await hosts.find(({ name }) => name === 'NestJS on Express')!.open();

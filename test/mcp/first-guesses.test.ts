@@ -11,6 +11,7 @@ import { loadSqliteDriver, type SqliteConnection } from '../../src/core/sqlite.t
 import { accessOf } from '../agent/shop.ts';
 import { ask } from './asking.ts';
 import { type Guess, guesses, schema, seed, tables } from './first-guesses-data.ts';
+import { readJson } from './json-in-text.ts';
 import { type McpTestServer, openMcpServer } from './mcp-server.ts';
 
 /** Before the change of the parser it was 0.32, with two wrong results. */
@@ -133,22 +134,6 @@ function readCall(error: string, args: Record<string, unknown>): Record<string, 
   const [from, to] = such ? [name, such] : [wrong, near];
   if (!from || !to) return undefined;
   return JSON.parse(JSON.stringify(args).replaceAll(JSON.stringify(from), JSON.stringify(to)));
-}
-
-/** The first complete JSON object or array in a text. */
-function readJson(text: string): unknown {
-  for (let start = 0; start < text.length; start++) {
-    if (text[start] !== '{' && text[start] !== '[') continue;
-    for (let end = text.length; end > start; end--) {
-      if (text[end - 1] !== '}' && text[end - 1] !== ']') continue;
-      try {
-        return JSON.parse(text.slice(start, end));
-      } catch {
-        // Not the end of the JSON.
-      }
-    }
-  }
-  return undefined;
 }
 
 const results: { readonly guess: Guess; readonly outcome: Outcome; readonly text: string }[] = [];

@@ -6,7 +6,7 @@ import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import { createActivityLog } from '../../src/store/audit/activity.ts';
 import { createActivityRows } from '../../src/store/audit/activity-rows.ts';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
-import { isNotOfDriver } from '../driver-warning.ts';
+import { isNotDriverWarning } from '../driver-warning.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();
@@ -367,7 +367,7 @@ describe('the activity log', () => {
     expect([row!.n, Number(row!.first) - entry(0).startedAt]).toEqual([10_000, 7]);
     const dropped = place.observed
       .flatMap((one) => (one.type === 'warning' ? [one.message] : []))
-      .filter(isNotOfDriver);
+      .filter(isNotDriverWarning);
     expect(dropped).toEqual(['7 activity entries were dropped: the storage is too slow or unavailable.']);
   });
 });

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { ActivityEntry, LoggedActivity } from '../../src/store/audit/activity-types.ts';
 import type { LogPosition, ScanStep } from '../../src/store/audit/log-types.ts';
 import type { OpenedStore } from '../../src/store/open.ts';
-import { isNotOfDriver } from '../driver-warning.ts';
+import { isNotDriverWarning } from '../driver-warning.ts';
 import { cleanUpAfterEach, createPlace, type Place, variants } from './stores.ts';
 
 cleanUpAfterEach();
@@ -296,7 +296,9 @@ test('it begins at the start and comes back every hour, also after it failed', a
   still.at += 3_600_000;
   hourly()[0]!.run();
   await expect.poll(() => hourly().length).toBe(2);
-  const warnings = place.observed.flatMap((one) => (one.type === 'warning' ? [one.message] : [])).filter(isNotOfDriver);
+  const warnings = place.observed
+    .flatMap((one) => (one.type === 'warning' ? [one.message] : []))
+    .filter(isNotDriverWarning);
   expect(warnings).toHaveLength(1);
   await store.retention!.stop();
 });

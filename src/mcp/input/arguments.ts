@@ -130,7 +130,7 @@ export interface NameContext {
   readonly collection: string;
 }
 
-const MAX_FIELDS = 1000;
+export const MAX_FIELDS = 1000;
 
 /** Limits the list before its names are resolved, because finding the meaning of a wrong name is slow. */
 export function requireAtMost(max: number, list: readonly unknown[], name: string, what = name): void {

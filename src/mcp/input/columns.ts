@@ -2,13 +2,19 @@
 // specified ones. The engine refuses all others with the form to send.
 import type { PlainColumn } from '../../core/filter/columns.ts';
 import { foldName } from '../../core/suggestions.ts';
-import { isObject, type JsonObject, type NameContext, parseIfJson, readFields, requireAtMost } from './arguments.ts';
+import {
+  isObject,
+  type JsonObject,
+  MAX_FIELDS,
+  type NameContext,
+  parseIfJson,
+  readFields,
+  requireAtMost,
+} from './arguments.ts';
 import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
 import { toOperationForm } from './measures.ts';
 import { expressionWords, measureWords } from './synonyms.ts';
-
-const MAX_ENTRIES = 1000;
 
 /** As `readFields`, with objects for computed columns among the fields. */
 export function readListFields(
@@ -17,7 +23,7 @@ export function readListFields(
   context?: NameContext,
 ): readonly (string | PlainColumn)[] | undefined {
   const value = parseIfJson(input[name]);
-  if (Array.isArray(value)) requireAtMost(MAX_ENTRIES, value, name, 'fields');
+  if (Array.isArray(value)) requireAtMost(MAX_FIELDS, value, name, 'fields');
   const entries = (Array.isArray(value) ? value : [value]).map(
     (entry) => toColumnOfText(entry, context) ?? parseIfJson(entry),
   );

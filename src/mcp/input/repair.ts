@@ -11,6 +11,7 @@ import { foldName, matchName } from '../../core/suggestions.ts';
 import {
   isObject,
   type JsonObject,
+  MAX_FIELDS,
   type NameContext,
   parseIfJson,
   readSort,
@@ -72,7 +73,7 @@ const mostEntries: Readonly<Record<string, readonly [most: number, what: string]
   measures: [MAX_MEASURES, 'measures'],
   sort: [MAX_SORTS, 'fields to sort by'],
   filters: [MAX_CONDITIONS, 'conditions'],
-  cells: [1000, 'fields'],
+  cells: [MAX_FIELDS, 'fields'],
   // No database has tables of so many columns that can be written.
   attributes: [5000, 'fields'],
 };

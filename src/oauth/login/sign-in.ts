@@ -51,7 +51,7 @@ export type SignInAnswer =
       /** Value for the cookie of this browser. */
       readonly device: string;
       /** Method of the second step, if there was one. */
-      readonly by?: 'app' | 'recovery' | 'new-app';
+      readonly by?: 'app' | 'recovery';
       /** Recovery codes of the app that was set up, to be shown once. */
       readonly recoveryCodes?: readonly string[];
     }
@@ -134,8 +134,12 @@ export function createSignIn(options: {
     };
   }
 
-  async function succeed(user: User, since: number, by?: 'app' | 'recovery'): Promise<SignInAnswer> {
-    return { state: 'ok', user, since, device: await trustedBrowsers.issue(user.email), ...(by && { by }) };
+  async function succeed(
+    user: User,
+    since: number,
+    more: Pick<Extract<SignInAnswer, { state: 'ok' }>, 'by' | 'recoveryCodes'> = {},
+  ): Promise<SignInAnswer> {
+    return { state: 'ok', user, since, device: await trustedBrowsers.issue(user.email), ...more };
   }
 
   /**
@@ -192,7 +196,7 @@ export function createSignIn(options: {
         const by = await secondFactors.check(user.id, code);
         if (!by) return { state: 'failed', user };
         await giveBack(true);
-        return succeed(user, since, by);
+        return succeed(user, since, { by });
       }),
     async setUp({ ticket, secret, code, binding }) {
       const opened = await resume(ticket, 'set-up', binding);
@@ -200,14 +204,7 @@ export function createSignIn(options: {
       const { user, since } = opened;
       const recoveryCodes = await secondFactors.switchOn(user.id, secret, code);
       if (!recoveryCodes) return { state: 'failed', user };
-      return {
-        state: 'ok',
-        user,
-        since,
-        device: await trustedBrowsers.issue(user.email),
-        by: 'new-app',
-        recoveryCodes,
-      };
+      return succeed(user, since, { recoveryCodes });
     },
     confirm: ({ id, email }, password, code) =>
       throttled(async () => {

@@ -1,5 +1,6 @@
 // Sends a first guess, reads the call out of an error, and compares the result with SQL.
 import { isDeepStrictEqual } from 'node:util';
+import { readJson } from '../json-in-text.ts';
 import type { Guess } from './guess.ts';
 
 export type Outcome = 'done' | 'refused with the call' | 'refused without it' | 'WRONG';
@@ -107,19 +108,3 @@ const isObject = (value: unknown): value is Args =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isFilter = (value: unknown) =>
   isObject(value) && ['operator', 'aggregator', 'some', 'none', 'every'].some((name) => name in value);
-
-/** The first complete JSON object or array in a text. */
-function readJson(text: string): unknown {
-  for (let start = 0; start < text.length; start++) {
-    if (text[start] !== '{' && text[start] !== '[') continue;
-    for (let end = text.length; end > start; end--) {
-      if (text[end - 1] !== '}' && text[end - 1] !== ']') continue;
-      try {
-        return JSON.parse(text.slice(start, end));
-      } catch {
-        // Not the end of the JSON.
-      }
-    }
-  }
-  return undefined;
-}

@@ -1,15 +1,15 @@
-// A link for a forgotten password, by mail. The answer is the same for every address, and comes before the storage is
-// asked: neither its text nor its time shows who has an account (OWASP Forgot Password Cheat Sheet).
+// A link for a forgotten password, by mail. The answer is the same for every address, and is sent before the account is
+// looked up: neither its text nor its time shows who has one (OWASP Forgot Password Cheat Sheet).
 import { fail, isAppError } from '../../../core/errors.ts';
 import { createAddressLimiter } from '../../../core/limit/addresses.ts';
 import { createSharedLimiter, sharedLimiters } from '../../../core/limit.ts';
 import { html } from '../../../http/html.ts';
+import { messagePage } from '../../../http/page.ts';
 import { writeLinkMail } from '../../../notifications/link-mail.ts';
 import type { Answer, PageRequest, Parts } from '../../page-request.ts';
 import { forgotPage } from '../../paths.ts';
-import { createConsoleCard } from '../../ui/frame.ts';
+import { consoleLook, createConsoleCard } from '../../ui/frame.ts';
 import { describeLeft } from '../../ui/times.ts';
-import { throttledAnswer } from '../sign-in/sign-in.ts';
 
 const requests = { points: 10, seconds: 900 };
 /** Nobody can fill the mailbox of a user. */
@@ -36,17 +36,25 @@ export async function sendForgotten(request: PageRequest, parts: Parts): Promise
     await createAddressLimiter(shared, 'forgotten password', requests).consume(request.address);
   } catch (error) {
     if (!isAppError(error, 'RATE_LIMITED')) throw error;
-    return throttledAnswer(error.details.retryAfterSeconds, 'ask for a link again.');
+    return waitAnswer(error.details.retryAfterSeconds);
   }
   const email = (request.form.get('email') ?? '').trim().slice(0, 254);
-  void mailLink(email, request, parts).catch((cause: unknown) =>
-    parts.observe({ type: 'warning', message: 'Failed to send a link for a forgotten password.', cause }),
-  );
+  const afterwards = () =>
+    void mailLink(email, request, parts).catch((cause: unknown) =>
+      parts.observe({ type: 'warning', message: 'Failed to send a link for a forgotten password.', cause }),
+    );
   const content = html`<h1>Check your mail</h1>
 <p class="lead">If there is an account with this address, a link to choose a new password is on its way. It can take a few minutes.</p>
 <p><a class="button primary" href="${parts.paths.path('/sign-in')}">Back to the sign-in</a></p>
 <p class="hint">No mail? Check your spam folder. Accounts that have no password here get none: ask your administrator.</p>`;
-  return { page: createConsoleCard('Check your mail', request.place, content) };
+  return { page: createConsoleCard('Check your mail', request.place, content), afterwards };
+}
+
+function waitAnswer(seconds: number): Answer {
+  const minutes = Math.ceil(seconds / 60);
+  const text = `This address asked for too many links. Wait ${minutes === 1 ? 'a minute' : `${minutes} minutes`}, then ask again.`;
+  const page = messagePage({ title: 'Please wait', text }, consoleLook);
+  return { status: 429, headers: { 'Retry-After': `${seconds}` }, page };
 }
 
 const canReset = ({ mailer, loginMethods }: Parts): boolean => mailer !== null && loginMethods.passwords;
