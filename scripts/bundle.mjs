@@ -67,15 +67,18 @@ function writeLicenses(root, outdir, inputs) {
   writeFileSync(join(outdir, 'LICENSES.txt'), texts.join('\n---\n\n'));
 }
 
-/** The names of variables are a fifth of the size. Stack traces need those of our code, but seldom those of the pages. */
+/**
+ * The names of variables are a fifth of the size. Functions, classes and methods of modules keep theirs for stack traces;
+ * those of packages are short as well, which `format` does.
+ */
 const shortNames = {
   name: 'short-names',
   setup({ onLoad }) {
-    onLoad({ filter: /\/(node_modules\/.*\.m?js|src\/console\/.*\.ts)$/ }, async ({ path }) => {
-      const loader = path.endsWith('.ts') ? 'ts' : 'js';
+    onLoad({ filter: /\.(?:m?js|ts)$/ }, async ({ path }) => {
+      const isPackage = path.includes('/node_modules/');
       const { code } = await transform(readFileSync(path, 'utf8'), {
-        loader,
-        format: 'esm',
+        loader: isPackage ? 'js' : 'ts',
+        ...(isPackage && { format: 'esm' }),
         minify: true,
         target: 'node20',
       });
