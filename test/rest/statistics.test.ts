@@ -281,6 +281,16 @@ describe('who asks', () => {
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(told)]);
   });
 
+  test('a line with empty periods of many centuries: 400, and nothing of it is logged as a failure', async () => {
+    const attributes = { id: 99, label: 'old', total: 1, placed: '0090-01-01' };
+    const created = await place.call('POST', '/orders', { data: { type: 'orders', attributes } });
+    expect(created.status).toBe(200);
+    const line = { type: 'Line', aggregator: 'Count', groupByFieldName: 'placed', timeRange: 'Day' };
+    const answer = await place.call('POST', '/stats/orders', line);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('use a longer time range')]);
+    await place.call('DELETE', '/orders/99');
+  });
+
   test('charts in SQL are not offered', async () => {
     const answer = await place.call('POST', '/_internal/native_query', { type: 'Value', query: 'select 1' });
     expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('addChart')]);

@@ -104,6 +104,9 @@ function decimal(value: ChartNumber): Decimal {
 /** More periods than this indicate a mistake, such as a date in year 1. */
 const PERIODS_LIMIT = 10_000;
 
+/** The dates have more than 10,000 periods between the first and the last. */
+export class TooManyPeriodsError extends TypeError {}
+
 interface Periods {
   readonly labels: string[];
   /** The index of the period for each date; undefined for a null date. */
@@ -121,7 +124,9 @@ function readPeriods(timeRange: TimeRange, timezone: string, dates: readonly (Ch
   const last = known.at(-1);
   for (let start = known[0]; last !== undefined && start !== undefined && start <= last; start = next(start, range)) {
     if (labels.length === PERIODS_LIMIT)
-      throw new TypeError(`${known[0]} to ${last} are more than ${PERIODS_LIMIT} periods; use a longer time range.`);
+      throw new TooManyPeriodsError(
+        `${known[0]} to ${last} are more than ${PERIODS_LIMIT} periods; use a longer time range.`,
+      );
     places.set(start, labels.push(range.label(start)) - 1);
   }
   return { labels, places: starts.map((start) => (start === undefined ? undefined : places.get(start))) };

@@ -2,7 +2,7 @@
 // so a chart never shows more than a list. If the filter of a value chart names a period, the answer
 // also has the value of the previous period.
 
-import { createChartBuilder } from '../../agent/charts/builder.ts';
+import { createChartBuilder, TooManyPeriodsError } from '../../agent/charts/builder.ts';
 import type { ChartDate, ChartNumber } from '../../agent/charts/definitions.ts';
 import { previousPeriod } from '../../agent/lower/previous-period.ts';
 import type { AggregateRequest } from '../../agent/requests.ts';
@@ -201,7 +201,12 @@ const renderLine: RenderChart = async (chart, call) => {
   const points = rows.flatMap(([date, value]) =>
     date === null ? [] : [{ date: date as ChartDate, value: (value ?? 0) as ChartNumber }],
   );
-  return createChartBuilder(timezoneOf(chart, call)).timeBased(unit, points);
+  try {
+    return createChartBuilder(timezoneOf(chart, call)).timeBased(unit, points);
+  } catch (error) {
+    if (!(error instanceof TooManyPeriodsError)) throw error;
+    return failArgument('timeRange', error.message);
+  }
 };
 
 /** Ranks records of the collection by an aggregate over a relation to many. */
