@@ -241,7 +241,7 @@ export const workflowAttacks: readonly Attack[] = [
         if (!older) break;
         pages.push((await visit.open(`/approvals${older.replaceAll('&amp;', '&')}`)).html);
       }
-      return verdict(!pages.join('').includes('Change record 3 of customers'), `${pages.length} pages`);
+      return verdict(!pages.join('').includes('Change Cy of customers'), `${pages.length} pages`);
     },
     protection: [
       {
