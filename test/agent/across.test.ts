@@ -113,8 +113,8 @@ const inMemory = (limits?: Partial<EngineLimits>) =>
     limits,
   );
 
-describe('three sources', () => {
-  test('show what is related, each record once and by lists of keys; what is not there is null', async () => {
+describe('collections of three sources', () => {
+  test('show related records with one statement per source, and null where there is none', async () => {
     const { engine, statements } = await inMemory();
     const fields = ['id', 'customer:id', 'customer:name', 'customer:country:label', 'title'];
     const { rows } = await engine.list(accessOf(), { collection: 'orders', fields, limit: 10 });
@@ -128,7 +128,7 @@ describe('three sources', () => {
     expect(statements()).toEqual([1, 1, 1]);
   });
 
-  test('fetch for the records of the page alone', async () => {
+  test('fetch only the related records of the page', async () => {
     const { engine } = await inMemory({ rowsLimit: 2 });
     const list = { collection: 'orders', fields: ['customer:name'], limit: 2, skip: 1 };
     expect((await engine.list(accessOf(), list)).rows).toEqual([['Bo'], ['Ada']]);
@@ -154,7 +154,7 @@ describe('three sources', () => {
     expect(await engine.count(accessOf(), asked)).toBe(ids.length);
   });
 
-  test('ask once for all tests behind one relation', async () => {
+  test('query once for all conditions through a relation', async () => {
     const { engine, statements } = await inMemory();
     const test = (field: string) => ({ field, operator: 'NotEqual', value: 'x' }) as const;
     await engine.count(accessOf(), {
@@ -185,7 +185,7 @@ describe('three sources', () => {
     expect(ids).toEqual([2, 3, 1, 5, 4]);
   });
 
-  test('search in relations, and add up by groups of a relation', async () => {
+  test('search through relations and aggregate by fields of related records', async () => {
     const { engine } = await inMemory();
     const found = await engine.list(accessOf(), {
       collection: 'orders',
@@ -208,7 +208,7 @@ describe('three sources', () => {
     ]);
   });
 
-  test('list what is related to one record', async () => {
+  test('list the related records of one record', async () => {
     const { engine } = await inMemory();
     const list = async (collection: string, relation: string, id: number, field: string) =>
       (await engine.listRelated(accessOf(), { collection, relation, id, fields: [field], limit: 10 })).rows.flat();
@@ -217,7 +217,7 @@ describe('three sources', () => {
     await expect(list('orders', 'liked', 9, 'label')).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
   });
 
-  test('make and delete pairs', async () => {
+  test('create and delete junction rows', async () => {
     const { engine } = await inMemory();
     const link = { collection: 'orders', relation: 'liked', id: 3, ids: [1, 2] };
     expect((await engine.associate(accessOf(), link)).count).toBe(1);
@@ -230,7 +230,7 @@ describe('three sources', () => {
 describe('row scopes', () => {
   const scopes = { customers: { field: 'country:label', operator: 'Equal', value: 'Norway' } } as const;
 
-  test('of the other end, which look into a third source, hold in fields, filters, sorts and pairs', async () => {
+  test('of the related collection that use a third source apply to fields, filters, sorts and related lists', async () => {
     const { engine } = await inMemory();
     const access = accessOf({ scopes });
     const fields = ['id', 'customer:name'];
@@ -253,7 +253,7 @@ describe('row scopes', () => {
     await expect(engine.listRelated(access, related)).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
   });
 
-  test('nobody can point to a record of another source that he may not see', async () => {
+  test('a foreign key must refer to a record of the other source that the caller may see', async () => {
     const { engine } = await inMemory();
     const access = accessOf({ scopes: { customers: { field: 'name', operator: 'Equal', value: 'Ada' } } });
     const write = (customer_id: number) =>
@@ -267,7 +267,7 @@ describe('row scopes', () => {
     await expect(create).rejects.toMatchObject({ code: 'INVALID_RECORD' });
   });
 
-  test('that look into another source are read-only', async () => {
+  test('that use another source are read-only', async () => {
     const { engine } = await inMemory();
     const access = accessOf({ scopes: { orders: { field: 'customer:name', operator: 'Equal', value: 'Ada' } } });
     expect(await engine.count(access, { collection: 'orders' })).toBe(2);
@@ -296,7 +296,7 @@ describe('limits', () => {
     );
   const filter = { field: 'customer:name', operator: 'StartsWith', value: 'name' } as const;
 
-  test('more keys than are looked up are refused, with the cure', async () => {
+  test('more keys than the limit are refused with a remedy', async () => {
     const { engine } = await openMany(11_000);
     await expect(engine.count(accessOf(), { collection: 'orders', filter })).rejects.toMatchObject({
       code: 'TOO_MANY_ROWS',
@@ -304,7 +304,7 @@ describe('limits', () => {
     });
   });
 
-  test('many keys are told once, and come in lists that every source takes', async () => {
+  test('many keys are used in lists that every source accepts, and logged once', async () => {
     const { engine, observed } = await openMany(100_000);
     for (const _ of [1, 2]) expect(await engine.count(accessOf(), { collection: 'orders', filter })).toBe(4);
     expect(observed.filter(({ type }) => type === 'warning')).toMatchObject([
@@ -328,7 +328,7 @@ describe('limits', () => {
 });
 
 describe.each(servers)('$dialect beside memory', (server) => {
-  test('tens of thousands of keys are decided', async () => {
+  test('tens of thousands of keys are matched', async () => {
     const database = await server.create();
     closing.push(() => database.drop());
     const connection = await connect(database);
@@ -352,7 +352,7 @@ describe.each(servers)('$dialect beside memory', (server) => {
   });
 });
 
-test('the plan tells what is looked up and what is fetched', async () => {
+test('the plan shows the lookups and the fetched relations', async () => {
   const { engine } = await inMemory();
   const plan = await engine.explain(accessOf({ scopes: { countries: { field: 'label', operator: 'Present' } } }), {
     collection: 'orders',
@@ -364,7 +364,7 @@ test('the plan tells what is looked up and what is fetched', async () => {
   await expect(plan).toMatchFileSnapshot('plans/across-sources.memory.plan');
 });
 
-test.each(servers)('on $dialect the plan tells the statements that need what is looked up', async (server) => {
+test.each(servers)('on $dialect the plan shows the statements that depend on lookups', async (server) => {
   const databases = [await server.create(), await server.create()] as const;
   for (const database of databases) closing.push(() => database.drop());
   const run = async (url: (typeof databases)[number], sql: string) => {

@@ -23,7 +23,7 @@ describe.each(sellers)('$name', (seller) => {
       (error: { code: string; message: string }) => `${error.code}: ${error.message}`,
     );
 
-  test('without groups there is one row, also when nothing matches or nothing can', async () => {
+  test('an aggregate without groups has one row, even if no record matches', async () => {
     const none = { field: 'total', operator: 'GreaterThan', value: 1000 } as const;
     const never = { field: 'id', operator: 'In', value: [] } as const;
     expect(
@@ -47,7 +47,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('the largest value comes first, then the groups in order, null among them; hasMore tells of further groups', async () => {
+  test('rows are sorted by value descending, then by groups, nulls first, and hasMore reports further groups', async () => {
     const groups = [{ field: 'customer:name' }];
     expect([await ask({ groups, limit: 2 }), await rows({ groups })]).toEqual([
       {
@@ -69,7 +69,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('ordered by groups, dates come oldest first', async () => {
+  test('sorted by groups, dates are ascending', async () => {
     const groups = [{ field: 'placed_at', bucket: 'Month' }] as const;
     expect(await ask({ operation: 'Sum', field: 'total', groups, order: 'groups', timezone: 'UTC' })).toEqual({
       columns: ['month(placed_at)', 'sum(total)'],
@@ -83,7 +83,7 @@ describe.each(sellers)('$name', (seller) => {
     });
   });
 
-  test('a day is that of the request, else of the caller, through a change of clocks', async () => {
+  test('days are those of the timezone of the request, else of the caller, also at a clock change', async () => {
     const groups = [{ field: 'placed_at', bucket: 'Day' }] as const;
     const rights = { timezone: 'Europe/Paris' };
     expect(
@@ -104,7 +104,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('each bucket is the day that its period starts with; weeks start on Monday', async () => {
+  test('a bucket is the first day of its period, and weeks start on Monday', async () => {
     const first = { field: 'id', operator: 'Equal', value: 3 } as const;
     const of = async (bucket: 'Year' | 'Quarter' | 'Month' | 'Week' | 'Day') =>
       (await rows({ filter: first, groups: [{ field: 'placed_at', bucket }] }))[0]?.[0];
@@ -117,7 +117,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('Count of a field counts its values, Avg divides by their number, Max and Min compare', async () => {
+  test('Count and Avg ignore nulls, and Max and Min compare dates and numbers', async () => {
     expect(
       await Promise.all([
         rows({ field: 'customer_id' }),
@@ -138,7 +138,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('the row scope of the collection and of every joined one holds', async () => {
+  test('the row scopes of the collection and of every joined collection apply', async () => {
     const scopes = {
       orders: { field: 'total', operator: 'LessThan', value: 25 },
       customers: { field: 'city', operator: 'Equal', value: 'Rome' },
@@ -155,7 +155,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('search and filter narrow what is counted', async () => {
+  test('search and filter restrict the aggregated records', async () => {
     const filter = { field: 'customer:city', operator: 'Present' } as const;
     expect([
       await rows({ search: '20', filter }),
@@ -170,7 +170,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('what may not be seen does not exist', async () => {
+  test('hidden collections and fields do not exist', async () => {
     const rights = { browse: ['orders', 'customers'], hidden: ['orders.total', 'customers.secret'] };
     expect([
       await refusal({ collection: 'line_notes' }, rights),
@@ -187,7 +187,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('what makes no sense is refused with what to do instead', async () => {
+  test('an invalid aggregate is refused with what to send instead', async () => {
     expect([
       await refusal({ operation: 'Sum' }),
       await refusal({ operation: 'Median' as 'Sum', field: 'total' }),
@@ -220,7 +220,7 @@ test.each([
   ['Africa/Casablanca', '2024-03-08T00:00:00Z'],
   ['Europe/Paris', '1944-08-22T00:00:00Z'],
   ['Asia/Kolkata', '1945-10-12T00:00:00Z'],
-])('every quarter of an hour of ten days in %s is in the day that Intl says', async (zone, from) => {
+])('every quarter of an hour of ten days in %s is in the same day as with Intl', async (zone, from) => {
   const instants = Array.from({ length: 960 }, (_, at) => new Date(Date.parse(from) + at * 900_000).toISOString());
   const source = createMemorySource('memory', [
     { name: 'events', columns: [{ name: 'at', type: 'Date' }], rows: instants.map((at) => [at]) },

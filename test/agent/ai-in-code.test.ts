@@ -27,7 +27,7 @@ const addMood = (customers: CollectionCustomizer) =>
   });
 
 describe.each(kinds)('with a provider of the kind %s', (kind) => {
-  test('a computed field asks, also after a restart', async () => {
+  test('a computed field queries the provider, also after a restart', async () => {
     const { ai, asked } = await openProvider(kind, saying(kind, 'calm'));
     const { agent, engine } = await openCustomers(ai, addMood);
     const read = () => engine.list(access, { collection: 'customers', fields: ['mood'], limit: 2 });
@@ -40,7 +40,7 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     expect((await read()).rows).toEqual([['calm'], ['calm']]);
   });
 
-  test('a hook and an action ask', async () => {
+  test('a hook and an action query the provider', async () => {
     const { ai } = await openProvider(kind, saying(kind, 'no'), saying(kind, 'Dear Ada'));
     const { engine } = await openCustomers(ai, (customers) =>
       customers
@@ -60,7 +60,7 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     expect(result).toMatchObject({ type: 'success', message: 'Dear Ada' });
   });
 
-  test('a call that is cancelled takes its question back', async () => {
+  test('cancelling a call closes its request to the provider', async () => {
     const { ai, asked, closed } = await openProvider(kind, 'silence');
     const { engine } = await openCustomers(ai, (customers) =>
       addMood(customers).addAction('Write', {
@@ -89,7 +89,7 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     // Errors that the operator must fix are reported as a fault of the code, and logged.
     [401, 'CUSTOMIZATION_FAILED'],
     [400, 'CUSTOMIZATION_FAILED'],
-  ])('the status %i of the provider, uncaught, is %s for the caller', async (status, code) => {
+  ])('an uncaught status %i of the provider gives the caller %s', async (status, code) => {
     const { ai } = await openProvider(kind, failing(kind, status));
     const { engine } = await openCustomers(ai, addMood);
     const call = engine.list(access, { collection: 'customers', fields: ['mood'], limit: 1 });
@@ -97,7 +97,7 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
   });
 });
 
-test('without addAi there is null', async () => {
+test('without addAi, context.ai is null', async () => {
   const { engine } = await openCustomers(null, (customers) =>
     addMood(customers).addAction('See', {
       scope: 'Global',
@@ -110,7 +110,7 @@ test('without addAi there is null', async () => {
   expect(result).toMatchObject({ message: 'null' });
 });
 
-test('the provider of a context is no provider to add, and shows nothing', async () => {
+test('context.ai cannot be passed to addAi, and does not reveal its key', async () => {
   const given: unknown[] = [];
   const { ai } = await openProvider('openai', saying('openai', 'calm'));
   const { engine } = await openCustomers(ai, (customers) =>
@@ -122,7 +122,7 @@ test('the provider of a context is no provider to add, and shows nothing', async
   expect(() => shopAgent().agent.addAi(given[0] as AiProvider)).toThrow('addAi needs a provider');
 });
 
-test('no client is loaded with the code: the first question loads it', () => {
+test('the client libraries are loaded by the first request only', () => {
   const paths = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
   const kinds = paths.flatMap((path) =>
     readSource(readFileSync(`src/${path}`, 'utf8'))

@@ -44,10 +44,10 @@ async function readAll(chunks: AsyncIterable<AiChunk>) {
 
 describe.each(kinds)('a provider of the kind %s', (kind) => {
   const packets: readonly (readonly [string, (text: string) => readonly (string | Uint8Array)[]])[] = [
-    ['each on its own', () => speaking(kind)],
-    ['all at once', (text) => [text]],
+    ['one by one', () => speaking(kind)],
+    ['in one packet', (text) => [text]],
     [
-      'in packets of seven bytes, which divide characters',
+      'in packets of seven bytes that split characters',
       (text) =>
         Array.from(
           Buffer.from(text)
@@ -56,10 +56,10 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
           (hex) => Buffer.from(hex, 'hex'),
         ),
     ],
-    ['with line ends of Windows', (text) => [text.replaceAll('\n', '\r\n')]],
+    ['with CR LF line ends', (text) => [text.replaceAll('\n', '\r\n')]],
   ];
 
-  test.each(packets)('text, two calls and usage come whole when events are sent %s', async (_, divide) => {
+  test.each(packets)('text, two tool calls and usage are complete when events are sent %s', async (_, divide) => {
     const { ai, asked } = await openProvider(kind, { parts: divide(speaking(kind).join('')) });
     const { read, error } = await readAll(ai.askInChunks(question));
     expect(error).toBeUndefined();
@@ -73,7 +73,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     ]);
   });
 
-  test('parts are told when they come, not at the end', async () => {
+  test('chunks are returned as they arrive, not at the end', async () => {
     const { ai } = await openProvider(kind, { parts: speaking(kind).slice(0, 5), ending: 'silence' });
     const texts: string[] = [];
     for await (const { choices } of ai.askInChunks(question)) {
@@ -88,7 +88,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     [400, 'AI_REFUSED', 1],
     [429, 'AI_RATE_LIMITED', 3],
     [500, 'AI_UNAVAILABLE', 3],
-  ] as const)('status %i is %s after %i attempts, before any chunk', async (status, code, attempts) => {
+  ] as const)('status %i gives %s after %i attempts, before any chunk', async (status, code, attempts) => {
     const { ai, asked } = await openProvider(kind, failing(kind, status));
     const { read, error } = await readAll(ai.askInChunks(question));
     expect([read, error?.code, asked.length]).toEqual([[], code, attempts]);
@@ -96,7 +96,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     expect(inspect(error, { depth: 9 })).not.toContain(KEY);
   });
 
-  test('what fails before it begins is tried again', async () => {
+  test('a stream that fails before it begins is retried', async () => {
     const { ai, asked } = await openProvider(kind, failing(kind, 503), { parts: speaking(kind) });
     const { read } = await readAll(ai.askInChunks(question));
     expect([join(read), asked.length]).toEqual([spoken, 2]);
@@ -105,11 +105,11 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
   const half = speaking(kind).slice(0, 4);
   test.each([
     ['is cut off', { parts: half, ending: 'cut' }],
-    ['ends before the answer does', { parts: half }],
-    ['is nothing at all', { parts: [] }],
-    ['holds broken JSON', { parts: [...half, 'event: message_delta\ndata: {"type":\n\n'] }],
+    ['ends too early', { parts: half }],
+    ['is empty', { parts: [] }],
+    ['contains malformed JSON', { parts: [...half, 'event: message_delta\ndata: {"type":\n\n'] }],
     [
-      'says an error',
+      'contains an error event',
       {
         parts: [
           ...half,
@@ -117,8 +117,8 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
         ],
       },
     ],
-    ['is an answer of another form', saying(kind, 'Four.')],
-  ] satisfies [string, Reply][])('a stream that %s is AI_UNAVAILABLE, after what it said', async (_, reply) => {
+    ['is a response without streaming', saying(kind, 'Four.')],
+  ] satisfies [string, Reply][])('a stream that %s gives AI_UNAVAILABLE after its chunks', async (_, reply) => {
     const { ai, asked } = await openProvider(kind, reply);
     const { read, error } = await readAll(ai.askInChunks(question));
     expect([error?.code, asked.length]).toEqual(['AI_UNAVAILABLE', 1]);
@@ -128,14 +128,14 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     );
   });
 
-  test('silence in the middle is AI_TIMED_OUT, and the request is taken back', async () => {
+  test('a stream that stalls gives AI_TIMED_OUT, and the request is closed', async () => {
     const { ai, closed } = await openProvider(kind, { parts: half, ending: 'silence' });
     const { read, error } = await readAll(ai.askInChunks(question, { timeoutSeconds: 0.5 }));
     expect([read.length > 0, error?.code]).toEqual([true, 'AI_TIMED_OUT']);
     await expect.poll(() => closed()).toBe(1);
   });
 
-  test('aborted in the middle, it is CANCELLED at once, and the request is taken back', async () => {
+  test('an aborted stream gives CANCELLED, and the request is closed', async () => {
     const { ai, closed } = await openProvider(kind, { parts: half, ending: 'silence' });
     const stop = new AbortController();
     const chunks = ai.askInChunks(question, { signal: stop.signal })[Symbol.asyncIterator]();
@@ -147,13 +147,13 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     await expect.poll(() => closed()).toBe(1);
   });
 
-  test('whoever stops reading stops the provider', async () => {
+  test('a reader that stops early closes the request', async () => {
     const { ai, closed } = await openProvider(kind, { parts: half, ending: 'silence' });
     for await (const chunk of ai.askInChunks(question)) if (chunk) break;
     await expect.poll(() => closed()).toBe(1);
   });
 
-  test('a question that cannot be sent is refused, and nothing is sent', async () => {
+  test('an invalid question is refused before anything is sent', async () => {
     const { ai, asked } = await openProvider(kind, saying(kind, ''));
     const { error } = await readAll(ai.askInChunks({ messages: [] }));
     expect([error?.code, asked]).toEqual(['INVALID_ARGUMENT', []]);
@@ -164,7 +164,7 @@ test.each([
   ['max_tokens', 'length'],
   ['refusal', 'content_filter'],
   ['end_turn', 'stop'],
-] as const)('the end %s of anthropic is told as %s', async (reason, finish) => {
+] as const)('the stop reason %s of anthropic becomes the finish reason %s', async (reason, finish) => {
   const parts = speaking('anthropic').map((text) =>
     text.replace('"tool_use","stop_sequence"', `"${reason}","stop_sequence"`),
   );
@@ -172,7 +172,7 @@ test.each([
   expect(join((await readAll(ai.askInChunks(question))).read).finish).toEqual([finish]);
 });
 
-test('what a model of openai refuses is told in parts', async () => {
+test('a refusal of an openai model is streamed', async () => {
   const parts = speaking('openai').map((text) => text.replace('"content":"Søk"', '"refusal":"I will not"'));
   const { ai } = await openProvider('openai', { parts });
   const { read } = await readAll(ai.askInChunks(question));

@@ -20,7 +20,7 @@ const everything = (value: unknown): string =>
   `${inspect(value, { depth: 9, showHidden: true, getters: true })}${JSON.stringify(value)}${String(value)}${(value as Error).stack}`;
 
 describe.each(kinds)('a provider of the kind %s', (kind) => {
-  test('answers in the chat-completions form', async () => {
+  test('returns chat completions', async () => {
     const { ai } = await openProvider(kind, saying(kind, 'Four.'));
     const from = Math.floor(Date.now() / 1000);
     const answer = await ai.ask(question);
@@ -47,7 +47,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     [503, 'AI_UNAVAILABLE', 3],
     [529, 'AI_UNAVAILABLE', 3],
   ] as const)(
-    'status %i is %s after %i attempts, and neither shows the key nor the words',
+    'status %i gives %s after %i attempts, without the key or the words of the server',
     async (status, code, attempts) => {
       const { ai, asked } = await openProvider(kind, failing(kind, status));
       const error = await errorOf(ai.ask(question));
@@ -61,7 +61,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     },
   );
 
-  test('a failure that passes is tried again by the client, and answered', async () => {
+  test('a temporary failure is retried', async () => {
     const { ai, asked } = await openProvider(kind, failing(kind, 500), 'cut', saying(kind, 'Four.'));
     expect((await ai.ask(question)).choices[0].message.content).toBe('Four.');
     expect(asked).toHaveLength(3);
@@ -71,7 +71,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     ['seconds', { 'retry-after': '1800' }, 1800],
     ['milliseconds', { 'retry-after-ms': '1800500' }, 1801],
     ['a date', { 'retry-after': () => new Date(Date.now() + 1_800_000).toUTCString() }, expect.closeTo(1800, -2)],
-  ])('429 that asks to wait long, in %s, is told at once with the time', async (_, given, seconds) => {
+  ])('a 429 with a long wait, in %s, is reported with the time and not retried', async (_, given, seconds) => {
     const wait = Object.fromEntries(
       Object.entries(given).map(([name, value]) => [name, typeof value === 'string' ? value : value()]),
     );
@@ -86,23 +86,23 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     );
   });
 
-  test('an address that nobody answers at is AI_UNAVAILABLE', async () => {
+  test('an unreachable URL gives AI_UNAVAILABLE', async () => {
     const error = await errorOf(providerAt(kind, 'http://127.0.0.1:9').ask(question, { timeoutSeconds: 20 }));
     expect([error.code, error.status]).toEqual(['AI_UNAVAILABLE', 503]);
     expect(String(error.cause)).toMatch(/ECONNREFUSED|bad port/);
   });
 
   test.each([
-    ['a page', { headers: { 'content-type': 'text/html' }, body: '<h1>Welcome</h1>' }],
+    ['an HTML page', { headers: { 'content-type': 'text/html' }, body: '<h1>Welcome</h1>' }],
     ['an empty object', { body: {} }],
-    ['JSON that is cut', { body: '{"id": "a' }],
+    ['truncated JSON', { body: '{"id": "a' }],
     ['no choices', { body: { choices: [], content: null } }],
-  ] satisfies [string, Reply][])('%s instead of an answer is AI_UNAVAILABLE', async (_, reply) => {
+  ] satisfies [string, Reply][])('%s instead of an answer gives AI_UNAVAILABLE', async (_, reply) => {
     const { ai } = await openProvider(kind, reply);
     expect((await errorOf(ai.ask(question))).code).toBe('AI_UNAVAILABLE');
   });
 
-  test('a redirect is not followed: the key goes to one address', async () => {
+  test('a redirect is not followed, so that the key reaches one URL only', async () => {
     const other = await openAiServer(kind, saying(kind, 'Give it to me'));
     const path = kind === 'openai' ? '/v1/chat/completions' : '/v1/messages';
     const location = { location: `${other.origin}${path}` };
@@ -112,7 +112,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     expect(other.asked).toEqual([]);
   });
 
-  test('no answer in time is AI_TIMED_OUT, for all attempts together, and the request is taken back', async () => {
+  test('a provider without an answer within the time limit gives AI_TIMED_OUT, and the request is closed', async () => {
     const { ai, closed } = await openProvider(kind, 'silence');
     const error = await errorOf(ai.ask(question, { timeoutSeconds: 0.3 }));
     expect([error.code, error.status]).toEqual(['AI_TIMED_OUT', 504]);
@@ -120,7 +120,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     await expect.poll(() => closed()).toBe(1);
   });
 
-  test('an aborted question is CANCELLED at once, and the request is taken back', async () => {
+  test('an aborted question gives CANCELLED, and the request is closed', async () => {
     const { ai, asked, closed } = await openProvider(kind, 'silence');
     const stop = new AbortController();
     const error = errorOf(ai.ask(question, { signal: stop.signal }));
@@ -132,7 +132,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     expect(asked).toHaveLength(1);
   });
 
-  test('aborted between two attempts, it is CANCELLED without waiting, and not tried again', async () => {
+  test('a question aborted between two attempts gives CANCELLED without a retry', async () => {
     const { ai, asked } = await openProvider(kind, failing(kind, 503, { 'retry-after-ms': '700' }));
     const stop = new AbortController();
     const error = errorOf(ai.ask(question, { signal: stop.signal }));
@@ -144,7 +144,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     expect(asked).toHaveLength(attempts);
   });
 
-  test('the environment changes neither address, account nor what is printed', async () => {
+  test('environment variables change neither the URL, the account nor the log output', async () => {
     const print = (['log', 'debug', 'info', 'warn', 'error'] as const).map((name) => vi.spyOn(console, name));
     for (const [name, value] of Object.entries({
       OPENAI_BASE_URL: 'http://127.0.0.1:9',
@@ -168,7 +168,7 @@ describe.each(kinds)('a provider of the kind %s', (kind) => {
     }
   });
 
-  test('nothing that is printed of a provider shows the key, before and after it was used', async () => {
+  test('printing a provider never shows its key', async () => {
     const { ai } = await openProvider(kind, saying(kind, 'Four.'));
     const before = everything(ai);
     await ai.ask(question);
@@ -222,14 +222,14 @@ const weather: AiRequest = {
   response_format: { type: 'json_schema', json_schema: { name: 'told', schema: { type: 'object' }, strict: true } },
 };
 
-describe('what is sent', () => {
-  test('openai is asked what was asked, with the model', async () => {
+describe('requests', () => {
+  test('openai gets the request unchanged, with the model', async () => {
     const { ai, asked } = await openProvider('openai', saying('openai', 'Yes'));
     await ai.ask(weather);
     expect(asked[0]!.body).toEqual({ ...weather, model: 'model-1' });
   });
 
-  test('anthropic is asked the same in its own form', async () => {
+  test('anthropic gets the request in its own format', async () => {
     const { ai, asked } = await openProvider('anthropic', saying('anthropic', 'Yes'));
     await ai.ask(weather);
     expect(asked[0]!.body).toEqual({
@@ -278,20 +278,20 @@ describe('what is sent', () => {
       { type: 'function', function: { name: 'now' } },
       { type: 'tool', name: 'now' },
     ],
-  ] as const)('the tool choice %j is %j at anthropic', async (choice, told) => {
+  ] as const)('the tool choice %j becomes %j for anthropic', async (choice, told) => {
     const { ai, asked } = await openProvider('anthropic', saying('anthropic', 'Yes'));
     await ai.ask({ ...question, tools: weather.tools!, tool_choice: choice });
     expect(asked[0]!.body.tool_choice).toEqual(told);
   });
 
-  test('anthropic is told a length when none is given, and the older name of it holds', async () => {
+  test('anthropic gets a default max_tokens, and max_tokens is an alias', async () => {
     const { ai, asked } = await openProvider('anthropic', saying('anthropic', 'Yes'));
     await ai.ask(question);
     await ai.ask({ ...question, max_tokens: 5 });
     expect(asked.map(({ body }) => body.max_tokens)).toEqual([4096, 5]);
   });
 
-  test('json_object has no counterpart at anthropic, and is refused before anything is sent', async () => {
+  test('json_object is refused for anthropic before anything is sent', async () => {
     const { ai, asked } = await openProvider('anthropic', saying('anthropic', 'Yes'));
     const error = await errorOf(ai.ask({ ...question, response_format: { type: 'json_object' } }));
     expect([error.code, error.message, asked]).toEqual([
@@ -302,7 +302,7 @@ describe('what is sent', () => {
   });
 });
 
-describe('what is answered', () => {
+describe('responses', () => {
   const called = {
     index: 0,
     message: {
@@ -329,7 +329,7 @@ describe('what is answered', () => {
     },
   };
 
-  test.each(kinds)('a tool call of %s, whose result can be sent with the message as it is', async (kind) => {
+  test.each(kinds)('a tool call of %s is returned, and its message can be sent back unchanged', async (kind) => {
     const { ai, asked } = await openProvider(kind, calls[kind], saying(kind, 'Sun.'));
     const answer: AiAnswer = await ai.ask({ ...question, tools: weather.tools! });
     expect(answer.choices).toEqual([called]);
@@ -354,7 +354,7 @@ describe('what is answered', () => {
     ['model_context_window_exceeded', 'length'],
     ['tool_use', 'tool_calls'],
     ['refusal', 'content_filter'],
-  ])('the stop reason %s of anthropic is %s', async (reason, told) => {
+  ])('the stop reason %s of anthropic becomes %s', async (reason, told) => {
     const { body } = saying('anthropic', 'Yes') as { body: object };
     const { ai } = await openProvider('anthropic', { body: { ...body, stop_reason: reason } });
     expect((await ai.ask(question)).choices[0].finish_reason).toBe(told);
@@ -364,7 +364,7 @@ describe('what is answered', () => {
     ['length', 'length'],
     ['content_filter', 'content_filter'],
     ['eos', 'stop'],
-  ])('the finish reason %s of a server that speaks openai is %s', async (reason, told) => {
+  ])('the finish reason %s of an openai server becomes %s', async (reason, told) => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'Yes' }, finish_reason: reason }];
     const { ai } = await openProvider('openai', { body: { id: 'a', created: 1, model: 'm', choices } });
     const answer = await ai.ask(question);
@@ -376,7 +376,7 @@ describe('what is answered', () => {
     expect(answer.usage).toEqual({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
   });
 
-  test('what a model refuses can be sent back too', async () => {
+  test('a refusal of a model can be sent back', async () => {
     const choices = [{ message: { role: 'assistant', content: null, refusal: 'I will not.' }, finish_reason: 'stop' }];
     const { ai, asked } = await openProvider('openai', { body: { id: 'a', created: 1, model: 'm', choices } });
     const { message } = (await ai.ask(question)).choices[0];
@@ -477,7 +477,7 @@ const wrong: readonly (readonly [unknown, string])[] = [
   [{ ...right, baseUrl: 'https://ai.example.com/v1?key=1' }, "createAiProvider: 'baseUrl' must be an http or https"],
 ];
 
-test.each(wrong)('createAiProvider refuses wrong options (%#) with the line, and without the key', (options, told) => {
+test.each(wrong)('createAiProvider refuses invalid options (%#) with the line and without the key', (options, told) => {
   let error: unknown;
   try {
     createAiProvider(options as never);
@@ -490,7 +490,7 @@ test.each(wrong)('createAiProvider refuses wrong options (%#) with the line, and
   expect(everything(error)).not.toContain(KEY.slice(0, 7));
 });
 
-test('a slash at the end of the address changes nothing', async () => {
+test('trailing slashes of the base URL are ignored', async () => {
   const { baseUrl, asked } = await openAiServer('openai', saying('openai', 'Yes'));
   await providerAt('openai', `${baseUrl}//`).ask(question);
   expect(asked).toHaveLength(1);

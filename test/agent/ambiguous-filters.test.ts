@@ -100,7 +100,7 @@ test.each([
     none('orders', leaf('customer:name', 'IContains', 'a')),
     some('orders', leaf('customer:name', 'NotIContains', 'a')),
   ],
-])('%j is refused with both forms, which are accepted', async (filter, first, second) => {
+])('%j is refused with two unambiguous forms, which are accepted', async (filter, first, second) => {
   for (const asked of [filter, all(filter), any(filter, leaf('id', 'Equal', 1)), not(filter)]) {
     const { code, details, message } = await refusal('customers', asked);
     expect([code, details.forms]).toEqual(['AMBIGUOUS_FILTER', [first, second]]);
@@ -111,7 +111,7 @@ test.each([
   }
 });
 
-test('the rest of the operators takes its usual meaning, and so does every one behind a relation to one or inside a where', async () => {
+test('other operators, to-one relations and conditions inside a where are not ambiguous', async () => {
   expect([
     await ids('customers', { filter: leaf('orders:id', 'Present') }),
     await ids('orders', { filter: leaf('customer:city', 'Missing') }),
@@ -159,7 +159,7 @@ test.each([
     not(some('orders', all(leaf('total', 'GreaterThan', 15), leaf('id', 'LessThan', 3)))),
     not(some('orders', leaf('total', 'GreaterThan', 15)), some('orders', leaf('id', 'LessThan', 3))),
   ],
-])('%j is refused with both readings, which are accepted', async (filter, one, each) => {
+])('%j is refused with its two readings, which are accepted', async (filter, one, each) => {
   const { code, details, message } = await refusal('customers', filter);
   expect([code, details.forms]).toEqual(['AMBIGUOUS_FILTER', [one, each]]);
   for (const form of [one, each]) {
@@ -168,13 +168,13 @@ test.each([
   }
 });
 
-test('inside a where, two paths are compared as well', async () => {
+test('two conditions through the same relation inside a where are ambiguous too', async () => {
   const lines = all(leaf('order_lines:article', 'Equal', 'pen'), leaf('order_lines:line', 'Equal', 1));
   const { code, message } = await refusal('customers', some('orders', lines));
   expect([code, message]).toEqual(['AMBIGUOUS_FILTER', expect.stringContaining('{"some":"order_lines","where"')]);
 });
 
-test('conditions that cannot be about one record are taken: in an Or, of different relations, of relations to one', async () => {
+test('conditions in an Or, through different relations or through to-one relations are accepted', async () => {
   const { ids: orders } = { ids: (filter: unknown) => ids('orders', { filter }, { scopes: {} }) };
   expect([
     await ids('customers', { filter: any(dear, early) }),
@@ -185,7 +185,7 @@ test('conditions that cannot be about one record are taken: in an Or, of differe
   ]).toEqual([[1, 2], [2], [1, 2, 3], [1, 2, 3], [2]]);
 });
 
-test('what a caller, a segment, a row scope and hooks say is joined and never compared', async () => {
+test('conditions of the caller, a segment, a row scope and hooks are combined without being ambiguous', async () => {
   const scopes = {
     customers: leaf('orders:total', 'LessThan', 25),
     orders: leaf('order_lines:line', 'Present'),
@@ -196,7 +196,7 @@ test('what a caller, a segment, a row scope and hooks say is joined and never co
   ]).toEqual([[2], [1, 2, 3, 4]]);
 });
 
-test('segments and row scopes of old keep their meaning', async () => {
+test('saved segments and row scopes keep their meaning', async () => {
   const scopes = { customers: all(leaf('orders:total', 'NotEqual', 10.5), leaf('orders:id', 'LessThan', 4)) } as never;
   expect([
     await ids('customers', { segment: 'of old' }),
@@ -206,7 +206,7 @@ test('segments and row scopes of old keep their meaning', async () => {
   ]).toEqual([[2, 3], [2, 3], [2], []]);
 });
 
-test('names come before meanings: what is hidden is not told by a refusal', async () => {
+test('an ambiguous filter by a hidden field is refused as an unknown field', async () => {
   for (const rights of [{ browse: ['customers'] }, { hidden: ['orders.total'] }])
     expect(await refusal('customers', leaf('orders:total', 'NotEqual', 20), rights)).toMatchObject({
       code: 'UNKNOWN_FIELD',
@@ -220,14 +220,14 @@ test.each([
   ['customers', leaf('orders:order_lines', 'Missing'), '{"none":"orders:order_lines"}'],
   ['orders', leaf('customer', 'Missing'), '{"none":"customer"}'],
   ['customers', leaf('orders', 'Equal', 3), '{"some":"orders","where":{"field":"...","operator":"Equal","value":3}}'],
-])('of %s, %j is refused with the form to send', async (collection, filter, form) => {
+])('on %s, %j is refused with the form to send', async (collection, filter, form) => {
   expect(await refusal(collection, filter)).toMatchObject({
     code: collection === 'customers' ? 'RELATION_TO_MANY' : 'RELATION_NEEDS_FIELD',
     message: expect.stringContaining(`send ${form}`),
   });
 });
 
-test('a column behind many names the collection to list and the relation that leads back', async () => {
+test('a column through a to-many relation is refused with the collection to list and the inverse relation', async () => {
   const list = shop.engine.list(accessOf(), { collection: 'customers', fields: ['orders:total'], limit: 1 });
   await expect(list).rejects.toMatchObject({
     code: 'RELATION_TO_MANY',

@@ -31,7 +31,7 @@ describe.each(servers)('$dialect', (server) => {
     await database?.drop();
   });
 
-  test('every collection lists as many records as it counts, with every visible column', async () => {
+  test('every collection lists every column of as many records as it counts', async () => {
     const told: unknown[] = [];
     for (const { name, fields } of engine.index(access)) {
       const answer = await engine.list(access, { collection: name, limit: 100 });
@@ -47,7 +47,7 @@ describe.each(servers)('$dialect', (server) => {
     expect(told.length).toBeGreaterThan(6);
   });
 
-  test('pages of one by any sortable column, in both directions, show every record once', async () => {
+  test('pages of one record, sorted by any column in both directions, show every record once', async () => {
     for (const { name } of engine.index(access)) {
       const { key, fields } = engine.describe(access, name);
       if (key.length === 0) continue;
@@ -67,7 +67,7 @@ describe.each(servers)('$dialect', (server) => {
     }
   });
 
-  test('a value that was shown finds its record again', async () => {
+  test('a returned value finds its record in a filter', async () => {
     for (const { name } of engine.index(access)) {
       const { fields } = engine.describe(access, name);
       const { rows, columns } = await engine.list(access, { collection: name, limit: 100 });
@@ -86,7 +86,7 @@ describe.each(servers)('$dialect', (server) => {
     }
   });
 
-  test('a key of binary values is a place to go on from', async () => {
+  test('cursors continue after a binary key', async () => {
     const request = { collection: 'tokens', limit: 1 };
     const first = await engine.list(access, request);
     const second = await engine.list(access, { ...request, cursor: first.cursorAfter(0)! });

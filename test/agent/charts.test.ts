@@ -47,7 +47,7 @@ describe.each(sellers)('$name', (seller) => {
 
   const render = (request: ChartRequest, rights?: Rights) => shop.engine.charts.render(accessOf(rights), request);
 
-  test('of the agent: its periods are those of the timezone in which it is asked for', async () => {
+  test('a chart of the agent has the periods of the timezone of the request', async () => {
     const days = async (timezone: string) => {
       const result = await render({ chart: 'orders a day', timezone });
       return (result as { label: string; values: { value: unknown } }[]).map(({ label, values }) => [
@@ -69,7 +69,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(await render({ chart: 'who' }, { timezone: 'Asia/Tokyo' })).toEqual({ name: 'Ada', timezone: 'Asia/Tokyo' });
   });
 
-  test('of a collection: it is given the record, by inside names', async () => {
+  test('a chart of a collection gets the record under the names before renaming', async () => {
     expect([
       await render({ chart: 'spent', collection: 'customers', id: 2 }),
       await render({ chart: 'spent', collection: 'customers', id: '1' }),
@@ -81,7 +81,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('of a record that is missing or out of scope there is none, and its relations are within scope', async () => {
+  test('a chart of a missing record or one outside the row scope is refused, and its relations are scoped', async () => {
     const paris = { customers: { field: 'city', operator: 'Equal', value: 'Paris' } } as const;
     const line = { chart: 'line', collection: 'order_lines', id: [2, 1] } as const;
     await expect(render({ chart: 'spent', collection: 'customers', id: 9 })).rejects.toMatchObject({
@@ -93,7 +93,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(await render(line, { scopes: paris })).toMatchObject({ order: { customer: null } });
   });
 
-  test('of a collection that the caller may not see, or whose key is hidden, there is none', async () => {
+  test('a chart of a hidden collection, or of one whose key is hidden, is refused', async () => {
     const request = { chart: 'spent', collection: 'customers', id: 1 };
     await expect(render(request, { browse: ['orders'] })).rejects.toMatchObject({ code: 'UNKNOWN_COLLECTION' });
     await expect(render(request, { hidden: ['customers.id'] })).rejects.toMatchObject({ code: 'FORBIDDEN' });
@@ -104,7 +104,7 @@ describe.each(sellers)('$name', (seller) => {
   });
 });
 
-describe('over arrays', () => {
+describe('over a memory source', () => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await sellers[0]!.open({ customize: addCharts });
@@ -116,7 +116,7 @@ describe('over arrays', () => {
       (error: AppError) => error,
     );
 
-  test('names, in the order in which they were added', () => {
+  test('charts are listed in the order in which they were added', () => {
     const { charts } = shop.engine;
     expect([
       charts.names(accessOf()),
@@ -125,7 +125,7 @@ describe('over arrays', () => {
     ]).toEqual([['orders a day', 'who', 'broken', 'stopped', 'handmade', 'nothing'], ['spent'], []]);
   });
 
-  test('an unknown name is told with near ones; of a collection, with those of the collection', async () => {
+  test('an unknown chart is refused with similar names of the same collection', async () => {
     const messages = [
       await failure({ chart: 'order a day' }),
       await failure({ chart: 'spend', collection: 'customers', id: 1 }),
@@ -144,7 +144,7 @@ describe('over arrays', () => {
     ]);
   });
 
-  test('an error of the chart is its name alone, with the cause and the place for the log; one of the engine passes', async () => {
+  test('an error of chart code shows only the name of the chart and logs the cause; an engine error is passed on', async () => {
     const broken = await failure({ chart: 'broken' });
     const { cause: told } = broken as { cause: Error };
     expect([broken?.code, broken?.message, told.cause]).toEqual([
@@ -156,28 +156,31 @@ describe('over arrays', () => {
     expect((await failure({ chart: 'stopped' }))?.code).toBe('TIMED_OUT');
   });
 
-  test.each(['handmade', 'nothing'])('what no method of the builder made is a failure: %s', async (chart) => {
-    const error = (await failure({ chart })) as { code: string; cause: { cause: Error } };
-    expect([error.code, error.cause.cause.message]).toEqual([
-      'CHART_FAILED',
-      'it must return a result of the result builder',
-    ]);
-  });
+  test.each(['handmade', 'nothing'])(
+    'a result that the builder did not create gives CHART_FAILED: %s',
+    async (chart) => {
+      const error = (await failure({ chart })) as { code: string; cause: { cause: Error } };
+      expect([error.code, error.cause.cause.message]).toEqual([
+        'CHART_FAILED',
+        'it must return a result of the result builder',
+      ]);
+    },
+  );
 
   test.each<[what: string, add: (agent: HeadlessAgent) => unknown, problem: RegExp]>([
     [
-      'two of one name',
+      'two charts with the same name',
       (agent) => agent.addChart('a', (_, builder) => builder.value(1)).addChart('a', (_, builder) => builder.value(2)),
       /The chart 'a' is already defined, at .*charts.test.ts:\d+. \(.*charts.test.ts:\d+\)/,
     ],
     ['no function', (agent) => agent.addChart('a', { value: 1 } as never), /must be a function .*charts.test.ts:\d+/],
     ['no name', (agent) => agent.addChart(' ', (_, builder) => builder.value(1)), /A chart needs a name/],
     [
-      'no function, of a collection',
+      'no function for a chart of a collection',
       (agent) => agent.customizeCollection('orders', (orders) => void orders.addChart('a', undefined as never)),
       /'a' must be a function/,
     ],
-  ])('a wrong definition ends the start at the line of the user: %s', async (_, add, problem) => {
+  ])('an invalid definition ends the start with its line: %s', async (_, add, problem) => {
     await expect(sellers[0]!.open({ customize: (agent) => void add(agent) })).rejects.toThrow(problem);
   });
 });

@@ -101,7 +101,7 @@ async function testLists(engine: Engine): Promise<void> {
 
 const memoryTypes = Object.keys(offered);
 
-test('memory: every type offers its operators, and lists are asked what they include', async () => {
+test('memory: every type has its operators, and list operators compare elements', async () => {
   const column = (name: string) => (name.startsWith('[') ? ([name.slice(1, -1)] as const) : name);
   const engine = await open(
     createMemorySource('memory', [
@@ -148,7 +148,7 @@ function expected(names: readonly string[]): unknown {
   });
 }
 
-test('every operator is offered by some type', () => {
+test('every operator is available for some type', () => {
   const all = new Set(Object.values(offered).flatMap((some) => some.split(' ')));
   expect(operators.filter((operator) => !all.has(operator))).toEqual([]);
 });
@@ -172,13 +172,13 @@ describe.each(servers)('$dialect', (server) => {
     await database?.drop();
   });
 
-  test('every type offers its operators', () => {
+  test('every type has its operators', () => {
     expect(describeTypes(engine)).toEqual(expected(Object.keys(types[server.dialect])));
   });
 
-  test('lists are asked what they include', () => testLists(engine));
+  test('list operators compare elements', () => testLists(engine));
 
-  test.runIf(server.dialect === 'postgres')('PostgreSQL decides itself whether a list is the same', async () => {
+  test.runIf(server.dialect === 'postgres')('PostgreSQL arrays are compared by the database', async () => {
     await runSql(database, [
       `insert into cells (id, "c [String]", "c [Number]") values (30, '{a,NULL,"b c"}', '{1,2}'), (31, '{a}', '{}'), (32, null, '{{1,2},{3,4}}')`,
     ]);
@@ -205,7 +205,7 @@ describe.each(servers)('$dialect', (server) => {
     await runSql(database, ['delete from cells where id >= 30']);
   });
 
-  test('JSON comes back as it was given: keys in their order, but where the database orders them', async () => {
+  test('JSON is returned unchanged, with the order of its keys unless the database sorts them', async () => {
     const given = { z: 1, a: [1.5, -0.25, 1e21, null, true, '"\\\u2028é😀'], deep: { '10': 1, '2': {} }, '': '' };
     const values = [given, [], {}, 'text', 0, false, [[]]];
     const ids = values.map((_, at) => 10 + at);

@@ -161,7 +161,7 @@ describe.each(servers)('$dialect', (server) => {
     expect(await ids(filter)).toEqual(byHand.map(({ id }) => Number(id)));
   });
 
-  test('it works in segments, row scopes, and the where of measures', async () => {
+  test('comparisons work in segments, row scopes and conditions of measures', async () => {
     expect(await ids(null, {}, { segment: 'late' })).toEqual([2]);
     expect(await ids(null, {}, { segment: 'dear' })).toEqual([2]);
     const scope = { field: 'price', operator: 'GreaterThan', other: 'cost' } as const;
@@ -188,14 +188,14 @@ describe.each(servers)('$dialect', (server) => {
     expect(await ids({ some: 'place', where: { some: 'items', where: { field: 'margin', operator: 'GreaterThan', other: 'rating' } } })).toEqual([3]); // biome-ignore format: one filter
   });
 
-  test('many such records are compared in another thread', async () => {
+  test('many computed values are compared correctly', async () => {
     const filter = { expression: { plus: ['twice', 1] }, operator: 'GreaterThan', other: 'n' } as const;
     const [{ n } = { n: 0 }] = await askSql(database, 'select count(*) as n from numbers where 2 * n + 1 > n');
     expect(await engine.count(accessOf(), { collection: 'numbers', filter })).toBe(Number(n));
     expect(Number(n)).toBeGreaterThan(3000);
   });
 
-  test('texts that the database does not compare are refused', async () => {
+  test('texts of different collations are refused', async () => {
     const filter = { field: 'one', operator: 'LessThanOrEqual', other: 'two' } as const;
     const found = engine.list(accessOf(), { collection: 'words', fields: ['id'], filter, limit: 5 });
     if (server.dialect === 'sqlite') expect((await found).rows).toEqual([[1]]);
@@ -218,7 +218,7 @@ describe.each(servers)('$dialect', (server) => {
     });
   });
 
-  test('what cannot be right is refused with what to send', async () => {
+  test('an invalid comparison is refused with what to send', async () => {
     const other = (field: string, name: unknown, operator = 'Equal') => ({ field, operator, other: name });
     const expected: readonly (readonly [unknown, string])[] = [
       [other('price', 'city'), "two values of one type, but 'price' is Number and 'city' is String"],
@@ -247,7 +247,7 @@ describe.each(servers)('$dialect', (server) => {
       );
   });
 
-  test('a hidden field is refused in the words for a field that does not exist', async () => {
+  test('a hidden field is refused with the message for an unknown field', async () => {
     const rights = { hidden: ['items.cost', 'places.most'] };
     const comparisons = (own: string, related: string) => [
       { field: 'price', operator: 'Equal', other: own },
@@ -262,7 +262,7 @@ describe.each(servers)('$dialect', (server) => {
   });
 });
 
-test('a source of your own that does not compare gets no comparison', async () => {
+test('a custom source without comparisons is not asked to compare', async () => {
   const { compares: _, ...own } = createMemorySource('own', [
     {
       name: 'items',
@@ -294,7 +294,7 @@ test('a source of your own that does not compare gets no comparison', async () =
   await engine.close();
 });
 
-test('values of another source are compared there, or after reading', async () => {
+test('values of another source are compared by that source or after reading', async () => {
   const number = (name: string) => ({ name, type: 'Number' as const, nullable: true });
   const orders = createMemorySource('a', [
     {

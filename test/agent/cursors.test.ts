@@ -17,7 +17,7 @@ async function walk({ engine }: Shop, request: ListRequest, between = async (_pa
 }
 
 describe.each(sellers)('$name', (seller) => {
-  test('pages of one go through ties and nulls in both directions, by columns and by relations', async () => {
+  test('pages of one record include ties and nulls, in both directions, by columns and related fields', async () => {
     const shop = await seller.open();
     const pages = (field: string, ascending: boolean) =>
       walk(shop, { collection: 'orders', fields: ['id'], sort: [{ field, ascending }], limit: 1 });
@@ -59,14 +59,14 @@ describe.each(sellers)('$name', (seller) => {
     await shop.close();
   });
 
-  test('a composite key is a place to go on from', async () => {
+  test('cursors continue after a composite key', async () => {
     const shop = await seller.open();
     const request = { collection: 'order_lines', fields: ['article'], limit: 2 };
     expect(await walk(shop, request)).toEqual(['pen', 'ink', 'pen', 'pad', 'pen']);
     await shop.close();
   });
 
-  test('a cursor of another query, or none at all, is refused', async () => {
+  test('a cursor of another query or an invalid cursor is refused', async () => {
     const shop = await seller.open();
     const request = { collection: 'orders', sort: [{ field: 'total' }], limit: 2 };
     const cursor = (await shop.engine.list(access, request)).cursorAfter(0)!;
@@ -93,7 +93,7 @@ describe.each(sellers)('$name', (seller) => {
 });
 
 describe.each(databases)('$name', (seller) => {
-  test('records that come and go between two pages neither hide another nor show one twice', async () => {
+  test('records inserted or deleted between two pages cause no gap and no repetition', async () => {
     const shop = await seller.open();
     const request: ListRequest = {
       collection: 'orders',
@@ -115,7 +115,7 @@ describe.each(databases)('$name', (seller) => {
 });
 
 describe.each(databases.filter(({ name }) => name !== 'sqlite'))('$name', (seller) => {
-  test('instants that differ by a microsecond are each shown once', async () => {
+  test('timestamps that differ by a microsecond are each shown once', async () => {
     const shop = await seller.open();
     for (let at = 0; at < 9; at++)
       await shop.run(`insert into orders values (${20 - at}, null, 1, '2025-01-01 00:00:00.00000${at}')`);
@@ -150,7 +150,7 @@ const odd = {
 };
 
 test.each(databases.map((seller) => [seller.name, seller] as const))(
-  '%s: dates that are none are shown once each, too',
+  '%s: invalid dates are each shown once',
   async (name, seller) => {
     const shop = await seller.open();
     const [instant, day, ...rows] = odd[name];

@@ -92,7 +92,7 @@ describe.each(sellers)('$name', (seller) => {
     (await shop.engine.list(accessOf(rights), { limit: 9, ...request })).rows;
   const ids = async (filter: PlainFilter) => (await rows({ collection: 'orders', fields: ['id'], filter })).flat();
 
-  test('renameField: callers know the new name alone, through relations too', async () => {
+  test('renameField: callers see only the new name, also through relations', async () => {
     const request = {
       collection: 'orders',
       fields: ['buyer:full name'],
@@ -128,7 +128,7 @@ describe.each(sellers)('$name', (seller) => {
     await expect(rows({ collection: 'customers', filter })).rejects.toMatchObject({ code: 'UNKNOWN_FIELD' });
   });
 
-  test('removeCollection: it is not listed, and no relation leads to it', async () => {
+  test('removeCollection: the collection is not listed, and no relation leads to it', async () => {
     expect([
       shop.engine.index(accessOf()).map((collection) => collection.name),
       shop.engine.describe(accessOf(), 'order_lines').relations.map((relation) => relation.name),
@@ -139,7 +139,7 @@ describe.each(sellers)('$name', (seller) => {
     await expect(rows({ collection: 'line_notes' })).rejects.toMatchObject({ code: 'UNKNOWN_COLLECTION' });
   });
 
-  test('addField: chained, async, with a default, and null where there is no record', async () => {
+  test('addField: fields can depend on others, be async, have a default, and are null without a record', async () => {
     const fields = ['id', 'buyer:label', 'summary'];
     expect(await rows({ collection: 'orders', fields })).toEqual([
       [1, 'A of Paris', '1: A of Paris/x1'],
@@ -150,7 +150,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('addField: the code is called once for a page, with each record once', async () => {
+  test('addField: code runs once per page, with each record once', async () => {
     asked.length = 0;
     expect(await rows({ collection: 'orders', fields: ['buyer:initial'] })).toEqual([
       ['A'],
@@ -162,14 +162,14 @@ describe.each(sellers)('$name', (seller) => {
     expect(asked).toEqual([[{ name: 'Ada' }, { name: 'Bo' }, { name: 'Cy' }]]);
   });
 
-  test('addField: only what a page shows is computed', async () => {
+  test('addField: only the records and fields of the page are computed', async () => {
     asked.length = 0;
     await rows({ collection: 'customers', fields: ['initial'], limit: 1, skip: 1 });
     await rows({ collection: 'customers', fields: ['id'] });
     expect(asked).toEqual([[{ name: 'Bo' }]]);
   });
 
-  test('addField: a record out of scope gives nothing to it', async () => {
+  test('addField: a related record outside the row scope counts as missing', async () => {
     const scopes = { customers: { field: 'city', operator: 'Equal', value: 'Paris' } } as const;
     expect((await rows({ collection: 'orders', fields: ['summary'] }, { scopes })).flat()).toEqual([
       '1: A of Paris/x1',
@@ -190,7 +190,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(await rows({ collection: 'orders', fields: ['password'], limit: 1 })).toEqual([['x1']]);
   });
 
-  test('importField: shows nothing that is hidden where it comes from', async () => {
+  test('importField: a field that is hidden in its own collection is unknown', async () => {
     const hidden = { hidden: ['customers.city'] };
     await expect(rows({ collection: 'orders', fields: ['city'] }, hidden)).rejects.toMatchObject({
       code: 'UNKNOWN_FIELD',
@@ -201,7 +201,7 @@ describe.each(sellers)('$name', (seller) => {
     });
   });
 
-  test('replaceFieldOperator: the filter that it gives is asked of the database, and others are said with it', async () => {
+  test('replaceFieldOperator: its filter is used for In and NotEqual too', async () => {
     const named = async (operator: 'Equal' | 'NotEqual' | 'In', value: unknown) =>
       ids({ field: 'buyer:initial', operator, value });
     expect([await named('Equal', 'B'), await named('In', ['A', 'C']), await named('NotEqual', 'B')]).toEqual([
@@ -211,7 +211,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('emulateFieldFiltering, emulateFieldOperator: decided after reading, pages and counts as if they were columns', async () => {
+  test('emulateFieldFiltering, emulateFieldOperator: filters are evaluated after reading, with pages and counts', async () => {
     const filter = {
       aggregator: 'Or',
       conditions: [
@@ -236,7 +236,7 @@ describe.each(sellers)('$name', (seller) => {
     });
   });
 
-  test('replaceFieldSorting: the field is sorted as its clauses say, turned around when it is', async () => {
+  test('replaceFieldSorting: the field is sorted by its clauses, which a descending sort reverses', async () => {
     const by = async (ascending: boolean) =>
       (await rows({ collection: 'customers', fields: ['id'], sort: [{ field: 'initial', ascending }] })).flat();
     expect([await by(true), await by(false)]).toEqual([
@@ -245,7 +245,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('replaceFieldSorting: no cursor shows a hidden field that another one is sorted by, through a relation either', async () => {
+  test('replaceFieldSorting: a cursor never contains a hidden field, also through a relation', async () => {
     const cursor = async (hidden: readonly string[], collection: string, field: string) => {
       const request = { collection, fields: ['id'], sort: [{ field }], limit: 2 };
       const page = await shop.engine.list(accessOf({ hidden }), request);
@@ -269,7 +269,7 @@ describe.each(sellers)('$name', (seller) => {
     ).rejects.toMatchObject({ code: 'INVALID_CURSOR' });
   });
 
-  test('emulateFieldSorting: a total order, with cursors', async () => {
+  test('emulateFieldSorting: pages with cursors show every record once', async () => {
     const request = {
       collection: 'orders',
       fields: ['id'],
@@ -286,7 +286,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(seen).toEqual([4, 1, 3, 2, 5]);
   });
 
-  test('disableFieldSorting: refused, and not offered', async () => {
+  test('disableFieldSorting: sorts are refused, and the field is not listed as sortable', async () => {
     const sort = [{ field: 'placed_at' }];
     await expect(rows({ collection: 'orders', sort })).rejects.toMatchObject({ code: 'FIELD_NOT_SORTABLE' });
     const { fields } = shop.engine.describe(accessOf(), 'orders');
@@ -294,12 +294,12 @@ describe.each(sellers)('$name', (seller) => {
     expect(sortable).toEqual(['id', 'customer_id', 'total', 'city', 'password', 'summary']);
   });
 
-  test('setFieldNullable: callers are told that it may be null', async () => {
+  test('setFieldNullable: the description shows the field as nullable', async () => {
     const { fields } = shop.engine.describe(accessOf(), 'customers');
     expect(fields.find((field) => field.name === 'full name')).toMatchObject({ nullable: true, required: false });
   });
 
-  test('addSegment: a filter, an async function, or over what is computed; joined with the rest by And', async () => {
+  test('addSegment: a filter, a function or a filter by a computed field, combined with other filters by And', async () => {
     const of = async (segment: string, filter?: PlainFilter) =>
       (await rows({ collection: 'orders', fields: ['id'], segment, ...(filter && { filter }) })).flat();
     expect([
@@ -313,7 +313,7 @@ describe.each(sellers)('$name', (seller) => {
     await expect(of('deer')).rejects.toMatchObject({ code: 'UNKNOWN_SEGMENT', details: { near: ['dear'] } });
   });
 
-  test('a row scope holds with a segment, and may use what is computed', async () => {
+  test('a row scope applies with a segment, and may use a computed field', async () => {
     const scopes = { orders: { field: 'summary', operator: 'Like', value: '%x2' } } as const;
     const request = { collection: 'orders', fields: ['id'] };
     expect([
@@ -326,7 +326,7 @@ describe.each(sellers)('$name', (seller) => {
     });
   });
 
-  test('replaceSearch, disableSearch, disableCount', async () => {
+  test('replaceSearch changes the search; disableSearch and disableCount refuse them', async () => {
     expect((await rows({ collection: 'orders', fields: ['id'], search: 'BO' })).flat()).toEqual([2, 3]);
     await expect(rows({ collection: 'order_lines', search: 'pen' })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
@@ -336,7 +336,7 @@ describe.each(sellers)('$name', (seller) => {
     });
   });
 
-  test('a search finds what a replaced operator answers, and never reads all records for an emulated one', async () => {
+  test('a search does not read all records for an emulated field', async () => {
     const text = await shop.engine.explain(accessOf(), {
       collection: 'customers',
       fields: ['id'],
@@ -346,14 +346,14 @@ describe.each(sellers)('$name', (seller) => {
     expect(text).not.toContain('then');
   });
 
-  test('addManyToOneRelation: joined', async () => {
+  test('addManyToOneRelation: the related record is joined', async () => {
     const filter = { field: 'owner:full name', operator: 'Equal', value: 'Bo' } as const;
     expect(await rows({ collection: 'order_lines', fields: ['order_id', 'owner:label'], filter })).toEqual([
       [2, 'B of Rome'],
     ]);
   });
 
-  test('addHook: a hook before a list narrows it, or stops it', async () => {
+  test('addHook: a hook before a list can restrict or refuse it', async () => {
     expect((await rows({ collection: 'order_lines', fields: ['article'] })).flat()).toEqual([
       'pen',
       'pen',
@@ -367,12 +367,12 @@ describe.each(sellers)('$name', (seller) => {
   });
 });
 
-describe('over arrays', () => {
+describe('over a memory source', () => {
   const memory = sellers[0]!;
   const open = (customize: (agent: HeadlessAgent) => void, options: ShopOptions = {}) =>
     memory.open({ customize, ...options });
 
-  test('addField: values, promises and gaps may be mixed', async () => {
+  test('addField: values, promises and missing elements may be mixed', async () => {
     const shop = await open(
       on('customers', (customers) =>
         customers.addField('mixed', {
@@ -391,7 +391,7 @@ describe('over arrays', () => {
     expect(rows).toEqual([['at once'], ['later'], ['none']]);
   });
 
-  test('code that throws is told with its place to the log, and by its name to the caller', async () => {
+  test('an error of code shows the caller the name of the field, and the log its line', async () => {
     const shop = await open((agent) =>
       agent.customizeCollection('orders', (orders) =>
         orders
@@ -429,7 +429,7 @@ describe('over arrays', () => {
     );
   });
 
-  test('more rows than the limit are refused; those that the rest of the filter leaves count', async () => {
+  test('reading more rows than the limit is refused; only rows that match the rest of the filter count', async () => {
     const limits = { pageSizeLimit: 9, queryTimeoutMs: 1000, rowsLimit: 4 };
     const sortTotals = on('orders', (orders) => orders.emulateFieldSorting('total'));
     const shop = await open(sortTotals, { limits });
@@ -439,7 +439,7 @@ describe('over arrays', () => {
     expect((await shop.engine.list(accessOf(), { ...request, filter })).rows).toEqual([[1], [2]]);
   });
 
-  test('10,000 rows that had to be read are told of, once a field', async () => {
+  test('reading 10,000 rows for a field is logged once', async () => {
     const warnings: string[] = [];
     const observe: Observe = (each) => each.type === 'warning' && warnings.push(each.message);
     const rows = Array.from({ length: 10_000 }, (_, index) => [index]);
@@ -453,7 +453,7 @@ describe('over arrays', () => {
     ]);
   });
 
-  test('operator replacements that go in a circle are an error, not a hang', async () => {
+  test('circular operator replacements give an error', async () => {
     const shop = await open((agent) =>
       agent.customizeCollection('orders', (orders) =>
         orders
@@ -483,7 +483,7 @@ describe('over arrays', () => {
     expect(rows).toEqual([['Ada']]);
   });
 
-  test('what comes too late is refused', async () => {
+  test('customizing after the start is refused', async () => {
     let kept: HeadlessAgent | undefined;
     await open((agent) => {
       kept = agent;
@@ -493,30 +493,30 @@ describe('over arrays', () => {
 
   const wrongs: readonly (readonly [what: string, customize: (agent: HeadlessAgent) => void, problem: RegExp])[] = [
     ['an unknown collection', (agent) => agent.customizeCollection('order', (each) => each.disableCount()), /no collection 'order'\. Near: orders/],
-    ['a removed collection that is not there', (agent) => agent.removeCollection('costumers'), /no collection 'costumers'\. Near: customers/],
+    ['removing an unknown collection', (agent) => agent.removeCollection('costumers'), /no collection 'costumers'\. Near: customers/],
     ['an unknown field', on('orders', (each) => each.renameField('totl', 'sum')), /no field 'totl'\. Near: total/],
     ['an unknown dependency', on('orders', (each) => each.addField('x', computed(['customer:nam']))), /'customers' has no field 'nam'\. Near: name/],
     ['a path through many', on('customers', (each) => each.importField('x', { path: 'orders:total' })), /does not lead to one record/],
-    ['a circle of fields', on('orders', (each) => each.addField('a', computed(['b'])).addField('b', computed(['a']))), /Circular fields: orders\.a -> orders\.b -> orders\.a/],
-    ['a circle of sortings', on('orders', (each) => each.replaceFieldSorting('id', [{ field: 'total' }]).replaceFieldSorting('total', [{ field: 'id' }])), /Circular sortings/],
-    ['a field that is there', on('orders', (each) => each.addField('total', computed(['id']))), /already has a field 'total'/],
-    ['two fields of one name', on('orders', (each) => each.renameField('id', 'total')), /would have the name 'total'/],
-    ['a key that is removed', on('orders', (each) => each.removeField('id')), /key of 'orders' and cannot be removed/],
-    ['an operator of another type', on('orders', (each) => each.emulateFieldOperator('total', 'Like')), /'Like' cannot be used on 'total'/],
+    ['circular fields', on('orders', (each) => each.addField('a', computed(['b'])).addField('b', computed(['a']))), /Circular fields: orders\.a -> orders\.b -> orders\.a/],
+    ['circular sortings', on('orders', (each) => each.replaceFieldSorting('id', [{ field: 'total' }]).replaceFieldSorting('total', [{ field: 'id' }])), /Circular sortings/],
+    ['adding an existing field', on('orders', (each) => each.addField('total', computed(['id']))), /already has a field 'total'/],
+    ['two fields with the same name', on('orders', (each) => each.renameField('id', 'total')), /would have the name 'total'/],
+    ['removing the key', on('orders', (each) => each.removeField('id')), /key of 'orders' and cannot be removed/],
+    ['an operator that the type does not have', on('orders', (each) => each.emulateFieldOperator('total', 'Like')), /'Like' cannot be used on 'total'/],
     ['an unknown operator', on('orders', (each) => each.emulateFieldOperator('total', 'Equals' as 'Equal')), /Near: Equal/],
     ['no dependencies', on('orders', (each) => each.addField('x', computed([]))), /needs 'dependencies'/],
-    ['a segment twice', on('orders', (each) => each.addSegment('x', { field: 'id', operator: 'Present' }).addSegment('x', { field: 'id', operator: 'Present' })), /is already defined/],
+    ['a duplicate segment', on('orders', (each) => each.addSegment('x', { field: 'id', operator: 'Present' }).addSegment('x', { field: 'id', operator: 'Present' })), /is already defined/],
     ['a name with a colon', on('orders', (each) => each.renameField('total', 'a:b')), /cannot be a name/],
-    ['no data source of the name', (agent) => agent.addDataSource(() => { throw new Error('cannot open'); }), /cannot open/],
+    ['a failing data source', (agent) => agent.addDataSource(() => { throw new Error('cannot open'); }), /cannot open/],
   ]; // biome-ignore format: a table
 
-  test.each(wrongs)('%s stops the start, with the line of the call', async (what, customize, problem) => {
+  test.each(wrongs)('%s ends the start with the line of the call', async (what, customize, problem) => {
     const error: Error = await open(customize).then(
       () => new Error('it started'),
       (thrown) => thrown,
     );
     expect(error.message).toMatch(problem);
-    if (what !== 'no data source of the name') expect(error.message).toMatch(/customize\.test\.ts:\d+\)$/);
+    if (what !== 'a failing data source') expect(error.message).toMatch(/customize\.test\.ts:\d+\)$/);
   });
 });
 

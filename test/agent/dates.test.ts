@@ -22,7 +22,7 @@ async function kept(values: readonly string[], now: string, timezone: string, op
   return (await engine.list(accessOf(), request)).rows.flat();
 }
 
-test('a day begins at its midnight, inclusive, and ends before the next, also when it has 23 hours', async () => {
+test('a day begins at midnight and ends before the next, also if it has 23 hours', async () => {
   const around = [
     '2024-03-30T22:59:59.999Z',
     '2024-03-30T23:00:00.000Z',
@@ -33,7 +33,7 @@ test('a day begins at its midnight, inclusive, and ends before the next, also wh
   expect(await kept(around, '2024-04-01T12:00:00Z', 'Europe/Paris', 'Yesterday')).toEqual(around.slice(1, 3));
 });
 
-test('where midnight comes twice, the day begins at the first', async () => {
+test('a day with two midnights begins at the first', async () => {
   const around = [
     '2023-11-05T03:59:59.999Z',
     '2023-11-05T04:00:00.000Z',
@@ -44,7 +44,7 @@ test('where midnight comes twice, the day begins at the first', async () => {
   expect(await kept(around, '2023-11-05T12:00:00Z', 'America/Havana', 'Today')).toEqual(around.slice(1, 4));
 });
 
-test('where midnight is skipped, the day begins when the clocks went forward', async () => {
+test('a day without midnight begins when the clock goes forward', async () => {
   const around = [
     '2018-11-04T02:59:59.999Z',
     '2018-11-04T03:00:00.000Z',
@@ -78,19 +78,19 @@ test.each<[Operator, string, string]>([
   ['PreviousQuarterToDate', '2024-01-01T00:00:00.000Z', '2024-03-15T11:59:59.999Z'],
   ['PreviousYear', '2023-01-01T00:00:00.000Z', '2023-12-31T23:59:59.999Z'],
   ['PreviousYearToDate', '2024-01-01T00:00:00.000Z', '2024-03-15T11:59:59.999Z'],
-])('%s is from %s to %s', async (operator, first, last) => {
+])('%s includes %s to %s', async (operator, first, last) => {
   const moved = (instant: string, by: number) => new Date(Date.parse(instant) + by).toISOString();
   const around = [moved(first, -1), first, last, moved(last, 1)];
   expect(await kept(around, '2024-03-15T12:00:00Z', 'UTC', operator)).toEqual([first, last]);
 });
 
-test('a number of hours is counted back from now', async () => {
+test('a number of hours is counted back from the current time', async () => {
   const hours = ['2024-03-15T09:59:59.999Z', '2024-03-15T10:00:00.000Z', '2024-03-15T10:00:00.001Z'];
   expect(await kept(hours, '2024-03-15T12:00:00Z', 'UTC', 'AfterXHoursAgo', 2)).toEqual(hours.slice(2));
   expect(await kept(hours, '2024-03-15T12:00:00Z', 'UTC', 'BeforeXHoursAgo', 2)).toEqual(hours.slice(0, 1));
 });
 
-test('an instant without an offset is read in the timezone of the call', async () => {
+test('a timestamp without an offset is read in the timezone of the call', async () => {
   const hours = ['2024-07-01T09:59:00.000Z', '2024-07-01T10:00:00.000Z'];
   expect(await kept(hours, '2024-07-02T00:00:00Z', 'Europe/Paris', 'Equal', '2024-07-01 12:00')).toEqual(
     hours.slice(1),

@@ -1,4 +1,4 @@
-// Regression tests for write defects of similar engines, each under the section of the list that names it.
+// Regression tests for write defects of similar engines.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CodeFilter } from '../../src/agent/customize/context.ts';
 import { refusalOf } from './attempt.ts';
@@ -33,14 +33,14 @@ describe.each(sellers)('$name', (seller) => {
   const rows = async (collection: string, fields: string[]) =>
     (await shop.engine.list(all, { collection, fields, limit: 50 })).rows;
 
-  test('3.4: a hook before an update can narrow its filter, and 8.2: one after it sees the filter as it was narrowed', async () => {
+  test('a hook before an update can restrict its filter, and a hook after it sees the restricted filter', async () => {
     const filter = { field: 'id', operator: 'Present' } as const;
     const { ids } = await shop.engine.update(all, { collection: 'customers', filter, values: { city: 'Bern' } });
     const conditions = [filter, { field: 'id', operator: 'LessThan', value: 3 }];
     expect([ids, filters]).toEqual([['1', '2'], [{ conditionTree: { aggregator: 'And', conditions } }]]);
   });
 
-  test('8.2: a batch of creates gives each record its own related record', async () => {
+  test('a batch of creates gives each record its own related record', async () => {
     const records = [
       order(10, {}),
       order(11, { customer: { id: 21, name: 'Of 11' } }),
@@ -57,7 +57,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('8.2: writes of replaced and imported fields are whole, or not at all', async () => {
+  test('writes of replaced and imported fields are atomic', async () => {
     const before = [await rows('orders', ['id', 'total']), await rows('customers', ['id', 'city', 'secret'])];
     const refused = [
       // The order already exists, so its customer must not be written.
@@ -76,7 +76,7 @@ describe.each(sellers)('$name', (seller) => {
     expect([refused.map(({ code }) => code), after]).toEqual([['INVALID_RECORD', 'INVALID_RECORD'], before]);
   });
 
-  test('8.2: a filter that the update itself makes false still finds the related records', async () => {
+  test('an update that makes its own filter false still updates the related records', async () => {
     const filter = { field: 'total', operator: 'Equal', value: 20 } as const;
     await shop.engine.update(all, { collection: 'orders', filter, values: { total: 1, town: 'Bern' } });
     expect([await rows('orders', ['total']), (await rows('customers', ['city'])).flat()]).toEqual([
@@ -85,7 +85,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('8.1: a record that is missing or out of the row scope is no success', async () => {
+  test('writing a missing record or one outside the row scope is refused', async () => {
     const scoped = accessOf({ scopes: { customers: rome } });
     const update = { collection: 'customers', values: { city: 'Rome' } };
     const codes = [
@@ -96,7 +96,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(codes.map(({ code }) => code)).toEqual(['RECORD_NOT_FOUND', 'RECORD_NOT_FOUND', 'RECORD_NOT_FOUND']);
   });
 
-  test('8.1: what is created, or pointed to, must lie within the row scope', async () => {
+  test('a created record and the target of a foreign key must be within the row scope', async () => {
     const scoped = accessOf({ scopes: { customers: rome } });
     const codes = [
       await refusalOf(shop.engine.create(scoped, { collection: 'customers', records: [{ id: 9, name: 'X' }] })),
@@ -108,7 +108,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(codes.map(({ code }) => code)).toEqual(['FORBIDDEN', 'INVALID_RECORD', 'FORBIDDEN']);
   });
 
-  test('3.4: one field is not written twice', async () => {
+  test('writing one field with two values is refused', async () => {
     const values = { total: 3, 'customer:secret': 'x' };
     const { code, message } = await refusalOf(shop.engine.update(all, { collection: 'orders', ids: [1], values }));
     expect([code, message]).toEqual(['INVALID_RECORD', expect.stringContaining('written twice with different values')]);

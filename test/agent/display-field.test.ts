@@ -10,13 +10,13 @@ async function open(customize: (agent: HeadlessAgent) => void = () => undefined)
   return shop.engine;
 }
 
-test('is a text field with a usual name', async () => {
+test('the display field is a text field with a common name', async () => {
   const engine = await open();
   expect(engine.describe(accessOf(), 'customers').displayField).toBe('name');
   expect(engine.describe(accessOf(), 'line_notes').displayField).toBeUndefined();
 });
 
-test('is never a hidden field', async () => {
+test('the display field is never hidden', async () => {
   const engine = await open((agent) => agent.customizeCollection('customers', (all) => all.displayField('secret')));
   expect(engine.describe(accessOf(), 'customers').displayField).toBe('secret');
   const hidden = (...names: string[]) => accessOf({ hidden: names.map((name) => `customers.${name}`) });
@@ -24,7 +24,7 @@ test('is never a hidden field', async () => {
   expect(engine.describe(hidden('secret', 'name'), 'customers').displayField).toBeUndefined();
 });
 
-test('has its published name', async () => {
+test('the display field has its published name', async () => {
   const engine = await open((agent) =>
     agent.customizeCollection('customers', (all) => all.renameField('city', 'town').displayField('city')),
   );
@@ -37,7 +37,7 @@ test.each([
   [['first_name', 'email'], 'email'],
   [['code', 'unitLabel', 'label'], 'label'],
   [['user_name', 'note'], 'user_name'],
-])('of %s is %s', async (names, expected) => {
+])('the display field of %s is %s', async (names, expected) => {
   const engine = await open((agent) =>
     agent.addDataSource(async () =>
       createMemorySource('other', [
@@ -67,6 +67,6 @@ test.each([
       agent.customizeCollection('customers', (all) => all.displayField('name').displayField('city')),
     /display field of 'customers' is already defined/,
   ],
-])('with a wrong name fails the start with what to change', async (customize, message) => {
+])('an invalid display field fails the start with what to change', async (customize, message) => {
   await expect(open(customize)).rejects.toThrow(message);
 });

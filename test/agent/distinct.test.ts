@@ -73,7 +73,7 @@ describe.each(servers)('$dialect', (server) => {
       Object.values(row).map((value) => (value === null || typeof value === 'string' ? value : Number(value))),
     );
 
-  test('combinations as SELECT DISTINCT finds them, nulls first and equal', async () => {
+  test('a distinct list returns the combinations of SELECT DISTINCT, with nulls first and equal', async () => {
     const nulls = server.dialect === 'postgres' ? ' nulls first' : '';
     const last = server.dialect === 'postgres' ? ' nulls last' : '';
     const place = 'left join places p on p.id = i.place_id';
@@ -91,7 +91,7 @@ describe.each(servers)('$dialect', (server) => {
     expect((await list(['status'], { filter })).rows).toEqual([['open'], ['paid']]);
   });
 
-  test('decimals, dates and booleans have the values of a list', async () => {
+  test('decimals, dates and booleans have the same values as in a list', async () => {
     expect((await list(['price'])).rows).toEqual([[null], [3], [10.1]]);
     expect((await list(['at'])).rows).toEqual([[null], ['2024-03-31T00:30:00.000Z'], ['2024-04-01T00:30:00.000Z']]);
     expect((await list(['sent', 'flag'])).rows).toEqual([
@@ -131,12 +131,12 @@ describe.each(servers)('$dialect', (server) => {
     expect((await list(['place:city'], {}, { scopes: places })).rows).toEqual([[null], ['Lyon']]);
   });
 
-  test('related records of one record', async () => {
+  test('related records can be listed distinct', async () => {
     const request = { collection: 'places', id: 1, relation: 'items', fields: ['price'], distinct: true, limit: 5 };
     expect((await engine.listRelated(accessOf(), request)).rows).toEqual([[10.1]]);
   });
 
-  test('what cannot be right is refused with what to send', async () => {
+  test('an invalid distinct list is refused with what to send', async () => {
     expect(await refusal([])).toMatch('distinct needs fields, such as ["status"]');
     expect(await refusal(['document'])).toMatch("'document' is Json, which has no distinct values");
     expect(await refusal(['status'], { sort: [{ field: 'price' }] })).toMatch('sort takes the listed fields: status');

@@ -37,7 +37,7 @@ async function open(given: Partial<ExternalRelationDefinition> = {}, more?: (cus
 const offers = (engine: Engine, id: number, more: object = {}) =>
   engine.listRelated(accessOf(), { collection: 'customers', relation: 'offers', id, limit: 10, ...more });
 
-test('is shown whole, with its record and through relations to it', async () => {
+test('an external relation is shown as a whole, with its record and through other relations', async () => {
   const engine = await open();
   const fields = ['id', 'offers'];
   const { rows } = await engine.list(accessOf(), { collection: 'customers', fields, limit: 10 });
@@ -56,7 +56,7 @@ test('is shown whole, with its record and through relations to it', async () => 
   expect(far.rows).toEqual([[null], [[]]]);
 });
 
-test('is no field of a list that asks for none, and is described with its fields', async () => {
+test('an external relation is not among the default fields, and is described with its fields', async () => {
   const engine = await open();
   const { columns } = await engine.list(accessOf(), { collection: 'customers', limit: 1 });
   expect(columns).toEqual(['id', 'name', 'city', 'secret']);
@@ -70,8 +70,8 @@ test('is no field of a list that asks for none, and is described with its fields
   expect(engine.index(accessOf()).map(({ name }) => name)).not.toContain('customers.offers');
 });
 
-describe('from one record', () => {
-  test('is listed as code gives it, filtered, sorted, searched, paged, counted and added up', async () => {
+describe('an external relation of one record', () => {
+  test('is listed, filtered, sorted, searched, paged, counted and aggregated', async () => {
     const engine = await open();
     const titles = async (more: object) => (await offers(engine, 1, { fields: ['title'], ...more })).rows.flat();
     expect(await titles({})).toEqual(['late 1', 'early 1']);
@@ -91,7 +91,7 @@ describe('from one record', () => {
     await expect(offers(engine, 1, { fields: ['titel'] })).rejects.toThrow("has no field 'titel'");
   });
 
-  test('is of records that the caller sees', async () => {
+  test('needs a record that the caller may see', async () => {
     const engine = await open();
     expect((await offers(engine, 3)).rows).toEqual([]);
     await expect(offers(engine, 9)).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
@@ -107,14 +107,14 @@ describe('from one record', () => {
 test.each([
   ['filtered', { filter: { field: 'offers', operator: 'Present' } }, 'filters and sorts cannot use them'],
   ['sorted', { sort: [{ field: 'offers' }] }, 'filters and sorts cannot use them'],
-  ['taken apart', { fields: ['offers:title'] }, "request 'offers' as a whole"],
-])('cannot be %s', async (_, more, problem) => {
+  ['split into fields', { fields: ['offers:title'] }, "request 'offers' as a whole"],
+])('an external relation cannot be %s', async (_, more, problem) => {
   const engine = await open();
   const asked = engine.list(accessOf(), { collection: 'customers', limit: 1, ...(more as object) });
   await expect(asked).rejects.toThrow(problem);
 });
 
-test('cannot be written', async () => {
+test('an external relation cannot be written', async () => {
   const engine = await open();
   const link = { collection: 'customers', relation: 'offers', id: 1, ids: [1] };
   await expect(engine.associate(accessOf(), link)).rejects.toMatchObject({ code: 'READ_ONLY' });
@@ -122,7 +122,7 @@ test('cannot be written', async () => {
   await expect(update).rejects.toThrow('comes from code and cannot be written');
 });
 
-test('asks code once for each combination of what it needs, four at a time', async () => {
+test('code runs once for each combination of its dependencies', async () => {
   const asked: CodeRecord[] = [];
   let [now, most] = [0, 0];
   const engine = await open(
@@ -158,9 +158,9 @@ test('asks code once for each combination of what it needs, four at a time', asy
 test.each([
   ['no list', { title: 'x' }, 'object instead of a list of records'],
   ['nothing', undefined, 'undefined instead of a list of records'],
-  ['what is no record', ['x'], 'a value that is not a record, at 0'],
+  ['a value that is not a record', ['x'], 'a value that is not a record, at 0'],
   ['a wrong type', [{}, { off: 'much' }], "a 'off' that is not a Number, at 1"],
-])('tells which relation it is, and for the log where it was added, when code gives %s', async (_, given, problem) => {
+])('if code returns %s, the error names the relation and the log its line', async (_, given, problem) => {
   const engine = await open({ listRecords: () => given as never });
   const asked = engine.list(accessOf(), { collection: 'customers', fields: ['offers'], limit: 10 });
   const error = await asked.catch((thrown: unknown) => thrown as Error);

@@ -22,7 +22,7 @@ describe.each(sellers)('on $name', (seller) => {
     };
   }
 
-  test('some record satisfies it, each condition by itself; nothing is related to nothing', async () => {
+  test('each condition holds if some related record satisfies it', async () => {
     const { ids } = await open();
     const leaf = (field: string, operator: string, value?: unknown) =>
       ({ field, operator, ...(value !== undefined && { value }) }) as PlainFilter;
@@ -39,7 +39,7 @@ describe.each(sellers)('on $name', (seller) => {
     ]).toEqual([[2], [1, 3], [2], [1, 2], [3], [2, 3], [3], []]);
   });
 
-  test('it is part of the one statement of a list, a count and an aggregate', async () => {
+  test('lists, counts and aggregates with such a filter take one statement', async () => {
     let meter: Counted | undefined;
     const { engine } = await open({
       wrap: (source) => {
@@ -57,7 +57,7 @@ describe.each(sellers)('on $name', (seller) => {
     expect([rows, count, total.rows, meter?.statements()]).toEqual([[['Ada'], ['Cy']], 2, [[2]], 3]);
   });
 
-  test('rows that are withheld do not count, and a collection that may not be browsed does not exist', async () => {
+  test('rows outside the row scope do not count, and a hidden collection does not exist', async () => {
     const { ids } = await open();
     const filter = { field: 'orders:total', operator: 'Equal', value: 20 } as const;
     const scopes = { orders: { field: 'id', operator: 'NotIn', value: [2, 3] } } as const;
@@ -70,7 +70,7 @@ describe.each(sellers)('on $name', (seller) => {
     });
   });
 
-  test('a row scope looks at every row behind it, also where the collection is joined', async () => {
+  test('a row scope through a to-many relation uses all related rows, also where its collection is joined', async () => {
     const { ids, engine } = await open();
     const scopes = {
       customers: { field: 'orders:total', operator: 'Equal', value: 20 },
@@ -94,7 +94,7 @@ describe.each(sellers)('on $name', (seller) => {
     ]);
   });
 
-  test('segments, replaced operators and added fields may lead through many', async () => {
+  test('segments, replaced operators and added fields can use to-many relations', async () => {
     const { engine, ids } = await open({
       customize: (agent) =>
         agent
@@ -150,7 +150,7 @@ describe.each(sellers)('on $name', (seller) => {
     ]);
   });
 
-  test('columns and sorts do not go through it', async () => {
+  test('columns and sorts through a to-many relation are refused', async () => {
     const { engine } = await open();
     const list = (request: object) =>
       engine.list(accessOf(), { collection: 'customers', fields: ['id'], limit: 50, ...request });
@@ -161,7 +161,7 @@ describe.each(sellers)('on $name', (seller) => {
     });
   });
 
-  test('what is written is what it means, within a row scope that goes through it, before and after', async () => {
+  test('writes apply such filters and row scopes before and after the change', async () => {
     const { engine, ids } = await open();
     const buyers = { field: 'orders:total', operator: 'Equal', value: 20 } as const;
     const open20 = { field: 'customer:orders:total', operator: 'Equal', value: 20 } as const;

@@ -53,7 +53,7 @@ describe.each(servers)('$dialect', (server) => {
   const list = async (request: object, rights?: Rights) =>
     (await engine.list(accessOf(rights), { collection, limit: 9, ...request })).rows;
 
-  test('parts are read, and filtered and sorted where that is emulated; names may be written in filters and sorts', async () => {
+  test('flattened fields are read, and filtered and sorted if that is emulated', async () => {
     const goals = 'data@@@stats@@@goals';
     expect([
       await list({ fields: ['data@@@name', goals, 'team@@@name'] }),
@@ -75,7 +75,7 @@ describe.each(servers)('$dialect', (server) => {
     ]);
   });
 
-  test('parts that are written go into the object, and the rest of it stays; relations are written along', async () => {
+  test('writing a flattened field keeps the rest of the object, and nested writes work', async () => {
     await engine.update(accessOf(), {
       collection,
       ids: [1],
@@ -90,7 +90,7 @@ describe.each(servers)('$dialect', (server) => {
     ]);
   });
 
-  test('what there is of records out of scope goes into no object', async () => {
+  test('flattened fields of records outside the row scope are not written', async () => {
     const scopes = { players: { field: 'id', operator: 'Equal', value: 1 } } as const;
     const filter = { field: 'id', operator: 'In', value: [1, 2] } as const;
     const answer = await engine.update(accessOf({ scopes }), { collection, filter, values: { 'data@@@name': 'Only' } });
@@ -100,7 +100,7 @@ describe.each(servers)('$dialect', (server) => {
     ).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
   });
 
-  test('a relation that may not be seen has no flattened fields', async () => {
+  test('a hidden relation has no flattened fields', async () => {
     await expect(list({ fields: ['team@@@name'] }, { browse: ['players'] })).rejects.toMatchObject({
       code: 'UNKNOWN_FIELD',
     });

@@ -80,7 +80,7 @@ describe.each(servers)('$dialect', (server) => {
     await database.drop();
   });
 
-  test('indexes are read with their columns up to an expression, without those of some rows', async () => {
+  test('indexes are read with their columns up to the first expression, without partial indexes', async () => {
     const source = open(database);
     const people = (await source.describe()).tables.find(({ name }) => name === 'people');
     await source.close();
@@ -92,7 +92,7 @@ describe.each(servers)('$dialect', (server) => {
     });
   });
 
-  test('the indexes that relations, sorts and filters lack are reported once, with statements that create them', async () => {
+  test('missing indexes of relations, sorts and filters are reported once, with statements that create them', async () => {
     const developer = { ...accessOf(), caller: { ...accessOf().caller, permissionLevel: 'developer' as const } };
     const kept = [
       { collection: 'pets', filter: { field: 'kind', operator: 'In', value: ['cat'] }, what: 'a row scope' },
@@ -134,7 +134,7 @@ describe.each(servers)('$dialect', (server) => {
 
   // The WebAssembly driver cannot stop a statement.
   test.runIf(server.dialect !== 'sqlite' || sqliteIsolates)(
-    'a list that takes too long names the indexed fields that the caller sees',
+    'a list that times out names the indexed fields that the caller may see',
     async () => {
       const access = accessOf({ hidden: ['people.secret'] });
       const failure = (request: object) =>

@@ -56,7 +56,7 @@ describe.each(sellers)('$name', (seller) => {
 
   const fields = ['id', 'name', 'secret', 'label'];
 
-  test('create: removed fields too, replaced fields and rules hold, no hook is called', async () => {
+  test('create: writes removed fields, applies replaced fields and rules, and calls no hooks', async () => {
     const created = await inside(({ collection }) =>
       collection('customers').create([
         { id: 8, label: '<Di>', secret: 's' },
@@ -83,7 +83,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('update: by any filter, also one that only code decides, through relations and of records written along', async () => {
+  test('update: accepts any filter, also by computed and related fields, and nested writes', async () => {
     const update = (collectionName: string, conditionTree: object, patch: object) =>
       inside(({ collection }) =>
         collection(collectionName).update({ conditionTree: conditionTree as never }, { ...patch }),
@@ -108,7 +108,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('delete: by any filter, of removed collections too', async () => {
+  test('delete: accepts any filter, also on removed collections', async () => {
     const counts = [
       await inside(({ collection }) => collection('line_notes').delete(everything)),
       await inside(({ collection }) =>
@@ -129,7 +129,7 @@ describe.each(sellers)('$name', (seller) => {
     ]).toEqual([[3, 2, 1, 1], 0, 3, 4, 2]);
   });
 
-  test('aggregate: groups by inside names', async () => {
+  test('aggregate: groups by the names before renaming', async () => {
     const by = (groups: { field: string }[], limit?: number) =>
       inside(({ collection }) =>
         collection('orders').aggregate(
@@ -149,7 +149,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('associate and dissociate: all or none', async () => {
+  test('associate and dissociate: are atomic', async () => {
     const link = (kind: 'associate' | 'dissociate', id: number, ids: number[]) =>
       inside(({ collection }) => collection('customers')[kind](id, 'orders', ids));
     const missing = await refusalOf(link('associate', 1, [2, 77]));
@@ -162,7 +162,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('no condition never means all, and unknown names get near ones', async () => {
+  test('a missing filter is refused, and unknown names get similar ones', async () => {
     const codes = [
       await refusalOf(inside(({ collection }) => collection('customers').delete({}))),
       await refusalOf(
@@ -184,7 +184,7 @@ describe.each(sellers)('$name', (seller) => {
     expect((await shop.engine.list(all, { collection: 'customers', limit: 9 })).rows).toHaveLength(3);
   });
 
-  test('many writes at once from code wait for each other and not for themselves', async () => {
+  test('concurrent writes of one call do not deadlock', async () => {
     const counts = await inside(({ collection }) =>
       Promise.all([1, 2, 3, 1, 2, 3].map((id) => collection('customers').update(of(id), { city: `c${id}` }))),
     );
@@ -195,7 +195,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('actions: context.collection is this door, and context.filter fits it', async () => {
+  test('actions: context.collection is unscoped, and accepts context.filter', async () => {
     const other = await seller.open({
       customize: (agent) =>
         agent.customizeCollection('customers', (customers) =>

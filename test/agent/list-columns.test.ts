@@ -209,7 +209,7 @@ const compare = (a: unknown, b: unknown): number => {
   return a === b ? 0 : (a as string) < (b as string) ? -1 : 1;
 };
 
-test('random columns and sorts give what SQL gives', { timeout: 120_000 }, async () => {
+test('random columns and sorts give the results of SQL', { timeout: 120_000 }, async () => {
   for (let question = 0; question < QUESTIONS; question++) {
     const asked = Array.from({ length: 1 + random.number(3) }, (_, at) => {
       const [json, sql] = random.chance(0.7) ? ofOrders() : ofOthers();
@@ -279,7 +279,7 @@ test('pages of a sort by a column have a cursor that belongs to the call', async
   }
 });
 
-test('composite keys', async () => {
+test('columns and sorts work with composite keys', async () => {
   for (const subject of subjects) {
     const fields = ['customer_id', 'team_id', column('both', { expression: { plus: ['customer_id', 'team_id'] } })];
     const request = { collection: 'members', fields, sort: [{ field: 'both', ascending: false }] };
@@ -289,7 +289,7 @@ test('composite keys', async () => {
   }
 });
 
-test('a list with columns in the order of fields has the cursors of other lists', async () => {
+test('a list with columns that is sorted by fields has ordinary cursors', async () => {
   for (const subject of subjects) {
     const request = { fields: ['name', counts], sort: [{ field: 'name' }] };
     const first = await list(subject, { ...request, limit: 10 });
@@ -299,7 +299,7 @@ test('a list with columns in the order of fields has the cursors of other lists'
   }
 });
 
-test('records have the columns beside their fields', async () => {
+test('records contain the columns beside their fields', async () => {
   for (const subject of subjects) {
     const fields = ['city:label', column('net', { expression: { plus: ['id', 1] } })];
     const filter = { field: 'id', operator: 'Equal', value: 3 } as const;
@@ -309,7 +309,7 @@ test('records have the columns beside their fields', async () => {
   }
 });
 
-test('one statement for each relation, whatever the number of records and columns', async () => {
+test('a list takes one statement per relation, whatever the number of records and columns', async () => {
   for (const { dialect } of servers) {
     const { database } = subjects.find(({ name }) => name === dialect)!;
     const texts: string[] = [];
@@ -329,7 +329,7 @@ describe('rights', () => {
   const paid = { orders: { field: 'status', operator: 'Equal', value: 'paid' } } as const;
   const own = (id: unknown, of = orders) => of.filter((order) => order[1] === id && order[2] === 'paid').length;
 
-  test('rows that a row scope hides do not count, and do not decide the order', async () => {
+  test('rows outside the row scope affect neither figures nor order', async () => {
     for (const subject of subjects) {
       const expected = customers.map(([id]) => [id, own(id)]);
       expect((await list(subject, { fields: ['id', counts] }, { scopes: paid })).rows, subject.name).toEqual(expected);
@@ -339,7 +339,7 @@ describe('rights', () => {
     }
   });
 
-  test('pairs that a row scope hides do not count, and neither do records behind them', async () => {
+  test('junction rows and related records outside the row scope do not count', async () => {
     for (const subject of subjects) {
       const fields = ['id', column('n', { count: 'teams' })];
       for (const scopes of [
@@ -357,7 +357,7 @@ describe('rights', () => {
     }
   });
 
-  test('the row scope of the list itself holds in a sort by a column', async () => {
+  test('the row scope of the list applies to a sort by a column', async () => {
     const scopes = { customers: { field: 'id', operator: 'LessThan', value: 4 } } as const;
     for (const subject of subjects) {
       const sorted = await list(subject, { fields: ['id', counts], sort: [{ field: 'orders_count' }] }, { scopes });
@@ -386,7 +386,7 @@ describe('rights', () => {
     );
   });
 
-  test('the name of a hidden field is free, and that of a visible one is not', async () => {
+  test('a column may have the name of a hidden field, but not of a visible one', async () => {
     const [subject] = subjects as [Subject];
     const fields = ['id', column('nick', { count: 'orders' })];
     expect(await refusal(subject, { fields })).toMatch("fields.nick: 'customers' has a field or relation of this name");
@@ -394,7 +394,7 @@ describe('rights', () => {
   });
 });
 
-test('fields that code computes are shown, and sorts by them are refused', async () => {
+test('columns of computed related fields are shown, but sorts by them are refused', async () => {
   for (const subject of subjects) {
     const double = column('double', { sum: 'orders:double' });
     const shout = column('loud', { expression: { coalesce: ['shout', 'name'] } });
@@ -412,7 +412,7 @@ test('fields that code computes are shown, and sorts by them are refused', async
   }
 });
 
-test('pairs that repeat count once, and cannot be sorted by', async () => {
+test('repeated junction rows count once, and sorts by them are refused', async () => {
   for (const subject of subjects) {
     const fields = ['id', column('n', { count: 'visited' })];
     const expected = customers.map(([id]) => [id, new Set(visits.filter(([a]) => a === id).map(([, b]) => b)).size]);
@@ -421,7 +421,7 @@ test('pairs that repeat count once, and cannot be sorted by', async () => {
   }
 });
 
-test('columns of records in another source are shown', async () => {
+test('columns of records in another source are shown, but sorts by them are refused', async () => {
   const agent = createHeadlessAgent();
   const pick = (name: string, tables: string[]) => createMemorySource(name, [
     { name: 'buyers', columns: [number('id', false)], primaryKey: ['id'], rows: [[1], [2]] },
@@ -440,7 +440,7 @@ test('columns of records in another source are shown', async () => {
   await engine.close();
 });
 
-test('what cannot be right is refused with what to send', async () => {
+test('an invalid column is refused with what to send', async () => {
   const [subject] = subjects as [Subject];
   const refuse = (given: unknown, more: Partial<ListRequest> = {}) =>
     refusal(subject, { fields: ['id', given as PlainColumn], ...more });

@@ -32,7 +32,7 @@ describe.each(places.slice(0, 1 + servers.length))('writing in %s', (_, sources)
   const refused = (problem: string) => expect.objectContaining({ message: expect.stringContaining(problem) });
   const itself = "leads to the first of several records of 'cards': update 'person_id' of 'cards' instead";
 
-  test('the records that a filter through one means are written, and no others', async () => {
+  test('writes apply filters and row scopes through the relation', async () => {
     const gold = leaf('card:label', 'Equal', 'gold');
     const wanted = ask(narrow, `select p.id ${fromPeople} where c.label = 'gold'`).flat();
     const answer = await engine.list(accessOf(narrow), {
@@ -59,14 +59,14 @@ describe.each(places.slice(0, 1 + servers.length))('writing in %s', (_, sources)
     await engine.update(access, { ...change, ids: [1], values: { seen: 0 } });
   });
 
-  test('what is pointed to must be there to be seen, any of the records that hold the key', async () => {
+  test('a foreign key must refer to a record that the caller may see', async () => {
     const write = (code: string) =>
       engine.update(accessOf(narrow), { collection: 'orders', ids: [3], values: { code } });
     expect((await write('x')).count).toBe(1);
     await expect(write('z')).rejects.toMatchObject({ code: 'INVALID_RECORD' });
   });
 
-  test('nothing is written through it', async () => {
+  test('writes through the relation are refused', async () => {
     const person = { collection: 'people', ids: [1], values: { 'card:label': 'x' } };
     await expect(engine.update(access, person)).rejects.toEqual(
       refused("leads to the first of several records: write to 'cards' directly, by the id of the intended record"),
@@ -86,7 +86,7 @@ describe.each(places.slice(0, 1 + servers.length))('writing in %s', (_, sources)
     await expect(engine.dissociate(access, { ...at, ids: [4] })).rejects.toEqual(refused(itself));
   });
 
-  test('a record is pointed to only where the relation then leads to it', async () => {
+  test('setRelation is refused unless the relation then leads to the given record', async () => {
     const at = { collection: 'orders', relation: 'person', id: 4 };
     const name = async (rights: Rights) =>
       (await engine.list(accessOf(rights), { collection: 'orders', filter: leaf('id', 'Equal', 4), fields: ['person:name'], limit: 1 })).rows; // biome-ignore format: a line
@@ -101,10 +101,10 @@ describe.each(places.slice(0, 1 + servers.length))('writing in %s', (_, sources)
   });
 });
 
-describe('from one source to another', () => {
+describe('across sources', () => {
   afterEach(closeAll);
 
-  test('what is pointed to must be there to be seen, each of it', async () => {
+  test('every foreign key must refer to a record that the caller may see', async () => {
     const engine = await open([inMemory(people, cards, seats, scores), inMemory(orders)]);
     const records = (...codes: string[]) => codes.map((code, at) => ({ id: 30 + at, code, total: 1 }));
     const add = (...codes: string[]) =>
@@ -114,7 +114,7 @@ describe('from one source to another', () => {
     expect((await add('x', 'y')).count).toBe(2);
   });
 
-  test('a scope that only code decides cannot say which is the first', async () => {
+  test('a row scope by an emulated operator is refused', async () => {
     const engine = await open([inMemory(people, scores, seats, orders), inMemory(cards)], (agent) => {
       relate(agent);
       agent.customizeCollection('cards', (each) => each.emulateFieldOperator('label', 'Like'));
@@ -128,7 +128,7 @@ describe('from one source to another', () => {
 describe('at the start', () => {
   afterEach(closeAll);
 
-  test('each relation is warned of once, with what to add', async () => {
+  test('each relation is logged once, with the unique index to add', async () => {
     const warnings: string[] = [];
     await open([inMemory(...tables)], relate, warnings);
     expect(warnings.map((each) => each.replace(/ \([^()]*lowest-tables\.ts:\d+(:\d+)?\)$/, ' (here)'))).toEqual([
@@ -140,7 +140,7 @@ describe('at the start', () => {
     ]);
   });
 
-  test('a key that one record alone can hold is not warned of', async () => {
+  test('a relation by a unique key is not logged', async () => {
     const warnings: string[] = [];
     const unique = [inMemory({ ...people, uniqueKeys: [['code']] }, orders)];
     await open(
@@ -155,9 +155,9 @@ describe('at the start', () => {
   });
 
   const wrong: readonly (readonly [what: string, held: MemoryTable, problem: string])[] = [
-    ['without a key and with what has no order', { ...scores, columns: [...scores.columns.slice(0, 2), { name: 'note', type: 'Json' }] }, "it has no first record without a key ('note' is Json, which has no order)"],
-    ['with a key that has no order', { ...cards, name: 'scores', primaryKey: ['label'], columns: cards.columns.map((each) => (each.name === 'label' ? { name: 'label', type: 'Point' } : each)) }, "it has no first record without an order of its key ('label' is Point, which has no order)"],
-    ['whose texts are compared in another way', { ...cards, name: 'scores', columns: cards.columns.map((each) => (each.name === 'person_id' ? { ...each, type: 'String', collation: 'insensitive' } : each)) }, "'id' of 'people' has another collation"],
+    ['without a key and with an unsortable column', { ...scores, columns: [...scores.columns.slice(0, 2), { name: 'note', type: 'Json' }] }, "it has no first record without a key ('note' is Json, which has no order)"],
+    ['with an unsortable key', { ...cards, name: 'scores', primaryKey: ['label'], columns: cards.columns.map((each) => (each.name === 'label' ? { name: 'label', type: 'Point' } : each)) }, "it has no first record without an order of its key ('label' is Point, which has no order)"],
+    ['with another collation', { ...cards, name: 'scores', columns: cards.columns.map((each) => (each.name === 'person_id' ? { ...each, type: 'String', collation: 'insensitive' } : each)) }, "'id' of 'people' has another collation"],
   ]; // biome-ignore format: a table
   test.each(wrong)('a collection %s is refused', async (_, held, problem) => {
     const home = held.columns[1]!.type === 'String' ? { ...people, columns: [{ name: 'id', type: 'String' as const }, ...people.columns.slice(1)] } : people; // biome-ignore format: a line
@@ -170,7 +170,7 @@ describe('at the start', () => {
     await expect(started).rejects.toThrow(/lowest-writes\.test\.ts:\d+/);
   });
 
-  test('it cannot be written along', async () => {
+  test('nested writes through the relation are refused', async () => {
     const started = open([inMemory(people, cards)], (agent) =>
       agent.customizeCollection('people', (each) =>
         each.addOneToOneRelation('card', 'cards', { originKey: 'person_id' }).allowNestedWrites('card'),
@@ -179,7 +179,7 @@ describe('at the start', () => {
     await expect(started).rejects.toThrow("'card' of 'people' does not allow nested writes");
   });
 
-  test('it is described as what it is, and is no way back of a relation to many', async () => {
+  test('the description marks the relation, and it is not used as an inverse', async () => {
     const engine = await open([inMemory(...tables)]);
     const [card] = engine.describe(accessOf(), 'people').relations.filter(({ name }) => name === 'card');
     expect(card).toEqual({ name: 'card', kind: 'one', to: 'cards', isLowest: true, columns: ['id'] });

@@ -13,7 +13,7 @@ const lists: readonly (readonly [what: string, asked: Asked, sql: string])[] = [
   ['fields of one with a composite key', { collection: 'people', fields: ['id', 'seat:row', 'seat:place', 'seat:tag'] }, `select p.id, s."row", s.place, s.tag ${fromPeople} order by p.id`],
   ['fields of one without a key', { collection: 'people', fields: ['id', 'score:points', 'score:note'] }, `select p.id, v.points, v.note ${fromPeople} order by p.id`],
   ['fields behind two', { collection: 'orders', fields: ['id', 'person:name', 'person:card:label'] }, `select o.id, p.name, c.label ${fromOrders} order by o.id`],
-  ['what code makes of one', { collection: 'people', fields: ['id', 'badge', 'amount'] }, `select p.id, p.name || ' ' || coalesce(c.label, '-'), c.amount ${fromPeople} order by p.id`],
+  ['computed and imported fields of one', { collection: 'people', fields: ['id', 'badge', 'amount'] }, `select p.id, p.name || ' ' || coalesce(c.label, '-'), c.amount ${fromPeople} order by p.id`],
   ['a value of one', { collection: 'people', fields: ['id'], filter: leaf('card:label', 'Equal', 'gold') }, `select p.id ${fromPeople} where c.label = 'gold' order by p.id`],
   ['no value of one', { collection: 'people', fields: ['id'], filter: leaf('card:label', 'Missing') }, `select p.id ${fromPeople} where c.label is null order by p.id`],
   ['another value of one', { collection: 'people', fields: ['id'], filter: leaf('card:label', 'NotEqual', 'gold') }, `select p.id ${fromPeople} where c.label <> 'gold' or c.label is null order by p.id`],
@@ -22,7 +22,7 @@ const lists: readonly (readonly [what: string, asked: Asked, sql: string])[] = [
   ['some', { collection: 'people', fields: ['id'], filter: { some: 'card', where: leaf('amount', 'GreaterThan', 4) } as PlainFilter }, `select p.id ${fromPeople} where c.amount > 4 order by p.id`],
   ['none', { collection: 'people', fields: ['id'], filter: { none: 'seat' } as PlainFilter }, `select p.id ${fromPeople} where s.place is null order by p.id`],
   ['every', { collection: 'people', fields: ['id'], filter: { every: 'card', where: leaf('amount', 'GreaterThan', 4) } as PlainFilter }, `select p.id ${fromPeople} where c.amount > 4 or c.id is null order by p.id`],
-  ['some of many that lead back by one', { collection: 'people', fields: ['id'], filter: { some: 'orders', where: leaf('person:card:label', 'Present') } as PlainFilter },
+  ['some of a to-many relation, with the relation back', { collection: 'people', fields: ['id'], filter: { some: 'orders', where: leaf('person:card:label', 'Present') } as PlainFilter },
     `select p.id from seen_people p where p.code in (select o.code ${fromOrders} where c.label is not null) order by p.id`],
   ['an order by one', { collection: 'people', fields: ['id', 'card:label'], sort: [{ field: 'card:label', ascending: false }] }, `select p.id, c.label ${fromPeople} order by c.label desc nulls last, p.id desc`],
   ['an order by a key of one', { collection: 'people', fields: ['id'], sort: [{ field: 'card:id' }] }, `select p.id ${fromPeople} order by c.id nulls first, p.id`],
@@ -34,7 +34,7 @@ const groups: readonly (readonly [what: string, asked: Omit<AggregateRequest, 'l
   ['records by one', { collection: 'people', operation: 'Count', groups: [{ field: 'card:label' }], order: 'groups' }, `select c.label, count(*) ${fromPeople} group by c.label order by c.label nulls first`],
   ['a sum of one', { collection: 'people', operation: 'Sum', field: 'card:amount', groups: [{ field: 'seen' }], order: 'groups' }, `select p.seen, sum(c.amount) ${fromPeople} group by p.seen order by p.seen`],
   ['a sum by one without a key', { collection: 'people', operation: 'Sum', field: 'id', groups: [{ field: 'score:note' }], order: 'groups' }, `select v.note, sum(p.id) ${fromPeople} group by v.note order by v.note nulls first`],
-  ['a sum by what lies behind two', { collection: 'orders', operation: 'Sum', field: 'total', groups: [{ field: 'person:card:label' }], order: 'groups' }, `select c.label, sum(o.total) ${fromOrders} group by c.label order by c.label nulls first`],
+  ['a sum by a field behind two', { collection: 'orders', operation: 'Sum', field: 'total', groups: [{ field: 'person:card:label' }], order: 'groups' }, `select c.label, sum(o.total) ${fromOrders} group by c.label order by c.label nulls first`],
 ]; // biome-ignore format: one question a line
 
 async function pages(engine: Engine, access: Access, asked: Asked, most: number): Promise<unknown[]> {
@@ -71,7 +71,7 @@ describe.each(places)('in %s', (place, sources) => {
       expect((await engine.aggregate(accessOf(rights), { ...asked, limit: 50 })).rows, who).toEqual(ask(rights, sql));
   });
 
-  test('the plan tells which record is meant', async () => {
+  test('the plan shows which record the relation leads to', async () => {
     const asked = { collection: 'people', fields: ['card:label'], filter: leaf('seat:tag', 'Missing'), limit: 5 };
     const plan = await engine.explain(accessOf(narrow), asked);
     await expect(plan).toMatchFileSnapshot(`plans/lowest-key.${place.replaceAll(' ', '-')}.plan`);

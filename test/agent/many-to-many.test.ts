@@ -101,7 +101,7 @@ const labels = async (engine: Engine, id: number, more: object = {}, rights: Rig
   ).rows.flat();
 
 describe('a junction table', () => {
-  test('relates both ends to each other, beside the relations to the table itself', async () => {
+  test('relates both ends to each other, in addition to the relations to the table itself', async () => {
     const engine = await open(memory());
     expect(engine.describe(accessOf(), 'posts').relations).toEqual([
       { name: 'taggings', kind: 'many', to: 'taggings', columns: ['id'] },
@@ -123,12 +123,12 @@ describe('a junction table', () => {
         columns: taggings().columns.map((column) => ({ ...column, nullable: false })),
       },
     ],
-  ])('is none when %s', async (_, more) => {
+  ])('is not recognised if %s', async (_, more) => {
     const engine = await open(memory([...tables.slice(0, 2), taggings(more as Partial<MemoryTable>)]));
     expect(engine.describe(accessOf(), 'posts').relations.map(({ name }) => name)).toEqual(['taggings']);
   });
 
-  test('of a table with itself makes two relations, whose names tell the column', async () => {
+  test('of a table with itself gives two relations, named after their columns', async () => {
     const pairs = taggings({
       name: 'similar',
       foreignKeys: [
@@ -145,7 +145,7 @@ describe('a junction table', () => {
     ).toEqual(['posts_through_similar_post_id', 'posts_through_similar_tag_id']);
   });
 
-  test('takes no name from another relation', async () => {
+  test('does not take the name of another relation', async () => {
     const owned = { ...tags, columns: [...tags.columns, { name: 'post_id', type: 'Number' as const, nullable: true }] };
     const keyed = {
       ...owned,
@@ -169,7 +169,7 @@ describe('a declared relation', () => {
         each.addManyToManyRelation('marks', 'tags', through, options as never),
       );
 
-  test('is used as the found one is', async () => {
+  test('works like a derived relation', async () => {
     const engine = await open(memory(), declare({ originKey: 'post_id', foreignKey: 'tag_id' }));
     expect(await labels(engine, 1, { relation: 'marks' })).toEqual(['red', 'blue']);
   });
@@ -188,21 +188,21 @@ describe('a declared relation', () => {
 });
 
 describe('permissions', () => {
-  test('pairs outside the row scope do not link', async () => {
+  test('junction rows outside the row scope do not relate records', async () => {
     const engine = await open(memory());
     const scopes = { taggings: { field: 'by', operator: 'Equal', value: 'ada' } } as const;
     expect(await labels(engine, 1, {}, { scopes })).toEqual(['red']);
   });
 
   test.each([
-    ['the collection between may not be read', { browse: ['posts', 'tags'] }],
-    ['a key of it is hidden', { hidden: ['taggings.tag_id'] }],
-  ])('there is no relation where %s', async (_, rights) => {
+    ['the junction collection may not be read', { browse: ['posts', 'tags'] }],
+    ['a key of the junction collection is hidden', { hidden: ['taggings.tag_id'] }],
+  ])('the relation does not exist if %s', async (_, rights) => {
     const engine = await open(memory());
     await expect(labels(engine, 1, {}, rights)).rejects.toMatchObject({ code: 'UNKNOWN_RELATION' });
   });
 
-  test('a record that is not to be seen has no related records, and is not told from one that is not there', async () => {
+  test('a record outside the row scope gives the same error as a missing record', async () => {
     const engine = await open(memory());
     const scopes = { posts: { field: 'id', operator: 'GreaterThan', value: 1 } } as const;
     await expect(labels(engine, 1, {}, { scopes })).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
@@ -210,12 +210,12 @@ describe('permissions', () => {
     expect(await labels(engine, 3)).toEqual([]);
   });
 
-  test('a hidden key cannot be tried out', async () => {
+  test('related records by a hidden key are refused', async () => {
     const engine = await open(memory());
     await expect(labels(engine, 1, {}, { hidden: ['posts.id'] })).rejects.toMatchObject({ code: 'FORBIDDEN' });
   });
 
-  test('a removed collection between still links, and nothing can be written to it', async () => {
+  test('a removed junction collection still relates records, but is read-only', async () => {
     const engine = await open(memory(), (agent) => agent.removeCollection('taggings'));
     expect(await labels(engine, 1, {}, { browse: ['posts', 'tags'] })).toEqual(['red', 'blue']);
     expect(engine.describe(accessOf(), 'posts').relations).toEqual([
@@ -225,7 +225,7 @@ describe('permissions', () => {
     await expect(engine.associate(accessOf(), link)).rejects.toMatchObject({ code: 'READ_ONLY' });
   });
 
-  test('pairs are made with the right to add to the collection between, and deleted with the right to delete there', async () => {
+  test('associate needs the permission to add to the junction collection, and dissociate to delete from it', async () => {
     const engine = await open(memory());
     const link = { collection: 'posts', id: 1, relation: 'tags', ids: [2] };
     for (const [verb, run] of [
@@ -237,7 +237,7 @@ describe('permissions', () => {
     }
   });
 
-  test('a pair that is there outside the row scope cannot be made', async () => {
+  test('associating a pair that exists outside the row scope is refused', async () => {
     const engine = await open(memory());
     const access = accessOf({ scopes: { taggings: { field: 'by', operator: 'Equal', value: 'ada' } } });
     const link = { collection: 'posts', id: 1, relation: 'tags', ids: [2] };
@@ -245,7 +245,7 @@ describe('permissions', () => {
   });
 });
 
-test('a cursor of one record is of no use for another', async () => {
+test('a cursor of one parent record is refused for another', async () => {
   const engine = await open(memory());
   const list = (id: number, cursor?: string) =>
     engine.listRelated(accessOf(), { collection: 'posts', relation: 'tags', id, limit: 1, ...(cursor && { cursor }) });
@@ -255,7 +255,7 @@ test('a cursor of one record is of no use for another', async () => {
   await expect(list(2, cursor)).rejects.toMatchObject({ code: 'INVALID_CURSOR' });
 });
 
-test('a relation to one is no list, and says how it is read', async () => {
+test('listing a to-one relation is refused with how to read it', async () => {
   const engine = await open(memory());
   const asked = engine.listRelated(accessOf(), { collection: 'taggings', relation: 'tag', id: [1, 1], limit: 1 });
   await expect(asked).rejects.toThrow("fields such as 'tag:id'");
@@ -274,7 +274,7 @@ describe.each(servers)('on $dialect', (server) => {
     return { engine, ...rest };
   };
 
-  test('lists, counts and adds up what belongs to one record, each in one statement', async () => {
+  test('lists, counts and aggregates the related records of one record in one statement each', async () => {
     const { engine, statements } = await start();
     const parent = { collection: 'posts', relation: 'tags', id: 1 };
     statements();
@@ -287,7 +287,7 @@ describe.each(servers)('on $dialect', (server) => {
     expect(statements()).toBe(1);
   });
 
-  test('makes a pair once, and deletes pairs and nothing else', async () => {
+  test('associate creates a pair once, and dissociate deletes only junction rows', async () => {
     const { engine } = await start();
     const link = { collection: 'posts', relation: 'tags', id: 1, ids: [1, 3] };
     const preview = await engine.associate(accessOf(), link, { preview: true });
@@ -305,7 +305,7 @@ describe.each(servers)('on $dialect', (server) => {
     expect(await labels(engine, 1)).toEqual(['red']);
   });
 
-  test('two who make the same pair at once both succeed', async () => {
+  test('two concurrent calls that associate the same pair both succeed', async () => {
     const { engine } = await start();
     const link = { collection: 'posts', relation: 'tags', id: 3, ids: [1] };
     const both = await Promise.all([engine.associate(accessOf(), link), engine.associate(accessOf(), link)]);

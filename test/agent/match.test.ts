@@ -24,7 +24,7 @@ describe.each(sellers)('$name', (seller) => {
   const names = (filter: PlainFilter, more = {}) =>
     shop.values({ collection: 'customers', fields: ['name'], filter, ...more });
 
-  test('finds texts that hold it, with regard to case unless it says otherwise; null never', async () => {
+  test('Match finds texts that contain the pattern, case-sensitive by default, and never null', async () => {
     expect([
       await names(match('^[AB]')),
       await names(match('a$')),
@@ -38,7 +38,7 @@ describe.each(sellers)('$name', (seller) => {
     ]).toEqual([['Ada', 'Bo'], ['Ada'], ['Ada'], ['Bo'], ['Bo'], [2, 3]]);
   });
 
-  test('through relations, in counts, aggregates and row scopes', async () => {
+  test('Match works through relations, in counts and in row scopes', async () => {
     const scopes = { customers: match('^[AC]') };
     expect([
       await shop.values({ collection: 'orders', fields: ['id'], filter: match('^B', 'customer:name') }),
@@ -52,11 +52,11 @@ describe.each(sellers)('$name', (seller) => {
     ]).toEqual([[2, 3], [1, 2], [1, 3], 2]);
   });
 
-  test('code that answers it itself gets the text as it was sent', async () => {
+  test('code that replaces Match gets the pattern unchanged', async () => {
     expect([await names(match('(?=x)\\1', 'secret')), asked.at(-1)]).toEqual([['Bo', 'Cy'], '(?=x)\\1']);
   });
 
-  test('what is no pattern is refused with what to send', async () => {
+  test('an invalid pattern is refused with what to send', async () => {
     const refused = (filter: PlainFilter) =>
       refusalOf(shop.engine.list(accessOf(), { collection: 'customers', limit: 9, filter }));
     expect([await refused(match('(')), await refused(match('7', 'id'))]).toMatchObject([
@@ -70,7 +70,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('what would read too much is refused; what else is asked of the database counts', async () => {
+  test('reading too many rows is refused; other conditions of the filter reduce the rows', async () => {
     const small = await openOn(seller, () => {}, {
       limits: { pageSizeLimit: 100, queryTimeoutMs: 10_000, rowsLimit: 4 },
     });

@@ -32,7 +32,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('comments o
     await database?.drop();
   });
 
-  test('are the descriptions of collections and fields', () => {
+  test('are used as the descriptions of collections and fields', () => {
     const { description, fields } = engine.describe(accessOf(), 'parcels');
     expect(description).toBe('Parcels that left the store');
     expect(fields.map((field) => [field.name, field.description])).toEqual([
@@ -44,7 +44,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('comments o
     expect(index?.description).toBe('Parcels that left the store');
   });
 
-  test('a view has none, if the database has no comments of views', () => {
+  test('exist for views only if the database supports them', () => {
     expect(engine.describe(accessOf(), 'left_parcels').description).toBe(
       server.dialect === 'postgres' ? 'Only those that left' : undefined,
     );
@@ -55,7 +55,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('comments o
     expect(fields.map(({ name }) => name)).toEqual(['id', 'code']);
   });
 
-  test('are found by the comparison of versions if they change', async () => {
+  test('change the version of the tables when they change', async () => {
     const source = createSqlSource(database.url, tools);
     const versions: (string | undefined)[] = [await source.version?.()];
     await runSql(database, [commentSql(server.dialect, 'table', 'Parcels of all stores')]);
@@ -70,7 +70,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('comments o
   });
 });
 
-test('SQLite has no comments', async () => {
+test('collections of SQLite have no descriptions', async () => {
   const database = await servers.find(({ dialect }) => dialect === 'sqlite')!.create();
   await runSql(database, commentedParcels('sqlite'));
   const engine = await createHeadlessAgent()
@@ -108,7 +108,7 @@ test.each([
   expect([description, fields[0]?.description]).toEqual([expected, expected]);
 });
 
-describe.each(sellers)('meanings from code: $name', (seller) => {
+describe.each(sellers)('descriptions from code: $name', (seller) => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await seller.open({
@@ -158,7 +158,7 @@ describe.each(sellers)('meanings from code: $name', (seller) => {
     expect(relations.find(({ name }) => name === 'customer')?.description).toBe('Who pays');
   });
 
-  test('of an imported field are those of its source, or its own', () => {
+  test('of an imported field come from its source, unless it has its own', () => {
     expect(field('orders', 'buyer')).toMatchObject({
       description: 'Name of the one who pays',
       examples: ['Ada Byron'],
@@ -173,7 +173,7 @@ describe.each(sellers)('meanings from code: $name', (seller) => {
     expect(shop.engine.describe(accessOf({ browse: ['orders'] }), 'orders').relations).toEqual([]);
   });
 
-  test('a field hidden by default is read and filtered by name only', async () => {
+  test('a field hidden by default is returned only if it is named', async () => {
     const { engine } = shop;
     const ask = { collection: 'customers', limit: 9 };
     expect((await engine.list(accessOf(), ask)).columns).toEqual(['id', 'full name', 'city']);
@@ -196,7 +196,7 @@ describe.each(sellers)('meanings from code: $name', (seller) => {
   });
 });
 
-describe('a meaning that cannot be', () => {
+describe('an invalid description', () => {
   const shopOf = (customize: (agent: HeadlessAgent) => unknown) =>
     sellers[0]!.open({ customize: (agent) => void customize(agent) });
   const orders = (run: (orders: CollectionCustomizer) => unknown) => (agent: HeadlessAgent) =>
@@ -206,7 +206,7 @@ describe('a meaning that cannot be', () => {
     ['an unknown field', orders((each) => each.describeField('totl', { unit: 'EUR' })), /no field 'totl'. Near: total/],
     ['a misspelt option', orders((each) => each.describeField('total', { units: 'EUR' } as never)), /Near: unit/],
     ['a long text', orders((each) => each.describe({ description: 'a'.repeat(501) })), /at most 500 characters/],
-    ['synonyms that are no list', orders((each) => each.describe({ synonyms: 'x' as never })), /list of at most 20/],
+    ['synonyms that are not a list', orders((each) => each.describe({ synonyms: 'x' as never })), /list of at most 20/],
     [
       'a unit of a relation',
       orders((each) => each.describeField('customer', { unit: 'kg' })),
@@ -228,7 +228,7 @@ describe('a meaning that cannot be', () => {
       /no value 'smal'. Near: small/,
     ],
     [
-      'two meanings of one field',
+      'two descriptions of one field',
       orders((each) => each.describeField('total', { unit: 'EUR' }).describeField('total', { unit: 'kg' })),
       /already defined, at .*meaning.test.ts/,
     ],
@@ -254,7 +254,7 @@ describe('a meaning that cannot be', () => {
   });
 });
 
-test('the schema file and the typings have the descriptions', async () => {
+test('the schema file and the typings contain the descriptions', async () => {
   const { agent, schemaPath, folder } = shopAgent();
   agent.customizeCollection('orders', (orders) =>
     orders

@@ -100,7 +100,7 @@ test.each<readonly [what: string, chart: Partial<MeasuresChart>, result: unknown
   expect(await draw(chart)).toEqual(result);
 });
 
-test('periods are those of the timezone of the request, else of the chart', async () => {
+test('periods are those of the timezone of the request', async () => {
   const paris = [
     { label: 'Mar 24', values: { value: 3 } },
     { label: 'Apr 24', values: { value: 2 } },
@@ -119,11 +119,11 @@ test.each<readonly [what: string, chart: Partial<MeasuresChart>, problem: string
   ['a text', { measures: { last: { max: 'customer:name' } } }, 'measures: a chart shows numbers only.'],
   ['an unknown field', { groups: ['colour'] }, "'orders' has no field 'colour'"],
   ['an unknown collection', { collection: 'orderz' }, "No collection 'orderz'"],
-])('%s is no chart', async (_, chart, problem) => {
+])('%s is refused', async (_, chart, problem) => {
   await expect(draw(chart)).rejects.toThrow(problem);
 });
 
-test('more groups than a page are no chart, unless a limit chooses some', async () => {
+test('more groups than a page are refused, unless there is a limit', async () => {
   const small = await memory!.open({ limits: { pageSizeLimit: 2, queryTimeoutMs: 10_000 } });
   const chart = { ...byCity, groups: ['id'] };
   await expect(small.engine.charts.draw(accessOf(), chart)).rejects.toThrow('groups: more than 2: send limit');
@@ -131,8 +131,8 @@ test('more groups than a page are no chart, unless a limit chooses some', async 
   await small.close();
 });
 
-describe('the rights of the caller', () => {
-  test('only visible rows count, in named charts, charts of the caller, and metrics', async () => {
+describe('the permissions of the caller', () => {
+  test('charts count only rows that the caller may see', async () => {
     const rights: Rights = { scopes: { orders: { field: 'customer_id', operator: 'Equal', value: 2 } } };
     const render = (chart: string) => shop.engine.charts.render(accessOf(rights), { chart });
     expect(await render('by city')).toEqual([{ key: 'Rome', value: 2 }]);
@@ -141,7 +141,7 @@ describe('the rights of the caller', () => {
   });
 
   test.each<readonly [what: string, rights: Rights, visible: string[]]>([
-    ['all rights', {}, ['by city', 'secrets', 'of secrets', 'sales', 'code']],
+    ['all permissions', {}, ['by city', 'secrets', 'of secrets', 'sales', 'code']],
     ['a hidden field, of a group or a condition', { hidden: ['customers.secret'] }, ['by city', 'sales', 'code']],
     ['a hidden collection behind a relation', { browse: ['orders'] }, ['sales', 'code']],
     ['no collection', { browse: [] }, ['code']],
@@ -182,7 +182,7 @@ test.each<readonly [what: string, chart: object, problem: RegExp]>([
     { ...byCity, groups: ['id', 'total', 'customer_id'] },
     /'groups' must be a list of at most 2 groups/,
   ],
-])('a chart with a wrong %s ends the start at the line of the user', async (_, chart, problem) => {
+])('a chart with an invalid %s ends the start with its line', async (_, chart, problem) => {
   const opened = memory!.open({ customize: (agent) => void agent.addChart('x', chart as MeasuresChart) });
   await expect(opened).rejects.toThrow(problem);
 });

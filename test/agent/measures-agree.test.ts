@@ -260,28 +260,31 @@ function multipliesQuotients(part: unknown, isOperand = false): boolean {
   );
 }
 
-test.each(Array.from({ length: QUESTIONS }, (_, at) => at))('question %i', async () => {
-  const asked = question();
-  const answers = await Promise.all(
-    subjects.map(async ({ name, engine }) => {
-      const { rows } = await engine
-        .aggregate(accessOf(), { collection: 'items', limit: 1000, ...asked })
-        .catch((cause: unknown) => {
-          // Where SQLite cannot calculate exactly, records are read, which some conditions and groups do not allow.
-          if (name === 'sqlite' && /beyond 64 bits/.test(String(cause))) return { rows: undefined };
-          throw new Error(`${name}: ${JSON.stringify(asked)}: ${cause}`, { cause });
-        });
-      return [name, rows] as const;
-    }),
-  );
-  const [[, memory = []], [, sqlite], ...servers] = answers as [(typeof answers)[0], (typeof answers)[0]];
-  const [, first = memory] = (servers as typeof answers)[0] ?? [null, sqlite];
-  for (const [name, rows] of servers as typeof answers)
-    expect(rows, `${name}: ${JSON.stringify(asked)}`).toEqual(first);
-  // SQLite has 64-bit integers in place of decimals: a quotient of quotients has fewer digits.
-  if (sqlite) expect(digits(sqlite), `sqlite: ${JSON.stringify(asked)}`).toEqual(digits(first));
-  if (multipliesQuotients(asked)) return;
-  // The order of rounded figures can differ.
-  const texts = (rows: readonly (readonly unknown[])[]) => rows.map((row) => JSON.stringify(row.map(rough))).sort();
-  expect(texts(memory), `memory: ${JSON.stringify(asked)}`).toEqual(texts(first));
-});
+test.each(Array.from({ length: QUESTIONS }, (_, at) => at))(
+  'all sources give the same answer to random question %i',
+  async () => {
+    const asked = question();
+    const answers = await Promise.all(
+      subjects.map(async ({ name, engine }) => {
+        const { rows } = await engine
+          .aggregate(accessOf(), { collection: 'items', limit: 1000, ...asked })
+          .catch((cause: unknown) => {
+            // Where SQLite cannot calculate exactly, records are read, which some conditions and groups do not allow.
+            if (name === 'sqlite' && /beyond 64 bits/.test(String(cause))) return { rows: undefined };
+            throw new Error(`${name}: ${JSON.stringify(asked)}: ${cause}`, { cause });
+          });
+        return [name, rows] as const;
+      }),
+    );
+    const [[, memory = []], [, sqlite], ...servers] = answers as [(typeof answers)[0], (typeof answers)[0]];
+    const [, first = memory] = (servers as typeof answers)[0] ?? [null, sqlite];
+    for (const [name, rows] of servers as typeof answers)
+      expect(rows, `${name}: ${JSON.stringify(asked)}`).toEqual(first);
+    // SQLite has 64-bit integers in place of decimals: a quotient of quotients has fewer digits.
+    if (sqlite) expect(digits(sqlite), `sqlite: ${JSON.stringify(asked)}`).toEqual(digits(first));
+    if (multipliesQuotients(asked)) return;
+    // The order of rounded figures can differ.
+    const texts = (rows: readonly (readonly unknown[])[]) => rows.map((row) => JSON.stringify(row.map(rough))).sort();
+    expect(texts(memory), `memory: ${JSON.stringify(asked)}`).toEqual(texts(first));
+  },
+);

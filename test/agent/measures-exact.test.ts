@@ -60,7 +60,7 @@ describe.each(servers)('$dialect', (server) => {
     expect(await answer({ measures: { figure: measure } })).toEqual([[figure]]);
   });
 
-  test('a condition and groups of such figures', async () => {
+  test('figures beyond 64 bits are exact with conditions and groups', async () => {
     const measures = {
       figure: { sum: { times: ['big', 'small'] }, where: { field: 'id', operator: 'LessThan', value: 3 } },
     } as const;
@@ -71,7 +71,7 @@ describe.each(servers)('$dialect', (server) => {
     ]);
   });
 
-  test('null in a list of a condition on a figure', async () => {
+  test('having accepts null in a list', async () => {
     const measures = { figure: { max: 'small', where: { field: 'big', operator: 'Present' } } } as const;
     const figures = async (operator: string, value: unknown) =>
       (
@@ -89,7 +89,7 @@ describe.each(servers)('$dialect', (server) => {
     ]);
   });
 
-  test('a comparison of figures beyond 64 bits is right or refused', async () => {
+  test('a comparison of figures beyond 64 bits is exact or refused', async () => {
     const filter = { expression: { times: ['big', 10] }, operator: 'Equal', value: '92233720368547758070' } as never;
     const listed = await engine.list(accessOf(), { collection: 'items', fields: ['id'], filter, limit: 9 }).then(
       ({ rows }) => rows,

@@ -165,7 +165,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     });
   });
 
-  test('expressions: exact, null with null, null for a division by zero, halves away from zero', async () => {
+  test('expressions are exact, null with null or a division by zero, and round halves away from zero', async () => {
     const sum = (of: unknown) => ({ sum: of }) as never;
     expect(
       await figures({
@@ -193,7 +193,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     });
   });
 
-  test('a quotient has ten decimals more than its operands', async () => {
+  test('a quotient has ten more decimals than its operands', async () => {
     const one = { field: 'id', operator: 'Equal', value: 3 } as const;
     expect(
       await answer({
@@ -207,7 +207,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ).toEqual([[0.4285714286, name === 'memory' ? 0.0357142857 : 0.035714285714, -0.4285714286]]);
   });
 
-  test('averages, medians and percentiles are interpolated, over what the condition leaves', async () => {
+  test('averages, medians and percentiles are interpolated over the records of the condition', async () => {
     expect(
       await answer({
         measures: {
@@ -235,7 +235,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ]);
   });
 
-  test('the time between two dates', async () => {
+  test('a difference is the time between two dates in a unit', async () => {
     const days = (unit: 'day' | 'hour' | 'minute' | 'month' | 'year') =>
       ({ difference: ['sold_at', 'shipped_at'], unit }) as const;
     expect(
@@ -287,7 +287,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ]).toEqual([[[0]], [[1]]]);
   });
 
-  test('groups by periods, parts and ranges', async () => {
+  test('groups can be periods, parts of dates and ranges', async () => {
     const count = { n: { count: true } } as const;
     const sort = [{ group: 0 }] as const;
     expect(
@@ -342,7 +342,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ]);
   });
 
-  test('having, sort by any figure or group, and pages', async () => {
+  test('having, sorts by any measure or group, and pages', async () => {
     const request = {
       groups: ['shop:city'],
       measures: { n: { count: true }, revenue: { sum: { times: ['price', 'quantity'] } }, mean: { avg: 'price' } },
@@ -437,7 +437,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ]);
   });
 
-  test('conditions of measures see related records, and only visible ones', async () => {
+  test('conditions of measures use related records within their row scopes', async () => {
     const measures = {
       tagged: { count: true, where: { some: 'tags', where: { field: 'label', operator: 'Equal', value: 'new' } } },
       untagged: { sum: 'price', where: { none: 'tags' } },
@@ -458,7 +458,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ]);
   });
 
-  test('what may not be seen does not exist, in any part of a call', async () => {
+  test('hidden fields do not exist in any part of a call', async () => {
     const rights = { hidden: ['sales.price', 'shops.city'] };
     const n = { n: { count: true } } as const;
     const unknown = "UNKNOWN_FIELD: 'sales' has no field 'price'. Call describeCollection for all fields.";
@@ -488,7 +488,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ]);
   });
 
-  test('what cannot be meant is refused with the form to send', async () => {
+  test('an invalid request is refused with the form to send', async () => {
     const nested = Array.from({ length: 8 }).reduce<unknown>((of) => ({ abs: of }), 'price');
     const wide = { plus: Array.from({ length: 64 }, () => 'price') };
     const sum = (of: unknown) => refusal({ measures: { a: { sum: of } } as never });
@@ -650,7 +650,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ]);
   });
 
-  test('the first groups of each, and the period before', async () => {
+  test('top returns the first groups of each group, and compare the previous period', async () => {
     const measures = { revenue: { sum: 'price' } } as const;
     const dearest = [{ measure: 'revenue', ascending: false }] as const;
     expect(
@@ -700,7 +700,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ]);
   });
 
-  test('periods without records, in the range that the filters set', async () => {
+  test('includeEmpty adds periods without records, within the range of the filters', async () => {
     const measures = { n: { count: true } } as const;
     const by = (bucket: 'Month' | 'Day', field = 'sold_at') => ({
       measures,
@@ -756,7 +756,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     expect((await ask({ ...by('Month'), filter: between('2022-11-15', '2023-02-01') })).note).toBeUndefined();
   });
 
-  test('a running total along the order of the answer is no sort', async () => {
+  test('a sort by a running total along the same order is refused', async () => {
     const request = { groups: ['status'], measures: { n: { count: true }, 'so far': { running: 'n' } } } as const;
     expect(await refusal({ ...request, sort: [{ measure: 'so far' }] })).toBe(
       "INVALID_ARGUMENT: sort: 'so far' is a running total along this order, so it cannot decide the order. Sort by 'n' or by a group, or group by a date.",
@@ -771,7 +771,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ]);
   });
 
-  test('the days between a day and a timestamp, as the refusal says', async () => {
+  test('days between a day and a timestamp work as the refusal suggests', async () => {
     const days = { sum: { difference: ['sold_at', 'due'], unit: 'day' } } as const;
     const refused = await refusal({ measures: { days } });
     const over = {
@@ -786,7 +786,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     expect(await answer({ measures, over })).toEqual([[3 + 1 + 0 + 1 + 0]]);
   });
 
-  test('the columns of buckets and parts are spelled alike', async () => {
+  test('columns of buckets and parts are named consistently', async () => {
     const measures = { n: { count: true } } as const;
     const groups = [
       { field: 'sold_at', bucket: 'Hour' },
@@ -805,7 +805,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     expect(await answer(weekdays)).toEqual([[3]]);
   });
 
-  test('groups without records, where they are asked for', async () => {
+  test('includeEmpty adds groups without records', async () => {
     const measures = { n: { count: true }, revenue: { sum: 'price' } } as const;
     const few = { field: 'id', operator: 'In', value: [3, 5] } as const;
     expect(
@@ -876,7 +876,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
   });
 
   // The value is that of the own foreign key, but the field belongs to the other collection.
-  test('groups without records by the key of a related record', async () => {
+  test('includeEmpty adds a group for every related record when grouping by their key', async () => {
     const filter = { field: 'id', operator: 'In', value: [3, 5] } as const;
     const rest = { measures: { n: { count: true } }, filter, includeEmpty: true, sort: [{ group: 0 }] } as const;
     expect(await answer({ groups: ['shop:id'], ...rest })).toEqual([
@@ -892,7 +892,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ]);
   });
 
-  test('groups of groups', async () => {
+  test('over aggregates the groups of another aggregate', async () => {
     const over = { groups: ['shop:city'], measures: { n: { count: true }, revenue: { sum: 'price' } } } as const;
     expect(
       await Promise.all([

@@ -14,20 +14,20 @@ const table = {
 const key = { columns: ['total'], table: 'orders', targetColumns: ['id'] };
 
 test.each<[what: string, tables: unknown, problem: string]>([
-  ['no list', {}, 'createMemoryDataSource needs a list of tables.'],
+  ['an object instead of a list of tables', {}, 'createMemoryDataSource needs a list of tables.'],
   ['a table without a name', [{ ...table, name: undefined }], 'The table needs a name.'],
-  ['a table twice', [table, table], "The table 'orders' is defined twice."],
+  ['a duplicate table', [table, table], "The table 'orders' is defined twice."],
   ['no columns', [{ ...table, columns: [] }], "The table 'orders' needs columns."],
-  ['a column twice', [{ ...table, columns: [table.columns[0], table.columns[0]] }], "The column of 'orders' 'id' is defined twice."],
-  ['a type that is none', [{ ...table, columns: [{ name: 'id', type: 'Numbr' }] }], "The column 'id' of 'orders' has an unknown type: 'Numbr'. Near: Number."],
+  ['a duplicate column', [{ ...table, columns: [table.columns[0], table.columns[0]] }], "The column of 'orders' 'id' is defined twice."],
+  ['an unknown type', [{ ...table, columns: [{ name: 'id', type: 'Numbr' }] }], "The column 'id' of 'orders' has an unknown type: 'Numbr'. Near: Number."],
   ['an enum without values', [{ ...table, columns: [{ name: 'id', type: 'Enum' }] }], "The column 'id' of 'orders' needs enumValues."],
-  ['a key that is none', [{ ...table, primaryKey: ['idd'] }], "A key of 'orders' names an unknown column: 'idd'. Near: id."],
-  ['a foreign key to no table', [{ ...table, foreignKeys: [{ ...key, table: 'order' }] }], "A foreign key of 'orders' points to an unknown table: 'order'. Near: orders."],
-  ['a foreign key to no column', [{ ...table, foreignKeys: [{ ...key, targetColumns: ['ids'] }] }], "A foreign key of 'orders' points to an unknown column of 'orders': 'ids'. Near: id."],
-  ['a foreign key to too many', [{ ...table, foreignKeys: [{ ...key, targetColumns: ['id', 'total'] }] }], "A foreign key of 'orders' has 1 columns but points to 2."],
+  ['an unknown key column', [{ ...table, primaryKey: ['idd'] }], "A key of 'orders' names an unknown column: 'idd'. Near: id."],
+  ['a foreign key to an unknown table', [{ ...table, foreignKeys: [{ ...key, table: 'order' }] }], "A foreign key of 'orders' points to an unknown table: 'order'. Near: orders."],
+  ['a foreign key to an unknown column', [{ ...table, foreignKeys: [{ ...key, targetColumns: ['ids'] }] }], "A foreign key of 'orders' points to an unknown column of 'orders': 'ids'. Near: id."],
+  ['a foreign key to too many columns', [{ ...table, foreignKeys: [{ ...key, targetColumns: ['id', 'total'] }] }], "A foreign key of 'orders' has 1 columns but points to 2."],
   ['no rows', [{ ...table, rows: undefined }], "The table 'orders' needs rows, a list of lists."],
   ['a row that is too short', [{ ...table, rows: [[1, 2], [3]] }], "Row 1 of 'orders' does not have a value for each of its 2 columns."],
-])('%s is told with the line', async (_what, tables, problem) => {
+])('%s is refused with the line', async (_what, tables, problem) => {
   const message = await messageOf(() => createMemoryDataSource('shop', tables as never));
   expect(message.replace(/ \([^(]*\)$/, '')).toBe(problem);
   expect(message).toMatch(/memory-tables\.test\.ts:\d+\)$/);

@@ -38,7 +38,7 @@ describe.each(sellers)('$name', (seller) => {
   const figures = async (given: Given, access?: Access) =>
     (await ask(given, access)).rows.map((row) => row.map((value) => (value === null ? null : Number(value))));
 
-  test('are the figures of their measure and filter', async () => {
+  test('metrics have the figures of their measure and filter', async () => {
     const direct = await figures({
       measures: {
         revenue: { sum: 'sum' },
@@ -58,7 +58,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(named).toEqual(direct);
   });
 
-  test('by groups, in ratios, shares, running totals, having, sorts and over', async () => {
+  test('metrics work with groups, ratios, shares, having, sorts and over', async () => {
     const groups = ['customer:city'];
     const measures = { revenue: { metric: 'revenue' } } as const;
     const plain = { revenue: { sum: 'sum' } } as const;
@@ -85,7 +85,7 @@ describe.each(sellers)('$name', (seller) => {
     expect((await over(measures)).rows).toEqual((await over(plain)).rows);
   });
 
-  test('count only rows that the caller may see', async () => {
+  test('metrics count only rows that the caller may see', async () => {
     const scoped = accessOf({ scopes: { orders: { field: 'sum', operator: 'LessThan', value: 20 } } });
     const [[dear, all]] = (await figures(
       { measures: { dear: { metric: 'dear' }, all: { metric: 'all' } } },
@@ -96,7 +96,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(all).toBeLessThan(await shop.engine.count(accessOf(), { collection: 'orders' }));
   });
 
-  test('may use fields that callers cannot see, as segments may', async () => {
+  test('metrics may use fields that the caller cannot see', async () => {
     const hidden = accessOf({ hidden: ['orders.sum'] });
     const all = { revenue: { metric: 'revenue' }, secrets: { metric: 'secrets' }, named: { metric: 'dear of named' } };
     expect(await figures({ measures: all }, hidden)).toEqual(await figures({ measures: all }));
@@ -105,20 +105,28 @@ describe.each(sellers)('$name', (seller) => {
     });
   });
 
-  test('are listed with what they are', () => {
+  test('metrics are listed with their descriptions', () => {
     const { metrics } = shop.engine.describe(accessOf(), 'orders');
     expect(metrics.slice(0, 2)).toEqual([{ name: 'revenue', description: 'With tax' }, { name: 'dear' }]);
     expect(shop.engine.describe(accessOf(), 'customers').metrics).toEqual([]);
   });
 
   test.each<[string, Given, RegExp]>([
-    ['an unknown one', { measures: { r: { metric: 'revenu' } } }, /'orders' has no metric 'revenu'. Near: revenue/],
-    ['one that is nothing like it', { measures: { r: { metric: 'zzzzzzzz' } } }, /Send one of: revenue, dear, all/],
+    ['an unknown metric', { measures: { r: { metric: 'revenu' } } }, /'orders' has no metric 'revenu'. Near: revenue/],
+    [
+      'an unknown name without similar ones',
+      { measures: { r: { metric: 'zzzzzzzz' } } },
+      /Send one of: revenue, dear, all/,
+    ],
     ['no name', { measures: { r: { metric: 7 as never } } }, /has no metric '7'/],
-    ['an own where', { measures: { r: { metric: 'revenue', where: {} } as never } }, /only "metric" can be here/],
+    [
+      'a metric with a where',
+      { measures: { r: { metric: 'revenue', where: {} } as never } },
+      /only "metric" can be here/,
+    ],
     ['a name as the measure', { measures: { r: 'revenue' as never } }, /send {"metric":"revenue"}/],
     [
-      'one outside of over',
+      'a metric outside of over',
       {
         measures: { r: { metric: 'revenue' } },
         over: { groups: ['customer_id'], measures: { n: { count: true } } },
@@ -146,7 +154,7 @@ describe('a metric that cannot be computed', () => {
       /no collection 'order'. Near: orders/,
     ],
     ['an unknown field', metric({ measure: { sum: 'totl' } }), /'totl'.*total/],
-    ['a text that is summed', metric({ collection: 'customers', measure: { sum: 'name' } }), /takes Number/],
+    ['a sum of texts', metric({ collection: 'customers', measure: { sum: 'name' } }), /takes Number/],
     [
       'an unknown field in the filter',
       metric({ measure: { count: true }, filter: { field: 'x', operator: 'Present' } }),
@@ -157,7 +165,7 @@ describe('a metric that cannot be computed', () => {
     ['no measure', metric({}), /needs 'measure'/],
     ['an unknown measure', metric({ measure: { total: 'total' } }), /another of countDistinct/],
     ['an unknown metric', metric({ measure: { metric: 'n' } }), /has no metric 'n'/],
-    ['itself', metric({ measure: { metric: 'm' } }), /'m' refers to itself/],
+    ['a metric that refers to itself', metric({ measure: { metric: 'm' } }), /'m' refers to itself/],
     ['names of measures', metric({ measure: { ratio: ['a', 'b'] } }), /write the measure/],
     [
       'an ambiguous filter',
@@ -170,7 +178,7 @@ describe('a metric that cannot be computed', () => {
     ],
     ['a bad name', metric({ measure: { count: true } }, 'a:b'), /cannot be a name/],
     [
-      'two of one name',
+      'two metrics with the same name',
       (agent) => {
         for (const measure of [{ count: true }, { sum: 'total' }]) metric({ measure })(agent);
       },

@@ -116,11 +116,11 @@ describe.each([{ dialect: 'memory' } as const, ...servers])('$dialect', (server)
     for (const end of ends) await end();
   });
 
-  test('hides small groups, and another one that a total would reveal them by', async () => {
+  test('hides small groups, and another group if a total would reveal them', async () => {
     const ask = askOf(engine);
     const groups = ['department'];
     const sort = [{ group: 0 }];
-    // 3 of c are too few, and so are the 2 salaries of nobody's department: together they are 5.
+    // 3 records of c are too few, and so are the 2 salaries without department: together they are 5.
     expect(await ask({ measures: { n: { count: true }, ...sum }, groups, sort })).toEqual({
       rows: [
         ['a', 12, 1266],
@@ -138,13 +138,13 @@ describe.each([{ dialect: 'memory' } as const, ...servers])('$dialect', (server)
     const ask = askOf(engine);
     expect(await ask({ measures: sum, filter: is('department', 'c') })).toEqual({ rows: [[null]], note });
     expect((await ask({ measures: sum, filter: is('department', 'a') })).rows).toEqual([[1266]]);
-    // No record is no secret of one.
+    // An empty group reveals no record.
     expect((await ask({ measures: { n: { count: 'salary' } }, filter: is('department', 'x') })).rows).toEqual([[0]]);
     const not = { aggregator: 'Not', conditions: [is('department', 'c')] } as const;
     expect((await ask({ measures: sum, filter: not })).rows).toEqual([[null]]);
     const measures = { few: { ...sum.sum, where: is('department', 'c') }, all: sum.sum } as const;
     expect((await ask({ measures })).rows).toEqual([[null, 4598]]);
-    // One of b is above, 3 of c, and 2 of none: each too few, and 7 of b are left out.
+    // 1 record of b, 3 of c and 2 without department are above: too few each; of b, 7 are left out.
     expect((await ask({ measures: { high: { metric: 'high' } } })).rows).toEqual([[6]]);
     expect(
       (await ask({ measures: { high: { metric: 'high' }, mean: { metric: 'mean' } }, filter: is('department', 'b') }))
@@ -152,7 +152,7 @@ describe.each([{ dialect: 'memory' } as const, ...servers])('$dialect', (server)
     ).toEqual([[null, 203.5]]);
   });
 
-  test('derives nothing from what it hides', async () => {
+  test('excludes hidden groups from shares, running totals, having, top, over and pages', async () => {
     const ask = askOf(engine);
     const groups = ['department'];
     const sort = [{ group: 0 }];
@@ -188,14 +188,14 @@ describe.each([{ dialect: 'memory' } as const, ...servers])('$dialect', (server)
     expect((await engine.aggregate(accessOf(), next)).rows).toEqual([['b', 1628]]);
   });
 
-  test('is kept within a row scope', async () => {
+  test('applies within a row scope', async () => {
     const scoped = accessOf({ scopes: { people: { field: 'id', operator: 'LessThan', value: 15 } } });
     expect((await askOf(engine)({ measures: sum, groups: ['department'] }, scoped)).rows).toEqual([]);
     expect((await askOf(engine)({ measures: sum }, scoped)).rows).toEqual([[1266 + 603]]);
   });
 });
 
-describe('of a field', () => {
+describe('a minimum group size of a field', () => {
   test.each<[Given, string]>([
     [{ measures: { m: { max: 'salary' } } }, 'It shows the value of one. Send count, countDistinct, sum or avg.'],
     [{ measures: { m: { median: 'salary' } } }, 'It shows the value of one.'],
@@ -223,7 +223,7 @@ describe('of a field', () => {
     expect(await asked).toContain(text);
   });
 
-  test('the field exists for no list, filter, sort, search, relation and write', async () => {
+  test('makes the field unknown in lists, filters, sorts, searches and relations', async () => {
     const engine = await openMemory(ofField);
     const access = accessOf();
     const unknown = { code: 'UNKNOWN_FIELD' };
@@ -252,8 +252,8 @@ describe('of a field', () => {
   });
 });
 
-describe('of a collection', () => {
-  test('no record of it can be read, and counts are kept', async () => {
+describe('a minimum group size of a collection', () => {
+  test('makes its records unreadable and protects counts', async () => {
     const engine = await openMemory(ofCollection);
     const access = accessOf();
     const forbidden = {
@@ -299,7 +299,7 @@ describe('of a collection', () => {
         each.customizeCollection('departments', (p) => p.setMinGroupSize(5, { by: ['people:id'] })),
       'leads to many records',
     ],
-  ])('the start fails for a wrong one', async (customize, text) => {
+  ])('is refused at the start if it is invalid', async (customize, text) => {
     const started = openMemory((agent) => void customize(agent)).then(
       () => 'it started',
       (error: Error) => error.message,
@@ -313,7 +313,7 @@ test.each([
   [1, [3, 3]],
   [2, [3, 2, 2]],
   [3, [4, 3]],
-])('no sum or difference of figures is about few records (%i)', async (seed, sizes) => {
+])('no sum or difference of figures reveals a small group (%i)', async (seed, sizes) => {
   const { shown, wrong, revealed } = await findLeaks(seed, sizes);
   expect({ wrong, revealed }).toEqual({ wrong: [], revealed: [] });
   expect(shown).toBeGreaterThan(10);

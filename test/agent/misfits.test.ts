@@ -68,7 +68,7 @@ describe.each(servers)('$dialect', (server) => {
     expect([sorted.length, sorted[0], sorted[1]]).toEqual([cells.length, [10], [1]]);
   });
 
-  test('such values are warned of once a field, without the values', async () => {
+  test('such values are logged once per field, without the values', async () => {
     await list({ fields: parts });
     await list({ fields: parts });
     const warnings = observed.flatMap((one) => (one.type === 'warning' ? [one.message] : []));
@@ -80,7 +80,7 @@ describe.each(servers)('$dialect', (server) => {
     expect(warnings.join()).not.toContain('many');
   });
 
-  test('what code gives and does not fit is still a mistake of the code', async () => {
+  test('a value of code with the wrong type still gives CUSTOMIZATION_FAILED', async () => {
     await expect(list({ fields: ['broken'] })).rejects.toMatchObject({ code: 'CUSTOMIZATION_FAILED' });
   });
 });

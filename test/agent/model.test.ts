@@ -37,7 +37,7 @@ test('a relation is named after its column, its inverse after the collection', a
   });
 });
 
-test('where names would collide, with a column or another relation, they say which column they come from', async () => {
+test('relations whose names would collide are named after their columns', async () => {
   const posts = {
     name: 'posts',
     columns: [number('id'), number('author_id'), number('author'), number('editorId'), number('users')],
@@ -59,7 +59,7 @@ test('where names would collide, with a column or another relation, they say whi
   });
 });
 
-test('relations are named by what their columns say, on both ends', async () => {
+test('relations are named after their columns, on both ends', async () => {
   const table = (name: string, key: string, ...columns: string[]) => ({
     name,
     columns: [number(key), ...columns.map((column) => number(column, true))],
@@ -90,7 +90,7 @@ test('relations are named by what their columns say, on both ends', async () => 
   expect(await relationsOf([...tables].reverse() as never)).toEqual(named);
 });
 
-test('a unique foreign key makes the inverse a relation to one, a self relation has both ends', async () => {
+test('the inverse of a unique foreign key is a to-one relation, and a self relation has both ends', async () => {
   const people = {
     name: 'people',
     columns: [number('id'), number('boss_id', true)],
@@ -112,7 +112,7 @@ test('a unique foreign key makes the inverse a relation to one, a self relation 
   });
 });
 
-test('a foreign key to columns that are not unique, or to a table that is not served, is no relation', async () => {
+test('a foreign key to columns that are not unique or to a table that is not served gives no relation', async () => {
   const tags = { name: 'tags', columns: [number('id'), number('nr')], primaryKey: ['id'], rows: [] };
   const posts = {
     name: 'posts',
@@ -127,7 +127,7 @@ test('a foreign key to columns that are not unique, or to a table that is not se
   expect(await relationsOf([tags, posts])).toEqual({ posts: {}, tags: {} });
 });
 
-test('without a primary key the shortest unique key without nulls is the key; without one there is no cursor', async () => {
+test('without a primary key, the shortest unique non-null key is used; without any key there is no cursor', async () => {
   const columns = [number('a'), number('b'), number('c', true), number('d')];
   const keyed = {
     name: 'keyed',
@@ -162,7 +162,7 @@ test('without a primary key the shortest unique key without nulls is the key; wi
   ]);
 });
 
-test('two sources may not publish one name', async () => {
+test('two sources with the same collection name are refused', async () => {
   const sources = [createMemorySource('first', [users]), createMemorySource('second', [users])];
   await expect(sellers[0]!.open({ sources })).rejects.toMatchObject({
     code: 'CONFIGURATION',
@@ -172,7 +172,7 @@ test('two sources may not publish one name', async () => {
   });
 });
 
-test('every operator can be used on a column of some type', async () => {
+test('every operator is available for some type', async () => {
   const types = [
     'String',
     'Number',

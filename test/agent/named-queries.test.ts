@@ -73,7 +73,7 @@ describe.each(databases)('$name', (seller) => {
     expect(await shop.engine.count(accessOf(), { collection: 'spending', filter: is('least', 6) })).toBe(2);
   });
 
-  test('aggregates', async () => {
+  test('aggregates rows, also by groups and with over', async () => {
     const measures = { sum: { sum: 'spent' }, most: { max: 'orders' }, all: { metric: 'all spent' } } as const;
     expect(await ask({ measures, filter: is('least', 0) })).toEqual([[55.5, 2, 55.5]]);
     const groups = ['customer:city'];
@@ -92,7 +92,7 @@ describe.each(databases)('$name', (seller) => {
     ]);
   });
 
-  test('may have no value for a parameter with a default, and is searched', async () => {
+  test('uses the default of a parameter, and can be searched', async () => {
     const rows = await shop.engine.list(accessOf(), { collection: 'cities', limit: 9, filter: is('but', 'Ada') });
     const found = await shop.engine.list(accessOf(), { collection: 'cities', limit: 9, search: 'Rome' });
     expect(found.rows).toEqual([['Rome', 'a?b', 1]]);
@@ -102,7 +102,7 @@ describe.each(databases)('$name', (seller) => {
     ]);
   });
 
-  test('has the records that the row scopes of its collections show', async () => {
+  test('applies the row scopes of its collections', async () => {
     const scoped = accessOf({ scopes: { customers: is('city', 'Rome') } });
     expect(await list({ fields: ['spent'], filter: is('least', 0) }, scoped)).toEqual([[40]]);
     const measures = { n: { count: true }, sum: { sum: 'spent' } } as const;
@@ -118,7 +118,7 @@ describe.each(databases)('$name', (seller) => {
     expect(await list({ fields: ['spent'], filter: is('least', 0) }, fixed)).toEqual([]);
   });
 
-  test('does not exist for callers whose row scopes it cannot apply', async () => {
+  test('does not exist for callers with row scopes that it cannot apply', async () => {
     const names = (access: Access) => shop.engine.index(access).map(({ name }) => name);
     const unknown = { code: 'UNKNOWN_COLLECTION' };
     const hidden = accessOf({ scopes: { customers: is('city', 'Rome') } });

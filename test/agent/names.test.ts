@@ -21,7 +21,7 @@ async function errorOf(request: Partial<ListRequest>, rights: Rights = {}): Prom
 const filtered = (field: string, operator: string, value?: unknown, rights?: Rights) =>
   errorOf({ filter: { field, operator: operator as never, value } }, rights);
 
-test('an unknown collection is answered with near names', async () => {
+test('an unknown collection is refused with similar names', async () => {
   expect(await errorOf({ collection: 'order' })).toEqual({
     code: 'UNKNOWN_COLLECTION',
     collection: 'order',
@@ -29,7 +29,7 @@ test('an unknown collection is answered with near names', async () => {
   });
 });
 
-test('an unknown field is answered with near names of the collection it was looked for in', async () => {
+test('an unknown field is refused with similar names of its collection', async () => {
   expect(await errorOf({ fields: ['totl'] })).toEqual({
     code: 'UNKNOWN_FIELD',
     collection: 'orders',
@@ -44,7 +44,7 @@ test('an unknown field is answered with near names of the collection it was look
   });
 });
 
-test('a relation alone is answered with one of its fields', async () => {
+test('a relation without a field is refused with one of its fields', async () => {
   expect(await errorOf({ fields: ['customer'] })).toEqual({
     code: 'RELATION_NEEDS_FIELD',
     collection: 'orders',
@@ -63,7 +63,7 @@ test('a relation to many records cannot be a column', async () => {
   });
 });
 
-test('@@@ separates like a colon', async () => {
+test('@@@ separates a path like a colon', async () => {
   const answer = await shop.engine.list(accessOf(), {
     collection: 'orders',
     fields: ['customer@@@name'],
@@ -87,7 +87,7 @@ test.each<[string, string, unknown, object]>([
   expect(await filtered(field, operator, value)).toEqual(expected);
 }); // biome-ignore format: a table
 
-test('an operator that the type does not have is answered with those it has', async () => {
+test('an operator that the type does not have is refused with the allowed operators', async () => {
   expect(await filtered('total', 'Contains', '1')).toEqual({
     code: 'OPERATOR_NOT_ALLOWED',
     collection: 'orders',
@@ -110,7 +110,7 @@ test.each<[string, string, unknown, number[]]>([
   ['customer_id', 'NotEqual', 2, [1, 4, 5]],
   ['placed_at', 'Equal', '2024-04-01T10:00:00+02:00', [5]],
   ['customer:city', 'Blank', undefined, [4, 5]],
-])('%s %s %j has one plain meaning, and is taken', async (field, operator, value, ids) => {
+])('%s %s %j is converted and accepted', async (field, operator, value, ids) => {
   const filter = { field, operator: operator as never, value };
   const { rows } = await shop.engine.list(accessOf(), { collection: 'orders', fields: ['id'], filter, limit: 9 });
   expect(rows.flat()).toEqual(ids);
@@ -128,7 +128,7 @@ test.each([
   expect(await errorOf(request)).toMatchObject({ code: 'INVALID_ARGUMENT', argument });
 });
 
-test('a filter deeper or wider than a database takes is refused', async () => {
+test('a filter that is too deep or too wide is refused', async () => {
   const leaf = { field: 'total', operator: 'Equal', value: 1 } as const;
   let deep: PlainFilter = leaf;
   for (let depth = 0; depth < 40; depth++) deep = { aggregator: 'And', conditions: [deep] };
@@ -139,7 +139,7 @@ test('a filter deeper or wider than a database takes is refused', async () => {
   ]);
 });
 
-test('a field that cannot be sorted by is answered with those that can', async () => {
+test('a sort by an unsortable field is refused with the sortable fields', async () => {
   const tables = [
     {
       name: 'docs',

@@ -234,7 +234,7 @@ for (const server of servers)
       const list = async (more: object) =>
         (await engine.list(access, { collection: table, fields: ['id'], limit: 100, ...more })).rows.flat();
 
-      test(`${type}: no value is shown as null, and each finds its own row`, async () => {
+      test(`${type}: no value is returned as null, and each value finds its row in a filter`, async () => {
         const { rows } = await engine.list(access, {
           collection: table,
           fields: ['id', 'v'],
@@ -250,7 +250,7 @@ for (const server of servers)
       });
 
       if (unordered)
-        test(`${type}: what would need an order is refused`, async () => {
+        test(`${type}: order operators, sorts, Max and Min are refused`, async () => {
           const { fields } = engine.describe(access, table);
           const field = fields.find(({ name }) => name === 'v')!;
           expect([field.sortable, field.operators.filter((operator) => orders.includes(operator))]).toEqual([
@@ -265,7 +265,7 @@ for (const server of servers)
         });
       else {
         const offered = () => engine.describe(access, table).fields.find(({ name }) => name === 'v')!.operators;
-        test(`${type}: every operator finds what SQL finds`, async () => {
+        test(`${type}: every operator finds the rows that SQL finds`, async () => {
           for (const [value, sql] of Object.entries(asked))
             for (const [operator, sign] of Object.entries(signs)) {
               if (!offered().includes(operator)) continue;
@@ -277,7 +277,7 @@ for (const server of servers)
             }
         });
 
-        test(`${type}: the order, page by page, is that of SQL`, async () => {
+        test(`${type}: pages are in the order of SQL`, async () => {
           const nulls = dialect === 'postgres' ? ' nulls first' : '';
           const wanted = await truth(`select id from ${table} order by ${by}${nulls}, id`);
           const seen: unknown[] = [];
@@ -296,7 +296,7 @@ for (const server of servers)
           expect(seen).toEqual(wanted);
         });
 
-        test(`${type}: groups, the first and the last are those of SQL`, async () => {
+        test(`${type}: groups, Min and Max are those of SQL`, async () => {
           const [row] = await askSql(
             database,
             `select count(*) as n from (select 1 as one from ${table} group by v) g`,

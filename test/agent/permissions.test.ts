@@ -8,7 +8,7 @@ describe.each(sellers)('$name', (seller) => {
   });
   afterAll(() => shop?.close());
 
-  test('a collection that may not be browsed does not exist, in no error and no list', async () => {
+  test('a collection that the caller may not browse does not exist in any error or list', async () => {
     const access = accessOf({ browse: ['orders'] });
     const unknown = { code: 'UNKNOWN_COLLECTION', details: { collection: 'customers', near: [] } };
     expect(() => shop.engine.describe(access, 'customers')).toThrow(expect.objectContaining(unknown));
@@ -19,7 +19,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('a relation to a collection that may not be browsed is an unknown field', async () => {
+  test('a relation to a collection that the caller may not browse is an unknown field', async () => {
     const access = accessOf({ browse: ['orders'] });
     const unknown = {
       code: 'UNKNOWN_FIELD',
@@ -35,7 +35,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(shop.engine.describe(access, 'orders').relations).toEqual([]);
   });
 
-  test('a hidden field is unknown as a column, in a filter, in a sort and through a relation, and no search finds it', async () => {
+  test('a hidden field is unknown in fields, filters, sorts, relations and searches', async () => {
     const access = accessOf({ hidden: ['customers.secret'] });
     const unknown = { code: 'UNKNOWN_FIELD', details: { collection: 'customers', field: 'secret', near: [] } };
     const request = { collection: 'customers', limit: 5 };
@@ -60,7 +60,7 @@ describe.each(sellers)('$name', (seller) => {
     await expect(shop.engine.list(access, request)).rejects.toMatchObject({ code: 'UNKNOWN_FIELD' });
   });
 
-  test('a cursor would show the key, so that there is none where the key is hidden', async () => {
+  test('a list whose key is hidden has no cursor, since a cursor contains the key', async () => {
     const access = accessOf({ hidden: ['orders.id'] });
     const answer = await shop.engine.list(access, { collection: 'orders', fields: ['total'], limit: 2 });
     expect([answer.rows, answer.hasMore, answer.cursorAfter(1)]).toEqual([[[10.5], [20]], true, undefined]);

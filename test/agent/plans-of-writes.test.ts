@@ -95,15 +95,18 @@ describe.each(databases)('$name', (seller) => {
   });
   afterAll(() => shop?.close());
 
-  test.each(Object.entries(plans))('the plan of %s is as reviewed', async (name, [operation, request, rights]) => {
-    const before = await shop.engine.list(accessOf(), { collection: 'orders', limit: 99 });
-    const text = await shop.engine.explain(accessOf(rights), request, operation);
-    await expect(text).toMatchFileSnapshot(`plans/${name}.${seller.name}.plan`);
-    expect((await shop.engine.list(accessOf(), { collection: 'orders', limit: 99 })).rows).toEqual(before.rows);
-  });
+  test.each(Object.entries(plans))(
+    'the plan of %s equals the reviewed file',
+    async (name, [operation, request, rights]) => {
+      const before = await shop.engine.list(accessOf(), { collection: 'orders', limit: 99 });
+      const text = await shop.engine.explain(accessOf(rights), request, operation);
+      await expect(text).toMatchFileSnapshot(`plans/${name}.${seller.name}.plan`);
+      expect((await shop.engine.list(accessOf(), { collection: 'orders', limit: 99 })).rows).toEqual(before.rows);
+    },
+  );
 });
 
-test('every list and aggregate tells its plan to who observes, as text that is made only when it is asked for', async () => {
+test('every list and aggregate reports its plan to the observer', async () => {
   const plans: string[] = [];
   const shop = await sellers[0]!.open({
     observe: (seen) => seen.type === 'query.planned' && plans.push(`${seen.collection}: ${seen.plan()}`),
@@ -119,7 +122,7 @@ test('every list and aggregate tells its plan to who observes, as text that is m
   await shop.close();
 });
 
-test('over arrays a write has no statement', async () => {
+test('a write to a memory source has no statement', async () => {
   const shop = await sellers[0]!.open();
   const text = await shop.engine.explain(
     accessOf(),

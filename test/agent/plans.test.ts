@@ -115,7 +115,7 @@ describe.each(databases)('$name, customized', (seller) => {
   });
   afterAll(() => shop?.close());
 
-  test.each(Object.entries(customized))('the plan of %s is as reviewed', async (name, request) => {
+  test.each(Object.entries(customized))('the plan of %s equals the reviewed file', async (name, request) => {
     const text = await shop.engine.explain(accessOf(), request);
     await expect(text).toMatchFileSnapshot(`plans/${name}.${seller.name}.plan`);
   });
@@ -128,12 +128,12 @@ describe.each(databases)('$name', (seller) => {
   });
   afterAll(() => shop?.close());
 
-  test.each(Object.entries(plans))('the plan of %s is as reviewed', async (name, [request, rights]) => {
+  test.each(Object.entries(plans))('the plan of %s equals the reviewed file', async (name, [request, rights]) => {
     const text = await shop.engine.explain(accessOf(rights), request);
     await expect(text).toMatchFileSnapshot(`plans/${name}.${seller.name}.plan`);
   });
 
-  test('the plan of a second page is as reviewed', async () => {
+  test('the plan of a second page equals the reviewed file', async () => {
     const request = {
       collection: 'orders',
       fields: ['id'],

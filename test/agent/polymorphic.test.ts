@@ -117,7 +117,7 @@ describe.each(places)('in %s', (name, sources) => {
   const ids = async (engine: Engine, more: object, rights: Rights = {}) =>
     (await engine.list(accessOf(rights), { collection: 'notes', fields: ['id'], limit: 10, ...more })).rows.flat();
 
-  test('each type is a relation of its own: shown, filtered, sorted', async () => {
+  test('each type is a relation that can be shown, filtered and sorted by', async () => {
     const engine = await open(await sources());
     const fields = ['id', 'about_people:name', 'firm:label'];
     const { rows } = await engine.list(accessOf(), { collection: 'notes', fields, limit: 10 });
@@ -134,7 +134,7 @@ describe.each(places)('in %s', (name, sources) => {
     expect(await ids(engine, { sort: [{ field: 'firm:label', ascending: false }] })).toEqual([3, 2, 6, 5, 4, 1]);
   });
 
-  test('the other side lists, leads to one, associates and dissociates what is about it', async () => {
+  test('the inverse relations list, show, associate and dissociate records', async () => {
     const engine = await open(await sources());
     const parent = { collection: 'people', relation: 'notes', id: 1 };
     const about = async () => {
@@ -157,7 +157,7 @@ describe.each(places)('in %s', (name, sources) => {
     expect(await about()).toEqual([]);
   });
 
-  test('rows that may not be seen are not related, and cannot be pointed to', async () => {
+  test('records outside the row scope are not related, and foreign keys to them are refused', async () => {
     const engine = await open(await sources());
     const rights = { scopes: { firms: { field: 'label', operator: 'Equal', value: 'Zeta' } } } as const;
     expect(await ids(engine, { filter: { field: 'firm:label', operator: 'Present' } }, rights)).toEqual([3]);
@@ -167,7 +167,7 @@ describe.each(places)('in %s', (name, sources) => {
     expect((await write({ kind: 'Other', about_id: 1 })).count).toBe(1);
   });
 
-  test('a row scope that leads on by a type holds where its collection is related to', async () => {
+  test('a row scope through a polymorphic relation applies to related records', async () => {
     const engine = await open(await sources());
     const access = accessOf({ scopes: { notes: { field: 'firm:label', operator: 'Missing' } } });
     const { rows } = await engine.list(access, { collection: 'people', fields: ['name', 'note:id'], limit: 9 });
@@ -177,7 +177,7 @@ describe.each(places)('in %s', (name, sources) => {
     ]);
   });
 
-  test('the plan tells the type', async () => {
+  test('the plan shows the type', async () => {
     const engine = await open(await sources());
     const plan = await engine.explain(accessOf(), {
       collection: 'notes',
@@ -189,7 +189,7 @@ describe.each(places)('in %s', (name, sources) => {
   });
 });
 
-test('is described with what the type field holds', async () => {
+test('the description has the value of the type field', async () => {
   const engine = await open(inOne());
   expect(engine.describe(accessOf(), 'notes').relations).toEqual([
     {
@@ -204,7 +204,7 @@ test('is described with what the type field holds', async () => {
   expect(engine.describe(accessOf({ hidden: ['notes.kind'] }), 'notes').relations).toEqual([]);
 });
 
-test('a related record cannot be written along, since that would not say its type', async () => {
+test('a nested write through a polymorphic relation is refused', async () => {
   const engine = await open(inOne());
   const update = engine.update(accessOf(), { collection: 'notes', ids: [1], values: { 'about_people:name': 'x' } });
   await expect(update).rejects.toThrow("write to 'people' directly");
@@ -229,7 +229,7 @@ test.each([
   ['one source', (each: MemoryTable) => [createMemorySource('memory', [people, firms, each])]],
   ['two sources', (each: MemoryTable) => [createMemorySource('a', [people, firms]), createMemorySource('b', [each])]],
 ])(
-  'one to one without a unique key of the field and the type leads to the lowest of the type, in %s',
+  'a one-to-one relation without a unique key leads to the record with the lowest key of the type, in %s',
   async (_, held) => {
     const rows = [[8, 'Person', 2], [3, 'Firm', 1], [7, 'Person', 1], [5, 'Person', 1], [4, 'person', 2], [9, 'Person', 2]]; // biome-ignore format: a table
     const engine = await open(held({ ...notes, uniqueKeys: [], rows }));

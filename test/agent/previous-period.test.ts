@@ -24,7 +24,7 @@ test.each<[Operator, number | undefined, string, string, string]>([
   ['PreviousQuarterToDate', undefined, '2024-01-01', '2024-01-02T11:00:00.000Z', '2024-01-03'],
   ['PreviousYearToDate', undefined, '2023-01-01', '2023-04-02T10:00:00.000Z', '2023-04-03'],
   ['PreviousXDaysToDate', 7, '2024-03-19', '2024-03-26T11:00:00.000Z', '2024-03-27'],
-])('%s is compared with the period before it', (operator, value, from, to, dayTo) => {
+])('%s is compared with the previous period', (operator, value, from, to, dayTo) => {
   const shifted = (field: string) => previousPeriod({ field, operator, ...(value && { value }) }, options);
   const range = (field: string, end: string) => ({
     aggregator: 'And',
@@ -36,14 +36,14 @@ test.each<[Operator, number | undefined, string, string, string]>([
   expect([shifted('at'), shifted('day')]).toEqual([range('at', to), range('day', dayTo)]);
 });
 
-test('a month that is up to its last day is compared with the whole of a shorter one', () => {
+test('a month up to its last day is compared with the whole of a shorter month', () => {
   const late = { ...options, now: Date.parse('2024-03-31T12:00:00Z'), timezone: 'UTC' };
   expect(previousPeriod({ field: 'day', operator: 'PreviousMonthToDate' }, late)).toMatchObject({
     conditions: [{ value: '2024-02-01' }, { value: '2024-03-01' }],
   });
 });
 
-test('conditions beside a period stay, under And and Or alike, so that a row scope takes no comparison away', () => {
+test('other conditions stay in the filter of the previous period, under And and Or', () => {
   const paid: PlainFilter = { field: 'status', operator: 'Equal', value: 'paid' };
   const today: PlainFilter = { field: 'at', operator: 'Today' };
   const yesterday = previousPeriod(today, options);
@@ -55,7 +55,7 @@ test('conditions beside a period stay, under And and Or alike, so that a row sco
   ]).toEqual([{ aggregator: 'And', conditions: [paid, inner(yesterday!)] }, undefined, undefined]);
 });
 
-test('the engine counts what the filter would have counted a period ago, first moments included', async () => {
+test('the engine counts the records of the previous period, including its first moment', async () => {
   const moments = ['2024-03-30T22:59:59.999Z', '2024-03-30T23:00:00.000Z', '2024-03-31T21:59:59.999Z'];
   const source = createMemorySource('memory', [
     {

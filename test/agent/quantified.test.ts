@@ -31,7 +31,7 @@ describe.each(sellers)('on $name', (seller) => {
   const all = (...conditions: unknown[]) => ({ aggregator: 'And', conditions });
   const not = (...conditions: unknown[]) => ({ aggregator: 'Not', conditions });
 
-  test('each means what the docs say of it', async () => {
+  test('some, none, every and Not work as documented', async () => {
     const { ids } = await open();
     const dear = leaf('total', 'GreaterThan', 15);
     const paper = leaf('article', 'Equal', 'pad');
@@ -80,7 +80,7 @@ describe.each(sellers)('on $name', (seller) => {
     });
   });
 
-  test('a withheld row does not exist, at the end of the path and in between', async () => {
+  test('a row outside the row scope does not exist, at the end of the path and in between', async () => {
     const { ids } = await open();
     const scopes = { orders: leaf('id', 'NotIn', [1, 4]) } as never;
     expect([
@@ -90,7 +90,7 @@ describe.each(sellers)('on $name', (seller) => {
     ]).toEqual([[1], [1, 3], [1, 4, 5]]);
   });
 
-  test('what is hidden is not there, and said to be so in the words for what never was', async () => {
+  test('a hidden relation or field gives the same error as an unknown one', async () => {
     const { ids } = await open();
     const unknown = { code: 'UNKNOWN_RELATION', details: { collection: 'customers' } };
     const filters = [{ none: 'orders' }, { some: 'orders', where: leaf('id', 'Present') }];
@@ -106,7 +106,7 @@ describe.each(sellers)('on $name', (seller) => {
     ).rejects.toMatchObject({ code: 'UNKNOWN_FIELD', details: { collection: 'orders', field: 'total' } });
   });
 
-  test('it is part of the one statement of a list', async () => {
+  test('a list with quantifiers takes one statement', async () => {
     let meter: Counted | undefined;
     const { ids } = await open({
       wrap: (source) => {
@@ -118,7 +118,7 @@ describe.each(sellers)('on $name', (seller) => {
     expect([await ids('customers', filter), meter?.statements()]).toEqual([[2, 3], 1]);
   });
 
-  test('at most 8 relations to many lie within one another, whether they are quantified or in a path', async () => {
+  test('at most 8 to-many relations can be nested, in quantifiers or paths', async () => {
     const { ids } = await open();
     const nest = (depth: number, inmost: unknown): unknown =>
       Array.from({ length: depth }).reduce<unknown>(
@@ -132,7 +132,7 @@ describe.each(sellers)('on $name', (seller) => {
       await expect(ids('customers', filter)).rejects.toThrow('at most 8 relations can be followed');
   });
 
-  test('what cannot be meant is refused with what to send', async () => {
+  test('an invalid quantifier is refused with what to send', async () => {
     const { ids } = await open();
     const refusals = [
       { every: 'orders' },

@@ -28,7 +28,7 @@ test.each([
   [two, ['a|b', 0], 'a\\|b|0'],
   [two, ['a\\', 7], 'a\\\\|7'],
   [two, ['', -1], '|-1'],
-])('a packed id leads back to its key, and only several columns are separated and escaped (%#)', (key, values, id) => {
+])('a packed id unpacks to its key, with separators and escapes for composite keys only (%#)', (key, values, id) => {
   expect([packId(values), unpackId(key, id, 'id', moment), unpackId(key, values, 'id', moment)]).toEqual([
     id,
     values,
@@ -36,7 +36,7 @@ test.each([
   ]);
 });
 
-test('an id is typed by the columns of the key, and must have as many parts', () => {
+test('an id has the types of the key columns, and must have as many parts', () => {
   const wrong = (id: string) => {
     try {
       return unpackId(two, id, 'id', moment);

@@ -38,7 +38,7 @@ async function open(customize: (agent: HeadlessAgent) => void = () => {}) {
   return { engine, names, ids };
 }
 
-test('only the better names are listed; filters, fields, related lists and scopes take both', async () => {
+test('only the new names are listed, but filters, fields, related lists and scopes accept the old ones too', async () => {
   const { engine, names, ids } = await open();
   expect(names()).toEqual(['manager', 'reports']);
   expect([await ids('manager:name'), await ids(`${ONE}:name`)]).toEqual([[2], [2]]);
@@ -65,7 +65,7 @@ test.each([ONE, 'manager'])('a role that hides the relation as %s hides it under
   await expect(ids(`${ONE}:name`, rights)).rejects.toMatchObject({ code: 'UNKNOWN_FIELD' });
 });
 
-test.each([ONE, 'manager'])('code renames and removes the relation as %s', async (name) => {
+test.each([ONE, 'manager'])('code can rename and remove the relation as %s', async (name) => {
   const renamed = await open((agent) => agent.customizeCollection('people', (it) => it.renameField(name, 'boss')));
   expect(renamed.names()).toEqual(['boss', 'reports']);
   expect(await renamed.ids('boss:name')).toEqual([2]);
@@ -75,7 +75,7 @@ test.each([ONE, 'manager'])('code renames and removes the relation as %s', async
   await expect(removed.ids(`${ONE}:name`)).rejects.toMatchObject({ code: 'UNKNOWN_FIELD' });
 });
 
-test('code that gives the better name to something else keeps the relation under its first name', async () => {
+test('if code uses the new name for another field, the relation keeps its old name', async () => {
   const { names, ids } = await open((agent) =>
     agent.customizeCollection('people', (it) =>
       it.addField('manager', { columnType: 'String', dependencies: ['name'], getValues: (all) => all.map(() => 'x') }),
@@ -85,7 +85,7 @@ test('code that gives the better name to something else keeps the relation under
   expect(await ids(`${ONE}:name`)).toEqual([2]);
 });
 
-test('code names it in dependencies either way', async () => {
+test('imported fields accept both names', async () => {
   const { engine } = await open((agent) =>
     agent.customizeCollection('people', (it) =>
       it

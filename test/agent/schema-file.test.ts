@@ -46,8 +46,8 @@ const customize = (agent: Agent) =>
     )
     .removeCollection('line_notes');
 
-describe('what is told of a collection', () => {
-  test('its members', async () => {
+describe('the entry of a collection', () => {
+  test('has its properties, segments, actions and fields', async () => {
     const { schema } = await schemaOf(customize);
     const { fields, actions, ...orders } = find(schema, 'orders');
     expect(schema.collections.map(({ name }) => name)).toEqual(['customers', 'order_lines', 'orders']);
@@ -97,7 +97,7 @@ describe('what is told of a collection', () => {
     ]);
   });
 
-  test('its fields: the column of a foreign key is shown by its relation alone', async () => {
+  test('shows a foreign key only as its relation', async () => {
     const { schema } = await schemaOf(customize);
     const { fields } = find(schema, 'orders');
     const shown = Object.fromEntries(fields.map(({ field, ...rest }) => [field, rest]));
@@ -148,7 +148,7 @@ describe('what is told of a collection', () => {
     });
   });
 
-  test('relations of every kind', async () => {
+  test('has relations of every kind', async () => {
     const { schema } = await schemaOf((agent) =>
       agent
         .customizeCollection('customers', (customers) =>
@@ -175,7 +175,7 @@ describe('what is told of a collection', () => {
     ]);
   });
 
-  test('an external relation is a field that holds a list of records', async () => {
+  test('shows an external relation as a field with a list of records', async () => {
     const { schema } = await schemaOf((agent) =>
       agent.customizeCollection('customers', (customers) =>
         customers
@@ -215,7 +215,7 @@ describe('what is told of a collection', () => {
     ]);
   });
 
-  test('patterns of validations are regular expressions, each rule once', async () => {
+  test('shows validation patterns as regular expressions, each rule once', async () => {
     const { schema } = await schemaOf((agent) =>
       agent.customizeCollection('customers', (customers) =>
         customers
@@ -238,7 +238,7 @@ describe('what is told of a collection', () => {
   });
 });
 
-test('the text is the same whatever the order in which things were said, with its keys in order', async () => {
+test('the text does not depend on the order of customizations, and its keys are sorted', async () => {
   const twice = await Promise.all(
     [
       ['large', 'all'],
@@ -257,7 +257,7 @@ test('the text is the same whatever the order in which things were said, with it
   expect([first === second, keys, first!.endsWith('}\n')]).toEqual([true, [...keys].sort(), true]);
 });
 
-test.each([...servers])('views are read-only, and enums sorted: $dialect', async (server) => {
+test.each([...servers])('views are read-only: $dialect', async (server) => {
   const database = await server.create();
   await runSql(database, [
     'create table shops (id integer primary key, name varchar(20))',

@@ -42,7 +42,7 @@ describe.each(sellers)('on $name', (seller) => {
 
   const readOnly = (field = 'size') => ({ code: 'FORBIDDEN', message: expect.stringContaining(`'${field}'`) });
 
-  test('every write under it is refused and names the field; records are read', async () => {
+  test('every write under such a row scope is refused with the name of the field, while reads work', async () => {
     const { engine, access, totals } = await open();
     const before = await totals();
     const orders = { collection: 'orders' };
@@ -66,7 +66,7 @@ describe.each(sellers)('on $name', (seller) => {
     expect(await totals()).toEqual(before);
   });
 
-  test('a scope that the database decides in part is refused as well', async () => {
+  test('writes under a row scope that the database evaluates only in part are refused as well', async () => {
     const { engine } = await open();
     const inked: PlainFilter = { field: 'order_lines:article', operator: 'Equal', value: 'ink' };
     const access = accessOf({ scopes: { orders: { aggregator: 'Or', conditions: [inked, large] } } });
@@ -75,7 +75,7 @@ describe.each(sellers)('on $name', (seller) => {
     await expect(update(accessOf({ scopes: { orders: inked } }))).resolves.toMatchObject({ count: 1 });
   });
 
-  test('what points there keeps to it', async () => {
+  test('a foreign key must refer to a record within such a row scope', async () => {
     const { engine, access } = await open();
     const line = (order_id: number) =>
       engine.create(access, { collection: 'order_lines', records: [{ order_id, line: 9, article: 'cap' }] });

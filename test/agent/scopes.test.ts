@@ -10,12 +10,12 @@ describe.each(sellers)('$name', (seller) => {
 
   const paris = accessOf({ scopes: { customers: { field: 'city', operator: 'Equal', value: 'Paris' } } });
 
-  test('a record out of scope is not listed and not counted', async () => {
+  test('a record outside the row scope is neither listed nor counted', async () => {
     const { rows } = await shop.engine.list(paris, { collection: 'customers', fields: ['name'], limit: 9 });
     expect([rows, await shop.engine.count(paris, { collection: 'customers' })]).toEqual([[['Ada']], 1]);
   });
 
-  test('a record out of scope looks missing through a relation, its key too; the own foreign key stays', async () => {
+  test('a related record outside the row scope is null, but the foreign key of the record itself is shown', async () => {
     const answer = await shop.engine.list(paris, {
       collection: 'orders',
       fields: ['id', 'customer_id', 'customer:id', 'customer:name'],
@@ -30,7 +30,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('a filter through a relation sees a record out of scope as missing', async () => {
+  test('a filter through a relation treats a record outside the row scope as missing', async () => {
     const ids = async (operator: 'Equal' | 'NotEqual' | 'Missing', value?: string) => {
       const filter = { field: 'customer:name', operator, value };
       return (await shop.engine.list(paris, { collection: 'orders', fields: ['id'], filter, limit: 9 })).rows.flat();
@@ -44,18 +44,18 @@ describe.each(sellers)('$name', (seller) => {
     expect(await shop.engine.count(paris, { collection: 'orders', filter })).toBe(0);
   });
 
-  test('a sort through a relation tells nothing of records out of scope', async () => {
+  test('a sort through a relation treats records outside the row scope as missing', async () => {
     const sort = [{ field: 'customer:name', ascending: false }];
     const { rows } = await shop.engine.list(paris, { collection: 'orders', fields: ['id'], sort, limit: 9 });
     expect(rows.flat()).toEqual([1, 5, 4, 3, 2]);
   });
 
-  test('a search through relations finds nothing out of scope', async () => {
+  test('a search through relations finds nothing outside the row scope', async () => {
     const search = { collection: 'orders', search: 'bo', searchExtended: true };
     expect([await shop.engine.count(paris, search), await shop.engine.count(accessOf(), search)]).toEqual([0, 2]);
   });
 
-  test('a scope may look through relations, at records that the caller may not see', async () => {
+  test('a row scope may use related records that the caller may not see', async () => {
     const access = accessOf({
       scopes: {
         orders: { field: 'customer:city', operator: 'NotEqual', value: 'Rome' },
@@ -83,7 +83,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('an empty Or lets nothing through, without asking the database', async () => {
+  test('an empty Or as a row scope matches no record', async () => {
     const access = accessOf({ scopes: { orders: { aggregator: 'Or', conditions: [] } } });
     const answer = await shop.engine.list(access, { collection: 'orders', limit: 9 });
     expect([answer.rows, answer.hasMore, await shop.engine.count(access, { collection: 'orders' })]).toEqual([
@@ -93,7 +93,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('a scope that cannot be used lets nothing through, and does not say what it holds', async () => {
+  test('an invalid row scope refuses every query without revealing its condition', async () => {
     const access = accessOf({ scopes: { orders: { field: 'hush', operator: 'Equal', value: 1 } } });
     await expect(shop.engine.list(access, { collection: 'orders', limit: 9 })).rejects.toMatchObject({
       code: 'CONFIGURATION',
@@ -101,7 +101,7 @@ describe.each(sellers)('$name', (seller) => {
     });
   });
 
-  test("the dates of a scope are in the caller's own timezone, whatever the call says", async () => {
+  test('dates of a row scope are in the timezone of the caller, not of the request', async () => {
     const access = accessOf({
       timezone: 'Europe/Paris',
       scopes: { orders: { field: 'placed_at', operator: 'Before', value: '2024-04-01' } },

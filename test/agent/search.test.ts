@@ -90,7 +90,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(await find('orders', search, false, { timezone: 'Europe/Paris' })).toEqual(ids);
   });
 
-  test('searchExtended looks into to-one relations too, within the scope of their rows', async () => {
+  test('searchExtended also searches to-one relations, within their row scopes', async () => {
     expect([
       await find('orders', 'rome'),
       await find('orders', 'rome', true),
@@ -104,7 +104,7 @@ describe.each(sellers)('$name', (seller) => {
     ]).toEqual([[], [2, 3], [], [2, 3], []]);
   });
 
-  test('a field that the caller may not see, and one that does not exist, are texts like others', async () => {
+  test('hidden and unknown fields in a search are treated as text', async () => {
     const hidden = { hidden: ['customers.secret'] };
     expect([
       await find('customers', 'secret:x1'),
@@ -122,7 +122,7 @@ describe.each(sellers)('$name', (seller) => {
     '\ud800', 'a:'.repeat(400), '('.repeat(900), '-'.repeat(900), 'x'.repeat(990), '9'.repeat(990),
   ]; // biome-ignore format: a pool
   test.each(hostile.map((search) => [search.slice(0, 20), search]))(
-    'a hostile or broken search is only a text: %j',
+    'a malicious or malformed search does not fail: %j',
     async (_, search) => {
       const found = await find('customers', search, true);
       const rest = await find('customers', `-(${search})`, true);
@@ -132,21 +132,21 @@ describe.each(sellers)('$name', (seller) => {
     },
   );
 
-  test.each(['%', '_', '\\', '*', '?', '[A]'])('%j is itself, and matches no other text', async (search) => {
+  test.each(['%', '_', '\\', '*', '?', '[A]'])('%j is a literal character, not a wildcard', async (search) => {
     expect(await find('customers', search)).toEqual([]);
   });
 
   test.each([
     ['10,000 characters', 'x'.repeat(10_000), 'at most 1000 characters'],
     ['10,000 words', `${'x '.repeat(499)}y`, 'at most 16 words'],
-  ])('%s are refused, with the bound', async (_, search, problem) => {
+  ])('%s are refused, with the limit', async (_, search, problem) => {
     await expect(find('customers', search)).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       message: expect.stringContaining(problem),
     });
   });
 
-  test('replaceSearch: async, with the text, whether it is extended, and a context', async () => {
+  test('replaceSearch: an async function gets the text, the extended flag and a context', async () => {
     const articles = async (search: string, searchExtended: boolean) =>
       (
         await shop.engine.list(accessOf(), {

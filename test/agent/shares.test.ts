@@ -16,7 +16,7 @@ const codeOf = (error: unknown): unknown => (isAppError(error) ? error.code : er
 const stoppable = servers.filter(({ dialect }) => dialect !== 'sqlite' || sqliteIsolates);
 
 // A test file must contain a test.
-if (stoppable.length === 0) test.skip('where a statement can be stopped', () => {});
+if (stoppable.length === 0) test.skip('needs a database that can stop a statement', () => {});
 
 describe.each(stoppable)('$dialect', (server) => {
   let database: TestDatabase;
@@ -39,7 +39,7 @@ describe.each(stoppable)('$dialect', (server) => {
   const slow = (signal?: AbortSignal) =>
     engine.list(user(1), { collection: 'slow', limit: 10 }, signal ? { signal } : {}).catch(codeOf);
 
-  test('beside thirty slow lists of one user, a list of another is answered', async () => {
+  test('during thirty slow lists of one user, a list of another user is answered', async () => {
     const stop = new AbortController();
     const lists = Array.from({ length: 30 }, () => slow(stop.signal));
     await systemClock.sleep(500);
@@ -52,7 +52,7 @@ describe.each(stoppable)('$dialect', (server) => {
     });
   });
 
-  test('two hundred wait, and more are refused; afterwards the user is served as before', async () => {
+  test('at most two hundred calls of a user wait, more are refused, and later calls succeed', async () => {
     const stop = new AbortController();
     const most = server.dialect === 'sqlite' ? 8 : 7;
     let refused = 0;

@@ -44,14 +44,14 @@ const wide = (count: number): MemoryTable[] =>
     rows: [],
   }));
 
-test('the typings that the type tests use are those that are generated', async () => {
+test('the generated typings equal those of the type tests', async () => {
   const path = join(makeFolder(), 'typings.ts');
   const { agent } = emptyAgent();
   await customizeTypedShop(agent).updateTypesOnFileSystem(path, 2);
   expect(readFileSync(path, 'utf8')).toBe(readFileSync('test/types/typed-shop-typings.ts', 'utf8'));
 });
 
-test('a file whose text would be the same is left alone', async () => {
+test('a file is rewritten only if its text changes', async () => {
   const path = join(makeFolder(), 'typings.ts');
   const { agent } = emptyAgent();
   agent.addDataSource(typedShop());
@@ -64,7 +64,7 @@ test('a file whose text would be the same is left alone', async () => {
   expect(changes).toEqual([true, false, true]);
 });
 
-test('names and values that are anything cannot leave their literals', async () => {
+test('names and enum values with special characters stay within their literals', async () => {
   const folder = makeFolder();
   const name = 'a\'b"c`d\\e\u2028*/ $f';
   const { agent } = emptyAgent();
@@ -80,7 +80,7 @@ test('names and values that are anything cannot leave their literals', async () 
 
 // Compile time depends on the load of the machine; the number of types that the compiler creates does not. Our own
 // sources need 1.3 million, and 6 million take about 5 s on two cores.
-test('300 tables of 25 columns: under 2 MB, and a file that uses them is cheap to compile', async () => {
+test('the typings of 300 tables with 25 columns take under 2 MB and are cheap to compile', async () => {
   const { agent, logged } = emptyAgent();
   const folder = resolve('node_modules', `.typings-${process.pid}`);
   mkdirSync(folder);
@@ -112,7 +112,7 @@ agent.customizeCollection('wide_table_${200 + at}', (each) =>
   expect([bytes < 2_000_000, instantiations < 7_000_000, logged]).toEqual([true, true, expect.any(Array)]);
 }, 120_000);
 
-test('where there would be too many paths, they follow fewer relations, and it is said', async () => {
+test('with too many paths, the typings follow fewer relations, and a warning is logged', async () => {
   const { agent, folder, logged } = emptyAgent();
   const path = join(folder, 'typings.ts');
   const self = (at: number) => ({ columns: [`up_${at}_id`], table: 'tree', targetColumns: ['id'] });
@@ -135,7 +135,7 @@ test('where there would be too many paths, they follow fewer relations, and it i
   ]);
 });
 
-test('a folder in the place of the file is an error that names the option', async () => {
+test('a folder as the path of the file is refused with the name of the option', async () => {
   const { agent, folder } = emptyAgent();
   const path = join(folder, 'typings.ts');
   mkdirSync(path);

@@ -79,7 +79,7 @@ describe.each(servers)('$dialect', (server) => {
     );
   const problem = (field: string, text: string) => ['INVALID_RECORD', [{ field, problem: text }]];
 
-  test('what the database fills in comes back with the record', async () => {
+  test('a created record is returned with the values that the database filled in', async () => {
     const { ids, records } = await create({ email: 'filled@x', age: 4, price: '12.50' });
     expect([ids, records]).toEqual([
       [String(records[0]?.id)],
@@ -87,7 +87,7 @@ describe.each(servers)('$dialect', (server) => {
     ]);
   });
 
-  test('what the database refuses names the field, and shows neither its words nor a value', async () => {
+  test('a refusal of the database names the field, without the words of the database or a value', async () => {
     expect([
       await refusalOf({ email: 'first@x' }),
       await refusalOf({ owner_id: 77 }),
@@ -105,19 +105,22 @@ describe.each(servers)('$dialect', (server) => {
     ]);
   });
 
-  test.runIf(dialect !== 'sqlite')('a value that is too long or too large names its field', async () => {
-    expect([
-      await refusalOf({ email: 'x'.repeat(21) }),
-      await refusalOf({ age: 40_000, price: 1 }),
-      await refusalOf({ price: '12345.6', age: 1 }),
-    ]).toEqual([
-      problem('email', 'is too long for this field; send a shorter value.'),
-      problem('age', 'is too large or too small for this field.'),
-      problem('price', 'is too large or too small for this field.'),
-    ]);
-  });
+  test.runIf(dialect !== 'sqlite')(
+    'the error about a value that is too long or too large names its field',
+    async () => {
+      expect([
+        await refusalOf({ email: 'x'.repeat(21) }),
+        await refusalOf({ age: 40_000, price: 1 }),
+        await refusalOf({ price: '12345.6', age: 1 }),
+      ]).toEqual([
+        problem('email', 'is too long for this field; send a shorter value.'),
+        problem('age', 'is too large or too small for this field.'),
+        problem('price', 'is too large or too small for this field.'),
+      ]);
+    },
+  );
 
-  test('several records are all or nothing when the database refuses one of them', async () => {
+  test('if the database refuses one of several records, none is written', async () => {
     const before = await engine.count(all, { collection: 'things' });
     const records = [
       { email: 'new@x', owner_id: 1 },
@@ -130,7 +133,7 @@ describe.each(servers)('$dialect', (server) => {
     ]).toEqual(['INVALID_RECORD', before]);
   });
 
-  test('a view cannot be written, nor a record be deleted to which others point', async () => {
+  test('writing a view is refused, and so is deleting a referenced record or changing its key', async () => {
     expect([
       await codeOf(engine.create(all, { collection: 'adults', records: [{ email: 'x' }] })),
       await codeOf(engine.delete(all, { collection: 'owners', ids: [1] })),
@@ -138,7 +141,7 @@ describe.each(servers)('$dialect', (server) => {
     ]).toEqual(['READ_ONLY', 'RECORD_IN_USE', 'RECORD_IN_USE']);
   });
 
-  test('a field that must be given and is hidden is not named', async () => {
+  test('the error about a required hidden field does not name it', async () => {
     const access = accessOf({ hidden: ['things.email'] });
     const refused = engine.create(access, { collection: 'things', records: [{ owner_id: 1 }] });
     await expect(refused).rejects.toMatchObject({
@@ -148,7 +151,7 @@ describe.each(servers)('$dialect', (server) => {
     });
   });
 
-  test('create is 1 statement, update 1 (2 on MariaDB), delete 1, with a row scope too; nothing given back: 2, 2, 2', async () => {
+  test('writes take one statement (an update on MariaDB two), or two without RETURNING, also with a row scope', async () => {
     const scoped = accessOf({ scopes: { things: { field: 'owner_id', operator: 'Equal', value: 1 } } });
     const steps = async (by: Engine, count: () => number) => {
       const records = [{ email: `${by === engine}`, owner_id: 1 }];
@@ -166,7 +169,7 @@ describe.each(servers)('$dialect', (server) => {
     ]);
   });
 
-  test('a write that waits for another one stops when its call is taken back or its time is up, and writes nothing', async () => {
+  test('a write that waits for a lock stops without writing if its call is cancelled or times out', async () => {
     const impatient = await open(true, 150);
     const other = await connect(database);
     if (dialect !== 'mariadb') await other.run(dialect === 'sqlite' ? 'begin immediate' : 'begin', []);
@@ -186,7 +189,7 @@ describe.each(servers)('$dialect', (server) => {
     expect([codes, rows]).toEqual([['CANCELLED', 'TIMED_OUT'], [['held']]]);
   });
 
-  test('a write waits until another process is done, and holds up nobody here', async () => {
+  test('a write waits for another process without blocking this one', async () => {
     const other = await connect(database);
     if (dialect !== 'mariadb') await other.run(dialect === 'sqlite' ? 'begin immediate' : 'begin', []);
     await other.run("update owners set name = 'held' where id = 1", []);

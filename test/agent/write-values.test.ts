@@ -76,7 +76,7 @@ const kinds = servers.flatMap((server) =>
 describe.each(kinds)('$name', ({ server, sqlite }) => {
   const list = columns[server.dialect];
 
-  test('a value of every type is created, updated and read as it was given', async () => {
+  test('values of every type are created, updated and read unchanged', async () => {
     const database = await server.create();
     const connection = await connect(database);
     if (server.dialect === 'postgres') await connection.run("create type mood as enum ('glad', 'sad')", []);

@@ -51,7 +51,7 @@ describe.each(sellers)('$name', (seller) => {
     [3, 'Cy', null],
   ];
 
-  test('create tells the records as they are stored, in the order given, whichever fields each of them has', async () => {
+  test('create returns the stored records in the given order, also if they have different fields', async () => {
     const records = [
       { id: 10, name: 'Di', city: 'Oslo' },
       { id: '11', name: 'Ed' },
@@ -70,7 +70,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(await customers()).toEqual([...untouched, [10, 'Di', 'Oslo'], [11, 'Ed', null], [12, 'Flo', null]]);
   });
 
-  test('an instant without an offset is read in the zone of the call', async () => {
+  test('a timestamp without an offset is read in the timezone of the call', async () => {
     const records = [{ id: 9, total: '12.50', placed_at: '2024-03-31T12:00' }];
     const { records: stored } = await shop.engine.create(all, {
       collection: 'orders',
@@ -80,7 +80,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(stored).toEqual([{ id: 9, customer_id: null, total: 12.5, placed_at: '2024-03-31T03:00:00.000Z' }]);
   });
 
-  test('update by ids answers in their order; equal values are no missing record', async () => {
+  test('update by ids returns the records in the order of the ids, also if no value changes', async () => {
     const request = { collection: 'customers', ids: ['2', 1, '2'], values: { city: 'Bern' } };
     await shop.engine.update(all, request);
     const again = await shop.engine.update(all, request);
@@ -95,7 +95,7 @@ describe.each(sellers)('$name', (seller) => {
     });
   });
 
-  test('update by a filter, through relations too, touches what the caller sees and nothing else', async () => {
+  test('update by a filter, also through relations, changes only records that the caller may see', async () => {
     const filter = { field: 'customer:city', operator: 'In', value: ['Paris', 'Rome'] } as const;
     const answer = await shop.engine.update(ordersOfParis, { collection: 'orders', filter, values: { total: 1 } });
     const none = await shop.engine.update(all, {
@@ -116,7 +116,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('a key of several columns is packed, and may be changed', async () => {
+  test('a composite key is packed, and can be changed', async () => {
     const answer = await shop.engine.update(all, { collection: 'order_lines', ids: ['2|1'], values: { line: 7 } });
     expect([answer.ids, answer.records]).toEqual([['2|7'], [{ order_id: 2, line: 7, article: 'pen' }]]);
     expect((await shop.engine.delete(all, { collection: 'order_lines', ids: ['2|7', [4, 1]] })).ids).toEqual([
@@ -125,7 +125,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('several ids are all or nothing, and the missing ones are named', async () => {
+  test('a write by several ids is atomic, and names the missing ids', async () => {
     const ids = [1, 77, 2, 78];
     const missing = {
       code: 'RECORD_NOT_FOUND',
@@ -138,7 +138,7 @@ describe.each(sellers)('$name', (seller) => {
     ]).toEqual([missing, missing, ['blue', 'lined', 'loose']]);
   });
 
-  test('delete tells what was there; without ids it is an error and never all', async () => {
+  test('delete returns the deleted records, and an empty list of ids is refused', async () => {
     await shop.engine.delete(all, { collection: 'line_notes', ids: [1, 2, 3] });
     const { ids, records } = await shop.engine.delete(all, { collection: 'order_lines', ids: ['1|2'] });
     const none = await refusal(shop.engine.delete(all, { collection: 'order_lines', ids: [] }));
@@ -153,7 +153,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('a record that the caller could not see afterwards is not written', async () => {
+  test('a write that would move a record out of the row scope is refused', async () => {
     const outside = (verb: string, collection: string) => ({
       code: 'FORBIDDEN',
       details: { verb, collection, why: 'with these values the record would be outside the rows that you may see.' },
@@ -177,7 +177,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('a record out of scope cannot be updated or deleted: it looks missing', async () => {
+  test('a record outside the row scope is not found by update and delete', async () => {
     const missing = (collection: string) => ({
       code: 'RECORD_NOT_FOUND',
       details: { collection, id: '2', missing: ['2'] },
@@ -191,7 +191,7 @@ describe.each(sellers)('$name', (seller) => {
     ]).toEqual([missing('customers'), missing('customers'), missing('orders'), missing('orders'), untouched]);
   });
 
-  test('a record out of scope cannot be pointed to, and looks like one that does not exist', async () => {
+  test('a foreign key to a record outside the row scope is refused like one to a missing record', async () => {
     const update = (customer_id: number) =>
       refusal(shop.engine.update(paris, { collection: 'orders', ids: [4], values: { customer_id } }));
     const problem = { field: 'customer_id', problem: 'no record has this key, or you may not see it.' };
@@ -203,7 +203,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('everything that is wrong with the fields is told together', async () => {
+  test('all problems of the fields are reported together', async () => {
     const records = [
       { id: 'x', nme: 'A' },
       { id: 5, name: null, orders: 1 },
@@ -226,7 +226,7 @@ describe.each(sellers)('$name', (seller) => {
     });
   });
 
-  test('hidden fields do not exist, read-only fields are not written, and verbs are asked for', async () => {
+  test('hidden fields are unknown, read-only fields are refused, and each write needs its permission', async () => {
     const hidden = accessOf({ hidden: ['customers.secret'] });
     const update = { collection: 'customers', ids: [1], values: { secret: 'y', city: 'Bern' } };
     const reader = { ...all, field: () => 'read' as const };
@@ -254,7 +254,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('associate points records to this one, and dissociate to nothing; no record is deleted', async () => {
+  test('associate sets foreign keys, and dissociate sets them to null without deleting records', async () => {
     const link = { collection: 'customers', id: 1, relation: 'orders', ids: [2, 4] };
     const on = await shop.engine.associate(all, link);
     const held = await orders();
@@ -275,7 +275,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('associate holds the row scope on both ends', async () => {
+  test('associate applies the row scopes of both ends', async () => {
     const link = (id: number, ids: number[]) => ({ collection: 'customers', id, relation: 'orders', ids });
     expect([
       await refusal(shop.engine.associate(paris, link(2, [1]))),
@@ -290,7 +290,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('a foreign key that may not be null cannot be taken away; a to-one relation is updated instead', async () => {
+  test('dissociating a non-null foreign key is refused, and so is associate on a to-one relation', async () => {
     const lines = { collection: 'orders', id: 1, relation: 'order_lines', ids: ['1|1'] };
     const customer = { collection: 'orders', id: 1, relation: 'customer', ids: [1] };
     expect([
@@ -304,7 +304,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('a preview tells before and after, and writes nothing', async () => {
+  test('a preview returns the values before and after, and writes nothing', async () => {
     const preview = { preview: true };
     const ids = [1, 3];
     const values = { city: 'Paris' };
@@ -355,13 +355,13 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('a call that was taken back before it writes, writes nothing', async () => {
+  test('a call that is cancelled before its write writes nothing', async () => {
     const signal = AbortSignal.abort();
     const gone = await refusal(shop.engine.delete(all, { collection: 'line_notes', ids: [1] }, { signal }));
     expect([gone.code, (await rowsOf('line_notes', ['id'])).length]).toEqual(['CANCELLED', 3]);
   });
 
-  test('writes at the same time do not mix, and reads between them see whole records', async () => {
+  test('concurrent writes do not mix, and concurrent reads see complete writes', async () => {
     const write = (city: string) =>
       shop.engine.update(all, { collection: 'customers', ids: [1, 2, 3], values: { city, name: city } });
     const seen = await Promise.all(['a', 'b', 'c', 'd'].flatMap((city) => [write(city).then(() => true), customers()]));

@@ -10,13 +10,13 @@ const spellings = (zone: string, count: number): string[] =>
     [...zone].map((letter, place) => ((at >> (place % 12)) & 1 ? letter.toUpperCase() : letter.toLowerCase())).join(''),
   );
 
-test('two hundred spellings of a zone are worked out once', () => {
+test('two hundred spellings of a zone are computed once', () => {
   const offsets = spellings('Africa/Casablanca', 200).map((zone) => zoneOffsets(zone));
   expect(new Set(offsets).size).toBe(1);
   expect(offsets[0]!.zone).toBe('Africa/Casablanca');
 });
 
-test('spellings of a zone, and of what is none, are asked for once each', () => {
+test('spellings of a zone, valid or not, are looked up once', () => {
   for (const name of ['Pacific/Chatham', 'Nowhere/Chatham']) {
     const format = vi.spyOn(Intl, 'DateTimeFormat');
     try {
@@ -28,12 +28,12 @@ test('spellings of a zone, and of what is none, are asked for once each', () => 
   }
 });
 
-test('a letter that is another one in lower case is no spelling of it', () => {
+test('a non-ASCII letter that lower-cases to an ASCII one is not accepted', () => {
   expect(canonicalZone('asia/kolkata')).toBeDefined();
   expect(canonicalZone('asia/\u212aolkata')).toBeUndefined();
 });
 
-test('a moment has the one name of its zone, also where a link was named', () => {
+test('a call has the canonical name of its zone, also for aliases', () => {
   const access = fullAccess({ timezone: 'eUROPE/paris' } as Caller);
   const asked = [undefined, 'US/Eastern', 'utc', 'Etc/UTC'];
   const zones = asked.map(
@@ -42,7 +42,7 @@ test('a moment has the one name of its zone, also where a link was named', () =>
   expect(zones).toEqual(['Europe/Paris', 'America/New_York', 'UTC', 'UTC']);
 });
 
-test('what is no zone is refused without being worked out', () => {
+test('an invalid zone is refused', () => {
   const none = ['', 'x', 'Europe/Nowhere', '+05:30', 'Europe/Paris '.repeat(20), '__proto__'];
   expect(none.filter((zone) => isZone(zone) || canonicalZone(zone) !== undefined)).toEqual([]);
 });

@@ -93,7 +93,7 @@ for (const server of servers)
     const ids = async (request: Partial<ListRequest>, from = engine): Promise<unknown[]> =>
       (await from.list(access, { collection: 'events', fields: ['id'], limit: 100, ...request })).rows.flat();
 
-    test('a cell is the instant at which the clock of the source showed it; instants stay as they are', async () => {
+    test('a timestamp without zone is the instant in the timezone of the source, and timestamps with zone stay unchanged', async () => {
       const { rows } = await engine.list(access, {
         collection: 'events', fields: ['at', 'exact', 'kept_utc'], sort: [{ field: 'id' }], limit: 100,
       }); // biome-ignore format: short
@@ -102,7 +102,7 @@ for (const server of servers)
       expect(rows.map((row) => row[2])).toEqual(locals.map((text) => `${text.replace(' ', 'T')}.000Z`));
     });
 
-    test('PostgreSQL says the same of every time that its clock showed once', async () => {
+    test('PostgreSQL converts every unambiguous local time to the same instant', async () => {
       if (dialect !== 'postgres') return;
       const said = await askSql(
         database,
@@ -112,7 +112,7 @@ for (const server of servers)
       expect(said.map(({ instant }) => instant)).toEqual(said.map(({ id }) => instants[Number(id) - 1]));
     });
 
-    test('every operator compares instants, also within the hour that comes twice', async () => {
+    test('every operator compares instants, also within the hour that occurs twice', async () => {
       const values = [
         ...instants,
         ...instants.map((each) => new Date(Date.parse(each) + 1000).toISOString()),
@@ -139,7 +139,7 @@ for (const server of servers)
       ]);
     });
 
-    test('days and months are those of the reader, whatever the clock of the source', async () => {
+    test("days and months are those of the reader's timezone", async () => {
       for (const timezone of readers) {
         const monthOf = (instant: string) => DateTime.fromISO(instant, { zone: timezone }).toFormat('yyyy-MM-01');
         const expected = new Map<string, number>();
@@ -175,7 +175,7 @@ for (const server of servers)
       }
     });
 
-    test('order, pages by cursor, the first and the last', async () => {
+    test('sorts, pages by cursor, Min and Max are in the order of the instants', async () => {
       const seen: unknown[] = [];
       for (let cursor: string | undefined, page = 0; page < 30; page++) {
         const answer = await engine.list(access, {
@@ -196,7 +196,7 @@ for (const server of servers)
       expect([min, max]).toEqual([[instants[0]], [instants.at(-1)]]);
     });
 
-    test('what is written is read again, and lies in the database as its clock shows it', async () => {
+    test('a written timestamp is stored as the local time of the source', async () => {
       const id = 500;
       const answer = await engine.create(access, {
         collection: 'events', records: [{ id, at: '2016-07-31T20:30:00Z', kept_utc: '2016-07-31T20:30:00Z' }],
@@ -215,7 +215,7 @@ for (const server of servers)
       await engine.delete(access, record);
     });
 
-    test('a time that the clock skipped stays as it is, in its place before the change', async () => {
+    test('a time that the clock skipped is returned as text, and sorted before the change', async () => {
       const request = { collection: 'skipped', fields: ['id', 'at'], sort: [{ field: 'at' }], limit: 1 };
       const seen: (readonly unknown[])[] = [];
       for (let cursor: string | undefined; ; ) {
@@ -241,7 +241,7 @@ for (const server of servers)
       expect(await ids({ collection: 'skipped', filter: before, sort: [{ field: 'id' }] })).toEqual([1, 2, 3]);
     });
 
-    test('the description says which fields have no zone, and a wrong setting says what to send', async () => {
+    test('the description shows the timezone of fields without zone, and an invalid setting is refused with what to send', async () => {
       const zones = (from: Engine) =>
         from.describe(access, 'events').fields.flatMap(({ name, timezone }) => (timezone ? [[name, timezone]] : []));
       expect(zones(engine)).toEqual([
@@ -267,7 +267,7 @@ describe('calendar dates', () => {
   const ordered = ['2016-06-30', '2016-07-01', '2016-07-15', '2016-07-31', '2016-08-01', '2016-08-02'];
 
   for (const server of servers)
-    test(`${server.dialect}: no reader's timezone shifts them`, async () => {
+    test(`${server.dialect}: the timezone of the reader does not shift them`, async () => {
       const database = await server.create();
       const type = server.dialect === 'sqlite' ? 'datetime' : 'date';
       await runSql(database, [
@@ -309,7 +309,7 @@ describe('calendar dates', () => {
       await database.drop();
     });
 
-  test('SQLite: a column of several forms is read in the timezone where a text has none', async () => {
+  test('SQLite: values of several formats are read, texts without zone in the timezone of the source', async () => {
     const database = await servers[0]!.create();
     const texts = [
       "'2016-07-31 23:00:00'",

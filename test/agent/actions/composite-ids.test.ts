@@ -6,7 +6,7 @@ import { createTestableAgent } from '../../../src/testing/index.ts';
 const values = ['ab', 'a\\b', 'a|b', 'a\\', '\\|', 'a\\\\b', 'b'];
 const rows = values.flatMap((left) => values.map((right) => [left, right]));
 
-test('every id that a list returns, and every text without escapes, selects the same record', async () => {
+test('an id from a list selects its record, and an unescaped backslash stands for itself', async () => {
   const { mcp, close } = await createTestableAgent((agent) =>
     agent
       .addDataSource(

@@ -29,7 +29,7 @@ describe.each(sellers)('on $name', (seller) => {
     return { ran, ...(await openCounter(definition, { access, seller })) };
   }
 
-  test('it holds for all of them or nothing runs, by id and by filter', async () => {
+  test('the condition must hold for every selected record, by id and by filter, or the action does not run', async () => {
     const counter = await openBulk();
     await counter.execute({ recordIds: [2, 3] });
     await counter.execute({ filter: { field: 'customer_id', operator: 'Equal', value: 2 } });
@@ -43,7 +43,7 @@ describe.each(sellers)('on $name', (seller) => {
     ]);
   });
 
-  test('the form, its options and a foreseen call are refused alike; a form about no records is not', async () => {
+  test('the form, its options, the check and the preview are refused too', async () => {
     const counter = await openBulk();
     const request = { collection: 'orders', action: 'Act', recordIds: [1] };
     const access = under(dear);
@@ -58,7 +58,7 @@ describe.each(sellers)('on $name', (seller) => {
     expect((await counter.load({ recordIds: [2] })).fields[0]).toMatchObject({ value: '1' });
   });
 
-  test.skipIf(seller === memory)('what does not hold any more at the next call is refused then', async () => {
+  test.skipIf(seller === memory)('a condition that no longer holds refuses the next call', async () => {
     const counter = await openBulk();
     await counter.execute({ recordIds: [2] });
     await counter.shop.run('update orders set total = 1 where id = 2');
@@ -66,7 +66,7 @@ describe.each(sellers)('on $name', (seller) => {
     expect(counter.ran).toEqual([[2]]);
   });
 
-  test('it may be about what is hidden, and about related records; what a row scope keeps away is not there', async () => {
+  test('the condition may use hidden fields and related records; records outside the row scope do not exist', async () => {
     const hidden = await openBulk(under(dear, { hidden: ['orders.total', 'orders.id'] }));
     await hidden.execute({ recordIds: [2] });
     await expect(hidden.execute({ recordIds: [1] })).rejects.toMatchObject(refused("'1'"));
@@ -82,13 +82,13 @@ describe.each(sellers)('on $name', (seller) => {
   });
 });
 
-test('one about no chosen records has none that could meet it, and does not exist', async () => {
+test('a global action with a condition does not exist', async () => {
   const counter = await openCounter({ scope: 'Global', execute: () => undefined }, { access: under(dear) });
   expect(counter.describe()).toEqual([]);
   await expect(counter.execute()).rejects.toMatchObject({ code: 'UNKNOWN_ACTION', details: { near: [] } });
 });
 
-test('an action on one record may be run where that record meets it', async () => {
+test('a single action runs on a record that meets the condition', async () => {
   const access = under(dear);
   const counter = await openCounter({ scope: 'Single', execute: () => undefined }, { access });
   await counter.execute({ recordIds: [2] });
@@ -96,14 +96,14 @@ test('an action on one record may be run where that record meets it', async () =
   expect(counter.describe().map(({ name }) => name)).toEqual(['Act']);
 });
 
-test('it is of its own action alone', async () => {
+test('the condition applies to its own action only', async () => {
   const bulk: ActionDefinition = { scope: 'Bulk', execute: () => undefined };
   const counter = await openCounter(bulk, { access: under(dear), actions: [add(bulk), add(bulk, 'Other')] });
   const other = { collection: 'orders', action: 'Other', recordIds: [1] };
   await expect(counter.actions.execute(under(dear), other)).resolves.toMatchObject({ type: 'success' });
 });
 
-test('one that cannot be used lets nothing through, and its words are not told', async () => {
+test('an invalid condition refuses every call without revealing its fields', async () => {
   const broken = under({ field: 'secretFlag', operator: 'Equal', value: 1 });
   const counter = await openCounter({ scope: 'Bulk', execute: () => undefined }, { access: broken });
   const failure = await counter.execute({ recordIds: [1] }).catch((error: Error) => error);
@@ -111,7 +111,7 @@ test('one that cannot be used lets nothing through, and its words are not told',
   expect((failure as Error).message).not.toContain('secretFlag');
 });
 
-test('of many that do not meet it, the first twenty are named', async () => {
+test('the refusal names the records that do not meet the condition', async () => {
   const never: PlainFilter = { field: 'line', operator: 'GreaterThan', value: 100 };
   const lines: ActionDefinition = { scope: 'Bulk', execute: () => undefined };
   const access = accessOf({ conditions: { 'order_lines.Act': never } });

@@ -49,7 +49,7 @@ describe('dependency tracking', () => {
     return { calls, form };
   };
 
-  test('a handler is called again only when something that it read has changed', async () => {
+  test('a handler runs again only when a value that it read has changed', async () => {
     const { calls, form } = watching();
     const open = await (await openForm(form)).openForm({ values: { Land: 'fr' } });
     const seen = [calls.take()];
@@ -71,12 +71,12 @@ describe('dependency tracking', () => {
     ]);
   });
 
-  test('callers are told on which fields others depend', async () => {
+  test('the form marks the fields on which others depend', async () => {
     const answer = await (await openForm(watching().form)).load();
     expect(answer.fields.filter(({ isWatched }) => isWatched).map(({ id }) => id)).toEqual(['Land', 'Note', 'Tax']);
   });
 
-  test('what the caller changes stands until the field has a reason to compute its value again', async () => {
+  test('a value from the caller stays until a dependency of the field changes', async () => {
     const { form } = watching();
     const open = await (await openForm(form)).openForm({ values: { Land: 'fr' } });
     const sums: unknown[] = [open.answer.values.Sum];
@@ -89,14 +89,14 @@ describe('dependency tracking', () => {
     expect(sums).toEqual([40, 7, 7, 38]);
   });
 
-  test('a handler that looks at its own field is called once', async () => {
+  test('a handler that reads its own field runs once', async () => {
     const form = await openForm([
       { label: 'N', type: 'Number', value: ({ formValues }) => ((formValues.N as number | undefined) ?? 0) + 1 },
     ]);
     expect([await form.submit({}), await form.submit({ N: 4 })]).toEqual([{ N: 1 }, { N: 5 }]);
   });
 
-  test('a handler that goes through all values depends on all of them', async () => {
+  test('a handler that enumerates all values depends on all of them', async () => {
     const form = await openForm([
       { label: 'A', type: 'String' },
       {
@@ -109,7 +109,7 @@ describe('dependency tracking', () => {
     expect([open.answer.values.All, (await open.fill({ A: 'x' })).values.All]).toEqual([[], ['A']]);
   });
 
-  test('a form that is a function is made again when what it read has changed', async () => {
+  test('a form function runs again only when a value that it read has changed', async () => {
     const calls = createCalls();
     const counter = await openCounter({
       scope: 'Global',
@@ -135,7 +135,7 @@ describe('dependency tracking', () => {
     ]);
   });
 
-  test('values that never come to rest are an error that names them', async () => {
+  test('values that keep changing give an error that names their fields', async () => {
     const form = await openForm([
       { label: 'A', type: 'Number', value: ({ formValues }) => ((formValues.B as number) ?? 0) + 1 },
       { label: 'B', type: 'Number', value: ({ formValues }) => ((formValues.A as number) ?? 0) + 1 },
@@ -148,7 +148,7 @@ describe('dependency tracking', () => {
 });
 
 describe('hidden fields', () => {
-  test('nothing of them is evaluated but their `if`, when the action is executed too', async () => {
+  test('only their `if` is evaluated, also when the action is executed', async () => {
     const calls = createCalls();
     const form = await openForm([
       {
@@ -168,7 +168,7 @@ describe('hidden fields', () => {
     ]);
   });
 
-  test('a value that was sent for one is seen by no handler', async () => {
+  test('handlers do not see a value sent for a hidden field', async () => {
     const form = await openForm([
       { label: 'Secret', type: 'String', if: () => false },
       { label: 'Seen', type: 'String', value: ({ formValues }) => String(formValues.Secret) },
@@ -176,12 +176,12 @@ describe('hidden fields', () => {
     expect((await form.load({ values: { Secret: 'x' } })).values).toEqual({ Seen: 'undefined' });
   });
 
-  test.each([false, 0, null, undefined, ''])('`if` that gives %s hides', async (given) => {
+  test.each([false, 0, null, undefined, ''])('an `if` that returns %s hides the field', async (given) => {
     const form = await openForm([{ label: 'A', type: 'String', if: () => given as boolean }]);
     expect((await form.load()).fields).toEqual([]);
   });
 
-  test('the fields of a hidden layout are hidden, and a layout with nothing in it is left out', async () => {
+  test('the fields of a hidden layout are hidden, and an empty layout is left out', async () => {
     const form = await openForm([
       { label: 'More', type: 'Boolean' },
       {
@@ -204,7 +204,7 @@ describe('hidden fields', () => {
   });
 });
 
-test('pages, rows, separators and blocks of html are told as they lie', async () => {
+test('pages, rows, separators and HTML blocks are returned in their order', async () => {
   const page = (elements: FormElement[], rest: object = {}) =>
     ({ type: 'Layout', component: 'Page', elements, ...rest }) as FormElement;
   const form = await openForm([
@@ -233,8 +233,8 @@ test('pages, rows, separators and blocks of html are told as they lie', async ()
   ]);
 });
 
-describe('checking', () => {
-  test('all problems are told together, by label, and nothing runs', async () => {
+describe('validation', () => {
+  test('all problems are reported together by label, and the action does not run', async () => {
     const form = await openForm([
       { label: 'How many', id: 'count', type: 'Number', widget: 'NumberInput', min: 1, max: 9 },
       { label: 'Name', type: 'String', isRequired: true },
@@ -248,7 +248,7 @@ describe('checking', () => {
     });
   });
 
-  test('a load tells what is missing and what is wrong without an error', async () => {
+  test('loading a form reports missing and invalid values without an error', async () => {
     const form = await openForm([
       { label: 'A', type: 'Number' },
       { label: 'B', type: 'String', isRequired: true },
@@ -261,7 +261,7 @@ describe('checking', () => {
     });
   });
 
-  test('form values cannot be changed by handlers', async () => {
+  test('handlers cannot change form values', async () => {
     const form = await openForm([
       {
         label: 'A',
@@ -282,17 +282,17 @@ describe('checking', () => {
   test.each<[string, FormElement]>([
     ['value of another type', { label: 'A', type: 'Number', value: () => 'x' as unknown as number }],
     [
-      'options that are no list',
+      'string instead of a list of options',
       { label: 'A', type: 'String', widget: 'RadioGroup', options: () => 'x' as unknown as [] },
     ],
-    ['enumValues that are none', { label: 'A', type: 'Enum', enumValues: async () => undefined }],
-    ['collection that is none', { label: 'A', type: 'Collection', collectionName: () => 'nowhere' }],
-  ])('a handler that gives a %s is the fault of the action', async (_, element) => {
+    ['missing list of enumValues', { label: 'A', type: 'Enum', enumValues: async () => undefined }],
+    ['collection name that is unknown', { label: 'A', type: 'Collection', collectionName: () => 'nowhere' }],
+  ])('a handler that returns a %s gives ACTION_FAILED', async (_, element) => {
     await expect((await openForm([element])).submit({ A: 1 })).rejects.toMatchObject({ code: 'ACTION_FAILED' });
   });
 });
 
-test('a form function that fails because its call was cancelled is a cancelled call, not a failure of the code', async () => {
+test('a form function that fails after a cancellation gives CANCELLED', async () => {
   const stop = new Stop();
   const { actions } = await openForm([
     {

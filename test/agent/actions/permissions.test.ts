@@ -14,7 +14,7 @@ test('an action that the caller may not trigger does not exist', async () => {
     await expect(call).rejects.toMatchObject({ code: 'UNKNOWN_ACTION', details: { near: [] } });
 });
 
-test('nor do the actions of a collection that the caller may not browse', async () => {
+test('an action of a collection that the caller may not browse does not exist', async () => {
   const counter = await openCounter(
     { scope: 'Global', execute: () => undefined },
     { access: accessOf({ browse: ['customers'] }) },
@@ -22,7 +22,7 @@ test('nor do the actions of a collection that the caller may not browse', async 
   await expect(counter.execute()).rejects.toMatchObject({ code: 'UNKNOWN_COLLECTION' });
 });
 
-test('a selection by a hidden field is refused as an unknown name', async () => {
+test('a selection by a hidden field is refused as an unknown field', async () => {
   const counter = await openCounter(
     { scope: 'Bulk', execute: () => undefined },
     { access: accessOf({ hidden: ['orders.total'] }) },
@@ -31,7 +31,7 @@ test('a selection by a hidden field is refused as an unknown name', async () => 
   await expect(counter.execute({ filter })).rejects.toMatchObject({ code: 'UNKNOWN_FIELD' });
 });
 
-test('ActionError is told to the user; what else is thrown is not, and the log learns the action and its line', async () => {
+test('the user gets the message of an ActionError; other errors only reach the log, with the action and its line', async () => {
   const thrown = [new ActionError('Paid out already.'), new Error('secret')];
   const counter = await openCounter({
     scope: 'Global',

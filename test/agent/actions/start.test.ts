@@ -64,7 +64,7 @@ test.each<[problem: string, definition: object, name?: string, collection?: stri
   );
 });
 
-describe('addresses', () => {
+describe('URLs', () => {
   const two = [add(plain, 'Mark as paid!'), { ...add(plain, 'mark as  PAID?'), at: 'shop.ts:9' }];
 
   test('behaviour 2.1 | useUnsafeActionEndpoint | the route is /_actions/{collection}/{slug} instead of .../{index}/{slug}', async () => {
@@ -87,7 +87,7 @@ describe('addresses', () => {
     });
   });
 
-  test('without it, or on two collections, one slug is no matter', async () => {
+  test('without useUnsafeActionEndpoint, or on two collections, actions may share a slug', async () => {
     const apart = [add(plain, 'Close'), add(plain, 'close', 'customers')];
     const shops = [
       await memory.open({ actions: two }),
@@ -97,14 +97,14 @@ describe('addresses', () => {
     await Promise.all(shops.map((shop) => shop.close()));
   });
 
-  test('two actions of one name are refused', async () => {
+  test('two actions with the same name are refused', async () => {
     await expect(memory.open({ actions: [add(plain), add(plain)] })).rejects.toThrow(
       "Action 'Act' of 'orders' (added at shop.ts:7): another action has this name, added at shop.ts:7.",
     );
   });
 });
 
-test('addAction(name, definition) of a customizer adds it, with the line that did', async () => {
+test('addAction of a customizer adds an action, and errors name the line of the call', async () => {
   const definition: ActionDefinition = { scope: 'Global', execute: (_context, result) => result.success('Shipped') };
   const shop = await memory.open({
     customize: (agent) => agent.customizeCollection('orders', (orders) => orders.addAction('Ship', definition)),

@@ -98,7 +98,7 @@ test.each<[FormElement, taken: unknown[], refused: [unknown, string][]]>([
     [{ a: 1 }],
     [['{', 'send JSON: an object, a list, or a JSON string']],
   ],
-])('$widget of $type: %j', async (element, taken, refused) => {
+])('$widget of $type accepts and refuses values: %j', async (element, taken, refused) => {
   const form = await openForm([element]);
   const outcomes: unknown[] = [];
   for (const given of [...taken, ...refused.map(([wrong]) => wrong)])
@@ -106,7 +106,7 @@ test.each<[FormElement, taken: unknown[], refused: [unknown, string][]]>([
   expect(outcomes).toEqual([...taken, ...refused.map(([, problem]) => problem)]);
 });
 
-test('FilePicker: extensions, size and number of files', async () => {
+test('FilePicker checks the extensions, size and number of files', async () => {
   const form = await openForm([
     field({ type: 'FileList', widget: 'FilePicker', extensions: ['.CSV', 'txt'], maxSizeMb: 0.001, maxCount: 2 }),
   ]);

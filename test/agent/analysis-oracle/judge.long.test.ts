@@ -13,7 +13,7 @@ const tally = createTally();
 afterAll(() => console.log(showTally(tally)));
 
 test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
-  'the engine answers 50 random analytic questions with what they mean (seed %i)',
+  'the engine answers 50 random analytic questions as the reference interpreter does (seed %i)',
   (worldSeed) => judgeAnalysis(worldSeed, 50, servers, tally),
   120_000,
 );

@@ -17,6 +17,6 @@ afterAll(() => console.log(showTally(tally)));
 const asked = servers.filter(({ dialect }) => dialect !== 'sqlite' || sqliteIsolates);
 
 test.skipIf(asked.length === 0).each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
-  'the engine answers 25 random analytic questions with what they mean (seed %i)',
+  'the engine answers 25 random analytic questions as the reference interpreter does (seed %i)',
   (worldSeed) => judgeAnalysis(worldSeed, 25, asked, tally),
 );

@@ -11,7 +11,7 @@ const tally = createTally();
 afterAll(() => console.log(showTally(tally)));
 
 test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
-  'plain SQL on every database answers 40 random analytic questions with what they mean (seed %i)',
+  'plain SQL on every database answers 40 random analytic questions as the reference interpreter does (seed %i)',
   (worldSeed) => compareSides(worldSeed, 40, servers, tally),
   120_000,
 );

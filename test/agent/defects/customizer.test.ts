@@ -1,4 +1,4 @@
-// Regression tests for defects of customizations and forms seen elsewhere. Numbers refer to the list of defects.
+// Regression tests for defects of customizations and forms seen elsewhere.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { HeadlessAgent } from '../../../src/agent/agent.ts';
 import type { CollectionCustomizer } from '../../../src/agent/customize/customizer.ts';
@@ -31,8 +31,8 @@ const label = {
   getValues: (records: readonly Readonly<Record<string, unknown>>[]) => records.map(({ name }) => `~${name}`),
 } as const;
 
-describe('3.4', () => {
-  test('3.4 emulation: only the rows that the rest of the filter leaves are read', async () => {
+describe('customizations', () => {
+  test('filtering by an emulated field reads only the rows that match the rest of the filter', async () => {
     const reads: Select[] = [];
     const shop = await open(
       on('customers', (customers) => customers.addField('label', label).emulateFieldFiltering('label')),
@@ -58,7 +58,7 @@ describe('3.4', () => {
     ]).toEqual([[2], [[2, 'test']]]);
   });
 
-  test('3.4, 8.2 search: an emulated field is not searched, so that no word reads the whole collection', async () => {
+  test('a search ignores an emulated field and does not read the whole collection', async () => {
     const shop = await open(
       on('customers', (customers) => customers.addField('label', label).emulateFieldFiltering('label')),
     );
@@ -69,7 +69,7 @@ describe('3.4', () => {
     ]);
   });
 
-  test('3.4 relations: a sort by a field of a one-to-one relation sorts', async () => {
+  test('a list is sorted by a field of a one-to-one relation', async () => {
     const shop = await open(
       on('line_notes', (notes) =>
         notes.addOneToOneRelation('same', 'customers', { originKey: 'id', originKeyTarget: 'id' }),
@@ -79,7 +79,7 @@ describe('3.4', () => {
     expect(await shop.values({ collection: 'line_notes', fields: ['same:name'], sort })).toEqual(['Cy', 'Bo', 'Ada']);
   });
 
-  test('3.4 lazy join: what a caller asks with is not changed by asking', async () => {
+  test('a list does not modify its request', async () => {
     const shop = await open(() => {});
     const deepFreeze = <T>(value: T): T => {
       if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
@@ -97,13 +97,13 @@ describe('3.4', () => {
     expect(await shop.values(request)).toEqual([1, 2, 2]);
   });
 
-  test('3.4 sorting: a field whose sorting is disabled cannot be sorted by, whoever asks', async () => {
+  test('a sort by a field whose sorting is disabled is refused', async () => {
     const shop = await open(on('orders', (orders) => orders.disableFieldSorting('total')));
     const refusal = await refusalOf(shop.values({ collection: 'orders', sort: [{ field: 'total' }] }));
     expect([refusal.code, refusal.message]).toEqual(['FIELD_NOT_SORTABLE', expect.stringContaining("'total'")]);
   });
 
-  test('3.4 hooks: a hook before a list can narrow it, and one after it sees what was meant in the end', async () => {
+  test('a hook before a list can restrict its filter, and a hook after it sees the final filter', async () => {
     const seen: unknown[] = [];
     const shop = await open(
       on('orders', (orders) =>
@@ -118,7 +118,7 @@ describe('3.4', () => {
     ]);
   });
 
-  test('3.4 hooks: an error after a write says that the write stands', async () => {
+  test('an error of a hook after a write reports that the write is done', async () => {
     const shop = await open(
       on('customers', (customers) =>
         customers.addHook('After', 'Create', () => {
@@ -135,7 +135,7 @@ describe('3.4', () => {
     ]);
   });
 
-  test('3.4 writes, 8.2: records of one call that give different fields each get their own values', async () => {
+  test('records of one create with different fields each keep their own values', async () => {
     const shop = await open(
       on('customers', (customers) =>
         customers.replaceFieldWriting('name', (value) => ({ secret: `s-${value}`, name: value })),
@@ -155,7 +155,7 @@ describe('3.4', () => {
   });
 
   test.each(databases)(
-    '3.4 writes, 8.2: what a filter meant is what is written, though the write changes what it asks ($name)',
+    'an update returns the records of its filter, even if it changes the filtered field ($name)',
     async (seller) => {
       const shop = await openOn(seller);
       opened.push(shop);
@@ -175,7 +175,7 @@ describe('3.4', () => {
     },
   );
 
-  test.each(databases)('3.4 writes, 8.2: a write of several records is all or nothing ($name)', async (seller) => {
+  test.each(databases)('a write of several records is atomic ($name)', async (seller) => {
     const shop = await openOn(seller);
     opened.push(shop);
     const records = [
@@ -189,7 +189,7 @@ describe('3.4', () => {
     ]);
   });
 
-  test('3.4 writes: no definition makes a field read-only, rather than the start fail', async () => {
+  test('replaceFieldWriting with null makes a field read-only', async () => {
     const shop = await open(on('customers', (customers) => customers.replaceFieldWriting('city', null)));
     const { code, details } = await refusalOf(
       shop.engine.update(accessOf(), { collection: 'customers', ids: [1], values: { city: 'Ulm' } }),
@@ -198,7 +198,7 @@ describe('3.4', () => {
   });
 });
 
-test('3.4 external relations: each different record is asked for once, however often a page shows it', async () => {
+test('an external relation queries each record once, however often a page shows it', async () => {
   const asked: unknown[] = [];
   const shop = await open(
     on('customers', (customers) =>
@@ -218,25 +218,22 @@ test('3.4 external relations: each different record is asked for once, however o
   ]);
 });
 
-test.each(databases)(
-  '8.2: an imported field and the own ones are written together, or neither ($name)',
-  async (seller) => {
-    const shop = await openOn(
-      seller,
-      on('orders', (orders) => orders.importField('town', { path: 'customer:city' })),
-    );
-    opened.push(shop);
-    await shop.run('create unique index one_town on customers (city)');
-    const write = (town: string) =>
-      refusalOf(shop.engine.update(accessOf(), { collection: 'orders', ids: [1], values: { total: 99, town } }));
-    const state = async () => (await shop.rows({ collection: 'orders', fields: ['total', 'customer:city'] }))[0];
-    const [refused, before] = [(await write('Rome')).code, await state()];
-    const [written, after] = [(await write('Ulm')).code, await state()];
-    expect([refused, before, written, after]).toEqual(['INVALID_RECORD', [10.5, 'Paris'], undefined, [99, 'Ulm']]);
-  },
-);
+test.each(databases)('an imported field and own fields are written atomically ($name)', async (seller) => {
+  const shop = await openOn(
+    seller,
+    on('orders', (orders) => orders.importField('town', { path: 'customer:city' })),
+  );
+  opened.push(shop);
+  await shop.run('create unique index one_town on customers (city)');
+  const write = (town: string) =>
+    refusalOf(shop.engine.update(accessOf(), { collection: 'orders', ids: [1], values: { total: 99, town } }));
+  const state = async () => (await shop.rows({ collection: 'orders', fields: ['total', 'customer:city'] }))[0];
+  const [refused, before] = [(await write('Rome')).code, await state()];
+  const [written, after] = [(await write('Ulm')).code, await state()];
+  expect([refused, before, written, after]).toEqual(['INVALID_RECORD', [10.5, 'Paris'], undefined, [99, 'Ulm']]);
+});
 
-test('8.2: the periods of a chart are those of the zone of the caller', async () => {
+test('the periods of a chart are those of the timezone of the caller', async () => {
   const shop = await open((agent) =>
     agent.addChart('orders', (_, result) => result.timeBased('Month', [{ date: '2024-03-31T22:30:00Z', value: 1 }])),
   );
@@ -245,8 +242,8 @@ test('8.2: the periods of a chart are those of the zone of the caller', async ()
   expect([await labels('UTC'), await labels('Europe/Paris')]).toEqual([['Mar 24'], ['Apr 24']]);
 });
 
-describe('3.5', () => {
-  test('3.5, 8.2: the options of a dropdown are given what is searched, whatever their function is called', async () => {
+describe('action forms', () => {
+  test('the options function of a dropdown gets the search text, whatever its name', async () => {
     const anyName = (_: unknown, text: string | null) => (text === null ? [] : [`${text}!`]);
     const form = await openForm([
       { label: 'City', type: 'String', widget: 'Dropdown', search: 'dynamic', options: anyName },
@@ -254,7 +251,7 @@ describe('3.5', () => {
     expect(await form.search('City', 'Par')).toEqual([{ value: 'Par!', label: 'Par!' }]);
   });
 
-  test('3.5: two fields of one id are refused, in nested layouts and in forms made by a function too', async () => {
+  test('two fields with the same id are refused, also in nested layouts and form functions', async () => {
     const field = { label: 'Note', type: 'String' } as const;
     const nested = [field, { type: 'Layout', component: 'Row', fields: [field] }] as const;
     const refused = /two fields have the id 'Note'/;
@@ -266,13 +263,13 @@ describe('3.5', () => {
     });
   });
 
-  test('3.5: whatever is not true hides a field, and not only false', async () => {
+  test('every falsy `if` hides a field, not only false', async () => {
     const hide = (value: unknown) => ({ label: `if ${value}`, type: 'String', if: () => value as boolean }) as const;
     const form = await openForm([hide(false), hide(null), hide(0), hide(''), hide(undefined), hide(true)]);
     expect((await form.load()).fields.map(({ id }) => id)).toEqual(['if true']);
   });
 
-  test('3.5: a hidden field is not evaluated when the action is executed', async () => {
+  test('a hidden field is not evaluated when the action is executed', async () => {
     let calls = 0;
     const form = await openForm([
       { label: 'A', type: 'String', if: () => false, value: () => `${++calls}`, isRequired: true },

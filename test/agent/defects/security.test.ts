@@ -1,4 +1,4 @@
-// Regression tests for leaks and silent mistakes that were seen elsewhere. Numbers refer to the list of defects.
+// Regression tests for leaks and silent mistakes that were seen elsewhere.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMemorySource } from '../../../src/agent/sources/memory/source.ts';
 import { createSqlSource } from '../../../src/agent/sources/sql/source.ts';
@@ -11,7 +11,7 @@ import { type Opened, openOn } from './opened.ts';
 const rome: Rights = { scopes: { customers: { field: 'city', operator: 'Equal', value: 'Rome' } } };
 const blind: Rights = { browse: ['orders', 'order_lines'] };
 
-describe.each(sellers)('8.1 on $name', (seller) => {
+describe.each(sellers)('on $name', (seller) => {
   let shop: Opened;
   beforeEach(async () => {
     shop = await openOn(seller);
@@ -19,7 +19,7 @@ describe.each(sellers)('8.1 on $name', (seller) => {
   afterEach(() => shop?.close());
   const code = async (run: Promise<unknown>) => (await refusalOf(run)).code;
 
-  test('8.1: a relation shows nothing of a collection that the caller may not browse, in no part of a call', async () => {
+  test('no part of a call reveals a related collection that the caller may not browse', async () => {
     const path = 'customer:name';
     const filter = { field: path, operator: 'Equal', value: 'Ada' } as const;
     const asked = [
@@ -42,7 +42,7 @@ describe.each(sellers)('8.1 on $name', (seller) => {
     ]).toEqual([[], ['order_lines']]);
   });
 
-  test('8.1: a relation shows only rows that the caller may see, in no part of a call', async () => {
+  test('no part of a call reveals related rows outside the row scope', async () => {
     const path = 'customer:name';
     const filter = { field: path, operator: 'Present' } as const;
     const groups = [{ field: path }];
@@ -65,7 +65,7 @@ describe.each(sellers)('8.1 on $name', (seller) => {
     ]);
   });
 
-  test('8.1: a related list, count, link or unlink starts at a record that the caller may see', async () => {
+  test('related lists, counts, associate and dissociate need a parent record that the caller may see', async () => {
     const { engine } = shop;
     const access = accessOf(rome);
     const parent = { collection: 'customers', id: 1, relation: 'orders' };
@@ -83,7 +83,7 @@ describe.each(sellers)('8.1 on $name', (seller) => {
     ]);
   });
 
-  test('8.1: nothing is created or moved out of the rows that the caller may see, nor linked to one that he may not', async () => {
+  test('records cannot be created in or moved to rows outside the row scope, nor refer to them', async () => {
     const { engine } = shop;
     const access = accessOf(rome);
     const placed_at = '2024-05-01T00:00:00Z';
@@ -100,7 +100,7 @@ describe.each(sellers)('8.1 on $name', (seller) => {
     ]).toEqual([3, 5]);
   });
 
-  test('8.1: a link by a key of several columns touches the records that were named, and no other', async () => {
+  test('associate with a composite key changes only the named records', async () => {
     const link = { collection: 'order_lines', id: '2|1', relation: 'line_notes', ids: [1] };
     const { count } = await shop.engine.associate(accessOf(), link);
     const fields = ['id', 'order_id', 'line'];
@@ -114,7 +114,7 @@ describe.each(sellers)('8.1 on $name', (seller) => {
     ]);
   });
 
-  test('8.1, 8.2: a missing record, or one out of the row scope, is an error that names it, and not a success', async () => {
+  test('writing a missing record or one outside the row scope gives an error that names it', async () => {
     const { engine } = shop;
     const access = accessOf({ scopes: { orders: { field: 'total', operator: 'GreaterThan', value: 15 } } });
     const refusals = await Promise.all([
@@ -135,7 +135,7 @@ describe.each(sellers)('8.1 on $name', (seller) => {
     ]);
   });
 
-  test('8.1: what a database refuses is told in our words, without its own and without values', async () => {
+  test('a constraint violation is reported without the words of the database and without values', async () => {
     const { message, code } = await refusalOf(
       shop.engine.create(accessOf(), { collection: 'customers', records: [{ id: 1, name: 'A secret name' }] }),
     );
@@ -145,7 +145,7 @@ describe.each(sellers)('8.1 on $name', (seller) => {
     ]);
   });
 
-  test('8.2: the record with the id 0 is a record', async () => {
+  test('a record with the id 0 can be read and written', async () => {
     const { engine } = shop;
     await engine.create(accessOf(), { collection: 'customers', records: [{ id: 0, name: 'Zero' }] });
     const updated = await engine.update(accessOf(), { collection: 'customers', ids: [0], values: { city: 'Ulm' } });
@@ -161,7 +161,7 @@ describe.each(sellers)('8.1 on $name', (seller) => {
     ]).toEqual([['0'], 0, ['Zero']]);
   });
 
-  test('8.2: without a sort the records come in the order of their key, page after page', async () => {
+  test('without a sort, pages are in the order of the key', async () => {
     const request = { collection: 'order_lines', fields: ['order_id', 'line'], limit: 2 };
     const pages = [
       await shop.rows(request),
@@ -177,7 +177,7 @@ describe.each(sellers)('8.1 on $name', (seller) => {
     ]);
   });
 
-  test('8.2: a bucket is a period of the zone of the caller, the same on every database, and a week starts on Monday', async () => {
+  test('buckets are periods of the timezone of the caller on every database, and weeks start on Monday', async () => {
     const by = async (bucket: 'Day' | 'Week' | 'Quarter', timezone: string) => {
       const groups = [{ field: 'placed_at', bucket }];
       const request = { collection: 'orders', operation: 'Count', groups, limit: 9, order: 'groups' } as const;
@@ -200,11 +200,11 @@ describe.each(sellers)('8.1 on $name', (seller) => {
   });
 });
 
-describe('8.1 over arrays', () => {
+describe('over a memory source', () => {
   const open = (...parameters: Parameters<typeof openOn> extends [unknown, ...infer Rest] ? Rest : never) =>
     openOn(sellers[0]!, ...parameters);
 
-  test('8.1: a chart of a record is only for who may read the record', async () => {
+  test('a chart of a record needs the permission to read the record', async () => {
     const shop = await open((agent) =>
       agent.customizeCollection('customers', (customers) => {
         customers.addChart('spent', (context, result) => result.value(Number(context.recordId)));
@@ -220,7 +220,7 @@ describe('8.1 over arrays', () => {
     await shop.close();
   });
 
-  test('8.1: the values of a form are checked before an action runs', async () => {
+  test('the values of a form are validated before an action runs', async () => {
     let ran = 0;
     const counter = await openCounter({
       scope: 'Global',
@@ -252,16 +252,16 @@ describe('8.1 over arrays', () => {
   test.each<[string, Rights['scopes']]>([
     ['an unknown field', { orders: { field: 'regoin', operator: 'Equal', value: 1 } }],
     ['an unknown operator', { orders: { field: 'total', operator: 'Is' as 'Equal', value: 1 } }],
-    ['a value that cannot be', { orders: { field: 'total', operator: 'Equal', value: 'undefined' } }],
-    ['no condition at all', { orders: {} as never }],
-  ])('8.1: a row scope with %s lets nothing through, and does not tell what it holds', async (_, scopes) => {
+    ['an invalid value', { orders: { field: 'total', operator: 'Equal', value: 'undefined' } }],
+    ['no condition', { orders: {} as never }],
+  ])('a row scope with %s refuses every query without revealing its condition', async (_, scopes) => {
     const shop = await open();
     const { code, message } = await refusalOf(shop.rows({ collection: 'orders' }, { scopes: scopes! }));
     expect([code, /regoin|undefined|total/.test(String(message))]).toEqual(['CONFIGURATION', false]);
     await shop.close();
   });
 
-  test('8.1: parts of an id are told apart whatever is in them, and the plain form is taken', async () => {
+  test('the parts of a composite id are distinct whatever characters they contain', async () => {
     const rows = [
       ['a|b', 'c', 1],
       ['a', 'b|c', 2],
@@ -294,7 +294,7 @@ describe('8.1 over arrays', () => {
     await shop.close();
   });
 
-  test('8.1: an address of a database that cannot be used is not repeated', () => {
+  test('the error about an invalid database URL does not contain the URL', () => {
     const urls = ['postgres://me:hunter2@host:port/x', 'mysql://me:hunter2@host', 'nosql://me:hunter2@host/x'];
     const told = urls.map((url) => {
       try {
@@ -307,7 +307,7 @@ describe('8.1 over arrays', () => {
     expect(told).toEqual([false, false, false]);
   });
 
-  test('8.2: names are given back as they were asked for, whatever their case', async () => {
+  test('names are returned as they were requested, whatever their case', async () => {
     const shop = await open((agent) =>
       agent.customizeCollection('orders', (orders) => {
         orders.renameField('placed_at', 'placed_At-on').renameField('customer', 'The_buyer');
@@ -324,7 +324,7 @@ describe('8.1 over arrays', () => {
 });
 
 test.each(databases)(
-  '8.2: a number that a double would change comes as a text of its digits, and goes back as it came ($name)',
+  'a number beyond the precision of a double is returned and accepted as a string of its digits ($name)',
   async (seller) => {
     const shop = await openOn(seller);
     const type = { sqlite: 'decimal(30, 4)', mariadb: 'decimal(30, 4)', postgres: 'numeric(30, 4)', memory: '' }[

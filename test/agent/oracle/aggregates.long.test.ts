@@ -9,7 +9,7 @@ const seed = seedFrom(process.env.ORACLE_SEED);
 console.log(`oracle seed ${seed} (ORACLE_SEED=${seed} asks the same again)`);
 
 test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
-  'memory and every database answer 200 random aggregates with what they mean, one statement each (seed %i)',
+  'all sources answer 200 random aggregates as the reference interpreter does, in one statement each (seed %i)',
   (worldSeed) =>
     judgeAggregates(worldSeed, 200, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
 );

@@ -20,7 +20,7 @@ const kinds: readonly Kind[] = ['text', 'whole', 'big', 'decimal', 'flag', 'inst
 
 // The interpreter is a reference for random questions only if it gives these known results.
 test.each(columns.filter(({ type }) => (kinds as readonly string[]).includes(type)))(
-  'the interpreter means by every operator of $type what the docs say',
+  'the reference interpreter applies every operator of $type as documented',
   (column) => {
     const wrong = column.asks.flatMap((ask) => {
       const { now, zone } = ask.at ?? usual;
@@ -73,7 +73,7 @@ describe.each(servers)('on $dialect', ({ dialect, create }) => {
   }
 
   test.each(columnsOf(dialect, columns))(
-    'every operator of $type means what the docs say',
+    'every operator of $type works as documented',
     async (column) => {
       const wrong: string[] = [];
       for (const ask of column.asks) {
@@ -86,7 +86,7 @@ describe.each(servers)('on $dialect', ({ dialect, create }) => {
   );
 
   test.each(columnsOf(dialect, columns))(
-    'what is no operator of $type is refused',
+    'operators that $type does not have are refused',
     async ({ type, asks, others = [] }) => {
       const asked = new Set([...asks.map(({ operator }) => operator), ...others]);
       const answers: Record<string, unknown> = {};

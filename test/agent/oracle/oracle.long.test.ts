@@ -18,7 +18,7 @@ const open = (url: string, clock: Clock) => createSqlSource(url, { clock, observ
 afterAll(() => console.log(`all worlds: ${showTally(total)}`));
 
 test.each(worlds)(
-  'memory and every database answer 100 random queries with what they mean and what plain SQL says, one statement a list (world %i)',
+  'all sources answer 100 random queries as the interpreter and plain SQL do, in one statement each (world %i)',
   async (world) => {
     addTally(total, await judge(seed + world, QUESTIONS, servers, open));
     console.log(`world ${world} (go on with ORACLE_SEED=${seed} ORACLE_FROM=${world + 1}): ${showTally(total)}`);

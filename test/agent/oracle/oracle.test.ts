@@ -13,7 +13,7 @@ const total = createTally();
 afterAll(() => console.log(showTally(total)));
 
 test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
-  'memory and every database answer 60 random queries with what they mean and what plain SQL says, one statement a list (seed %i)',
+  'all sources answer 60 random queries as the interpreter and plain SQL do, in one statement each (seed %i)',
   async (worldSeed) => {
     const open = (url: string, clock: Clock) => createSqlSource(url, { clock, observe: () => {} });
     addTally(total, await judge(worldSeed, 60, servers, open));

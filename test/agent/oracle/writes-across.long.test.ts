@@ -9,7 +9,7 @@ const seed = seedFrom(process.env.ORACLE_SEED);
 console.log(`oracle seed of writes across sources ${seed} (ORACLE_SEED=${seed} writes the same again)`);
 
 test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
-  'two sources of a kind do 200 random writes as they are meant, or refuse them whole (seed %i)',
+  '200 random writes across two sources have the expected result or change nothing (seed %i)',
   (worldSeed) =>
     judgeWritesAcross(worldSeed, 200, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
 );

@@ -9,7 +9,7 @@ const seed = seedFrom(process.env.ORACLE_SEED);
 console.log(`oracle seed of writes ${seed} (ORACLE_SEED=${seed} writes the same again)`);
 
 test.each(Array.from({ length: WORLDS }, (_, world) => seed + world))(
-  'memory and every database do 60 random writes as they are meant, or refuse them whole (seed %i)',
+  '60 random writes have the expected result or change nothing, on all sources (seed %i)',
   (worldSeed) =>
     judgeWrites(worldSeed, 60, servers, (url, clock) => createSqlSource(url, { clock, observe: () => {} })),
   // A world takes a second or two on an idle machine, and up to twenty times that on a small busy one.

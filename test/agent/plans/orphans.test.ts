@@ -83,7 +83,7 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
   const trust = (agent: HeadlessAgent) =>
     void agent.customizeCollection('things', (things) => things.trustForeignKey('owner'));
 
-  test('a record whose foreign key leads nowhere is in the list', async () => {
+  test('a record whose foreign key refers to a missing record is listed', async () => {
     expect(await listings({ setup: orphan[dialect] })).toEqual({
       up: [3, 1, 4, 2],
       down: [2, 4, 1, 3],
@@ -91,14 +91,14 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
     });
   });
 
-  test('a record whose related record is outside the row scope is in the list, also where the key is trusted', async () => {
+  test('a record whose related record is outside the row scope is listed, also if the foreign key is trusted', async () => {
     const scopes = { owners: { field: 'name', operator: 'NotEqual', value: 'Ada' } } as const;
     const expected = { up: [1, 4, 2], down: [2, 4, 1], isInner: false };
     expect(await listings({}, { scopes })).toEqual(expected);
     expect(await listings({ customize: trust }, { scopes })).toEqual(expected);
   });
 
-  test('a record is in the list where a relation behind the one with the row scope has an inner join', async () => {
+  test('a record is listed if only a relation behind the scoped one could be an inner join', async () => {
     const setup = [
       `create table streets (id ${integer[dialect]} primary key, thing_id ${integer[dialect]} not null, foreign key (thing_id) references things (id))`,
       'insert into streets values (1, 1), (2, 2), (3, 4)',
@@ -113,7 +113,7 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
     expect(await listings({ setup, customize, of }, { scopes })).toEqual(expected);
   });
 
-  test('only a validated constraint of PostgreSQL, or code, makes it an inner join', async () => {
+  test('only a validated constraint of PostgreSQL or trustForeignKey gives an inner join', async () => {
     const expected = { up: [1, 4, 2], down: [2, 4, 1] };
     expect(await listings({})).toEqual({ ...expected, isInner: dialect === 'postgres' });
     expect(await listings({ customize: trust })).toEqual({ ...expected, isInner: true });
@@ -131,7 +131,7 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
     expect([deferred, secured, inherited.isInner, inherited.up]).toEqual([false, false, false, [3, 1, 4, 2]]);
   });
 
-  test('a key that may be null cannot be trusted', async () => {
+  test('trusting a nullable foreign key is refused', async () => {
     const failure = listings({
       setup: [
         `create table loans (id ${integer[dialect]} primary key, owner_id ${integer[dialect]}, foreign key (owner_id) references owners (id))`,
