@@ -46,7 +46,7 @@ async function ask(path: string, token = secret) {
   };
 }
 
-test('an entry has the members of the contract, and what the call came to where it is asked for', async () => {
+test('an entry has the documented fields; with details=true it also has the outcome of the call', async () => {
   const { status, body } = await ask(`${logs}?limit=1&action=delete`);
   const detailed = await ask(`${logs}?limit=1&action=delete&details=true`);
   const entry = {
@@ -73,7 +73,7 @@ test('an entry has the members of the contract, and what the call came to where 
   expect(detailed.body.data).toEqual([{ ...entry, call }]);
 });
 
-test('pages by cursor hold every entry once, also where times are equal', async () => {
+test('pages by cursor contain every entry once, also if entries have the same time', async () => {
   const seen: string[] = [];
   for (let cursor: string | undefined = ''; cursor !== undefined; ) {
     const { body } = await ask(`${logs}?limit=2&collectionName=orders${cursor && `&cursor=${cursor}`}`);
@@ -113,7 +113,7 @@ test.each([
   ['createdAt.gte=2026-01-31T12:00&createdAt.lt=20260131T120000.002Z', 4],
   ['createdAt.gte=2026-W05-6', 8],
   ['createdAt.lt=2026-031', 0],
-])('%s finds %i', async (query, count) => {
+])('the filter %s finds %i entries', async (query, count) => {
   // Excludes the entry of another client that another test creates.
   const own = query.includes('clientName') ? '' : '&clientName=%3Dcmd()';
   const { status, body } = await ask(`${logs}?limit=100&${query}${own}`);
@@ -134,13 +134,13 @@ test.each([
   ['createdAt.gt=2026-01-31T25:00:00Z', 400, 'createdAt.gt'],
   ['cursor=abc', 400, 'cursor'],
   ['recordId=%00', 400, 'recordId'],
-])('%s is refused with what is wrong', async (query, status, named) => {
+])('%s is refused, and the message names the parameter', async (query, status, named) => {
   const answer = await ask(`${logs}?${query}`);
   expect([answer.status, Object.keys(answer.body).sort()]).toEqual([status, ['code', 'error', 'message']]);
   expect(answer.body.message).toContain(named);
 });
 
-test('a cursor of another query is refused; so are other scopes, members who are no administrators, and other names', async () => {
+test('a cursor of another query, a token without the scope, a non-administrator and an unknown name are refused', async () => {
   const { body } = await ask(`${logs}?limit=1`);
   const of = await ask(`${logs}?limit=5&cursor=${body.nextCursor}`);
   const other = await ask(`${logs}?limit=1&type=read&cursor=${body.nextCursor}`);
@@ -157,7 +157,7 @@ test('a cursor of another query is refused; so are other scopes, members who are
   ]);
 });
 
-test('the export goes on where a copy ended, and no cell of the table is a formula', async () => {
+test('an export continues after a given entry, and CSV cells are never formulas', async () => {
   const all = await ask(`${logs}/export?collectionName=orders`);
   const lines = all.text
     .trimEnd()
@@ -178,14 +178,14 @@ test('the export goes on where a copy ended, and no cell of the table is a formu
   expect((await ask(`${logs}/export?limit=5`)).status).toBe(400);
 });
 
-test('every tool and every route of the agent has a name in the document', () => {
+test('the document contains an action name for every tool and every route of the agent', () => {
   const names = selectTools(null, () => {}).map(({ name }) => name);
   const own = [...names, ...dataRoutes.flatMap((route) => ('action' in route ? [route.action] : []))];
   expect(own.length).toBeGreaterThan(20);
   expect(own.map(toContractName).filter((name) => !actionNames.includes(name))).toEqual([]);
 });
 
-test('an entry of a run says of which workflow, run and step it is', async () => {
+test('an entry of a workflow step names the workflow, the run and the step', async () => {
   const { renderingId, id } = (await shop.store.permissions.caller(1))!;
   const workflow = { name: 'Refund', runId: '0b4f6c1e-8a55-4a53-9d0c-2f7f6f1f7a10', stepName: 'Look' };
   shop.store.activity.record({

@@ -26,7 +26,7 @@ async function ask(path: string) {
   return { status: response.status, text, body: text.startsWith('{') ? JSON.parse(text.split('\n')[0]!) : undefined };
 }
 
-test('a change of a member tells who made it, and all of the member before and after', async () => {
+test('an entry about a member shows the author of the change and the full old and new values', async () => {
   const { body } = await ask(`${logs}?resource=user-project&type=update`);
   const was = {
     user: { object: 'user', id: eve, username: 'Eve', email: 'eve@example.com' },
@@ -62,20 +62,20 @@ test.each([
   ['userEmail=nobody@example.com', []],
   ['initiator=identityProvider', []],
   ['createdAt.lt=2020-01-01T00:00:00Z', []],
-])('%s finds what was made', async (query, values) => {
+])('the filter %s finds the matching changes', async (query, values) => {
   const { status, body } = await ask(`${logs}?${query}`);
   expect([status, body.data.map(({ newValue }: { newValue: unknown }) => newValue)]).toEqual([200, values]);
 });
 
 test.each(['limit=0', 'limit=101', 'type=change', 'resource=User', 'initiator=me', 'action=x', 'type=add&type=add'])(
-  '%s is 400',
+  '%s returns 400',
   async (query) => {
     const { status, body } = await ask(`${logs}?${query}`);
     expect([status, body.code]).toEqual([400, 'INVALID_ARGUMENT']);
   },
 );
 
-test('pages by cursor and the export hold every entry once, in opposite orders', async () => {
+test('pages by cursor and the export contain every entry once, in opposite orders', async () => {
   const seen: string[] = [];
   for (let cursor: string | undefined = ''; cursor !== undefined; ) {
     const { body } = await ask(`${logs}?limit=3${cursor && `&cursor=${cursor}`}`);

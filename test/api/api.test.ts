@@ -29,7 +29,7 @@ async function ask(path: string, secret?: string, init: RequestInit = {}) {
   return { status: response.status, headers: response.headers, body };
 }
 
-test('every token can see what it is', async () => {
+test('GET /token describes the token of the request', async () => {
   const expiresAt = Date.now() + 60_000;
   const { token, secret } = await make(['notes:read'], undefined, expiresAt);
   const { status, body } = await ask('/token', secret);
@@ -50,7 +50,7 @@ test('every token can see what it is', async () => {
   expect((await ask('/token', writer)).body).toMatchObject({ level: 'read-write' });
 });
 
-test('without a token that counts: 401, with error, message and code, and the reason', async () => {
+test('a missing, expired, revoked, unknown or MCP token gets 401 with error, message, code and the reason', async () => {
   const { secret: expired } = await make(['all'], undefined, Date.now() + 10_000);
   const { secret: mcp } = await make(['mcp:read']);
   const { token, secret: revoked } = await make(['all']);
@@ -77,7 +77,7 @@ test('without a token that counts: 401, with error, message and code, and the re
   ]);
 });
 
-test('the Admin role and the scope are asked at the call, and what is missing is named', async () => {
+test('a call needs the scope and the Admin role, and the error names the missing one', async () => {
   await shop.addUser({ email: 'edda@example.com', level: 'editor' });
   const [admin, narrow, editor] = [
     await make(['all']),
@@ -114,7 +114,7 @@ test('the Admin role and the scope are asked at the call, and what is missing is
   ]);
 });
 
-test('names of projects are case sensitive, unknown paths are 404 and wrong methods 405, in JSON', async () => {
+test('project names are case-sensitive, unknown paths get 404 and wrong methods 405, in JSON', async () => {
   const { secret } = await make(['all']);
   const asked = [
     await ask(`/project/${project.toUpperCase()}/tokens`, secret),
@@ -133,7 +133,7 @@ test('names of projects are case sensitive, unknown paths are 404 and wrong meth
   expect(asked[2]?.headers.get('allow')).toBe('GET, HEAD');
 });
 
-test('calls are counted for each token, told with every answer, and refused when there are too many', async () => {
+test('calls are counted per token, every response has the rate limit headers, and calls over the limit get 429', async () => {
   const { secret } = await make(['notes:read']);
   const { secret: other } = await make(['notes:read']);
   const answers = [];
@@ -157,7 +157,7 @@ test('calls are counted for each token, told with every answer, and refused when
   expect((await ask('/token', other)).status).toBe(200);
 });
 
-test('the OpenAPI document is there for everybody, and names every route', async () => {
+test('the OpenAPI document is public and lists every route', async () => {
   const { status, body } = await ask('/openapi.json');
   expect([status, body?.openapi, Object.keys(body?.paths as object)]).toEqual([
     200,

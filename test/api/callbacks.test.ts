@@ -73,7 +73,7 @@ async function ended(callbackUrl = target): Promise<{ readonly id: string; reado
   return { id, runId };
 }
 
-test('the end of a run is told once, signed with the secret of the workflow', async () => {
+test('the end of a run sends one callback, signed with the secret of the workflow', async () => {
   answer = 204;
   const { id, runId } = await ended();
   await Promise.all([callbacks().poll(), callbacks().poll()]);
@@ -89,7 +89,7 @@ test('the end of a run is told once, signed with the secret of the workflow', as
   expect([headers['webhook-id'], headers['content-type']]).toEqual([runId, 'application/json']);
 });
 
-test('what is not taken is told again, later each time, under the same id, and given up after six times', async () => {
+test('a rejected callback is retried with growing delays and the same id, and given up after six attempts', async () => {
   answer = 503;
   const { runId } = await ended();
   const told = [];
@@ -117,7 +117,7 @@ test('what is not taken is told again, later each time, under the same id, and g
   answer = 204;
 });
 
-test('editors read on the pages of the workflow and of the run that a callback was not delivered, and when it is sent again', async () => {
+test('the workflow and run pages show editors a failed callback and the time of the next attempt', async () => {
   answer = 503;
   const { id, runId } = await ended();
   const pages = async (account = client.account) => {
@@ -149,7 +149,7 @@ test('editors read on the pages of the workflow and of the run that a callback w
   expect(await found()).toBeNull();
 });
 
-test('addresses of our own network are not called, and what cannot be an address of a callback is refused when it is set', async () => {
+test('private network addresses are not called, and an invalid callback URL is refused when it is set', async () => {
   await ended();
   await callbacks('elsewhere.example').poll();
   expect(received).toEqual([]);
@@ -187,7 +187,7 @@ test.each([
   'https://tickets.internal/cb',
   'https://printer.local/cb',
   'https://intranet/cb',
-])('an address that is not public is refused when it is set: %s', async (callbackUrl) => {
+])('a callback URL that is not public is refused when it is set: %s', async (callbackUrl) => {
   const { id } = await client.hook();
   const { status, json } = await client.change(id, { callbackUrl });
   expect(status).toBe(400);
@@ -196,7 +196,7 @@ test.each([
   );
 });
 
-test('a named host of the own network is taken, with a final dot as well', async () => {
+test('an allowed host of the private network is accepted, also with a trailing dot', async () => {
   const { id } = await client.hook();
   for (const callbackUrl of ['https://127.0.0.1/cb', 'https://127.0.0.1:8443/cb', 'http://127.0.0.1./cb'])
     expect((await client.change(id, { callbackUrl })).status).toBe(200);

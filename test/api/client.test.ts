@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 test.skipIf(!generator)(
-  'a program that lists and creates notes compiles with types of the document, and runs',
+  'a program that lists and creates notes compiles with types generated from the document, and runs',
   {
     timeout: 120_000,
   },

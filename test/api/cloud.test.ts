@@ -43,7 +43,7 @@ async function get({ token, secret: shown = secret, now = Date.now(), header, pa
   };
 }
 
-test('a developer with the secret is told tables, columns, types and keys, and no data', async () => {
+test('a developer with the secret reads tables, columns, types and keys, but no data', async () => {
   const account = await shop.addUser({ email: 'dev@example.com', level: 'developer', role: 'Nothing' });
   const { token } = await connect(shop, account);
   const { status, body } = await get({ token });
@@ -72,13 +72,13 @@ test('a developer with the secret is told tables, columns, types and keys, and n
   expect(entry).toMatchObject({ action: 'cloud.schema', outcome: 'completed', clientId: 'portico-cli' });
 });
 
-describe('is refused', () => {
+describe('refusals', () => {
   let token: string;
   beforeAll(async () => {
     ({ token } = await connect(shop, shop.account));
   });
 
-  test('without the secret, with another one, with one of another time, token or address', async () => {
+  test('a missing or wrong secret, or a proof of another time, token or URL, is refused', async () => {
     const other = await connect(shop, shop.account);
     const now = Date.now();
     const proven = { method: 'GET', url, token };
@@ -101,7 +101,7 @@ describe('is refused', () => {
     expect(entry).toMatchObject({ action: 'cloud.schema', outcome: 'denied', code: 'DENIED' });
   });
 
-  test('whoever is no developer any more, at once', async () => {
+  test('a user who is no longer a developer is refused from the next call on', async () => {
     const account = await shop.addUser({ email: 'left@example.com', level: 'developer' });
     const his = await connect(shop, account);
     const before = await get({ token: his.token });
@@ -127,7 +127,7 @@ describe('is refused', () => {
     ]);
   });
 
-  test('other paths and methods, and other hosts', async () => {
+  test('unknown paths, other methods and a missing token are refused', async () => {
     const unknown = await get({ token, path: `${shop.address}/v1/cloud/data` });
     const posted = await fetch(url, { method: 'POST' });
     const none = await fetch(url);
@@ -139,7 +139,7 @@ describe('is refused', () => {
   });
 });
 
-test('wrong secrets are counted, and then the right one waits too', async () => {
+test('after too many wrong secrets, the right one gets 429 too', async () => {
   const own = await openShop({ env: { SERVICE_ENV_SECRET: secret, SERVICE_SIGN_IN_ATTEMPTS: '3' } });
   try {
     const { token } = await connect(own, own.account);
@@ -152,7 +152,7 @@ test('wrong secrets are counted, and then the right one waits too', async () => 
   }
 });
 
-test('a secret that nobody gave is made once, and kept sealed; both of a rotation are good', async () => {
+test('a secret that is not set is generated once; after a rotation the old and the new one are valid', async () => {
   const own = await openShop();
   try {
     const { token } = await connect(own, own.account);
@@ -168,7 +168,7 @@ test('a secret that nobody gave is made once, and kept sealed; both of a rotatio
   }
 });
 
-test('where it is switched off there is no entrance, and nothing tells of one', async () => {
+test('with SERVICE_CLOUD=false the endpoint is closed and the metadata does not mention it', async () => {
   const own = await openShop({ env: { SERVICE_CLOUD: 'false' } });
   try {
     const metadata = await (await fetch(`${own.address}/.well-known/oauth-authorization-server`)).json();

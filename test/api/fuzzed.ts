@@ -148,7 +148,7 @@ export function proveFuzzed(requests: number): void {
     await drop?.();
   });
 
-  test(`${requests} requests made of the document: no failure, every answer as it says, every status met`, {
+  test(`${requests} random requests from the document: no failure, every response matches it, every status occurs`, {
     timeout: 1_800_000,
   }, async () => {
     const seed = Number(process.env.FUZZ_SEED ?? randomInt(1_000_000_000));

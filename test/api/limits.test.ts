@@ -38,7 +38,7 @@ for (const way of ways) {
   const ask = (path: string, secret: string, init: RequestInit = {}) =>
     fetch(`${shop.address}${path}`, { ...init, headers: { ...init.headers, authorization: `Bearer ${secret}` } });
 
-  test(`${describeWay}: a sequential client that backs off by the headers is never refused twice, whenever it asks`, {
+  test(`${describeWay}: a sequential client that waits as the headers say is never refused twice in a row`, {
     timeout: 60_000,
   }, async () => {
     await fc.assert(
@@ -64,7 +64,7 @@ for (const way of ways) {
     );
   });
 
-  test(`${describeWay}: a client that stops at 0 and goes on at X-RateLimit-Reset is never refused at all`, async () => {
+  test(`${describeWay}: a client that pauses at 0 remaining calls until X-RateLimit-Reset is never refused`, async () => {
     const secret = await make(shop, ['notes:read']);
     const statuses = [];
     for (let call = 0; call < 40; call++) {
@@ -76,7 +76,7 @@ for (const way of ways) {
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
-  test(`${describeWay}: errors are counted and have the headers too; without a token that counts there are none`, async () => {
+  test(`${describeWay}: error responses count and have the headers too; responses to an unknown token have none`, async () => {
     const secret = await make(shop, ['notes:read']);
     const answers = [
       await ask('/v1/nothing', secret),

@@ -4,7 +4,7 @@ import { servers } from '../databases.ts';
 import { openRandomNotes } from './notes-random.ts';
 
 test.each(servers)(
-  'random notes and filters on $dialect are answered as a naive memory does',
+  'random notes and filters on $dialect give the results of a naive in-memory model',
   async (server) => {
     const random = await openRandomNotes(server);
     onTestFinished(() => random.stop());

@@ -11,7 +11,7 @@ afterAll(() => client?.shop.stop());
 const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const ada = { object: 'user', id: 1, username: 'Ada Byron', email: 'ada@example.com' };
 
-test('a note is created with its first message, and found by its id and in the list', async () => {
+test('a new note with its first message is found by its id and in the list', async () => {
   const note = await client.create({ title: ' Call  them\nback ', recordId: '077', content: '<p>At <b>nine</b>.</p>' });
   const [one, list] = [
     await client.ask('GET', `{notes}/${note.id}`),
@@ -44,7 +44,7 @@ test('a note is created with its first message, and found by its id and in the l
   });
 });
 
-test('it is renamed, archived and brought back; messages are added and edited; each moves updatedAt', async () => {
+test('renaming, archiving, restoring, and adding or editing a message each advance updatedAt', async () => {
   const note = await client.create({});
   const path = `{notes}/${note.id}`;
   const steps = [
@@ -79,7 +79,7 @@ test('it is renamed, archived and brought back; messages are added and edited; e
   expect([same.body, sameText.body]).toStrictEqual([edited.body, edited.body]);
 });
 
-test('what a message holds is sanitized; what is nothing then is refused', async () => {
+test('the HTML of a message is sanitized, and a message that is empty afterwards is refused', async () => {
   const content = `<p onclick="x()">Hi <script>alert(1)</script><img src=x onerror=alert(1)>
 <a href="javascript:alert(1)">a</a> <a href="https://example.com/?a=1&b=2" target="_blank">b</a> <a href="/console">c</a>
 <iframe src="https://evil.example"></iframe><style>*{display:none}</style><h3>T</h3><svg><a xlink:href="javascript:1">d</a></svg></p>`;
@@ -99,7 +99,7 @@ test('what a message holds is sanitized; what is nothing then is refused', async
   );
 });
 
-test('a collection that is hidden answers as one that is not there, and so does a record', async () => {
+test('a hidden collection or record gets the same response as one that does not exist', async () => {
   const { store } = client.shop;
   const all = { browse: true, read: true, edit: true, add: true, delete: true, export: true };
   const bea = await client.shop.addUser({ email: 'bea@example.com', level: 'admin', team: 'North', role: 'Narrow' });
@@ -126,7 +126,7 @@ test('a collection that is hidden answers as one that is not there, and so does 
   expect([told[0], told[0]?.slice(0, 2)]).toEqual([told[1], [404, 'RECORD_NOT_FOUND']]);
 });
 
-test('scopes and the Admin role are asked at the call', async () => {
+test('every call needs its scope and the Admin role', async () => {
   await client.shop.addUser({ email: 'eve@example.com', level: 'editor' });
   const [reader, writer, editor] = [
     await client.secret(['notes:read']),
@@ -155,7 +155,7 @@ test('scopes and the Admin role are asked at the call', async () => {
   expect((await client.ask('POST', '{notes}', { secret: writer, body })).status).toBe(201);
 });
 
-test('wrong things are 400 or 404, with error, message and code, and the name of what is wrong', async () => {
+test('an invalid request gets a 4xx status with error, message and code, and the message names the problem', async () => {
   const note = await client.create({ title: 'Of a cursor' });
   await client.create({});
   const { nextCursor } = (await client.ask('GET', '{notes}?limit=1')).body;
@@ -224,7 +224,7 @@ test('wrong things are 400 or 404, with error, message and code, and the name of
   );
 });
 
-test('writing leaves a mark in the activity log, also where nothing is written', async () => {
+test('every write is in the activity log, failed ones too, without the content', async () => {
   const { store } = client.shop;
   const secret = await client.secret(['notes:write', 'notes:read']);
   const note = await client.create({ collectionName: 'orders', recordId: '7', content: 'x' }, secret);

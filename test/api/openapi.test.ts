@@ -27,13 +27,13 @@ function walk(value: unknown, at = ''): (readonly [at: string, one: Json])[] {
   return Array.isArray(value) ? below : [[at, value as Json], ...below];
 }
 
-test('it is there without a token, says OpenAPI 3.1, and has an operation for each route and the webhook, and no other', () => {
+test('the document is public, has version 3.1, and has exactly one operation per route and for the webhook', () => {
   const told = judge.operations.map(({ method, path, operation }) => `${operation.operationId}: ${method} ${path}`);
   expect([document.openapi, document.servers]).toEqual(['3.1.0', [{ url: shop.address }]]);
   expect(told.sort()).toEqual(described.map(({ id, method, path }) => `${id}: ${method} ${path}`).sort());
 });
 
-test('ids are unique, and nothing is without summary, description and a known tag', () => {
+test('operation ids are unique, and every operation has a summary, a description and a known tag', () => {
   const ids = judge.operations.map(({ operation }) => operation.operationId);
   const tags = new Set(document.tags.map(({ name }) => name));
   const poor = judge.operations.filter(
@@ -46,7 +46,7 @@ test('ids are unique, and nothing is without summary, description and a known ta
   expect(document.tags.every(({ description }) => description.length > 10)).toBe(true);
 });
 
-test('every reference leads somewhere, and every component is used', () => {
+test('every reference resolves, and every component is used', () => {
   const references = walk(document).flatMap(([, { $ref }]) => (typeof $ref === 'string' ? [$ref] : []));
   const { responses, headers, schemas } = document.components;
   const named = Object.entries({ responses, headers, schemas }).flatMap(([kind, all]) =>
@@ -58,21 +58,21 @@ test('every reference leads somewhere, and every component is used', () => {
   expect(spare.filter((one) => !/\/responses\/(Conflict|TooLarge)$/.test(one))).toEqual([]);
 });
 
-test('every schema is one of JSON Schema 2020-12', () => {
+test('every schema is valid JSON Schema 2020-12', () => {
   const ajv = new Ajv2020({ strict: false });
   const schemas = walk(document).filter(([at]) => at.endsWith('/schema') || /^\/components\/schemas\/[^/]+$/.test(at));
   expect(schemas.length).toBeGreaterThan(10);
   expect(schemas.filter(([, schema]) => ajv.validateSchema(schema) !== true)).toEqual([]);
 });
 
-test('every example is of its schema, and there is one for each parameter and each body', () => {
+test('every parameter and body has an example that matches its schema', () => {
   const shown = walk(document).filter(([, one]) => 'schema' in one);
   expect(shown.filter(([, one]) => !('example' in one)).map(([at]) => at)).toEqual([]);
   const wrong = shown.flatMap(([at, { example }]) => judge.isValid(`${at.slice(1)}/schema`, example) ?? []);
   expect(wrong).toEqual([]);
 });
 
-test('the parameters of a path are those of its template; the others can be left out, and each is described', () => {
+test('path parameters match the template, other parameters are optional, and all are described', () => {
   for (const { path, operation } of judge.operations) {
     const parameters: readonly ParameterObject[] = operation.parameters ?? [];
     const inPath = parameters.filter((one) => one.in === 'path');
@@ -82,7 +82,7 @@ test('the parameters of a path are those of its template; the others can be left
   }
 });
 
-test('every operation says which errors it has, with the headers of the limits, and what the token needs', () => {
+test('every operation lists its errors, the rate limit headers and the scopes it needs', () => {
   for (const { path, operation } of judge.operations) {
     const statuses = Object.keys(operation.responses);
     const always = ['400', '401', '403', '429', '4XX', '5XX', ...(path.includes('{') ? ['404'] : [])];
@@ -101,7 +101,7 @@ test('every operation says which errors it has, with the headers of the limits, 
   }
 });
 
-test('the webhook has what it answers, with the codes of its own errors, and its headers', () => {
+test('the webhook lists its responses, its own error codes and its headers', () => {
   const { operation } = judge.operations.find(({ path }) => path === '/v1/webhooks/workflows/{signedId}')!;
   expect(Object.keys(operation.responses)).toEqual([
     '202',

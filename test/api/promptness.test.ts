@@ -16,7 +16,7 @@ const withoutSweeps: Clock = {
   after: (ms, run) => (ms >= 5000 ? () => {} : systemClock.after(ms, run)),
 };
 
-describe.each(['storage', 'redis'])('with %s', (carrier) => {
+describe.each(['storage', 'redis'])('with %s as the notification channel', (carrier) => {
   const told: string[] = [];
   const receiver = createServer((req, res) => {
     told.push(`${req.headers['webhook-id']}`);
@@ -61,7 +61,7 @@ describe.each(['storage', 'redis'])('with %s', (carrier) => {
     expect(told.slice(before)).toEqual(expect.arrayContaining(ids));
   }
 
-  test.skipIf(skip)('a callback leaves when the run ends, fails or is cancelled', async () => {
+  test.skipIf(skip)('a callback is sent as soon as the run ends, fails or is cancelled', async () => {
     await ended((await hook()).path, ['1']);
     const steps = [{ id: 'call', type: 'mcp', server: 'none', tool: 'none', mode: 'automatic' }];
     await ended((await hook({ steps })).path, ['1']);
@@ -75,7 +75,7 @@ describe.each(['storage', 'redis'])('with %s', (carrier) => {
     await until(() => told.at(-1) === runId);
   });
 
-  test.skipIf(skip)('ten runs of which one works at a time follow each other at once', async () => {
+  test.skipIf(skip)('ten queued runs with a concurrency of one follow each other without a sweep', async () => {
     const { id, path } = await hook({ concurrency: 1 });
     const workflow = (await client.store.workflows.find(id))!;
     const { id: userId } = (await client.store.identity.findUserByEmail(client.account.email))!;

@@ -142,7 +142,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
     });
   const told = ({ status, json }: Told) => [status, json?.code];
 
-  test('regenerating is felt by the next call of another process; disabled is 404, and a replaced address stays 400', async () => {
+  test('a regenerated URL applies to the next call in another process; the old one gets 400, a disabled one 404', async () => {
     const { workflow, path } = await hook();
     const statuses = async (address: string) => [
       (await call(ours, address, { record_id: `${++made}` })).status,
@@ -162,7 +162,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
     expect(told(await call(ours, next, { record_id: 'again' }))).toEqual([202, undefined]);
   });
 
-  test('an address goes on after keys were rotated in another process, new ones are known at once, and retired keys count no more', async () => {
+  test('URLs work after a key rotation in another process, new ones too, until their key is retired', async () => {
     const { workflow, path } = await hook();
     expect((await call(theirs, path, { record_id: 'before' })).status).toBe(202);
     await store.keys.rotate('workflow-addresses');
@@ -178,7 +178,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
     expect((await call(theirs, fresh.path, { record_id: 'retired' })).status).toBe(202);
   });
 
-  test('what was forged, cut off, changed, or made for another environment is refused before anything is asked of the storage', async () => {
+  test('a forged, truncated, changed or foreign URL is refused before any read of the storage', async () => {
     const { workflow, path } = await hook();
     await call(ours, path);
     const [, keyId = '', named = '', signature = ''] = /\/([^/.]+)\.([^.]+)\.([^.]+)$/.exec(path)!;
@@ -216,7 +216,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
     expect(ours.asked).toContain('workflows.find');
   });
 
-  test('a key that is not known costs reads of the keys, of which a client is given a few, and nobody else pays', async () => {
+  test('an unknown key id causes at most five reads of the keys, and other calls still work', async () => {
     const { path } = await hook();
     const foreign = path.replace(/\/[^/.]{16}\./, `/${randomToken(96)}.`);
     ours.asked.length = 0;
@@ -226,7 +226,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
     expect((await call(ours, path)).status).toBe(202);
   });
 
-  test('in a host application it lies below what the host leaves to us, and nowhere else', async () => {
+  test('in a host application the webhook is served below the API prefix only', async () => {
     const mounted = await openFront(store, userId, 6, { apiPath: '/service/_api' });
     onTestFinished(() => mounted.server.close().closeAllConnections());
     const { path } = await hook(mounted);
@@ -236,7 +236,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
     expect(statuses).toEqual([202, 404]);
   });
 
-  test('of wrong things together the first in order is told', async () => {
+  test('a request with several faults gets the error of the first check that fails', async () => {
     const { workflow, path } = await hook();
     const expired = await make(['all'], { expiresAt: systemClock.now() + 600_000 });
     const later = await openFront(store, userId, 6, { aheadMs: 3_600_000 });
@@ -291,14 +291,14 @@ describe.each(variants)('the webhook on $name', (variant) => {
     ['record_id=1', 'MALFORMED_JSON', 400],
     [`${'['.repeat(50)}${']'.repeat(50)}`, 'MALFORMED_JSON', 400],
     [JSON.stringify({ record_id: '1', more: 'x'.repeat(70_000) }), 'BODY_TOO_LARGE', 413],
-  ])('the body %j is %s', async (body, code, status) => {
+  ])('the body %j is refused with %s', async (body, code, status) => {
     const { path } = await hook();
     const answer = await call(ours, path, body);
     expect(told(answer)).toEqual([status, code]);
     expect(shapeOf(answer)).toEqual(errorShape);
   });
 
-  test('a repeat with an idempotency key is told of the same run, for another record it is refused', async () => {
+  test('a repeat with the same idempotency key returns the same run; for another record it is refused', async () => {
     const { path } = await hook();
     const key = { headers: { 'Idempotency-Key': 'order-17' } };
     const [a, b] = [await call(ours, path, { record_id: '1' }, key), await call(theirs, path, { record_id: '1' }, key)];
@@ -311,7 +311,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
     expect(told(await call(ours, path, { record_id: '3' }, long))).toEqual([400, 'INVALID_ARGUMENT']);
   });
 
-  test('a signature is checked where it is sent, and demanded where the trigger says so', async () => {
+  test('a signature is checked if it is sent, and required if the trigger says so', async () => {
     const { workflow, path } = await hook();
     const signing = new Webhook((await store.workflows.signingSecret(workflow.id, true))!);
     const body = '{ "record_id": "1" }';
@@ -343,7 +343,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
   });
 
   // Standard Webhooks, "Replay attacks": an unsigned header must not turn a copied call into a new one.
-  test('a signed call that is sent again with a key of its own is refused, and starts nothing', async () => {
+  test('a replayed signed call with another idempotency key is refused', async () => {
     const { workflow, path } = await hook();
     const signing = new Webhook((await store.workflows.signingSecret(workflow.id, true))!);
     await ours.change(workflow, { needsSignature: true });
@@ -360,7 +360,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
     expect([first.status, replayed.status, same.status, same.json?.runId]).toEqual([202, 400, 202, first.json?.runId]);
   });
 
-  test('each webhook has its calls a minute, in all processes together; refused tokens are counted by the address', async () => {
+  test('the rate limit of a webhook covers all processes, and refused tokens are limited by IP address', async () => {
     const [one, other] = [await hook(), await hook()];
     const statuses = [];
     for (let n = 0; n < 7; n++)

@@ -23,7 +23,7 @@ const as = (name: string) => ({ secret: secrets.get(name) ?? client.secret });
 const idsOf = (json: Readonly<Record<string, unknown>> | undefined) =>
   ((json?.data ?? []) as { id: string }[]).map(({ id }) => id);
 
-test('a workflow is shown to those who see its collection in its team, its trigger to editors and up', async () => {
+test('a workflow is visible to its team if they may see its collection, and its trigger to editors and above', async () => {
   const { id, path } = await client.hook();
   const shown = [];
   for (const name of ['ada', 'edna', 'una', 'blind', 'sue']) {
@@ -51,7 +51,7 @@ test('a workflow is shown to those who see its collection in its team, its trigg
   expect((await client.change(id, {})).status).toBe(400);
 });
 
-test('what is changed of a trigger stands in the admin log, without the path of a callback', async () => {
+test('the admin log records changes of a trigger without the path of the callback URL', async () => {
   const { id } = await client.hook();
   await client.change(id, { callbackUrl: 'https://example.com/hidden-part' });
   const entries = await client.store.adminLog.search({ limit: 5 });
@@ -59,7 +59,7 @@ test('what is changed of a trigger stands in the admin log, without the path of 
   expect([text.includes(id), text.includes('hidden-part')]).toEqual([true, false]);
 });
 
-test('runs come in pages, each once; a user is shown his own, an editor those of his team', async () => {
+test('runs are paged without repetition; users see their own runs, editors those of their team', async () => {
   const { id, path } = await client.hook();
   const made: string[] = [];
   for (let n = 0; n < 5; n++) {

@@ -31,7 +31,7 @@ async function refusal(path: string, options?: AskOptions): Promise<readonly [nu
 const post = (body: string | Buffer, headers: AskOptions['headers'] = json) =>
   ({ secret: all, method: 'POST', body, headers }) as const;
 
-test('tokens that do not count: 401, and none of them is told from another by more than its message', async () => {
+test('every invalid token gets 401 UNAUTHENTICATED', async () => {
   const { secret: expired } = await ways.make(['all'], { expiresAt: Date.now() + 60_000 });
   const { token, secret: revoked } = await ways.make(['all']);
   const { secret: mcp } = await ways.make(['mcp:read', 'mcp:write']);
@@ -45,7 +45,7 @@ test('tokens that do not count: 401, and none of them is told from another by mo
   expect(answers).toEqual(answers.map(() => [401, 'UNAUTHENTICATED']));
 });
 
-test('the token of another project is unknown here, whatever it may there', async () => {
+test('a token of another project is unknown', async () => {
   const tables = openDatabase({ url: ways.storage, dataDir: '/', sqlite: 'auto' });
   const [project] = await tables.knex('projects').insert({ organization: 'Other', name: 'Other', created_at: 1 });
   const other = `svc_${randomToken()}`;
@@ -72,7 +72,7 @@ test('the token of another project is unknown here, whatever it may there', asyn
   expect([...asked, moved.status]).toEqual([[401, 'UNAUTHENTICATED'], [401, 'UNAUTHENTICATED'], 200]);
 });
 
-test('where single sign-on is switched on, a token made without it is 401 and says so; one made through it counts', async () => {
+test('with single sign-on, a token made without it gets 401 with the reason; one made through it works', async () => {
   const { secret: through } = await ways.make(['all'], { sso: true });
   const other = await openShop({
     account: ways.account,
@@ -96,7 +96,7 @@ test('where single sign-on is switched on, a token made without it is 401 and sa
   ]);
 });
 
-test('a token in another place than the header is none, and neither is a cookie', async () => {
+test('a token is accepted only as Bearer in the Authorization header', async () => {
   const headers = (name: string, value: string) => ({ headers: { [name]: value } });
   const answers = [
     await refusal(`/v1/token?access_token=${all}`),
@@ -110,7 +110,7 @@ test('a token in another place than the header is none, and neither is a cookie'
   expect((await ways.ask('/v1/token', headers('Authorization', `bearer  ${all}`))).status).toBe(200);
 });
 
-test('HEAD is answered as GET without the body; OPTIONS is no way in from another site', async () => {
+test('HEAD returns the headers of GET without the body, and OPTIONS allows no other origin', async () => {
   const [get, head] = [
     await ways.ask('/v1/token', { secret: all }),
     await ways.ask('/v1/token', { secret: all, method: 'HEAD' }),
@@ -129,7 +129,7 @@ test('HEAD is answered as GET without the body; OPTIONS is no way in from anothe
   expect(open).toEqual([]);
 });
 
-test('bodies: JSON whatever they call themselves, and nothing else', async () => {
+test('a body must be a JSON object, whatever its Content-Type says', async () => {
   const good = await ways.ask(notesPath, post(JSON.stringify(note), { 'Content-Type': 'text/plain' }));
   const none = await ways.ask(notesPath, post(JSON.stringify(note), {}));
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
@@ -156,7 +156,7 @@ test('bodies: JSON whatever they call themselves, and nothing else', async () =>
   ]);
 });
 
-test('of a key that comes twice the last one counts, as JSON.parse says, and it is checked as any other', async () => {
+test('of a repeated JSON key the last value counts, and it is validated', async () => {
   const twice = await ways.ask(
     notesPath,
     post('{"title":"First","title":"Second","collectionName":"orders","recordId":"1"}'),
@@ -165,7 +165,7 @@ test('of a key that comes twice the last one counts, as JSON.parse says, and it 
   expect([twice.status, twice.json?.title, bad]).toEqual([201, 'Second', [400, 'INVALID_ARGUMENT']]);
 });
 
-test('addresses: unknown ones, encoded slashes, dots, and what cannot be decoded', async () => {
+test('unknown paths, encoded slashes and dots get 404, and undecodable URLs 400', async () => {
   const asked: readonly (readonly [string, number])[] = [
     ['/v1', 404],
     ['/v1/', 404],
@@ -199,7 +199,7 @@ test('addresses: unknown ones, encoded slashes, dots, and what cannot be decoded
   expect((await ways.ask('/v1/token?', { secret: all })).status).toBe(200);
 });
 
-test('a token that was used wrongly stands in no log', async () => {
+test('the log never contains a token', async () => {
   const told = JSON.stringify(ways.observed);
   expect(told).toContain('api.token-refused');
   expect(told).not.toMatch(/svc_[\w-]{20}/);
