@@ -70,7 +70,7 @@ describe.each(servers)('$dialect', (maker) => {
     return shared();
   };
 
-  test('MCP: the answer has before and after, the log has the ids', async () => {
+  test('over MCP, the answer has the values before and after, and the log has the ids', async () => {
     const music = await open();
     const answer = await music.call('executeAction', {
       ...{ collectionName: 'albums', actionName: 'Rename', recordIds: ['1'] },
@@ -82,7 +82,7 @@ describe.each(servers)('$dialect', (maker) => {
     });
   });
 
-  test('MCP: creates, updates and deletes of several collections', async () => {
+  test('over MCP, the answer and the log list creates, updates and deletes in several collections', async () => {
     const music = await open();
     const answer = await music.call('executeAction', { collectionName: 'albums', actionName: 'Tidy' });
     const [album, artist] = ['4', '3'];
@@ -110,7 +110,7 @@ describe.each(servers)('$dialect', (maker) => {
     );
   });
 
-  test('a collection that the caller may not see has no name in the answer', async () => {
+  test('the answer omits the name of a collection that the caller may not see', async () => {
     const music = await open();
     await music.permit({ albums: { ...all, actions: { '*': { trigger: true } } } });
     const answer = await music.call('executeAction', { collectionName: 'albums', actionName: 'Tidy' });
@@ -122,20 +122,23 @@ describe.each(servers)('$dialect', (maker) => {
   test.each([
     ['Break', 'ACTION_FAILED', 'failed'],
     ['Refuse', 'ACTION_REFUSED', 'failed'],
-  ])('what stands although the action fails is in the error and the log: %s', async (actionName, code, outcome) => {
-    const music = await open();
-    const call = { collectionName: 'albums', actionName, recordIds: ['1'] };
-    const text = String(await music.call('executeAction', call));
-    expect(text).toMatch(new RegExp(`^${code}`));
-    expect(text).toContain('Written before the error, and not rolled back: 1 record of albums updated (1).');
-    expect(await lastOf(music)).toMatchObject({ outcome, code, effects: [effect('updated', ['1'])] });
-    const http = await openHttp(music);
-    const other = await http.execute('albums', actionName, ['2']);
-    expect(JSON.stringify(other.body)).toContain('"alsoWritten":[{"collection":"albums","change":"updated"');
-    expect(await lastOf(music)).toMatchObject({ outcome, code, effects: [effect('updated', ['2'])] });
-  });
+  ])(
+    'writes that a failed action leaves behind are in the error and the log: %s',
+    async (actionName, code, outcome) => {
+      const music = await open();
+      const call = { collectionName: 'albums', actionName, recordIds: ['1'] };
+      const text = String(await music.call('executeAction', call));
+      expect(text).toMatch(new RegExp(`^${code}`));
+      expect(text).toContain('Written before the error, and not rolled back: 1 record of albums updated (1).');
+      expect(await lastOf(music)).toMatchObject({ outcome, code, effects: [effect('updated', ['1'])] });
+      const http = await openHttp(music);
+      const other = await http.execute('albums', actionName, ['2']);
+      expect(JSON.stringify(other.body)).toContain('"alsoWritten":[{"collection":"albums","change":"updated"');
+      expect(await lastOf(music)).toMatchObject({ outcome, code, effects: [effect('updated', ['2'])] });
+    },
+  );
 
-  test('HTTP API: the answer and the log', async () => {
+  test('over the HTTP API, the answer and the log list the writes', async () => {
     const music = await open();
     const http = await openHttp(music);
     const { status, body } = await http.execute('albums', 'Rename', ['1']);
@@ -143,7 +146,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(await lastOf(music)).toMatchObject({ recordIds: ['1'], effects: [effect('updated', ['1'])] });
   });
 
-  test('a workflow step: the log', async () => {
+  test('in a workflow step, the log lists the writes', async () => {
     const music = await open();
     const { rows } = (await music.call('listWorkflows', {})) as { readonly rows: readonly (readonly string[])[] };
     await music.call('triggerWorkflow', { workflowId: rows[0]![0], recordId: '1' });

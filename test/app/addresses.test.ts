@@ -38,7 +38,7 @@ describe.each([
   });
   afterAll(() => shop.stop());
 
-  test('a client that knows the address of /mcp finds every other and lists', async () => {
+  test('a client that knows the URL of /mcp discovers all others, signs in and lists', async () => {
     const resource = await documentAt(`${origin}/.well-known/oauth-protected-resource${prefix}/mcp`);
     const server = await documentAt(`${origin}/.well-known/oauth-authorization-server${prefix}`);
     expect([
@@ -56,7 +56,7 @@ describe.each([
     ]);
   });
 
-  test('wrong methods are 405 and unknown paths of the namespaces 404, as JSON', async () => {
+  test('wrong methods get 405 and unknown paths 404, as JSON', async () => {
     const asked = [
       await summary('GET', `${origin}${prefix}/mcp`),
       await summary('DELETE', `${origin}${prefix}/mcp`),
@@ -83,7 +83,7 @@ describe.each([
     ]);
   });
 
-  test('with a basePath nothing is served at the addresses without it', async () => {
+  test('with a basePath, URLs without it get 404', async () => {
     const statuses = [];
     for (const path of ['/oauth/authorize', '/oauth/token', '/.well-known/oauth-protected-resource', '/mcp/oauth'])
       statuses.push((await fetch(origin + path)).status);
@@ -93,7 +93,7 @@ describe.each([
 
 describe.each([
   ['strips', (path: string) => path.replace(/^\/agents\/shop/, '') || '/'],
-  ['passes on', (path: string) => path],
+  ['keeps', (path: string) => path],
 ])('behind a proxy that %s the path of the public URL', (_name, rewrite) => {
   let shop: Shop;
   const proxy = createServer((req, res) => {
@@ -117,7 +117,7 @@ describe.each([
     await shop.stop();
   });
 
-  test('the documents lie at the root of the origin, every URL has the path, and a client lists', async () => {
+  test('metadata is at the root of the origin, every URL has the path, and a client lists', async () => {
     const { origin, pathname } = new URL(shop.mcpUrl);
     const { resource } = await documentAt(`${shop.address}/.well-known/oauth-protected-resource/agents/shop/mcp`);
     const { issuer } = await documentAt(`${shop.address}/.well-known/oauth-authorization-server`);
@@ -131,7 +131,7 @@ describe.each([
   });
 });
 
-test('a basePath beside a public URL with a path is an error at start that says so', async () => {
+test('a basePath together with a public URL that has a path is refused at the start', async () => {
   const env = { SERVICE_PUBLIC_URL: 'https://data.example/agents', SERVICE_MCP_BASE_PATH: '/data' };
   await expect(startServer({ database: 'sqlite::memory:', env })).rejects.toMatchObject({
     code: 'CONFIGURATION',

@@ -11,7 +11,7 @@ const account = { email: 'ada@example.com', password: 'correct horse battery' };
 
 const addAdmin = (dataDir: string) => addUserIn(dataDir, { ...account, level: 'admin' });
 
-test('assistants are served by the model of the last restart, with the token that they have', async () => {
+test('an assistant keeps its token and gets the model of the last successful restart', async () => {
   const { agent, folder } = shopAgent();
   let name = 'full name';
   agent

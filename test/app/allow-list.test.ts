@@ -144,7 +144,7 @@ function ask(origin: string, path: string, method = 'GET', headers: Record<strin
 }
 
 describe.each(places)('%s', (_name, place) => {
-  test('every route of ours refuses who is not in the list, and no route does when there is none', async () => {
+  test('every route of Portico refuses addresses outside the list, and none without a list', async () => {
     const served = await serve(place);
     const { origin, store, isHosted } = served;
     const walk = async () => {
@@ -169,7 +169,7 @@ describe.each(places)('%s', (_name, place) => {
     expect(during.refused.length).toBe(before.passed.length);
   });
 
-  test('what says that we live, and what is of the host, is not about data', async () => {
+  test('health checks and routes of the host are not restricted', async () => {
     const { origin, store, isHosted } = await serve(place);
     await allow(store, ['203.0.113.0/24']);
     const others = isHosted ? ['/', '/healthz', '/oauthx', '/data', '/services'] : ['/healthz', '/readyz'];
@@ -178,7 +178,7 @@ describe.each(places)('%s', (_name, place) => {
   });
 });
 
-test('a person reads a page, a program JSON, and the log has who it was', async () => {
+test('a refused browser gets a page and a program JSON, and the log has the address', async () => {
   const { origin, store, observed } = await serve(places[0]![1]);
   await allow(store, ['203.0.113.0/24']);
   const page = await ask(origin, '/console', 'GET', { accept: 'text/html,*/*' });
@@ -200,7 +200,7 @@ test('a person reads a page, a program JSON, and the log has who it was', async 
   ]);
 });
 
-describe('who is asked for the address', () => {
+describe('the client address', () => {
   const seen = async (env: Record<string, string>, forwarded: string, networks: readonly string[]) => {
     const { origin, store } = await serve(places[0]![1], env);
     await allow(store, networks);
@@ -210,19 +210,25 @@ describe('who is asked for the address', () => {
   const proxied = { SERVICE_TRUSTED_PROXIES: 'loopback' };
 
   test.each([
-    ['a stranger says what he likes', {}, '203.0.113.7', ['203.0.113.0/24'], '127.0.0.1'],
-    ['a proxy that is named is believed', proxied, '203.0.113.7', ['203.0.113.0/24'], 200],
-    ['and what it was told itself is not', proxied, '203.0.113.7, 198.51.100.1', ['203.0.113.0/24'], '198.51.100.1'],
-    ['with IPv6', proxied, '2001:db8::5', ['2001:db8::/32'], 200],
-    ['with IPv4 in IPv6', proxied, '::ffff:203.0.113.7', ['203.0.113.0/24'], 200],
-    ['and what is no address counts for the proxy', proxied, 'unknown', ['203.0.113.0/24'], '127.0.0.1'],
-    ['the proxy itself may be allowed', proxied, '198.51.100.1', ['127.0.0.0/8'], '198.51.100.1'],
+    ['X-Forwarded-For of an untrusted client is ignored', {}, '203.0.113.7', ['203.0.113.0/24'], '127.0.0.1'],
+    ['X-Forwarded-For of a trusted proxy is used', proxied, '203.0.113.7', ['203.0.113.0/24'], 200],
+    [
+      'what the trusted proxy received itself is ignored',
+      proxied,
+      '203.0.113.7, 198.51.100.1',
+      ['203.0.113.0/24'],
+      '198.51.100.1',
+    ],
+    ['IPv6 works', proxied, '2001:db8::5', ['2001:db8::/32'], 200],
+    ['IPv4 mapped to IPv6 works', proxied, '::ffff:203.0.113.7', ['203.0.113.0/24'], 200],
+    ['an invalid value counts as the address of the proxy', proxied, 'unknown', ['203.0.113.0/24'], '127.0.0.1'],
+    ['allowing the proxy does not allow its clients', proxied, '198.51.100.1', ['127.0.0.0/8'], '198.51.100.1'],
   ])('%s', async (_what, env, forwarded, networks, expected) => {
     expect(await seen(env as Record<string, string>, forwarded, networks)).toBe(expected);
   });
 });
 
-test.each(servers)('another list is felt by the next call, from another process, on $dialect', async (server) => {
+test.each(servers)('a new list from another process applies to the next call, on $dialect', async (server) => {
   const storage = await createStorage(server);
   onTestFinished(() => storage.drop());
   const env = { SERVICE_STORAGE_URL: storage.url, SERVICE_SECRET: 'a secret that two processes share' };
@@ -247,7 +253,7 @@ test.each(servers)('another list is felt by the next call, from another process,
   expect(ends).toEqual([1, 2, 3].flatMap(() => ['ok', refused, refused, refused]));
 });
 
-test('where the list cannot be read, nobody is let in', async () => {
+test('if the list cannot be read, every request is refused', async () => {
   const shop = await openShop();
   onTestFinished(() => shop.stop());
   await shop.store.close();
@@ -261,11 +267,11 @@ test.each([
   ['2001:DB8::/32', '2001:db8::/32'],
   ['2001:db8:0:0::1', '2001:db8::1/128'],
   ['0.0.0.0/0', '0.0.0.0/0'],
-])('%s is kept as %s', (written, network) => {
+])('%s is stored as %s', (written, network) => {
   expect(readNetwork(written)).toEqual({ network });
 });
 
-test('a network holds its own addresses, of its own kind', () => {
+test('a network contains exactly its own addresses, of its own IP version', () => {
   const admits = createNetworkMatch(['10.0.0.0/8', '192.0.2.7/32', '2001:db8::/32']);
   const inside = ['10.0.0.0', '10.255.255.255', '192.0.2.7', '::ffff:10.1.2.3', '2001:db8:ffff::1'];
   const outside = ['11.0.0.0', '9.255.255.255', '192.0.2.6', '::1', '::a00:1', '2001:db9::', '', 'localhost'];

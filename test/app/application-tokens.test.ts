@@ -34,7 +34,7 @@ const toolsOf = async (token: string): Promise<string[]> => {
   return JSON.parse(text).result.tools.map(({ name }: { name: string }) => name);
 };
 
-test('it reads, and the activity log says which token it was', async () => {
+test('a token reads, and the activity log names the token', async () => {
   const token = await make('nightly report', 'mcp:read');
   const answer = await callTool(server.mcpUrl, token, 'list', { collectionName: 'notes' });
   await server.store.activity.flush();
@@ -43,7 +43,7 @@ test('it reads, and the activity log says which token it was', async () => {
   expect(entry).toMatchObject({ action: 'list', clientId: 'token:nightly report', clientName: 'nightly report' });
 });
 
-test('what needs another scope is not shown to it, since it cannot ask for more, and is answered with a challenge', async () => {
+test('tools of other scopes are hidden, and calls of them get a challenge', async () => {
   const reader = await make('reader', 'mcp:read');
   const actor = await make('actor', 'mcp:action', 'mcp:write');
   const write = { name: 'create', arguments: { collectionName: 'notes', attributes: { text: 'second' } } };
@@ -57,7 +57,7 @@ test('what needs another scope is not shown to it, since it cannot ask for more,
   expect([acted.includes('create'), acted.includes('executeAction')]).toEqual([true, true]);
 });
 
-test('the address narrows it', async () => {
+test('parameters of the URL limit the tools of a token', async () => {
   const token = await make('narrowed', 'mcp:write');
   const { text } = await ask(`${server.mcpUrl}?readonly=true`, token, 'tools/list', {});
   expect(text).not.toContain('"create"');

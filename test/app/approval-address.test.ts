@@ -38,7 +38,7 @@ async function approve(pending: string): Promise<void> {
 
 const at = (desk: Desk, query: string) => connect({ mcpUrl: desk.mcpUrl + query }, desk.token, '2026-07-28');
 
-test.each(['server', 'assistant'])('what the address leaves out stays left out (done by the %s)', async (by) => {
+test.each(['server', 'assistant'])('an approved call keeps the limits of its URL (executed by the %s)', async (by) => {
   const desk = await openDesk({
     permissions: asks,
     customize: actions,
@@ -55,7 +55,7 @@ test.each(['server', 'assistant'])('what the address leaves out stays left out (
   expect((await desk.state()).customers).toEqual(['1 Mallory', '2 Bo']);
 });
 
-test('the result of an approved update is for the address that asked', async () => {
+test('only the URL that requested an approved update gets its result', async () => {
   const desk = await openDesk({ permissions: asks });
   const narrowed = await at(desk, '?collections=orders');
   const call = { collectionName: 'orders', recordId: 1, attributes: { total: 99 } };
@@ -75,7 +75,7 @@ async function upload(assistant: Assistant): Promise<string> {
 
 const call = (bill: string) => ({ collectionName: 'orders', actionName: 'Attach', values: { bill } });
 
-test('a call that waits keeps its uploads', async () => {
+test('uploads of a pending call do not expire', async () => {
   let now = systemClock.now();
   const clock: Clock = { ...systemClock, now: () => now };
   const desk = await openDesk({ permissions: asks, customize: actions, clock });
@@ -90,7 +90,7 @@ test('a call that waits keeps its uploads', async () => {
   expect(await assistant.call('executeAction', call(waiting))).toContain('the bill');
 });
 
-test.each(kinds)('a call that its person declines or leaves leaves no upload (%s)', async (kind) => {
+test.each(kinds)('a declined or cancelled call deletes its uploads (%s)', async (kind) => {
   const form = [{ label: 'bill', type: 'File', isRequired: true }] as const;
   const add = (agent: HeadlessAgent) =>
     agent.customizeCollection('orders', (orders) =>

@@ -72,7 +72,7 @@ const writes: readonly (readonly [
 ];
 
 describe.each(writes)('%s', (tool, args, stateAfter, done) => {
-  test('is done when a person approves, and each repeat is given its result, which does it no second time', async () => {
+  test('runs once when a person approves it, and repeats return its result', async () => {
     const { desk, assistant, approve } = await openAsked();
     const pending = await assistant.call(tool, args);
     const page = await approve(pending);
@@ -96,7 +96,7 @@ describe.each(writes)('%s', (tool, args, stateAfter, done) => {
   });
 });
 
-test('the result is what the call would have answered', async () => {
+test('the result equals the answer of the call without approval', async () => {
   const { desk, assistant, approve } = await openAsked();
   await approve(await assistant.call('update', update));
   const answer = await assistant.call('update', update);
@@ -107,7 +107,7 @@ test('the result is what the call would have answered', async () => {
   );
 });
 
-test('the entry of the write names the approval, and whose call it was', async () => {
+test('the log entry of the write names the approval and the user of the call', async () => {
   const { desk, assistant, approve } = await openAsked();
   const pending = await assistant.call('update', update);
   await approve(pending);
@@ -121,7 +121,7 @@ test('the entry of the write names the approval, and whose call it was', async (
   });
 });
 
-test('a file of an action can be fetched by the address in the result', async () => {
+test('the URL in the result downloads the file of an action', async () => {
   const { assistant, approve } = await openAsked({
     customize: (agent) =>
       agent.customizeCollection('orders', (orders) =>
@@ -139,7 +139,7 @@ test('a file of an action can be fetched by the address in the result', async ()
   expect([await (await fetch(url)).text(), expiresInSeconds]).toEqual(['printed', 86_400]);
 });
 
-test('another idempotency key is another call', async () => {
+test('a call with another idempotency key needs its own approval', async () => {
   const { desk, assistant, approve } = await openAsked();
   const one = { ...refund, idempotencyKey: 'one' };
   await approve(await assistant.call('executeAction', one));
@@ -149,7 +149,7 @@ test('another idempotency key is another call', async () => {
   expect([answers, (await desk.state()).ran]).toEqual([['done', 'done', 'pending'], ['1 torn']]);
 });
 
-describe('nothing is done, with the reason on the page and for the assistant', () => {
+describe('an approved call fails with the reason on the page', () => {
   const attempts: readonly (readonly [
     name: string,
     spoil: (desk: Desk) => Promise<unknown>,
@@ -157,19 +157,19 @@ describe('nothing is done, with the reason on the page and for the assistant', (
     words: string,
   ])[] = [
     [
-      'a disabled user',
+      'for a disabled user',
       (desk) => desk.store.identity.setDisabled(desk.userId, true),
       'UNAUTHENTICATED',
       'The account is disabled or gone.',
     ],
     [
-      'a revoked token',
+      'for a revoked token',
       async (desk) => desk.store.tokens.revoke((await desk.store.tokens.list())[0]!.id),
       'UNAUTHENTICATED',
       'revoked',
     ],
     [
-      'a right that was taken away',
+      'for a removed permission',
       (desk) => desk.permit({ '*': { ...asks['*'], edit: false } }),
       'FORBIDDEN',
       'FORBIDDEN',
@@ -188,7 +188,7 @@ describe('nothing is done, with the reason on the page and for the assistant', (
     ]);
   });
 
-  test('a record that has changed', async () => {
+  test('for a record that has changed', async () => {
     const { desk, assistant, approve } = await openAsked();
     const pending = await assistant.call('update', update);
     await desk.run("UPDATE orders SET label = 'clogs' WHERE id = 1");
@@ -198,7 +198,7 @@ describe('nothing is done, with the reason on the page and for the assistant', (
     expect(page).toContain('Outdated A record changed first');
   });
 
-  test('an error of the call: once for the assistant, then the call is asked for anew', async () => {
+  test('if its code returns an error, which the assistant gets once before a repeat needs a new approval', async () => {
     const { desk, assistant, approve } = await openAsked({
       customize: (agent) =>
         agent.customizeCollection('orders', (orders) =>
@@ -224,7 +224,7 @@ describe('nothing is done, with the reason on the page and for the assistant', (
   });
 });
 
-test('the scopes are those of the grant at that moment, and a grant that was taken back ends it', async () => {
+test('the execution uses the current scopes of the grant, and a revoked grant prevents it', async () => {
   const desk = await openDesk({ permissions: asks });
   const outcomes: unknown[] = [];
   for (const revoked of [false, true]) {
@@ -246,21 +246,21 @@ test('the scopes are those of the grant at that moment, and a grant that was tak
   ]);
 });
 
-test('the result is for the grant that asked, and for nobody else', async () => {
+test('only the grant that requested the approval gets the result', async () => {
   const { desk, assistant, approve } = await openAsked();
   await approve(await assistant.call('update', update));
   const other = await connect(desk, await desk.tokenOf(desk.userId, 'other'), '2026-07-28');
   expect(codeOf(await other.call('update', update))).toBe('pending');
 });
 
-test('the result is withheld from one whose rights have changed since', async () => {
+test('the result is withheld if the rights of the caller have changed since', async () => {
   const { desk, assistant, approve } = await openAsked();
   await approve(await assistant.call('update', update));
   await desk.permit({ '*': { ...asks['*'], fields: { label: 'hidden' } } });
   expect(codeOf(await assistant.call('update', update))).toBe('ANSWER_WITHHELD');
 });
 
-test('where the setting says so, the assistant does it', async () => {
+test('with SERVICE_APPROVAL_EXECUTION=assistant, the repeated call of the assistant executes the write', async () => {
   const { desk, assistant, approve } = await openAsked({ env: { SERVICE_APPROVAL_EXECUTION: 'assistant' } });
   const page = await approve(await assistant.call('update', update));
   const between = (await desk.state()).orders[0];
@@ -269,7 +269,7 @@ test('where the setting says so, the assistant does it', async () => {
   expect(page).toContain('No change has been made yet');
 });
 
-test('two who approve at once, and the assistant that calls meanwhile, do it once', async () => {
+test('two concurrent approvals and calls of the assistant meanwhile execute the call once', async () => {
   const { desk, assistant } = await openAsked({
     customize: (agent) =>
       agent.customizeCollection('orders', (orders) =>
@@ -298,7 +298,7 @@ test('two who approve at once, and the assistant that calls meanwhile, do it onc
   expect([made.length, seen.at(-1)]).toEqual([1, 'done']);
 });
 
-test('an error after writes names them, to the assistant and on the page', async () => {
+test('an error after writes lists them for the assistant and on the page', async () => {
   const { assistant, approve } = await openAsked({
     customize: (agent) =>
       agent.customizeCollection('orders', (orders) =>

@@ -52,7 +52,7 @@ async function decide(desk: Desk, text: string, verdict: 'approved' | 'denied' =
 describe.each(calls)('%s', (tool, args, after) => {
   const done = { ...untouched, ...after };
 
-  test.each(kinds)('ask: %s asks its person, and does what he says', async (kind) => {
+  test.each(kinds)('ask: a %s client asks its user and follows their answer', async (kind) => {
     const desk = await openDesk({ permissions: policies('ask') });
     const no = await connect(desk, desk.token, kind, () => 'decline');
     const declined = await no.call(tool, args);
@@ -70,7 +70,7 @@ describe.each(calls)('%s', (tool, args, after) => {
   });
 
   test.each(kinds)(
-    'ask: without anybody to ask, %s is told where it can be approved; then it runs once',
+    'ask: a %s client that cannot ask gets the URL of the approval, and the approved call runs once',
     async (kind) => {
       const desk = await openDesk({ permissions: policies('ask') });
       const assistant = await connect(desk, desk.token, kind);
@@ -91,7 +91,7 @@ describe.each(calls)('%s', (tool, args, after) => {
     },
   );
 
-  test.each(kinds)('ask-person: %s that accepts everything by itself gets nowhere', async (kind) => {
+  test.each(kinds)('ask-person: a %s client that accepts everything itself cannot execute the call', async (kind) => {
     const desk = await openDesk({ permissions: policies('ask-person') });
     const assistant = await connect(desk, desk.token, kind, () => 'accept');
     const texts = [await assistant.call(tool, args), await assistant.call(tool, args)];
@@ -115,7 +115,7 @@ describe.each(calls)('%s', (tool, args, after) => {
     ]);
   });
 
-  test('deny: it is not there', async () => {
+  test('deny: the call is refused', async () => {
     const desk = await openDesk({ permissions: policies('deny') });
     const assistant = await connect(desk, desk.token, '2026-07-28', () => 'accept');
     const text = await assistant.call(tool, args);
@@ -127,7 +127,7 @@ describe.each(calls)('%s', (tool, args, after) => {
   });
 });
 
-describe('an approval of the console', () => {
+describe('an approval in the console', () => {
   const open = async (secondPerson?: true, clock?: Clock) => {
     const desk = await openDesk({ permissions: policies('ask-person', secondPerson), ...(clock && { clock }) });
     const assistant = await connect(desk, desk.token, '2026-07-28');
@@ -135,7 +135,7 @@ describe('an approval of the console', () => {
   };
   const totals = async (desk: Desk) => (await desk.state()).orders[0];
 
-  test('is used up by the first repeat: a replay is a new request', async () => {
+  test('is used up by the first repeat, and a replay is a new request', async () => {
     const { desk, assistant, first } = await open();
     await decide(desk, first);
     await assistant.call('update', update);
@@ -148,7 +148,7 @@ describe('an approval of the console', () => {
     ]);
   });
 
-  test('of repeats at once lets one run', async () => {
+  test('lets one of several concurrent repeats run', async () => {
     const { desk, first } = await open();
     await decide(desk, first);
     const bodies = await Promise.all(
@@ -158,7 +158,7 @@ describe('an approval of the console', () => {
     expect([ran.length, await totals(desk)]).toEqual([1, '1 boots 99 1']);
   });
 
-  test('is for no other arguments, no other client and no other user', async () => {
+  test('is valid only for the same arguments, client and user', async () => {
     const { desk, assistant, first } = await open();
     await decide(desk, first);
     await desk.addUser({ email: 'lee@example.test', role: 'Clerk' });
@@ -174,7 +174,7 @@ describe('an approval of the console', () => {
     expect([new Set([...ids, idIn(first)]).size, await desk.state()]).toEqual([5, untouched]);
   });
 
-  test('does not outlive what it was given for: changed records are refused, and asked for anew', async () => {
+  test('is invalid after a record changed, and the next call is a new request', async () => {
     const { desk, assistant, first } = await open();
     await decide(desk, first);
     await desk.run("UPDATE orders SET label = 'clogs' WHERE id = 1");
@@ -190,7 +190,7 @@ describe('an approval of the console', () => {
     ]);
   });
 
-  test('of an action is bound to the records that it is about', async () => {
+  test('of an action is invalid after its records changed', async () => {
     const { desk, assistant } = await open();
     await decide(desk, await assistant.call('executeAction', refund));
     await desk.run('UPDATE orders SET total = 11 WHERE id = 1');
@@ -198,14 +198,14 @@ describe('an approval of the console', () => {
     expect([codeOf(refused), (await desk.state()).ran]).toEqual(['APPROVAL_OVERTAKEN', []]);
   });
 
-  test('a denial is told, and holds', async () => {
+  test('that is denied refuses every repeat', async () => {
     const { desk, assistant, first } = await open();
     await decide(desk, first, 'denied');
     const texts = [await assistant.call('update', update), await assistant.call('update', update)];
     expect([texts.map(codeOf), await desk.state()]).toEqual([['NOT_APPROVED', 'NOT_APPROVED'], untouched]);
   });
 
-  test('that came too late, or is used too late, is none', async () => {
+  test('is invalid if it is given or used too late', async () => {
     let now = systemClock.now();
     const clock: Clock = { ...systemClock, now: () => now };
     const { desk, assistant, first } = await open(undefined, clock);
@@ -224,7 +224,7 @@ describe('an approval of the console', () => {
     ]);
   });
 
-  test('of a second person cannot be given by the one who asks', async () => {
+  test('of a second person cannot come from the requesting user', async () => {
     const { desk, assistant, first } = await open(true);
     const own = await decide(desk, first);
     const still = await assistant.call('update', update);
@@ -234,7 +234,7 @@ describe('an approval of the console', () => {
     expect(JSON.parse(first).next).toContain('someone else with this permission');
   });
 
-  test('does not carry a right that was lost meanwhile, nor a policy that became stricter', async () => {
+  test('does not replace a permission lost meanwhile, or the approval of a stricter policy', async () => {
     const { desk, assistant, first } = await open();
     await decide(desk, first);
     await desk.permit({ '*': { ...all, edit: false } });
@@ -249,7 +249,7 @@ describe('an approval of the console', () => {
     ]);
   });
 
-  test('with an idempotency key runs once, and its answer is repeated without another', async () => {
+  test('with an idempotency key runs once, and repeats return the answer without a new approval', async () => {
     const { desk, assistant } = await open();
     const args = { ...refund, idempotencyKey: 'k1' };
     const first = await assistant.call('executeAction', args);
@@ -258,14 +258,14 @@ describe('an approval of the console', () => {
     expect([codeOf(first), texts[0] === texts[1], (await desk.state()).ran]).toEqual(['pending', true, ['1 torn']]);
   });
 
-  test('a dry run asks nobody', async () => {
+  test('is not needed for a dry run', async () => {
     const { desk, assistant } = await open();
     const text = await assistant.call('update', { ...update, dryRun: true });
     expect([JSON.parse(text).dryRun, await desk.state()]).toEqual([true, untouched]);
   });
 });
 
-describe('the state that a client of 2026-07-28 carries', () => {
+describe('the request state of a client of 2026-07-28', () => {
   const call = { name: 'update', arguments: update };
   const open = async (clock?: Clock) => {
     const desk = await openDesk({ permissions: policies('ask'), ...(clock && { clock }) });
@@ -273,7 +273,7 @@ describe('the state that a client of 2026-07-28 carries', () => {
     return { desk, state: requestState! };
   };
 
-  test('is good once', async () => {
+  test('is valid once', async () => {
     const { desk, state } = await open();
     const first = await round(desk, desk.token, call, saying(state));
     await desk.run('UPDATE orders SET total = 10 WHERE id = 1');
@@ -285,13 +285,13 @@ describe('the state that a client of 2026-07-28 carries', () => {
     ]);
   });
 
-  test('of several at once, one runs', async () => {
+  test('lets one of several concurrent calls run', async () => {
     const { desk, state } = await open();
     const answers = await Promise.all([1, 2, 3].map(() => round(desk, desk.token, call, saying(state))));
     expect(answers.filter(({ text }) => text?.startsWith('{"count":1')).length).toBe(1);
   });
 
-  test('brings nothing after a no', async () => {
+  test('is invalid after the user declined', async () => {
     const { desk, state } = await open();
     const no = await round(desk, desk.token, call, saying(state, 'decline'));
     const yes = await round(desk, desk.token, call, saying(state));
@@ -302,7 +302,7 @@ describe('the state that a client of 2026-07-28 carries', () => {
     ]);
   });
 
-  test('is for this call of this user and client, as it was, and for a quarter of an hour', async () => {
+  test('is valid only unchanged, for the same call, user and client, and for 15 minutes', async () => {
     let now = systemClock.now();
     const { desk, state } = await open({ ...systemClock, now: () => now });
     await desk.addUser({ email: 'lee@example.test', role: 'Clerk' });
@@ -329,7 +329,7 @@ describe('the state that a client of 2026-07-28 carries', () => {
     expect([new Set(codes), await desk.state()]).toEqual([new Set(['INVALID_APPROVAL']), untouched]);
   });
 
-  test('does not outlive what it was given for', async () => {
+  test('is invalid after a record changed', async () => {
     const { desk, state } = await open();
     await desk.run("UPDATE orders SET label = 'clogs' WHERE id = 1");
     const { text } = await round(desk, desk.token, call, saying(state));
@@ -341,21 +341,21 @@ describe('the state that a client of 2026-07-28 carries', () => {
     ]);
   });
 
-  test('is no answer to a policy that needs a person', async () => {
+  test('does not satisfy a policy that needs a person', async () => {
     const { desk, state } = await open();
     await desk.permit(policies('ask-person'));
     const { text } = await round(desk, desk.token, call, saying(state));
     expect([codeOf(text!), await desk.state()]).toEqual(['pending', untouched]);
   });
 
-  test('an answer without a state is asked again', async () => {
+  test('is required: an answer without it is asked again', async () => {
     const { desk } = await open();
     const { requestState } = await round(desk, desk.token, call, { inputResponses: saying('').inputResponses });
     expect([typeof requestState, await desk.state()]).toEqual(['string', untouched]);
   });
 });
 
-test('rights that change between the answer and the write: APPROVAL_OVERTAKEN, and nothing is written', async () => {
+test('rights that change between the answer and the write give APPROVAL_OVERTAKEN, and nothing is written', async () => {
   let isAnswered = false;
   let permits: Promise<void> | undefined;
   const desk: Desk = await openDesk({
@@ -380,7 +380,7 @@ test('rights that change between the answer and the write: APPROVAL_OVERTAKEN, a
   expect(await desk.state()).toEqual(untouched);
 });
 
-test('a person of an earlier client who takes his time approves what is there then, or nothing', async () => {
+test('a change of the record or the policy during the question of a legacy client prevents the write', async () => {
   const desk = await openDesk({ permissions: policies('ask') });
   const assistant = await connect(desk, desk.token, 'legacy', async (): Promise<ElicitationAnswer> => {
     await desk.run("UPDATE orders SET label = 'clogs' WHERE id = 1");
@@ -396,7 +396,7 @@ test('a person of an earlier client who takes his time approves what is there th
   expect([codeOf(pending), (await desk.state()).orders[1]]).toEqual(['pending', '2 hats 20 1']);
 });
 
-test('what is written along with a record is on the terms of its own collection', async () => {
+test('a nested write needs the approval of its own collection', async () => {
   const desk = await openDesk({
     permissions: { orders: all, customers: { ...all, approval: { add: 'ask-person' } } },
     customize: (agent) => agent.customizeCollection('orders', (orders) => orders.allowNestedWrites('customer')),
@@ -423,7 +423,7 @@ test.each([
   ['ask-person', 'allow', 'pending'],
   ['deny', 'allow', 'UNKNOWN_ACTION'],
 ] as const)(
-  'an action that code says to %s and the role to %s: the stricter holds',
+  'of the policy in code (%s) and of the role (%s), the stricter applies to an action',
   async (approval, role, expected) => {
     const desk = await openDesk({ permissions: policies(role), approval });
     const assistant = await connect(desk, desk.token, '2026-07-28', () => 'decline');
@@ -431,7 +431,7 @@ test.each([
   },
 );
 
-test('the log tells who was asked for what and how it ended, and holds no value', async () => {
+test('the log records each request and its outcome without values', async () => {
   const desk = await openDesk({ permissions: policies('ask-person') });
   const assistant = await connect(desk, desk.token, '2026-07-28');
   const first = await assistant.call('update', update);
@@ -467,7 +467,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('two proces
   };
   const notes = (id: number) => ({ collectionName: 'customers', attributes: { id, name: `no. ${id}` } });
 
-  test('file one request for one call, and let one of its repeats run', async () => {
+  test('create one request for concurrent equal calls, and run one of their repeats', async () => {
     const { desk, other } = await open('ask-person');
     const assistants = [
       await connect(desk, desk.token, '2026-07-28'),
@@ -482,7 +482,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('two proces
     expect([new Set(filed.map(idIn)).size, ran.length]).toEqual([1, 1]);
   });
 
-  test('take one state once, wherever it came from', async () => {
+  test('accept a request state once, from either process', async () => {
     const { desk, other } = await open('ask');
     const call = { name: 'create', arguments: notes(7) };
     const { requestState = '' } = await round(desk, desk.token, call);
@@ -493,7 +493,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('two proces
     expect((await desk.state()).customers).toEqual([...untouched.customers, '7 no. 7']);
   });
 
-  test('ask nobody on a stream, which one of them alone would hold', async () => {
+  test('do not ask over a stream, which only one process would hold', async () => {
     const { desk } = await open('ask');
     const assistant = await connect(desk, desk.token, 'legacy', () => 'accept');
     const text = await assistant.call('update', update);
@@ -501,7 +501,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('two proces
   });
 });
 
-test('the question shows nothing that the one who calls may not see', async () => {
+test('the question omits fields that the caller may not see', async () => {
   const fields = { total: 'hidden' } as const;
   const desk = await openDesk({ permissions: { '*': { ...all, fields, approval: { delete: 'ask' } } } });
   const assistant = await connect(desk, desk.token, '2026-07-28', () => 'decline');
@@ -513,7 +513,7 @@ test('the question shows nothing that the one who calls may not see', async () =
   expect(JSON.stringify(waiting?.content.preview)).not.toContain('total');
 });
 
-test('text in a record cannot pass for a part of the question', async () => {
+test('text in a record is escaped and cannot pass for a part of the question', async () => {
   const desk = await openDesk({ permissions: policies('ask') });
   const assistant = await connect(desk, desk.token, 'legacy', () => 'decline');
   const label = 'hats\nAllow it?\nYour assistant wants to do nothing.';
@@ -525,7 +525,7 @@ test('text in a record cannot pass for a part of the question', async () => {
   ]);
 });
 
-test('where code writes in place of the database, it is called after the yes alone', async () => {
+test('code that overrides a write is called only after the user accepts', async () => {
   const written: unknown[] = [];
   const desk = await openDesk({
     permissions: policies('ask'),
@@ -549,7 +549,7 @@ test('where code writes in place of the database, it is called after the yes alo
   ]);
 });
 
-test('the time that a person takes is not the time of the call', async () => {
+test('the time that a person takes to answer does not count against the time limit of the call', async () => {
   const desk = await openDesk({ permissions: policies('ask'), callSeconds: 2 });
   const assistant = await connect(desk, desk.token, 'legacy', async (): Promise<ElicitationAnswer> => {
     await systemClock.sleep(2200);

@@ -1,4 +1,4 @@
-// People who open the address of the endpoint or of the server in a browser get a page; programs get what they always got.
+// A browser at the address of the endpoint or of the server gets a page; programs get the usual answer.
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { openShop } from './shop.ts';
@@ -18,7 +18,7 @@ function ask(url: string, headers: Record<string, string>): Promise<{ status: nu
   });
 }
 
-test('a browser gets a page with the address and the way to the console at /mcp and /', async () => {
+test('a browser gets a page with the MCP URL and a link to the console at /mcp and /', async () => {
   const shop = await openShop();
   const origin = new URL(shop.mcpUrl).origin;
   for (const url of [shop.mcpUrl, `${origin}/`]) {
@@ -31,7 +31,7 @@ test('a browser gets a page with the address and the way to the console at /mcp 
   await shop.stop();
 });
 
-test('programs, strangers of another host and other paths get the same answers as before', async () => {
+test('programs, requests with another Host, and other paths get no page', async () => {
   const shop = await openShop();
   const { origin } = new URL(shop.mcpUrl);
   const answers = await Promise.all(

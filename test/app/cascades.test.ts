@@ -55,7 +55,7 @@ describe.each(servers)('$dialect', (maker) => {
     );
   const wanted = [...gone].sort((a, b) => (a.collection < b.collection ? -1 : 1));
 
-  test('a delete says in dry run, answer and log what goes with it, to any depth', async () => {
+  test('a delete reports cascaded changes of any depth in dry run, answer and log', async () => {
     const music = await openTables(maker, tables);
     const before = await snapshot(music);
     const dry = await music.call('delete', { ...drop, dryRun: true });
@@ -77,7 +77,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(logged.sort()).toEqual(['items deleted 3', 'notes updated 2', 'orders deleted 2', 'visits deleted 3']);
   });
 
-  test('a self relation ends, and records of the call are not said twice', async () => {
+  test('a cyclic self relation is followed once, and records of the call are not reported twice', async () => {
     const music = await openTables(maker, tables);
     const call = { collectionName: 'staff', recordIds: ['1', '3', '4'] };
     const answer = await music.call('delete', call);
@@ -85,7 +85,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(await music.rows('staff')).toEqual([]);
   });
 
-  test('a new key goes along the keys that follow it, into keys made of them', async () => {
+  test('a changed key cascades to foreign keys, and to primary keys that contain them', async () => {
     const music = await openTables(maker, tables);
     const call = { collectionName: 'orders', recordId: '10', attributes: { id: 99 } };
     const moved = [
@@ -105,7 +105,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(sorted(await music.call('update', same))).toBeUndefined();
   });
 
-  test('the rights of the reached collections are needed, and nothing is written without them', async () => {
+  test('a cascade needs the permissions of the reached collections, else nothing is written', async () => {
     const music = await openTables(maker, tables);
     const before = await snapshot(music);
     const refuse = async (permissions: Parameters<Music['permit']>[0], words: RegExp) => {
@@ -120,7 +120,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(await music.call('delete', { collectionName: 'customers', recordIds: ['3'] })).toMatchObject({ count: 1 });
   });
 
-  test('a role may forbid that the database extends writes, there and from there', async () => {
+  test('a role can forbid cascades from a collection and into a collection', async () => {
     const music = await openTables(maker, tables);
     const before = await snapshot(music);
     for (const name of ['items', 'customers']) {
@@ -135,7 +135,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(await snapshot(music)).toEqual(before);
   });
 
-  test('records outside the row scope, or in a table that is not served, refuse the write without a count', async () => {
+  test('a cascade into records outside the row scope or into a table that is not served is refused without a count', async () => {
     const music = await openTables(maker, tables, (agent) => {
       agent.removeCollection('visits');
     });
@@ -159,7 +159,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect((await snapshot(music)).customers).toEqual(before.customers?.slice(1));
   });
 
-  test('a change by which records would leave the row scope is refused', async () => {
+  test('a cascade that would move records out of the row scope is refused', async () => {
     const music = await openTables(maker, tables);
     const { team } = (await music.store.identity.findUserByEmail(music.clerk.email))!;
     await music.store.permissions.setScope(team, 'notes', { field: 'order_id', operator: 'Present' });
@@ -169,7 +169,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(await snapshot(music)).toEqual(before);
   });
 
-  test('triggers of the written and of the reached tables are named, those for other writes are not', async () => {
+  test('triggers of the written and the reached tables are reported, but only for the same kind of write', async () => {
     const make = {
       sqlite: 'CREATE TRIGGER busy AFTER DELETE ON items BEGIN SELECT 1; END',
       mariadb: 'CREATE TRIGGER busy AFTER DELETE ON items FOR EACH ROW SET @x = 1',
@@ -186,7 +186,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(await music.call('delete', { collectionName: 'items', recordIds: ['20|1'] })).toMatchObject(note);
   });
 
-  test('a policy of a reached collection asks, and the approval is bound to what is reached', async () => {
+  test('the policy of a reached collection requires approval, which a change of the reached records invalidates', async () => {
     const music = await openTables(maker, tables);
     await music.permit({ '*': all, items: { ...all, approval: { delete: 'ask-person' } } });
     expect(await music.call('delete', { collectionName: 'customers', recordIds: ['3'] })).toMatchObject({ count: 1 });

@@ -12,7 +12,7 @@ const challengeOf = async ({ mcpUrl }: Mounted, query = '') =>
 
 const metadataOf = ({ origin }: Mounted) => `${origin}/.well-known/oauth-protected-resource/data/mcp`;
 
-test('the 401 challenge names every scope that a tool needs which is served', async () => {
+test('the 401 challenge names every scope that the served tools need', async () => {
   const all = await openUnderBasePath();
   const some = await openUnderBasePath({ mcp: { enabledTools: ['describeCollection', 'list'] } });
   expect([await challengeOf(all), await challengeOf(some)]).toEqual([
@@ -21,7 +21,7 @@ test('the 401 challenge names every scope that a tool needs which is served', as
   ]);
 });
 
-test('an address that narrows leads to the same metadata, with nothing of the query in it', async () => {
+test('a URL with parameters has the same metadata URL, without the parameters', async () => {
   const mounted = await openUnderBasePath();
   const { resource } = (await (await fetch(metadataOf(mounted))).json()) as { resource: string };
   expect([await challengeOf(mounted, '?readonly=true&collections=orders'), resource]).toEqual([
@@ -34,7 +34,7 @@ test.each([
   ['2026-07-28', 'modern'],
   ['2025-11-25', 'legacy'],
 ] as const)(
-  'step-up, %s: a token to read is not shown create, its call says what to ask for, and what is then given calls it',
+  'step-up, %s: a read token gets a challenge for create, and a token with the named scopes can call it',
   async (_version, era) => {
     const mounted = await openUnderBasePath();
     const { mcpUrl } = mounted;
@@ -62,7 +62,7 @@ test.each([
   },
 );
 
-test('a resource that carries our query is the resource, and its token serves every narrowing', async () => {
+test('a token for a resource URL with parameters is valid with any parameters', async () => {
   const mounted = await openUnderBasePath();
   const { origin, prefix, mcpUrl } = mounted;
   const registered = await register(`${origin}${prefix}`, { client_name: 'Notebook', redirect_uris: [redirectUri] });

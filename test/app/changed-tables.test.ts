@@ -119,7 +119,7 @@ const changes: readonly {
 
 for (const server of servers) {
   describe(server.dialect, () => {
-    test('a new column and a new table are described within the interval, and no call under way fails', async () => {
+    test('a new column and a new table are described within the interval, and no running call fails', async () => {
       const { engine, run, observed } = await open(server);
       let isOver = false;
       let calls = 0;
@@ -158,7 +158,7 @@ for (const server of servers) {
       await engine.create(admin, { collection: 'things', records: [{ id: 9, name: 'nine', colour: 'red' }] });
     });
 
-    test('a dropped table: a clear error before it is noticed, UNKNOWN_COLLECTION afterwards', async () => {
+    test('a dropped table gives a clear error before it is noticed, and UNKNOWN_COLLECTION afterwards', async () => {
       const { engine, run } = await open(server);
       const list = () => engine.list(admin, { collection: 'unrelated', limit: 5 });
       await list();
@@ -177,7 +177,7 @@ for (const server of servers) {
     });
 
     test.each(changes.filter(({ only }) => !only || only.includes(server.dialect)))(
-      'noticed: $what',
+      'a change is noticed: $what',
       async ({ sql, isServed }) => {
         const { engine, run } = await open(server);
         expect(isServed(engine)).toBe(false);
@@ -186,7 +186,7 @@ for (const server of servers) {
       },
     );
 
-    test('records do not change the version of the tables, and nothing is built anew', async () => {
+    test('changed records do not cause a new model', async () => {
       const { engine, run, database } = await open(server);
       const { build } = engine;
       await run(
@@ -201,7 +201,7 @@ for (const server of servers) {
       expect(engine.build).toBe(build);
     });
 
-    test('a customization that names a dropped column: the old model serves, the log has the line, and it heals', async () => {
+    test('if code names a dropped column, the old model stays, the log has the line, and a new column fixes it', async () => {
       const { engine, run, observed } = await open(server, (agent) =>
         agent.customizeCollection('unrelated', (collection) => collection.renameField('name', 'label')),
       );
@@ -230,7 +230,7 @@ for (const server of servers) {
   });
 }
 
-test('without an interval nothing is compared, and a reload reads the tables', async () => {
+test('without an interval only a reload reads the tables again', async () => {
   const database = await servers[0]!.create();
   onTestFinished(() => database.drop());
   await runSql(database, ['create table things (id integer not null primary key)']);

@@ -25,7 +25,7 @@ test.each([
   ['Before', 'http', [], []],
   ['After', 'http', [], [{ name: 'anvil' }]],
 ])(
-  'killed in a hook %s the write, %s: the entry stays unknown, and a key has no answer',
+  'after a kill in a hook %s the write (%s), the entry is unknown and the idempotency key has no answer',
   async (position, way, keys, things) => {
     const [served, storage] = [file(`${way}-${position}.sqlite`), file(`${way}-${position}-storage.sqlite`)];
     await runSql(served, ['CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT NOT NULL)']);

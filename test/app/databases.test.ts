@@ -32,7 +32,7 @@ async function open(create: () => Promise<TestDatabase>, statements: readonly st
   };
 }
 
-describe.each(servers)('a schema as real ones are, on $dialect', ({ dialect, create }) => {
+describe.each(servers)('a realistic schema, on $dialect', ({ dialect, create }) => {
   let at: Opened;
   beforeAll(async () => {
     at = await open(create, [...nastySchema(dialect), ...typeSchemas[dialect]]);
@@ -42,7 +42,7 @@ describe.each(servers)('a schema as real ones are, on $dialect', ({ dialect, cre
   const rows = async (collectionName: string, more: object = {}) =>
     ((await at.ask('list', { collectionName, ...more })) as { rows: unknown }).rows;
 
-  test('the index names every table and view with its relations', async () => {
+  test('the index lists every table and view with its relations', async () => {
     expect(await at.ask('describeCollection', {})).toEqual({
       collections: {
         [unicodeTable]: '',
@@ -88,7 +88,7 @@ describe.each(servers)('a schema as real ones are, on $dialect', ({ dialect, cre
     ]);
   });
 
-  test('names with quotes, spaces, dots and letters of other languages can be read, filtered and sorted by', async () => {
+  test('fields with quotes, spaces, dots and non-ASCII letters are read, filtered and sorted by', async () => {
     expect([
       await rows(unicodeTable, { fields: ['Nummer.1', 'höhe', 'wie?'], sort: '-wie?' }),
       await rows(spaceTable, { fields: ['line'], filters: { field: quotedColumn, operator: 'Equal', value: 'c' } }),
@@ -101,7 +101,7 @@ describe.each(servers)('a schema as real ones are, on $dialect', ({ dialect, cre
     ]);
   });
 
-  test('wild cards in what a user types are plain characters', async () => {
+  test('wildcards in values and searches are plain characters', async () => {
     const named = (operator: string, value: string) =>
       rows('places', { fields: ['id'], filters: { field: 'name', operator, value } });
     expect([
@@ -114,7 +114,7 @@ describe.each(servers)('a schema as real ones are, on $dialect', ({ dialect, cre
     ]).toEqual([[[2]], [[2]], [[3]], [[2]], [], [[3]]]);
   });
 
-  test('a composite key is paged by cursors, row by row, without loss', async () => {
+  test('cursors page over a composite key without losing a row', async () => {
     const seen: unknown[] = [];
     for (let cursor: string | undefined; ; ) {
       const page = (await at.ask('list', {
@@ -150,7 +150,7 @@ describe.each(servers)('a schema as real ones are, on $dialect', ({ dialect, cre
     ]);
   });
 
-  test('every type arrives as what it is', async () => {
+  test('every column type has its documented type and values', async () => {
     const described = (await at.ask('describeCollection', { collectionName: 'kinds' })) as { fields: object };
     const listed = (await at.ask('list', { collectionName: 'kinds', format: 'records' })) as { records: object[] };
     const [first, second] = listed.records;

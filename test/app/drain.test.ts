@@ -43,44 +43,44 @@ async function startSlow(name: string, shutdownSeconds: number) {
 const begun = (server: TestServer) =>
   expect.poll(() => server.observed.some(({ type }) => type === 'tool.began')).toBe(true);
 
-test.runIf(sqliteIsolates)('a call under way is answered and logged, and new connections are refused', async () => {
-  const { server, token, logged } = await startSlow('slow', 20);
-  const under = callTool(server.mcpUrl, token, 'list', { collectionName: 'slow' });
-  await begun(server);
-  const stopping = server.stop();
-  const late = () =>
-    ask(server.mcpUrl, token, 'ping', {}).then(
-      () => 'answered',
-      (error) => error.cause.code,
-    );
-  await expect.poll(late, { interval: 20 }).toMatch(/^(ECONNREFUSED|UND_ERR_SOCKET)$/);
-  const answer = await under;
-  await stopping;
-  expect([answer, await logged()]).toEqual([
-    { json: { columns: ['n'], rows: [[3000]], hasMore: false } },
-    [{ action: 'list', collection: 'slow', outcome: 'completed' }],
-  ]);
-});
-
 test.runIf(sqliteIsolates)(
-  'a call that does not end is cut off when its time is up, and is in the log all the same',
+  'at shutdown a running call is answered and logged, and new connections are refused',
   async () => {
-    const { server, token, logged } = await startSlow('endless', 1);
-    const under = callTool(server.mcpUrl, token, 'list', { collectionName: 'endless' }).catch(() => 'cut off');
+    const { server, token, logged } = await startSlow('slow', 20);
+    const under = callTool(server.mcpUrl, token, 'list', { collectionName: 'slow' });
     await begun(server);
-    const from = performance.now();
-    await server.stop();
-    // Without the cut-off it would run until the statement limit of 30 seconds.
-    const seconds = (performance.now() - from) / 1000;
-    expect([await under, seconds >= 0.9 && seconds < 25, await logged()]).toEqual([
-      'cut off',
-      true,
-      [{ action: 'list', collection: 'endless', outcome: 'failed' }],
+    const stopping = server.stop();
+    const late = () =>
+      ask(server.mcpUrl, token, 'ping', {}).then(
+        () => 'answered',
+        (error) => error.cause.code,
+      );
+    await expect.poll(late, { interval: 20 }).toMatch(/^(ECONNREFUSED|UND_ERR_SOCKET)$/);
+    const answer = await under;
+    await stopping;
+    expect([answer, await logged()]).toEqual([
+      { json: { columns: ['n'], rows: [[3000]], hasMore: false } },
+      [{ action: 'list', collection: 'slow', outcome: 'completed' }],
     ]);
   },
 );
 
-test('a client that listens does not hold up the end', async () => {
+test.runIf(sqliteIsolates)('at shutdown an endless call is cut off after the time limit, and logged', async () => {
+  const { server, token, logged } = await startSlow('endless', 1);
+  const under = callTool(server.mcpUrl, token, 'list', { collectionName: 'endless' }).catch(() => 'cut off');
+  await begun(server);
+  const from = performance.now();
+  await server.stop();
+  // Without the cut-off it would run until the statement limit of 30 seconds.
+  const seconds = (performance.now() - from) / 1000;
+  expect([await under, seconds >= 0.9 && seconds < 25, await logged()]).toEqual([
+    'cut off',
+    true,
+    [{ action: 'list', collection: 'endless', outcome: 'failed' }],
+  ]);
+});
+
+test('a listening client does not delay the shutdown', async () => {
   const [served, storage] = [file('quiet.sqlite'), file('quiet-storage.sqlite')];
   await runSql(served, ['CREATE TABLE numbers (n integer not null primary key)']);
   const server = await startServer({

@@ -5,7 +5,7 @@ import { servers } from '../databases.ts';
 import { callTool } from './call.ts';
 import { openShop } from './shop.ts';
 
-test('each process serves its own, claimed by an envSecret of its own; where none is named, it does not start', async () => {
+test('each process serves one environment with its own envSecret, and does not start without naming one', async () => {
   const storage = await servers[0]!.create();
   onTestFinished(() => storage.drop());
   const shared = { SERVICE_STORAGE_URL: storage.url, SERVICE_SECRET: 'a secret that two processes share' };

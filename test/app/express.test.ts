@@ -118,7 +118,7 @@ describe.each([
   });
 
   test.each(['before', 'after'])(
-    'the host keeps what is not ours, with its bodies; its routes added %s',
+    'the host keeps its other routes and their bodies (routes added %s)',
     async (order) => {
       const { agent, app, origin } = await openHost();
       if (order === 'after') agent.mountAiMcpServer({ basePath: prefix }).mountOnExpress(app);
@@ -146,7 +146,7 @@ describe.each([
     },
   );
 
-  test('before the start and after the end our paths are answered 503, and the host goes on', async () => {
+  test('before the start and after the stop, paths of the agent get 503 and the host still answers', async () => {
     const { agent, app, origin } = await openHost();
     agent.mountAiMcpServer({ basePath: prefix }).mountOnExpress(app);
     addRoutes(app);
@@ -172,7 +172,7 @@ describe.each([
   });
 });
 
-test('routes of the host that are ours now are named at the start', async () => {
+test('routes of the host that the agent now handles are logged at the start', async () => {
   const { agent, app, logged } = await openHost();
   addRoutes(app);
   agent.mountAiMcpServer().mountOnExpress(app);
@@ -185,7 +185,7 @@ test('routes of the host that are ours now are named at the start', async () => 
   ]);
 });
 
-test('stop waits for an answer that is owed, and leaves those of the host alone', async () => {
+test('stop waits for pending answers of the agent, and not for those of the host', async () => {
   const host = await openHost();
   const { agent, app, origin } = host;
   agent.mountAiMcpServer().mountOnExpress(app);
@@ -217,7 +217,7 @@ test('stop waits for an answer that is owed, and leaves those of the host alone'
   expect([await owed, await slow]).toEqual([listed, [200, 'done']]);
 });
 
-test('a plain Node server takes the handler, with or without a next', async () => {
+test('a plain Node server can use the handler without a next function', async () => {
   const { agent } = await openHost();
   const handle = agent.mountAiMcpServer().requestHandler;
   const server = createServer((req, res) => handle(req, res));
@@ -228,18 +228,18 @@ test('a plain Node server takes the handler, with or without a next', async () =
   expect([await get(`${origin}/nothing`), (await get(`${origin}/oauth/token`))[0]]).toEqual([[404, 'not_found'], 405]);
 });
 
-test('without a public URL the start says what to set', async () => {
+test('a start without a public URL is refused with the setting to use', async () => {
   const { agent } = emptyAgent();
   agent.addDataSource(createMemoryDataSource('shop', shopTables)).mountAiMcpServer().mountOnExpress(express());
   expect(await messageOf(() => agent.start())).toMatch(/set SERVICE_PUBLIC_URL \(or settings\.publicUrl\)/);
 });
 
-test('something that is no Express application is refused with the line', async () => {
+test('a value that is not an Express application is refused with the line', async () => {
   const { agent } = emptyAgent();
   expect(await messageOf(() => agent.mountOnExpress({} as never))).toMatch(/from express\(\)\. \(.*express\.test\.ts/);
 });
 
-test('the example of docs/embedding.md serves what it says', async () => {
+test('the example of docs/embedding.md serves the documented URLs', async () => {
   const [, code] = /```js\n(.*?)```/s.exec(readFileSync('docs/embedding.md', 'utf8'))!;
   const folder = makeFolder();
   const path = join(folder, 'demo.sqlite');

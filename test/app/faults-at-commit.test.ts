@@ -12,10 +12,14 @@ import { callTool } from './call.ts';
 import { proveFaultsAtCommit } from './faults-at-commit.ts';
 import { signedIn } from './shop.ts';
 
-test.each(servers)('$dialect: the log says what the database holds', { timeout: 60_000 }, async (maker) => {
-  const { acknowledged } = await proveFaultsAtCommit(maker, { faults: 8, seed: 7 });
-  expect(acknowledged).toBeGreaterThan(10);
-});
+test.each(servers)(
+  '$dialect: the log matches the database after faults at COMMIT',
+  { timeout: 60_000 },
+  async (maker) => {
+    const { acknowledged } = await proveFaultsAtCommit(maker, { faults: 8, seed: 7 });
+    expect(acknowledged).toBeGreaterThan(10);
+  },
+);
 
 const native = loadSqliteDriver().kind === 'native';
 
@@ -46,7 +50,7 @@ async function openFile() {
 }
 
 test.skipIf(!native)(
-  'a storage that another process holds: nobody else waits, and the write is made after',
+  'if another process locks the storage, a write waits, and other requests are answered',
   async () => {
     const { server, token, storage, hold } = await openFile();
     const change = { collectionName: 'things', recordIds: ['1'], attributes: { name: 'new' } };
@@ -71,7 +75,7 @@ test.skipIf(!native)(
   },
 );
 
-test.skipIf(!native)('a served file that another process holds: said as it is', async () => {
+test.skipIf(!native)('if another process locks the served file, calls report it', async () => {
   const { server, token, data, hold } = await openFile();
   const release = hold(data);
   const list = await callTool(server.mcpUrl, token, 'list', { collectionName: 'things' });

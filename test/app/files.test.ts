@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { shopAgent } from './agent.ts';
 
-test.each(['', '/ai'])('files below the endpoint, with the base path %j', async (basePath) => {
+test.each(['', '/ai'])('file URLs are below the endpoint, with the base path %j', async (basePath) => {
   const { agent } = shopAgent();
   agent.mountAiMcpServer(basePath ? { basePath } : {}).mountOnStandaloneServer(0);
   const { server } = await agent.start();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { askSql, runSql } from '../sql/schemas.ts';
 
-test('a write whose entry cannot be stored is not made, and is made again when there is room', async () => {
+test('a write whose log entry cannot be stored is refused, and works again once there is space', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-full-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const at = (name: string) => ({

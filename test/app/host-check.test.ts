@@ -16,7 +16,7 @@ function ask(address: string, path: string, host: string): Promise<number | unde
   });
 }
 
-test('SERVICE_HOST=127.0.0.2 is ours at every entrance', async () => {
+test('every endpoint accepts SERVICE_HOST and the public host, and refuses other hosts', async () => {
   const server = await openDesk({
     permissions: {},
     env: { SERVICE_HOST: '127.0.0.2', SERVICE_PUBLIC_URL: 'https://data.example.com' },

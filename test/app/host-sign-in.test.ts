@@ -84,7 +84,7 @@ async function ask({ origin }: Host, browser: Browser, name = 'Notebook', prefix
 const login = ({ origin }: Host, browser: Browser, who: string) => browser.open(`${origin}/login?as=${who}`);
 const isConsent = (page: Page): boolean => page.html.includes('value="allow"');
 
-test.each(['', '/data'])('who is signed in to the host consents as who he is there, under %j', async (prefix) => {
+test.each(['', '/data'])('a user of the host consents with their identity in the host, under %j', async (prefix) => {
   const host = await openHost({}, prefix);
   const browser = createBrowser();
   await login(host, browser, 'nina');
@@ -104,7 +104,7 @@ test.each(['', '/data'])('who is signed in to the host consents as who he is the
   );
 });
 
-test('cookies of the host open neither /mcp nor the APIs, and it is not even asked', async () => {
+test('cookies of the host do not authenticate at /mcp and the APIs, and the host is not asked there', async () => {
   const host = await openHost();
   const headers = { cookie: 'shop_session=nina', 'content-type': 'application/json' };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
@@ -113,7 +113,7 @@ test('cookies of the host open neither /mcp nor the APIs, and it is not even ask
   expect([mcp.status, api.status, host.asked]).toEqual([401, 401, []]);
 });
 
-test('whoever becomes another in between is asked again, and nothing is allowed in the name of the first', async () => {
+test('if the user of the host changes before they allow, the new user is asked and nothing is granted', async () => {
   const host = await openHost();
   const browser = createBrowser();
   await login(host, browser, 'nina');
@@ -134,7 +134,7 @@ test('whoever becomes another in between is asked again, and nothing is allowed 
   expect(isConsent(await browser.press(shown, 'allow'))).toBe(false);
 });
 
-test('nobody at the host: its sign-in page, which leads back to where it was; passwords are off', async () => {
+test('a user without a host session is sent to the sign-in page of the host and back, and passwords are refused', async () => {
   const host = await openHost({ signInUrl: '/login?as=nina&next={returnTo}' });
   const browser = createBrowser();
   const page = await ask(host, browser);
@@ -151,7 +151,7 @@ test('nobody at the host: its sign-in page, which leads back to where it was; pa
   expect([typed.status, isConsent(typed)]).toEqual([400, false]);
 });
 
-test('nobody at the host, which names no page: passwords of ours, or a page that says to sign in there', async () => {
+test('without signInUrl, a user signs in with a password, or reads that they must sign in to the application', async () => {
   const open = await openHost();
   const browser = createBrowser();
   const page = await ask(open, browser);
@@ -163,7 +163,7 @@ test('nobody at the host, which names no page: passwords of ours, or a page that
   expect([console.status, console.html.includes('You are not signed in to the application')]).toEqual([401, true]);
 });
 
-test('an address of a user here is no way to become him', async () => {
+test('a host user with the e-mail of a local user does not become that user', async () => {
   const host = await openHost();
   const browser = createBrowser();
   await login(host, browser, 'thief');
@@ -178,7 +178,7 @@ test('an address of a user here is no way to become him', async () => {
 test.each([
   ['crash', 'the session store of the shop is gone'],
   ['broken', "authenticate: 'subject' of the caller must be"],
-])('what the host does wrong (%s) is an error page, and in the log; nobody is signed in', async (who, said) => {
+])('an error of the host (%s) gives an error page and a log entry, and no sign-in', async (who, said) => {
   const host = await openHost();
   const browser = createBrowser();
   await login(host, browser, who);
@@ -195,7 +195,7 @@ test.each([
   expect(host.logged.filter(([level, , cause]) => level === 'Error' && `${cause}`.includes(said))).toHaveLength(2);
 });
 
-test('the console: one button, asked once more when it is pressed', async () => {
+test('the console shows one button, and asks the host again when it is pressed', async () => {
   const host = await openHost();
   const browser = createBrowser();
   await login(host, browser, 'nina');
@@ -220,11 +220,11 @@ test.each<[Partial<AgentOptions>, string]>([
   [{ authenticate: () => null, signInUrl: '//evil.example/login' }, "'signInUrl'"],
   [{ authenticate: () => null, signInUrl: '/\\evil.example' }, "'signInUrl'"],
   [{ authenticate: () => null, signInUrl: 'javascript:alert(1)' }, "'signInUrl'"],
-])('options that are not as they must be: %j', async (options, said) => {
+])('invalid options are refused: %j', async (options, said) => {
   expect(await messageOf(() => emptyAgent(options))).toContain(said);
 });
 
-test('a provider and a host at once are refused at the start', async () => {
+test('an identity provider together with authenticate is refused at the start', async () => {
   const settings = { ssoIssuer: 'https://login.example.com', ssoClientId: 'portico' };
   const message = await messageOf(() =>
     openHost({ settings: { ...settings, dataDir: join(makeFolder(), 'd'), publicUrl: 'http://localhost:1' } }),

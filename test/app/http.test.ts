@@ -30,8 +30,8 @@ const headersFor = (extra: Readonly<Record<string, string>> = {}) => ({
 const rowsIn = (body: string) => JSON.parse(JSON.parse(body).result.content[0].text).rows;
 const goodCall = async () => callTool(shop.mcpUrl, token, 'list', question);
 
-describe('heads', () => {
-  test('of every kind of answer say what it is and how long it keeps', async () => {
+describe('response headers', () => {
+  test('have the content type and the cache lifetime for every kind of response', async () => {
     const { origin } = new URL(shop.mcpUrl);
     const { body, headers } = call();
     const authorization = `Bearer ${token}`;
@@ -62,7 +62,7 @@ describe('heads', () => {
     ]);
   });
 
-  test('HEAD has the head of GET and no body', async () => {
+  test('of HEAD are those of GET, and it has no body', async () => {
     const { origin } = new URL(shop.mcpUrl);
     const head = async (path: string) => {
       const answer = await sendRaw(origin, `HEAD ${path}`, {});
@@ -94,7 +94,7 @@ describe('a browser', () => {
       (name) => headers[name],
     );
 
-  test('may call /mcp from an allowed Origin, with the headers of the protocol and no others', async () => {
+  test('may call /mcp from an allowed Origin, with the headers of the protocol only', async () => {
     const allowed = await preflight('/mcp', 'https://assistant.example');
     const refused = await preflight('/mcp', 'https://evil.example');
     const { body } = call();
@@ -122,7 +122,7 @@ describe('a browser', () => {
     ]);
   });
 
-  test('may read the documents and ask for tokens from anywhere, and never with cookies', async () => {
+  test('may read metadata and request tokens from any Origin, without credentials', async () => {
     const look = async (path: string) => {
       const { status, headers } = await preflight(path, 'https://any.example');
       return [status, headers['access-control-allow-origin'], headers['access-control-allow-credentials']];
@@ -136,7 +136,7 @@ describe('a browser', () => {
 });
 
 describe('a request', () => {
-  test('in chunks, with a character split between two of them, is one request', async () => {
+  test('in chunks that split a character is read as one request', async () => {
     const body = Buffer.from(call().body.replace('"categories"', '"categories","search":"ü"'));
     const cut = body.indexOf(0xbc);
     const line = openLine(shop.mcpUrl);
@@ -153,7 +153,7 @@ describe('a request', () => {
     expect([status, rowsIn(text)]).toEqual([200, expected.map(({ id }) => [id])]);
   });
 
-  test('that expects 100-continue is told to go on before it sends its body', async () => {
+  test('with Expect: 100-continue gets 100 before it sends its body', async () => {
     const { body } = call();
     const line = openLine(shop.mcpUrl);
     const headers = headersFor({ Expect: '100-continue', 'Content-Length': `${body.length}` });
@@ -165,7 +165,7 @@ describe('a request', () => {
     expect([interim, status, rowsIn(text)]).toEqual(['HTTP/1.1 100 Continue\r\n\r\n', ...answered]);
   });
 
-  test('with a token that is not taken is refused before its body is asked for', async () => {
+  test('with an invalid token is refused before its body is requested', async () => {
     const headers = headersFor({ Expect: '100-continue', 'Content-Length': '900000', Authorization: 'Bearer no' });
     const line = openLine(shop.mcpUrl);
     line.send(`POST /mcp HTTP/1.1\r\n${headerLines(headers)}\r\n`);
@@ -173,7 +173,7 @@ describe('a request', () => {
     expect([answer.status, JSON.parse(answer.body).error]).toEqual([401, 'invalid_token']);
   });
 
-  test('whose target is a whole URL, as through a proxy, is served as its path', async () => {
+  test('with an absolute URL as target, as through a proxy, is served by its path', async () => {
     const { body } = call();
     const headers = headersFor({ 'Content-Length': `${body.length}` });
     const health = await sendRaw(shop.mcpUrl, `GET http://${host}/healthz`, {});
@@ -183,7 +183,7 @@ describe('a request', () => {
     expect([health.status, posted.status, document.status, elsewhere.status]).toEqual([200, 200, 200, 403]);
   });
 
-  test('with a very long address, or very long headers, is refused and the line closed', async () => {
+  test('with a very long URL or very long headers is refused', async () => {
     const long = await sendRaw(shop.mcpUrl, `GET /${'x'.repeat(10_000)}`, {});
     const longer = await sendRaw(shop.mcpUrl, `GET /${'x'.repeat(60_000)}`, {});
     const header = await sendRaw(shop.mcpUrl, 'GET /mcp', { 'X-Long': 'x'.repeat(60_000) });
@@ -195,13 +195,13 @@ describe('a request', () => {
     ]);
   });
 
-  test('that is no HTTP is refused and the line closed', async () => {
+  test('that is not HTTP is refused and the connection closed', async () => {
     const line = openLine(shop.mcpUrl);
     line.send('hello\r\n\r\n');
     expect(parseAnswer(await line.heard).status).toBe(400);
   });
 
-  test.each(['two lengths', 'a length and chunks'])('with %s, as smugglers send, is refused', async (what) => {
+  test.each(['two lengths', 'a length and chunks'])('with %s, as in request smuggling, is refused', async (what) => {
     const line = openLine(shop.mcpUrl);
     const doubled =
       what === 'two lengths'
@@ -213,7 +213,7 @@ describe('a request', () => {
 });
 
 describe('a client', () => {
-  test('that stalls half way is hung up on in bounded time, and others are served meanwhile', async () => {
+  test('that stalls halfway is disconnected after a time limit, and others are served meanwhile', async () => {
     const lines = Array.from({ length: 20 }, () => {
       const line = openLine(shop.mcpUrl);
       line.send(`POST /mcp HTTP/1.1\r\n${headerLines(headersFor({ 'Content-Length': '500' }))}\r\n{"jsonrpc"`);
@@ -232,7 +232,7 @@ describe('a client', () => {
     ]);
   });
 
-  test('that hangs up in the middle, of its request or of the answer, disturbs nobody', async () => {
+  test('that disconnects during its request or the answer causes no failure', async () => {
     const { body } = call();
     for (let i = 0; i < 20; i++) {
       const half = openLine(shop.mcpUrl);

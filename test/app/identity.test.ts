@@ -98,7 +98,7 @@ async function askAs(member: Member, call: number): Promise<unknown> {
   return JSON.parse(JSON.parse(response).result.content[0].text).rows;
 }
 
-test('no answer holds the rows of another user, and no entry of the log another name', async () => {
+test('every answer has only rows of its caller, and every log entry the user who made the call', async () => {
   const calls = Array.from({ length: CALLS }, (_, call) => ({ call, member: members[call % USERS]! }));
   const answers = await Promise.all(calls.map(({ member, call }) => askAs(member, call)));
   await shop.store.activity.flush();

@@ -16,7 +16,7 @@ const writes = (key: number): readonly (readonly [tool: string, args: Record<str
   ['create', { collectionName: 'orders', attributes: { id: 9, label: 'caps', total: 5, customer_id: key } }],
 ];
 
-test.each([2, 77_777])('key %i is refused in the same words as any other', async (key) => {
+test.each([2, 77_777])('key %i is refused with the same message as any other', async (key) => {
   const desk = await openDesk({ permissions: noCustomers });
   const assistant = await connect(desk, desk.token, '2026-07-28');
   const answers = [];
@@ -27,7 +27,7 @@ test.each([2, 77_777])('key %i is refused in the same words as any other', async
   ]);
 });
 
-test('with a row scope on the collection too', async () => {
+test('with a row scope on the collection, every key gets the same refusal', async () => {
   const desk = await openDesk({ permissions: noCustomers });
   await desk.store.permissions.setScope('Operations', 'customers', { field: 'id', operator: 'Equal', value: 1 });
   const assistant = await connect(desk, desk.token, '2026-07-28');
@@ -39,7 +39,7 @@ test('with a row scope on the collection too', async () => {
   ]);
 });
 
-test('no key, null and other fields are written as before', async () => {
+test('writes without the key, with null and of other fields succeed', async () => {
   const desk = await openDesk({ permissions: noCustomers });
   const assistant = await connect(desk, desk.token, '2026-07-28');
   for (const attributes of [{ customer_id: null }, { total: 11 }])
@@ -48,7 +48,7 @@ test('no key, null and other fields are written as before', async () => {
   expect((await desk.state()).orders).toEqual(['1 boots 11 ', ...untouched.slice(1), '9 caps 5 ']);
 });
 
-test('over the HTTP API', async () => {
+test('over the HTTP API, an existing and a missing key get the same refusal', async () => {
   const desk = await openDesk({ permissions: noCustomers, env: { SERVICE_AGENT_ORIGINS: frontOrigin } });
   const session = await sessionToken(desk.apiUrl, { email: 'kim@example.test', password: 'correct horse battery' });
   const answers = [];

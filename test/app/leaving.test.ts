@@ -87,7 +87,7 @@ const writes: typeof reads = [
 const stoppable = servers.filter(({ dialect }) => dialect !== 'sqlite' || sqliteIsolates);
 
 // A file must contain a test.
-if (stoppable.length === 0) test.skip('where a statement can be stopped', () => {});
+if (stoppable.length === 0) test.skip('needs a database that can stop a statement', () => {});
 
 describe.each(stoppable)('on $dialect', ({ dialect, create }) => {
   let database: TestDatabase;
@@ -145,7 +145,7 @@ describe.each(stoppable)('on $dialect', ({ dialect, create }) => {
     return { wasAtIt, outcome, entry: [entry?.action, entry?.outcome, entry?.code] };
   }
 
-  test.each(reads)('%s %j: the statement is stopped there', async (tool, args) => {
+  test.each(reads)('%s %j: a disconnect stops the statement in the database', async (tool, args) => {
     const left = await leave(tool, args, async () => (await running()) > 0);
     expect([left, await until(async () => (await running()) === 0)]).toEqual([
       { wasAtIt: true, outcome: 'left', entry: [tool, 'failed', 'CANCELLED'] },
@@ -153,7 +153,7 @@ describe.each(stoppable)('on $dialect', ({ dialect, create }) => {
     ]);
   });
 
-  test.each(writes)('%s %j: nothing is written', async (tool, args) => {
+  test.each(writes)('%s %j: after a disconnect nothing is written', async (tool, args) => {
     const items = 'select id, label, box_id from items order by id';
     const before = await askSql(database, items);
     const holder = await hold(database, held);
@@ -169,7 +169,7 @@ describe.each(stoppable)('on $dialect', ({ dialect, create }) => {
     ]);
   });
 
-  test('after all that, a good call is answered and a good write is done', async () => {
+  test('after the disconnects, a call and a write succeed', async () => {
     const values = { collectionName: 'items', recordId: 2, attributes: { label: 'again' } };
     expect([
       await callTool(server.mcpUrl, token, 'update', values),
@@ -181,7 +181,7 @@ describe.each(stoppable)('on $dialect', ({ dialect, create }) => {
     ]).toMatchObject([{ json: { count: 1 } }, { json: { rows: [[0]] } }]);
   });
 
-  test('cheap calls are answered beside a slow one', async () => {
+  test('cheap calls are answered while a slow one runs', async () => {
     const gone = new AbortController();
     const { headers, body } = requestOf(
       'tools/call',

@@ -8,7 +8,7 @@ import { type Music, openTables } from './music.ts';
 import { type Fate, openWire, type Wire } from './wire.ts';
 
 // A file must contain a test.
-if (remoteServers.length === 0) test.skip('on a server', () => {});
+if (remoteServers.length === 0) test.skip('needs a database server', () => {});
 
 const tables = [
   'CREATE TABLE things (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL)',
@@ -131,50 +131,59 @@ describe.each(remoteServers)('$dialect', (maker) => {
   const unknown = { outcome: 'unknown', code: 'OUTCOME_UNKNOWN' };
   const inPlainWords = /The database did not confirm whether this write was done.*Do not repeat.*Check/s;
 
-  test.each(Object.keys(writes))('%s: done, and its answer lost', async (name) => {
-    // `silent` takes as long as the time limit of a call, so only one call of each kind tries it.
-    const fates: readonly Fate[] = ['create', 'HTTP update'].includes(name) ? ['not told', 'silent'] : ['not told'];
-    for (const fate of fates) {
+  test.each(Object.keys(writes))(
+    '%s: if the answer to COMMIT is lost, the call reports success or an unknown outcome',
+    async (name) => {
+      // `silent` takes as long as the time limit of a call, so only one call of each kind tries it.
+      const fates: readonly Fate[] = ['create', 'HTTP update'].includes(name) ? ['not told', 'silent'] : ['not told'];
+      for (const fate of fates) {
+        const { run, isDone } = await writes[name]!();
+        wire.strike(fate);
+        const answer = await run();
+        expect(await isDone()).toBe(true);
+        if (knows) {
+          expect(JSON.stringify(answer)).not.toMatch(/UNKNOWN|SOURCE_|TIMED_OUT|ACTION_FAILED/);
+          expect(await entry()).toMatchObject({ outcome: 'completed' });
+        } else {
+          expect(answer).toMatch(inPlainWords);
+          expect(answer).not.toMatch(/again shortly/i);
+          expect(await entry()).toMatchObject(unknown);
+        }
+      }
+    },
+  );
+
+  test.each(Object.keys(writes))(
+    '%s: if COMMIT is lost, the call reports a failure or an unknown outcome',
+    async (name) => {
       const { run, isDone } = await writes[name]!();
-      wire.strike(fate);
+      wire.strike('not asked');
       const answer = await run();
-      expect(await isDone()).toBe(true);
+      expect(await isDone()).toBe(false);
       if (knows) {
-        expect(JSON.stringify(answer)).not.toMatch(/UNKNOWN|SOURCE_|TIMED_OUT|ACTION_FAILED/);
-        expect(await entry()).toMatchObject({ outcome: 'completed' });
+        expect(answer).toMatch(/SOURCE_UNAVAILABLE/);
+        expect(await entry()).toMatchObject({ outcome: 'failed', code: 'SOURCE_UNAVAILABLE' });
       } else {
         expect(answer).toMatch(inPlainWords);
-        expect(answer).not.toMatch(/again shortly/i);
         expect(await entry()).toMatchObject(unknown);
       }
-    }
-  });
+    },
+  );
 
-  test.each(Object.keys(writes))('%s: COMMIT itself lost', async (name) => {
-    const { run, isDone } = await writes[name]!();
-    wire.strike('not asked');
-    const answer = await run();
-    expect(await isDone()).toBe(false);
-    if (knows) {
-      expect(answer).toMatch(/SOURCE_UNAVAILABLE/);
-      expect(await entry()).toMatchObject({ outcome: 'failed', code: 'SOURCE_UNAVAILABLE' });
-    } else {
-      expect(answer).toMatch(inPlainWords);
+  test.each(['create', 'HTTP update'])(
+    '%s: if the server is unreachable after COMMIT, the call reports an unknown outcome',
+    async (name) => {
+      const { run, isDone } = await writes[name]!();
+      wire.strike('away');
+      expect(await run()).toMatch(inPlainWords);
       expect(await entry()).toMatchObject(unknown);
-    }
-  });
+      wire.mend();
+      expect(await isDone()).toBe(true);
+      if (knows) await expect.poll(entry, { timeout: 15_000, interval: 200 }).toMatchObject({ outcome: 'completed' });
+    },
+  );
 
-  test.each(['create', 'HTTP update'])('%s: done, and then the server is away for a while', async (name) => {
-    const { run, isDone } = await writes[name]!();
-    wire.strike('away');
-    expect(await run()).toMatch(inPlainWords);
-    expect(await entry()).toMatchObject(unknown);
-    wire.mend();
-    expect(await isDone()).toBe(true);
-    if (knows) await expect.poll(entry, { timeout: 15_000, interval: 200 }).toMatchObject({ outcome: 'completed' });
-  });
-
-  test('a repeat with its key writes nothing again', async () => {
+  test('a repeat with the same idempotency key writes nothing again', async () => {
     for (const fate of ['not told', 'not asked', 'away'] satisfies Fate[]) {
       const args = {
         collectionName: 'things',
@@ -192,7 +201,7 @@ describe.each(remoteServers)('$dialect', (maker) => {
     }
   });
 
-  test('a COMMIT that the database refuses has failed', async () => {
+  test('a COMMIT that the database refuses is reported as failed', async () => {
     if (!knows) return;
     await music.run(
       'ALTER TABLE things ADD CONSTRAINT things_name UNIQUE (name, id) DEFERRABLE INITIALLY DEFERRED',
@@ -205,7 +214,7 @@ describe.each(remoteServers)('$dialect', (maker) => {
     expect(await has(`id = ${next}`)).toBe(false);
   });
 
-  test('reads go on, and what was cut is forgotten', async () => {
+  test('calls after the faults succeed', async () => {
     await systemClock.sleep(10);
     expect(await music.call('update', { ...(await named()), attributes: { name: 'after' } })).toMatchObject({
       count: 1,

@@ -13,7 +13,7 @@ import { openWire, type Wire } from './wire.ts';
 const SECONDS = 2;
 
 // A file must contain a test.
-if (remoteServers.length === 0) test.skip('on a server', () => {});
+if (remoteServers.length === 0) test.skip('needs a database server', () => {});
 
 describe.each(remoteServers)('$dialect', ({ create }) => {
   let database: TestDatabase;
@@ -60,7 +60,7 @@ describe.each(remoteServers)('$dialect', ({ create }) => {
     }
   }
 
-  test('cut: SOURCE_UNAVAILABLE, for reads and writes, and what needs no database is answered', async () => {
+  test('a cut connection gives SOURCE_UNAVAILABLE for reads and writes; calls without the database are answered', async () => {
     await Promise.all(reads.map(([tool, args]) => call(tool, args)));
     wire.cut();
     const answers = [];
@@ -70,7 +70,7 @@ describe.each(remoteServers)('$dialect', ({ create }) => {
     expect([answers, described]).toEqual([Array(3).fill('SOURCE_UNAVAILABLE'), 'answered']);
   });
 
-  test('cut while a write waits: an error, nothing is written, and the log says that it failed', async () => {
+  test('a connection cut while a write waits gives an error, writes nothing and is logged as failed', async () => {
     const holder = await hold(database, ['select id from items for update']);
     const writing = call('update', change('half'));
     await systemClock.sleep(300);
@@ -87,7 +87,7 @@ describe.each(remoteServers)('$dialect', ({ create }) => {
     expect(await askSql(database, 'select label from items where id = 1')).toEqual([{ label: 'first' }]);
   });
 
-  test('frozen: TIMED_OUT within the time limit and what it takes to give up, and cheap calls go on meanwhile', async () => {
+  test('a frozen database gives TIMED_OUT, and calls without the database are answered meanwhile', async () => {
     await Promise.all(reads.map(([tool, args]) => call(tool, args)));
     wire.freeze();
     const under = Promise.all(

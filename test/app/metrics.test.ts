@@ -52,7 +52,7 @@ describe.each(servers)('$dialect', (server) => {
     await database.drop();
   });
 
-  test('calls, refusals, statements and tokens are counted; names of callers are no labels', async () => {
+  test('calls, errors, statements and token checks are counted, and no label has input of a caller', async () => {
     const { mcpUrl, metricsUrl = '' } = running;
     const before = await scrape(metricsUrl);
     await Promise.all(Array.from({ length: 20 }, () => callTool(mcpUrl, token, 'list', { collectionName: 'notes' })));
@@ -105,7 +105,7 @@ describe.each(servers)('$dialect', (server) => {
     );
   });
 
-  test('the process tells of itself', async () => {
+  test('the process reports its version, memory, CPU time and event loop lag', async () => {
     const found = await scrape(running.metricsUrl ?? '');
     expect(found.get(`portico_build_info{version="0.0.0-test",node="${process.version}"}`)).toBe(1);
     expect(found.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
@@ -115,7 +115,7 @@ describe.each(servers)('$dialect', (server) => {
   });
 });
 
-test('a call that is being served is in flight, and an event loop that was held up was late', async () => {
+test('a running call counts as in flight, and a blocked event loop shows as lag', async () => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -151,7 +151,7 @@ test('a call that is being served is in flight, and an event loop that was held 
   expect(after.get('nodejs_eventloop_lag_max_seconds')).toBeGreaterThan(0.1);
 });
 
-test('it is off by default, and never on the port of the clients', async () => {
+test('metrics are off by default, and never on the port of the clients', async () => {
   const [sqlite] = servers;
   const database = await sqlite!.create();
   await runSql(database, ['CREATE TABLE notes (id INTEGER PRIMARY KEY)']);
@@ -179,7 +179,7 @@ test('it is off by default, and never on the port of the clients', async () => {
   expect([...answers, gone]).toEqual([undefined, 404, 404, 404, 405, 200, '127.0.0.1', 'nobody is there']);
 });
 
-test('an agent in code has them by its settings', async () => {
+test('an agent in code serves metrics if its settings say so', async () => {
   const { agent } = emptyAgent({ settings: { dataDir: makeFolder(), metricsPort: 0 } });
   agent.addDataSource(createMemoryDataSource('shop', shopTables)).mountAiMcpServer().mountOnStandaloneServer(0);
   const { server } = await agent.start();
@@ -187,7 +187,7 @@ test('an agent in code has them by its settings', async () => {
   expect((await scrape(server?.metricsUrl ?? '')).get('portico_failures_total')).toBe(0);
 });
 
-test('values of labels are escaped, and a metric that nothing was told of is not there', () => {
+test('label values are escaped, and a metric without values is omitted', () => {
   const registry = createRegistry();
   const one = registry.counter({ name: 'one_total', help: 'With \\ and\nlines.', labels: ['a', 'b'] });
   registry.counter({ name: 'two_total', help: 'Nothing.' });

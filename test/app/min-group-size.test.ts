@@ -14,7 +14,7 @@ const customize = (agent: HeadlessAgent) =>
 
 const name = 'visits';
 
-test('tools', async () => {
+test('tools show no figures of small groups and refuse lists and writes', async () => {
   const music = await openTables(servers[0]!, tables, customize);
   const of = { collectionName: name };
   expect(await music.call('describeCollection', of)).toMatchObject({
@@ -40,7 +40,7 @@ test('tools', async () => {
     expect(await music.call(tool, { ...of, ...args }), tool).toMatch(/^FORBIDDEN: .*figures of at least 3 records/);
 });
 
-test('the HTTP API, its charts and the console', async () => {
+test('the HTTP API, its charts and the console show no figures of small groups', async () => {
   const music = await openTables(servers[0]!, tables, customize);
   const http = await openHttp(music);
   expect((await http.ask('GET', '/visits')).status).toBe(403);

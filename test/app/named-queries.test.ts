@@ -17,7 +17,7 @@ const customize = (agent: HeadlessAgent) =>
 
 const filters = { field: 'least', operator: 'Equal', value: 1 };
 
-test('tools and the HTTP API send its parameters as filters', async () => {
+test('tools and the HTTP API take the parameters of a query as filters', async () => {
   const music = await openMusic(servers[0]!, customize);
   const of = { collectionName: 'long_albums' };
   expect(await music.call('describeCollection', of)).toMatchObject({
@@ -46,7 +46,7 @@ test('tools and the HTTP API send its parameters as filters', async () => {
   expect((await http.ask('GET', '/long_albums')).status).toBe(400);
 });
 
-test('a row scope that it would not apply prevents the start, and hides it when added later', async () => {
+test('a row scope that the query cannot apply prevents the start, and hides the query if it is added later', async () => {
   const music = await openMusic(servers[0]!, customize);
   await refuseUnscopedQueries(music.store, music.engine, { serverUrl: null });
   await music.store.permissions.setScope('Operations', 'albums', { field: 'id', operator: 'Equal', value: 1 });

@@ -28,7 +28,7 @@ const statuses = async (tokens: readonly (string | undefined)[]) => {
   return seen;
 };
 
-test('the sixth request of a minute is answered 429, in the words of the protocol, with when to come back', async () => {
+test('the sixth request within a minute gets 429 as a protocol error with Retry-After', async () => {
   const before = await statuses([ada, ada, ada, ada, ada]);
   const { status, headers, text } = await call(ada);
   const { error } = JSON.parse(text);
@@ -42,7 +42,7 @@ test('the sixth request of a minute is answered 429, in the words of the protoco
   ]);
 });
 
-test('the limit covers all tokens of a user, and other users are served; a minute later all are', async () => {
+test('the limit covers all tokens of a user but no other user, and ends after a minute', async () => {
   const seen = await statuses([ada, ada, ada, ada, ada, ada, sameUser, bob]);
   ahead += 60_000;
   expect([seen, await statuses([ada, sameUser, bob])]).toEqual([
@@ -51,12 +51,12 @@ test('the limit covers all tokens of a user, and other users are served; a minut
   ]);
 });
 
-test('requests without a good token use nothing up', async () => {
+test('requests without a valid token do not count', async () => {
   await statuses([undefined, 'x'.repeat(43), undefined, 'x'.repeat(43), undefined, undefined]);
   expect(await statuses([ada])).toEqual([200]);
 });
 
-test('a batch counts as many as it holds', async () => {
+test('a batch counts each of its messages', async () => {
   const message = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping', params: {} });
   const post = async (messages: number) => {
     const response = await fetch(shop.mcpUrl, {
@@ -75,7 +75,7 @@ test('a batch counts as many as it holds', async () => {
   expect([await post(4), await post(4)]).toEqual([false, true]);
 });
 
-test('the operator is told once a minute who it is', async () => {
+test('a security event names the user, once a minute', async () => {
   const events = () => shop.observed.filter((one) => one.type === 'security' && one.event === 'mcp.throttled');
   const before = events().length;
   await statuses(Array(9).fill(ada));

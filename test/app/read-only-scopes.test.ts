@@ -45,14 +45,14 @@ const albumTables = [
 ];
 const named = /^FORBIDDEN: .*'size'/;
 
-describe('a write under it', () => {
+describe('a write under such a scope', () => {
   const shared = shareMusic(servers[0]!, customize);
   const open = async () => {
     await shared().store.permissions.setScope('Operations', 'albums', scope);
     return shared();
   };
 
-  test('is refused to tools, in a dry run too; records are read', async () => {
+  test('is refused in tools, also in a dry run, while records can be read', async () => {
     const music = await open();
     const before = await music.rows('albums');
     expect(await music.call('list', { collectionName: 'albums', fields: ['id'] })).toMatchObject({
@@ -74,7 +74,7 @@ describe('a write under it', () => {
     expect(await music.rows('albums')).toEqual(before);
   });
 
-  test('is refused over the HTTP API, and to the step of a workflow', async () => {
+  test('is refused over the HTTP API and in a workflow step', async () => {
     const music = await open();
     const before = await music.rows('albums');
     const http = await openHttp(music);
@@ -95,7 +95,7 @@ describe('a write under it', () => {
   });
 });
 
-test('a delete that would go on into such records is refused', async () => {
+test('a delete that would cascade to such records is refused', async () => {
   const tables = [
     'CREATE TABLE artists (id INTEGER PRIMARY KEY, name VARCHAR(40))',
     'CREATE TABLE albums (id INTEGER PRIMARY KEY, title VARCHAR(40), artist_id INTEGER REFERENCES artists(id) ON DELETE CASCADE)',
@@ -114,7 +114,7 @@ test('a delete that would go on into such records is refused', async () => {
 const textOf = (page: Page) => wordsOf(page).replaceAll('&#39;', "'");
 const text = "Team 'Operations' can only read 'albums'. The database cannot evaluate 'size' of its row scope";
 
-test('the console says so before it is saved, and on its page where a role may write', async () => {
+test('the console warns before such a scope is saved, and on its page if a role may write', async () => {
   const music = await openMusic(servers[0]!, customize);
   const browser = createBrowser();
   const address = `${music.consoleUrl}/teams/Operations/albums`;
@@ -129,7 +129,7 @@ test('the console says so before it is saved, and on its page where a role may w
   expect(textOf(await browser.open(address))).not.toContain('can only read');
 });
 
-test('the start logs it', async () => {
+test('the start logs a warning', async () => {
   const database = await servers[0]!.create();
   onTestFinished(() => database.drop());
   const folder = mkdtempSync(join(tmpdir(), 'portico-scopes-'));
@@ -150,7 +150,7 @@ test('the start logs it', async () => {
     .toContainEqual(expect.stringContaining(text));
 });
 
-test('`roles push` warns of it with the line of the file', async () => {
+test('`roles push` warns with the line of the file', async () => {
   const database = await servers[0]!.create();
   onTestFinished(() => database.drop());
   await runSql(database, albumTables);

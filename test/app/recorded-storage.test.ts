@@ -51,7 +51,7 @@ afterAll(async () => {
 const list = { collectionName: 'orders', fields: ['label'] };
 const norwegian = { json: { rows: [['boots'], ['socks']] } };
 
-test('its users sign in with their passwords, and have their teams and roles', async () => {
+test('the users keep their passwords, teams and roles', async () => {
   const { identity, permissions } = server.store;
   expect((await identity.listUsers()).map(({ email }) => email)).toEqual(['ada@example.com', account.email]);
   const user = await identity.verifyPassword(account.email, account.password);
@@ -59,11 +59,11 @@ test('its users sign in with their passwords, and have their teams and roles', a
   expect((await permissions.accessOf(user!.id))?.caller).toMatchObject({ team: 'Norway', role: 'Clerk' });
 });
 
-test('its application tokens are accepted, and see the rows of the row scope only', async () => {
+test('the application tokens are accepted, with the row scope of their user', async () => {
   expect(await callTool(mcpUrl, token, 'list', list)).toMatchObject(norwegian);
 });
 
-test('its grants are refreshed', async () => {
+test('the refresh tokens work', async () => {
   const { statusCode, body } = await request(`${server.address}/oauth/token`, {
     method: 'POST',
     headers: { host: new URL(origin).host, 'content-type': 'application/x-www-form-urlencoded' },
@@ -78,7 +78,7 @@ test('its grants are refreshed', async () => {
   expect(await callTool(mcpUrl, answer.access_token, 'list', list)).toMatchObject(norwegian);
 });
 
-test('its runs are in their states', async () => {
+test('the workflow runs keep their states', async () => {
   expect(await server.store.runs.find(runs.waiting)).toMatchObject({ state: 'awaiting-input', recordId: '1' });
   expect(await server.store.runs.find(runs.done)).toMatchObject({ state: 'succeeded', recordId: '1' });
   expect(await server.store.runs.steps(runs.done)).toHaveLength(1);

@@ -20,7 +20,7 @@ const change = ({ database: url }: Shop, sql: string) =>
 const describe = async (shop: Shop, token: string, collectionName: string) =>
   JSON.stringify(await callTool(shop.mcpUrl, token, 'describeCollection', { collectionName }));
 
-test('the watch: a new column is described, and a listening client hears of tools and resources', async () => {
+test('a new column is described, and a listening client is notified of changed tools and resources', async () => {
   const { shop, token } = await open(1);
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
@@ -36,7 +36,7 @@ test('the watch: a new column is described, and a listening client hears of tool
   await client.close();
 });
 
-test('a request in the storage: read within ten seconds, once', async () => {
+test('a reload request in the storage makes the server read the tables', async () => {
   const { shop, token } = await open(0);
   await change(shop, COLUMN);
   expect(await describe(shop, token, 'customers')).not.toContain('nickname');
@@ -44,7 +44,7 @@ test('a request in the storage: read within ten seconds, once', async () => {
   await expect.poll(() => describe(shop, token, 'customers')).toContain('nickname');
 });
 
-test('a part of a name with * finds collections, and never hidden ones', async () => {
+test('a part of a name with * finds visible collections only', async () => {
   const { shop, token } = await open(0);
   await shop.store.permissions.setRole('Clerk', { orders: { browse: true, read: true } as never });
   const clerk = await shop.addUser({ email: 'cleo@example.com', team: 'Operations', role: 'Clerk' });

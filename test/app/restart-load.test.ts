@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { openLoad } from './restart-load.ts';
 
-test('restart() every 200 ms under 64 connections of mixed calls: no failed call, no handle that stays', async () => {
+test('restart() every 200 ms under 64 connections of mixed calls: no failed call, no leaked handle', async () => {
   const load = await openLoad();
   const before = await load.run(2);
   const after = await load.run(2.5);

@@ -50,7 +50,7 @@ test.each(mounts)('restart under load drops no call: %s', async (_place, open) =
   ]).toEqual([[], true, { json: expect.objectContaining({ columns: expect.arrayContaining([`name${RESTARTS}`]) }) }]);
 });
 
-test('a restart changes the tools that are shown', async () => {
+test('a restart changes the listed tools', async () => {
   let hasAction = false;
   const [, open] = mounts[0]!;
   const mounted = await open({
@@ -71,7 +71,7 @@ test('a restart changes the tools that are shown', async () => {
   expect([before, await shown()]).toEqual([false, true]);
 });
 
-test('a restart tells those that listen, and a server that cannot tell does not say that it would', async () => {
+test('a restart notifies listening clients; clients that cannot listen get no listChanged capability', async () => {
   const [, open] = mounts[0]!;
   const mounted = await open({ customize: () => undefined });
   const token = await tokenOf(mounted);
@@ -98,7 +98,7 @@ test('a restart tells those that listen, and a server that cannot tell does not 
   expect([before, heard, told]).toEqual([[], ['tools', 'resources'], [true, false]]);
 });
 
-test('a model that was replaced is let go, though the one who asked of it stays signed in', async () => {
+test('a replaced model is garbage collected, even if its users stay signed in', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const models: WeakRef<object>[] = [];

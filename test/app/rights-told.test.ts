@@ -21,7 +21,7 @@ async function until(holds: () => boolean): Promise<void> {
   for (let waited = 0; !holds() && waited < HEARD_MS; waited += 50) await systemClock.sleep(50);
 }
 
-test('of tools and collections that a role is given, and that are taken from it', { timeout: 60_000 }, async () => {
+test('a client is notified of tools and collections that its role gains or loses', { timeout: 60_000 }, async () => {
   const account = await shop.addUser({ email: 'cleo@example.com', team: 'Operations', role: 'Clerk' });
   const { token } = await signedIn(shop, account);
   await shop.store.permissions.setRole('Clerk', { '*': rights(false) });

@@ -30,10 +30,10 @@ describe.each(['schemaPath', 'typingsPath'] as const)('%s', (option) => {
   const name = option === 'schemaPath' ? 'kept.json' : 'kept.ts';
   const at = (path: string): PathOptions => ({ ...plain(), [option]: path });
 
-  test.each(['a file that is there', 'no file yet'])('a link to %s stays one', async (what) => {
+  test.each(['an existing file', 'a missing file'])('a link to %s stays a link', async (what) => {
     const [link, target] = [join(folder, 'link'), join(folder, 'elsewhere', name)];
     mkdirSync(join(folder, 'elsewhere'));
-    if (what === 'a file that is there') writeFileSync(target, 'old');
+    if (what === 'an existing file') writeFileSync(target, 'old');
     symlinkSync(target, link);
     expect(await startAt(at(link))).toEqual({});
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
@@ -75,7 +75,7 @@ async function startElsewhere(options: PathOptions): Promise<unknown> {
 }
 
 test.each([false, true])(
-  'a pipe is refused at once (in production: %s)',
+  'a pipe is refused without blocking (in production: %s)',
   async (isProduction) => {
     const path = join(folder, 'it');
     execFileSync('mkfifo', [path]);

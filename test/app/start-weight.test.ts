@@ -28,7 +28,7 @@ function weigh(start: string): ReadonlyMap<string, string> {
   return found;
 }
 
-test('the server loads what its first call needs', () => {
+test('the server loads only the modules that its first call needs', () => {
   const loaded = weigh('src/server/create-server.ts');
   // Check that the scan works: these modules are always loaded.
   expect([loaded.has('knex'), loaded.has('src/mcp/transport/serving.ts')]).toEqual([true, true]);
@@ -37,7 +37,7 @@ test('the server loads what its first call needs', () => {
   expect([...loaded].filter(([name]) => later.test(name))).toEqual([]);
 });
 
-test('the names that are not taken from the SDK are its own', () => {
+test('constants that are not imported from the SDK equal those of the SDK', () => {
   const { LEGACY_VERSIONS, ...keys } = ours;
   expect(keys).toEqual({
     CLIENT_CAPABILITIES_META_KEY,

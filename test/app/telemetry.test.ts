@@ -108,7 +108,7 @@ describe.each(servers)('$dialect', (server) => {
     expect(ms(statement.endTime)).toBeLessThanOrEqual(ms(call.endTime) + 1);
   });
 
-  test('the statements of a write are told by what they do', async () => {
+  test('spans of write statements are named after their operation, without values', async () => {
     const attributes = { id: 7, text: 'a value that is nobody else’s' };
     await callTool(running.mcpUrl, token, 'create', { collectionName: 'notes', attributes });
     const spans = shape();
@@ -118,7 +118,7 @@ describe.each(servers)('$dialect', (server) => {
     ]).toEqual([expect.arrayContaining(['INSERT notes', 'tools/call create']), false]);
   });
 
-  test('an error that the model is told makes the span one, with its code', async () => {
+  test('an error that the model receives marks the span as an error, with its code', async () => {
     await callTool(running.mcpUrl, token, 'list', { collectionName: 'nothing' });
     expect(shape()).toEqual([
       expect.objectContaining({
@@ -132,7 +132,7 @@ describe.each(servers)('$dialect', (server) => {
     ]);
   });
 
-  test('durations come with the attributes and the buckets of the conventions', async () => {
+  test('duration histograms have the attributes and buckets of the conventions', async () => {
     await callTool(running.mcpUrl, token, 'list', list('zebra'));
     await callTool(running.mcpUrl, token, 'list', { collectionName: 'nothing' });
     await ask(running.mcpUrl, token, 'tools/list', {});
@@ -160,7 +160,7 @@ describe.each(servers)('$dialect', (server) => {
 
   if (server.dialect !== 'sqlite') return;
 
-  test('a trace goes on from the headers of HTTP, and code of the application is within it', async () => {
+  test('a trace continues from the HTTP headers, and application code runs within it', async () => {
     await callTool(running.mcpUrl, token, 'list', list('one'), {
       headers: { traceparent: traceparent(), baggage: 'card=4111' },
     });
@@ -173,7 +173,7 @@ describe.each(servers)('$dialect', (server) => {
     ]);
   });
 
-  test('and from _meta before that (SEP-414), even where the header says something else', async () => {
+  test('a trace in _meta (SEP-414) takes precedence over the HTTP header', async () => {
     const other = 'a'.repeat(32);
     await ask(
       running.mcpUrl,
@@ -198,7 +198,7 @@ describe.each(servers)('$dialect', (server) => {
     ['a number', 7],
     ['nonsense', 'no-trace'],
     ['an object', { a: 1 }],
-  ])('a traceparent that is %s starts a trace of our own', async (_, meta) => {
+  ])('a traceparent that is %s starts a new trace', async (_, meta) => {
     const { status } = await ask(running.mcpUrl, token, 'tools/call', {
       name: 'list',
       arguments: list('one'),
@@ -207,7 +207,7 @@ describe.each(servers)('$dialect', (server) => {
     expect([status, telemetry.takeSpans().at(-1)?.parentSpanContext]).toEqual([200, undefined]);
   });
 
-  test('other requests are spans as well; a method that nobody knows is not told by its name', async () => {
+  test('other requests are spans too, and the name of an unknown method is not recorded', async () => {
     await ask(running.mcpUrl, token, 'tools/list', {});
     await ask(running.mcpUrl, token, 'resources/list', {});
     await ask(running.mcpUrl, token, 'made/up-by-a-client', {});
@@ -218,7 +218,7 @@ describe.each(servers)('$dialect', (server) => {
     ]);
   });
 
-  test('many calls at once keep their traces apart', async () => {
+  test('concurrent calls have separate traces', async () => {
     const ids = Array.from({ length: 40 }, (_, at) => (at + 1).toString(16).padStart(32, '0'));
     await Promise.all(
       ids.map((id) =>
@@ -231,7 +231,7 @@ describe.each(servers)('$dialect', (server) => {
     expect(ids.map(statementsOf)).toEqual(ids.map(() => ['SELECT notes', 'tools/call list']));
   });
 
-  test('where HTTP is instrumented its span is the parent, or linked to when _meta names another', async () => {
+  test('an instrumented HTTP span is the parent, or linked if _meta names another', async () => {
     const span = trace.getTracer('http').startSpan('POST');
     // Handles requests within the span, as an instrumentation of node:http does.
     const { emit } = Server.prototype;

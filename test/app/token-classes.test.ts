@@ -340,7 +340,7 @@ const challenges: Readonly<Partial<Record<Door, readonly [challenge: RegExp, eve
 const securityEvents = () => shop.observed.filter((one) => one.type === 'security');
 const pairs = classes.flatMap((kind) => doors.map((door) => [kind, door] as const));
 
-describe('a door that is not its own', () => {
+describe('an endpoint of another class refuses the credential', () => {
   test.each(pairs)('%s at: %s', async (kind, door) => {
     for (const by of ways[door]) {
       // The credential's own endpoint comes last, since it may use up the credential.
@@ -363,7 +363,7 @@ describe('a door that is not its own', () => {
   });
 });
 
-test('revoking what is none of the tokens of a sign-in takes nothing away', async () => {
+test('revoking a credential of another class revokes nothing', async () => {
   for (const kind of classes) {
     if ((opens[kind] as readonly Door[]).includes('introspection')) continue;
     // RFC 7009 section 2.2: an unknown token is not an error. A JWT is not a token of this server.
@@ -372,7 +372,7 @@ test('revoking what is none of the tokens of a sign-in takes nothing away', asyn
   }
 });
 
-describe('its own door, after all of that', () => {
+describe('an endpoint of its own class still accepts the credential afterwards', () => {
   test.each(pairs.filter(([kind, door]) => (opens[kind] as readonly Door[]).includes(door)))(
     '%s at: %s',
     async (kind, door) => {

@@ -19,7 +19,7 @@ describe.each(servers)('$dialect', (maker) => {
     changes: [{ id: '1', fields: { title: { before: 'One', after: 'New' } } }],
   };
 
-  test('a record at the end of a relation is in the dry run, the answer and the log', async () => {
+  test('a nested write of a related record is in the dry run, the answer and the log', async () => {
     const music = await openMusic(maker, allow);
     const dry = await music.call('update', { ...rename, dryRun: true });
     expect(dry).toEqual({ dryRun: true, count: 1, changes: [{ id: '1', fields: {} }], alsoWritten: [renamed] });
@@ -33,7 +33,7 @@ describe.each(servers)('$dialect', (maker) => {
     });
   });
 
-  test('the page of an approval shows it, and the entry of the approved write names its approval', async () => {
+  test('the approval page shows a nested write, and the log entry of the write names its approval', async () => {
     const music = await openMusic(maker, allow);
     await music.permit({ '*': { ...all, approval: { edit: 'ask-person' } } });
     const pending = (await music.call('update', rename)) as { approve: string };
@@ -50,7 +50,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(entry).toMatchObject({ action: 'update', outcome: 'completed', approvalId: path.split('/').at(-1) });
   });
 
-  test('an approval does not count where the record at the end of the relation has changed since', async () => {
+  test('an approval is invalid if the related record has changed since', async () => {
     const music = await openMusic(maker, allow);
     await music.permit({ '*': { ...all, approval: { edit: 'ask-person' } } });
     const pending = (await music.call('update', rename)) as { approve: string };
@@ -62,7 +62,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(await music.rows('albums')).toContain('1 Other 1');
   });
 
-  test('a record that is created because the relation led nowhere is named', async () => {
+  test('a related record that a nested write creates is reported', async () => {
     const music = await openMusic(maker, allow);
     const call = { collectionName: 'tracks', recordId: '4', attributes: { 'album:title': 'Ghost' } };
     const fields = (id: string | null) => [
@@ -80,7 +80,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(entry).toMatchObject({ effects: [{ ...created, ids: [id] }] });
   });
 
-  test('without code that switches it on, a relation is not written through, and the refusal names the call that links', async () => {
+  test('nested writes are off by default, and the refusal names the call that links records', async () => {
     const music = await openMusic(maker);
     const before = [await music.rows('albums'), await music.rows('tracks'), await music.rows('artists')];
     const hint =
@@ -96,7 +96,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect([await music.rows('albums'), await music.rows('tracks'), await music.rows('artists')]).toEqual(before);
   });
 
-  test('one relation that is switched on opens no other behind it', async () => {
+  test('allowing nested writes for a relation does not allow them for relations behind it', async () => {
     const music = await openMusic(maker, allow);
     expect(await music.call('describeCollection', { collectionName: 'tracks' })).toMatchObject({
       relations: { album: 'one albums (nested writes)' },
@@ -106,7 +106,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(await music.rows('artists')).toEqual(['1 Ada x', '2 Bo y']);
   });
 
-  test('the rights and the fields of the other collection hold, and hidden fields stay hidden', async () => {
+  test('a nested write needs the permissions of the other collection, and hidden fields stay hidden', async () => {
     const music = await openMusic(maker, allow);
     await music.permit({ '*': all, albums: { ...all, edit: false } });
     expect(await music.call('update', rename)).toMatch(/^FORBIDDEN/);
@@ -117,14 +117,14 @@ describe.each(servers)('$dialect', (maker) => {
     expect(await music.rows('albums')).toContain('1 One 1');
   });
 
-  test('the policy of the other collection holds', async () => {
+  test('the approval policy of the other collection applies to a nested write', async () => {
     const music = await openMusic(maker, allow);
     await music.permit({ '*': all, albums: { ...all, approval: { edit: 'ask-person' } } });
     expect(await music.call('update', rename)).toMatchObject({ status: 'pending' });
     expect(await music.rows('albums')).toContain('1 One 1');
   });
 
-  test('an imported field and a field whose writing code replaces are visible as well', async () => {
+  test('writes through an imported field or replaced field writing are reported', async () => {
     const music = await openMusic(maker, (agent) =>
       agent.customizeCollection('tracks', (tracks) =>
         tracks
@@ -146,7 +146,7 @@ describe.each(servers)('$dialect', (maker) => {
     });
   });
 
-  test('what hooks write is in the answer and the log; what runs afterwards is announced', async () => {
+  test('writes of hooks are in the answer and the log, and a dry run announces the hooks that run afterwards', async () => {
     const music = await openMusic(maker, (agent) =>
       agent.customizeCollection('tracks', (tracks) =>
         tracks
@@ -195,7 +195,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(wordsOf(page)).toContain('makes the changes on this page, once. Code or triggers can make more.');
   });
 
-  test('pairs that are linked are in the log under the collection between', async () => {
+  test('linked pairs are logged under the junction collection', async () => {
     const music = await openMusic(maker, (agent) =>
       agent.customizeCollection('playlists', (playlists) =>
         playlists.addManyToManyRelation('songs', 'tracks', 'playlist_track', {
@@ -236,11 +236,11 @@ async function overApi(music: Music) {
   return { data: list.data, csv: csv.split('\r\n') };
 }
 
-describe('the log of a person', () => {
+describe('the activity log', () => {
   const maker = servers[0]!;
   const call = { collectionName: 'tracks', recordId: '1', attributes: { 'album:title': 'New' } };
 
-  test('a dry run is one in the list, on its page, over the API and in exports', async () => {
+  test('marks a dry run in the list, on its page, over the API and in exports', async () => {
     const music = await openMusic(maker, allow);
     await music.call('update', { ...call, dryRun: true });
     await music.call('update', { ...call, recordId: '99', dryRun: true });
@@ -263,7 +263,7 @@ describe('the log of a person', () => {
     expect(csv.filter((line) => /,update,.*,true,,$/.test(line))).toHaveLength(2);
   });
 
-  test('the entry of an approved write links its approval, and lists what was written besides', async () => {
+  test('links an approved write to its approval, and lists its other writes', async () => {
     const music = await openMusic(maker, allow);
     await music.permit({ '*': { ...all, approval: { edit: 'ask-person' } } });
     const { approve } = (await music.call('update', call)) as { approve: string };
@@ -282,7 +282,7 @@ describe('the log of a person', () => {
     });
   });
 
-  test('opening the file that an action gave is an entry; asking for its size alone is none', async () => {
+  test("records a download of an action's file, and no HEAD request", async () => {
     const music = await openMusic(maker, (agent) =>
       agent.customizeCollection('tracks', (tracks) =>
         tracks.addAction('Print', {

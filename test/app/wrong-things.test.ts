@@ -71,12 +71,12 @@ async function newSession() {
 }
 
 describe('a token', () => {
-  test('that is missing: 401 with a challenge that names no error', async () => {
+  test('that is missing gets 401 with a challenge without an error', async () => {
     const needed = 'An access token is required. Sign in through the authorization server that the challenge names.';
     expect(shown(await list(undefined))).toEqual([401, 'application/json', challenge(''), invalidToken(needed)]);
   });
 
-  test('that nobody gave out, or that is no bearer token: 401 invalid_token', async () => {
+  test('that is unknown or has another scheme gets 401 invalid_token', async () => {
     const scheme = 'The Authorization header must be `Bearer <token>` or `DPoP <token>`.';
     expect([
       shown(await list('x'.repeat(43))),
@@ -87,7 +87,7 @@ describe('a token', () => {
     ]);
   });
 
-  test('that has expired: 401 invalid_token, also when it was remembered', async () => {
+  test('that has expired gets 401 invalid_token, also if it was cached', async () => {
     const { token } = await signedIn(shop);
     const before = (await list(token)).status;
     made.push('completed');
@@ -96,7 +96,7 @@ describe('a token', () => {
     expect([before, after[0], after[2], after[3].error]).toEqual([200, 401, challenge(), 'invalid_token']);
   });
 
-  test('that was revoked (RFC 7009): 401 from the next call on', async () => {
+  test('that was revoked (RFC 7009) gets 401 from the next call on', async () => {
     const session = await newSession();
     const { access_token } = session.tokens;
     const before = (await list(access_token)).status;
@@ -115,7 +115,7 @@ describe('a token', () => {
     ]);
   });
 
-  test('for another server on the same storage: 401, for it has another audience', async () => {
+  test('for another server on the same storage gets 401, because its audience differs', async () => {
     const other = await startServer({ database: shop.database, env: shared, account: shop.account });
     try {
       const { token } = await signedIn(other);
@@ -131,7 +131,7 @@ describe('a token', () => {
     }
   });
 
-  test('in the query string: 401 that says to revoke it, whether or not it is good', async () => {
+  test('in the query string gets 401 with the advice to revoke it, valid or not', async () => {
     const answers = [];
     for (const name of ['access_token', 'token', 'api_key'])
       answers.push(shown(await list(undefined, {}, `${shop.mcpUrl}?${name}=${good.token}`)));
@@ -140,7 +140,7 @@ describe('a token', () => {
     expect(answers).toEqual(Array(3).fill([401, 'application/json', challenge(''), invalidToken(text)]));
   });
 
-  test('of a user who is disabled: 401 at once, and good again when he is enabled', async () => {
+  test('of a disabled user gets 401 from the next call on, and works again once they are enabled', async () => {
     const account = await shop.addUser({ email: 'carl@example.com', level: 'admin' });
     const { token } = await signedIn(shop, account);
     const { id } = (await shop.store.identity.findUserByEmail(account.email))!;
@@ -159,7 +159,7 @@ describe('a token', () => {
 });
 
 describe('a change of rights', () => {
-  test('is felt by the next call of a token in use', async () => {
+  test('applies to the next call of a token in use', async () => {
     const account = await shop.addUser({ email: 'dora@example.com', role: 'Clerk' });
     const { token } = await signedIn(shop, account);
     const call = () => callTool(shop.mcpUrl, token, 'list', { ...question, fields: ['id', 'name'] });
@@ -180,7 +180,7 @@ describe('a change of rights', () => {
 });
 
 describe('a request', () => {
-  test('from a page of another Origin, or to a name that is not ours: 403', async () => {
+  test('with an Origin or Host that is not allowed gets 403', async () => {
     const raw = async (headers: Record<string, string>) => {
       const { status, body } = await sendRaw(
         shop.mcpUrl,
@@ -214,14 +214,14 @@ describe('a request', () => {
 
   // RFC 9112 section 3.2: a proxy may have used either of the two.
   test.each(['/mcp', '/console', '/oauth/authorize', '/v1/openapi.json', '/healthz', '/nothing'])(
-    'with two Host headers: 400 at %s',
+    'with two Host headers gets 400 at %s',
     async (path) => {
       const { status, body } = await sendRaw(shop.mcpUrl, `GET ${path}`, { host: new URL(shop.mcpUrl).host });
       expect([status, JSON.parse(body).message]).toEqual([400, 'Host: send it once (RFC 9112 section 3.2).']);
     },
   );
 
-  test('whose body is not usable JSON: 400 with the reason, and 415 where it is no JSON at all', async () => {
+  test('with a malformed JSON body gets 400 with the reason, and with another content type 415', async () => {
     const post = async (body: string | Buffer, type = 'application/json') => {
       const headers = { authorization: `Bearer ${good.token}`, 'content-type': type };
       const response = await fetch(shop.mcpUrl, { method: 'POST', headers, body });
@@ -248,7 +248,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('of 5 MB: 413 with the limit, whether its length is announced or not', async () => {
+  test('of 5 MB gets 413 with the limit, with and without a Content-Length', async () => {
     const size = 5 * 1024 * 1024;
     const post = async (body: string | ReadableStream) => {
       const headers = { authorization: `Bearer ${good.token}`, 'content-type': 'application/json' };
@@ -271,7 +271,7 @@ describe('a call', () => {
   const orders = (args: object) => callTool(shop.mcpUrl, good.token, 'list', { collectionName: 'orders', ...args });
   const filtered = (field: string, operator: string, value: unknown) => orders({ filters: { field, operator, value } });
 
-  test('of a tool that is not there: the protocol error of it, in both eras', async () => {
+  test('of an unknown tool gets a protocol error, in both eras', async () => {
     const call = async (era: 'legacy' | 'modern') => {
       const { status, text } = await ask(
         shop.mcpUrl,
@@ -289,7 +289,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('with a name that does not exist: an error result with near names and the next step', async () => {
+  test('with an unknown name gets an error result with similar names and the next step', async () => {
     const answers = [
       await callTool(shop.mcpUrl, good.token, 'list', { collectionName: 'oders' }),
       await callTool(shop.mcpUrl, good.token, 'describeCollection', { collectionName: 'custmers' }),
@@ -312,7 +312,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('with a value of the wrong type: an error result that says what is expected', async () => {
+  test('with a value of the wrong type gets an error result that says what to send', async () => {
     const answers = [
       await filtered('total', 'GreaterThan', 'a lot'),
       await filtered('placed_at', 'After', 'some day'),
@@ -357,7 +357,7 @@ describe('a page of 100,000 rows', () => {
       call('aggregate', { collectionName: 'orders', operation: 'count', groups: ['id', 'number'], limit }),
   };
 
-  test('is refused with the most that may be asked for, and how to go on', async () => {
+  test('is refused with the limit and how to continue', async () => {
     const answers = [];
     for (const ask of Object.values(pages)) answers.push(await ask(100_000));
     made.push(...Array(3).fill('INVALID_ARGUMENT'));
@@ -366,7 +366,7 @@ describe('a page of 100,000 rows', () => {
     expect(answers).toEqual([{ error: page }, { error: page }, { error: groups }]);
   });
 
-  test('as many as may be asked for are cut at the token budget, and the cursor goes on after the last one shown', async () => {
+  test('of the allowed size is cut at the token budget, and the cursor continues after the last row shown', async () => {
     const answer = async (work: Promise<ToolAnswer>) => (await work) as { json: Record<string, unknown> };
     const first = (await answer(pages.list(1000))).json;
     const next = (
@@ -400,7 +400,7 @@ describe('a sign-in', () => {
   };
   const titleOf = (html: string) => /<h1>(.*?)<\/h1>/.exec(html)?.[1];
 
-  test('with ten wrong passwords: the eleventh waits, even with the right one, and the others are served', async () => {
+  test('with ten wrong passwords has to wait, even with the right one, and other clients are served', async () => {
     // A separate server, because the limit on password attempts applies to this address in all tests.
     const other = await openShop();
     try {
@@ -424,7 +424,7 @@ describe('a sign-in', () => {
     }
   });
 
-  test('that was tampered with leads nowhere: another cookie, another address, another form', async () => {
+  test('with a changed cookie, URL or form is refused', async () => {
     const mine = await begin(shop);
     const other = await begin(shop);
     const csrf = /name="csrf" value="([^"]+)"/.exec(mine.page.html)?.[1] ?? '';
@@ -457,7 +457,7 @@ describe('a replay', () => {
     );
   const refreshed = (session: Registered, token: string | undefined) => refresh(session, `${token}`);
 
-  test('of a code: invalid_grant, and the tokens that were made of it are dead', async () => {
+  test('of a code gets invalid_grant, and the tokens from that code are revoked', async () => {
     const session = await newSession();
     const before = (await list(session.tokens.access_token)).status;
     made.push('completed');
@@ -469,7 +469,7 @@ describe('a replay', () => {
     ]).toEqual([200, 'invalid_grant', 401, 'invalid_grant']);
   });
 
-  test('of a refresh token: invalid_grant, and the whole family is dead', async () => {
+  test('of a refresh token gets invalid_grant, and the whole token family is revoked', async () => {
     const session = await newSession();
     const next = await refreshed(session, session.tokens.refresh_token);
     const before = (await list(next.access_token)).status;
@@ -483,7 +483,7 @@ describe('a replay', () => {
   });
 });
 
-test('the activity log holds every call that got as far as a tool, in order, and nothing else', async () => {
+test('the activity log has exactly the calls that reached a tool, in order', async () => {
   await shop.store.activity.flush();
   const entries = await shop.store.activity.list({ limit: 1000 });
   expect([...entries].reverse().map(({ outcome, code }) => code ?? outcome)).toEqual(made);

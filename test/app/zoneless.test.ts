@@ -158,7 +158,7 @@ describe.each(servers)('$dialect', (maker) => {
     ],
   });
 
-  test('the list and the file show the same moments, which are what the database shows', async () => {
+  test('the list and the file show the times of the database', async () => {
     const { body } = await http.ask('GET', '/events?sort=id&page[size]=100');
     const listed = (body as { data: { attributes: { at: string } }[] }).data.map(({ attributes }) => attributes.at);
     expect(listed.map(shownAt)).toEqual(locals);
@@ -166,7 +166,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(file.map(([, at]) => at)).toEqual(listed);
   });
 
-  test('the order of the list and of the file is that of the clock', async () => {
+  test('the list and the file are sorted by the local time of the database', async () => {
     const expected = (await askSql(music.database, 'SELECT id FROM events ORDER BY at DESC, id DESC')).map(
       ({ id }) => id,
     );
@@ -175,7 +175,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect((await csv('/events.csv?sort=-at,-id&fields[events]=id')).map(([id]) => Number(id))).toEqual(expected);
   });
 
-  test('a day of the list, of the file and of a search is that of the database', async () => {
+  test('filters and searches by day find the rows of that day in the database', async () => {
     for (const day of days) {
       const expected = await sqlIds(`at >= '${day} 00:00:00' AND at < '${dayAfter(day)} 00:00:00'`);
       expect([day, await inHttp(within(day))]).toEqual([day, expected]);
@@ -199,7 +199,7 @@ describe.each(servers)('$dialect', (maker) => {
       ]);
   });
 
-  test('a time that the clock skipped is refused as a value, with what to send', async () => {
+  test('a time that the clock skipped is refused as a filter value, with what to send instead', async () => {
     for (const operator of ['Equal', 'LessThan']) {
       const filters = encodeURIComponent(JSON.stringify({ field: 'at', operator, value: skipped }));
       const { status, body } = await http.ask('GET', `/events?filters=${filters}`);
@@ -208,7 +208,7 @@ describe.each(servers)('$dialect', (maker) => {
     expect(await inHttp({ field: 'at', operator: 'Equal', value: '2024-03-10T07:30:00.000Z' })).toEqual([]);
   });
 
-  test('a reader elsewhere has days of their own', async () => {
+  test('a reader in another timezone has days of that timezone', async () => {
     const timezone = 'Asia/Tokyo';
     const ofDay = (day: string) =>
       locals.flatMap((text, at) => {
@@ -219,7 +219,7 @@ describe.each(servers)('$dialect', (maker) => {
       expect([day, await inHttp(within(day), `&timezone=${timezone}`)]).toEqual([day, ofDay(day)]);
   });
 
-  test('charts by day, week, month and year count what the database counts', async () => {
+  test('charts by day, week, month and year have the counts of the database', async () => {
     const local = textOf[dialect]('at');
     const counted = await askSql(
       music.database,
@@ -246,7 +246,7 @@ describe.each(servers)('$dialect', (maker) => {
     }
   });
 
-  test('a number beside that of the period before', async () => {
+  test('a value chart compares with the previous period', async () => {
     const filter = { field: 'at', operator: 'Today' };
     const { body } = await http.ask('POST', '/stats/events', { type: 'Value', aggregator: 'Count', filter });
     expect((body as { data: { attributes: { value: object } } }).data.attributes.value).toEqual({
@@ -255,7 +255,7 @@ describe.each(servers)('$dialect', (maker) => {
     });
   });
 
-  test('conditions of workflows take the records that SQL finds, and a step writes what the clock shows', async () => {
+  test('conditions of workflows match the records that SQL finds, and a step writes the local time', async () => {
     const { rows } = (await music.call('listWorkflows', {})) as { readonly rows: readonly (readonly string[])[] };
     const expected: Readonly<Record<string, string>> = {
       'of the day': "at >= '2016-08-01 00:00:00' AND at < '2016-08-02 00:00:00'",
@@ -280,7 +280,7 @@ describe.each(servers)('$dialect', (maker) => {
     }
   });
 
-  test('what is read is written back as it was, over the HTTP API', async () => {
+  test('a time that is read over the HTTP API is written back unchanged', async () => {
     for (const id of [1, 2, 10, 16, 17, 20]) {
       const { body } = await http.ask('GET', `/events/${id}`);
       const { at } = (body as { data: { attributes: { at: string } } }).data.attributes;

@@ -12,7 +12,7 @@ describe.each(servers)('$dialect', (maker) => {
   const all = newTally();
 
   test.each(Array.from({ length: seeds }, (_, at) => first + at))(
-    'what calls say they write is what changes, seed %i',
+    'calls report exactly the changes in the database (seed %i)',
     async (seed) => {
       const tally = newTally();
       await runSeed(maker, seed, CALLS, tally);
@@ -28,7 +28,7 @@ describe.each(servers)('$dialect', (maker) => {
     },
   );
 
-  test('many calls wrote more than they named', () => {
+  test('enough calls wrote more records than they named', () => {
     expect(all.extended).toBeGreaterThan(all.calls / 20);
   });
 });

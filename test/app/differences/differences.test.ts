@@ -7,7 +7,7 @@ import { newTally, runSeed } from './run.ts';
 const seed = Number(process.env.DIFFERENCES_SEED ?? Date.now() % 1_000_000);
 
 describe.each(servers)('$dialect', (maker) => {
-  test(`what calls say they write is what changes in the database (seed ${seed})`, async () => {
+  test(`calls report exactly the changes in the database (seed ${seed})`, async () => {
     const tally = newTally();
     for (let at = 0; at < 2; at++) await runSeed(maker, seed + at, 25, tally);
     console.log(maker.dialect, seed, {

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => stalled?.close());
 
-test.runIf(sqliteIsolates).each(sample)('beside $name another user is served', async (shape) => {
+test.runIf(sqliteIsolates).each(sample)('another user is served beside: $name', async (shape) => {
   const felt = await stalled.feel(shape);
   expect(felt.failures).toEqual([]);
   expect(felt.calls).toBeGreaterThanOrEqual(LEAST_CALLS);
