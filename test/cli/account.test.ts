@@ -22,7 +22,7 @@ const linkOf = (stdout: string): string => /^Link: (\S+) {2}\(/m.exec(stdout)?.[
 const chosen = { new: 'a few words of his', again: 'a few words of his' };
 const bob = { email: 'bob@example.com', password: chosen.new };
 
-test('a user is invited, comes by the link, is signed out, disabled, and let in again', async () => {
+test('a user is invited, uses the link, is signed out, disabled and enabled again', async () => {
   const invited = await run('invite', 'Bob@example.com', '--level', 'editor', '--role', 'Clerk', '--first-name', 'Bob');
   const listed = await run('list');
   const again = await run('invite', bob.email);
@@ -76,7 +76,7 @@ test('a user is invited, comes by the link, is signed out, disabled, and let in 
   ]);
 });
 
-test('a link for another password says how long it works, and where; what does not apply is said', async () => {
+test('a reset prints its link and how long it works; an unknown user and a missing authenticator are reported', async () => {
   const reset = await run('reset', 'ada@example.com');
   const unknown = await run('reset', 'nobody@example.com');
   const totp = await run('reset-totp', 'ada@example.com');

@@ -15,7 +15,7 @@ afterEach(() => place.remove());
 
 const cells = (text: string): string[][] => text.split('\n').map((line) => line.split(/ {2,}/));
 
-test('apps are listed, revoked and blocked, keys rotated and retired, while the server runs on', async () => {
+test('apps are listed, revoked and blocked, and keys rotated and retired, while the server runs', async () => {
   const server = await startServer(['--email', 'ada@example.com'], place);
   try {
     const { stdout } = await portico(['user', 'password', 'ada@example.com'], place);
@@ -101,7 +101,7 @@ test('apps are listed, revoked and blocked, keys rotated and retired, while the 
   }
 });
 
-test('with nothing there yet each says so', async () => {
+test('lists say so if there is no app or key yet', async () => {
   const said = await Promise.all(
     [
       ['apps', 'list'],
@@ -114,7 +114,7 @@ test('with nothing there yet each says so', async () => {
   ]);
 });
 
-test.each(['-', '--', '-a-', '--A'])('an id that begins with %s is an id', async (start) => {
+test.each(['-', '--', '-a-', '--A'])('an id that begins with %s is not read as an option', async (start) => {
   const id = start.padEnd(43, 'aB3_');
   const { code, stderr } = await portico(['apps', 'revoke', id], place);
   expect([code, stderr]).toEqual([

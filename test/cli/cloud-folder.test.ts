@@ -53,7 +53,9 @@ ${fields
 const shout = ['shout', 'last_name', "record.last_name + '!'"] as const;
 const twice = ['twice', 'shout', 'record.shout! + record.shout!'] as const;
 
-test('bootstrap, edit, typings, run, ask', { timeout: 180_000 }, async () => {
+test('a developer bootstraps a folder, edits it, updates the typings, starts it and calls it', {
+  timeout: 180_000,
+}, async () => {
   const cloud = await openCloud();
   try {
     const work = cloud.work();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openCloud } from './cloud-server.ts';
 import { portico } from './command.ts';
 
-test('a code that nobody uses is over when the server says so', { timeout: 60_000 }, async () => {
+test('an unused code expires after the time that the server sets', { timeout: 60_000 }, async () => {
   const own = await openCloud({ SERVICE_DEVICE_CODE_SECONDS: '10' });
   try {
     const { code, stderr } = await portico(['cloud', 'login', '--server', own.origin], own.work());

@@ -38,7 +38,7 @@ const shout = `  agent.customizeCollection('customers', (customers) =>
     }),
   );`;
 
-test('bootstrap makes a folder that compiles; an edited one is typed anew, and runs', {
+test('bootstrap creates a folder that compiles, and update-typings follows the code and the database', {
   timeout: 120_000,
 }, async () => {
   const work = cloud.work();
@@ -87,7 +87,7 @@ test('bootstrap makes a folder that compiles; an edited one is typed anew, and r
   expect(read('typings.d.ts')).toMatch(/parcels: \{/);
 });
 
-describe('what goes wrong', { timeout: 120_000 }, () => {
+describe('errors', { timeout: 120_000 }, () => {
   let work: Work;
   beforeAll(() => {
     work = cloud.work();
@@ -95,7 +95,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
   const run = (...args: string[]) => portico(['cloud', ...args], work);
   const left = () => readdirSync(work.folder).filter((name) => name !== 'tokens');
 
-  test('without a secret, or with an unknown option', async () => {
+  test('a missing secret, an unknown option and an invalid name are reported', async () => {
     const [none, unknown, name] = await Promise.all([
       run('bootstrap', '--server', cloud.origin),
       run('bootstrap', '--secret', 'x'),
@@ -111,7 +111,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('a server that is down, is none of ours, is not https, or calls itself something else', async () => {
+  test('a server that is down, is not Portico, lacks https or has another URL is reported', async () => {
     const port = await freePort();
     const other = createServer((_req, res) => res.end('<h1>Welcome</h1>'));
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -144,7 +144,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
     }
   });
 
-  test('who says no in the browser', async () => {
+  test('a sign-in denied in the browser changes nothing', async () => {
     const { code, stderr } = await runSigningIn({
       args: bootstrapArgs(),
       ...work,
@@ -158,7 +158,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('a wrong secret leaves no folder, and the sign-in is kept; a folder that is there is left alone', async () => {
+  test('a wrong secret leaves no folder but keeps the sign-in; an existing folder is not changed', async () => {
     const wrong = await runSigningIn({
       args: ['cloud', 'bootstrap', '-e', 'another', '-s', cloud.origin],
       ...work,
@@ -187,7 +187,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('a sign-in that was revoked is told, and login signs in again', async () => {
+  test('a revoked sign-in is reported, and login signs in again', async () => {
     const env = { ...work.env, SERVICE_CLOUD_SERVER: cloud.origin, SERVICE_ENV_SECRET: cloud.secret };
     const folder = join(work.folder, 'mine');
     linkModules(folder);
@@ -217,7 +217,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('a second sign-in takes the place of the first, which ends', async () => {
+  test('a second sign-in replaces and ends the first', async () => {
     const env = { ...work.env, SERVICE_CLOUD_SERVER: cloud.origin };
     const [file] = readdirSync(join(work.folder, 'tokens'));
     const path = join(work.folder, 'tokens', file!);
@@ -244,7 +244,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
     writeFileSync(path, now);
   });
 
-  test('somebody who is no developer any more', async () => {
+  test('a user who is no longer a developer is refused', async () => {
     const { folder } = cloud;
     const env = { ...work.env, SERVICE_CLOUD_SERVER: cloud.origin, SERVICE_ENV_SECRET: cloud.secret };
     await portico(['user', 'set', cloud.account.email, '--level', 'editor'], { folder });
@@ -256,7 +256,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('code that throws, does not parse, or says what the database does not hold: its line', async () => {
+  test('code that throws, does not parse or names unknown collections or fields is reported with its line', async () => {
     const env = { ...work.env, SERVICE_CLOUD_SERVER: cloud.origin, SERVICE_ENV_SECRET: cloud.secret };
     const folder = join(work.folder, 'mine');
     const told: (readonly [number | null, string])[] = [];
@@ -286,7 +286,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('a folder that is none of ours', async () => {
+  test('a folder without a customization is refused', async () => {
     const { code, stderr } = await run('update-typings', '-e', 'x');
     expect([code, stderr]).toEqual([
       1,
@@ -295,7 +295,7 @@ describe('what goes wrong', { timeout: 120_000 }, () => {
   });
 });
 
-test('where the operator says so, nobody signs in', { timeout: 60_000 }, async () => {
+test('with SERVICE_CLOUD=false sign-in is refused', { timeout: 60_000 }, async () => {
   const own = await openCloud({ SERVICE_CLOUD: 'false', SERVICE_ENV_SECRET: 'of the operator' });
   try {
     const { code, stderr } = await portico(['cloud', 'login', '--server', own.origin], own.work());

@@ -24,7 +24,7 @@ const write = (name: string, text: string) => writeFileSync(join(folder, name), 
 test.each([
   ['portico.config.mjs', 'export default'],
   ['portico.config.mjs', 'export const customize ='],
-])('%s with `%s` customizes what is served', async (name, head) => {
+])('%s with `%s` customizes the served data', async (name, head) => {
   write(name, `${head} (agent) => agent.customizeCollection('things', (things) => things.renameField('a', 'b'));`);
   const table = { name: 'things', columns: [{ name: 'a', type: 'Number' }], primaryKey: ['a'], rows: [[7]] } as const;
   const agent = createEngineAgent().addDataSource(createMemoryDataSource('memory', [{ ...table, rows: [[7]] }]));
@@ -41,7 +41,7 @@ test.each([
   ['a file that exports no function', { 'portico.config.mjs': 'export default 1;' }, /must export a function/],
   ['a file that throws', { 'portico.config.mjs': 'throw new Error("oh");' }, /cannot be loaded: oh/],
   ['two files', { 'portico.config.mjs': '', 'portico.config.js': '' }, /keep one of them/],
-])('%s is an error that names it', async (_what, files, problem) => {
+])('%s is reported as a configuration error', async (_what, files, problem) => {
   for (const [name, text] of Object.entries(files)) write(name, text);
   await expect(loadCustomization(folder)).rejects.toMatchObject({
     code: 'CONFIGURATION',
@@ -87,7 +87,7 @@ test('the demo shop shows added, imported and renamed fields, and segments', asy
   await engine.close();
 });
 
-test('the actions of the demo shop look at the state of the orders first', async () => {
+test('the actions of the demo shop check the state of an order first', async () => {
   const { actions, list, charts, close } = await openDemo();
   const one = async (status: string) => {
     const filter = { field: 'status', operator: 'Equal', value: status } as const;
@@ -133,7 +133,7 @@ test('the actions of the demo shop look at the state of the orders first', async
   await close();
 });
 
-test('settings that the file exports are used below flags and environment, and above defaults', async () => {
+test('settings from the file override defaults, and the environment overrides the file', async () => {
   write(
     'portico.config.mjs',
     "export const options = { pageSize: 7, pageSizeLimit: '70', enabledTools: ['list'], querySeconds: 8 };",
@@ -153,8 +153,8 @@ test('settings that the file exports are used below flags and environment, and a
 test.each([
   ['a misspelt setting', '{ pageSise: 7 }', /Unknown setting 'pageSise'. Near: pageSize/],
   ['a wrong value', '{ pageSize: 0 }', /'pageSize': expected a whole number/],
-  ['no object', '[]', /options must be an object/],
-])('%s among the settings of the file is an error that names it', async (_what, options, problem) => {
+  ['a list instead of an object', '[]', /options must be an object/],
+])('%s in the settings of the file is reported', async (_what, options, problem) => {
   write('portico.config.mjs', `export const options = ${options};`);
   await expect(loadConfigFile(folder)).rejects.toThrow(problem);
 });

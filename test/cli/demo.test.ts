@@ -30,12 +30,12 @@ describe.each(sqliteKinds)('the demo shop, on the %s driver', (kind) => {
     place.remove();
   });
 
-  test('is written whole, readable by its owner only, and leaves nothing else behind', () => {
+  test('is one file that only its owner can read', () => {
     expect(left).toEqual(['demo.sqlite']);
     expect(statSync(join(place.folder, 'demo.sqlite')).mode & 0o777).toBe(0o600);
   });
 
-  test('has about 20,000 rows, and every key leads to its record', () => {
+  test('has about 20,000 rows and valid foreign keys', () => {
     const rows = tables.map((table) => count(database, `SELECT COUNT(*) FROM ${table}`));
     const sum = rows.reduce((a, b) => a + b);
     expect(Math.min(...rows)).toBeGreaterThan(30);
@@ -45,7 +45,7 @@ describe.each(sqliteKinds)('the demo shop, on the %s driver', (kind) => {
     expect(database.pragma('integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   });
 
-  test('keeps its books: totals, dates and stages agree', () => {
+  test('has consistent totals, dates and states', () => {
     const wrong = {
       totals: `SELECT COUNT(*) FROM orders o WHERE coupon IS NOT 'WELCOME10' AND ABS(total - shipping_fee -
         (SELECT SUM(quantity * unit_price) FROM order_items WHERE order_id = o.id)) > 0.001`,
@@ -76,7 +76,7 @@ describe.each(sqliteKinds)('the demo shop, on the %s driver', (kind) => {
   });
 });
 
-test('the same seed and moment give the same shop; another seed gives another', () => {
+test('the same seed and time give the same shop, and another seed gives a different one', () => {
   const { driver } = loadSqliteDriver();
   const place = makePlace();
   const dump = (name: string, seed: number, clock = noon) => {
@@ -93,7 +93,7 @@ test('the same seed and moment give the same shop; another seed gives another', 
   place.remove();
 });
 
-test('a second after midnight there are orders of today already', () => {
+test('a shop created a second after midnight already has orders of that day', () => {
   const { driver } = loadSqliteDriver();
   const place = makePlace();
   const path = join(place.folder, 'demo.sqlite');
@@ -105,7 +105,7 @@ test('a second after midnight there are orders of today already', () => {
   expect(today).toBeGreaterThan(10);
 });
 
-test('a demo that is already there is left as it is', () => {
+test('an existing demo file is not changed', () => {
   const { driver } = loadSqliteDriver();
   const place = makePlace();
   const path = join(place.folder, 'demo.sqlite');

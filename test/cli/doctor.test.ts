@@ -27,7 +27,7 @@ function findings(stdout: string): string[] {
     .map((line) => line.trim().replace(/ {2,}/, ' '));
 }
 
-test('in an empty folder nothing is wrong, and nothing is made', async () => {
+test('in an empty folder it finds no problems and creates no files', async () => {
   const { code, stdout, stderr } = await portico(['doctor', '--port', '0'], place);
   expect({ code, stderr, made: readdirSync(place.folder), found: findings(stdout) }).toEqual({
     code: 0,
@@ -48,7 +48,7 @@ test('in an empty folder nothing is wrong, and nothing is made', async () => {
   });
 });
 
-test('every setting is shown with its value and where it came from; secrets are masked', async () => {
+test('every setting is shown with its value and origin, and secrets are masked', async () => {
   const env = {
     SERVICE_SECRET: 'a-secret-of-the-installation',
     SERVICE_STORAGE_URL: 'postgres://keeper:hunter2@127.0.0.1:1/portico?sslpassword=hunter3',
@@ -77,7 +77,7 @@ test('every setting is shown with its value and where it came from; secrets are 
   expect(`${stdout}${stderr}`).not.toMatch(/hunter|a-secret|keeper|reader/);
 });
 
-test('what is wrong is said, each in one line, with exit code 1', async () => {
+test('each problem is reported in one line, with exit code 1', async () => {
   const taken = await takePort();
   writeFileSync(join(place.folder, 'file'), '');
   const env = {
@@ -107,7 +107,7 @@ test('what is wrong is said, each in one line, with exit code 1', async () => {
   ]);
 });
 
-test('a storage and a database that are there are counted', async () => {
+test('an existing storage and database are reported with their state', async () => {
   await addPerson(place, { email: 'ada@example.com' });
   copyDemo(join(place.folder, '.portico', 'demo.sqlite'));
   const { stdout } = await portico(['doctor', '--port', '0'], place);
@@ -118,7 +118,7 @@ test('a storage and a database that are there are counted', async () => {
   ]);
 });
 
-test('with --indexes, the indexes that relations and row scopes lack are listed as statements', async () => {
+test('with --indexes, the missing indexes of relations and row scopes are listed as SQL statements', async () => {
   const { driver } = loadSqliteDriver();
   const database = new driver(join(place.folder, 'shop.sqlite'));
   database.exec('create table customers (id integer primary key, country text not null)');
@@ -148,7 +148,7 @@ test('with --indexes, the indexes that relations and row scopes lack are listed 
   ]);
 });
 
-test('a wide binding without https is warned of', async () => {
+test('listening on all interfaces without https gives a warning', async () => {
   const { code, stdout } = await portico(['doctor', '--host', '0.0.0.0', '--port', '0'], place);
   expect([code, findings(stdout)[5]]).toEqual([0, expect.stringMatching(/^note Listening on 0\.0\.0\.0 without/)]);
   const warns = async (host: string, publicUrl: string) => {
@@ -161,7 +161,7 @@ test('a wide binding without https is warned of', async () => {
   ]);
 });
 
-test('a storage of a newer version is wrong, and is left alone', async () => {
+test('a storage of a newer version is reported and not changed', async () => {
   const { driver } = loadSqliteDriver();
   await portico(['user', 'list'], place);
   const file = join(place.folder, '.portico', 'portico.sqlite');
@@ -176,7 +176,7 @@ test('a storage of a newer version is wrong, and is left alone', async () => {
   ]);
 });
 
-test('filters that can mean several things today are named, with those to choose from', async () => {
+test('ambiguous filters are listed with their unambiguous forms', async () => {
   copyDemo(join(place.folder, 'demo.sqlite'));
   writeFileSync(
     join(place.folder, 'portico.config.mjs'),
@@ -196,7 +196,7 @@ test('filters that can mean several things today are named, with those to choose
   ]);
 });
 
-test('the identity provider, the clock and the public address are asked', async () => {
+test('the identity provider, the clock and the public address are checked', async () => {
   let issuer = '';
   let ahead = 0;
   const server = createServer((req, res) => {

@@ -34,13 +34,13 @@ describe('the forty tasks of the demo shop', () => {
     expect(report.tasks).toHaveLength(40);
   });
 
-  test('none compares nothing with nothing', () => {
+  test('none has an empty expected result or lacks an expectation', () => {
     expect(empty).toEqual([]);
     const unjudged = evaluation.tasks.filter(({ calls }) => calls.every((call) => call.expect === undefined));
     expect(unjudged).toEqual([]);
   });
 
-  test('each has a ceiling of tokens, and the median stays small', () => {
+  test('each has a token limit, and the median stays small', () => {
     expect(evaluation.tasks.filter(({ tokens }) => tokens === undefined)).toEqual([]);
     const spent = report.tasks.map(({ written, read }) => written + read).sort((a, b) => a - b);
     expect(spent[20]).toBeLessThan(150);
@@ -97,15 +97,15 @@ describe('an expectation', () => {
     [answer, { database: [{ is: { $sql: 'SELECT 2' }, was: [[3]] }] }],
   ];
 
-  test.each(holds)('of %j holds: %j', (given, expectation) => {
+  test.each(holds)('of %j passes: %j', (given, expectation) => {
     expect(judge(given, expectation, known)).toEqual([]);
   });
-  test.each(fails)('of %j is noticed when it does not hold: %j', (given, expectation) => {
+  test.each(fails)('of %j fails: %j', (given, expectation) => {
     expect(judge(given, expectation, known)).toHaveLength(1);
   });
 });
 
-test('what is misspelt in a file is told, all of it at once', () => {
+test('all misspelt names of a file are reported together', () => {
   const call = { tool: 'list', arguments: {}, expects: {} };
   const file = {
     title: 't',
@@ -120,7 +120,7 @@ test('what is misspelt in a file is told, all of it at once', () => {
   expect(findProblems(evaluation)).toEqual([]);
 });
 
-test('a report has a row for each task, what is wrong, and the totals', () => {
+test('a report has a row for each task, the problems and the totals', () => {
   const tasks = [
     { says: 'One', calls: 1, written: 10, read: 20, problems: [] },
     { says: 'Two', calls: 2, written: 30, read: 60, problems: ['call 1, list: rows: expected 1, got 2'] },
@@ -161,7 +161,7 @@ describe('the command', () => {
     expect: { equals: { 'rows.0.0': { $value: 'SELECT count(*) FROM orders' } } },
   };
 
-  test('exits with 0 when all tasks pass and with 1 when one fails, by its answer or by its tokens', async () => {
+  test('exits with 0 if all tasks pass, and with 1 if an answer is wrong or exceeds the token limit', async () => {
     write([{ says: 'Count', calls: [count] }]);
     const good = await portico(['eval', 'tasks.json'], place);
     write([
@@ -179,7 +179,7 @@ describe('the command', () => {
     ]);
   });
 
-  test('a file that cannot be read, or says what there is not, is one line and exit code 1', async () => {
+  test('reports an unreadable or invalid file in one line, with exit code 1', async () => {
     const gone = await portico(['eval', 'gone.json'], place);
     writeFileSync(join(place.folder, 'tasks.json'), '{"title":"t","tasks":[{"says":"s","calls":[],"token":1}]}');
     const wrong = await portico(['eval', 'tasks.json'], place);
@@ -193,7 +193,7 @@ describe('the command', () => {
     ]);
   });
 
-  test('asks a server by its address with the token of the environment', async () => {
+  test('calls a server by its URL with the token of the environment', async () => {
     const server = await startServer(['--email', 'ada@example.com'], place);
     try {
       const args = ['token', 'create', '--user', 'ada@example.com', '--name', 'eval', '--scopes', 'mcp:read'];

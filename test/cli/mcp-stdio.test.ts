@@ -131,7 +131,7 @@ async function shake(talking: Talk): Promise<void> {
   talking.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
 }
 
-describe('clients that start it', () => {
+describe('clients that start the command', () => {
   const options = () => ({
     ...commandOf(['mcp', '--stdio'], { SERVICE_MCP_TOKEN: token }),
     cwd: place.folder,
@@ -152,7 +152,7 @@ describe('clients that start it', () => {
     ['legacy', '2025-11-25'],
     ['auto', '2026-07-28'],
     [{ pin: '2026-07-28' }, '2026-07-28'],
-  ] as const)('the client of the SDK, mode %o, lists and writes', async (mode, version) => {
+  ] as const)('the client of the SDK lists and writes in mode %o', async (mode, version) => {
     const client = new Client({ name: 'notebook', version: '1' }, { versionNegotiation: { mode } });
     await client.connect(new StdioClientTransport(options()));
     const { tools } = await client.listTools();
@@ -183,7 +183,7 @@ describe('clients that start it', () => {
     expect(sql(`SELECT contact_email FROM suppliers WHERE name = '${name}'`)).toEqual([['made@example.com']]);
   });
 
-  test('the client of the former SDK lists', async () => {
+  test('the client of the previous SDK lists', async () => {
     const client = new FormerClient({ name: 'notebook', version: '1' });
     await client.connect(new FormerTransport(options()));
     const listed = (await client.callTool(listing)) as unknown as Message['result'];
@@ -206,7 +206,7 @@ const hostConfigs = [...readFileSync('docs/clients.md', 'utf8').matchAll(/```jso
 );
 
 test.each(hostConfigs.flatMap(({ mcpServers }) => Object.values(mcpServers)))(
-  'the configuration of docs/clients.md starts it: $args',
+  'the configuration of docs/clients.md starts the command: $args',
   async ({ command, args, env }) => {
     expect([command, args[0]]).toEqual(['npx', 'portico']);
     writeFileSync(join(place.folder, 'token'), `${token}\n`, { mode: 0o600 });
@@ -232,14 +232,14 @@ describe('the token', () => {
       /^portico: SERVICE_MCP_TOKEN: this is not an application token; those begin with svc_\. /,
     ],
     [{ SERVICE_MCP_TOKEN: `svc_${'x'.repeat(43)}` }, /^portico: SERVICE_MCP_TOKEN: The token is unknown or revoked\. /],
-  ])('%j ends it before any handshake, with one line and exit code 1', async (env, line) => {
+  ])('%j ends the process before the handshake, with one line and exit code 1', async (env, line) => {
     const { code, stdout, stderr } = await portico(['mcp', '--stdio'], { ...place, env, input: `${initialize}\n` });
     expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(line)]);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(stderr).not.toContain('hunter2');
   });
 
-  test('one for the public API is refused, and one in a file is taken', async () => {
+  test('for the public API is refused, and one from a file is accepted', async () => {
     const api = await tokenOf('api', 'notes:read');
     const refused = await portico(['mcp', '--stdio'], { ...place, env: { SERVICE_MCP_TOKEN: api } });
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/The token is for the public API/)]);
@@ -249,7 +249,7 @@ describe('the token', () => {
     expect([taken.code, JSON.parse(taken.stdout).result.serverInfo.name]).toEqual([0, 'portico']);
   });
 
-  test('is checked with every call: one that is revoked by another process opens nothing more', async () => {
+  test('is checked at every call: after another process revokes it, calls are refused', async () => {
     const own = await tokenOf('short-lived', 'mcp:read');
     const talking = talk([], { SERVICE_MCP_TOKEN: own });
     await shake(talking);
@@ -264,7 +264,7 @@ describe('the token', () => {
     expect([JSON.parse(textOf(before)).rows.length, ...after.map(({ error }) => error)]).toEqual([1, refusal, refusal]);
   });
 
-  test('tools of a scope that it lacks are not shown, and refused when they are called', async () => {
+  test('limits the tools: those of other scopes are hidden, and calls of them are refused', async () => {
     const reader = await tokenOf('reader', 'mcp:read');
     const talking = talk([], { SERVICE_MCP_TOKEN: reader });
     await shake(talking);
@@ -278,8 +278,8 @@ describe('the token', () => {
   });
 });
 
-describe('the lines', () => {
-  test('bad ones are answered one by one, and the next good one works', async () => {
+describe('input lines', () => {
+  test('that are invalid each get an error, and the next valid one works', async () => {
     const talking = talk([], { SERVICE_BODY_LIMIT_BYTES: '20000' });
     await shake(talking);
     const bad = [
@@ -299,7 +299,7 @@ describe('the lines', () => {
     expect(talking.lines).toHaveLength(2 + bad.length);
   });
 
-  test('may end with CR LF, and come in pieces', async () => {
+  test('may end with CR LF and arrive in pieces', async () => {
     const talking = talk();
     const answers = Promise.all([talking.answer(0), talking.answer(1)]);
     const text = `${initialize}\r\n${call(1, 'list', cheap)}\r\n`;
@@ -310,7 +310,7 @@ describe('the lines', () => {
     expect(JSON.parse(textOf((await answers)[1])).rows).toHaveLength(1);
   });
 
-  test('many calls at once are each answered, and big answers come whole', async () => {
+  test('of many concurrent calls each get an answer, and large answers are complete', async () => {
     const talking = talk([], { SERVICE_ANSWER_TOKENS: '20000' });
     await shake(talking);
     const small = (id: number) => ({ collectionName: 'orders', fields: ['id'], pagination: { size: 1, number: id } });
@@ -332,7 +332,7 @@ describe('the process', () => {
   // Opening a storage in WebAssembly takes longer. The limit applies to the native driver.
   const isMeasured = existsSync('/proc/self/stat') && loadSqliteDriver().kind === 'native';
   test.runIf(isMeasured)(
-    'takes no more of a processor to its first answer than three times what its packages take',
+    'uses at most three times the CPU time of loading its packages until the first answer',
     async () => {
       // Compared with the time to load the shared packages, because machines differ in speed.
       // Takes the minimum of several runs, because other work of the machine can only add time.
@@ -351,7 +351,7 @@ describe('the process', () => {
     },
   );
 
-  test('ends with code 0 when its input ends, and what was asked before is answered', async () => {
+  test('answers pending requests and exits with 0 when its input ends', async () => {
     const talking = talk();
     const answer = talking.answer(1);
     talking.send(initialize, call(1, 'list', cheap));
@@ -360,7 +360,7 @@ describe('the process', () => {
     expect([await talking.ended, talking.stderr()]).toEqual([0, '']);
   });
 
-  test('does not wait for code of the user that does not end, once its input has', async () => {
+  test('exits when its input ends, even if user code is still running', async () => {
     const other = makePlace();
     try {
       writeFileSync(
@@ -385,7 +385,7 @@ describe('the process', () => {
     }
   });
 
-  describe('a client that stops reading in the middle of an answer', () => {
+  describe('when a client stops reading in the middle of an answer', () => {
     /** Fills the pipe with unread responses. Then it closes the reading end, so the rest cannot be sent. */
     async function leave(lines: readonly string[], close: (child: Talk['child']) => void) {
       const { command, args, env } = commandOf(['mcp', '--stdio'], {
@@ -410,11 +410,11 @@ describe('the process', () => {
     }
     const calm = { code: 0, signal: null, stderr: expect.not.stringMatching(/EPIPE|Error|unhandled|\n {4}at /i) };
 
-    test('and keeps its own end open: the process ends by itself', async () => {
+    test('but keeps its input pipe open, it exits with 0', async () => {
       expect(await leave([], (child) => child.stdout.destroy())).toEqual(calm);
     });
 
-    test('and is gone altogether', async () => {
+    test('and closes all pipes, it exits with 0', async () => {
       expect(
         await leave([], (child) => {
           child.stdout.destroy();
@@ -425,7 +425,7 @@ describe('the process', () => {
     });
 
     // The WebAssembly driver serves one process at a time.
-    test.runIf(sqliteIsolates)('writes are done and in the log, or neither', async () => {
+    test.runIf(sqliteIsolates)('each write is both done and logged, or neither', async () => {
       const cities = Array.from({ length: 8 }, (_, at) => `Left ${at}`);
       const writes = cities.map((city, at) =>
         call(at + 1, 'update', { collectionName: 'suppliers', recordId: at + 1, attributes: { city } }),
@@ -448,14 +448,14 @@ describe('the process', () => {
     });
   });
 
-  test('ends with code 0 at SIGTERM', async () => {
+  test('exits with 0 at SIGTERM', async () => {
     const talking = talk();
     await shake(talking);
     talking.child.kill('SIGTERM');
     expect(await talking.ended).toBe(0);
   });
 
-  test('keeps standard output for the protocol, whatever code of the user prints', async () => {
+  test('writes output of user code to standard error and keeps standard output for the protocol', async () => {
     const other = makePlace();
     try {
       writeFileSync(
@@ -478,7 +478,7 @@ export default (agent) => agent.customizeCollection('suppliers', (suppliers) => 
     }
   });
 
-  test('is narrowed by its flags', async () => {
+  test('limits tools and collections by its flags', async () => {
     const talking = talk(['--readonly', '--collections', 'orders,suppliers']);
     await shake(talking);
     talking.send(
@@ -496,35 +496,30 @@ export default (agent) => agent.customizeCollection('suppliers', (suppliers) => 
     expect([/orders/.test(textOf(index)), /customers|reviews/.test(textOf(index))]).toEqual([true, false]);
   });
 
-  test.runIf(sqliteIsolates)(
-    'works beside a server on the same data, and its calls are in the same activity log',
-    async () => {
-      const server = await startServer([], place);
-      try {
-        const talking = talk();
-        await shake(talking);
-        talking.send(
-          call(1, 'update', { collectionName: 'suppliers', recordIds: [1], attributes: { phone: '+47 1' } }),
-        );
-        const written = await talking.answer(1);
-        expect(JSON.parse(textOf(written)).count).toBe(1);
-        talking.child.stdin.end();
-        await talking.ended;
-      } finally {
-        server.signal('SIGTERM');
-        await server.ended;
-      }
-      const log = new (loadSqliteDriver().driver)(join(place.folder, '.portico', 'portico.sqlite'));
-      const [entry] = log
-        .prepare("SELECT action, client_id, outcome FROM activity_logs WHERE action = 'update'")
-        .raw()
-        .all();
-      log.close();
-      expect(entry).toEqual(['update', 'token:assistant', 'completed']);
-    },
-  );
+  test.runIf(sqliteIsolates)('works beside a server on the same data and logs to the same activity log', async () => {
+    const server = await startServer([], place);
+    try {
+      const talking = talk();
+      await shake(talking);
+      talking.send(call(1, 'update', { collectionName: 'suppliers', recordIds: [1], attributes: { phone: '+47 1' } }));
+      const written = await talking.answer(1);
+      expect(JSON.parse(textOf(written)).count).toBe(1);
+      talking.child.stdin.end();
+      await talking.ended;
+    } finally {
+      server.signal('SIGTERM');
+      await server.ended;
+    }
+    const log = new (loadSqliteDriver().driver)(join(place.folder, '.portico', 'portico.sqlite'));
+    const [entry] = log
+      .prepare("SELECT action, client_id, outcome FROM activity_logs WHERE action = 'update'")
+      .raw()
+      .all();
+    log.close();
+    expect(entry).toEqual(['update', 'token:assistant', 'completed']);
+  });
 
-  test('without --stdio it says what is missing', async () => {
+  test('reports a missing --stdio', async () => {
     const { code, stderr } = await portico(['mcp'], place);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/required option '--stdio'/)]);
   });

@@ -28,7 +28,7 @@ function read(text: string): readonly Right[] {
 const clerk = (...lines: string[]) =>
   base.replace('  Clerk: {}\n', `  Clerk:\n    Production:\n${lines.map((line) => `      ${line}\n`).join('')}`);
 
-describe('pulled and pushed', () => {
+describe('a pulled file that is pushed', () => {
   const words = [
     'a',
     '*',
@@ -114,7 +114,7 @@ describe('pulled and pushed', () => {
   }
 
   test.each(Array.from({ length: 60 }, (_, seed) => seed))(
-    'is no change, and writes the same file again (%i)',
+    'changes nothing and gives the same file again (%i)',
     (seed) => {
       const rights = makeRights(seed);
       const text = writeRolesFile(rights);
@@ -128,7 +128,7 @@ describe('pulled and pushed', () => {
     },
   );
 
-  test('the comments teach what may stand there', () => {
+  test('explains the possible entries in comments', () => {
     const text = writeRolesFile(read(base));
     for (const part of [
       'portico roles push',
@@ -141,11 +141,11 @@ describe('pulled and pushed', () => {
   });
 });
 
-describe('what is wrong', () => {
+describe('problems', () => {
   const told = (text: string) =>
     readRolesFile(text).problems?.map(({ line, column, at, problem }) => `${line}:${column} ${at}: ${problem}`);
 
-  test('is told at once, with line and column, and the names that are near', () => {
+  test('are all reported together, with line, column and similar names', () => {
     const text = `organization: Acme
 environments: [Production, Production]
 allowList: [10.1.2.3/8, "::1", ::1/128, 300.1.1.1, 10.0.0.0/33]
@@ -194,7 +194,7 @@ rolls: {}
   });
 
   // RFC 8259 section 6: a number that loses precision would name another record.
-  test('is a number that is read as another one, also in the filter of a row scope', () => {
+  test('include a number that loses precision, also in the filter of a row scope', () => {
     const text = `${base}#\n`.replace(
       'South: {}',
       'South: { Production: { orders: { field: id, operator: Equal, value: 9007199254740993 } } }',
@@ -221,13 +221,13 @@ rolls: {}
     [clerk('"": { may: everything }'), 1],
     [clerk('orders: &a { may: [browse] }', 'lines: *b'), 1],
     ['\ta: b', 1],
-  ])('%j', (text, least) => {
+  ])('are reported with line and column for %j', (text, least) => {
     const problems = told(text)!;
     expect(problems.length).toBeGreaterThanOrEqual(least === 6 ? 1 : least);
     for (const problem of problems) expect(problem).toMatch(/^\d+:\d+ .*: .+$/);
   });
 
-  test('an alias is what it stands for', () => {
+  test('do not include a YAML alias, which has the value of its anchor', () => {
     const rights = read(clerk('orders: &a { may: [browse] }', 'lines: *a'));
     expect(rights.filter(({ kind }) => kind === 'permission').map(({ path, value }) => [path[2], value])).toEqual([
       ['orders', expect.objectContaining({ browse: true, read: false })],
@@ -236,7 +236,7 @@ rolls: {}
   });
 });
 
-test('changes are told in words', () => {
+test('changes are described in words', () => {
   const before = clerk(
     'orders:',
     '  may: [browse, edit]',
@@ -273,28 +273,28 @@ test('changes are told in words', () => {
   ]);
 });
 
-describe('what a change allows that was not allowed', () => {
+describe('which changes allow more than before', () => {
   const of = (...lines: string[]) => read(clerk(...lines));
   const opening = (before: readonly Right[], after: readonly Right[]) =>
     describeEffects(before, after).map(({ text, opens }) => `${opens ? '!' : '-'} ${text.replace(/^.*?, /, '')}`);
   const rest = "'*': { may: [browse, read] }";
 
   test.each([
-    ['a line that says less than * does', [rest], [rest, 'a: { may: [browse] }'], ['- a: may no longer read']],
+    ['an entry that allows less than *', [rest], [rest, 'a: { may: [browse] }'], ['- a: may no longer read']],
     [
-      'a line that says more',
+      'an entry that allows more than *',
       [rest],
       [rest, 'a: { may: [browse, edit] }'],
       ['! a: may edit', '- a: may no longer read'],
     ],
     [
-      'a line that goes gives back what * allows',
+      'a removed entry, after which * applies',
       [rest, 'a: { may: [browse] }'],
       [rest],
       ['- a: no longer has its own permissions; those of * apply, if any', '! a: may read'],
     ],
     [
-      'fields, from hidden to written and back',
+      'fields, from hidden to writable and back',
       ['a: { may: [browse], fields: { x: hidden, y: read, z: read } }'],
       ['a: { may: [browse], fields: { x: read, z: hidden } }'],
       [
@@ -304,7 +304,7 @@ describe('what a change allows that was not allowed', () => {
       ],
     ],
     [
-      'fewer people to ask',
+      'weaker approval policies',
       [
         'a: { may: [edit, add], approval: { edit: { policy: ask-person, secondPerson: true }, add: ask, delete: deny } }',
       ],
@@ -339,7 +339,7 @@ describe('what a change allows that was not allowed', () => {
     expect(opening(of(...before), of(...after))).toEqual(told);
   });
 
-  test('a first row scope allows less; another, one that goes, and one in place of * may allow more', () => {
+  test('a first row scope allows less; a changed or removed one, or one instead of *, may allow more', () => {
     const scoped = (lines: string) => read(base.replace('South: {}', `South: { Production: { ${lines} } }`));
     const one = 'a: { field: x, operator: Present }';
     const opens = (before: string, after: string) =>
@@ -361,8 +361,11 @@ test.each([
   [['127.0.0.0/8', '::1/128'], 'https://data.example', ['loopback'], ['only this machine']],
   [['127.0.0.0/8'], 'http://localhost:3931', [], []],
   [['10.0.0.0/8'], 'https://data.example', [], ['SERVICE_TRUSTED_PROXIES is empty']],
-])('the list %j at %s behind %j', (networks, publicUrl, trustedProxies, expected) => {
-  const rights = networks.map((network): Right => ({ kind: 'network', path: [network], value: network }));
-  const warnings = findNetworkWarnings(rights, { publicUrl, trustedProxies });
-  expect(warnings).toEqual(expected.map((part) => expect.stringContaining(part)));
-});
+])(
+  'the allow list %j with the public URL %s and trusted proxies %j gives the expected warnings',
+  (networks, publicUrl, trustedProxies, expected) => {
+    const rights = networks.map((network): Right => ({ kind: 'network', path: [network], value: network }));
+    const warnings = findNetworkWarnings(rights, { publicUrl, trustedProxies });
+    expect(warnings).toEqual(expected.map((part) => expect.stringContaining(part)));
+  },
+);

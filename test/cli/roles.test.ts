@@ -58,7 +58,7 @@ async function adminLog(): Promise<string[]> {
 }
 
 describe('the command', () => {
-  test('what is pulled is no change; a change is shown, made once, and logged', async () => {
+  test('a pulled file is no change; a changed file is shown, applied once and logged', async () => {
     await addClerk('kim@example.com');
     const pulled = await portico(['roles', 'pull', 'roles.yaml'], place);
     const same = await portico(['roles', 'push', 'roles.yaml'], place);
@@ -110,7 +110,7 @@ This was only a check: no changes were made.
     expect(again.stdout).toContain('        may: [ browse, read ]\n        fields:\n          total: hidden\n');
   });
 
-  test('a file with problems, or one that takes a team from its members, changes nothing', async () => {
+  test('a file with problems, or one that removes a team with members, changes nothing', async () => {
     await addClerk('kim@example.com');
     const bad = await portico(['roles', 'push', write(fileOf('orders: { may: [reed] }')), '--yes'], place);
     expect(bad).toEqual({
@@ -131,7 +131,7 @@ portico: 1 problem in roles.yaml. No changes were made.
     expect(await adminLog()).toEqual(['user.add kim@example.com']);
   });
 
-  test('of an embedded agent the names are those of the module that exports it', async () => {
+  test('names are checked against the module that exports an embedded agent', async () => {
     const database = new (loadSqliteDriver().driver)(join(place.folder, 'shop.sqlite'));
     database.exec('CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)');
     database.close();
@@ -158,7 +158,7 @@ export const agent = createAgent({ authSecret: 'a', envSecret: 'b', isProduction
     ]);
   });
 
-  test('names that the served database does not have are refused with the line, and saved where that is said', async () => {
+  test('unknown names are refused with the line, and saved with --allow-unknown', async () => {
     const server = await startServer([], place);
     server.signal('SIGTERM');
     await server.ended;
@@ -250,7 +250,7 @@ describe('beside a running server', () => {
     ],
   };
 
-  test('no call that begins after a push uses what it took away, and none before it lacked it', async () => {
+  test('a push applies to every call that begins after it, and to none that ended before', async () => {
     const open = write(fileOf(everything), 'open.yaml');
     const closed = write(fileOf(conditioned, seeing), 'closed.yaml');
     const server = await startServer([], place);
@@ -335,7 +335,7 @@ describe('beside a running server', () => {
     }
   }, 120_000);
 
-  test('a user who is given another role, is disabled and let in again feels it with the next call', async () => {
+  test('a changed role, disabling and enabling a user apply to their next call', async () => {
     const server = await startServer([], place);
     try {
       await addClerk('kim@example.com');

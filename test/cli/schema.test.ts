@@ -32,7 +32,7 @@ const file = () => join(place.folder, '.service-schema.json');
 const schema = (...args: string[]) =>
   portico(['schema', ...args, '--database', 'sqlite:shop.sqlite'], { folder: place.folder });
 
-test('reload asks the servers of the storage', async () => {
+test('reload requests a reload from the servers of the storage', async () => {
   const { code, stdout } = await portico(['schema', 'reload'], { folder: place.folder });
   expect([code, stdout]).toEqual([
     0,
@@ -40,8 +40,8 @@ test('reload asks the servers of the storage', async () => {
   ]);
 });
 
-describe('over a database', () => {
-  test('what was written is the same, until the database or the code changes', async () => {
+describe('with a database', () => {
+  test('check passes after write, and lists the differences once the database or the code changes', async () => {
     expect(await schema('write')).toMatchObject({ code: 0, stdout: 'The schema file is written.\n', stderr: '' });
     expect(JSON.parse(readFileSync(file(), 'utf8')).collections.map(({ name }: { name: string }) => name)).toEqual([
       'customers',
@@ -78,7 +78,7 @@ describe('over a database', () => {
     expect((await schema('check')).code).toBe(0);
   });
 
-  test('a file that is missing, broken or of something else ends it with 2, and says where and what to do', async () => {
+  test('a missing, broken or foreign file gives exit code 2, with the position and what to do', async () => {
     const missing = await schema('check');
     expect([missing.code, missing.stdout]).toEqual([2, '']);
     expect(missing.stderr).toMatch(/^portico: the schema file .*\.service-schema\.json cannot be read; write it with/);
@@ -96,7 +96,7 @@ describe('over a database', () => {
     }
   });
 
-  test('a database that cannot be opened, and an option that is not known, end it with 2', async () => {
+  test('an unreachable database or an unknown option gives exit code 2', async () => {
     const gone = await portico(['schema', 'check', '--database', 'postgres://127.0.0.1:9/none'], {
       folder: place.folder,
     });
@@ -104,14 +104,14 @@ describe('over a database', () => {
     expect((await schema('check', '--fiel', 'x')).code).toBe(2);
   });
 
-  test('--file names another place', async () => {
+  test('--file sets another path', async () => {
     await schema('write', '--file', 'other.json');
     expect([existsSync(file()), existsSync(join(place.folder, 'other.json'))]).toEqual([false, true]);
     expect((await schema('check', '--file', 'other.json')).code).toBe(0);
   });
 });
 
-describe('of a module', () => {
+describe('with a module', () => {
   const agentModule = (rest: string) => {
     const path = join(place.folder, 'agent.mjs');
     const library = pathToFileURL(resolve('dist/index.js')).href;
@@ -126,7 +126,7 @@ export const agent = createAgent({ authSecret: 'a', envSecret: 'b', schemaPath: 
   const ofModule = (command: string, path: string) =>
     portico(['schema', command, '--agent', path], { folder: place.folder });
 
-  test('an agent that is not started says what it would serve', async () => {
+  test('the schema of an agent that is not started is written and checked', async () => {
     const path = agentModule('');
     expect(await ofModule('write', path)).toMatchObject({ code: 0, stderr: '' });
     expect(readFileSync(join(place.folder, 'mine.json'), 'utf8')).toContain('"name": "people"');
@@ -138,7 +138,7 @@ export const agent = createAgent({ authSecret: 'a', envSecret: 'b', schemaPath: 
     });
   });
 
-  test('a module that is not there, cannot be loaded or exports no agent ends it with 2', async () => {
+  test('a module that is missing, fails to load or exports no agent gives exit code 2', async () => {
     const path = join(place.folder, 'agent.mjs');
     expect(await ofModule('check', path)).toMatchObject({
       code: 2,
@@ -168,7 +168,7 @@ test.each([
   ['{"a": 1}\n\n  x', 3, 3],
   ['[tru]', 1, 2],
   ['<<<<<<< HEAD\n{}', 1, 1],
-])('%j is no JSON from line %i, column %i on', (text, line, column) => {
+])('the JSON error in %j is at line %i, column %i', (text, line, column) => {
   expect(() => JSON.parse(text)).toThrow();
   expect(findJsonFault(text)).toEqual({ line, column });
 });
@@ -177,12 +177,12 @@ describe('differences', () => {
   const of = (...collections: object[]) => ({ collections, meta: {} }) as unknown as SchemaFile;
   const lines = (known: SchemaFile, now: SchemaFile) => compareSchemas(known, now).map(({ line }) => line);
 
-  test('the order of keys and what the machine is are none', () => {
+  test('ignore the order of keys and the metadata', () => {
     const now = { ...of({ name: 'a', fields: [{ field: 'x', type: 'String' }] }), meta: { version: 2 } };
     expect(lines(of({ fields: [{ type: 'String', field: 'x' }], name: 'a' }), now)).toEqual([]);
   });
 
-  test('a renamed field has the near name with it, and a long value is cut', () => {
+  test('show the similar name of a renamed field, and truncate long values', () => {
     const long = Array.from({ length: 40 }, (_, at) => `word ${at}`);
     expect(
       lines(
@@ -198,7 +198,7 @@ describe('differences', () => {
     ]);
   });
 
-  test('another order of actions is one, since it is part of their addresses', () => {
+  test('include the order of actions, which is part of their URLs', () => {
     const [one, two] = [{ name: 'One' }, { name: 'Two' }];
     expect(
       lines(of({ name: 'a', fields: [], actions: [one, two] }), of({ name: 'a', fields: [], actions: [two, one] })),

@@ -16,7 +16,7 @@ async function end(server: StartedServer): Promise<void> {
   await server.ended;
 }
 
-test('from the birth of the process to the first answered call it takes 2 s with a shop to make, 700 ms without', async () => {
+test('the process is ready within 2 s with a new shop, and answers its first call within 700 ms with an existing one', async () => {
   const taken = await takePort();
   await taken.free();
   const args = ['--port', String(taken.port)];

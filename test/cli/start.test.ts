@@ -51,7 +51,7 @@ async function end(server: StartedServer): Promise<number | null> {
 describe.each(sqliteKinds)('on the %s driver', (kind) => {
   const env = { SERVICE_SQLITE: kind };
 
-  test('an empty folder becomes a server that can be signed in to and asked', async () => {
+  test('start in an empty folder gives a server that accepts sign-ins and calls', async () => {
     const server = await begin([], { env });
     const token = await getToken(server, adminPassword);
     const query = {
@@ -78,7 +78,7 @@ describe.each(sqliteKinds)('on the %s driver', (kind) => {
     expect(await end(server)).toBe(0);
   });
 
-  test('a second start keeps the user and the shop, and says how to set another password', async () => {
+  test('a second start keeps the user and the shop, and prints how to set another password', async () => {
     const first = await begin([], { env });
     const demo = join(place.folder, '.portico', 'demo.sqlite');
     const { mtimeMs } = statSync(demo);
@@ -92,7 +92,7 @@ describe.each(sqliteKinds)('on the %s driver', (kind) => {
   });
 });
 
-test.runIf(isNative)('the welcome names the address, the sign-in and a line for each assistant', async () => {
+test.runIf(isNative)('the welcome shows the address, the sign-in and a command for each assistant', async () => {
   const { stdout, stderr, mcpUrl } = await begin(['--email', 'Ada@Example.com']);
   const lines = stdout.split('\n').map((line) => line.trim());
   expect(lines.map((line) => line.replaceAll(mcpUrl, '<url>'))).toEqual([
@@ -118,7 +118,7 @@ test.runIf(isNative)('the welcome names the address, the sign-in and a line for 
   expect(stderr).toBe('');
 });
 
-test('settings make the first administrator, whose password comes from a file and is not printed', async () => {
+test('settings create the first administrator, with a password from a file that is not printed', async () => {
   const file = join(place.folder, 'password');
   writeFileSync(file, 'four tall blue doors\n');
   const env = {
@@ -140,7 +140,7 @@ test('settings make the first administrator, whose password comes from a file an
   ]);
 });
 
-test('without a terminal no password is printed, and the command it names instead gives a link that works', async () => {
+test('without a terminal no password is printed, and the printed command creates a working link', async () => {
   const env = { SERVICE_ADMIN_PASSWORD: '' };
   const server = await begin([], { env });
   expect(server.stdout).not.toContain('shown only once');
@@ -159,7 +159,7 @@ test('without a terminal no password is printed, and the command it names instea
   expect(again.stdout).toContain('Password     not set; for a link to choose one: portico user invite you@example.com');
 });
 
-test('a first password that is too common ends the start in one line that names the setting', async () => {
+test('a first password that is too common ends the start with the name of the setting', async () => {
   const { code, stdout, stderr } = await portico(['start', '--port', '0'], {
     ...place,
     env: { SERVICE_ADMIN_PASSWORD: 'password1234' },
@@ -169,14 +169,14 @@ test('a first password that is too common ends the start in one line that names 
   expect(stderr).not.toContain('password1234');
 });
 
-test('what is kept on disk is for its owner only', async () => {
+test('only the owner can read the files on disk', async () => {
   await begin();
   const folder = join(place.folder, '.portico');
   const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777);
   expect([statSync(folder).mode & 0o777, [...new Set(modes)]]).toEqual([0o700, [0o600]]);
 });
 
-test('health checks answer, and /mcp asks for a token', async () => {
+test('health checks return 200, and /mcp requires a token', async () => {
   const server = await begin();
   const ask = async (path: string, init?: RequestInit) => {
     const response = await fetch(server.origin + path, init);
@@ -188,7 +188,7 @@ test('health checks answer, and /mcp asks for a token', async () => {
   expect([status, challenge]).toEqual([401, expect.stringMatching(/^Bearer /)]);
 });
 
-test('a database that is named is served, and no demo shop is made', async () => {
+test('a given database is served, and no demo shop is created', async () => {
   const file = join(place.folder, 'own.sqlite');
   copyDemo(file);
   const server = await begin(['--database', `sqlite:${file}`]);
@@ -205,7 +205,7 @@ test('a database that is named is served, and no demo shop is made', async () =>
   ]);
 });
 
-test('a port that is taken is one line that names the setting, with exit code 1', async () => {
+test('a port in use is reported in one line with the setting and exit code 1', async () => {
   const taken = await takePort();
   const outcome = await portico(['start', '--port', String(taken.port)], place);
   await taken.free();
@@ -224,35 +224,32 @@ test.each([
     /^portico: .*port 1: nothing listens there.*SERVICE_DATABASE_URL/,
   ],
   [
-    'a scheme that nobody knows',
+    'an unknown scheme',
     ['--database', 'oracle://reader:hunter2@h/shop'],
     /^portico: The database address is malformed: expected sqlite:/,
   ],
-  ['an address that is none', ['--email', 'nobody'], /^portico: SERVICE_ADMIN_EMAIL \(--email\): expected an address/],
-])('%s ends the start in one line', async (_case, args, reason) => {
+  ['an invalid address', ['--email', 'nobody'], /^portico: SERVICE_ADMIN_EMAIL \(--email\): expected an address/],
+])('%s ends the start with one line', async (_case, args, reason) => {
   const { code, stdout, stderr } = await portico(['start', '--port', '0', ...args], place);
   const own = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
   expect([code, stdout, own]).toEqual([1, '', [expect.stringMatching(reason)]]);
   expect(stderr).not.toContain('hunter2');
 });
 
-test.runIf(isNative)(
-  'listening beyond this machine without https is warned of loudly, and not with https',
-  async () => {
-    const bare = await begin(['--host', '0.0.0.0']);
-    await end(bare);
-    expect([bare.stdout, bare.stderr]).toEqual([
-      expect.stringContaining('! Listening on 0.0.0.0 without a public https address'),
-      expect.stringContaining('Listening on 0.0.0.0 without a public https address'),
-    ]);
-    const proxied = await begin(['--host', '0.0.0.0', '--public-url', 'https://data.example.com']);
-    await end(proxied);
-    expect([proxied.stdout.includes('!'), proxied.stderr]).toEqual([false, '']);
-    expect(proxied.mcpUrl).toBe('https://data.example.com/mcp');
-  },
-);
+test.runIf(isNative)('listening on all interfaces gives a warning without https, and none with https', async () => {
+  const bare = await begin(['--host', '0.0.0.0']);
+  await end(bare);
+  expect([bare.stdout, bare.stderr]).toEqual([
+    expect.stringContaining('! Listening on 0.0.0.0 without a public https address'),
+    expect.stringContaining('Listening on 0.0.0.0 without a public https address'),
+  ]);
+  const proxied = await begin(['--host', '0.0.0.0', '--public-url', 'https://data.example.com']);
+  await end(proxied);
+  expect([proxied.stdout.includes('!'), proxied.stderr]).toEqual([false, '']);
+  expect(proxied.mcpUrl).toBe('https://data.example.com/mcp');
+});
 
-test('a rejection that the customization does not await is logged and ends nothing', async () => {
+test('an unhandled rejection of the customization is logged and does not end the process', async () => {
   writeFileSync(
     join(place.folder, 'portico.config.mjs'),
     `export default () => void setInterval(() => void Promise.reject(new Error('forgotten await')), 20);`,
@@ -265,7 +262,7 @@ test('a rejection that the customization does not await is logged and ends nothi
   expect([health.status, await end(server)]).toEqual([200, 0]);
 });
 
-test('SIGTERM lets a request under way finish, and refuses new ones', async () => {
+test('SIGTERM lets a running request finish and refuses new ones', async () => {
   const server = await begin();
   const { port } = new URL(server.origin);
   const socket = createConnection({ port: Number(port), host: '127.0.0.1' });
@@ -288,7 +285,7 @@ test('SIGTERM lets a request under way finish, and refuses new ones', async () =
   expect([code, received.split('\r\n')[0]]).toEqual([0, 'HTTP/1.1 200 OK']);
 });
 
-test('a second signal does not wait for what is under way', async () => {
+test('a further SIGINT ends the process without waiting for requests, unless it follows immediately', async () => {
   const server = await begin([], { env: { SERVICE_SHUTDOWN_SECONDS: '600' } });
   const { port } = new URL(server.origin);
   const socket = createConnection({ port: Number(port), host: '127.0.0.1' });

@@ -14,13 +14,13 @@ afterEach(() => place.remove());
 
 const create = ['token', 'create', '--user', 'ada@example.com', '--name', 'nightly', '--scopes', 'mcp:read,mcp:write'];
 
-test('the help says of every scope what it opens', async () => {
+test('the help describes every scope', async () => {
   const { code, stdout } = await portico(['token', 'create', '--help'], place);
   const told = [...stdout.matchAll(/^ {2}([a-z_]+:[a-z]+|all) +([A-Z].{15,})$/gm)].map(([, scope]) => scope!);
   expect([code, told.toSorted()]).toEqual([0, [...tokenScopes.mcp, ...tokenScopes.api].toSorted()]);
 });
 
-test('the token alone goes to standard output, and what is said of it to standard error', async () => {
+test('only the token is written to standard output, and its description to standard error', async () => {
   await addPerson(place, { email: 'ada@example.com' });
   const { code, stdout, stderr } = await portico(create, place);
   const listed = await portico(['token', 'list'], place);
@@ -42,13 +42,13 @@ test.each([
   [['--expires', 'soon'], /--expires: expected days as 90d, hours as 12h, or never, got 'soon'/],
   [['--user', 'nobody@example.com'], /--user: no user has the address 'nobody@example.com'/],
   [['--scopes', 'mcp:read,all'], /scopes: expected some of mcp:read.*a token cannot have both/],
-])('%j is told what to do', async (change, problem) => {
+])('%j is refused with what to send instead', async (change, problem) => {
   await addPerson(place, { email: 'ada@example.com' });
   const { code, stdout, stderr } = await portico([...create, ...change], place);
   expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(problem)]);
 });
 
-test('a token that is revoked by the command is refused by the server that runs beside it', async () => {
+test('a running server refuses a token that the command revoked', async () => {
   const server = await startServer(['--email', 'ada@example.com'], place);
   try {
     const token = (await portico([...create, '--expires', 'never'], place)).stdout.trim();

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => place.remove());
 
-test('--version prints the version, and --help what there is', async () => {
+test('--version prints the version, and --help the commands', async () => {
   const version = await portico(['--version'], place);
   const help = await portico(['--help'], place);
   expect([version, help.code]).toEqual([{ code: 0, stdout: '0.1.0\n', stderr: '' }, 0]);
@@ -26,7 +26,7 @@ test.each([
   [['start', '--log-level', 'loud'], /expected one of Debug, Info, Warn, Error/],
   [['start', 'everything'], /too many arguments/],
   [['user', 'add'], /^portico: missing required argument 'email'/],
-])('portico %j is wrong use: exit code 2 and a reason', async (args, reason) => {
+])('portico %j gives exit code 2 and a reason', async (args, reason) => {
   const { code, stdout, stderr } = await portico(args, place);
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toMatch(reason);
@@ -43,7 +43,7 @@ test.each([
     { SERVICE_STORAGE_URL: 'oracle://u:hunter2hunter2@h/d' },
     'portico: SERVICE_STORAGE_URL: expected sqlite:<path>, mysql://user:password@host/database or postgres://user:password@host/database, got a value that is not shown.\n',
   ],
-])('a setting that cannot be used is one line: %j', async (env, stderr) => {
+])('an invalid setting is reported in one line: %j', async (env, stderr) => {
   expect(await portico(['user', 'list'], { ...place, env })).toEqual({ code: 1, stdout: '', stderr });
 });
 
@@ -53,7 +53,7 @@ test('a stack is shown at log level Debug only', async () => {
   expect(stderr).toMatch(/^portico: .*\nAppError: .*\n {4}at /);
 });
 
-test('a .env file counts, and real variables win over it', async () => {
+test('a .env file is read, and environment variables override it', async () => {
   writeFileSync(join(place.folder, '.env'), 'SERVICE_DATA_DIR=from-file\nMCP_SERVER_PORT=4001\n');
   const { stdout } = await portico(['doctor'], { ...place, env: { MCP_SERVER_PORT: '0' } });
   const settings = stdout.split('\n').map((line) => line.trim().split(/ {2,}/));
@@ -63,7 +63,7 @@ test('a .env file counts, and real variables win over it', async () => {
   ]);
 });
 
-test('a .env that cannot be read is said', async () => {
+test('an unreadable .env is reported', async () => {
   mkdirSync(join(place.folder, '.env'));
   const { code, stderr } = await portico(['user', 'list'], place);
   expect([code, stderr]).toEqual([1, 'portico: .env exists, but cannot be read.\n']);

@@ -28,7 +28,7 @@ async function verify(email: string, password: string): Promise<boolean> {
 
 const printedPassword = (stdout: string) => /^Password: (\S+) {2}\(shown only once\)$/m.exec(stdout)?.[1] ?? '';
 
-test('a user is added with a password that is printed once and opens the account', async () => {
+test('a new user gets a password that is printed once and can sign in', async () => {
   const { code, stdout } = await portico(['user', 'add', 'Ada@Example.com', '--level', 'admin'], place);
   expect([code, stdout.split('\n')[0]]).toEqual([
     0,
@@ -38,7 +38,7 @@ test('a user is added with a password that is printed once and opens the account
   expect(await verify('ada@example.com', printedPassword(stdout))).toBe(true);
 });
 
-test('a password is taken from standard input, and is not printed then', async () => {
+test('a password from standard input is used and not printed', async () => {
   const args = ['user', 'add', 'ada@example.com', '--password-stdin'];
   const added = await portico(args, { ...place, input: 'correct horse battery\n' });
   expect(added).toEqual({
@@ -49,7 +49,7 @@ test('a password is taken from standard input, and is not printed then', async (
   expect(await verify('ada@example.com', 'correct horse battery')).toBe(true);
 });
 
-test('another password replaces the first', async () => {
+test('a new password replaces the first', async () => {
   const first = printedPassword((await portico(['user', 'add', 'ada@example.com'], place)).stdout);
   const changed = await portico(['user', 'password', 'ada@example.com'], place);
   const second = printedPassword(changed.stdout);
@@ -69,7 +69,7 @@ test('users are listed with level, team and role', async () => {
   ]);
 });
 
-test('a user who signs in elsewhere is active, and one who was only invited is not', async () => {
+test('a user of an identity provider is active, and an invited one is not', async () => {
   const store = await open();
   const ada = { issuer: 'host', subject: 'u-1', email: 'ada@example.com', emailVerified: false, rights: {} };
   const admitted = await store.identities.admit(ada, { link: false });
@@ -83,13 +83,13 @@ test('a user who signs in elsewhere is active, and one who was only invited is n
 
 test.each([
   ['a taken address', ['add', 'ada@example.com'], "portico: email: 'ada@example.com' is taken.\n"],
-  ['no address', ['add', 'ada'], 'portico: email: expected an address such as ada@example.com.\n'],
+  ['an invalid address', ['add', 'ada'], 'portico: email: expected an address such as ada@example.com.\n'],
   [
     'an unknown level',
     ['add', 'b@example.com', '--level', 'king'],
     'portico: level: expected one of admin, developer, editor, user.\n',
   ],
-  ['a stranger', ['password', 'b@example.com'], "portico: email: no user has the address 'b@example.com'.\n"],
+  ['an unknown user', ['password', 'b@example.com'], "portico: email: no user has the address 'b@example.com'.\n"],
   [
     'a short password',
     ['password', 'ada@example.com', '--password-stdin'],
@@ -100,7 +100,7 @@ test.each([
   expect(await portico(['user', ...args], { ...place, input: 'short\n' })).toEqual({ code: 1, stdout: '', stderr });
 });
 
-test('a user is deleted only with --yes, the last administrator never, and a workflow by its id', async () => {
+test('users are deleted only with --yes, the last administrator never, and workflows by id', async () => {
   await portico(['user', 'add', 'ada@example.com', '--level', 'admin'], place);
   await portico(['user', 'add', 'bob@example.com'], place);
   const store = await open();
