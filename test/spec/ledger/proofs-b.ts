@@ -5,40 +5,40 @@ const proof = (file: string, ...titles: string[]): Proof => ({ file: `test/${fil
 const lowest = proof('agent/lowest', 'a list agrees with SQL: %s');
 const junction = proof(
   'agent/many-to-many',
-  'is used as the found one is',
+  'works like a derived relation',
   'through %s by %j ends the start at the line of the call',
 );
 const pairs = proof(
   'agent/many-to-many',
-  'pairs outside the row scope do not link',
-  'there is no relation where %s',
-  'a removed collection between still links, and nothing can be written to it',
-  'pairs are made with the right to add to the collection between, and deleted with the right to delete there',
-  'a pair that is there outside the row scope cannot be made',
-  'makes a pair once, and deletes pairs and nothing else',
-  'two who make the same pair at once both succeed',
+  'junction rows outside the row scope do not relate records',
+  'the relation does not exist if %s',
+  'a removed junction collection still relates records, but is read-only',
+  'associate needs the permission to add to the junction collection, and dissociate to delete from it',
+  'associating a pair that exists outside the row scope is refused',
+  'associate creates a pair once, and dissociate deletes only junction rows',
+  'two concurrent calls that associate the same pair both succeed',
 );
 const fromOneRecord = proof(
   'agent/many-to-many',
-  'a record that is not to be seen has no related records, and is not told from one that is not there',
-  'a hidden key cannot be tried out',
-  'a cursor of one record is of no use for another',
-  'a relation to one is no list, and says how it is read',
+  'a record outside the row scope gives the same error as a missing record',
+  'related records by a hidden key are refused',
+  'a cursor of one parent record is refused for another',
+  'listing a to-one relation is refused with how to read it',
 );
 const external = proof(
   'agent/external',
-  'is shown whole, with its record and through relations to it',
-  'is listed as code gives it, filtered, sorted, searched, paged, counted and added up',
-  'tells which relation it is, and for the log where it was added, when code gives %s',
+  'an external relation is shown as a whole, with its record and through other relations',
+  'is listed, filtered, sorted, searched, paged, counted and aggregated',
+  'if code returns %s, the error names the relation and the log its line',
   '%j ends the start at the line of the call',
 );
 const otherSource = proof(
   'agent/across',
-  'show what is related, each record once and by lists of keys; what is not there is null',
+  'show related records with one statement per source, and null where there is none',
   'sort, with cursors',
-  'list what is related to one record',
-  'make and delete pairs',
-  'of the other end, which look into a third source, hold in fields, filters, sorts and pairs',
+  'list the related records of one record',
+  'create and delete junction rows',
+  'of the related collection that use a third source apply to fields, filters, sorts and related lists',
 );
 const setToOne = proof(
   'rest/writes',
@@ -46,22 +46,22 @@ const setToOne = proof(
 );
 
 const sql = proof('sql/operators', '%s %s %s holds for the right rows, and its negation for all others');
-const types = proof('agent/oracle/operators', 'every operator of $type means what the docs say');
+const types = proof('agent/oracle/operators', 'every operator of $type works as documented');
 const refused = proof(
   'agent/names',
   '%s %s %j is refused with what to send instead',
-  '%s %s %j has one plain meaning, and is taken',
+  '%s %s %j is converted and accepted',
 );
-const nulls = proof('agent/names', '%s %s %j has one plain meaning, and is taken');
+const nulls = proof('agent/names', '%s %s %j is converted and accepted');
 const days = proof('agent/dates', 'days: %s %j');
-const periods = proof('agent/dates', '%s is from %s to %s');
+const periods = proof('agent/dates', '%s includes %s to %s');
 const midnights = proof(
   'agent/dates',
-  'a day begins at its midnight, inclusive, and ends before the next, also when it has 23 hours',
-  'where midnight comes twice, the day begins at the first',
-  'where midnight is skipped, the day begins when the clocks went forward',
+  'a day begins at midnight and ends before the next, also if it has 23 hours',
+  'a day with two midnights begins at the first',
+  'a day without midnight begins when the clock goes forward',
 );
-const before = proof('agent/previous-period', '%s is compared with the period before it');
+const before = proof('agent/previous-period', '%s is compared with the previous period');
 
 const rules = proof(
   'spec/2.7-field-validation',
@@ -80,7 +80,7 @@ const previewed = proof(
 );
 const afterWrites = proof(
   'app/visible-writes',
-  'what hooks write is in the answer and the log; what runs afterwards is announced',
+  'writes of hooks are in the answer and the log, and a dry run announces the hooks that run afterwards',
 );
 const charts = proof(
   'rest/charts',
@@ -90,15 +90,15 @@ const charts = proof(
 
 const parts = proof(
   'agent/flatten',
-  'parts are read, and filtered and sorted where that is emulated; names may be written in filters and sorts',
-  'parts that are written go into the object, and the rest of it stays; relations are written along',
-  'what there is of records out of scope goes into no object',
+  'flattened fields are read, and filtered and sorted if that is emulated',
+  'writing a flattened field keeps the rest of the object, and nested writes work',
+  'flattened fields of records outside the row scope are not written',
 );
 const ofRelation = proof(
   'agent/flatten',
-  'parts are read, and filtered and sorted where that is emulated; names may be written in filters and sorts',
-  'parts that are written go into the object, and the rest of it stays; relations are written along',
-  'a relation that may not be seen has no flattened fields',
+  'flattened fields are read, and filtered and sorted if that is emulated',
+  'writing a flattened field keeps the rest of the object, and nested writes work',
+  'a hidden relation has no flattened fields',
 );
 
 const refusals = proof('spec/4.1-refusals-outside', '%s: a wrong one is refused, with what is wrong and the line');
@@ -111,7 +111,12 @@ const mounted = proof(
 
 /** By the id of the row. */
 export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
-  '2.6 · many-to-one': [otherSource, lowest, setToOne, proof('agent/customize', 'addManyToOneRelation: joined')],
+  '2.6 · many-to-one': [
+    otherSource,
+    lowest,
+    setToOne,
+    proof('agent/customize', 'addManyToOneRelation: the related record is joined'),
+  ],
   '2.6 · many-to-one · foreignKey': [otherSource, setToOne],
   '2.6 · many-to-one · foreignKeyTarget': [lowest],
   '2.6 · one-to-many': [
@@ -129,8 +134,8 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
     external,
     proof(
       'agent/external',
-      'is no field of a list that asks for none, and is described with its fields',
-      'is of records that the caller sees',
+      'an external relation is not among the default fields, and is described with its fields',
+      'needs a record that the caller may see',
       'cannot be %s',
       'cannot be written',
     ),
@@ -138,20 +143,20 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
   '2.6 · external · schema': [external],
   '2.6 · external · listRecords': [
     external,
-    proof('agent/external', 'asks code once for each combination of what it needs, four at a time'),
+    proof('agent/external', 'code runs once for each combination of its dependencies'),
   ],
 
   '2.7 · condition · leaf': [
     refused,
-    proof('agent/names', 'an operator that the type does not have is answered with those it has'),
+    proof('agent/names', 'an operator that the type does not have is refused with the allowed operators'),
   ],
   '2.7 · condition · And': [
     proof('sql/operators', 'branches, empty branches and negations of them follow de Morgan'),
-    proof('agent/names', 'a filter deeper or wider than a database takes is refused'),
+    proof('agent/names', 'a filter that is too deep or too wide is refused'),
   ],
   '2.7 · condition · Or': [
     proof('sql/operators', 'branches, empty branches and negations of them follow de Morgan'),
-    proof('agent/names', 'a filter deeper or wider than a database takes is refused'),
+    proof('agent/names', 'a filter that is too deep or too wide is refused'),
   ],
   ...Object.fromEntries(
     ['Equal', 'NotEqual', 'In', 'NotIn'].map((operator) => [`2.7 · operator · ${operator}`, [sql, types, nulls]]),
@@ -194,18 +199,18 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
       'agent/search',
       'customers: %s',
       'orders, in the timezone of the caller: %s',
-      '%j is itself, and matches no other text',
-      '%s are refused, with the bound',
+      '%j is a literal character, not a wildcard',
+      '%s are refused, with the limit',
     ),
   ],
   '2.7 · filter · searchExtended': [
-    proof('agent/search', 'searchExtended looks into to-one relations too, within the scope of their rows'),
+    proof('agent/search', 'searchExtended also searches to-one relations, within their row scopes'),
   ],
   '2.7 · filter · segment': [
     proof(
       'agent/customize',
-      'addSegment: a filter, an async function, or over what is computed; joined with the rest by And',
-      'a row scope holds with a segment, and may use what is computed',
+      'addSegment: a filter, a function or a filter by a computed field, combined with other filters by And',
+      'a row scope applies with a segment, and may use a computed field',
     ),
   ],
   '2.7 · projection': [
@@ -216,17 +221,20 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
     ),
     proof(
       'agent/names',
-      '@@@ separates like a colon',
-      'a relation alone is answered with one of its fields',
+      '@@@ separates a path like a colon',
+      'a relation without a field is refused with one of its fields',
       'a relation to many records cannot be a column',
     ),
   ],
   '2.7 · sort · field': [
-    proof('agent/names', 'a field that cannot be sorted by is answered with those that can'),
+    proof('agent/names', 'a sort by an unsortable field is refused with the sortable fields'),
     proof('sql/operators', 'nulls come first in ascending order and last in descending'),
   ],
   '2.7 · sort · ascending': [
-    proof('agent/cursors', 'pages of one go through ties and nulls in both directions, by columns and by relations'),
+    proof(
+      'agent/cursors',
+      'pages of one record include ties and nulls, in both directions, by columns and related fields',
+    ),
     proof('sql/operators', 'nulls come first in ascending order and last in descending'),
   ],
   '2.7 · hook position · Before': [stopped, previewed],
@@ -252,10 +260,10 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
     proof(
       'app/restart',
       'restart under load drops no call: %s',
-      'a restart changes the tools that are shown',
-      'a restart tells those that listen, and a server that cannot tell does not say that it would',
+      'a restart changes the listed tools',
+      'a restart notifies listening clients; clients that cannot listen get no listChanged capability',
     ),
-    proof('app/agent-mcp', 'assistants are served by the model of the last restart, with the token that they have'),
+    proof('app/agent-mcp', 'an assistant keeps its token and gets the model of the last successful restart'),
   ],
   '4.1 · stop': [
     proof(
@@ -266,14 +274,14 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
   '4.1 · addChart': [
     proof(
       'agent/charts',
-      'names, in the order in which they were added',
-      'an unknown name is told with near ones; of a collection, with those of the collection',
-      'an error of the chart is its name alone, with the cause and the place for the log; one of the engine passes',
-      'a wrong definition ends the start at the line of the user: %s',
+      'charts are listed in the order in which they were added',
+      'an unknown chart is refused with similar names of the same collection',
+      'an error of chart code shows only the name of the chart and logs the cause; an engine error is passed on',
+      'an invalid definition ends the start with its line: %s',
     ),
   ],
   '4.1 · removeCollection': [
-    proof('agent/customize', 'removeCollection: it is not listed, and no relation leads to it'),
+    proof('agent/customize', 'removeCollection: the collection is not listed, and no relation leads to it'),
   ],
   '4.1 · mountAiMcpServer': [
     proof(
@@ -285,16 +293,16 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
   '4.1 · addAi': [
     proof(
       'agent/ai',
-      'openai is asked what was asked, with the model',
-      'anthropic is asked the same in its own form',
-      'a redirect is not followed: the key goes to one address',
+      'openai gets the request unchanged, with the model',
+      'anthropic gets the request in its own format',
+      'a redirect is not followed, so that the key reaches one URL only',
     ),
   ],
   '4.1 · updateTypesOnFileSystem': [
     proof(
       'agent/typings',
-      'a file whose text would be the same is left alone',
-      'a folder in the place of the file is an error that names the option',
+      'a file is rewritten only if its text changes',
+      'a folder as the path of the file is refused with the name of the option',
     ),
   ],
 };

@@ -23,19 +23,19 @@ const storedTokens = inSuite('store/tokens');
 const storedRuns = inSuite('store/runs');
 
 const paths = [
-  anyCall('names of projects are case sensitive, unknown paths are 404 and wrong methods 405, in JSON'),
-  wrongThings('addresses: unknown ones, encoded slashes, dots, and what cannot be decoded'),
+  anyCall('project names are case-sensitive, unknown paths get 404 and wrong methods 405, in JSON'),
+  wrongThings('unknown paths, encoded slashes and dots get 404, and undecodable URLs 400'),
 ];
 const randomNotes = inSuite('api/notes-random')(
-  'random notes and filters on $dialect are answered as a naive memory does',
+  'random notes and filters on $dialect give the results of a naive in-memory model',
 );
 const rangesOfNotes = storedNotes('whether a range has few notes or many, the same are found');
 const namesByBytes = storedNotes('names compare by their bytes: neither case nor blanks at the end are passed over');
-const wrongNotes = notes('wrong things are 400 or 404, with error, message and code, and the name of what is wrong');
-const createdNote = notes('a note is created with its first message, and found by its id and in the list');
-const changedNote = notes(
-  'it is renamed, archived and brought back; messages are added and edited; each moves updatedAt',
+const wrongNotes = notes(
+  'an invalid request gets a 4xx status with error, message and code, and the message names the problem',
 );
+const createdNote = notes('a new note with its first message is found by its id and in the list');
+const changedNote = notes('renaming, archiving, restoring, and adding or editing a message each advance updatedAt');
 const timesOfNotes = storedNotes(
   'of notes that are made at once each has a time of its own, and later ids have later ones',
 );
@@ -44,7 +44,7 @@ const leftNotes = storedNotes(
   'notes stay when their writer is disabled and their team is removed, and go with their environment',
 );
 const cleanContent = [
-  notes('what a message holds is sanitized; what is nothing then is refused'),
+  notes('the HTML of a message is sanitized, and a message that is empty afterwards is refused'),
   notePages(
     'stored HTML is sanitized again when it is shown',
     'what is typed comes back as it was typed; other HTML is edited as HTML',
@@ -55,7 +55,7 @@ const inEachState = inSuite('spec/api-2.2-note')(
 );
 const byId = [createdNote, changedNote];
 const madeToken = tokenPages('a token for the public API has the chosen scopes and is shown only in one response');
-const ownToken = anyCall('every token can see what it is');
+const ownToken = anyCall('GET /token describes the token of the request');
 const storedToken = storedTokens('a token is random, told once, and kept as its SHA-256');
 const revokedToken = [
   tokenPages('is felt by the next call, and asked a second time does nothing'),
@@ -65,14 +65,14 @@ const revokedToken = [
   ),
 ];
 const rightsAtTheCall = [
-  anyCall('the Admin role and the scope are asked at the call, and what is missing is named'),
-  notes('scopes and the Admin role are asked at the call'),
+  anyCall('a call needs the scope and the Admin role, and the error names the missing one'),
+  notes('every call needs its scope and the Admin role'),
 ];
 const noToken = [
-  anyCall('without a token that counts: 401, with error, message and code, and the reason'),
+  anyCall('a missing, expired, revoked, unknown or MCP token gets 401 with error, message, code and the reason'),
   wrongThings(
-    'tokens that do not count: 401, and none of them is told from another by more than its message',
-    'a token in another place than the header is none, and neither is a cookie',
+    'every invalid token gets 401 UNAUTHENTICATED',
+    'a token is accepted only as Bearer in the Authorization header',
   ),
 ];
 const filteredNotes = [namesByBytes, rangesOfNotes, randomNotes];
@@ -81,28 +81,26 @@ const triggerPages = workflowPages(
   'is not shown to a user, and not changed by one',
 );
 const replacedAddress = webhook(
-  'regenerating is felt by the next call of another process; disabled is 404, and a replaced address stays 400',
+  'a regenerated URL applies to the next call in another process; the old one gets 400, a disabled one 404',
 );
-const forgedAddress = webhook(
-  'what was forged, cut off, changed, or made for another environment is refused before anything is asked of the storage',
-);
-const wrongBodies = webhook('the body %j is %s');
-const firstWrongThing = webhook('of wrong things together the first in order is told');
+const forgedAddress = webhook('a forged, truncated, changed or foreign URL is refused before any read of the storage');
+const wrongBodies = webhook('the body %j is refused with %s');
+const firstWrongThing = webhook('a request with several faults gets the error of the first check that fails');
 const oneRun = storedRuns(
   'of many that start one workflow on one record at once, one does; when it is over, another may',
 );
 const countedCalls = webhook(
-  'each webhook has its calls a minute, in all processes together; refused tokens are counted by the address',
+  'the rate limit of a webhook covers all processes, and refused tokens are limited by IP address',
 );
 const limitHeaders = [
-  anyCall('calls are counted for each token, told with every answer, and refused when there are too many'),
+  anyCall('calls are counted per token, every response has the rate limit headers, and calls over the limit get 429'),
   limits(
-    'errors are counted and have the headers too; without a token that counts there are none',
-    'a client that stops at 0 and goes on at X-RateLimit-Reset is never refused at all',
+    'error responses count and have the headers too; responses to an unknown token have none',
+    'a client that pauses at 0 remaining calls until X-RateLimit-Reset is never refused',
   ),
 ];
 const triggerView = workflows(
-  'a workflow is shown to those who see its collection in its team, its trigger to editors and up',
+  'a workflow is visible to its team if they may see its collection, and its trigger to editors and above',
 );
 
 const times = ['createdAt', 'updatedAt', 'archivedAt'].flatMap((time) =>
@@ -128,21 +126,21 @@ export const proofsD: Readonly<Record<string, readonly Proof[]>> = {
   'api 2.3 · Note message · content': [...byId, ...cleanContent],
   ...each('api 2.5', ['name', 'scopes'], [madeToken, ownToken, storedToken]),
   'api 2.5 · value': [madeToken, ownToken, storedToken, tokenPages('the same form sent again, as a reload does, shows nothing and makes nothing')],
-  'api 2.5 · project': [wrongThings('the token of another project is unknown here, whatever it may there')],
+  'api 2.5 · project': [wrongThings('a token of another project is unknown')],
   'api 2.5 · creation date': [ownToken, storedToken],
   'api 2.5 · last used': [ownToken, storedTokens('uses are gathered and written together, at the latest when the store closes; the latest counts')],
   'api 2.5 · expiration date': [ownToken, tokenPages('it ends at the end of the day that was named, where the person lives')],
   'api 2.6 · Activity log': [
-    activityLogs('an entry has the members of the contract, and what the call came to where it is asked for', 'an entry of a run says of which workflow, run and step it is', 'every tool and every route of the agent has a name in the document'),
+    activityLogs('an entry has the documented fields; with details=true it also has the outcome of the call', 'an entry of a workflow step names the workflow, the run and the step', 'the document contains an action name for every tool and every route of the agent'),
     logPages('an administrator finds an entry by the record, opens it, and takes all that fits as a file'),
   ],
   'api 2.6 · admin log': [
-    adminLogs('a change of a member tells who made it, and all of the member before and after', '%s finds what was made'),
+    adminLogs('an entry about a member shows the author of the change and the full old and new values', 'the filter %s finds the matching changes'),
     logPages('the admin log tells what was before and after'),
   ],
   'api 3.1 · an editor disables the trigger': [triggerPages, replacedAddress, triggerView],
   'api 3.1 · an editor regenerates the URL': [triggerPages, replacedAddress, forgedAddress],
-  'api 3.2 · queued': [workflows('runs come in pages, each once; a user is shown his own, an editor those of his team')],
+  'api 3.2 · queued': [workflows('runs are paged without repetition; users see their own runs, editors those of their team')],
   ...each('api 3.2', ['active run', 'fresh run'], [oneRun, workflowPages('a second one on the same record leads to the first, which can be ended')]),
   'api 3.3 · archivedAt': [changedNote, notePages('a note is begun, written to, edited by its author and by administrators alone, renamed and archived')],
   ...each('api 4.1', ['projectName', 'environmentName'], [...paths, wrongNotes, inSuite('spec/api-1-what-it-does')('project, environment | both names, to the letter and in their places: %s')]),
@@ -150,26 +148,26 @@ export const proofsD: Readonly<Record<string, readonly Proof[]>> = {
   ...each('api 4.1', ['userEmail', 'userId', 'teamName', 'collectionName', 'recordId'], [...filteredNotes, wrongNotes]),
   ...each('api 4.1', times, [rangesOfNotes, randomNotes]),
   'api 4.1 · Admin role': rightsAtTheCall,
-  'api 4.2 · {webhook_url}': [forgedAddress, replacedAddress, webhook('an address goes on after keys were rotated in another process, new ones are known at once, and retired keys count no more', 'in a host application it lies below what the host leaves to us, and nowhere else')],
+  'api 4.2 · {webhook_url}': [forgedAddress, replacedAddress, webhook('URLs work after a key rotation in another process, new ones too, until their key is retired', 'in a host application the webhook is served below the API prefix only')],
   'api 4.2 · authority': [firstWrongThing],
   'api 4.2 · latest': [storedRuns('a workflow is published, gets versions, and the later of two who began with one version is told')],
   'api 4.2 · record_id': [wrongBodies],
   'api 4.2 · unknown fields': [wrongBodies],
   'api 4.2 · not verified': [inSuite('workflow/executor')('a missing record ends it')],
-  'api 4.2 · 202': [webhook('a repeat with an idempotency key is told of the same run, for another record it is refused')],
-  'api 4.2 · 409': [oneRun, webhook('a repeat with an idempotency key is told of the same run, for another record it is refused')],
+  'api 4.2 · 202': [webhook('a repeat with the same idempotency key returns the same run; for another record it is refused')],
+  'api 4.2 · 409': [oneRun, webhook('a repeat with the same idempotency key returns the same run; for another record it is refused')],
   "api 4.2 · the token's user": [
     workflowPages('a run goes on when the token that started it is revoked, which starts no more'),
-    activityLogs('an entry of a run says of which workflow, run and step it is'),
+    activityLogs('an entry of a workflow step names the workflow, the run and the step'),
   ],
   'api 4.3 · activity-logs': [
-    activityLogs('pages by cursor hold every entry once, also where times are equal', '%s finds %i', '%s is refused with what is wrong', 'a cursor of another query is refused; so are other scopes, members who are no administrators, and other names', 'the export goes on where a copy ended, and no cell of the table is a formula'),
+    activityLogs('pages by cursor contain every entry once, also if entries have the same time', '%s finds %i', '%s is refused, and the message names the parameter', 'a cursor of another query, a token without the scope, a non-administrator and an unknown name are refused', 'an export continues after a given entry, and CSV cells are never formulas'),
   ],
-  'api 4.3 · admin-logs': [adminLogs('%s finds what was made', '%s is 400', 'pages by cursor and the export hold every entry once, in opposite orders')],
-  'api 4.3 · notes': [...byId, wrongNotes, notes('a collection that is hidden answers as one that is not there, and so does a record', 'writing leaves a mark in the activity log, also where nothing is written')],
+  'api 4.3 · admin-logs': [adminLogs('the filter %s finds the matching changes', '%s returns 400', 'pages by cursor and the export contain every entry once, in opposite orders')],
+  'api 4.3 · notes': [...byId, wrongNotes, notes('a hidden collection or record gets the same response as one that does not exist', 'every write is in the activity log, failed ones too, without the content')],
   'api 5 · Bearer': noToken,
   'api 5 · Admin role': [...rightsAtTheCall, tokenPages('who has not got the Admin role is told so on the form, and the call is refused until he has it')],
-  'api 5 · SSO': [wrongThings('where single sign-on is switched on, a token made without it is 401 and says so; one made through it counts')],
+  'api 5 · SSO': [wrongThings('with single sign-on, a token made without it gets 401 with the reason; one made through it works')],
   'api 5 · revoked': revokedToken,
   'api 5 · expire': [ownToken, tokenPages('it ends at the end of the day that was named, where the person lives')],
   ...each('api 5 · level', ['read-only', 'read-write'], [ownToken, ...rightsAtTheCall]),
@@ -179,7 +177,7 @@ export const proofsD: Readonly<Record<string, readonly Proof[]>> = {
   'api 7.1 · 403': rightsAtTheCall,
   'api 7.1 · An expired token': [ownToken],
   'api 7.2 · 429': limitHeaders,
-  'api 7.2 · 4XX': [wrongNotes, ...paths, wrongThings('bodies: JSON whatever they call themselves, and nothing else')],
+  'api 7.2 · 4XX': [wrongNotes, ...paths, wrongThings('a body must be a JSON object, whatever its Content-Type says')],
   'api 7.3 · 400': [wrongBodies, forgedAddress, replacedAddress, firstWrongThing],
   ...each('api 7.3', ['401', '403', '404'], [firstWrongThing, replacedAddress]),
   'api 7.3 · 409': [oneRun],
@@ -188,6 +186,6 @@ export const proofsD: Readonly<Record<string, readonly Proof[]>> = {
   'api 8 · webhook rate': [countedCalls],
   'api 8 · active runs': [oneRun],
   'api 8 · public API rate': [...limitHeaders, inSuite('spec/api-7.2-notes-listing-errors')('429 | the limit of a day too; refused calls take none, another token is free, and each answer has the headers of the limit that is nearest'), inSuite('store/quotas')('side by side in two processes: as many get through as there are points, and refused ones take none')],
-  'api 9 · Public API paths': [documented('it is there without a token, says OpenAPI 3.1, and has an operation for each route and the webhook, and no other')],
+  'api 9 · Public API paths': [documented('the document is public, has version 3.1, and has exactly one operation per route and for the webhook')],
   'api 9 · webhook URL': [replacedAddress, storedRuns('an address has a version that only regeneration raises')],
 }; // biome-ignore format: a table
