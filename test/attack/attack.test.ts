@@ -11,7 +11,7 @@ import { attacks } from './all.ts';
 import { isWrong, type Result, replayHeld, replaySwitchedOff } from './replay.ts';
 import { findUnknownNames } from './unknown-names.ts';
 
-test('every protection stands exactly once in its file, and every attack has one and an id of its own', () => {
+test('each protection occurs once in its file, and each attack has a protection and a unique id', () => {
   const wrong = attacks.flatMap(({ id, protection }) =>
     protection.length === 0
       ? [`${id} has none`]
@@ -23,7 +23,7 @@ test('every protection stands exactly once in its file, and every attack has one
   expect(new Set(attacks.map(({ id }) => id)).size).toBe(attacks.length);
 });
 
-test('no text that replaces a protection uses a name that its file does not know', { timeout: 120_000 }, () => {
+test('the replacement of a protection uses only names that its file knows', { timeout: 120_000 }, () => {
   const known = new Map<string, ReadonlySet<string>>();
   const wrong: string[] = [];
   for (const { id, protection } of attacks)

@@ -340,7 +340,7 @@ const sorted = { collectionName, fields: ['id', 'name'], sort: [{ field: 'name' 
 const grouped = { collectionName, measures: count, groups: ['name'], sort: [{ group: 0 }], limit: 1 } as const;
 const byHidden = { collectionName, fields: ['id'], sort: [{ field: 'credit' }], ...size };
 
-/** Positions that somebody else has, or that are invented. */
+/** Cursors of other users, and invented ones. */
 const cursors: readonly Leak[] = [
   one('row', 'cursor of an insider: list', borrowed('list', sorted)),
   one('row', 'cursor of an insider: groups', borrowed('aggregate', grouped)),

@@ -20,7 +20,7 @@ export interface Leak {
   readonly id: string;
   /** What a difference would reveal. */
   readonly about: 'field' | 'row';
-  /** `insider`: a user of world A with all rights, for cursors that somebody passes on. */
+  /** `insider`: a user of world A with all rights, for cursors that a user passes on. */
   run(caller: Caller, insider: Caller): Promise<string>;
 }
 

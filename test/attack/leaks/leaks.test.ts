@@ -8,7 +8,7 @@ import { type Judged, judge, openWorlds, type Worlds } from './judge.ts';
 const SAMPLE = 50;
 const seed = Number(process.env.LEAKS_SEED ?? Date.now() % 2 ** 31);
 
-test('every attempt has an id of its own, and there are some about fields and some about rows', () => {
+test('every attempt has a unique id; some attempts are about fields and some about rows', () => {
   expect(new Set(leaks.map(({ id }) => id)).size).toBe(leaks.length);
   for (const about of ['field', 'row'] as const)
     expect(leaks.filter((leak) => leak.about === about).length).toBeGreaterThan(300);

@@ -299,7 +299,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-/** The agents once more, as the rows of a source in memory. */
+/** The agents again, as the rows of a source in memory. */
 export const agentsOf = (world: World): Cell[][] =>
   rows
     .agents!.filter((row) => row.in === undefined || row.in === world)

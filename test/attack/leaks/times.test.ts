@@ -13,7 +13,7 @@ test('known values: the probability of two series', () => {
   expect(mannWhitney([1, 1, 2, 2], [1, 1, 2, 2])).toBeCloseTo(1, 5);
 });
 
-test('series of one distribution are not told apart, and those of two are', () => {
+test('the test separates series of two distributions, not series of one', () => {
   const low = Array.from({ length: 500 }, (_, at) => mannWhitney(series(2 * at), series(2 * at + 1))).filter(
     (p) => p < 0.05,
   );

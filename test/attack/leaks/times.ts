@@ -1,4 +1,4 @@
-// Whether two series of times can be told apart: the test of Mann and Whitney, with the normal approximation and the
+// Decides whether two series of times differ: the test of Mann and Whitney, with the normal approximation and the
 // correction for ties. Both series have hundreds of values.
 
 /** The probability of a difference at least as large, if both have one distribution. */

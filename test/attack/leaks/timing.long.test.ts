@@ -56,7 +56,7 @@ describe.each(servers)(`$dialect (seed ${seed})`, (maker) => {
 
 /**
  * One call of each pair in each world, again and again, so that a change of world serves all pairs and load of the
- * machine falls on both series alike.
+ * machine affects both series equally.
  */
 async function measure(chosen: readonly Leak[], world: OpenedWorld): Promise<(readonly [Leak, number])[]> {
   const { clerk, insiders } = world;

@@ -91,7 +91,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
       const before = outsideOf(target).inside();
       for (const label of [...labels, ...others]) await authorize(target, at(`${label}.names.example`));
       const inside = outsideOf(target).inside() - before;
-      // Check that documents are fetched at all.
+      // Check that documents are fetched.
       const honest = isTaken(await authorize(target, at(publish(target))));
       if (!honest) throw new Error('no document is fetched');
       return verdict(inside > 0, { inside });
