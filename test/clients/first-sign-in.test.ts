@@ -59,7 +59,7 @@ test.each(['legacy', 'auto', { pin: '2026-07-28' }] as const)(
   },
 );
 
-test('the consent page has a tick for each scope that opens anything to the person, ticked at first', async () => {
+test('the consent page shows a checked box for each scope that opens anything to the user', async () => {
   const ticks = async (customized: boolean) => {
     const mounted = customized ? await open() : await openUnderBasePath();
     const registered = await register(`${mounted.origin}${mounted.prefix}`, { redirect_uris: [redirectUri] });

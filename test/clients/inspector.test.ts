@@ -50,7 +50,7 @@ describe.skipIf(!launcher)('MCP Inspector', () => {
     expect(rowsOf(result)).toEqual(await expected());
   });
 
-  test('its strict check finds nothing to complain of in the schemas of the tools', async () => {
+  test('the strict check of the Inspector accepts the schemas of the tools', async () => {
     const { token } = await signedIn(shop);
     const result = await run(['--method', 'tools/list', '--strict', '--header', `Authorization: Bearer ${token}`]);
     expect((result as { tools: { name: string }[] }).tools.map(({ name }) => name).sort()).toEqual(offered);

@@ -65,7 +65,7 @@ test.each(modes.flatMap(([mode, version]) => ways.map((way) => [mode, way, versi
   },
 );
 
-test.each(ways)('the client of the former SDK, by %s: signs in and lists', async (way) => {
+test.each(ways)('the client of the previous SDK, by %s: signs in and lists', async (way) => {
   const person = createPerson(way === 'document' ? documentUrl : undefined);
   const open = () => new FormerTransport(new URL(shop.mcpUrl), { authProvider: person.provider as never });
   const make = () => new FormerClient({ name: 'notebook', version: '1' });

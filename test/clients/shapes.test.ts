@@ -122,7 +122,7 @@ const registering: readonly Shape[] = [
     era: 'legacy',
   },
   {
-    name: 'Claude at its other address, whose scope is nothing but offline_access behind a space',
+    name: 'Claude at its other address, with a scope that begins with a space',
     metadata: { ...open, redirect_uris: ['https://claude.com/api/mcp/auth_callback'] },
     redirectUri: 'https://claude.com/api/mcp/auth_callback',
     scope: ' offline_access',
@@ -131,13 +131,13 @@ const registering: readonly Shape[] = [
     era: 'legacy',
   },
   {
-    name: 'Codex, on a port of the moment, without a scope',
+    name: 'Codex, on a random port, without a scope',
     metadata: { ...open, redirect_uris: ['http://127.0.0.1:50211/callback'] },
     redirectUri: 'http://127.0.0.1:61874/callback',
     era: 'legacy',
   },
   {
-    name: 'OpenCode, without application_type or a way of authenticating',
+    name: 'OpenCode, without application_type or an authentication method',
     metadata: { redirect_uris: ['http://127.0.0.1:19876/mcp/oauth/callback'], grant_types: grants },
     redirectUri: 'http://127.0.0.1:19876/mcp/oauth/callback',
     era: 'legacy',
@@ -150,7 +150,7 @@ const registering: readonly Shape[] = [
     era: 'modern',
   },
   {
-    name: 'mcp-remote, on a port made of the address',
+    name: 'mcp-remote, on a port derived from the address',
     metadata: { ...open, redirect_uris: ['http://localhost:14207/oauth/callback'] },
     redirectUri: 'http://localhost:14207/oauth/callback',
     scope: 'mcp:read mcp:write',
@@ -237,7 +237,7 @@ const claude = {
 };
 const back = 'https://claude.ai/api/mcp/auth_callback';
 
-test('Claude: both of its ways to be known are advertised, and a client without a secret is one of them', async () => {
+test('Claude: the metadata advertises registration and client metadata documents, also for public clients', async () => {
   const { server } = await register(issuerOf(shop), claude);
   const { client_id_metadata_document_supported, token_endpoint_auth_methods_supported: methods } = server;
   expect([
@@ -247,7 +247,7 @@ test('Claude: both of its ways to be known are advertised, and a client without 
   ]).toEqual([true, true, 'string']);
 });
 
-test('Claude: the address of the metadata in the challenge is a whole one', async () => {
+test('Claude: the metadata URL in the challenge is absolute', async () => {
   const response = await fetch(shop.mcpUrl, { method: 'POST' });
   const [, address = ''] = /resource_metadata="([^"]*)"/.exec(`${response.headers.get('www-authenticate')}`) ?? [];
   expect([URL.canParse(address), ((await (await fetch(address)).json()) as { resource: string }).resource]).toEqual([
@@ -256,7 +256,7 @@ test('Claude: the address of the metadata in the challenge is a whole one', asyn
   ]);
 });
 
-test('Claude: the way back is a 303, which no browser repeats a form for', async () => {
+test('Claude: the redirect back is a 303, after which no browser repeats a form', async () => {
   const registered = await register(issuerOf(shop), claude);
   const browser = createBrowser();
   const { url } = await authorizationUrl(registered, { redirectUri: back });
@@ -265,7 +265,7 @@ test('Claude: the way back is a 303, which no browser repeats a form for', async
   expect([status, leftTo?.href.split('?')[0]]).toEqual([303, back]);
 });
 
-test('Claude: a client that is gone is told so by 401 invalid_client, and one that registers again is served', async () => {
+test('Claude: a deleted client gets 401 invalid_client, and works after it registers again', async () => {
   const session = await connect(await register(issuerOf(shop), claude), shop.account, { redirectUri: back });
   const { client, server, tokens } = session;
   await shop.store.oauth.destroy('Client', client.client_id);
@@ -281,7 +281,7 @@ test('Claude: a client that is gone is told so by 401 invalid_client, and one th
   expect([answer.status, error, typeof again.tokens.access_token]).toEqual([401, 'invalid_client', 'string']);
 });
 
-test('Claude Code: the scope of the challenge is asked for to the letter, and given as far as it opens anything', async () => {
+test('Claude Code: asks for exactly the scope of the challenge, and gets the part that opens anything', async () => {
   const response = await fetch(shop.mcpUrl, { method: 'POST' });
   const [, scope = ''] = / scope="([^"]*)"/.exec(`${response.headers.get('www-authenticate')}`) ?? [];
   const redirectUri = 'http://localhost:3118/callback';
@@ -294,7 +294,7 @@ test('Claude Code: the scope of the challenge is asked for to the letter, and gi
   expect([scope, tokens.scope]).toEqual(['mcp:read mcp:write mcp:action', 'mcp:read mcp:write']);
 });
 
-test('ChatGPT: the resource of the metadata, sent back verbatim, is the resource; connecting again needs no scope', async () => {
+test('ChatGPT: the resource of the metadata is accepted verbatim; a second sign-in needs no scope', async () => {
   const metadata = await fetch(`${new URL(shop.mcpUrl).origin}/.well-known/oauth-protected-resource/mcp`);
   const { resource } = (await metadata.json()) as { resource: string };
   const redirectUri = 'https://chatgpt.com/connector/oauth/Xa3';
@@ -310,7 +310,7 @@ test('ChatGPT: the resource of the metadata, sent back verbatim, is the resource
   ]);
 });
 
-test('Visual Studio Code: every scope that the metadata names can be asked for at once; its extra grant is dropped', async () => {
+test('Visual Studio Code: can request every scope of the metadata; its extra grant type is dropped', async () => {
   const metadata = {
     client_name: 'Visual Studio Code',
     ...open,
@@ -331,14 +331,14 @@ test.each([
   'cursor://anysphere.cursor-mcp/oauth/callback',
   'https://www.cursor.com/agents/mcp/oauth/callback',
   'http://localhost:8787/callback',
-])('Cursor: of the three addresses of one registration %s is answered', async (redirectUri) => {
+])('Cursor: of the three redirect URIs of one registration, %s works', async (redirectUri) => {
   const redirect_uris = registering.find(({ name }) => name === 'Cursor')?.metadata.redirect_uris;
   const registered = await register(issuerOf(shop), { ...open, client_name: 'Cursor', redirect_uris });
   const session = await connect(registered, shop.account, { redirectUri });
   expect([session.callback.href.split('?')[0], typeof session.tokens.access_token]).toEqual([redirectUri, 'string']);
 });
 
-test('Cursor: one address that cannot be rejects the whole registration, and the answer says why', async () => {
+test('Cursor: one invalid redirect URI rejects the whole registration, and the error says why', async () => {
   const redirect_uris = ['http://localhost:8787/callback', 'http://cursor.example/callback'];
   const refused = await register(issuerOf(shop), { ...open, redirect_uris }).catch(
     (error: Record<string, unknown>) => error,
@@ -349,14 +349,14 @@ test('Cursor: one address that cannot be rejects the whole registration, and the
   });
 });
 
-test('MCP Inspector: an id that somebody typed in, registered before by another program, signs in', async () => {
+test('MCP Inspector: a typed client id, registered by another program, signs in', async () => {
   const redirectUri = 'http://127.0.0.1:6276/oauth/callback';
   const { client } = await register(issuerOf(shop), { ...open, client_name: 'Typed in', redirect_uris: [redirectUri] });
   const session = await connect(await byDocument(issuerOf(shop), client.client_id), shop.account, { redirectUri });
   expect(typeof session.tokens.access_token).toBe('string');
 });
 
-test('mcp-remote: a step-up that nobody waits for any more takes nothing away, and a new sign-in has all of it', async () => {
+test('mcp-remote: an abandoned step-up revokes nothing, and a new sign-in gets both scopes', async () => {
   const redirectUri = 'http://localhost:14207/oauth/callback';
   const registered = await register(issuerOf(shop), {
     ...open,
