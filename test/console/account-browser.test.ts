@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.waitForLoadState();
   };
 
-  test('somebody who was invited chooses a password, sets up an app, and connects an assistant: by the keyboard alone', async () => {
+  test('an invited user chooses a password, sets up an app, and connects an assistant, with only the keyboard', async () => {
     const eve = await server.store.identity.addUser({ email: 'eve@example.com', firstName: 'Eve' });
     const { token } = await server.store.links.make(eve.id, 'invite');
     const { tab, complaints, close } = await open();

@@ -58,7 +58,7 @@ describe('a one-time link', () => {
     return { token, browser, page: await browser.open(server.at(`/welcome/${token}`)) };
   };
 
-  test('is not used up by being opened, leaves its token in no address and no page, and opens once', async () => {
+  test('stays valid after it is opened, shows its token in no URL or page, and works once', async () => {
     const { token, browser, page } = await open('reset');
     const scanned = await fetch(server.at(`/welcome/${token}`), { redirect: 'manual' });
     const short = await browser.press(page, 'choose', { new: 'short', again: 'short' });
@@ -90,7 +90,7 @@ describe('a one-time link', () => {
     expect(eventsOf(eveId)).toEqual(['link.used', 'password.changed', 'link.replayed', 'console.sign-in.ok']);
   });
 
-  test('is taken from the browser that opened it alone, with its own form', async () => {
+  test('works only in the browser that opened it, with its own form', async () => {
     const { token, page } = await open('invite');
     const body = new URLSearchParams({ ...chosen, csrf: csrfOf(page), action: 'choose' });
     const send = (headers: Record<string, string>) =>
@@ -109,7 +109,7 @@ describe('a one-time link', () => {
     ]);
   });
 
-  test('of an invitation says to where and for whom, and sets the first password', async () => {
+  test('of an invitation names the place and the user, and sets the first password', async () => {
     const bob = await server.store.identity.addUser({ email: `bob${users}@example.com`, firstName: 'Bob' });
     const { token } = await server.store.links.make(bob.id, 'invite');
     const browser = createBrowser();
@@ -125,7 +125,7 @@ describe('a one-time link', () => {
     expect(await canSignIn({ email: bob.email, password: chosen.new })).toBe(true);
   });
 
-  test('helps an owner in whose account is being guessed, since his browser is known then', async () => {
+  test('helps a user whose account is locked by guesses, since their browser is then known', async () => {
     const guess = createBrowser();
     const asked = await guess.open(server.at('/sign-in'));
     for (let i = 0; i < 5; i++) await guess.press(asked, 'sign-in', { email: eve.email, password: 'wrong password' });
@@ -144,7 +144,7 @@ describe('the account', () => {
     return { browser, page: await browser.open(server.at('/account')) };
   };
 
-  test('takes another name and time zone, and refuses what is none', async () => {
+  test('saves another name and timezone, and refuses invalid ones', async () => {
     const { browser, page } = await openAccount();
     const saved = await browser.press(page, 'profile', { firstName: 'Eva', lastName: 'Ö', timezone: 'Europe/Paris' });
     const wrong = await browser.press(page, 'profile', { timezone: 'Mars/Olympus' });
@@ -156,7 +156,7 @@ describe('the account', () => {
     ]);
   });
 
-  test('changes the password for who knows the old one; every other session ends, this browser stays', async () => {
+  test('changes the password if the old one is given; all other sessions end', async () => {
     const { browser, page } = await openAccount();
     const other = await openAccount();
     const wrong = await browser.press(page, 'password', { ...chosen, password: 'not the old one' });
@@ -183,7 +183,7 @@ describe('the account', () => {
     ]);
   });
 
-  test('lets nobody guess the password in a browser that was left open', async () => {
+  test('limits guesses of the password in an open session', async () => {
     const { browser, page } = await openAccount();
     const statuses: number[] = [];
     for (let i = 0; i < 5; i++)
@@ -192,7 +192,7 @@ describe('the account', () => {
     expect([statuses, await canSignIn(eve)]).toEqual([[400, 400, 400, 400, 429, 429], true]);
   });
 
-  test('lists where somebody is signed in; one session or all of them can be ended, and nobody else’s', async () => {
+  test('lists the sessions of the user; one or all of them can be ended, and not those of others', async () => {
     const { browser } = await openAccount();
     const other = await openAccount();
     const stranger = await server.browse(server.account, '/account');
@@ -228,7 +228,7 @@ describe('the account', () => {
   });
 });
 
-describe('an app for codes', () => {
+describe('an authenticator app', () => {
   const codeOf = (secret: string) => new TOTP({ secret }).generate({ timestamp: clock.now() });
   const setUp = async () => {
     const { browser } = await server.browse(eve);
@@ -244,7 +244,7 @@ describe('an app for codes', () => {
     return { browser, secret, on, codes };
   };
 
-  test('is switched on with a code and the password, and never with one of them', async () => {
+  test('is enabled with a code and the password, and never with only one of them', async () => {
     const { browser, page, secret } = await setUp();
     const byWrongCode = await browser.press(page, 'totp-on', {
       code: wrongCode(secret, clock.now()),
@@ -272,7 +272,7 @@ describe('an app for codes', () => {
     ]);
   });
 
-  test('is asked for at the sign-in: no page opens before it, and its ticket is of this browser', async () => {
+  test('is required at sign-in: no page opens before it, and its ticket belongs to this browser', async () => {
     const { secret, codes } = await switchOn();
     const first = await server.browse(eve, '/approvals');
     const around = await first.browser.open(server.at('/approvals'));
@@ -315,7 +315,7 @@ describe('an app for codes', () => {
     ]);
   });
 
-  test('is switched off, and given new recovery codes, with the password', async () => {
+  test('is disabled, and gets new recovery codes, with the password', async () => {
     const { browser, codes } = await switchOn();
     const page = await browser.open(server.at('/account'));
     const refused = await browser.press(page, 'totp-off', { password: 'not the password' });

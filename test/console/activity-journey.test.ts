@@ -75,14 +75,14 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     expect(text).not.toContain('By phone');
   });
 
-  test('the start page leads to the entry of each of the last calls', async () => {
+  test('the start page links to the entry of each recent call', async () => {
     await tab.goto(server.at(''));
     await main().getByRole('link', { name: 'list on customers' }).click();
     await tab.getByRole('heading', { name: 'list' }).waitFor();
     expect(await factsOf()).toMatchObject({ Collection: 'customers', Type: 'read', Outcome: 'completed' });
   });
 
-  test('an answer of the playground leads to its entry', async () => {
+  test('an answer of the playground links to its entry', async () => {
     await tab.goto(server.at(''));
     await main().getByRole('link', { name: 'Try a tool yourself' }).click();
     await tab.getByRole('heading', { name: 'Playground' }).waitFor();

@@ -69,7 +69,7 @@ test('a hidden collection or field in the form is refused as if it did not exist
   expect(textOf(missing!)).toContain("UNKNOWN_FIELD: 'customers' has no field 'nothing'.");
 });
 
-test('who cannot call aggregate has no form', async () => {
+test('a user without aggregate gets 404 for the form', async () => {
   const { browser } = await server.browse(await addMember('nobody', {}));
   expect((await browser.open(server.at(FORM))).status).toBe(404);
 });
@@ -106,7 +106,7 @@ test.each([
     { ...count, 'f.match': 'And', 'f.c.0.field': 'city', 'f.c.0.operator': 'Equal', 'f.c.0.value': '' },
     'A condition has no value.',
   ],
-])('%s makes no call, and the page says what is missing', async (_, fields, problem) => {
+])('%s makes no call, and the page names what is missing', async (_, fields, problem) => {
   const before = (await calls()).length;
   const page = await send(clerk, { collection: 'customers', ...fields, do: 'run' });
   expect([page.status, read(page).includes(problem)]).toEqual([400, true]);

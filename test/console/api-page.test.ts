@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-test('whoever is signed in sees every operation, its parameters, what it answers, and where the document is', async () => {
+test('a user sees every operation, its parameters, its responses, and the URL of the document', async () => {
   const { page } = await server.browse({ email: 'edda@example.com', password: 'correct horse battery' }, '/api');
   const document = (await (await fetch(`${server.address}/v1/openapi.json`)).json()) as ApiDocument;
   const text = read(page);
@@ -34,12 +34,12 @@ test('whoever is signed in sees every operation, its parameters, what it answers
   expect(page.html).not.toContain('undefined');
 });
 
-test('nobody else does', async () => {
+test('other visitors are redirected to the sign-in page', async () => {
   const answer = await fetch(server.at('/api'), { redirect: 'manual' });
   expect([answer.status, answer.headers.get('location')]).toEqual([303, expect.stringContaining('/sign-in')]);
 });
 
-test('a call that it shows is one: it runs as it is in a shell', async () => {
+test('an example call runs unchanged in a shell', async () => {
   const { page } = await server.browse(server.account, '/api');
   const shown = [...page.html.matchAll(/<code>(curl [^<]*)<\/code>/g)].map(([, text = '']) =>
     text

@@ -63,7 +63,7 @@ async function open(browser: Browser, html: string) {
   return got;
 }
 
-test('an upload and a small file of an assistant are opened from the page of the approval', async () => {
+test('the page of an approval opens an upload and a small file of an assistant', async () => {
   const asked = await call('executeAction', {
     collectionName: 'orders',
     actionName: 'Attach',
@@ -116,7 +116,7 @@ test('an upload and a small file of an assistant are opened from the page of the
   expect(opened[0]).toMatchObject({ type: 'read', collection: 'orders', recordIds: ['1'], approvalId: id });
 });
 
-test('of a call that is denied no upload is left, but for one that another call waits with', async () => {
+test('a denial deletes the uploads of the call, except those of another pending call', async () => {
   const Bill = await upload('bill.pdf', 'application/pdf', '%PDF-1');
   const send = (Words: string) =>
     call('executeAction', {

@@ -60,7 +60,7 @@ const listOf = ({ html }: Page): string => html.split('id="history"')[0] ?? '';
 const heading = (page: Page): string => /<h1>(.*?)<\/h1>/.exec(page.html)?.[1] ?? '';
 
 describe('the page of an approval', () => {
-  test('says what would happen, who asks and through what, and each field before and after', async () => {
+  test('shows the effect, the requester and the client, and each field before and after', async () => {
     const [row] = await server.ask('SELECT last_name FROM customers WHERE id = 1');
     const page = await open(clerk, await server.file(rename('1')));
     const text = mainOf(page).replace(/\d+ \w{3,4} \d{4}, \d\d:\d\d UTC/, '<when>');
@@ -75,7 +75,7 @@ describe('the page of an approval', () => {
     ]);
   });
 
-  test('names the host of a client that was verified', async () => {
+  test('names the verified host of a client', async () => {
     const client = { clientId: 'https://paper.example/client.json', clientName: 'Paper' };
     expect(mainOf(await open(clerk, await server.file({ ...rename('1'), ...client })))).toContain(
       'Through paper.example verified Calls itself “Paper”.',
@@ -93,7 +93,7 @@ describe('the page of an approval', () => {
       ['Add 1 record to categories?', 'Field Value', 'name Maps'],
     ],
     [
-      'a delete, with all that is lost',
+      'a delete, with everything that it deletes',
       removal,
       ['Delete Wonderful of reviews?', 'Field Deleted value', 'title Wonderful'],
     ],
@@ -123,7 +123,7 @@ describe('the page of an approval', () => {
       ['Link records to Vera Virtanen of customers?', 'Record 900 Field Now After customer_id'],
     ],
     [
-      'an action, with what its form is filled with',
+      'an action, with its form values',
       {
         tool: 'executeAction',
         collection: 'orders',
@@ -152,7 +152,7 @@ describe('the page of an approval', () => {
     expect(parts.filter((part) => !text.includes(part))).toEqual([]);
   });
 
-  test('shows what clients and records say as text, and clips what is long', async () => {
+  test('shows texts of clients and records as text, and clips long ones', async () => {
     const evil = '<img src=x onerror=alert(1)>"\u202e`';
     const note = `${evil}${'long '.repeat(500)}`;
     const page = await open(
@@ -172,7 +172,7 @@ describe('the page of an approval', () => {
     ]).toEqual([false, false, true, true]);
   });
 
-  test('warns when a record is no longer as it was', async () => {
+  test('warns if a record has changed', async () => {
     const { given, recordIds } = rename('4');
     const changes = [{ id: '4', fields: { last_name: { before: 'Somebody else', after: 'Renamed' } } }];
     const content = { arguments: given, preview: { count: 1, changes } };
@@ -188,20 +188,20 @@ describe('the page of an approval', () => {
   });
 });
 
-describe('who may not do it himself', () => {
+describe('a user who may not decide', () => {
   test.each([
     ['without the right', () => reader, rename('1')],
-    ['when the record is outside of his rows', () => northern, rename('11')],
-    ['when one of the records is', () => northern, rename('2', '11')],
+    ['if the record is outside their row scope', () => northern, rename('11')],
+    ['if one of the records is', () => northern, rename('2', '11')],
     [
-      'when a field is hidden from him',
+      'if a field is hidden from them',
       () => masked,
       {
         ...rename('1'),
         given: { collectionName: 'customers', recordId: '1', attributes: { email: 'new@example.com' } },
       },
     ],
-  ])('%s is told no more than of an id that nobody gave out', async (_why, account, call) => {
+  ])('%s gets the same page as for an unknown id', async (_why, account, call) => {
     const approval = await server.file(call);
     const { browser, page } = await server.browse(account(), `/approvals/${approval.id}`);
     const unknown = await browser.open(server.at('/approvals/unknown'));
@@ -219,7 +219,7 @@ describe('who may not do it himself', () => {
     ]).toEqual([[404, 'Request not found', true, true], 404, false, false, 'pending']);
   });
 
-  test('but asked for it, sees that somebody else has to decide', async () => {
+  test('but requested it, sees that another user must decide', async () => {
     const { id: userId } = await server.userOf(reader);
     const page = await open(reader, await server.file({ ...rename('1'), userId }));
     expect([
@@ -230,7 +230,7 @@ describe('who may not do it himself', () => {
   });
 });
 
-test('fields that are hidden from the one who decides are not shown to him', async () => {
+test('fields that are hidden from the deciding user are not shown to them', async () => {
   const [row] = await server.ask('SELECT body, title FROM reviews WHERE id = 3');
   const shown = await Promise.all(
     [clerk, masked].map(async (who) => mainOf(await open(who, await server.file(removal)))),
@@ -241,10 +241,10 @@ test('fields that are hidden from the one who decides are not shown to him', asy
   ]);
 });
 
-describe('where another person must decide', () => {
+describe('second-person approval', () => {
   const policy = { policy: 'ask-person', secondPerson: true } as const;
 
-  test('the one who asked sees it, is not listed it, and cannot', async () => {
+  test('the requester sees it, not in their list, and cannot decide it', async () => {
     const approval = await server.file({ ...rename('1'), policy });
     const { browser, page } = await server.browse(server.account, `/approvals/${approval.id}`);
     const start = await browser.open(server.at(''));
@@ -260,51 +260,54 @@ describe('where another person must decide', () => {
     ]).toEqual([true, false, false, 403, 'pending']);
   });
 
-  test('another can', async () => {
+  test('another user can decide it', async () => {
     const approval = await server.file({ ...rename('1'), policy });
     await answer(clerk, approval, 'approve');
     expect(await stateOf(approval)).toBe('approved');
   });
 });
 
-describe('an answer', () => {
+describe('a decision', () => {
   test.each([
     ['approve', 'approved', 'Approved by you', 'Approved by Sam clerk', 'Ask the assistant to try again'],
     ['deny', 'denied', 'Denied by you', 'Denied by Sam clerk', 'No change was made.'],
-  ] as const)('to %s is kept, told to both, and logged by names and ids', async (button, state, mine, theirs, next) => {
-    const approval = await server.file(rename('1'));
-    const page = await answer(clerk, approval, button);
-    const asker = await open(server.account, approval);
-    const { id } = await server.userOf(clerk);
-    const [entry] = await server.store.activity.list({ limit: 1 });
-    const event = server.observed.filter((one) => one.type === 'security').at(-2);
-    const [row] = await server.ask('SELECT last_name FROM customers WHERE id = 1');
-    expect([
-      [page.url, mainOf(page).includes(mine), mainOf(page).includes(next), page.html.includes('value="approve"')],
-      mainOf(asker).includes(theirs),
-      [(await server.store.approvals.find(approval.id))?.decidedBy, await stateOf(approval)],
-      entry,
-      event,
-      row!.last_name === 'Renamed',
-    ]).toEqual([
-      [server.at(`/approvals/${approval.id}`), true, true, false],
-      true,
-      [id, state],
-      expect.objectContaining({
-        userId: id,
-        clientName: 'Console',
-        action: button,
-        type: 'write',
-        collection: 'customers',
-        recordIds: ['1'],
-        outcome: 'completed',
-      }),
-      expect.objectContaining({ event: `approval.${state}`, userId: id, detail: approval.id }),
-      false,
-    ]);
-  });
+  ] as const)(
+    'to %s is stored, shown to both users, and logged with names and ids',
+    async (button, state, mine, theirs, next) => {
+      const approval = await server.file(rename('1'));
+      const page = await answer(clerk, approval, button);
+      const asker = await open(server.account, approval);
+      const { id } = await server.userOf(clerk);
+      const [entry] = await server.store.activity.list({ limit: 1 });
+      const event = server.observed.filter((one) => one.type === 'security').at(-2);
+      const [row] = await server.ask('SELECT last_name FROM customers WHERE id = 1');
+      expect([
+        [page.url, mainOf(page).includes(mine), mainOf(page).includes(next), page.html.includes('value="approve"')],
+        mainOf(asker).includes(theirs),
+        [(await server.store.approvals.find(approval.id))?.decidedBy, await stateOf(approval)],
+        entry,
+        event,
+        row!.last_name === 'Renamed',
+      ]).toEqual([
+        [server.at(`/approvals/${approval.id}`), true, true, false],
+        true,
+        [id, state],
+        expect.objectContaining({
+          userId: id,
+          clientName: 'Console',
+          action: button,
+          type: 'write',
+          collection: 'customers',
+          recordIds: ['1'],
+          outcome: 'completed',
+        }),
+        expect.objectContaining({ event: `approval.${state}`, userId: id, detail: approval.id }),
+        false,
+      ]);
+    },
+  );
 
-  test('of two at once, one counts and the other is told', async () => {
+  test('of two concurrent decisions, one counts and the other shows an error', async () => {
     const approval = await server.file(rename('2'));
     const press = async (account: Account, action: string) => {
       const { browser, page } = await server.browse(account, `/approvals/${approval.id}`);
@@ -320,7 +323,7 @@ describe('an answer', () => {
     expect(await late!.text()).toContain('Your answer was not used');
   });
 
-  test('is not taken once the right was taken away, though the page was open', async () => {
+  test('is refused if the right was revoked while the page was open', async () => {
     const brief = await addMember('brief', { '*': all });
     const approval = await server.file(rename('1'));
     const { browser, page } = await server.browse(brief, `/approvals/${approval.id}`);
@@ -333,7 +336,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('is never given by a GET', async () => {
+  test('is never made by a GET', async () => {
     const approval = await server.file(rename('1'));
     const { browser, page } = await server.browse(clerk, `/approvals/${approval.id}`);
     const query = new URLSearchParams({ action: 'approve', csrf: csrfOf(page) });
@@ -342,8 +345,8 @@ describe('an answer', () => {
   });
 });
 
-describe('what is over', () => {
-  test('used, overtaken and denied requests say so, and have nothing to press', async () => {
+describe('a settled request', () => {
+  test('that was used, overtaken or denied says so, and has no button', async () => {
     const used = await server.file({ ...rename('1'), args: 'the call', found: 'same' });
     const call = {
       userId: server.ada.id,
@@ -364,14 +367,14 @@ describe('what is over', () => {
     ]).toEqual([true, ['Done', 'Done', 'Outdated'], false]);
   });
 
-  test('is not shown to who could not have decided it', async () => {
+  test('is not shown to users who could not have decided it', async () => {
     const approval = await server.file(rename('11'));
     await answer(clerk, approval, 'deny');
     expect([(await open(northern, approval)).status, (await open(reader, approval)).status]).toEqual([404, 404]);
   });
 });
 
-test('the list has what one may decide, newest first, or says that there is nothing', async () => {
+test('the list shows the requests that the user may decide, newest first, or that it is empty', async () => {
   // The requester cannot be the second person, so another user decides.
   const another = server.ada.id + 1;
   for (const { id } of await server.store.approvals.list('pending', 100))
@@ -391,7 +394,7 @@ test('the list has what one may decide, newest first, or says that there is noth
 });
 
 // CWE-770: fifty requests of one assistant do not hide others, and every request is reachable.
-test('the list has the requests of everybody in turns, and pages down to the oldest', async () => {
+test('the list alternates between requesters, and its pages reach the oldest request', async () => {
   for (const { id } of await server.store.approvals.list('pending', 100))
     await server.store.approvals.decide(id, { by: server.ada.id + 1, verdict: 'denied' });
   const { id: readerId } = await server.userOf(reader);

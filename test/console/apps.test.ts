@@ -46,7 +46,7 @@ const works = async (token: string) => (await ask(testServer.mcpUrl, token, 'too
 const pathOf = (id: string) => testServer.at(`/apps/${id}`);
 
 // CWE-451: a client chooses its own name, so every list also shows its host.
-test("every list shows the host and the client's own name, without invisible characters", async () => {
+test('every list shows the host and the name of the client, without invisible characters', async () => {
   const name = 'Claude\u3164 by\u202e\u{e0041} Anthropic';
   const { clientId, tokens } = await connectedByDocument(testServer.account, name);
   await ask(testServer.mcpUrl, tokens.access_token, 'tools/call', { name: 'describeCollection', arguments: {} });
@@ -71,8 +71,8 @@ test("every list shows the host and the client's own name, without invisible cha
   await testServer.store.connections.end({ id: (await grantOf(clientId)).id, clientName: name });
 });
 
-describe('one’s own', () => {
-  test('says who, what, within which limits, since when and until when', async () => {
+describe('an own connection', () => {
+  test('shows the client, scopes, limits, start and expiry', async () => {
     const { tokens, clientId } = await connected(testServer.account, 'Narrow', {
       limit: 'read-only',
       which: 'some',
@@ -87,7 +87,7 @@ describe('one’s own', () => {
     await testServer.store.connections.end({ id: (await grantOf(clientId)).id, clientName: 'Narrow' });
   });
 
-  test('taken back, its access and refresh token end with it, and it is in the admin log', async () => {
+  test('loses its access and refresh token when revoked, and the admin log shows it', async () => {
     const { registered, tokens, clientId } = await connected(testServer.account, 'Short');
     const { browser, page } = await testServer.browse(testServer.account, '/apps');
     const before = await works(tokens.access_token);
@@ -119,7 +119,7 @@ describe('one’s own', () => {
   });
 });
 
-describe('of somebody else', () => {
+describe('a connection of another user', () => {
   const post = async (account: Account, path: string, body: Record<string, string> = {}, csrf = true) => {
     const { browser, page } = await testServer.browse(account, '/apps');
     return browser.open(path, {
@@ -129,7 +129,7 @@ describe('of somebody else', () => {
     });
   };
 
-  test('is neither shown nor ended, unless by an administrator', async () => {
+  test('is shown to administrators only, who can end it', async () => {
     const ada = await connected(testServer.account, 'Of Ada');
     const bobs = await connected(bob, 'Of Bob', { which: 'some', collection: ['orders'] });
     const { page } = await testServer.browse(bob, '/apps');
@@ -156,7 +156,7 @@ describe('of somebody else', () => {
     ]);
   });
 
-  test('is found by person and by app', async () => {
+  test('is found by user and by app', async () => {
     const one = await connected(testServer.account, 'Findable One');
     await connected(bob, 'Findable Two');
     const { browser } = await testServer.browse(testServer.account, '/apps');
@@ -183,7 +183,7 @@ describe('of somebody else', () => {
     ]);
   });
 
-  test('is not ended by a form from elsewhere', async () => {
+  test('is not ended by a cross-site form', async () => {
     const { tokens, clientId } = await connected(testServer.account, 'Stays');
     const { id } = await grantOf(clientId);
     const { browser, page } = await testServer.browse(testServer.account, '/apps');
@@ -198,7 +198,7 @@ describe('of somebody else', () => {
   });
 });
 
-test('names that apps gave themselves are text', async () => {
+test('names of apps are shown as text', async () => {
   await connected(testServer.account, '<script>alert(1)</script>');
   const { page } = await testServer.browse(testServer.account, '/apps');
   expect([page.html.includes('<script>alert'), page.html.includes('&lt;script&gt;')]).toEqual([false, true]);

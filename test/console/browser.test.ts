@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
   };
   const stateOf = async (id: string) => (await server.store.approvals.find(id))?.state;
 
-  test('a person follows the address from a chat, signs in, and approves with the keyboard alone', async () => {
+  test('a user follows a link from a chat, signs in, and approves, with only the keyboard', async () => {
     const { id } = await server.file(cancel);
     const { tab, complaints, close } = await open(`/approvals/${id}`);
     await signIn(tab);
@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await close();
   });
 
-  test('denies from the list, and signs out', async () => {
+  test('a user denies from the list, and signs out', async () => {
     const { id } = await server.file({ ...cancel, recordIds: ['18'], given: { ...cancel.given, recordId: '18' } });
     const { tab, complaints, close } = await open('');
     await signIn(tab);
@@ -85,7 +85,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await close();
   });
 
-  test('looks at what is connected and takes one back with the keyboard alone', async () => {
+  test('a user views the connected apps and disconnects one, with only the keyboard', async () => {
     await connectAll(server);
     const { tab, complaints, close } = await open('/apps');
     await signIn(tab);
@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await close();
   });
 
-  test('a link from another site finds the session, and a form from another site decides nothing', async () => {
+  test('a link from another site keeps the session, and a form from another site decides nothing', async () => {
     const { createServer } = await import('node:http');
     const { id } = await server.file({ ...cancel, recordIds: ['19'], given: { ...cancel.given, recordId: '19' } });
     const target = server.at(`/approvals/${id}`);

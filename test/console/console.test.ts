@@ -27,7 +27,7 @@ const cookieOf = async (page = '') => {
 };
 
 describe('signing in', () => {
-  test('is asked for by every page, and leads back to the one that was named', async () => {
+  test('is required by every page, and leads back to the requested one', async () => {
     const { id } = await server.file({ recordIds: ['1'], given: change('1') });
     const browser = createBrowser();
     const asked = await browser.open(server.at(`/approvals/${id}`));
@@ -40,7 +40,7 @@ describe('signing in', () => {
     ]);
   });
 
-  test('that fails keeps the way back, and says the same of a wrong password and an unknown account', async () => {
+  test('that fails keeps the requested page, with the same error for a wrong password and an unknown account', async () => {
     const browser = createBrowser();
     const asked = await browser.open(server.at('/approvals'));
     const wrong = await browser.press(asked, 'sign-in', { email: server.account.email, password: 'wrong password' });
@@ -68,7 +68,7 @@ describe('signing in', () => {
     '/sign-in',
     '/approvals/a%2f',
     'javascript:alert(1)',
-  ])('never leads to %s', async (to) => {
+  ])('never redirects to %s', async (to) => {
     const browser = createBrowser();
     const page = await browser.press(
       await browser.open(server.at(`/sign-in?${new URLSearchParams({ to })}`)),
@@ -92,14 +92,14 @@ describe('signing in', () => {
     ['/approvals?x=1#y', '/approvals'],
     ['/approvals?x=\\evil', '/approvals'],
     [`/approvals?x=${'y'.repeat(4000)}`, '/approvals'],
-  ])('leads to the page with what it was asked for, and to nothing more: %s', async (to, led) => {
+  ])('leads to the requested page without extra headers: %s', async (to, led) => {
     const browser = createBrowser();
     const asked = await browser.open(server.at(`/sign-in?${new URLSearchParams({ to })}`));
     const page = await browser.press(asked, 'sign-in', { ...server.account });
     expect([page.leftTo, page.url, page.headers.get('set-cookie')]).toEqual([undefined, server.at(led), null]);
   });
 
-  test('is asked for with the query of the page, and leads back to it', async () => {
+  test('keeps the query of the requested page', async () => {
     const browser = createBrowser();
     const asked = await browser.open(server.at('/activity?record=18&type=write'));
     const wrong = await browser.press(asked, 'sign-in', { ...server.account, password: 'wrong password' });
@@ -108,7 +108,7 @@ describe('signing in', () => {
     expect(page.html).toContain('name="record" type="search" value="18"');
   });
 
-  test('makes a session of a new id, whatever the browser brought', async () => {
+  test('makes a session with a new id, whatever the browser sends', async () => {
     const fixed = 'A'.repeat(43);
     const name = `portico-console-${new URL(server.consoleUrl).port}`;
     const page = await (
@@ -124,7 +124,7 @@ describe('signing in', () => {
     expect([answer.status, id === fixed, id.length, made.status, planted.status]).toEqual([303, false, 43, 200, 303]);
   });
 
-  test('over plain http the cookie is held to the console, and no script reads it', async () => {
+  test('over plain http limits the cookie to the console, and hides it from scripts', async () => {
     const browser = createBrowser();
     const asked = await browser.open(server.at('/sign-in'));
     const { port } = new URL(server.consoleUrl);
@@ -138,7 +138,7 @@ describe('signing in', () => {
     ]);
   });
 
-  test('wrong passwords count together with those at the sign-in of assistants', async () => {
+  test('counts wrong passwords together with those at the sign-in of assistants', async () => {
     const busy = await openConsoleServer({ env: { SERVICE_SIGN_IN_ATTEMPTS: '3' } });
     try {
       const browser = createBrowser();
@@ -165,7 +165,7 @@ describe('signing in', () => {
 const change = (id: string) => ({ collectionName: 'customers', recordId: id, attributes: { city: 'Bergen' } });
 
 describe('a session', () => {
-  test('shows who is signed in, and ends with signing out', async () => {
+  test('shows the signed-in user, and ends with sign-out', async () => {
     const { browser, page } = await server.browse(server.account);
     const left = await browser.press(page, 'sign-out');
     const after = await browser.open(server.at(''));
@@ -177,13 +177,13 @@ describe('a session', () => {
     ]).toEqual(['Hello, Ada Byron', true, server.at('/sign-in'), 'Sign in']);
   });
 
-  test('signed out of cannot be taken up again with its cookie', async () => {
+  test('that ended by sign-out cannot be resumed with its cookie', async () => {
     const { cookie, csrf } = await cookieOf();
     await post(server.at('/sign-out'), cookie, { csrf });
     expect((await get(server.at(''), { cookie })).headers.get('location')).toBe('/console/sign-in');
   });
 
-  test('ends with the password it began with, and with the user', async () => {
+  test('ends with a change of its password, and with the user', async () => {
     const eve = await server.addUser({ email: 'eve@example.com', level: 'admin' });
     const { id } = await server.userOf(eve);
     const statuses: number[] = [];
@@ -204,8 +204,8 @@ describe('a session', () => {
   });
 });
 
-describe('what opens no page', () => {
-  test('an access token, which is good for /mcp', async () => {
+describe('credentials that open no page', () => {
+  test('an access token for /mcp', async () => {
     const { token } = await signedIn(server);
     const { id } = await server.file({ recordIds: ['2'], given: change('2') });
     const headers = { authorization: `Bearer ${token}` };
@@ -226,7 +226,7 @@ describe('what opens no page', () => {
     ]).toEqual([Array(3).fill([303, '/console/sign-in']), 0, [303, 'pending'], 200]);
   });
 
-  test('and its cookie does not open /mcp', async () => {
+  test('a session cookie does not open /mcp', async () => {
     const { cookie } = await cookieOf();
     const answer = await fetch(server.mcpUrl, {
       method: 'POST',
@@ -236,7 +236,7 @@ describe('what opens no page', () => {
     expect(answer.status).toBe(401);
   });
 
-  test('a Host that is not ours', async () => {
+  test('an unknown Host', async () => {
     const { request } = await import('node:http');
     const { cookie } = await cookieOf();
     const status = await new Promise((resolve, reject) => {
@@ -250,7 +250,7 @@ describe('what opens no page', () => {
   });
 });
 
-describe('a form is not taken', () => {
+describe('a form is refused', () => {
   const decide = async (headers: Record<string, string>, body: (csrf: string) => Record<string, string>) => {
     const { id } = await server.file({ recordIds: ['3'], given: change('3') });
     const { cookie, csrf } = await cookieOf(`/approvals/${id}`);
@@ -258,7 +258,7 @@ describe('a form is not taken', () => {
     return [answer.status, (await server.store.approvals.find(id))?.state];
   };
 
-  test('without its token, or with one of another browser', async () => {
+  test('without its CSRF token, or with the token of another browser', async () => {
     const other = await cookieOf('/approvals');
     const stranger = createBrowser();
     const signInPage = await stranger.open(server.at('/sign-in'));
@@ -271,7 +271,7 @@ describe('a form is not taken', () => {
     ]).toEqual([...Array(4).fill([403, 'pending']), [303, 'approved']]);
   });
 
-  test('from another site, by what the browser says of it', async () => {
+  test('from another site, according to Sec-Fetch-Site and Origin', async () => {
     const ours = new URL(server.consoleUrl).origin;
     const refused = [403, 'pending'];
     const ok = [303, 'approved'];
@@ -295,7 +295,7 @@ describe('a form is not taken', () => {
     ]).toEqual([refused, refused, refused, refused, refused, refused, ok]);
   });
 
-  test('as anything but a form of a page', async () => {
+  test('with another content type, an unknown action, or too large a body', async () => {
     const { id } = await server.file({ recordIds: ['3'], given: change('3') });
     const { cookie, csrf } = await cookieOf(`/approvals/${id}`);
     const send = async (type: string, body: string) => {
@@ -312,7 +312,7 @@ describe('a form is not taken', () => {
     ]).toEqual([403, 403, 400, 413, 'pending']);
   });
 
-  test('to sign in, from a page that another browser was given: nobody is signed in as somebody else', async () => {
+  test('to sign in, with the page of another browser', async () => {
     const [one, other] = [createBrowser(), createBrowser()];
     const [page, theirs] = [await one.open(server.at('/sign-in')), await other.open(server.at('/sign-in'))];
     const cookie = one.cookieHeader(new URL(page.url));
@@ -332,7 +332,7 @@ describe('a form is not taken', () => {
     ]);
   });
 
-  test('and the operator is told', () => {
+  test('and raises a security event', () => {
     const { id } = server.ada;
     const events = server.observed.filter((one) => one.type === 'security' && one.event === 'console.forged');
     expect(events).toContainEqual(expect.objectContaining({ userId: id, address: '127.0.0.1' }));
@@ -340,7 +340,7 @@ describe('a form is not taken', () => {
 });
 
 describe('a page', () => {
-  test('cannot be framed, cached, or made to run or load anything, and sends its forms nowhere else', async () => {
+  test('cannot be framed or cached, runs and loads nothing, and sends its forms only to the console', async () => {
     const { cookie } = await cookieOf();
     const answers = await Promise.all(
       ['', '/approvals', '/approvals/unknown', '/sign-in', '/nothing'].map((page) => get(server.at(page), { cookie })),
@@ -365,7 +365,7 @@ describe('a page', () => {
     expect(texts.some((text) => /<script[^>]|\son[a-z]+=/.test(text))).toBe(false);
   });
 
-  test('that is not there, or is used as it cannot be, is told as a page', async () => {
+  test('that does not exist, or is requested with a wrong method, returns an error page', async () => {
     const { cookie } = await cookieOf();
     const summary = async (method: string, page: string) => {
       const answer = await get(server.at(page), { cookie }, method);

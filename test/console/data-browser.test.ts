@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)('records in a browser', () => {
     ['light', { width: 1366, height: 768 }],
     ['dark', { width: 390, height: 844 }],
   ] as const)(
-    'the pages have no fault in %s',
+    'the pages have no accessibility fault in %s',
     async (colorScheme, viewport) => {
       const tab = await open('/data', { colorScheme, viewport, bypassCSP: true });
       const filter =

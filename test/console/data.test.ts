@@ -56,7 +56,7 @@ const edit = async (page: string, typed: Record<string, string>, account = serve
   return { browser, form, preview: await browser.press(form, 'review', typed) };
 };
 
-describe('who sees what', () => {
+describe('which data a user sees', () => {
   const pages = [
     '/data',
     '/data/orders',
@@ -66,7 +66,7 @@ describe('who sees what', () => {
     '/act/orders/Cancel',
   ];
 
-  test('the list says what the fields and metrics mean that the viewer may see', async () => {
+  test('the list describes the fields and metrics that the user may see', async () => {
     const shown = read(await visit('/data/orders'));
     for (const text of [
       'Also called purchases.',
@@ -87,7 +87,7 @@ describe('who sees what', () => {
     expect(html).not.toContain('ORD-10017');
   });
 
-  test('a person sees only the collections that their role may browse', async () => {
+  test('a user sees only the collections that their role may browse', async () => {
     const page = read(await visit('/data', clerk));
     expect(page).toContain('orders');
     expect(page).not.toContain('reviews');
@@ -96,7 +96,7 @@ describe('who sees what', () => {
     expect((await visit('/data/nothing', clerk)).status).toBe(404);
   });
 
-  test('a hidden field is not shown, not offered as a column, and not used as a name', async () => {
+  test('a hidden field is not shown, is no column, and is not used as a name', async () => {
     const { number } = await one('SELECT number FROM orders WHERE id = 17');
     for (const page of ['/data/orders?col=number', '/data/orders/17', '/data/orders/17/edit']) {
       const { html, status } = await visit(page, clerk);
@@ -111,7 +111,7 @@ describe('who sees what', () => {
     expect((await visit('/data/orders?sort=number', clerk)).status).toBe(400);
   });
 
-  test('a record outside the row scope is not found, as one that does not exist', async () => {
+  test('a record outside the row scope has the same 404 as a missing one', async () => {
     const outside = await visit('/data/orders/200', clerk);
     const missing = await visit('/data/orders/999999', clerk);
     expect(outside.status).toBe(404);
@@ -128,7 +128,7 @@ describe('who sees what', () => {
     expect((await visit('/data/reviews?of=customers&record=120&relation=reviews', clerk)).status).toBe(404);
   });
 
-  test('pages that change records are not found without the right', async () => {
+  test('pages that change records return 404 without the right', async () => {
     const { browser, page } = await server.browse(clerk, '/data/orders/17');
     expect(page.html).not.toContain('/data/orders/17/delete');
     expect((await browser.open(server.at('/create/orders'))).status).toBe(404);
@@ -151,7 +151,7 @@ describe('who sees what', () => {
 });
 
 describe('the list', () => {
-  test('goes forward and back by cursor, and sorts by a column', async () => {
+  test('moves forward and back by cursor, and sorts by a column', async () => {
     const { browser, page } = await server.browse(server.account, '/data/orders?sort=-total');
     const top = await server.ask('SELECT number FROM orders ORDER BY total DESC, id LIMIT 51');
     const firstOf = ({ html }: Page) => /<tbody><tr><th scope="row"><a [^>]*>([^<]+)</.exec(html)?.[1];
@@ -164,7 +164,7 @@ describe('the list', () => {
     expect([page, second, third, back, start].map(firstOf)).toEqual([0, 25, 50, 25, 0].map((at) => top[at]!.number));
   });
 
-  test('keeps a filter that the rows cannot show, as JSON', async () => {
+  test('shows a filter that its rows cannot show as JSON', async () => {
     const filter = JSON.stringify({
       aggregator: 'Not',
       conditions: [{ field: 'status', operator: 'Equal', value: 'paid' }],
@@ -181,7 +181,7 @@ describe('the list', () => {
     '[]',
     '{"field":"nothing","operator":"Equal","value":1}',
     '{"field":"id","operator":"Equal","value":"x"}',
-  ])('says what is wrong with the filter %s', async (filter) => {
+  ])('shows the error of the filter %s', async (filter) => {
     const page = await visit(`/data/orders?${new URLSearchParams({ filter })}`);
     expect(page.status).toBe(400);
     expect(page.html).toMatch(/role="alert"/);
@@ -205,7 +205,7 @@ describe('the list', () => {
 });
 
 describe('names of records', () => {
-  test('come from the field that code chose, else from a usual one', async () => {
+  test('are the values of the field that code names, otherwise of a usual one', async () => {
     const { sku, name } = await one('SELECT sku, name FROM products WHERE id = 3');
     const product = await visit('/data/products/3');
     expect(product.html).toContain(`<h1>${sku}</h1>`);
@@ -227,7 +227,7 @@ describe('names of records', () => {
 });
 
 describe('a change', () => {
-  test('is shown as a dry run, and made only after the second step', async () => {
+  test('is shown as a dry run, and saved only after the second step', async () => {
     const { browser, preview } = await edit('/data/orders/31/edit', { 'value.note': 'Ring twice' });
     expect(read(preview)).toMatch(/Save these changes to ORD-10031\?.*note.*Ring twice/);
     expect((await one('SELECT note FROM orders WHERE id = 31')).note).not.toBe('Ring twice');
@@ -236,7 +236,7 @@ describe('a change', () => {
     expect((await one('SELECT note FROM orders WHERE id = 31')).note).toBe('Ring twice');
   });
 
-  test('is refused if somebody changed the record meanwhile, and both values are shown', async () => {
+  test('is refused if another user changed the record in the meantime, and both values are shown', async () => {
     const { browser, page: form } = await server.browse(server.account, '/data/orders/32/edit');
     await run("UPDATE orders SET note = 'Theirs' WHERE id = 32");
     const refused = await browser.press(form, 'review', { 'value.note': 'Mine' });
@@ -245,7 +245,7 @@ describe('a change', () => {
     expect((await one('SELECT note FROM orders WHERE id = 32')).note).toBe('Theirs');
   });
 
-  test('is refused between the preview and the confirmation too', async () => {
+  test('is also refused between the preview and the confirmation', async () => {
     const { browser, preview } = await edit('/data/orders/33/edit', { 'value.note': 'Mine' });
     await run('UPDATE orders SET total = total + 1 WHERE id = 33');
     const refused = await browser.press(preview, 'confirm');
@@ -253,7 +253,7 @@ describe('a change', () => {
     expect((await one('SELECT note FROM orders WHERE id = 33')).note).not.toBe('Mine');
   });
 
-  test('with a wrong value keeps the form and says what to enter', async () => {
+  test('with an invalid value keeps the form and says what to enter', async () => {
     const { preview } = await edit('/data/orders/34/edit', { 'value.shipping_fee': 'much', 'value.note': 'Kept' });
     expect(preview.status).toBe(400);
     expect(preview.html).toContain('Kept');
@@ -288,7 +288,7 @@ describe('a change', () => {
     expect(await one("SELECT count(*) AS n FROM suppliers WHERE name = 'Tern & Co'")).toEqual({ n: 0 });
   });
 
-  test('by an action shows its form, asks, and runs once', async () => {
+  test('by an action shows its form, asks for confirmation, and runs once', async () => {
     const { id } = await one("SELECT id FROM orders WHERE status = 'pending' LIMIT 1");
     const { browser, page } = await server.browse(server.account, `/act/orders/Cancel?record=${id}`);
     expect(page.status).toBe(200);

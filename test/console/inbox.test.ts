@@ -79,7 +79,7 @@ const startRun = async (): Promise<string> => {
   throw new Error('no run waits');
 };
 
-test('several approvals are decided at once, and the others stay', async () => {
+test('several approvals are decided together, and the others stay pending', async () => {
   const [first, second, third] = [await change('31', 'one'), await change('32', 'two'), await change('33', 'three')];
   const { browser, page } = await server.browse(server.account, '/inbox');
   const result = await browser.press(page, 'approve', { approval: [first.id, third.id] });
@@ -104,7 +104,7 @@ test('an approval that the page did not show, or showed with other values, is no
   expect(read(result).match(/This request changed after you opened the page/g)).toHaveLength(2);
 });
 
-test('nobody decides here what they cannot decide on the page of the approval', async () => {
+test('users can decide here only what they can decide on the page of the approval', async () => {
   const approval = await change('36', 'not for readers');
   const own = await change('37', 'second person', { policy: { policy: 'ask-person', secondPerson: true } });
   const { browser, page } = await server.browse(reader, '/inbox');
@@ -142,7 +142,7 @@ test('a form without a selection says what to do', async () => {
   expect(read(await browser.press(page, 'approve'))).toContain('Select at least one request.');
 });
 
-test('questions of runs are counted for people who can see them, and only for them', async () => {
+test('inputs that runs wait for are counted only for users who can see them', async () => {
   const runId = await startRun();
   const ada = await server.browse(server.account, '/inbox');
   const somebody = await server.browse(reader, '/inbox');
@@ -154,7 +154,7 @@ test('questions of runs are counted for people who can see them, and only for th
   expect([count.status, tallyOf(count), read(count)]).toEqual([200, '1', '1 waiting']);
 });
 
-test('administrators see the invitations that nobody has accepted', async () => {
+test('administrators see the pending invitations', async () => {
   await server.store.identity.addUser({
     email: 'new@example.com',
     firstName: 'Nell',
@@ -167,7 +167,7 @@ test('administrators see the invitations that nobody has accepted', async () => 
   expect(read((await server.browse(reader, '/inbox')).page)).not.toContain('Nell');
 });
 
-test('a settled request stays in the history of the person who made or decided it', async () => {
+test('a settled request stays in the history of the users who made or decided it', async () => {
   const approval = await change('39', 'kept');
   const { browser, page } = await server.browse(server.account, `/approvals/${approval.id}`);
   await browser.press(page, 'deny');
@@ -175,7 +175,7 @@ test('a settled request stays in the history of the person who made or decided i
   expect(read((await server.browse(reader, '/approvals')).page)).toContain('No request was settled');
 });
 
-test('a question and a new request are posted once each, signed and without values', async () => {
+test('an input request and a new approval are posted once each, signed and without values', async () => {
   const runId = await startRun();
   const { token } = await signedIn(server, server.account, 'mcp:read mcp:write');
   await server.store.permissions.setRole('Administrator', {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { clientInstructions } from '../../src/console/clients.ts';
 
-test('the links of VS Code and Cursor carry the address, whatever characters it has', () => {
+test('the links of VS Code and Cursor contain the URL, whatever characters it has', () => {
   const url = 'https://data.example.com/a+b/mcp?collections=orders,customers&readonly=true';
   const links = clientInstructions.flatMap(({ id, link }) => (link ? [[id, new URL(link(url))] as const] : []));
   expect(links.map(([id]) => id)).toEqual(['vs-code', 'cursor']);

@@ -16,7 +16,7 @@ interface Pending {
   readonly approve: string;
 }
 
-describe.skipIf(!hasChromium)('an assistant that needs a yes', () => {
+describe.skipIf(!hasChromium)('an assistant that needs approval', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await openChromium();
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)('an assistant that needs a yes', () => {
     return { page, close: () => context.close() };
   }
 
-  test.each(kinds)('%s: is sent to a page, where another person approves, and it is done once', async (kind) => {
+  test.each(kinds)('%s: gets a link, where another user approves, and the write runs once', async (kind) => {
     const desk = await open();
     // The client would accept any elicitation, but gets none.
     const assistant = await connect(desk, desk.token, kind, () => 'accept');
@@ -88,7 +88,7 @@ describe.skipIf(!hasChromium)('an assistant that needs a yes', () => {
     ]);
   });
 
-  test('is told that it was denied, and nothing is done', async () => {
+  test('gets NOT_APPROVED after a denial, and nothing is written', async () => {
     const desk = await open();
     const assistant = await connect(desk, desk.token, '2026-07-28');
     const pending = JSON.parse(await assistant.call('update', update)) as Pending;
@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)('an assistant that needs a yes', () => {
     ]);
   });
 
-  test('is refused when the record has changed since it was asked', async () => {
+  test('gets a new request if the record has changed since it asked', async () => {
     const desk = await open();
     const assistant = await connect(desk, desk.token, '2026-07-28');
     const pending = JSON.parse(await assistant.call('update', update)) as Pending;

@@ -74,7 +74,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
   };
 
-  test('the console has no fault', async () => {
+  test('the console has no accessibility fault', async () => {
     const change = await server.file({
       collection: 'orders',
       recordIds: ['17', '18'],
@@ -143,7 +143,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     expect(found).toEqual([]);
   }, 120_000);
 
-  test.each(pages)('%s has no fault', async (page, text) => {
+  test.each(pages)('%s has no accessibility fault', async (page, text) => {
     if (!(await isSignedIn())) {
       await tab.goto(server.at('/account'));
       await signIn();
@@ -153,7 +153,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     expect(await faults(page)).toEqual([]);
   });
 
-  test('workflows have no fault', async () => {
+  test('workflows have no accessibility fault', async () => {
     const found: string[] = [];
     const judgeHere = async (text: string) => {
       await tab.getByRole('main').getByText(text).first().waitFor();
@@ -210,7 +210,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     expect(found).toEqual([]);
   }, 60_000);
 
-  test('the playground has no fault', async () => {
+  test('the playground has no accessibility fault', async () => {
     const found: string[] = [];
     const press = async (name: string, text: string) => {
       await tab.getByRole('button', { name, exact: true }).click();
@@ -238,7 +238,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     expect(found).toEqual([]);
   });
 
-  test('accounts, links and codes have no fault', async () => {
+  test('accounts, links and codes have no accessibility fault', async () => {
     const { store } = server;
     const eve = await server.addUser({ email: 'eve@example.com', firstName: 'Eve', level: 'editor' });
     const { id } = await server.userOf(eve);
@@ -295,7 +295,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     expect(found).toEqual([]);
   });
 
-  test('the sign-in and consent of assistants have no fault', async () => {
+  test('the sign-in and consent of assistants have no accessibility fault', async () => {
     const registered = await register(issuerOf(server), { client_name: 'Notebook', redirect_uris: [redirectUri] });
     await tab.goto((await authorizationUrl(registered, { redirectUri, scope: 'mcp:read mcp:write' })).url.href);
     const found = await faults('sign-in');

@@ -50,7 +50,7 @@ test('users see only their own entries, in pages, whatever the URL requests', as
   expect([stranger.status, log.status]).toEqual([404, 404]);
 });
 
-test('days are those of the reader, and filters find the entry', async () => {
+test('days are in the timezone of the user, and filters find the entry', async () => {
   const { browser } = await server.browse(eve, '/activity');
   const inParis = await browser.open(server.at('/activity?from=2026-03-29&to=2026-03-29'));
   const before = await browser.open(server.at('/activity?to=2026-03-28'));
@@ -58,7 +58,7 @@ test('days are those of the reader, and filters find the entry', async () => {
   expect(read(inParis)).toContain('29 Mar 2026, 00:30 CET');
 });
 
-test('an administrator finds an entry by the record, opens it, and takes all that fits as a file', async () => {
+test('an administrator finds an entry by the record, opens it, and downloads all matches as a file', async () => {
   const { browser } = await server.browse(server.account, '/activity');
   const page = await browser.open(server.at('/activity?record=42&outcome=denied'));
   const entry = await browser.open(
@@ -75,7 +75,7 @@ test('an administrator finds an entry by the record, opens it, and takes all tha
   expect(lines.html.trimEnd().split('\n').length).toBe(60);
 });
 
-test('the admin log tells what was before and after', async () => {
+test('the admin log shows the values before and after', async () => {
   const user = await server.userOf(eve);
   await server.store.members.change(user.id, { level: 'editor' }, server.ada.id);
   const { browser } = await server.browse(server.account, '/admin-log');

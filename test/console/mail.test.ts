@@ -49,7 +49,7 @@ describe('an invitation', () => {
     return admin.press(form, 'invite', person);
   };
 
-  test('is sent to the address, with a link that is on no page, and sets a password', async () => {
+  test('is sent by mail, with a link that is on no page, and sets a password', async () => {
     const page = await invite('eve@example.com', true);
     const [mail, ...others] = mailsTo('eve@example.com');
     expect([others.length, mail!.from, read(page).includes('The link was sent to eve@example.com')]).toEqual([
@@ -66,7 +66,7 @@ describe('an invitation', () => {
     expect(heading(await browser.press(opened, 'choose', chosen))).toBe('Password set');
   });
 
-  test('is a link on the page if no mail is wanted, or the mail server refuses it', async () => {
+  test('is a link on the page if mail is off or the mail server refuses it', async () => {
     const unwanted = await invite('paper@example.com', false);
     smtp.refuse(true);
     const refused = await invite('gone@example.com', true);
@@ -103,7 +103,7 @@ describe('a forgotten password', () => {
     expect([await signsIn(una), await signsIn({ ...una, password: chosen.new })]).toEqual([false, true]);
   });
 
-  test('is asked for at both sign-ins', async () => {
+  test('has a link on both sign-in pages', async () => {
     const registered = await register(issuerOf(server), {
       client_name: 'Notebook',
       redirect_uris: ['https://notebook.example/callback'],
@@ -113,7 +113,7 @@ describe('a forgotten password', () => {
     for (const page of pages) expect(page.html).toContain(`href="${server.at('/forgot')}">Forgot your password?`);
   });
 
-  test('answers alike for accounts, people without one, disabled ones and those without a password', async () => {
+  test('gets the same answer for active, unknown and disabled accounts, and those without a password', async () => {
     late += 900_000;
     const off = await server.addUser({ email: 'off@example.com', level: 'user' });
     await server.store.identity.setDisabled((await server.userOf(off)).id, true);
@@ -128,7 +128,7 @@ describe('a forgotten password', () => {
     expect(new Set(pages.map(({ status, html }) => `${status} ${html}`)).size).toBe(1);
   });
 
-  test('is looked up only when the answer is sent, so its time shows nothing', async () => {
+  test('is looked up only after the answer is sent, so its time reveals nothing', async () => {
     late += 900_000;
     const known = await server.addUser({ email: 'timed@example.com', level: 'user' });
     const seen: number[] = [];
@@ -147,7 +147,7 @@ describe('a forgotten password', () => {
     expect(seen[0]).toBe(0);
   });
 
-  test('fills no mailbox, and an address may not ask without end', async () => {
+  test('sends a limited number of mails, and limits the requests of one address', async () => {
     late += 900_000;
     const una = await server.addUser({ email: 'often@example.com', level: 'user' });
     const answers: number[] = [];
@@ -158,7 +158,7 @@ describe('a forgotten password', () => {
   });
 });
 
-test('without a mail server there is no page for a forgotten password, and no link to it', async () => {
+test('without a mail server the page for a forgotten password and the link to it do not exist', async () => {
   const own = await openConsoleServer();
   try {
     const browser = createBrowser();
@@ -170,7 +170,7 @@ test('without a mail server there is no page for a forgotten password, and no li
   }
 });
 
-test('nothing is sent to another machine without TLS, and headers cannot be written by a name', async () => {
+test('mail to another host needs TLS, and a name cannot inject headers', async () => {
   const observed: unknown[] = [];
   const mailerOf = async (host: string) =>
     (await createMailer({

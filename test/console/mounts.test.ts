@@ -10,7 +10,7 @@ import { csrfOf, read } from './console-server.ts';
 const base = '/service/_console';
 
 describe.each(mounts)('%s', (_place, open) => {
-  test('one signs in at {prefix}/_console, and is shown pages for what is not there', async () => {
+  test('a user signs in at {prefix}/_console, and unknown pages return error pages', async () => {
     const { agent, origin } = await open();
     try {
       const browser = createBrowser();
@@ -39,7 +39,7 @@ describe.each(mounts)('%s', (_place, open) => {
 });
 
 describe('in a host application', () => {
-  test('all but the console and the other paths of ours goes on to it', async () => {
+  test('other paths reach the host application', async () => {
     const { agent, origin, reached } = await hosted('/data');
     try {
       const statuses = await Promise.all(
@@ -51,7 +51,7 @@ describe('in a host application', () => {
     }
   });
 
-  test('parsers in front make no difference to the forms', async () => {
+  test('body parsers of the host do not affect the forms', async () => {
     const { agent, origin } = await hosted('/data');
     try {
       const browser = createBrowser();
@@ -76,7 +76,7 @@ describe('in a host application', () => {
   });
 
   // A body parser may turn `name[toString]` into a nested object; without it, this is just a field name.
-  test('what a parser has made an object of is no field of a form', async () => {
+  test('a value that a body parser turned into an object is not a form field', async () => {
     const { agent, origin } = await hosted('/data');
     try {
       const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' };
@@ -98,7 +98,7 @@ describe('in a host application', () => {
     }
   });
 
-  test('it is ours before the start as well, and answers that it is not ready', () => {
+  test('Portico answers its paths before the start too, with an error', () => {
     const route = routeBeforeStart({
       publicUrl: 'https://shop.example',
       servesMcp: true,
@@ -123,8 +123,8 @@ describe('in a host application', () => {
   });
 });
 
-describe('behind a public address of its own', () => {
-  test('with a path, https cookies are limited to this host, and forms come from that address', async () => {
+describe('with its own public URL', () => {
+  test('with a path, https cookies are limited to this host, and forms must come from that origin', async () => {
     const shop = await openShop({ env: { SERVICE_PUBLIC_URL: 'https://data.example.com/agent' } });
     try {
       expect(shop.consoleUrl).toBe('https://data.example.com/agent/console');

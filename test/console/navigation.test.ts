@@ -19,7 +19,7 @@ const linksOf = (page: Page, label: string): string[] => {
   return [...nav.matchAll(/<a href="[^"]*"[^>]*>(.*?)<\/a>/gs)].map(([, text = '']) => read({ ...page, html: text }));
 };
 
-test('administrators have eight sections at most, and members none of the administration', async () => {
+test('administrators have at most eight sections, and members no administration', async () => {
   const admin = linksOf((await server.browse(server.account)).page, 'Console');
   const other = linksOf((await server.browse(member)).page, 'Console');
   expect(admin.length).toBeLessThanOrEqual(8);
@@ -38,7 +38,7 @@ test('a section shows its pages as tabs, and a page below a tab shows the way ba
   expect(person.html).toMatch(/<a href="[^"]*\/people" aria-current="true">People/);
 });
 
-test('a page that does not exist keeps the navigation for users, and leads others to the start page', async () => {
+test('an unknown page keeps the navigation for users, and links to the start page for others', async () => {
   const { browser } = await server.browse(member);
   const [missing, forbidden, dead] = await Promise.all(
     ['/nowhere', '/people', '/notes/999'].map((page) => browser.open(server.at(page))),
@@ -54,7 +54,7 @@ test('a page that does not exist keeps the navigation for users, and leads other
   expect([stranger.status, await stranger.text()]).toEqual([404, expect.stringContaining('Go to the start page')]);
 });
 
-test('time that is left is rounded up', () => {
+test('remaining time is rounded up', () => {
   const hour = 3_600_000;
   expect([7 * 24 * hour - 1, 47 * hour, 15 * 60_000 - 1, 1, 0].map(describeLeft)).toEqual([
     '7 days',
@@ -65,7 +65,7 @@ test('time that is left is rounded up', () => {
   ]);
 });
 
-test('no class name has a rule of its own in two style sheets', () => {
+test('no class name has rules in two style sheets', () => {
   const root = 'src/console';
   const files = [
     'src/http/style.ts',

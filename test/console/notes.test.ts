@@ -55,7 +55,7 @@ async function see(name: string, query = ''): Promise<string[]> {
   return titlesOf((await visit(name, `/notes${query}`)).page.html);
 }
 
-test('a member sees the notes of his team, on collections that he may read, about records within his rows', async () => {
+test('a member sees the notes of their team, on collections they may read, about records in their row scope', async () => {
   const ids = [
     await write('seen on a customer', 'customers', '1', 'Operations'),
     await write('seen on an order', 'orders', '1', 'Operations'),
@@ -93,7 +93,7 @@ test('a member sees the notes of his team, on collections that he may read, abou
   ]);
 });
 
-test('the list is filtered, and paged where many fall away', async () => {
+test('the list is filtered and paged, even if many notes are not visible', async () => {
   for (let note = 1; note <= 60; note++) {
     await write(`many ${note}`, 'products', note % 2 ? '1' : '999999', 'Operations');
   }
@@ -134,7 +134,7 @@ const post = (browser: Browser, csrf: string, page: string, form: Record<string,
     body: `${new URLSearchParams({ csrf, ...form })}`,
   });
 
-test('a note is begun, written to, edited by its author and by administrators alone, renamed and archived', async () => {
+test('a note is created, replied to, edited by its author and administrators only, renamed and archived', async () => {
   const olga = await visit('olga', '/notes/new?collection=customers&record=1');
   const prefilled = [
     olga.page.html.includes('<option value="customers" selected'),
@@ -205,7 +205,7 @@ test('a note is begun, written to, edited by its author and by administrators al
   ]);
 });
 
-test('what was taken away is felt by the next form: nothing is written', async () => {
+test('a revoked right applies to the next form: nothing is written', async () => {
   const id = await write('for a while', 'customers', '1', 'Operations');
   const { browser, page } = await server.browse(people.omar!, `/notes/${id}`);
   const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)?.[1] ?? '';
@@ -231,7 +231,7 @@ test('stored HTML is sanitized again when it is shown', async () => {
   ]).toEqual([true, false, true]);
 });
 
-test('what is typed comes back as it was typed; other HTML is edited as HTML', () => {
+test('typed text is edited as it was typed; other HTML is edited as HTML', () => {
   const typed = ['a', 'a\nb\n\nc', '- a\n- b\n\nc & <d> "e"', 'https://example.com/?a=1&b=2 (see it)', '&lt;'];
   expect([
     typed.map((text) => toText(toHtml(text))),

@@ -3,8 +3,8 @@ import { createConsolePaths } from '../../src/console/paths.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { isBelow } from '../../src/http/prefixes.ts';
 
-describe('the addresses of the console', () => {
-  test('are made of the public address, with its path', () => {
+describe('the URLs of the console', () => {
+  test('begin with the public URL, with its path', () => {
     const paths = createConsolePaths('https://data.example.com:8443/agent', '/service/_console');
     expect([paths.origin, paths.host, paths.secure, paths.path(''), paths.url('/approvals/a1')]).toEqual([
       'https://data.example.com:8443',
@@ -15,7 +15,7 @@ describe('the addresses of the console', () => {
     ]);
   });
 
-  test('are found whether a proxy strips the path of the public address or passes it on', () => {
+  test('match whether a proxy strips the path of the public URL or not', () => {
     const { prefixes } = createConsolePaths('https://data.example.com/agent', '/console');
     const ours = ['/console', '/console/', '/console/approvals', '/agent/console', '/agent/console/approvals/a1'];
     const others = ['/', '/consoles', '/agent', '/other/console', '/agent/consoles/x'];

@@ -50,7 +50,7 @@ const pages: readonly (readonly [page: string, post: boolean])[] = [
   ['/collections/orders', false],
 ];
 
-describe('who may', () => {
+describe('access', () => {
   test('only administrators can open the pages, and every form needs its CSRF token', async () => {
     const editor = await server.addUser({ email: 'ed@example.com', level: 'developer' });
     const { browser, page } = await server.browse(editor, '/apps');
@@ -76,7 +76,7 @@ describe('who may', () => {
     expect([start.html.includes('/console/people"'), page.html.includes('/console/people"')]).toEqual([true, false]);
   });
 
-  test('what is not there is not found', async () => {
+  test('unknown ids and names return 404', async () => {
     const statuses = await Promise.all(
       [
         '/people/999',
@@ -93,7 +93,7 @@ describe('who may', () => {
   });
 });
 
-test('people are found by name, team, role, level and state, a page at a time', async () => {
+test('users are found by name, team, role, level and state, a page at a time', async () => {
   for (let at = 0; at < 60; at++) await server.store.identity.addUser({ email: `p${at}@many.example`, team: 'Crowd' });
   await server.store.identity.setDisabled((await server.store.identity.findUserByEmail('p7@many.example'))!.id, true);
   const count = async (query: string) => {
@@ -113,7 +113,7 @@ test('people are found by name, team, role, level and state, a page at a time', 
   ]).toEqual([50, 10, true, 1, 1, 9, 1, true]);
 });
 
-test('a person is shown with what is in use, and the last call', async () => {
+test('the page of a user shows their apps, tokens and last call', async () => {
   const { token } = await signedIn(server, bob);
   await server.store.tokens.create({ userId: bobId, name: 'nightly', scopes: ['mcp:read'] });
   await ask(server.mcpUrl, token, 'tools/list', {});
@@ -124,7 +124,7 @@ test('a person is shown with what is in use, and the last call', async () => {
   expect(text).toMatch(/Apps 1 Tokens 1 Last call never/);
 });
 
-test('role, team, level, profile and tags are changed, each felt by the next call and told in the admin log', async () => {
+test('role, team, level, profile and tags can be changed; each change applies to the next call and is logged', async () => {
   const { token } = await signedIn(server, bob);
   const rights = async () => (await server.store.permissions.accessOf(bobId))!;
   const person = await open(`/people/${bobId}`);
@@ -158,7 +158,7 @@ test('role, team, level, profile and tags are changed, each felt by the next cal
   ]);
 });
 
-test('what cannot be comes back with what was typed, and nothing is changed', async () => {
+test('an invalid form keeps the typed values, and changes nothing', async () => {
   const before = await bobs();
   const typed = 'a=1\n<b>x</b>\nc=3';
   const tags = await admin.press(await open(`/people/${bobId}`), 'tags', { tags: typed });
@@ -184,7 +184,7 @@ test('what cannot be comes back with what was typed, and nothing is changed', as
   ]).toEqual([[400, true, true], [400, true], [400, true], [400, true], [400, true], before]);
 });
 
-test('nobody disables or demotes himself, and two administrators cannot take each other away', async () => {
+test('administrators cannot disable or demote themselves, and two cannot demote each other', async () => {
   const own = `/people/${server.ada.id}`;
   const page = await open(own);
   const [disabled, demoted, totp] = [
@@ -207,7 +207,7 @@ test('nobody disables or demotes himself, and two administrators cannot take eac
   ]).toEqual([false, [409, true], [409, true], 409, 404, expect.objectContaining({ level: 'admin', disabled: false })]);
 });
 
-test('disabling ends what somebody is signed in to, and enabling lets him in again', async () => {
+test('disabling ends the sessions of a user, and enabling restores access', async () => {
   const eve = await server.addUser({ email: 'eve@example.com' });
   const { id } = await server.userOf(eve);
   const { token } = await signedIn(server, eve);
@@ -227,7 +227,7 @@ test('disabling ends what somebody is signed in to, and enabling lets him in aga
   ]).toEqual([200, 401, true, true, true, 200]);
 });
 
-test('signing out everywhere keeps assistants or not, as was said; a lost second factor is switched off', async () => {
+test('signing out everywhere keeps assistants or not, as chosen; a lost second factor can be disabled', async () => {
   const joe = await server.addUser({ email: 'joe@example.com' });
   const { id } = await server.userOf(joe);
   const { token } = await signedIn(server, joe);
@@ -252,7 +252,7 @@ test('signing out everywhere keeps assistants or not, as was said; a lost second
 });
 
 describe('links', () => {
-  test('somebody is invited, chooses a password with the link, once, and is in', async () => {
+  test('an invited user chooses a password with the link, once, and is signed in', async () => {
     const form = await open('/people/new');
     const made = await admin.press(form, 'invite', {
       email: 'New@Example.com',
@@ -279,7 +279,7 @@ describe('links', () => {
     expect(read(await open(`/people/${user.id}`))).not.toContain(link);
   });
 
-  test('what cannot be invited is told at its field, with what was typed', async () => {
+  test('an invalid invitation shows the error at its field, with the typed values', async () => {
     const taken = await admin.press(await open('/people/new'), 'invite', {
       email: 'bob@example.com',
       lastName: 'Kept',
@@ -301,7 +301,7 @@ describe('links', () => {
     ]).toEqual([400, true, true, 400, true, undefined]);
   });
 
-  test('a link for a new password is made, but not for somebody who is disabled', async () => {
+  test('a link for a new password can be made, but not for a disabled user', async () => {
     const sue = await server.addUser({ email: 'sue@example.com' });
     const { id } = await server.userOf(sue);
     const page = await open(`/people/${id}`);
@@ -316,7 +316,7 @@ describe('links', () => {
   });
 });
 
-test('what was done is a security event with who did it', async () => {
+test('each change raises a security event with its author', async () => {
   const events = server.observed.flatMap((one) =>
     one.type === 'security' && one.event.startsWith('user.') ? [[one.event, one.userId]] : [],
   );

@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
   };
   const noteOf = async () => (await server.ask('SELECT note FROM orders WHERE id = 40'))[0]?.note;
 
-  test('a tool is found, tried, and called for real with the keyboard alone', async () => {
+  test('a tool is found, tried, and called for real, with only the keyboard', async () => {
     const tab = await open({ width: 1280, height: 900 });
     await reach(tab, 'a[href$="/playground/update"]');
     await tab.keyboard.press('Enter');
@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.context().close();
   });
 
-  test('what was typed comes back to the letter, in the form and as JSON, and the page fits a phone', async () => {
+  test('the form and the JSON keep what was typed exactly, and the page fits a phone', async () => {
     const tab = await open({ width: 360, height: 740 });
     await tab.goto(server.at('/playground/list'));
     await tab.getByLabel('collectionName').fill('orders');

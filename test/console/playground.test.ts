@@ -131,8 +131,8 @@ async function logged(at: ConsoleTestServer = server) {
   return (await at.store.activity.list({ limit: 20 })).filter(({ clientId }) => clientId === 'playground');
 }
 
-describe('what is offered', () => {
-  test.each(['admin', 'developer', 'clerk', 'nobody'] as const)('%s is shown the tools of tools/list', async (who) => {
+describe('which tools are listed', () => {
+  test.each(['admin', 'developer', 'clerk', 'nobody'] as const)('%s sees the tools of tools/list', async (who) => {
     const { browser } = await sit(people[who]);
     const page = await browser.open(server.at('/playground'));
     const shown = [...page.html.matchAll(/href="[^"]*\/playground\/(\w+)"/g)].map(([, name]) => name);
@@ -144,7 +144,7 @@ describe('what is offered', () => {
     expect(listed).toEqual({ admin: all, developer: all, clerk: without, nobody: ['getChart'] }[who]);
   });
 
-  test('a hidden tool returns 404 by its URL too, and is not called', async () => {
+  test('a hidden tool also returns 404 by its URL, and is not called', async () => {
     const { browser, look } = await sit(people.clerk);
     const offered = await look('list');
     const before = (await logged()).length;
@@ -167,7 +167,7 @@ describe('what is offered', () => {
     expect(await logged()).toHaveLength(before);
   });
 
-  test('a tool that was taken from somebody while his page was open is not called, and what he typed is shown', async () => {
+  test('a tool revoked while its page was open is not called, and the typed input is shown', async () => {
     const eve = await addMember(server, 'eve', 'editor', { orders: all });
     const { browser, look } = await sit(eve);
     const page = await look('delete');
@@ -179,7 +179,7 @@ describe('what is offered', () => {
     expect(await server.ask('SELECT id FROM orders WHERE id = 17')).toHaveLength(1);
   });
 
-  test('only the tools that are served, and none where MCP is not', async () => {
+  test('only the enabled tools are listed, and none without MCP', async () => {
     const [few, none] = await Promise.all([
       open({ SERVICE_MCP_ENABLED_TOOLS: 'list,describeCollection' }),
       open({}, { servesMcp: false }),
@@ -195,7 +195,7 @@ describe('what is offered', () => {
     for (const path of ['/playground', '/playground/list']) expect((await other.open(none.at(path))).status).toBe(404);
   });
 
-  test('nobody who is not signed in sees or calls anything', async () => {
+  test('a visitor without a session sees and calls nothing', async () => {
     for (const method of ['GET', 'POST']) {
       const answer = await fetch(server.at('/playground/list'), { method, redirect: 'manual' });
       expect([method, answer.status, answer.headers.get('location')]).toEqual([
@@ -286,12 +286,12 @@ const samples: Readonly<Record<string, readonly [right: Record<string, unknown>,
 };
 
 describe('a call', () => {
-  test('every tool of the table is tried here', () => {
+  test('every tool has a sample in this test', () => {
     expect(toolNames.filter((name) => !samples[name])).toEqual([]);
   });
 
   test.each(toolNames.flatMap((name) => [0, 1].map((at) => [name, at] as const)))(
-    '%s is answered as an assistant is (%i)',
+    '%s returns the same as for an assistant (%i)',
     async (name, at) => {
       const args = samples[name]![at]!;
       const { look, browser } = await sit(people.admin);
@@ -323,7 +323,7 @@ describe('a call', () => {
     },
   );
 
-  test('shows its size, how long it took, its records as a table, and how to go on', async () => {
+  test('shows its size, duration, its records as a table, and how to continue', async () => {
     const { browser, call } = await sit(people.clerk);
     const page = await call('list', { collectionName: 'orders', fields: 'id\nstatus', pagination: { size: 2 } });
     const text = given(page)!;
@@ -341,7 +341,7 @@ describe('a call', () => {
     expect(shownIn(next, 'arg.fields')).toBe('id\nstatus');
   });
 
-  test('can be linked: the address types it in and calls nothing', async () => {
+  test('can be linked: the URL fills in the form and calls nothing', async () => {
     const { browser, look } = await sit(people.admin);
     const before = (await logged())[0]?.id;
     const query = `?${new URLSearchParams({ 'arg.collectionName': 'orders', 'arg.pagination': '{"size": 1}' })}`;
@@ -355,7 +355,7 @@ describe('a call', () => {
     expect(shownIn(raw, 'json')).toBe('{"collectionName":"orders","more":1}');
   });
 
-  test('as JSON is the same, there and back, and stays JSON where the form has no place for it', async () => {
+  test('as JSON equals the form, in both directions, and stays JSON if the form cannot show it', async () => {
     const { browser, look } = await sit(people.admin);
     const page = await look('list');
     const json = await browser.press(page, 'json', typed({ collectionName: 'orders', pagination: { size: 1 } }));
@@ -376,7 +376,7 @@ describe('a call', () => {
 describe('a write', () => {
   const status = async (id: number) => (await server.ask(`SELECT status FROM orders WHERE id = ${id}`))[0]?.status;
 
-  test('is a dry run unless one says otherwise', async () => {
+  test('is a dry run unless chosen otherwise', async () => {
     const { call } = await sit(people.developer);
     const before = await status(30);
     const page = await call('update', { collectionName: 'orders', recordId: '30', attributes: { status: 'returned' } });
@@ -385,7 +385,7 @@ describe('a write', () => {
     expect(await status(30)).toBe(before);
   });
 
-  test('is shown before and after, made when it is meant, once, and logged with its record', async () => {
+  test('is shown before and after, runs once after confirmation, and is logged with its record', async () => {
     const { browser, call } = await sit(people.clerk);
     const before = await status(30);
     const args = { collectionName: 'orders', recordId: '30', attributes: { status: 'returned' }, dryRun: false };
@@ -410,7 +410,7 @@ describe('a write', () => {
     expect(mainOf(done)).toMatch(/Action update \(write\) Collection orders Records 30 Outcome completed/);
   });
 
-  test('is not made when what it would do has changed since it was shown', async () => {
+  test('does not run if its effect has changed since it was shown', async () => {
     const { browser, call } = await sit(people.developer);
     const args = { collectionName: 'orders', recordId: '32', attributes: { note: 'mine' }, dryRun: false };
     const page = await call('update', args);
@@ -422,7 +422,7 @@ describe('a write', () => {
     expect((await server.ask('SELECT note FROM orders WHERE id = 32'))[0]?.note).toBe('mine');
   });
 
-  test('that was sent twice, as by a page that is loaded again, is made once', async () => {
+  test('that is sent twice, as by a reload, runs once', async () => {
     const { browser, call } = await sit(people.developer);
     const count = async () => (await server.ask("SELECT COUNT(*) AS n FROM reviews WHERE title = 'Twice'"))[0]?.n;
     const attributes = { product_id: 1, customer_id: 1, rating: 5, title: 'Twice', created_at: '2026-01-05' };
@@ -435,7 +435,7 @@ describe('a write', () => {
     expect(await count()).toBe(1);
   });
 
-  test('that would fail is told as it would be told, before anything is asked', async () => {
+  test('that would fail shows the same error, before the confirmation', async () => {
     const { call } = await sit(people.clerk);
     const page = await call('update', {
       collectionName: 'customers',
@@ -452,7 +452,7 @@ describe('a write', () => {
     expect({ error: given(page) }).toEqual(known);
   });
 
-  test('that needs a yes waits for it, with a link, and is done when it is approved, and the call after it is answered', async () => {
+  test('that needs approval shows a link, runs when it is approved, and a repeat gets the result', async () => {
     const asker = await addMember(server, 'asker', 'editor', {
       orders: { ...all, approval: { edit: 'ask-person' } },
     });
@@ -471,7 +471,7 @@ describe('a write', () => {
     expect([headline(done), await status(33)]).toEqual(['Answered', 'returned']);
   });
 
-  test('without a dry run is asked about all the same, and what no dry run can foresee says so', async () => {
+  test('without a dry run is confirmed too, and says if its effect cannot be previewed', async () => {
     const { browser, call } = await sit(people.admin);
     const page = await call('requestActionFileUpload', { filename: 'a.pdf', mimeType: 'application/pdf' });
     expect(mainOf(page)).toContain('The effect is not known in advance.');
@@ -493,7 +493,7 @@ describe('the SQL', () => {
   const statements = (page: Page): string[] =>
     [...page.html.matchAll(/<pre class="sql"[^>]*>(.*?)<\/pre>/gs)].map(([, text]) => plain(text!));
 
-  test('is shown to administrators and developers, with places for the values and without them', async () => {
+  test('is shown to administrators and developers, with placeholders and without values', async () => {
     for (const who of ['admin', 'developer'] as const) {
       const page = await (await sit(people[who])).call('list', { ...args, enableCount: true });
       const shown = statements(page);
@@ -504,13 +504,13 @@ describe('the SQL', () => {
     }
   });
 
-  test('is not shown to others, from whom fields are hidden', async () => {
+  test('is not shown to other users', async () => {
     const page = await (await sit(people.clerk)).call('list', args);
     expect(statements(page)).toEqual([]);
     expect(page.html).not.toMatch(/select `|email`|SQL/);
   });
 
-  test('is that of this call alone, whatever runs beside it', async () => {
+  test('is only that of this call, whatever runs concurrently', async () => {
     const { call } = await sit(people.admin);
     const token = await tokenOf(people.developer);
     const beside = Array.from({ length: 20 }, (_, at) =>
@@ -526,8 +526,8 @@ describe('the SQL', () => {
   });
 });
 
-describe('wrong things', () => {
-  test('what is no JSON is told at its field, nothing is called, and nothing that was typed is lost', async () => {
+describe('invalid calls', () => {
+  test('invalid JSON is reported at its field, calls nothing, and keeps what was typed', async () => {
     const { browser, look } = await sit(people.admin);
     const before = (await logged())[0]?.id;
     const family = 'id\nnote 👨‍👩‍👧 \u202e &lt;b> "\'`';
@@ -547,7 +547,7 @@ describe('wrong things', () => {
     }
   });
 
-  test('an argument of the wrong type is refused in the words that an assistant reads, and marked', async () => {
+  test('an argument of the wrong type shows the error that an assistant gets, at its field', async () => {
     const { call } = await sit(people.admin);
     const page = await call('aggregate', { collectionName: 'orders', operation: 'Count', limit: 'many' });
     expect(given(page)).toMatch(/^INVALID_ARGUMENT: limit: /);
@@ -561,21 +561,21 @@ describe('wrong things', () => {
     expect(page.html).toMatch(/name="arg\.limit"[^>]*aria-invalid="true" value="9007199254740993"/);
   });
 
-  test('arguments that are too large are refused', async () => {
+  test('too large arguments are refused', async () => {
     const { browser, look } = await sit(people.admin);
     const page = await look('create', '?mode=json');
     const json = JSON.stringify({ collectionName: 'reviews', attributes: { body: 'x'.repeat(100_000) } });
     expect((await browser.press(page, 'run', { json })).status).toBe(413);
   });
 
-  test('a call that takes too long is given up, as over MCP', async () => {
+  test('a call over the time limit is aborted, as over MCP', async () => {
     const { call } = await sit(people.developer);
     const page = await call('list', { collectionName: 'suppliers' });
     expect(headline(page)).toBe('Failed: CALL_TIMED_OUT');
     expect((await logged())[0]).toMatchObject({ action: 'list', collection: 'suppliers', code: 'CALL_TIMED_OUT' });
   });
 
-  test('a call is cut off when the page is left, and leaves its entry', async () => {
+  test('a call is cancelled when the user leaves the page, and is logged', async () => {
     const { browser, look } = await sit(people.developer);
     const page = await look('list');
     const stop = new AbortController();
@@ -599,7 +599,7 @@ describe('wrong things', () => {
     await expect.poll(async () => (await logged())[0]).toMatchObject({ collection: 'suppliers', outcome: 'failed' });
   });
 
-  test('calls count with those of assistants, and one too many is not made', async () => {
+  test("calls count towards the rate limit of the user's assistants, and a call over it is not made", async () => {
     const slow = await open({ SERVICE_MCP_REQUESTS_PER_MINUTE: '2' });
     const { id: userId } = await slow.userOf(slow.account);
     const { secret } = await slow.store.tokens.create({ userId, name: 'busy', scopes: ['mcp:read'] });

@@ -31,7 +31,7 @@ const leadsTo = ({ html }: Page): URL =>
 const accountOf = async (account: Account) =>
   (await testServer.store.remotes.accountsOf((await testServer.userOf(account)).id))[0]?.state;
 
-test('an administrator adds a server; what is wrong with it is told at its field', async () => {
+test('an administrator adds a server; errors are shown at their fields', async () => {
   const { browser, page } = await testServer.browse(testServer.account, '/remotes');
   expect(read(page)).toContain('No remote servers');
   const wrong = await add(browser, page, { url: 'http://tickets.example/mcp' });
@@ -47,7 +47,7 @@ test('an administrator adds a server; what is wrong with it is told at its field
   expect((await testServer.store.adminLog.search({ limit: 1 }))[0]).toMatchObject({ action: 'remote-server.add' });
 });
 
-test('others see no form, add nothing and remove nothing', async () => {
+test('other users see no form, add nothing and remove nothing', async () => {
   const { browser, page } = await testServer.browse(bob, '/remotes');
   expect([read(page).includes('Add a server'), page.html.includes('value="remove"')]).toEqual([false, false]);
   const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)?.[1] ?? '';
@@ -63,7 +63,7 @@ test('others see no form, add nothing and remove nothing', async () => {
   expect((await testServer.store.remotes.list()).map(({ name }) => name)).toEqual(['shop']);
 });
 
-test('somebody connects his own account, comes back by the callback, and disconnects it', async () => {
+test('a user connects their account, returns by the callback, and disconnects it', async () => {
   const { browser } = await testServer.browse(bob, '/remotes');
   const leaving = await press(browser, 'connect');
   const address = leadsTo(leaving);
@@ -99,7 +99,7 @@ test("a callback in another user's browser connects no account", async () => {
   ]);
 });
 
-test('a server that says no, or does not answer, is told as that', async () => {
+test('a server that refuses or does not answer is reported as such', async () => {
   const { browser } = await testServer.browse(bob, '/remotes');
   const state = leadsTo(await press(browser, 'connect')).searchParams.get('state');
   const [server] = await testServer.store.remotes.list();
@@ -110,7 +110,7 @@ test('a server that says no, or does not answer, is told as that', async () => {
   expect(read(refused)).toContain('Could not connect to shop: it did not connect the account.');
 });
 
-test('an administrator enters the client that was registered for us, which is for one authorization server', async () => {
+test('an administrator enters a registered client, which belongs to one authorization server', async () => {
   const [server] = await testServer.store.remotes.list();
   const at = `/remotes/${server!.id}`;
   const { browser, page } = await testServer.browse(testServer.account, at);
@@ -154,7 +154,7 @@ test('an administrator lists the tools that workflows may call', async () => {
   expect((await testServer.store.remotes.find(server!.id))?.tools).toBeNull();
 });
 
-test('anybody may read who we are as a client, at the address that names it; without https there is none', async () => {
+test('the client metadata document is public at its URL; without https it does not exist', async () => {
   const id = '0b4f6c1e-8a55-4a53-9d0c-2f7f6f1f7a10';
   expect((await fetch(testServer.at(`/remotes/${id}/client`))).status).toBe(404);
   const hosted = await openShop({ env: { SERVICE_PUBLIC_URL: 'https://data.example.com' } });
@@ -175,7 +175,7 @@ test('anybody may read who we are as a client, at the address that names it; wit
   await hosted.stop();
 });
 
-test('a server is removed with the accounts that were connected there', async () => {
+test('a server is removed with its connected accounts', async () => {
   const { browser } = await testServer.browse(testServer.account, '/remotes');
   expect((await press(browser, 'remove')).url).toBe(testServer.at('/remotes?done=removed'));
   expect(await testServer.store.remotes.list()).toEqual([]);

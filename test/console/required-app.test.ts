@@ -12,7 +12,7 @@ afterAll(() => server.stop());
 
 const heading = (page: Page): string => /<h1[^>]*>(.*?)<\/h1>/.exec(page.html)?.[1] ?? '';
 
-test('the password leads to the setup of an app and to no session, and a code to the page that was asked for', async () => {
+test('the password leads to the setup of an app and no session, and a code to the requested page', async () => {
   const ada = await server.addUser({ email: 'required@example.com', firstName: 'Ada', level: 'editor' });
   const browser = createBrowser();
   const asked = await browser.open(server.at('/account'));

@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     return tab;
   }
 
-  test('a role is changed without scripts, and the next call of an assistant feels it, as does the one after it was given back', async () => {
+  test('a role is changed without scripts, and the change and its reversal apply to the next call of an assistant', async () => {
     const { token } = await signedIn(server, clerk);
     const assistant = await connect(server, token, '2026-07-28');
     const list = () => assistant.call('list', { collectionName: 'orders', pagination: { size: 1 } });
@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     ]);
   });
 
-  test('a rule for a team is tried and saved by the keyboard alone', async () => {
+  test('a row scope of a team is tried and saved, with only the keyboard', async () => {
     const tab = await signIn({}, '/teams/South/orders');
     await tab.getByRole('button', { name: 'Advanced: JSON' }).focus();
     await tab.keyboard.press('Enter');

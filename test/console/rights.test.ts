@@ -69,7 +69,7 @@ const ticked = (page: Page) =>
   [...page.html.matchAll(/name="may" value="([^"]+)" checked/g)].map(([, value]) => value!);
 
 describe('the matrix of a role', () => {
-  test('shows what holds, marks what the model does not have, and changes what was ticked alone', async () => {
+  test('shows the rights, marks those unknown to the model, and changes only the boxes that were changed', async () => {
     const page = await open('/roles/Clerk');
     const [customers, orders] = [lineOf(page, 'customers'), lineOf(page, 'orders')];
     const may = [...ticked(page).filter((one) => one !== `${orders} edit`), `${customers} delete`];
@@ -110,14 +110,14 @@ describe('the matrix of a role', () => {
     ]);
   });
 
-  test('nothing ticked otherwise changes nothing', async () => {
+  test('an unchanged form changes nothing', async () => {
     const before = await server.store.rights.read();
     const page = await open('/roles/Clerk');
     const review = await admin.press(page, 'review', { may: ticked(page) });
     expect([read(review).includes('No changes'), await server.store.rights.read()]).toEqual([true, before]);
   });
 
-  test('of two administrators at once, the second is shown both, and overwrites nothing', async () => {
+  test('of two concurrent edits, the second administrator sees both, and overwrites nothing', async () => {
     const { browser } = await server.browse(kim);
     const [mine, theirs] = [await open('/roles/Clerk'), await browser.open(server.at('/roles/Clerk'))];
     const products = lineOf(mine, 'products');
@@ -141,7 +141,7 @@ describe('the matrix of a role', () => {
     ]).toEqual([[409, 409], true, { ...reads, delete: true }, { ...reads, add: true }, true]);
   });
 
-  test('somebody else’s change elsewhere is no conflict', async () => {
+  test('a concurrent change of another right is no conflict', async () => {
     const page = await open('/roles/Clerk');
     const review = await admin.press(page, 'review', { may: [...ticked(page), `${lineOf(page, 'products')} add`] });
     await server.store.permissions.setRole('Other', { '*': reads });
@@ -155,7 +155,7 @@ describe('the matrix of a role', () => {
 });
 
 describe('a role', () => {
-  test('is made, made as another is, and removed when nobody has it', async () => {
+  test('is created, copied from another, and removed if it has no users', async () => {
     const made = await post('/roles', { action: 'make', name: 'Auditor / B*', from: 'Clerk' });
     const copied = await factsOf('permission', 'Auditor / B*', 'Production', 'orders');
     const again = await post('/roles', { action: 'make', name: 'Auditor / B*', from: '' });
@@ -182,7 +182,7 @@ describe('a role', () => {
 describe('one role and one collection', () => {
   const page = '/roles/Clerk/orders';
 
-  test('fields, actions under a condition, and whose yes is needed', async () => {
+  test('sets fields, actions under a condition, and the approval policy', async () => {
     const form = await open(page);
     const fields = [...form.html.matchAll(/name="field" value="([^"]+)"/g)].map(([, name]) => name!);
     const actions = [...form.html.matchAll(/name="act" value="([^"]+)"/g)].map(([, name]) => name!);
@@ -238,7 +238,7 @@ describe('one role and one collection', () => {
       'there is no variable {{currentUser.nmae}}',
     ],
     ['{"aggregator": "And", "conditions": [{"field": 3}]}', 'conditions[0].field: expected the name of a field'],
-  ])('a condition that cannot be (%s) comes back as it was typed', async (typed, problem) => {
+  ])('an invalid condition (%s) keeps what was typed', async (typed, problem) => {
     const before = await permission('orders');
     const form = await open(page);
     const actions = [...form.html.matchAll(/name="act" value="([^"]+)"/g)].map(([, name]) => name!);
@@ -256,7 +256,7 @@ describe('one role and one collection', () => {
     ]).toEqual([400, true, true, ['browse'], before]);
   });
 
-  test('a line of its own comes and goes', async () => {
+  test('can add its own row and remove it again', async () => {
     const form = await open('/roles/Clerk/products');
     const same = await admin.press(form, 'review');
     const review = await admin.press(form, 'review', { may: ['browse'] });
@@ -306,7 +306,7 @@ describe('a team', () => {
   const filter = { field: 'customer:country', operator: 'Equal', value: '{{currentUser.tags.country}}' };
   const openJson = async () => admin.press(await open(page), 'json');
 
-  test('keeps a rule that can mean several things, which is named and cannot be saved again', async () => {
+  test('keeps an ambiguous row scope, which is marked and cannot be saved again', async () => {
     const old = { field: 'order_items:quantity', operator: 'NotEqual', value: 1 };
     await server.store.permissions.setScope('South', 'orders', old);
     const shown = await open(page);
@@ -325,7 +325,7 @@ describe('a team', () => {
     ]).toEqual([true, true, true, 400, true, true]);
   });
 
-  test('sees what its rule says, which is tried before it is saved', async () => {
+  test('sees the rows of its row scope, which can be tried before it is saved', async () => {
     const [row] = await server.ask(
       "SELECT count(*) AS n FROM orders JOIN customers ON customers.id = orders.customer_id WHERE country = 'Norway'",
     );
@@ -351,7 +351,7 @@ describe('a team', () => {
     ]).toEqual([true, true, undefined, true, false, true, { ...filter, value: 'Norway' }, true]);
   });
 
-  test('a person who may not browse it is said to see nothing, and no record is told', async () => {
+  test('trying it as a user who may not browse shows no record', async () => {
     await server.store.permissions.setRole('Clerk', { '*': none });
     const form = await openJson();
     const tried = await admin.press(form, 'try', { filter: ' ', person: `${bobId}` });
@@ -362,7 +362,7 @@ describe('a team', () => {
     ]);
   });
 
-  test('a filter that cannot be comes back with the place of the mistake', async () => {
+  test('an invalid filter is shown again with the position of the error', async () => {
     const form = await openJson();
     const typed =
       '{\n  "aggregator": "And",\n  "conditions": [{ "field": "note", "operator": "Has", "value": "<b>" }]\n}';
@@ -384,7 +384,7 @@ describe('a team', () => {
     ]);
   });
 
-  test('is made, and removed when nobody is in it', async () => {
+  test('is created, and removed if it has no users', async () => {
     const made = await post('/teams', { action: 'make', name: 'North' });
     const taken = await post('/teams', { action: 'make', name: 'North' });
     const full = await post('/teams/South', { action: 'remove' });
@@ -398,7 +398,7 @@ describe('a team', () => {
   });
 });
 
-test('what is so now is downloaded as the file that a push takes', async () => {
+test('the current rights are downloaded as the file that a push accepts', async () => {
   const file = await open('/rights/file');
   const again = readRolesFile(file.html);
   const after = (await server.store.rights.read()).map((right) => JSON.stringify(right)).sort();
@@ -409,7 +409,7 @@ test('what is so now is downloaded as the file that a push takes', async () => {
   ]).toEqual(['attachment; filename="roles.yaml"', { total: 'read' }, after]);
 });
 
-test('a collection says what is in it, who may do what, and what one person may', async () => {
+test('the page of a collection shows its fields, the rights of roles, and the rights of one user', async () => {
   await server.store.permissions.setScope('South', 'orders', {
     field: 'customer:country',
     operator: 'Equal',
@@ -430,7 +430,7 @@ test('a collection says what is in it, who may do what, and what one person may'
   ]).toEqual([true, [true, false], true, true, true, true]);
 });
 
-test('the environments of the storage, and a role and a team in another than the one that is served', async () => {
+test('roles and teams of an environment that is not served can be edited', async () => {
   const before = await server.store.rights.read();
   await server.store.rights.apply(before, [...before, { kind: 'environment', path: ['Staging'], value: 'Staging' }]);
   const text = read(await open('/environments'));

@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium)('the script of the console', () => {
     await server.stop();
   });
 
-  test('runs under the policy of its page, which nothing offends', async () => {
+  test('runs under the policy of its page, without violations', async () => {
     const tab = await context.newPage();
     const complaints: string[] = [];
     tab.on('console', (message) => isViolation(message) && complaints.push(message.text()));
@@ -44,12 +44,12 @@ describe.skipIf(!hasChromium)('the script of the console', () => {
 
   // CSP level 3 section 8.1: injected markup runs no script and sends no request.
   test.each([
-    ['a script', '<script>window.ran = true</script>'],
-    ['a handler', '<img src="data:," onerror="window.ran = true">'],
-    ['an address', '<a id="go" href="javascript:window.ran=true">go</a>'],
-    ['an image of another server', '<img src="http://chat.localhost:9/x">'],
-    ['a frame', '<iframe srcdoc="<script>parent.ran = true</script>"></iframe>'],
-  ])('does not let %s run that was written into the page', async (_, markup) => {
+    ['script', '<script>window.ran = true</script>'],
+    ['handler', '<img src="data:," onerror="window.ran = true">'],
+    ['URL', '<a id="go" href="javascript:window.ran=true">go</a>'],
+    ['image of another server', '<img src="http://chat.localhost:9/x">'],
+    ['frame', '<iframe srcdoc="<script>parent.ran = true</script>"></iframe>'],
+  ])('does not let an injected %s run', async (_, markup) => {
     const wanted = tab.url();
     const violations: string[] = [];
     const listen = (message: Said) => isViolation(message) && violations.push(message.text());

@@ -32,7 +32,7 @@ const lineOf = (page: Page, env: string): string => {
   return read({ ...page, html });
 };
 
-test('an administrator sees every setting with its value and where it comes from, and no secret', async () => {
+test('an administrator sees every setting with its value and origin, and no secret', async () => {
   const { page } = await server.browse(server.account, '/settings');
   const all = Object.values(settings).map(({ env }) => env);
   expect(all.filter((env) => !page.html.includes(`<code>${env}</code>`))).toEqual([]);
@@ -47,13 +47,13 @@ test('an administrator sees every setting with its value and where it comes from
   expect(read(page)).toContain('SERVICE_TRUSTED_PROXIES trusts every address (::/0)');
 });
 
-test('those that are set can be seen by themselves', async () => {
+test('the page can show only the settings that are set', async () => {
   const { browser } = await server.browse(server.account, '/settings');
   const page = await browser.open(server.at('/settings?shown=set'));
   expect([page.html.includes('SERVICE_WEBHOOK_HOSTS'), page.html.includes('SERVICE_CIMD')]).toEqual([true, false]);
 });
 
-test('the button reads the tables again, and shows why it could not', async () => {
+test('the button reads the tables again, and shows the error of a failure', async () => {
   const { browser, page } = await server.browse(server.account, '/settings');
   const change = (sql: string) => runSql({ dialect: 'sqlite', url: server.database, drop: async () => {} }, [sql]);
   const names = async () => {
@@ -123,7 +123,7 @@ test.each([
     { SERVICE_SERVER_URL: 'https://platform.example.com', SERVICE_ACTIVITY_DAYS: '3' },
     ['note Logs: SERVICE_ACTIVITY_DAYS'],
   ],
-] as const)('of %o it is said: %o', (env, expected) => {
+] as const)('the problems of %o are: %o', (env, expected) => {
   const found = findProblems(loadConfig({ env })).map(({ state, text }) => `${state} ${text}`);
   expect(found.map((text, at) => text.slice(0, expected[at]?.length))).toEqual(expected);
   expect(found.join()).not.toContain('hunter2');

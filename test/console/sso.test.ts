@@ -23,7 +23,7 @@ async function openWorld(env: Record<string, string> = {}): Promise<{ place: Con
 const sessionOf = (browser: ReturnType<typeof createBrowser>): string | undefined =>
   [...browser.cookies].find(([name]) => /^portico-console-\d+ /.test(name))?.[1].value;
 
-test('signs in, back at the page that was asked for, in a session that says through whom it came', async () => {
+test('a user signs in, returns to the requested page, and the session names the provider', async () => {
   const { place: server, upstream } = await openWorld();
   const browser = createBrowser();
   const page = await browser.open(server.at('/approvals'));
@@ -44,7 +44,7 @@ test('signs in, back at the page that was asked for, in a session that says thro
   expect([left.url, read(left).includes('Sign in with Example ID')]).toEqual([server.at('/sign-in'), true]);
 });
 
-test('a page of ours may lead to the provider, and to others from there; every other form is held to the console', async () => {
+test('the sign-in page may redirect to the provider; every other form is limited to the console', async () => {
   const { place: server } = await openWorld();
   const page = await createBrowser().open(server.at('/sign-in'));
   expect(page.headers.get('content-security-policy')).not.toContain('form-action');
@@ -52,7 +52,7 @@ test('a page of ours may lead to the provider, and to others from there; every o
   expect(missing.headers.get('content-security-policy')).toContain("form-action 'self'");
 });
 
-test('a password opens nothing, typed or sent', async () => {
+test('a password is refused, typed or sent', async () => {
   const { place: server } = await openWorld();
   const browser = createBrowser();
   const page = await browser.open(server.at('/sign-in'));
@@ -61,7 +61,7 @@ test('a password opens nothing, typed or sent', async () => {
   expect([sent.status, sessionOf(browser)]).toEqual([400, undefined]);
 });
 
-test('an answer counts in the browser that began it, once, at the door that it was begun at', async () => {
+test('a response counts in the browser that began it, once, at the callback that it began with', async () => {
   const { place: server } = await openWorld();
   const browser = createBrowser();
   const callback = await goThrough(browser, await browser.open(server.at('/approvals')), 'nina');
@@ -84,7 +84,7 @@ test('an answer counts in the browser that began it, once, at the door that it w
 });
 
 test.each(['https://evil.example/', '//evil.example', '/sign-out', '/sso/callback', '/../..//evil.example'])(
-  'leads to no other place: %s',
+  'the sign-in redirects to no other site: %s',
   async (to) => {
     const { place: server } = await openWorld();
     const browser = createBrowser();
@@ -95,7 +95,7 @@ test.each(['https://evil.example/', '//evil.example', '/sign-out', '/sso/callbac
   },
 );
 
-test('who may not come in is told so, with a way back; nobody is signed in', async () => {
+test('a refused user sees why, with a link back, and gets no session', async () => {
   const { place: server, upstream } = await openWorld();
   upstream.people.set('otto', { email: 'otto@example.com', email_verified: false });
   const browser = createBrowser();
@@ -108,7 +108,7 @@ test('who may not come in is told so, with a way back; nobody is signed in', asy
   expect(refused.html).toContain('/sign-in?to=%2Fapprovals');
 });
 
-test('says that the provider is down', async () => {
+test('the page says that the provider is down', async () => {
   const { place: server, upstream } = await openWorld();
   upstream.isDown = true;
   const browser = createBrowser();
@@ -116,7 +116,7 @@ test('says that the provider is down', async () => {
   expect([down.status, read(down)]).toEqual([503, expect.stringContaining('cannot verify who you are')]);
 });
 
-test('a session that was made with a password is none from the moment that single sign-on is on', async () => {
+test('a session made with a password is invalid once single sign-on is on', async () => {
   const database = await servers[0]!.create();
   closing.push(() => database.drop());
   const env = { SERVICE_STORAGE_URL: database.url, SERVICE_SECRET: 'a secret of the tests, long enough' };
@@ -145,7 +145,7 @@ test('a session that was made with a password is none from the moment that singl
   ]);
 });
 
-test('application tokens of before open neither /mcp nor the public API, and say why', async () => {
+test('earlier application tokens are refused by /mcp and the public API, with the reason', async () => {
   const { place: server } = await openWorld();
   const make = async (scope: string, sso: boolean) =>
     (await server.store.tokens.create({ userId: server.ada.id, name: `${scope} ${sso}`, scopes: [scope], sso })).secret;

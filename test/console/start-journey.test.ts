@@ -51,7 +51,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     throw new Error(`the keyboard does not reach ${name}`);
   };
 
-  test('an owner signs in, is told how to connect, and sees the first call arrive', { timeout: 90_000 }, async () => {
+  test('an owner signs in, sees how to connect, and sees the first call arrive', { timeout: 90_000 }, async () => {
     const tab = await context.newPage();
     await tab.goto(testServer.at(''));
     await signIn(tab);
@@ -98,7 +98,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     expect([apps, violations]).toEqual([1, []]);
   });
 
-  test('a token is made with the keyboard alone, copied, used and revoked', { timeout: 60_000 }, async () => {
+  test('a token is created, copied, used and revoked, with only the keyboard', { timeout: 60_000 }, async () => {
     const tab = await context.newPage();
     await tab.goto(testServer.at('/tokens'));
     await signIn(tab);

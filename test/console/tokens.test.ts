@@ -61,7 +61,7 @@ test('a token for the public API has the chosen scopes and is shown only in one 
   );
 });
 
-test('the same form sent again, as a reload does, shows nothing and makes nothing', async () => {
+test('the same form sent again, as by a reload, shows and creates nothing', async () => {
   const typed = { name: 'Once', scope: ['notes:read'] };
   const { browser, form } = await make(server.account, 'api', typed);
   const count = (await server.store.tokens.list()).length;
@@ -78,7 +78,7 @@ test('the same form sent again, as a reload does, shows nothing and makes nothin
   expect(secretIn(await browser.press(afterwards, 'make', sent))).toMatch(/^svc_/);
 });
 
-test('two of one name are not made', async () => {
+test('a second token of the same name is refused', async () => {
   const typed = { name: 'Twin', scope: ['notes:read'] };
   await make(server.account, 'api', typed);
   const { made } = await make(server.account, 'api', typed);
@@ -115,7 +115,7 @@ test('users with an authenticator app need a code after the password', async () 
   expect([plain.html.includes('name="code"'), form.html.includes('name="code"')]).toEqual([false, true]);
 });
 
-test('one for assistants opens /mcp and not the public API', async () => {
+test('a token for assistants opens /mcp and not the public API', async () => {
   const { secret } = await make(bob, 'mcp', { name: 'Script', scope: ['mcp:read'], expires: 'never' });
   expect([await atMcp(secret), (await atApi(secret)).status, (await find('Script'))?.expiresAt]).toEqual([
     200,
@@ -124,7 +124,7 @@ test('one for assistants opens /mcp and not the public API', async () => {
   ]);
 });
 
-test('it ends at the end of the day that was named, where the person lives', async () => {
+test('a token ends at the end of the chosen day, in the timezone of the user', async () => {
   await server.store.identity.setProfile(server.ada.id, {
     firstName: 'Ada',
     lastName: 'Byron',
@@ -143,22 +143,22 @@ test('it ends at the end of the day that was named, where the person lives', asy
 test.each([
   ['no name', { name: ' ' }, 'Enter a name'],
   ['no scope', { name: 'n1', scope: [] }, 'Choose at least one'],
-  ['a scope of the other entrance', { name: 'n2', scope: ['mcp:read'] }, 'Choose at least one'],
-  ['read-only that writes', { name: 'n3', scope: ['notes:write'] }, 'A read-only token cannot “write notes”'],
-  ['read-only with everything', { name: 'n4', scope: ['all'] }, 'A read-only token cannot “everything”'],
-  ['a day that is over', { name: 'n5', expires: 'date', date: '2020-01-01' }, 'an expiry date in the future'],
-  ['no day', { name: 'n6', expires: 'date', date: '2031-02-30' }, 'an expiry date in the future'],
-  ['another time', { name: 'n7', expires: '1000000' }, 'an expiry date in the future'],
+  ['a scope of the other API', { name: 'n2', scope: ['mcp:read'] }, 'Choose at least one'],
+  ['a read-only token that writes', { name: 'n3', scope: ['notes:write'] }, 'A read-only token cannot “write notes”'],
+  ['a read-only token with all scopes', { name: 'n4', scope: ['all'] }, 'A read-only token cannot “everything”'],
+  ['a past day', { name: 'n5', expires: 'date', date: '2020-01-01' }, 'an expiry date in the future'],
+  ['an invalid day', { name: 'n6', expires: 'date', date: '2031-02-30' }, 'an expiry date in the future'],
+  ['an unknown expiry', { name: 'n7', expires: '1000000' }, 'an expiry date in the future'],
   ['a wrong password', { name: 'n8', password: 'not hers' }, 'The current password is wrong'],
   ['no password', { name: 'n9', password: '' }, 'The current password is wrong'],
-])('%s is told, and nothing is made', async (_, typed, text) => {
+])('%s is refused, and nothing is created', async (_, typed, text) => {
   const before = (await server.store.tokens.list()).length;
   const { made } = await make(server.account, 'api', { scope: ['notes:read'], ...typed });
   expect([made.status, read(made).includes(text), secretIn(made)]).toEqual([400, true, 'none']);
   expect((await server.store.tokens.list()).length).toBe(before);
 });
 
-test('who has not got the Admin role is told so on the form, and the call is refused until he has it', async () => {
+test('a user without the Admin role sees a warning, and calls are refused until they have it', async () => {
   const { form, secret } = await make(bob, 'api', { name: 'Later', scope: ['all'], level: 'read-write' });
   const path = `${server.address}/v1/project/${encodeURIComponent('My project')}/tokens`;
   const call = async () => (await fetch(path, { headers: { authorization: `Bearer ${secret}` } })).status;
@@ -175,7 +175,7 @@ test('who has not got the Admin role is told so on the form, and the call is ref
   ]).toEqual([true, 403, 200, 403]);
 });
 
-describe('taking back', () => {
+describe('revoking', () => {
   const press = async (account: Account, id: number, page = '/tokens', from = '/tokens') => {
     const { browser, page: shown } = await server.browse(account, page);
     const csrf = /name="csrf" value="([^"]+)"/.exec(shown.html)?.[1] ?? '';
@@ -184,7 +184,7 @@ describe('taking back', () => {
     return browser.open(server.at(`/tokens/${id}`), { method: 'POST', body, headers });
   };
 
-  test('is felt by the next call, and asked a second time does nothing', async () => {
+  test('applies to the next call, and has no effect a second time', async () => {
     const { secret } = await make(server.account, 'api', { name: 'Short', scope: ['notes:read'] });
     const before = (await atApi(secret)).status;
     const left = await press(server.account, (await find('Short'))!.id);

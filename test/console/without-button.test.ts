@@ -24,8 +24,8 @@ beforeEach(async () => {
 const heading = (page: Page): string => /<h1>(.*?)<\/h1>/s.exec(page.html)?.[1] ?? '';
 const alertOf = (page: Page): string | undefined => /role="(?:alert|status)">([^<]+)</.exec(page.html)?.[1];
 
-describe('sent without a button', () => {
-  test('the sign-in, and its second step', async () => {
+describe('a form submitted without a button', () => {
+  test('signs in, and passes the second step', async () => {
     const { id } = await server.userOf(eve);
     const { secret } = await server.store.secondFactors.propose(eve.email, 'Test');
     const codeNow = () => new TOTP({ secret }).generate({ timestamp: clock.now() });
@@ -40,7 +40,7 @@ describe('sent without a button', () => {
     expect([account.status, account.url]).toEqual([200, server.at('/account')]);
   });
 
-  test('a new password of a link', async () => {
+  test('sets a new password by a link', async () => {
     const { id } = await server.userOf(eve);
     const { token } = await server.store.links.make(id, 'reset');
     const browser = createBrowser();
@@ -50,7 +50,7 @@ describe('sent without a button', () => {
     expect((await server.browse({ ...eve, password })).page.html).not.toContain('name="password"');
   });
 
-  test('the password of somebody who is signed in', async () => {
+  test('changes the password of a signed-in user', async () => {
     const { browser } = await server.browse(eve);
     const page = await browser.open(server.at('/account'));
     const password = 'other words of hers';
@@ -59,7 +59,7 @@ describe('sent without a button', () => {
     expect((await server.browse({ ...eve, password })).page.html).not.toContain('name="password"');
   });
 
-  test('whether a front end may work in their name is asked again, and not taken for a no', async () => {
+  test('does not count as a refusal of a front end: the page asks again', async () => {
     const { browser } = await server.browse(eve);
     const { url } = await beginSignIn(server.apiUrl);
     const page = await browser.open(url);

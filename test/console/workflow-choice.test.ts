@@ -50,7 +50,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 const options = (html: string): string[][] =>
   [...html.matchAll(/<option value="([^"]+)"[^>]*>([^<]*)</g)].map(([, id, label]) => [id!, label!]);
 
-test('records are offered by what they are called, in that order, with the id beside it', async () => {
+test('records are listed by their names, in that order, with the id', async () => {
   const [category] = await server.ask(
     'SELECT category_id AS id FROM products GROUP BY 1 ORDER BY count(*) DESC LIMIT 1',
   );
@@ -65,7 +65,7 @@ test('records are offered by what they are called, in that order, with the id be
   await until(async () => ((await taken()) as { id?: string }).id === last);
 });
 
-test('a title that is hidden from who looks is not shown to him', async () => {
+test('a title that is hidden from the user is not shown to them', async () => {
   await server.store.permissions.setRole('Clerk', { '*': all, products: { ...all, fields: { name: 'hidden' } } });
   const { page } = await ask('categories', '2', { relation: 'products' });
   const offered = options(page.html);
@@ -74,7 +74,7 @@ test('a title that is hidden from who looks is not shown to him', async () => {
   expect([offered.length > 0, page.html.includes(name)]).toEqual([true, false]);
 });
 
-test('of more than 50 the first are offered, and any other is taken by its id: one of those and no stranger', async () => {
+test('the first 50 records are listed, and any other related record is accepted by its id', async () => {
   const [customer] = await server.ask('SELECT id FROM customers ORDER BY id LIMIT 1');
   const access = (await server.store.permissions.accessOf(server.ada.id))!;
   const person = {

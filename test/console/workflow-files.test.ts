@@ -110,7 +110,7 @@ const kept = async () => {
   return server.store.files.countOf(id);
 };
 
-test('what is chosen on the page is what the action is given, and nothing of it stays', async () => {
+test('the action gets the files chosen on the page, and none of them stays in the storage', async () => {
   const runId = await ask();
   const page = await see(runId);
   expect(page.html).toMatch(/<form [^>]*enctype="multipart\/form-data"/);
@@ -136,7 +136,7 @@ test('what is chosen on the page is what the action is given, and nothing of it 
   expect(await kept()).toBe(0);
 });
 
-test('what is missing, of a wrong kind or no file at all is refused with what to do, and nothing is kept', async () => {
+test('a missing, wrong or invalid file is refused with what to do, and nothing is stored', async () => {
   const runId = await ask();
   const page = await see(runId);
   const words = { 'value.Words': 'x' };
@@ -152,7 +152,7 @@ test('what is missing, of a wrong kind or no file at all is refused with what to
   expect([got, await kept(), (await server.store.runs.find(runId))!.state]).toEqual([[], 0, 'awaiting-input']);
 });
 
-test('too large: told on the page before anything is read, and by the byte', async () => {
+test('a file that is too large is refused on the page, before it is read and by its exact size', async () => {
   const runId = await ask();
   const page = await see(runId);
   const over = await send(page, { 'value.Invoice': file('a.csv', 'x'.repeat(LIMIT + 200_000)), 'value.Words': 'x' });
@@ -169,7 +169,7 @@ test('too large: told on the page before anything is read, and by the byte', asy
   await until(runId, 'succeeded');
 });
 
-test('a body of files is taken of nobody who is not signed in, from no other site, and for no other page', async () => {
+test('a body with files needs a session, the same site, and this page', async () => {
   const runId = await ask();
   const page = await see(runId);
   const body = () => {
@@ -298,7 +298,7 @@ test('users who can approve a file can open it until they decide', async () => {
   expect((await open(first)).status).toBe(404);
 });
 
-test('of a run that ends without the action no file is left', async () => {
+test('a run that ends without the action deletes its files', async () => {
   const chosen = { 'value.Invoice': file('a.csv', 'x'), 'value.Words': 'x' };
   const answered = async (): Promise<string> => {
     const runId = await ask('Attach twice seen');
@@ -334,7 +334,7 @@ test('of a run that ends without the action no file is left', async () => {
   expect([held, (await kept()) - before]).toEqual([1, 0]);
 });
 
-test('an action that breaks finds the file again when it is to be done again; one that is gone is asked for', async () => {
+test('an action that fails finds the file again when it is repeated; a deleted file is requested again', async () => {
   const runId = await ask();
   fails = true;
   await send(await see(runId), { 'value.Invoice': file('a.csv', 'once'), 'value.Words': 'x' });

@@ -28,7 +28,7 @@ const branching = [
   { id: 'two', type: 'load-related-record', title: 'Find who bought it', relation: 'customer', otherwise: 'which' },
 ];
 
-test('what fits a phone is drawn once, what does not a second time, in as narrow boxes as it takes', () => {
+test('a diagram that fits a phone is drawn once, others a second time with narrower boxes', () => {
   const chain = drawingsIn(draw([{ id: 'one', type: 'read-record', fields: [field] }]));
   expect(chain.map(({ kind }) => kind)).toEqual(['wide']);
   const [wide, narrow] = drawingsIn(draw(branching));
@@ -45,7 +45,7 @@ test('what fits a phone is drawn once, what does not a second time, in as narrow
   ]);
 });
 
-test('one that no phone can hold is drawn as narrow as it can be', () => {
+test('a diagram that is too wide for a phone is drawn as narrow as possible', () => {
   const ways = Array.from({ length: 6 }, (_, at) => ({ id: `w${at}`, ...(at < 5 && { when }), next: `s${at}` }));
   const steps = ways.map(({ next: id }) => ({ id, type: 'guidance', text: 'x' }));
   const [wide, narrow] = drawingsIn(draw([{ id: 'which', type: 'condition', options: ways }, ...steps]));
@@ -71,7 +71,7 @@ test('every line stays within its box, and every box within the drawing', () => 
   }
 });
 
-test('texts are broken between words, long words evenly, and what is left over ends in an ellipsis', () => {
+test('texts are wrapped between words, long words evenly, and the rest becomes an ellipsis', () => {
   const font = { size: 10, width: 60, lines: 3 };
   expect(wrap('', font)).toEqual([]);
   expect(wrap('Look at it', font)).toEqual(['Look at it']);

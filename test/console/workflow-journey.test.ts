@@ -32,7 +32,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await server.stop();
   });
 
-  test('the line of curl starts a run, a person answers it, and an assistant is told', {
+  test('the curl command starts a run, a user answers it, and an assistant sees the result', {
     timeout: 90_000,
   }, async () => {
     const context = await browser.newContext();

@@ -80,7 +80,7 @@ async function until(runId: string, state: RunState): Promise<void> {
 }
 
 describe('the list and the editor', () => {
-  test('an editor is told how to begin; what he saves is published, drawn and said in words', async () => {
+  test('an editor sees how to begin; a saved workflow is published, drawn and described', async () => {
     // No workflow is published for this user's team.
     const { page: empty } = await visit('nora', '/workflows');
     expect(read(empty)).toContain('No workflows yet');
@@ -94,39 +94,39 @@ describe('the list and the editor', () => {
   });
 
   test.each([
-    ['what is no JSON', '{\n  "name": "x",,\n}', 2, 'Invalid JSON'],
-    ['a step that is not there', JSON.stringify(definition({ start: 'gone' }), null, 2), 38, "unknown step 'gone'"],
+    ['invalid JSON', '{\n  "name": "x",,\n}', 2, 'Invalid JSON'],
+    ['an unknown step', JSON.stringify(definition({ start: 'gone' }), null, 2), 38, "unknown step 'gone'"],
     [
-      'a member that is unknown',
+      'an unknown member',
       JSON.stringify({ ...definition(), steps: [{ ...steps[0], wait: 1 }] }, null, 2),
       5,
       'Unrecognized key',
     ],
     [
-      'a collection that he does not see',
+      'a collection that the user may not see',
       JSON.stringify(definition({ collection: 'nothing' }), null, 2),
       3,
       "No collection 'nothing'",
     ],
     [
-      'a field that is misspelt',
+      'a misspelled field',
       JSON.stringify(onRecord({ type: 'read-record', fields: ['id', 'notee'] }), null, 2),
       8,
       "'orders' has no field 'notee'. Near: note.",
     ],
     [
-      'a relation that is misspelt',
+      'a misspelled relation',
       JSON.stringify(onRecord({ type: 'load-related-record', relation: 'custmer' }), null, 2),
       8,
       "'orders' has no relation 'custmer'. Near: customer.",
     ],
     [
-      'an action that is not there',
+      'an unknown action',
       JSON.stringify(onRecord({ type: 'trigger-action', action: 'refnd' }), null, 2),
       8,
       "'orders' has no action 'refnd'",
     ],
-  ])('%s is told with its line, and what was typed stays', async (_what, text, line, said) => {
+  ])('%s is an error with its line, and the typed text is kept', async (_what, text, line, said) => {
     const before = (await testServer.store.workflows.list({})).length;
     const page = await edit('olga', '/workflows/new', text);
     expect(page.status).toBe(400);
@@ -136,7 +136,7 @@ describe('the list and the editor', () => {
     expect((await testServer.store.workflows.list({})).length).toBe(before);
   });
 
-  test('who names what is not there is told what there is, in the words of the console', async () => {
+  test('the error for an unknown name lists the known ones, in the terms of the console', async () => {
     for (const [text, said] of [
       [definition({ collection: 'ordrs' }), /No collection 'ordrs'. Near: orders. Known: .*customers, .*orders/],
       [
@@ -152,14 +152,14 @@ describe('the list and the editor', () => {
     }
   });
 
-  test('check draws and saves nothing', async () => {
+  test('check draws the diagram and saves nothing', async () => {
     const before = (await testServer.store.workflows.list({})).length;
     const page = await edit('olga', '/workflows/new', JSON.stringify(definition({ name: 'Drawn' })), 'check');
     expect([page.status, page.html.includes('Diagram of Drawn')]).toEqual([200, true]);
     expect((await testServer.store.workflows.list({})).length).toBe(before);
   });
 
-  test('of two who began with one version, the later is shown both, and can save with open eyes', async () => {
+  test('of two edits of one version, the later shows both, and can be saved deliberately', async () => {
     const id = await publish();
     const page = `/workflows/${id}/edit`;
     const mine = await visit('olga', page);
@@ -178,7 +178,7 @@ describe('the list and the editor', () => {
     expect((await visit('omar', `/workflows/${id}/versions/9`)).page.status).toBe(404);
   });
 
-  test('a user, and somebody of another team, change nothing', async () => {
+  test('a user without the level and a user of another team change nothing', async () => {
     const id = await publish();
     const { page: seen } = await visit('omar', `/workflows/${id}/edit`);
     expect([seen.status, seen.html.includes('<textarea')]).toEqual([200, false]);
@@ -196,7 +196,7 @@ describe('the list and the editor', () => {
     expect(await testServer.store.workflows.find(id)).toMatchObject({ version: 1, isActive: true });
   });
 
-  test('one that code defines is shown and not changed', async () => {
+  test('a workflow in code is shown and cannot be changed', async () => {
     const code = { name: 'In code', collection: 'orders', concurrency: null };
     const text = JSON.stringify({ ...definition(), name: 'In code' });
     await testServer.store.workflows.publishCode([{ ...code, definition: text, teams: ['Operations'] }]);
@@ -206,7 +206,7 @@ describe('the list and the editor', () => {
     expect((await visit('olga', `/workflows/${id}`)).page.html).not.toContain('value="pause"');
   });
 
-  test('pausing takes the start away, and gives it back', async () => {
+  test('pausing removes the start button, and resuming restores it', async () => {
     const id = await publish();
     const { browser, page } = await visit('olga', `/workflows/${id}`);
     const paused = await browser.press(page, 'pause');
@@ -219,7 +219,7 @@ describe('the list and the editor', () => {
 describe('the webhook', () => {
   const addressIn = ({ html }: Page): string | undefined => /curl -X POST &#39;([^&]+)&#39;/.exec(html)?.[1];
 
-  test('is switched on, called, given a new address, and switched off; a secret is shown once it is asked for', async () => {
+  test('is enabled, called, regenerated, and disabled; its secret is shown once on request', async () => {
     const id = await publish();
     const { browser, page } = await visit('olga', `/workflows/${id}`);
     const on = await browser.press(page, 'enable');
@@ -249,7 +249,7 @@ describe('the webhook', () => {
     expect(await trigger(next, '7')).toBe(404);
   });
 
-  test('a run goes on when the token that started it is revoked, which starts no more', async () => {
+  test('a run continues after the token that started it is revoked; the token starts no more', async () => {
     const id = await publish({
       steps: [steps[0], steps[2]].map((step) => ({ ...step, next: step === steps[0] ? 'note' : null })),
     });
@@ -278,7 +278,7 @@ describe('the webhook', () => {
     await until(runId, 'succeeded');
   });
 
-  test('is not shown to a user, and not changed by one', async () => {
+  test('is not shown to a user without the level, and not changed by them', async () => {
     const id = await publish();
     const { browser, page } = await visit('omar', `/workflows/${id}`);
     expect(page.html).not.toContain('Webhook');
@@ -303,7 +303,7 @@ describe('a run', () => {
     return { runId, claim: claim ?? expect.fail('not claimed') };
   };
 
-  test('is started, answered by people step by step, and ends; the page says who answered', async () => {
+  test('is started, answered by users step by step, and ends; the page names who answered', async () => {
     const id = await publish();
     const { browser, page } = await visit('omar', `/workflows/${id}`);
     const started = await browser.press(page, 'start', { record: '1' });
@@ -343,7 +343,7 @@ describe('a run', () => {
     expect(over.html).not.toContain('name="position"');
   });
 
-  test('a second one on the same record leads to the first, which can be ended', async () => {
+  test('a second start on the same record leads to the first run, which can be cancelled', async () => {
     const id = await publish();
     const { browser, page } = await visit('omar', `/workflows/${id}`);
     const started = await browser.press(page, 'start', { record: '2' });
@@ -360,7 +360,7 @@ describe('a run', () => {
     expect(ended.html).not.toMatch(/class="step waiting"|>waiting</);
   });
 
-  test('one that ended where a change was cut off says that nobody knows whether it was made', async () => {
+  test('that ended during a change says that its outcome is unknown', async () => {
     const { runId, claim } = await hold();
     await testServer.store.runs.begin(claim, 'look');
     await visit('omar', `/runs/${runId}`).then(({ browser, page }) => browser.press(page, 'cancel'));
@@ -372,7 +372,7 @@ describe('a run', () => {
     expect(read(page)).not.toContain('under way');
   });
 
-  test('without scripts its page renews itself while it is worked at, for a while, and not under who answers', async () => {
+  test('without scripts the page refreshes while the run is active, for a while, and not during an answer', async () => {
     const asking = await publish({ steps: [{ ...steps[0], next: null }] });
     const { browser, page } = await visit('omar', `/workflows/${asking}`);
     const started = await browser.press(page, 'start', { record: '4' });
@@ -397,7 +397,7 @@ describe('a run', () => {
     expect(read((await visit('omar', `/runs/${runId}`)).page)).toContain('Completed.');
   });
 
-  test('one that was asked to end while its last step was done has succeeded, and says why', async () => {
+  test('that was cancelled during its last step succeeds, and says why', async () => {
     const { runId, claim } = await hold();
     const { browser, page } = await visit('omar', `/runs/${runId}`);
     const asked = await browser.press(page, 'cancel');
@@ -408,7 +408,7 @@ describe('a run', () => {
     expect(over).toContain('The cancellation came too late');
   });
 
-  test('is seen by its user and by editors of the team, and by nobody else', async () => {
+  test('is visible to its user and to editors of the team only', async () => {
     const id = await publish();
     const { browser, page } = await visit('olga', `/workflows/${id}`);
     const started = await browser.press(page, 'start', { record: '3' });
@@ -433,7 +433,7 @@ describe('a run', () => {
   });
 });
 
-test('a place in a text is found by its path', () => {
+test('the line of a JSON path is found', () => {
   const text = '{\n "a": [1,\n  {"b\\"c": "}",\n   "d": {}}\n ],\n "e": null\n}';
   expect(
     [[], ['a'], ['a', '1'], ['a', '1', 'b"c'], ['a', '1', 'd'], ['e'], ['a', '9'], ['gone']].map((path) =>
@@ -442,7 +442,7 @@ test('a place in a text is found by its path', () => {
   ).toEqual([1, 2, 3, 3, 4, 6, 2, 1]);
 });
 
-test('what a remote tool says that fails is shown to the user of the run alone', async () => {
+test('the output of a failed remote tool is shown only to the user of the run', async () => {
   const remote = await openRemote();
   remote.said = 'no such card 4242 <b>\u202e';
   const olga = await testServer.userOf(people.olga!);
