@@ -19,7 +19,7 @@ function makePackage(name: string): string {
   return pathToFileURL(file).href;
 }
 
-test('what is installed is passed on', async () => {
+test('installed packages load', async () => {
   const pg = requireOptional<{ Pool: unknown }>('pg');
   const { Redis } = await importOptional('ioredis', () => import('ioredis'));
   expect([typeof pg.Pool, typeof Redis, requireIfInstalled('pg') === pg]).toEqual(['function', 'function', true]);
@@ -39,7 +39,7 @@ test('the error of a missing package says who needs it and what to install', asy
   expect(requireIfInstalled('not-there')).toBeUndefined();
 });
 
-test('a package that is installed but misses one of its own keeps its error', async () => {
+test('a package that lacks one of its own dependencies keeps its error', async () => {
   const file = makePackage('bullmq');
   await expect(importOptional('bullmq', () => import(file))).rejects.toMatchObject({
     code: 'ERR_MODULE_NOT_FOUND',

@@ -35,11 +35,11 @@ describe.each(kinds)('the %s driver', (wish) => {
     return connection;
   };
 
-  test('it is the one that was asked for', () => {
+  test('the requested driver is loaded', () => {
     expect(kind).toBe(wish);
   });
 
-  test('values come back as they were bound', () => {
+  test('values are read as they were bound', () => {
     const db = open(':memory:');
     db.exec('CREATE TABLE t (a)');
     const values = [1, 1.5, -(2 ** 40), 'é 🎩', '', null, Buffer.from([0, 1, 255]), Buffer.alloc(0), 2n ** 40n];
@@ -50,7 +50,7 @@ describe.each(kinds)('the %s driver', (wish) => {
     expect(db.prepare('SELECT a FROM t').pluck().all()).toEqual([...values.slice(0, -1), 2 ** 40]);
   });
 
-  test('big integers are exact when asked for, and only integers become them', () => {
+  test('big integers are exact if requested; only integers become BigInt', () => {
     const db = open(':memory:');
     const statement = db.prepare('SELECT ? AS a, 7 AS b, 2.0 AS c, 1.5 AS d').safeIntegers();
 
@@ -58,7 +58,7 @@ describe.each(kinds)('the %s driver', (wish) => {
     expect(db.prepare('SELECT 9007199254740993').pluck().get()).toBe(9_007_199_254_740_992);
   });
 
-  test('rows as objects, as lists with equal names apart, and as a single value', () => {
+  test('rows are objects, lists that keep columns of one name, or single values', () => {
     const db = open(':memory:');
     const statement = db.prepare("SELECT 1 AS a, 'x' AS b, 2 AS a");
 
@@ -71,7 +71,7 @@ describe.each(kinds)('the %s driver', (wish) => {
     ]).toEqual([{ a: 2, b: 'x' }, [1, 'x', 2], 1, ['a', 'b', 'a'], true]);
   });
 
-  test('parameters in a row, in a list, by name', () => {
+  test('parameters as a row, as a list, and by name', () => {
     const db = open(':memory:');
 
     expect([
@@ -81,7 +81,7 @@ describe.each(kinds)('the %s driver', (wish) => {
     ]).toEqual(['ab', 'ab', 'abc']);
   });
 
-  test('what a statement did', () => {
+  test('run returns the number of changes and the last row id', () => {
     const db = open(':memory:');
     db.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE)');
 
@@ -122,7 +122,7 @@ describe.each(kinds)('the %s driver', (wish) => {
     ]).toEqual(['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_NOTNULL', 'none', 'SQLITE_ERROR', 'SQLITE_CANTOPEN']);
   });
 
-  test('a transaction is all or nothing, a nested one by itself', () => {
+  test('a transaction is atomic, and so is a nested transaction', () => {
     const db = open(':memory:');
     db.exec('CREATE TABLE t (a)');
     const add = db.transaction((a: number, wrong: boolean) => {
@@ -141,7 +141,7 @@ describe.each(kinds)('the %s driver', (wish) => {
     expect([db.prepare('SELECT a FROM t').pluck().all(), db.inTransaction]).toEqual([[1, 3], false]);
   });
 
-  test('a statement that is not read to its end keeps nobody out', () => {
+  test('an unfinished read does not block other connections', () => {
     const file = newFile();
     const [one, other] = [open(file), open(file, { timeout: 0 })];
     one.exec('CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)');
@@ -152,7 +152,7 @@ describe.each(kinds)('the %s driver', (wish) => {
     expect([first, other.prepare('DELETE FROM t').run().changes]).toEqual([1, 3]);
   });
 
-  test('a writer keeps another out for as long as it was told to wait', () => {
+  test('a writer blocks another for as long as its timeout', () => {
     const file = newFile();
     const [one, other] = [open(file), open(file, { timeout: 50 })];
     one.exec('CREATE TABLE t (a); BEGIN IMMEDIATE; INSERT INTO t VALUES (1)');
@@ -162,7 +162,7 @@ describe.each(kinds)('the %s driver', (wish) => {
     expect(other.prepare('SELECT a FROM t').pluck().all()).toEqual([1]);
   });
 
-  test('data_version moves with the commits of others alone', () => {
+  test('data_version changes only with commits of other connections', () => {
     const file = newFile();
     const [one, other] = [open(file), open(file)];
     one.exec('CREATE TABLE t (a)');
@@ -182,7 +182,7 @@ describe.each(kinds)('the %s driver', (wish) => {
     expect(() => open(file, { readonly: true }).exec('INSERT INTO t VALUES (1)')).toThrow('readonly');
   });
 
-  test('knex works over it, and its transactions take the lock at once when told to', async () => {
+  test('knex works over it, and its transactions take the write lock immediately if configured so', async () => {
     const file = newFile();
     const connection = open(file);
     const db = knex({
@@ -214,7 +214,7 @@ describe.each(kinds)('the %s driver', (wish) => {
     await db.destroy();
   });
 
-  test('closing frees everything, and again does no harm', () => {
+  test('close releases everything, and can be called twice', () => {
     const file = newFile();
     const db = open(file);
     db.exec('CREATE TABLE t (a)');
@@ -230,10 +230,10 @@ describe.each(kinds)('the %s driver', (wish) => {
   });
 });
 
-describe('the WebAssembly driver alone', () => {
+describe('the WebAssembly driver', () => {
   const { driver: Wasm } = loadSqliteDriver('wasm');
 
-  test('a lock left by a process that was killed is removed by the next one', async () => {
+  test('the next process removes a lock of a killed process', async () => {
     const file = newFile();
     const script = join(folder, 'killed.ts');
     const module = join(import.meta.dirname, '../../src/core/sqlite.ts');
@@ -260,7 +260,7 @@ setInterval(() => db.inTransaction, 1000);`,
     expect([left, db.prepare('SELECT a FROM t').pluck().all()]).toEqual([true, [1]]);
   });
 
-  test('a lock is left alone while a connection of this process is open', () => {
+  test('a lock is kept while a connection of this process is open', () => {
     const file = newFile();
     const db = new Wasm(file, { timeout: 0 });
     opened.push(db);
@@ -272,7 +272,7 @@ setInterval(() => db.inTransaction, 1000);`,
     rmSync(`${file}.lock`, { recursive: true });
   });
 
-  test('what it would do wrong silently it refuses', () => {
+  test('it refuses what it would otherwise get wrong silently', () => {
     const db = new Wasm(':memory:');
     opened.push(db);
 
@@ -304,20 +304,20 @@ try { console.log(loadSqliteDriver(${JSON.stringify(wish)}).kind); } catch (erro
     return execFileSync(process.execPath, ['--require', hook, '--import', 'tsx', script], { encoding: 'utf8' }).trim();
   };
 
-  test.runIf(isNative)('native where it loads', () => {
+  test.runIf(isNative)('native if it loads', () => {
     expect(loadSqliteDriver().kind).toBe('native');
   });
 
   const hasNode = kinds.includes('node');
 
-  test('else that of Node or WebAssembly, unless native was asked for by name', () => {
+  test('otherwise that of Node or WebAssembly, unless native is set explicitly', () => {
     expect([askWithoutNative('auto'), askWithoutNative('native')]).toEqual([
       hasNode ? 'node' : 'wasm',
       'SERVICE_SQLITE: the native SQLite driver cannot be loaded. Install it (npm install better-sqlite3), or set SERVICE_SQLITE to auto, node or wasm.',
     ]);
   });
 
-  test.runIf(!hasNode)('that of Node, asked for by name where Node has none, is refused', () => {
+  test.runIf(!hasNode)('node is refused if the version of Node has no driver', () => {
     expect(() => loadSqliteDriver('node')).toThrow('Use Node 24, or set SERVICE_SQLITE to auto, native or wasm.');
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Stop, toAbortSignal } from '../../src/core/clock/stop.ts';
 import { systemClock } from '../../src/core/clock.ts';
 
-test('tells each listener once, in order, and those that were taken away not at all', () => {
+test('calls each listener once, in order, and no removed listener', () => {
   const stop = new Stop();
   const told: string[] = [];
   const gone = () => told.push('gone');
@@ -15,7 +15,7 @@ test('tells each listener once, in order, and those that were taken away not at 
   expect([told, stop.aborted, stop.reason]).toEqual([['first', 'second'], true, 'enough']);
 });
 
-test('is a real AbortSignal for who asks, before it is given and after', () => {
+test('converts to a real AbortSignal, before and after the abort', () => {
   const stop = new Stop();
   const before = toAbortSignal(stop);
   expect(before.aborted).toBe(false);
@@ -26,7 +26,7 @@ test('is a real AbortSignal for who asks, before it is given and after', () => {
     expect([signal instanceof AbortSignal, signal.aborted, signal.reason]).toEqual([true, true, 'enough']);
 });
 
-test('a real signal is passed on as it is, and any other is followed', () => {
+test('a real signal is passed unchanged, and any other is followed', () => {
   const controller = new AbortController();
   expect(toAbortSignal(controller.signal)).toBe(controller.signal);
   const stop = new Stop();
@@ -41,7 +41,7 @@ test('a real signal is passed on as it is, and any other is followed', () => {
   expect(signal.aborted).toBe(true);
 });
 
-test('without a reason it is an AbortError, and wakes who sleeps', async () => {
+test('without a reason it is an AbortError, and ends a sleep', async () => {
   const stop = new Stop();
   const sleeping = systemClock.sleep(60_000, stop);
   stop.abort();

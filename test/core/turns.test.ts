@@ -28,13 +28,13 @@ async function orderOf(calls: readonly (readonly [user: number, after: number])[
 
 const ten = Array.from({ length: 10 }, () => [1, 0] as const);
 
-test('who comes while ten calls of another user wait begins after one or two of them, and nobody is forgotten', async () => {
+test('a call that arrives while ten calls of another user wait starts after one or two of them', async () => {
   const order = await orderOf([...ten, [2, 1]], 10);
   expect(order).toHaveLength(11);
   expect(order.indexOf(2)).toBeLessThanOrEqual(3);
 });
 
-test('several users have a turn in each round', async () => {
+test('several users get a turn in each round', async () => {
   const order = await orderOf([...ten, ...ten.map(() => [2, 0] as const), [3, 2]], 10);
   expect(order.filter((user) => user === 2)).toHaveLength(10);
   expect(order.slice(0, 8)).toContain(3);
@@ -47,7 +47,7 @@ test('calls that take no time do not wait', () => {
   expect(turn(2)).toBeUndefined();
 });
 
-test('of several long works, one continues in each round of the event loop', async () => {
+test('of several long tasks, one continues in each round of the event loop', async () => {
   const rounds: number[] = [];
   let round = 0;
   let isOver = false;
@@ -72,7 +72,7 @@ test('of several long works, one continues in each round of the event loop', asy
   expect(new Set(later).size).toBe(16);
 });
 
-test('long works end in the order in which they began, and a short work does not wait for them', async () => {
+test('long tasks end in the order in which they began, and a short task does not wait for them', async () => {
   const ended: string[] = [];
   const run = async (name: string, parts: number) => {
     const turn = createTurns();
