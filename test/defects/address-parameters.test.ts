@@ -21,12 +21,12 @@ test.each<[name: string, query: string, means: Partial<ReturnType<typeof read>>]
   ['Prisma, TLS', '?sslmode=require&sslaccept=strict', { tls: 'verify' }],
   ['Prisma, any certificate', '?sslaccept=accept_invalid_certs', { tls: 'required' }],
   ['libpq', '?sslmode=prefer', { tls: 'preferred' }],
-  ['libpq, none', '?sslmode=disable', { tls: 'disabled' }],
-  ['libpq, verified', '?sslmode=verify-full', { tls: 'verify' }],
-  ['of the driver', '?sslmode=no-verify', { tls: 'required' }],
+  ['libpq, no TLS', '?sslmode=disable', { tls: 'disabled' }],
+  ['libpq, verified certificate', '?sslmode=verify-full', { tls: 'verify' }],
+  ['native to the driver', '?sslmode=no-verify', { tls: 'required' }],
   ['JDBC', '?currentSchema=sales,public', { schemas: ['sales', 'public'] }],
   ['Heroku and others', '?ssl=true', { tls: 'verify' }],
-  ['read by the driver', '?application_name=x', { left: 'postgres://u:secret@h/x?application_name=x' }],
+  ['passed to the driver', '?application_name=x', { left: 'postgres://u:secret@h/x?application_name=x' }],
   [
     'files',
     '?sslmode=verify-full&sslrootcert=/ca',
@@ -45,7 +45,7 @@ test.each<[name: string, query: string, means: Partial<ReturnType<typeof read>>]
   ['ssl', '?ssl=true', { tls: 'verify' }],
   ['no ssl', '?ssl=false', { tls: 'disabled' }],
   [
-    'of the driver',
+    'native to the driver',
     '?ssl={"rejectUnauthorized":false}',
     { left: 'mysql://u:secret@h/x?ssl={%22rejectUnauthorized%22:false}' },
   ],
@@ -63,7 +63,7 @@ test.each<[url: string, warnings: readonly RegExp[]]>([
   ['mysql://u:secret@h/x?serverVersion=8.0&charset=latin1', [/'serverVersion'/, /'charset'/]],
   ['mariadb://u:secret@h/x?multipleStatements=true', [/'multipleStatements'/]],
   ['mysql://u:secret@h/x?schemaa', [/'schemaa'.*Near: schema/]],
-])('%s is taken, and warned of', (url, says) => {
+])('%s is accepted with a warning', (url, says) => {
   const { warnings, left } = read(url);
   expect(warnings).toEqual(says.map((said) => expect.stringMatching(said)));
   expect(warnings.join()).not.toMatch(/secret|hidden|latin1|8\.0/);
@@ -80,7 +80,7 @@ test.each<[url: string, says: RegExp]>([
 });
 
 describe.each(remoteServers)('$dialect', ({ dialect, create }) => {
-  test('an address of Prisma serves its schema, keeps its limit, and says what has no effect', async () => {
+  test('a URL of Prisma serves its schema, keeps its limit, and warns of parameters without effect', async () => {
     const database = await create();
     onTestFinished(() => database.drop());
     const name = new URL(database.url).pathname.slice(1);
@@ -106,7 +106,7 @@ describe.each(remoteServers)('$dialect', ({ dialect, create }) => {
     expect(warned).toEqual(unknown.map((each) => expect.stringContaining(each)));
   });
 
-  test('with PgBouncer nothing is prepared in a session', async () => {
+  test('with PgBouncer no statement is prepared in a session', async () => {
     if (dialect !== 'postgres') return;
     const database = await create();
     onTestFinished(() => database.drop());
@@ -125,7 +125,7 @@ describe.each(remoteServers)('$dialect', ({ dialect, create }) => {
     ]);
   });
 
-  test('the storage heeds the same parameters', async () => {
+  test('the storage applies the same parameters', async () => {
     const database = await create();
     onTestFinished(() => database.drop());
     const observed: Observation[] = [];

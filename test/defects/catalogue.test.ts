@@ -46,7 +46,7 @@ const rowsOf = async (engine: Engine, collection: string) => {
   return [columns, rows];
 };
 
-test.runIf(has('mariadb'))('MariaDB: tables whose names differ by case only are two tables', async () => {
+test.runIf(has('mariadb'))('MariaDB: tables whose names differ only by case are two tables', async () => {
   const database = await makeDatabase('mariadb', [
     'create table `Parent` (id int primary key, note json)',
     'create table parent (nr int primary key, size enum("s", "l") unique, note longtext)',
@@ -94,7 +94,7 @@ test.runIf(has('mariadb'))('MariaDB: tables whose names differ by case only are 
   ]);
 });
 
-test.runIf(has('mariadb'))('MariaDB: databases whose names differ by case only are two databases', async () => {
+test.runIf(has('mariadb'))('MariaDB: databases whose names differ only by case are two databases', async () => {
   const database = await makeDatabase('mariadb', ['create table here (id int primary key)']);
   const name = new URL(database.url).pathname.slice(1);
   const other = name.toUpperCase();
@@ -123,7 +123,7 @@ test.runIf(has('mariadb'))('MariaDB: databases whose names differ by case only a
 });
 
 test.runIf(has('postgres'))(
-  'PostgreSQL: columns, tables and keys whose names differ by case only are told apart',
+  'PostgreSQL: columns, tables and keys whose names differ only by case stay distinct',
   async () => {
     const database = await makeDatabase('postgres', [
       'create table "Items" ("Id" int primary key, id int unique, "ID" text)',
@@ -149,7 +149,7 @@ test.runIf(has('postgres'))(
 if (remoteServers.length === 0) test.skip('on a server', () => {});
 
 test.each(remoteServers)(
-  '$dialect: schemas that the address names are served, with the keys between them',
+  '$dialect: schemas that the address names are served, with the foreign keys between them',
   async ({ dialect }) => {
     const database = await makeDatabase(dialect, ['create table customers (id int primary key)']);
     const own = dialect === 'mariadb' ? new URL(database.url).pathname.slice(1) : 'public';
@@ -192,7 +192,7 @@ test.each(remoteServers)(
 );
 
 test.each(servers)(
-  '$dialect: a database without tables is an error that says where some are, and what to set',
+  '$dialect: a database without tables is an error that names schemas with tables, and the setting',
   async ({ dialect }) => {
     const database = await makeDatabase(
       dialect,
@@ -219,7 +219,7 @@ test.each(servers)(
   },
 );
 
-test('schemas are named once', async () => {
+test('each schema may be named only once', async () => {
   expect(await failureOf(openEngine({ uri: 'postgres://127.0.0.1/x?schema=a', schemas: ['b'] }))).toMatch(
     /'uri' and in 'schemas'/,
   );
@@ -246,7 +246,7 @@ const filling: Partial<Record<Dialect, readonly string[]>> = {
 };
 
 test.each(Object.entries(filling).filter(([dialect]) => has(dialect as Dialect)))(
-  '%s: what a trigger fills is not demanded, and what it leaves out is refused by its name',
+  '%s: a column that a trigger fills is optional, and an error of the trigger names the column',
   async (dialect, statements) => {
     const database = await makeDatabase(dialect as Dialect, statements);
     const { engine } = await openEngine(database.url);
@@ -262,7 +262,7 @@ test.each(Object.entries(filling).filter(([dialect]) => has(dialect as Dialect))
   },
 );
 
-test.runIf(has('postgres'))('code says that the database fills a field, by whatever means', async () => {
+test.runIf(has('postgres'))('setFieldFilledByDatabase makes a required field optional', async () => {
   const database = await makeDatabase('postgres', [
     'create table plain (id int primary key, made text not null)',
 
@@ -432,7 +432,7 @@ test.runIf(has('mariadb'))('MariaDB: a broken view is left out with a warning', 
 });
 
 test.runIf(has('postgres'))(
-  'PostgreSQL: a materialized view that was never filled is served with a warning, and answers once it is filled',
+  'PostgreSQL: an unpopulated materialized view is served with a warning, and works once it is refreshed',
   async () => {
     const database = await makeDatabase('postgres', [
       'create table base (id int)',
@@ -452,7 +452,7 @@ test.runIf(has('postgres'))(
   },
 );
 
-test('SQLite: numbers of views without rows can be added up, and nothing else is taken for a number', async () => {
+test('SQLite: numbers of views without rows can be summed, and nothing else becomes a number', async () => {
   const database = await makeDatabase('sqlite', [
     'create table lines (id integer primary key, price real, quantity integer, "Order Id" integer, name text, anything)',
     `create view "Extended" as select lines."Order Id", name, (price * quantity * (1 - 0.1)) / 100 * 100 as extended, name || '-' as label,
@@ -499,7 +499,7 @@ test('SQLite: numbers of views without rows can be added up, and nothing else is
   expect((await sum('Subtotal')).rows).toEqual([[20]]);
 });
 
-test.each(servers)('$dialect: what is not linked cannot be taken away, and the answer says so', async ({ dialect }) => {
+test.each(servers)('$dialect: dissociating a record that is not linked is an error', async ({ dialect }) => {
   const database = await makeDatabase(dialect, [
     'create table albums (id int not null primary key)',
     'create table tracks (id int not null primary key, album_id int, foreign key (album_id) references albums (id))',

@@ -74,13 +74,13 @@ describe.each(Object.keys(settings) as SettingName[])('%s', (name) => {
   const load = (code: boolean) =>
     loadConfig({ env: { ...more, [env]: inEnvironment }, ...(code && { code: { [name]: read(inCode) as never } }) });
 
-  test('the environment fills what code leaves out', () => {
+  test('the environment fills settings that code omits', () => {
     const config = load(false);
     expect(config.origins[name]).toBe('environment');
     expect(config.unused).toEqual([]);
   });
 
-  test('what code says stands, or is narrowed', () => {
+  test('a setting in code wins over the environment, or is narrowed by it', () => {
     const config = load(true);
     const alone = loadConfig({ env: more, code: { [name]: read(inCode) as never } })[name];
     if (!isList(name)) {
@@ -93,7 +93,7 @@ describe.each(Object.keys(settings) as SettingName[])('%s', (name) => {
 });
 
 test.each((Object.keys(settings) as SettingName[]).filter((name) => isList(name) && !isDenial(name)))(
-  'an allow-list of which nothing is left ends the start: %s',
+  'an empty intersection of allow-lists ends the start: %s',
   (name) => {
     const { env } = settings[name];
     const more = name.startsWith('sso') ? { SERVICE_SSO_ISSUER: 'https://issuer.example', ...sso } : {};
@@ -126,7 +126,7 @@ async function open(options: Partial<AgentOptions>, mcp: McpOptions, env: Record
 const greet = async ({ client }: Opened) =>
   (await (await client.collection('customers').action('Greet', { recordId: 1 })).execute()) as { message?: string };
 
-test('an address and a list of tools that code says stand', async () => {
+test('paths and tools that code sets win over the environment', async () => {
   const place = await open(
     { prefix: '/code', consolePath: '/codeconsole', apiPath: '/codeapi', settings: { pageSize: 3 } },
     { enabledTools: ['list', 'describeCollection'], basePath: '/fromcode' },
@@ -166,7 +166,7 @@ test('an address and a list of tools that code says stand', async () => {
   }
 });
 
-test('the environment fills what code leaves out, in the schema file, the console and the testing client too', async () => {
+test('the environment fills omitted settings in the schema file, the console and the testing client too', async () => {
   const place = await open(
     {},
     {},
@@ -190,7 +190,7 @@ test('the environment fills what code leaves out, in the schema file, the consol
   }
 });
 
-test('the tools that are served are those that both name, and a list without any ends the start', async () => {
+test('the served tools are those of both lists, and an empty intersection ends the start', async () => {
   const mcp = { enabledTools: ['list', 'describeCollection'] };
   const place = await open({}, mcp, { SERVICE_MCP_ENABLED_TOOLS: 'list,create' });
   expect((await place.mcp.listTools()).map(({ name }) => name)).toEqual(['list']);

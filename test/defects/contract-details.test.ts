@@ -15,7 +15,7 @@ test('restart() before start() names the line that calls it', async () => {
   expect(await messageOf(() => agent.restart())).toMatch(/not started.*contract-details\.test\.ts:\d+/);
 });
 
-test('getActionForm tells what the action is for', async () => {
+test('getActionForm returns the description of the action', async () => {
   const { mcp, close } = await createTestableAgent((agent) =>
     agent.addDataSource(createMemoryDataSource('shop', shopTables)).customizeCollection('orders', (orders) =>
       orders.addAction('Ship', {
@@ -38,7 +38,7 @@ test('portico token create makes no token where single sign-on is on', async () 
   expect(await messageOf(() => createToken(config, options))).toMatch(/must be created in such a session/);
 });
 
-test('with another SERVICE_SECRET than the one that sealed the keys, the start fails, and the doctor says so', async () => {
+test('with a SERVICE_SECRET that did not seal the keys, the start fails, and the doctor reports it', async () => {
   const dataDir = join(makeFolder(), 'data');
   const start = async (secret: string) => {
     const { agent } = shopAgent({ settings: { dataDir, secret } });
@@ -87,7 +87,7 @@ test('routes that Fastify had before mountOnFastify are named when they cannot b
   ]);
 });
 
-test('OPTIONS of /mcp names the methods that are taken there without a session', async () => {
+test('OPTIONS of /mcp names the methods that are allowed without a session', async () => {
   const { agent } = shopAgent({ settings: { dataDir: join(makeFolder(), 'data') } });
   const { server } = await agent.mountAiMcpServer().mountOnStandaloneServer(0).start();
   const options = await fetch(server!.mcpUrl, { method: 'OPTIONS' });

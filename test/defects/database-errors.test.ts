@@ -451,7 +451,7 @@ const cases: readonly Case[] = [
     says: /n: is too large or too small/,
   },
   {
-    title: 'a text that is none of its type',
+    title: 'a string that is invalid for its type',
     on: {
       mariadb: ['create table n (id int not null primary key, u uuid, t inet6)'],
       postgres: ['create table n (id int not null primary key, u uuid, t macaddr)'],
@@ -769,7 +769,7 @@ const cases: readonly Case[] = [
     says: /expected a string of at most 5000 characters/,
   },
   {
-    title: 'a view whose table is gone',
+    title: 'a view whose table was dropped',
     on: {
       mariadb: ['create table x (id int not null primary key)', 'create view x_view as select id from x'],
       sqlite: ['create table x (id int not null primary key)', 'create view x_view as select id from x'],

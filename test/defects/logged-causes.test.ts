@@ -297,14 +297,14 @@ describe.each(Object.entries(kinds))('%s', (part, { calls, wrong }) => {
   });
 });
 
-test('the logger gets the error itself, with the line that threw it', async () => {
+test('the logger receives the error object, with the line that threw it', async () => {
   await failWith('addField', ways['an Error']!, list.MCP);
   const [, message, error] = logged[0]!;
   expect(message).toMatch(/mcp list.*the field 'sign', added at .*logged-causes\.test\.ts:\d+/);
   expect(error).toMatchObject({ message: words, stack: expect.stringMatching(/logged-causes\.test\.ts:1\d:/) });
 });
 
-test('a step of a workflow that runs an action', async () => {
+test('a workflow step that runs an action', async () => {
   logged.length = 0;
   failing = { part: 'execute', run: ways['an Error']! };
   const { rows } = await place.mcp.call('listWorkflows', inStalls);

@@ -125,7 +125,7 @@ function startWith({ call }: Row, given: object): Promise<string> {
 const line = /misspelt-options\.test\.ts:\d+/;
 
 describe.each(Object.entries(rows))('%s', (_method, row) => {
-  test.each(Object.keys(row.given))('%s misspelt', async (option) => {
+  test.each(Object.keys(row.given))('%s misspelled', async (option) => {
     const { [option]: value, ...rest } = row.given;
     const wrong = misspell(option);
     for (const given of [
@@ -139,7 +139,7 @@ describe.each(Object.entries(rows))('%s', (_method, row) => {
     }
   });
 
-  test.each(['a text', null, undefined, 5])('%s in place of the object', async (given) => {
+  test.each(['a text', null, undefined, 5])('%s instead of an object', async (given) => {
     expect(await startWith(row, given as never)).toMatch(line);
   });
 });
@@ -149,7 +149,7 @@ test.each([
   ['an unknown operator', { field: 'total', operator: 'GreatrThan', value: 1 }, /'GreatrThan'.*[Nn]ear: GreaterThan/],
   ['a wrong value', { field: 'total', operator: 'GreaterThan', value: 'much' }, /expected a number/],
   ['an unknown field in a branch', { aggregator: 'Or', conditions: [{ field: 'x', operator: 'Present' }] }, /'x'/],
-  ['an operator that the field does not have', { field: 'total', operator: 'StartsWith', value: 'a' }, /StartsWith/],
+  ['an operator that the field does not support', { field: 'total', operator: 'StartsWith', value: 'a' }, /StartsWith/],
 ])('a segment with %s ends the start', async (_what, definition, problem) => {
   const { agent } = shopAgent();
   agent.customizeCollection('orders', (orders) => void orders.addSegment('s', definition as never));
@@ -158,7 +158,7 @@ test.each([
   expect(message).toMatch(line);
 });
 
-test('a segment of relative dates, of fields of code and of relations still starts', async () => {
+test('a segment of relative dates, computed fields and relations still starts', async () => {
   const { agent } = shopAgent();
   agent.customizeCollection('orders', (orders) =>
     orders
@@ -188,13 +188,13 @@ test.each([
 });
 
 test.each([
-  ['a misspelt option of addWorkflow', { name: 'w', collection: 'orders', stpes: [] }, /stpes/],
+  ['a misspelled option of addWorkflow', { name: 'w', collection: 'orders', stpes: [] }, /stpes/],
   [
-    'a collection that is not there',
+    'an unknown collection',
     { name: 'w', collection: 'order', steps: [{ id: 'look', type: 'read-record', fields: ['total'] }] },
     /'order'.*orders/s,
   ],
-])('%s ends the start, also where nothing is mounted', async (_what, definition, problem) => {
+])('%s ends the start, even if nothing is mounted', async (_what, definition, problem) => {
   const { agent } = shopAgent();
   agent.addWorkflow(definition as never);
   const message = await messageOf(() => agent.start());
@@ -202,7 +202,7 @@ test.each([
   expect(message).toMatch(line);
 });
 
-test('a misspelt option of the options of addWorkflow, and of the options of an AI provider', async () => {
+test('a misspelled option in the options of addWorkflow, and of an AI provider', async () => {
   const { agent } = shopAgent();
   const steps = [{ id: 'look', type: 'read-record', fields: ['total'] }];
   const add = () => agent.addWorkflow({ name: 'w', collection: 'orders', steps }, { tems: ['a'] } as never);

@@ -20,7 +20,7 @@ function agentWith(name: string, options: DataSourceOptions = {}, prefix?: strin
   return agent.addDataSource(createMemoryDataSource('memory', [table]), options);
 }
 
-test('the names of DECISIONS.md and the one that it forgot are among those of the routes', () => {
+test('the reserved names include every documented name', () => {
   expect(names).toEqual(
     expect.arrayContaining(['_actions', '_charts', '_internal', 'authentication', 'scope-cache-invalidation']),
   );
@@ -34,13 +34,13 @@ test.each(names)('a collection %s ends the start, and can be renamed or removed'
   await agentWith(name).removeCollection(name).start();
 });
 
-test('what lies below the prefix at the root is reserved too, and only there', async () => {
+test('names of paths below the prefix / are reserved too, and only with that prefix', async () => {
   const agent = agentWith('oauth', {}, '/').mountAiMcpServer().mountOnStandaloneServer(0);
   expect(await messageOf(() => agent.start())).toMatch("A collection cannot have the name 'oauth'");
   await agentWith('oauth').start();
 });
 
-test('under portico start, which has no addDataSource, the error says what works there', async () => {
+test('under portico start, which has no addDataSource, the error names what works in the config file', async () => {
   const place = makePlace();
   onTestFinished(() => place.remove());
   const { driver } = loadSqliteDriver();

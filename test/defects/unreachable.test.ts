@@ -172,17 +172,17 @@ const demand = (message: string, more: object) => Object.assign(new Error(messag
 // their drivers.
 test.each<[what: string, error: Error, says: RegExp]>([
   [
-    'PostgreSQL demands TLS',
+    'PostgreSQL requires TLS',
     demand('no pg_hba.conf entry for host "1.2.3.4", user "u", database "d", no encryption', { code: '28000' }),
     /accepts encrypted connections only.*\?sslmode=require/,
   ],
   [
-    'PostgreSQL keeps the machine out',
+    'PostgreSQL rejects the host',
     demand('no pg_hba.conf entry for host "1.2.3.4", user "u", database "d", SSL encryption', { code: '28000' }),
     /does not accept this user from this machine/,
   ],
   [
-    'MariaDB demands TLS',
+    'MariaDB requires TLS',
     demand('Connections using insecure transport are prohibited', { code: 'ER_UNKNOWN', errno: 3159 }),
     /accepts encrypted connections only/,
   ],
@@ -192,14 +192,14 @@ test.each<[what: string, error: Error, says: RegExp]>([
     /rejects the user or the password/,
   ],
   [
-    'no password where one is needed',
+    'no password where one is required',
     new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'),
     /rejects the user or the password/,
   ],
   ['full', demand('sorry, too many clients already', { code: '53300' }), /has no free connection/],
-  ['Redis demands a password', new Error('NOAUTH Authentication required.'), /requires a password/],
+  ['Redis requires a password', new Error('NOAUTH Authentication required.'), /requires a password/],
   ['Redis: wrong password', new Error(`WRONGPASS invalid username-password pair`), /rejects the user or the password/],
-  ['anything else', new Error(`ODDITY of ${SECRET}`), /cannot be used \(ODDITY\)/],
+  ['any other error', new Error(`ODDITY of ${SECRET}`), /cannot be used \(ODDITY\)/],
 ])('%s', (_, error, says) => {
   const told = explainRedis(error, `redis://u:${SECRET}@cache.example:6380/0`);
   expect(told).toMatch(says);
@@ -238,7 +238,7 @@ test('files', async () => {
   expect(keeps(join(text, 'below'))).toMatch(/cannot be created \(E[A-Z]+\)/);
 });
 
-test('the commands name it: doctor for each of the three, start, and the log of a server without Redis', async () => {
+test('the commands name the unreachable server: doctor for all three, start, and the log without Redis', async () => {
   const place = makePlace();
   const env = {
     SERVICE_STORAGE_URL: `postgres://u:${SECRET}@127.0.0.1:1/keeps`,
@@ -263,7 +263,7 @@ test('the commands name it: doctor for each of the three, start, and the log of 
   expect([doctor, source, storage].map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain(SECRET);
 });
 
-test.skipIf(redisUrl === undefined)('a Redis that answers is said to', async () => {
+test.skipIf(redisUrl === undefined)('the doctor reports a Redis that answers', async () => {
   const place = makePlace();
   const env = { SERVICE_REDIS_URL: redisUrl as string };
   const { stdout } = await portico(['doctor', '--port', '0'], { ...place, env });
