@@ -40,7 +40,7 @@ const unitLines = readFileSync(unitPath, 'utf8').split('\n');
 const valuesOf = (name: string) =>
   unitLines.filter((line) => line.startsWith(`${name}=`)).map((line) => line.slice(name.length + 1));
 
-test('the service of systemd starts with its variables and credentials, and has time to stop', async () => {
+test('the systemd service starts with its variables and credentials, and has time to stop', async () => {
   await buildOnce();
   const folder = makeFolder();
   const port = await freePort();
@@ -69,7 +69,7 @@ test('the service of systemd starts with its variables and credentials, and has 
 });
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
-test.skipIf(!hasSystemd)('systemd finds nothing wrong with the unit', () => {
+test.skipIf(!hasSystemd)('systemd accepts the unit', () => {
   const folder = makeFolder();
   // The program must exist where the unit names it.
   const text = readFileSync(unitPath, 'utf8').replace('/usr/bin/node', process.execPath);
@@ -109,9 +109,9 @@ test('the templates of the chart use only values that exist, and only settings',
 
 test.each([
   ['a port that is not a number of processes', { replicas: 0 }],
-  ['an address without TLS', { publicUrl: 'http://data.example.com' }],
+  ['a URL without TLS', { publicUrl: 'http://data.example.com' }],
   ['a secret in plain text', { settings: { SERVICE_SECRET: 'x' } }],
-  ['an address with a password in plain text', { settings: { SERVICE_REDIS_URL: 'redis://:x@redis' } }],
+  ['a URL with a password in plain text', { settings: { SERVICE_REDIS_URL: 'redis://:x@redis' } }],
   ['an unknown value', { replicaCount: 2 }],
   ['an ingress without a host', { ingress: { enabled: true } }],
 ])('the schema of the chart refuses %s', (_what, change) => {
@@ -119,7 +119,7 @@ test.each([
   expect([isValid(values), isValid({ ...values, ...change })]).toEqual([true, false]);
 });
 
-test('the bundle and the registry name variables and arguments that the command takes', () => {
+test('the bundle and the registry name variables and arguments that the command accepts', () => {
   const { mcp_config: bundle } = JSON.parse(readFileSync('deploy/mcpb/manifest.json', 'utf8')).server;
   const [npm] = JSON.parse(readFileSync('server.json', 'utf8')).packages;
   const variables: { readonly name: string }[] = npm.environmentVariables;

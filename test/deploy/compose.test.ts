@@ -33,7 +33,7 @@ const { services, secrets, volumes } = parse(readFileSync(join(folder, 'compose.
 const all = Object.values(services);
 const portico = services.portico;
 
-test('every variable that it sets is a setting, with a value that the setting takes', () => {
+test('every variable that it sets is a setting, with a valid value', () => {
   const rows = Object.values(settings);
   for (const [name, value] of Object.entries(portico.environment ?? {})) {
     const row = rows.find(({ env }) => env === name.replace(/_FILE$/, ''));
@@ -44,7 +44,7 @@ test('every variable that it sets is a setting, with a value that the setting ta
   }
 });
 
-test('secrets are files: each that is used is declared, each that is declared is used, and read where it lies', () => {
+test('secrets are files: used, declared and read are the same ones', () => {
   const used = all.flatMap((service) => service.secrets ?? []);
   expect([...new Set(used)].sort()).toEqual(Object.keys(secrets).sort());
   for (const service of all)
@@ -59,7 +59,7 @@ test('secrets are files: each that is used is declared, each that is declared is
   expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toContain('secrets/');
 });
 
-test('MariaDB, Redis and Portico are there, with what they need, and open to this machine alone', () => {
+test('the services are MariaDB, Redis and Portico, with their dependencies, on localhost only', () => {
   expect(Object.keys(services)).toEqual(['portico', 'mariadb', 'redis']);
   for (const service of all) {
     // The image of Portico has its own.
@@ -78,7 +78,7 @@ test('MariaDB, Redis and Portico are there, with what they need, and open to thi
 });
 
 describe.each(servers.filter(({ dialect }) => dialect === 'mariadb'))('on $dialect', ({ create }) => {
-  test('what an empty server is given is served as the config says', async () => {
+  test('an empty server is set up and served as the config says', async () => {
     const database = await create();
     onTestFinished(() => database.drop());
     const connection = await mysql.createConnection({ uri: database.url, multipleStatements: true });

@@ -49,7 +49,7 @@ function runStage(instructions: readonly Instruction[], from: string): string {
   return root;
 }
 
-test('the image builds from the clone, and what it starts is healthy and has every driver', async () => {
+test('the image builds from the clone, is healthy once started, and contains every driver', async () => {
   const stages = readDockerfile('Dockerfile');
   const built = runStage(stages[0]!, makeContext());
   const last = stages.at(-1)!;

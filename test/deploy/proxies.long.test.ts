@@ -112,7 +112,7 @@ const openCaddy: OpenProxy = async (folder, port, processes) => {
   for (const [at, one] of processes.entries()) text = replace(text, `127.0.0.1:${3931 + at}`, `127.0.0.1:${one}`);
   writeFileSync(file, `{\n\tadmin off\n\tauto_https off\n}\n${text}`);
   const child = await launch('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], folder, port);
-  // It notices by itself.
+  // The health checks of Caddy notice it.
   return { take: () => pause(3000), stop: () => end(child) };
 };
 
@@ -171,7 +171,7 @@ describe.each([
     rmSync(folder, { recursive: true, force: true });
   }, 120_000);
 
-  test('no call fails while one process after the other is restarted', { timeout: 300_000 }, async () => {
+  test('no call fails during a rolling restart of the processes', { timeout: 300_000 }, async () => {
     const failures: string[] = [];
     let done = 0;
     let isRolling = true;
@@ -213,7 +213,7 @@ describe.each([
     expect([failures.slice(0, 3), done > 200]).toEqual([[], true]);
   });
 
-  test('a backup of the storage serves with the tokens of its time', { timeout: 120_000 }, async () => {
+  test('a restored backup of the storage accepts the tokens of its time', { timeout: 120_000 }, async () => {
     const copy = await mariadb!.create();
     const tool = (name: string, url: string, options: object) => {
       const { hostname, port, username, password, pathname } = new URL(url.replace(/^mariadb:/, 'mysql:'));

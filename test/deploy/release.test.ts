@@ -27,7 +27,7 @@ function edit(path: string, from: string | RegExp, to: string): (root: string) =
   };
 }
 
-test('the tree as it is passes every check', () => {
+test('the current tree passes every check', () => {
   expect(runAll(copyRelease())).toEqual([]);
 });
 
@@ -43,7 +43,7 @@ const spoiled: readonly (readonly [what: string, spoil: (root: string) => void, 
     /^server\.json\/description must NOT have more than 100 characters/,
   ],
   [
-    'a member that a bundle does not know',
+    'an unknown member of a bundle',
     edit('deploy/mcpb/manifest.json', '"license"', '"licence"'),
     /^deploy\/mcpb\/manifest\.json must/,
   ],
@@ -95,7 +95,7 @@ const spoiled: readonly (readonly [what: string, spoil: (root: string) => void, 
   ],
 ];
 
-test.each(spoiled)('%s is found', (_what, spoil, expected) => {
+test.each(spoiled)('%s is reported', (_what, spoil, expected) => {
   const root = copyRelease();
   spoil(root);
   // A missing file ends the other checks, so they come first.
@@ -104,7 +104,7 @@ test.each(spoiled)('%s is found', (_what, spoil, expected) => {
   expect(found.filter((one) => (typeof expected === 'string' ? one === expected : expected.test(one)))).not.toEqual([]);
 });
 
-test('a package with a file too many, one too few, or too large is found', () => {
+test('a package with an extra file, a missing file or too many bytes is reported', () => {
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
   const entries = [...Object.values<string>(manifest.bin), ...Object.values(manifest.exports).flatMap(pathsOf)];
   const paths = ['README.md', 'LICENSE', 'package.json', 'docs/index.md', ...entries.map((path) => path.slice(2))];
@@ -120,12 +120,12 @@ test('a package with a file too many, one too few, or too large is found', () =>
 
 const pathsOf = (one: unknown): string[] => (typeof one === 'string' ? [one] : Object.values(one as object));
 
-test('two builds with different hashes are found', () => {
+test('two builds with different hashes are reported', () => {
   expect(checkHashes(['a', 'a'])).toEqual([]);
   expect(checkHashes(['a', 'b'])).toEqual(['two builds differ: a and b']);
 });
 
-test('the SBOM that npm writes names every dependency; a package left out or without version is found', () => {
+test('the SBOM of npm names every dependency; a missing package or version is reported', () => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   const wanted = Object.keys(dependencies);
   const sbom = JSON.parse(writeSbom('.'));
