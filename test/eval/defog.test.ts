@@ -14,12 +14,12 @@ describe('rows', () => {
   ];
   const keys = [[3], [2], [2], [1]];
 
-  test('are equal in any order, if none is asked for', () => {
+  test('are equal in any order, unless the question asks for one', () => {
     expect(hasRows({ rows, keys }, rows.toReversed(), false)).toBe(true);
     expect(hasRows({ rows, keys }, rows.toReversed(), true)).toBe(false);
   });
 
-  test('may swap where they tie', () => {
+  test('may swap if they have the same sort key', () => {
     const swapped = [rows[0]!, rows[2]!, rows[1]!, rows[3]!];
     expect(hasRows({ rows, keys }, swapped, true)).toBe(true);
     expect(hasRows({ rows }, swapped, true)).toBe(true);
@@ -40,7 +40,7 @@ describe('rows', () => {
     expect(hasRows({ rows: [] }, [[1]], false)).toBe(false);
   });
 
-  test('may have their columns in another order, and more of them', () => {
+  test('may have their columns in another order, and additional columns', () => {
     expect(hasRows({ rows: [['a', 1]] }, [[1, 'x', 'a']], false)).toBe(true);
     expect(hasRows({ rows: [['a', 1, 'x']] }, [['a', 1]], false)).toBe(false);
     // One order of columns for all rows.
@@ -51,7 +51,7 @@ describe('rows', () => {
     expect(hasRows({ rows: [one, other] }, [one, other.toReversed()], false)).toBe(false);
   });
 
-  test('of rounded numbers are compared with their tolerance', () => {
+  test('with rounded numbers are compared with their tolerance', () => {
     const tolerance = { relative: 0, absolute: 0.005 };
     expect(hasRows({ rows: [[2.05]], tolerance }, [[2.0454545455]], false)).toBe(true);
     expect(hasRows({ rows: [[2.05]] }, [[2.0454545455]], false)).toBe(false);
@@ -62,14 +62,14 @@ test.each([
   ['numbers that differ in the last digits', 1 / 3, 0.3333333333, true],
   ['numbers that differ', 1.5, 1.5001, false],
   ['a number and its digits', 12.5, '12.50', true],
-  ['a text of digits and another', '1', '1.0', false],
+  ['a string of digits and another', '1', '1.0', false],
   ['null and zero', null, 0, false],
   ['null and null', null, null, true],
-  ['a day and its begin', '2023-04-01', '2023-04-01T00:00:00.000Z', true],
+  ['a day and its midnight', '2023-04-01', '2023-04-01T00:00:00.000Z', true],
   ['a timestamp as PostgreSQL prints it', '2023-04-01 10:30:00', '2023-04-01T10:30:00.000Z', true],
-  ['a day and a later moment', '2023-04-01', '2023-04-01T00:00:01.000Z', false],
-  ['texts of different case', 'a', 'A', false],
-  ['true and a text', true, 'true', false],
+  ['a day and a later time', '2023-04-01', '2023-04-01T00:00:01.000Z', false],
+  ['strings of different case', 'a', 'A', false],
+  ['true and a string', true, 'true', false],
 ])('%s', (_, one, other, same) => {
   expect(isSameValue(one, other)).toBe(same);
 });
@@ -91,7 +91,7 @@ test('each statement and each choice of columns is an alternative', () => {
   ]);
 });
 
-test('the order and the limit of the outermost SELECT are split off', () => {
+test('the ORDER BY and LIMIT of the outermost SELECT are split off', () => {
   const inner = "SELECT x, rank() OVER (ORDER BY y LIMIT 1) FROM t WHERE z = 'ORDER BY' ";
   expect(splitStatement(`${inner}ORDER BY coalesce(x, 1) DESC NULLS LAST, y LIMIT 5`)).toEqual({
     body: inner,
