@@ -13,7 +13,7 @@ test('every example has a README, and a package that is not to be published', ()
   }
 });
 
-test('express-shop: staff connect an assistant with the sign-in of the shop', async () => {
+test('express-shop: staff connect an assistant with the login of the shop', async () => {
   const example = await copyExample('express-shop');
   const shop = await startCommand(example, example.commands[0]!, /For assistants: /);
   const issuer = `${shop.origin}/portico`;

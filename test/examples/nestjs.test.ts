@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { callAs, copyExample, isUp, runCommand, startCommand } from './example.ts';
 
-test('nestjs: the controller and Portico answer side by side', async () => {
+test('nestjs: the controller and Portico work side by side', async () => {
   const example = await copyExample('nestjs');
   const [addUser, start] = example.commands;
   const added = await runCommand(example, addUser!);

@@ -4,7 +4,7 @@ import { callAs, copyExample, isUp, startCommand } from './example.ts';
 
 const password = 'seven green chairs';
 
-test('standalone: the config file says what is to be said of the database', async () => {
+test('standalone: the config file sets the options of the database', async () => {
   const example = await copyExample('standalone');
   const place = await startCommand(example, example.commands[0]!, /mcpServers/, (port) => ({
     MCP_SERVER_PORT: `${port}`,
