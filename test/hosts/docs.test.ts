@@ -19,7 +19,7 @@ const blocks = [...text.matchAll(/^### ([^\n]+)\n+```js host\n(.*?)^```/gms)].ma
   code: code!,
 }));
 
-test('each host has its lines', () => {
+test('each host has its code lines', () => {
   expect(blocks.map(({ title }) => title)).toEqual([
     'Fastify',
     'Koa',

@@ -9,7 +9,7 @@ import { account, ask, json, openMountedAgent } from './mounted-agent.ts';
 
 describe.each(hosts)('$name', (row) => {
   test.each(['before', 'after'] as const)(
-    'the HTTP API, and a client that signs in and calls: mounted %s what the application has',
+    'the HTTP API, and a client that signs in and calls: mounted %s the routes of the application',
     async (order) => {
       const { agent, origin } = await openMountedAgent(row, { order });
       const { server } = await agent.start();

@@ -55,7 +55,7 @@ const visitAll = async (origin: string) => {
 };
 
 describe.each(hosting)('$name', (row) => {
-  test('the application answers as if nobody was mounted, before the start, during it and after the end', async () => {
+  test('the routes of the application answer as before, before the start, during it and after the stop', async () => {
     const [{ agent, origin }, bare] = [await openMountedAgent(row), await openBare(row)];
     const expected = await visitAll(bare);
     const ours = async () => [
@@ -80,7 +80,7 @@ describe.each(hosting)('$name', (row) => {
     ]);
   });
 
-  test('without mountAiMcpServer the paths of MCP are the application’s, and the HTTP API is there', async () => {
+  test('without mountAiMcpServer the application keeps the paths of MCP, and the HTTP API works', async () => {
     const [{ agent, origin }, bare] = [await openMountedAgent(row, { basePath: null }), await openBare(row)];
     const theirs = ['/mcp', '/oauth/token', '/oauth/callback', '/.well-known/oauth-authorization-server'];
     const asked = async (at: string) => {
@@ -101,7 +101,7 @@ describe.each(hosting)('$name', (row) => {
   });
 });
 
-test('on a server of its own, what is not ours is nobody’s, before the start of MCP or without it', async () => {
+test('on a standalone server, unknown paths return 404, before the start of MCP or without it', async () => {
   const { agent, origin } = await openMountedAgent(hosts.at(-1)!, { basePath: null });
   await agent.start();
   expect([

@@ -47,14 +47,14 @@ describe('a mount', () => {
     return given;
   };
   test.each<[string, (agent: Agent) => unknown, RegExp]>([
-    ['Koa, given to mountOnExpress', (agent) => agent.mountOnExpress(new Koa() as never), /^mountOnExpress: pass the application from express\(\); for this application use mountOnKoa\(app\)\./],
-    ['NestJS, given to mountOnExpress', async (agent) => agent.mountOnExpress((await nest()) as never), /^mountOnExpress: .*use mountOnNestJs\(app\)\./],
-    ['Express, given to mountOnFastify', (agent) => agent.mountOnFastify(express() as never), /^mountOnFastify: pass the application from fastify\(\); .*mountOnExpress\(app\)\./],
-    ['Fastify, given to mountOnKoa', (agent) => agent.mountOnKoa(fastify() as never), /^mountOnKoa: pass the application from new Koa\(\); .*mountOnFastify\(app\)\./],
-    ['Fastify, given to mountOnNestJs', (agent) => agent.mountOnNestJs(fastify() as never), /^mountOnNestJs: pass the application from NestFactory\.create\(\); .*mountOnFastify\(app\)\./],
+    ['Koa, passed to mountOnExpress', (agent) => agent.mountOnExpress(new Koa() as never), /^mountOnExpress: pass the application from express\(\); for this application use mountOnKoa\(app\)\./],
+    ['NestJS, passed to mountOnExpress', async (agent) => agent.mountOnExpress((await nest()) as never), /^mountOnExpress: .*use mountOnNestJs\(app\)\./],
+    ['Express, passed to mountOnFastify', (agent) => agent.mountOnFastify(express() as never), /^mountOnFastify: pass the application from fastify\(\); .*mountOnExpress\(app\)\./],
+    ['Fastify, passed to mountOnKoa', (agent) => agent.mountOnKoa(fastify() as never), /^mountOnKoa: pass the application from new Koa\(\); .*mountOnFastify\(app\)\./],
+    ['Fastify, passed to mountOnNestJs', (agent) => agent.mountOnNestJs(fastify() as never), /^mountOnNestJs: pass the application from NestFactory\.create\(\); .*mountOnFastify\(app\)\./],
     ['a promise of NestJS', (agent) => agent.mountOnNestJs(Promise.resolve() as never), /^mountOnNestJs: pass the application from NestFactory\.create\(\)\. /],
     ['nothing', (agent) => agent.mountOnKoa(undefined as never), /^mountOnKoa: pass the application from new Koa\(\)\. /],
-    ['NestJS on something else', (agent) => agent.mountOnNestJs({ getHttpAdapter: () => ({ getType: () => 'other', getInstance: () => ({}) }) }), /^mountOnNestJs: its platform is 'other': use @nestjs\/platform-express or @nestjs\/platform-fastify\./],
+    ['NestJS on an unknown adapter', (agent) => agent.mountOnNestJs({ getHttpAdapter: () => ({ getType: () => 'other', getInstance: () => ({}) }) }), /^mountOnNestJs: its platform is 'other': use @nestjs\/platform-express or @nestjs\/platform-fastify\./],
     ['Fastify with HTTP/2', (agent) => agent.mountOnFastify(fastify({ http2: true }) as never), /^mountOnFastify: it serves HTTP\/2, which is not supported: remove its option http2\./],
     ['Fastify that is ready', async (agent) => agent.mountOnFastify(await fastify().ready() as never), /^mountOnFastify: it is ready and accepts no more hooks: mount before ready\(\), inject\(\) and listen\(\)\./],
     ['the same application twice', (agent) => { const app = new Koa(); agent.mountOnKoa(app).mountOnKoa(app); }, /^mountOnKoa: the agent is already mounted on this application\./],
@@ -80,7 +80,7 @@ describe('a mount', () => {
   });
 });
 
-describe('a start that fails leaves nothing running, and works after the cure', () => {
+describe('a failed start leaves nothing running, and succeeds once the cause is fixed', () => {
   async function failsThenWorks(agent: Agent, cure: () => unknown): Promise<string> {
     const before = handles();
     const message = await messageOf(() => agent.start());
@@ -96,7 +96,7 @@ describe('a start that fails leaves nothing running, and works after the cure', 
     return message;
   }
 
-  test('a port that is taken', async () => {
+  test('a port in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void taken.close());
     await new Promise((resolve) => taken.once('listening', resolve));
@@ -108,7 +108,7 @@ describe('a start that fails leaves nothing running, and works after the cure', 
     );
   });
 
-  test('a path in the public address, with a basePath', async () => {
+  test('a path in the public URL, with a basePath', async () => {
     const { agent } = shop();
     agent.mountAiMcpServer({ basePath: '/ai' }).mountOnStandaloneServer(0);
     env.SERVICE_PUBLIC_URL = 'https://shop.example.com/tools';
@@ -160,7 +160,7 @@ describe('a start that fails leaves nothing running, and works after the cure', 
     ]);
   });
 
-  test('no data source, and MCP without a place: more calls are the cure', async () => {
+  test('no data source, and MCP without a mount: more calls fix it', async () => {
     const { agent } = emptyAgent({ settings: { dataDir: join(makeFolder(), 'data') } });
     agent.mountAiMcpServer();
     const without = await messageOf(() => agent.start());
@@ -172,7 +172,7 @@ describe('a start that fails leaves nothing running, and works after the cure', 
     ]);
   });
 
-  test('a host application without a public address', async () => {
+  test('a host application without a public URL', async () => {
     const { agent } = shop();
     agent.mountOnKoa(new Koa());
     const message = await messageOf(() => agent.start());
@@ -183,7 +183,7 @@ describe('a start that fails leaves nothing running, and works after the cure', 
   });
 });
 
-test('routes of a host that are ours now are named at the start, as far as they can be known', async () => {
+test('the start names routes of the host that Portico now serves, if it can list them', async () => {
   const warnings = async (mount: (agent: Agent) => unknown) => {
     const { agent, logged } = shop({ publicUrl: 'http://127.0.0.1:4999' });
     await mount(agent.mountAiMcpServer());
