@@ -173,7 +173,7 @@ async function misled(at: McpTestServer, token = 'user-2'): Promise<{ asked: num
   return { asked: texts.length, wrong };
 }
 
-describe('no text names a tool that the caller is not shown', () => {
+describe('no text names a tool that the caller cannot see', () => {
   test.each(toolNames)('only %s is enabled', async (name) => {
     server = await open({ settings: { enabledTools: [name] } });
     const { asked, wrong } = await misled(server);
@@ -187,7 +187,7 @@ describe('no text names a tool that the caller is not shown', () => {
   });
 
   // Also covers texts that depend on several tools.
-  test.each(Array.from({ length: 8 }, (_, at) => at + 1))('random ones, seed %i', async (seed) => {
+  test.each(Array.from({ length: 8 }, (_, at) => at + 1))('random tools, seed %i', async (seed) => {
     const random = createRandom(seed);
     const enabledTools = random.some(toolNames, 2, toolNames.length - 2);
     server = await open({ settings: { enabledTools } });
@@ -221,7 +221,7 @@ test.each<[verb: Verb, collection: string, shown: readonly string[]]>([
   ['add', 'pairs', ['create', 'associate']],
   ['delete', 'pairs', ['delete', 'dissociate']],
   ['browse', 'notes', []],
-])('the right to %s %s shows the tools of it, and no other that writes', async (verb, collection, shown) => {
+])('the right to %s %s lists its tools, and no other tool that writes', async (verb, collection, shown) => {
   const access: McpTestServerOptions['access'] = (id) => {
     const full = fullAccess({
       ...{ id, email: 'ada@example.test', firstName: 'Ada', lastName: 'Byron', team: 'Operations', role: 'Member' },
@@ -247,7 +247,7 @@ test.each<[verb: Verb, collection: string, shown: readonly string[]]>([
   expect(tools.map(({ name }) => name).filter((name) => writing.includes(name))).toEqual(shown);
 });
 
-test('an advice is kept for those who can follow it', async () => {
+test('advice about a tool is shown to callers who have the tool', async () => {
   server = await open();
   expect(await ask(server, 'list', { collectionName: 'nothing' })).toContain('Call describeCollection');
   expect(await ask(server, 'list', {})).toContain('describeCollection without a name lists them');

@@ -1,4 +1,4 @@
-// Calls of `aggregate` for 60 questions about the demo shop, written by somebody who had read only the description of the
+// Calls of `aggregate` for 60 questions about the demo shop, written by a person who had read only the description of the
 // tool, before its parser existed. Each is answered, or refused with the form to send.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the first guesses of analytic questions are answered, or refused with the form to send', async () => {
+test('the first guesses of analytic questions are answered, or refused with the correct form', async () => {
   const refused: string[] = [];
   for (const guess of guesses) {
     const text = await ask(server, 'aggregate', guess.arguments);

@@ -96,7 +96,7 @@ test.each<[what: string, given: Record<string, unknown>, rows: readonly unknown[
     ],
   ],
   [
-    'a group of the other end',
+    'a group of the related collection',
     { groups: ['orders:status'] },
     [
       ['paid', 90],
@@ -116,7 +116,7 @@ test.each<[what: string, given: Record<string, unknown>, rows: readonly unknown[
     [[150]],
   ],
   [
-    'periods of a timezone, with a limit',
+    'periods in a timezone, with a limit',
     { groups: [{ field: 'orders:placed_at', bucket: 'Month' }], timezone: 'Europe/Paris', order: 'groups', limit: 1 },
     [['2024-01-01', 20]],
   ],
@@ -129,7 +129,7 @@ test.each<[what: string, given: Record<string, unknown>, rows: readonly unknown[
   expect(new Set(answer)).toEqual(new Set(rows));
 });
 
-test('a filter on the records that are added up has two meanings, and both calls', async () => {
+test('a filter on the records that are summed has two meanings, and the error shows both calls', async () => {
   for (const filters of [paid, { aggregator: 'And', conditions: [paid, norway] }]) {
     const refusal = await call('aggregate', { ...sum, filters });
     const [own, all] = callsIn(refusal);
@@ -152,7 +152,7 @@ test.each([
   expect([ids, await rowsOf({ ...figure, filters })]).toEqual([[1], [[30]]]);
 });
 
-test('several measures over a to-many relation: the same for the other collection', async () => {
+test('several measures over a to-many relation: the error shows the call for the other collection', async () => {
   const given = {
     collectionName: 'customers',
     measures: {

@@ -67,7 +67,7 @@ describe('answers', () => {
     await server.close();
   });
 
-  test('one number, one a group, and one a period of the timezone', async () => {
+  test('a total, a row per group, and a row per period in the timezone', async () => {
     const days = JSON.parse(
       await call({
         operation: 'count',
@@ -97,7 +97,7 @@ describe('answers', () => {
     ]);
   });
 
-  test('within a segment, and over what is computed', async () => {
+  test('within a segment, and over computed fields', async () => {
     expect([
       await call({ operation: 'count', segment: 'of Ada', groups: ['customer:name'] }),
       await call({ operation: 'sum', field: 'cents', segment: 'of Ada' }),
@@ -109,7 +109,7 @@ describe('answers', () => {
     ]);
   });
 
-  test('a long answer is cut on a group within the budget, and says so', async () => {
+  test('a long result is cut between groups within the budget, and the note says so', async () => {
     const text = await call({ operation: 'sum', field: 'total', groups: ['id', 'placed_at'], limit: 1000 });
     const { rows, hasMore, note } = JSON.parse(text) as { rows: unknown[]; hasMore: boolean; note: string };
     expect([countTokens(text) <= 8000, rows.length > 100, rows.length < 1000, hasMore, note]).toEqual([
@@ -121,7 +121,7 @@ describe('answers', () => {
     ]);
   });
 
-  test('what a model gets wrong is told with what to send', async () => {
+  test('errors of a model say what to send', async () => {
     expect([
       await call({}),
       await call({ operation: 'median' }),
@@ -163,9 +163,9 @@ describe('arguments', () => {
 
   const base = { collection: 'orders', operation: 'Count', limit: 50 };
   test.each<[string, Record<string, unknown>, Partial<AggregateRequest>]>([
-    ['nothing but the operation, in any case', { operation: 'COUNT' }, {}],
-    ['one group as text', { groups: ' customer:name ' }, { groups: [{ field: 'customer:name' }] }],
-    ['groups as JSON text', { groups: '["id"]' }, { groups: [{ field: 'id' }] }],
+    ['only the operation, in any case', { operation: 'COUNT' }, {}],
+    ['one group as a string', { groups: ' customer:name ' }, { groups: [{ field: 'customer:name' }] }],
+    ['groups as a JSON string', { groups: '["id"]' }, { groups: [{ field: 'id' }] }],
     [
       'one group as an object, a bucket in any case',
       { groups: { field: 'placed_at', bucket: 'month' } },
@@ -177,7 +177,7 @@ describe('arguments', () => {
       { search: 'a', searchExtended: true },
     ],
     [
-      'filters and limit as text',
+      'filters and limit as strings',
       { filters: '{"field":"id","operator":"=","value":1}', limit: '5' },
       { filter: { field: 'id', operator: 'Equal', value: 1 }, limit: 5 },
     ],
@@ -189,7 +189,7 @@ describe('arguments', () => {
     expect([asked, answer]).toEqual([[{ ...base, ...expected }], { columns: [], rows: [], hasMore: false }]);
   });
 
-  test('the activity log tells the collection, and no values', async () => {
+  test('the activity log names the collection, and no values', async () => {
     const given = { collectionName: 'orders', operation: 'count', search: 'a secret' };
     await post(server, legacy('tools/call', { name: 'aggregate', arguments: given }));
     const { startedAt: _, durationMs: __, ...entry } = server.activity.at(-1)!;

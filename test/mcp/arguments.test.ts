@@ -30,15 +30,15 @@ const paid: PlainFilter = { field: 'status', operator: 'Equal', value: 'paid' };
 const base = { collection: 'notes', limit: 15, skip: 0 };
 
 test.each<[string, Record<string, unknown>, Partial<ListRequest>]>([
-  ['nothing but the name: the configured page', {}, {}],
+  ['only the name: the configured page size', {}, {}],
   ['null counts as absent', { search: null, filters: null, sort: null, fields: null, pagination: null }, {}],
   ['a page by number and size', { pagination: { size: 20, number: 3 } }, { limit: 20, skip: 40 }],
-  ['numbers as text', { pagination: { size: '20', number: '2' } }, { limit: 20, skip: 20 }],
-  ['a page as JSON text', { pagination: '{"size":5}' }, { limit: 5 }],
-  ['a cursor, beside which the number means nothing', { cursor: 'abc', pagination: { number: 4 } }, { cursor: 'abc' }],
+  ['numbers as strings', { pagination: { size: '20', number: '2' } }, { limit: 20, skip: 20 }],
+  ['a page as a JSON string', { pagination: '{"size":5}' }, { limit: 5 }],
+  ['a cursor, which overrides the page number', { cursor: 'abc', pagination: { number: 4 } }, { cursor: 'abc' }],
   ['search, trimmed', { search: '  lamp ' }, { search: 'lamp' }],
   ['a number to search for', { search: 42 }, { search: '42' }],
-  ['a flag as text', { search: 'x', shouldSearchInRelation: 'true' }, { search: 'x', searchExtended: true }],
+  ['a flag as a string', { search: 'x', shouldSearchInRelation: 'true' }, { search: 'x', searchExtended: true }],
   ['a timezone', { timezone: 'Europe/Oslo' }, { timezone: 'Europe/Oslo' }],
   ['fields as a list', { fields: ['id', 'author:name'] }, { fields: ['id', 'author:name'] }],
   [
@@ -46,15 +46,15 @@ test.each<[string, Record<string, unknown>, Partial<ListRequest>]>([
     { fields: ['author@@@name'] },
     { fields: ['author@@@name'] },
   ],
-  ['fields as JSON text', { fields: '["id","text"]' }, { fields: ['id', 'text'] }],
-  ['fields as one text', { fields: 'id, text' }, { fields: ['id', 'text'] }],
-  ['a sort clause alone', { sort: { field: 'id', ascending: false } }, { sort: [{ field: 'id', ascending: false }] }],
+  ['fields as a JSON string', { fields: '["id","text"]' }, { fields: ['id', 'text'] }],
+  ['fields as one string', { fields: 'id, text' }, { fields: ['id', 'text'] }],
+  ['a single sort clause', { sort: { field: 'id', ascending: false } }, { sort: [{ field: 'id', ascending: false }] }],
   ['ascending by default', { sort: [{ field: 'a:b' }] }, { sort: [{ field: 'a:b', ascending: true }] }],
-  ['a sort as text', { sort: '-id' }, { sort: [{ field: 'id', ascending: false }] }],
-  ['a sort as JSON text', { sort: '{"field":"id"}' }, { sort: [{ field: 'id', ascending: true }] }],
+  ['a sort as a string', { sort: '-id' }, { sort: [{ field: 'id', ascending: false }] }],
+  ['a sort as a JSON string', { sort: '{"field":"id"}' }, { sort: [{ field: 'id', ascending: true }] }],
   ['a condition', { filters: paid }, { filter: paid }],
-  ['a condition as JSON text', { filters: JSON.stringify(paid) }, { filter: paid }],
-  ['no condition in braces', { filters: {} }, {}],
+  ['a condition as a JSON string', { filters: JSON.stringify(paid) }, { filter: paid }],
+  ['an empty object', { filters: {} }, {}],
   ['a list of conditions', { filters: [paid] }, { filter: { aggregator: 'And', conditions: [paid] } }],
   [
     'a tree in another spelling',
@@ -72,7 +72,7 @@ test.each<[string, Record<string, unknown>, Partial<ListRequest>]>([
     { filter: { field: 'status', operator: 'In', value: ['paid'] } },
   ],
   [
-    'a list of values as JSON text',
+    'a list of values as a JSON string',
     { filters: { field: 'id', operator: 'in', value: '[1,2]' } },
     { filter: { field: 'id', operator: 'In', value: [1, 2] } },
   ],
@@ -81,12 +81,12 @@ test.each<[string, Record<string, unknown>, Partial<ListRequest>]>([
     { filters: { field: 'status', operator: 'Blank' } },
     { filter: { field: 'status', operator: 'Blank' } },
   ],
-])('taken: %s', async (_name, given, expected) => {
+])('accepted: %s', async (_name, given, expected) => {
   await ask({ collectionName: 'notes', ...given });
   expect(asked).toEqual([{ ...base, ...expected }]);
 });
 
-test('taken: all arguments as one JSON text', async () => {
+test('accepted: all arguments as one JSON string', async () => {
   await ask('{"collectionName":"notes","pagination":{"size":1}}');
   expect(asked).toEqual([{ ...base, limit: 1 }]);
 });
@@ -143,7 +143,7 @@ test('an operator that does not exist is refused with near names', async () => {
   expect(await ask({ collectionName: 'notes', filters })).toBe("UNKNOWN_OPERATOR: No operator 'Equalz'. Near: Equal.");
 });
 
-test('a description takes no argument that it does not have', async () => {
+test('describeCollection refuses an unknown argument', async () => {
   const call = legacy('tools/call', { name: 'describeCollection', arguments: { collections: 'notes' } });
   expect(answerOf((await post(server, call)).body)).toBe(
     'INVALID_ARGUMENT: collections: unknown argument. Near: collectionName.',

@@ -23,7 +23,7 @@ function later<T>() {
   return { promise, resolve };
 }
 
-test('a read starts at once and its answer is held until the permissions are known to stand', async () => {
+test('a read starts immediately, and its answer waits until the permissions are confirmed', async () => {
   const started = later<void>();
   server = await openMcpServer({ beforeList: async () => started.resolve() });
   const stands = later<boolean>();
@@ -39,7 +39,7 @@ test('a read starts at once and its answer is held until the permissions are kno
   expect([early, (await answer).status]).toEqual([false, 200]);
 });
 
-test('when they do not stand the call is checked and made again from the start, once', async () => {
+test('if the permissions changed, the call is checked and runs again, once', async () => {
   let lists = 0;
   const beforeList = async () => {
     lists++;
@@ -56,7 +56,7 @@ test('when they do not stand the call is checked and made again from the start, 
   ]);
 });
 
-test('a token revoked while the call was served gets 401 with a challenge, and no rows', async () => {
+test('a token revoked during the call gets 401 with a challenge, and no rows', async () => {
   const started = later<void>();
   const stands = later<boolean>();
   server = await openMcpServer({ beforeList: async () => started.resolve() });
@@ -76,7 +76,7 @@ test('a token revoked while the call was served gets 401 with a challenge, and n
   ]);
 });
 
-test('a token revoked before tools/list is answered gets 401', async () => {
+test('a token revoked before tools/list answers gets 401', async () => {
   server = await openMcpServer();
   const first = await send(modern('tools/list'));
   server.asked.length = 0;
@@ -89,7 +89,7 @@ test('a token revoked before tools/list is answered gets 401', async () => {
   expect([first.status, (await call).status]).toEqual([200, 401]);
 });
 
-test('permissions that never come to rest end the call with NOT_READY', async () => {
+test('permissions that keep changing end the call with NOT_READY', async () => {
   server = await openMcpServer();
   server.holds.push(Promise.resolve(false), Promise.resolve(false));
   expect(answerOf((await send(listCall())).body)).toBe(
@@ -97,7 +97,7 @@ test('permissions that never come to rest end the call with NOT_READY', async ()
   );
 });
 
-test.each(['modern', 'legacy'] as const)('a %s client that goes away stops its call', async (era) => {
+test.each(['modern', 'legacy'] as const)('a %s client that disconnects cancels its call', async (era) => {
   const started = later<StopSignal>();
   const beforeList = async (_access: unknown, signal: StopSignal | undefined) => {
     started.resolve(signal!);
@@ -124,7 +124,7 @@ test.each(['modern', 'legacy'] as const)('a %s client that goes away stops its c
   expect([await outcome, await stopped]).toEqual(['left', 'stopped']);
 });
 
-test('progress turns the answer into an event stream; without a token for it the answer is JSON', async () => {
+test('progress makes the answer an event stream; without a progress token the answer is JSON', async () => {
   server = await openMcpServer({ extension: conformanceFixture });
   const withToken = await send(
     modern('tools/call', { name: 'test_tool_with_progress', _meta: { progressToken: 'mine' } }, 'call-1'),
@@ -145,7 +145,7 @@ test('progress turns the answer into an event stream; without a token for it the
   ]);
 });
 
-test('every call is one activity entry and one observation: names, outcome and code, no values', async () => {
+test('every call makes one activity entry and one observation: names, outcome and code, no values', async () => {
   server = await openMcpServer();
   const secret = 'hunter2-value';
   await send(listCall({ search: secret }));
@@ -172,7 +172,7 @@ test('every call is one activity entry and one observation: names, outcome and c
   ]);
 });
 
-test('what is not ours to show becomes INTERNAL with a request id; its cause goes to the log', async () => {
+test('an unexpected error becomes INTERNAL with a request id; its cause is logged', async () => {
   const cause = new Error('password of the database is swordfish');
   const beforeList = () => Promise.reject(cause);
   server = await openMcpServer({ beforeList });
@@ -226,7 +226,7 @@ test('an enabled tool that does not exist fails at start with near names', async
   });
 });
 
-test('count runs beside the list', async () => {
+test('the count runs in parallel with the list', async () => {
   const order: string[] = [];
   const told =
     <A extends unknown[], R>(name: string, run: (...args: A) => Promise<R>) =>

@@ -47,12 +47,12 @@ const open = async (capabilities: object): Promise<string> => {
   return (await post(server, legacy('initialize', params))).headers.get('mcp-session-id') ?? '';
 };
 
-describe('who is told of the view', () => {
+describe('which clients get the chart view', () => {
   test.each([
     ['declares it', declared, ['aggregate', 'getChart']],
     ['declares nothing', {}, []],
-    ['declares other pages', { extensions: { [EXTENSION]: { mimeTypes: ['text/x-other'] } } }, []],
-    ['declares nonsense', { extensions: { [EXTENSION]: 7 } }, []],
+    ['declares other MIME types', { extensions: { [EXTENSION]: { mimeTypes: ['text/x-other'] } } }, []],
+    ['declares an invalid value', { extensions: { [EXTENSION]: 7 } }, []],
   ])('a client of either era that %s', async (_, capabilities, expected) => {
     const session = await open(capabilities);
     for (let round = 0; round < 2; round++) {
@@ -62,7 +62,7 @@ describe('who is told of the view', () => {
     expect(withViews(await ask('tools/list'))).toEqual([]);
   });
 
-  test('but for its address the list is the same', async () => {
+  test('apart from the URL of the view, the list is the same', async () => {
     const [plain, told] = [await askModern('tools/list', {}), await askModern('tools/list', declared)];
     expect(told.tools.map(({ _meta, ...tool }) => tool)).toEqual(plain.tools);
     expect(told.tools.flatMap(({ _meta }) => _meta ?? [])).toEqual([
@@ -71,7 +71,7 @@ describe('who is told of the view', () => {
     ]);
   });
 
-  test('the page is read and not listed, allows nothing from outside, and is small', async () => {
+  test('the page can be read but is not listed, loads nothing external, and is small', async () => {
     const { contents } = await ask('resources/read', { uri: URI });
     const [{ mimeType, text, _meta }] = contents as [Body['result']['contents'][number]];
     const { resources } = await ask('resources/list');
@@ -340,7 +340,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     expect(await page.evaluate(() => (globalThis as unknown as { pwned?: number }).pwned)).toBeUndefined();
   });
 
-  test('the figures are there as a table for who cannot see the drawing', async () => {
+  test('a table with the figures serves users who cannot see the chart', async () => {
     const { frame } = await show(cases.find(({ name }) => name === 'distribution')!);
     await frame.locator('summary').click();
     const cells = await frame.locator('td').allInnerTexts();
@@ -350,7 +350,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     ]);
   });
 
-  test('follows the theme when it changes, answers the end, and knows nothing else', async () => {
+  test('follows theme changes, answers a teardown, and refuses other methods', async () => {
     await show(cases[0]!);
     const frame = page.frames().at(-1)!;
     const paper = () => frame.evaluate<string>('getComputedStyle(document.body).backgroundColor');
@@ -376,7 +376,7 @@ describe.runIf(hasChromium)('in a browser', () => {
     ]);
   });
 
-  test('its policy stops a script that would get into the page, and it asked for nothing outside', async () => {
+  test('its policy blocks an injected script, and it requests nothing external', async () => {
     await show(cases[0]!);
     const frame = page.frames().at(-1)!;
     complaints.length = 0;
@@ -391,6 +391,6 @@ describe.runIf(hasChromium)('in a browser', () => {
   });
 });
 
-test('the two pictures of the documentation are there', () => {
+test('both images of the documentation exist', () => {
   for (const theme of ['light', 'dark']) expect(existsSync(`docs/screenshots/chart-${theme}.png`)).toBe(true);
 });

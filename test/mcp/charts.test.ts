@@ -59,7 +59,7 @@ async function open(rights: Rights = {}) {
   return (given: Record<string, unknown>) => counter.ask('getChart', given);
 }
 
-test('every kind of chart, in the fewest words', async () => {
+test('every kind of chart, in a compact form', async () => {
   const chart = await open();
   const named = (chartName: string) => chart({ chartName });
   expect([
@@ -128,7 +128,7 @@ test('a chart of measures, in code and by the caller, with the rights of the cal
   ]);
 });
 
-test('a long one is cut within the budget, and says so', async () => {
+test('a long chart is cut within the budget, and the note says so', async () => {
   const chart = await open();
   const long = JSON.parse(await chart({ chartName: 'Long' }));
   const huge = await chart({ chartName: 'Huge' });
@@ -141,7 +141,7 @@ test('a long one is cut within the budget, and says so', async () => {
   ]);
 });
 
-test('what goes wrong says what to send, and nothing of the code', async () => {
+test('errors say what to send, and show nothing of the code', async () => {
   const chart = await open({ scopes: { customers: { field: 'id', operator: 'Equal', value: 1 } } });
   expect([
     await chart({}),
@@ -166,7 +166,7 @@ test('what goes wrong says what to send, and nothing of the code', async () => {
   ]);
 });
 
-test('charts are listed with what they are about, and those of a hidden collection are not told', async () => {
+test('charts are listed with their collections, and charts of a hidden collection are unknown', async () => {
   const chart = await open({ browse: ['orders'] });
   const hidden = await chart({ chartName: 'Spend', collectionName: 'customers', recordId: 1 });
   const index = JSON.parse(await counter.ask('describeCollection', {})).charts;

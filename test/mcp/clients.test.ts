@@ -84,7 +84,7 @@ describe.each(['shared', 'sdk'] as const)('served by %s instances', (serving) =>
   });
 });
 
-test('a question reaches a client that has no standing stream', async () => {
+test('an elicitation reaches a client without an open stream', async () => {
   const server = await openMcpServer({ legacySessions: 'auto', extension: asking });
   const client = new FirstClient(info, { capabilities: { elicitation: {} } });
   client.setRequestHandler(ElicitRequestSchema, async () => ({ action: 'accept', content: { color: 'green' } }));
@@ -98,7 +98,7 @@ test('a question reaches a client that has no standing stream', async () => {
   expect(result.content).toEqual([{ type: 'text', text: 'green' }]);
 });
 
-test('a client with a session is told of changes on its standing stream', async () => {
+test('a client with a session is notified of changes on its open stream', async () => {
   const server = await openMcpServer({ legacySessions: 'auto' });
   const client = new FirstClient(info, { capabilities: { elicitation: {} } });
   const heard: string[] = [];

@@ -54,7 +54,7 @@ describe.each(servers)('$dialect', (server) => {
   test.each([
     ['the largest value first', {}, 'n DESC, film'],
     ['by groups', { order: 'groups' }, 'film'],
-  ])('all groups are reached by the cursor, %s', async (_, given, order) => {
+  ])('the cursor reaches all groups, %s', async (_, given, order) => {
     const asked = { collectionName: 'rentals', operation: 'count', groups: ['film'], limit: 1000, ...given };
     const rows: unknown[][] = [];
     let cursor: string | undefined;
@@ -72,7 +72,7 @@ describe.each(servers)('$dialect', (server) => {
     expect([rows.length, pages]).toEqual([GROUPS, 4]);
   });
 
-  test('sums that are ordered outside of the database have pages too', async () => {
+  test('sums that are sorted outside the database have pages too', async () => {
     const asked = { collectionName: 'rentals', operation: 'sum', field: 'cents', groups: ['film'], limit: 500 };
     const first = await call('aggregate', asked);
 
@@ -83,7 +83,7 @@ describe.each(servers)('$dialect', (server) => {
     expect(values).toEqual([...values].sort((a, b) => b - a));
   });
 
-  test('a cursor of other groups, another filter or a list is refused', async () => {
+  test('a cursor for other groups, another filter or a list is refused', async () => {
     const asked = { collectionName: 'rentals', operation: 'count', groups: ['film'], limit: 2 };
     const { nextCursor: cursor } = await call('aggregate', asked);
     const listed = await call('list', { collectionName: 'rentals', pagination: { size: 1 } });
@@ -116,7 +116,7 @@ describe.each(servers)('$dialect', (server) => {
   };
   const one = { field: 'id', operator: 'Equal', value: 1 };
 
-  test('a long text is read to its end by what the cell says', async () => {
+  test('the notes of a clipped text lead to its end', async () => {
     const asked = { collectionName: 'books', fields: ['body'], filters: one };
     const { text, parts } = await readOn('body', asked, ({ rows }) => rows[0]![0]);
     expect(text).toBe(long);
@@ -126,7 +126,7 @@ describe.each(servers)('$dialect', (server) => {
     for (const part of parts) expect(Buffer.from(part).toString()).toBe(part);
   });
 
-  test('also in records, of several fields, and where the first page was of several records', async () => {
+  test('also in the records format, with several fields, and from a page of several records', async () => {
     const asked = { collectionName: 'books', fields: ['id', 'body', 'facts'], format: 'records' };
     const { text } = await readOn('body', asked, ({ records }) => records[0]!.body);
     expect(text).toBe(long);
@@ -140,7 +140,7 @@ describe.each(servers)('$dialect', (server) => {
     expect((JSON.parse(text) as { words: string[] }).words.length).toBe(4000);
   });
 
-  test('cells that are no cells are refused with what to send', async () => {
+  test('invalid cells are refused with what to send', async () => {
     const asked = { collectionName: 'books', fields: ['id'], filters: one };
     expect([
       await ask(testServer, 'list', { ...asked, cells: { body: { from: 5 } } }),
@@ -177,7 +177,7 @@ describe.each(servers)('$dialect', (server) => {
       expect([missing, (await read(`portico://files/${missing}`)).error !== undefined]).toEqual([missing, true]);
   });
 
-  test('describeCollection calls it a File, and the description for front ends has its form', async () => {
+  test('describeCollection shows the type File', async () => {
     const { fields } = await call('describeCollection', { collectionName: 'books' });
     expect(fields.cover).toBe('File? unsortable');
   });

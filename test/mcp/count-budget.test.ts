@@ -10,7 +10,7 @@ import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import { sqliteIsolates } from '../sql/schemas.ts';
 import { openMcpServer } from './mcp-server.ts';
 
-test.runIf(sqliteIsolates)('a count beyond its budget leaves the list with a null total and a note', async () => {
+test.runIf(sqliteIsolates)('a count over its time limit leaves the list, with a null total and a note', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-count-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'numbers.sqlite');

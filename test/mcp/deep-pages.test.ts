@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import { openMcpServer } from './mcp-server.ts';
 
-test('a page by number after 10,000 records says to continue by the cursor, and earlier and last pages do not', async () => {
+test('a page by number after 10,000 records recommends the cursor; earlier and last pages do not', async () => {
   const rows = Array.from({ length: 10_010 }, (_, at) => [at]);
   const table = { name: 'numbers', columns: [{ name: 'n', type: 'Number' as const }], primaryKey: ['n'], rows };
   const server = await openMcpServer({ source: createMemorySource('memory', [table]) });

@@ -56,7 +56,7 @@ const houses: readonly (readonly [which: string, McpTestServerOptions])[] = [
   ['plainly', {}],
   ['with output schemas', { settings: { outputSchemas: true } }],
   [
-    'where writes need a yes',
+    'with approval of writes',
     {
       access: (id) => ({
         ...fullAccess({ id, tags: {}, timezone: 'UTC', renderingId: 1 } as never),
@@ -98,7 +98,7 @@ function settled(answer: unknown): unknown {
 
 describe.each(houses)('%s', (_which, options) => {
   test.each(Object.keys(eras) as (keyof typeof eras)[])(
-    'calls of %s are answered as the SDK answers them',
+    'calls of %s return the same as through the SDK',
     async (era) => {
       const [direct, sdk] = [await answers(options, 'shared', era), await answers(options, 'sdk', era)];
       expect(direct).toEqual(sdk);
@@ -108,7 +108,7 @@ describe.each(houses)('%s', (_which, options) => {
   );
 });
 
-test('a question to the person is asked without the SDK, and its answer goes the long way', async () => {
+test('an elicitation is sent without the SDK, and its answer passes through the SDK', async () => {
   const [, , [, options]] = houses as [never, never, (typeof houses)[number]];
   const { found } = await answers(options, 'shared', '2026-07-28');
   expect(JSON.stringify(found.find((each) => (each as string[])[0] === 'a write of a client that can ask'))).toContain(

@@ -5,7 +5,7 @@ import { AppError } from '../../src/core/errors.ts';
 import { operators } from '../../src/core/filter.ts';
 import { errorText, MAX_ERROR_TOKENS } from '../../src/mcp/results/result.ts';
 
-test('every field of a refused record is named, and the first problems are whole', () => {
+test('an error names every field of a refused record, and the first problems in full', () => {
   const names = ['address', 'district', 'city_id', 'phone', 'MediaTypeId', 'Milliseconds', 'UnitPrice', 'language_id'];
   const problems = names.map((field) => ({ field, problem: 'is required: send a Number.' }));
   const text = errorText(new AppError('INVALID_RECORD', { collection: 'Track', problems }));
@@ -15,7 +15,7 @@ test('every field of a refused record is named, and the first problems are whole
   expect(countTokens(text)).toBeLessThanOrEqual(MAX_ERROR_TOKENS);
 });
 
-test('the operators that are used most come first', () => {
+test('an error lists the most used operators first', () => {
   const details = { collection: 'Invoice', field: 'Total', operator: 'Like', allowed: [...operators].reverse() };
   const text = errorText(new AppError('OPERATOR_NOT_ALLOWED', details as never));
   for (const name of ['Equal', 'NotEqual', 'In', 'GreaterThan']) expect(text).toMatch(new RegExp(`\\b${name}\\b`));

@@ -94,7 +94,7 @@ const gone = {
 };
 
 describe('uploads', () => {
-  test('a file is sent to the address, and the action gets it under the announced name and type', async () => {
+  test('a file is uploaded to the URL, and the action receives it under the announced name and type', async () => {
     const { upload, act, got } = await open();
     const content = Buffer.alloc(700_000, 5);
     const sha256 = createHash('sha256').update(content).digest('hex');
@@ -119,7 +119,7 @@ describe('uploads', () => {
     ]);
   });
 
-  test('several in a list, and a small one as a data URI', async () => {
+  test('several files in a list, and a small file as a data URI', async () => {
     const { upload, act, got } = await open();
     const [one, two] = [await upload(), await upload({ filename: 'b.bin', mimeType: 'application/octet-stream' })];
     await put(one.uploadUrl, 'ab');
@@ -133,7 +133,7 @@ describe('uploads', () => {
     ]);
   });
 
-  test('the address takes one file', async () => {
+  test('an upload URL accepts one file', async () => {
     const { upload } = await open();
     const { uploadUrl } = await upload();
     const both = await Promise.all([put(uploadUrl, 'one'), put(uploadUrl, 'two')]);
@@ -141,7 +141,7 @@ describe('uploads', () => {
     expect(statuses).toEqual([201, 409, 409]);
   });
 
-  test('a file is used up by the action that ran with it, and not by one that did not run', async () => {
+  test('an action that ran consumes the file; an action that did not run keeps it', async () => {
     const { upload, act, got } = await open();
     const { uploadUrl, fileHandle } = await upload();
     await put(uploadUrl, 'abc');
@@ -166,7 +166,7 @@ describe('uploads', () => {
     ]);
   });
 
-  test('of two calls at once one gets the file; code that fails has used it up', async () => {
+  test('of two concurrent calls, one gets the file; failing code consumes it too', async () => {
     const { upload, act, got, breakCode } = await open();
     const one = await upload();
     await put(one.uploadUrl, 'abc');
@@ -184,7 +184,7 @@ describe('uploads', () => {
     ]).toEqual([['INVALID_ARGUMENT', '{"result":"succe'], 1, 'ACTION_FAILED', 'INVALID_ARGUMENT']);
   });
 
-  test("another user's, one that was not sent, an expired one and an invented one are all the same", async () => {
+  test('a file of another user, a missing, an expired and an invented file give the same error', async () => {
     const { upload, act, wait, got } = await open();
     const [foreign, empty, late] = [await upload({}, 'user-4'), await upload(), await upload()];
     await put(foreign.uploadUrl, 'abc');
@@ -204,7 +204,7 @@ describe('uploads', () => {
     ]);
   });
 
-  test('one that is too large, of another type or another digest is refused, and may be sent again', async () => {
+  test('a file that is too large, or of another type or hash, is refused, and can be sent again', async () => {
     const { upload } = await open({ fileLimitBytes: 5000 });
     const { uploadUrl } = await upload({ sha256: createHash('sha256').update('right').digest('base64') });
     const large = [413, { error: 'body_too_large', error_description: 'The request body is larger than 5000 bytes.' }];
@@ -237,7 +237,7 @@ describe('uploads', () => {
     ]);
   });
 
-  test('a client that goes away in the middle leaves the address free for another try', async () => {
+  test('after a client disconnects during the upload, another try succeeds', async () => {
     const { upload, act, got } = await open();
     const { uploadUrl, fileHandle } = await upload();
     await new Promise<void>((resolve) => {
@@ -254,7 +254,7 @@ describe('uploads', () => {
     expect([answer, got]).toEqual([[201, { bytes: 5 }], [['orders.csv', 'text/csv', 5, '77686f6c']]]);
   });
 
-  test('names without tricks, and a limit to what one user has on its way', async () => {
+  test('file names are cleaned, types are checked, and the pending files of a user are limited', async () => {
     const { refused, upload } = await open();
     expect([
       await refused({ filename: '../..' }),
@@ -276,7 +276,7 @@ describe('uploads', () => {
     ]);
   });
 
-  test('neither names nor bytes lie open in the storage, nor the key that opens them', async () => {
+  test('the storage contains neither names, contents nor the key in plain text', async () => {
     const { upload } = await open();
     const rows: string[] = [];
     const { files } = counter.house.store;
@@ -301,7 +301,7 @@ describe('uploads', () => {
 });
 
 describe('downloads', () => {
-  test('a file of an action is fetched from its address, as an attachment that runs nothing', async () => {
+  test('a file of an action downloads from its URL, as an attachment that runs nothing', async () => {
     const { act } = await open();
     const answer = JSON.parse(await act('Export', { bytes: 600_000 }));
     const response = await fetch(answer.url);
@@ -340,7 +340,7 @@ describe('downloads', () => {
     ]);
   });
 
-  test('not for longer than 15 minutes, not of a user who is gone, and not under another key', async () => {
+  test('a download expires after 15 minutes, and ends with the user; another key gets 404', async () => {
     const { act, wait, upload } = await open();
     const { url } = JSON.parse(await act('Export', { bytes: 10 }));
     const status = async (address: string) => (await fetch(address)).status;
@@ -358,7 +358,7 @@ describe('downloads', () => {
     expect([before, disabled, await status(url)]).toEqual([[200, 404, 404, 404], 404, 404]);
   });
 
-  test('a file over the limit is not kept, and the action is not said to have failed', async () => {
+  test('a file over the limit is not stored, and the action still succeeds', async () => {
     const { act } = await open({ fileLimitBytes: 1000 });
     expect(JSON.parse(await act('Export', { bytes: 1001 }))).toEqual({
       result: 'file',
@@ -369,7 +369,7 @@ describe('downloads', () => {
   });
 });
 
-test('Host, Origin and method are looked at as for the endpoint', async () => {
+test('Host, Origin and method are checked as at the endpoint', async () => {
   const { upload } = await open();
   const { uploadUrl } = await upload();
   const status = (headers: Record<string, string>, method = 'PUT') =>

@@ -88,7 +88,7 @@ describe.each(servers)('$dialect', (dbServer) => {
     expect(Object.keys(found)[0]).toBe(Object.keys(expected)[0]);
   });
 
-  test('shows types and meanings of what it found', async () => {
+  test('shows types and descriptions of the fields it found', async () => {
     const { collections } = JSON.parse(await text({ search: 'turnover' }));
     expect(collections).toEqual({
       orders: {
@@ -99,7 +99,7 @@ describe.each(servers)('$dialect', (dbServer) => {
     });
   });
 
-  test('finds nothing that the caller may not see', async () => {
+  test('finds only what the caller may see', async () => {
     const limited = await connect(4);
     for (const search of ['turnover', 'buyer pays', 'secret note']) {
       const answer = await text({ search }, limited);
@@ -109,7 +109,7 @@ describe.each(servers)('$dialect', (dbServer) => {
     expect(await find({ search: 'secret note' })).toMatchObject({ customers: ['secret_note'] });
   });
 
-  test('within collections', async () => {
+  test('search within named collections', async () => {
     expect(await find({ search: 'name', collectionName: 'suppliers' })).toEqual({ suppliers: ['name'] });
     expect(await text({ search: 'name', collectionName: 'supplier_list' })).toMatch(/^UNKNOWN_COLLECTION/);
   });

@@ -149,7 +149,7 @@ describe.each(Object.entries(guesses))('%s', (_subject, all) => {
   );
 });
 
-test('most guesses are done as meant, or refused with the call to send', () => {
+test('most guesses work as intended, or are refused with the correct call', () => {
   const failed = results.filter(({ outcome }) => outcome === 'WRONG' || outcome === 'refused without it');
   const count = (wanted: Outcome) => results.filter(({ outcome }) => outcome === wanted).length;
   const report = failed.map(

@@ -39,7 +39,7 @@ async function open(before: () => unknown = () => undefined): Promise<{ creates:
 const create = (more: object = {}, token?: string) => ask(server, 'create', { ...given, ...more }, token);
 const made = '{"count":1,"ids":["9"],"columns":["id","name","city","secret"],"rows":[[9,"Dee","Rome",null]]}';
 
-test('the repeat is given the first answer, and nothing is written; in the log it is a read', async () => {
+test('the repeat gets the first answer and writes nothing; the log shows it as a read', async () => {
   const seen = await open();
   const texts = [await create(), await create({ attributes: '{"city":"Rome","name":"Dee","id":9}' }), await create()];
   const marks = await server.store.activity.list({ limit: 5 });
@@ -54,13 +54,13 @@ test('the repeat is given the first answer, and nothing is written; in the log i
   ]);
 });
 
-test('two at once: one writes, the other waits for its answer', async () => {
+test('of two concurrent calls, one writes and the other waits for its answer', async () => {
   const seen = await open(() => systemClock.sleep(300));
   const texts = await Promise.all([create(), create()]);
   expect([texts, seen.creates]).toEqual([[made, made], 1]);
 });
 
-test('other arguments, and a key that is too long, are errors; another user and a dry run have nothing to do with it', async () => {
+test('other arguments and a long key are errors; another user and a dry run do not share the key', async () => {
   const seen = await open();
   await create();
   const attributes = { id: 10, name: 'Eve' };
@@ -81,7 +81,7 @@ test('other arguments, and a key that is too long, are errors; another user and 
   ]);
 });
 
-test('the answer is told only to who may still do what was done', async () => {
+test('the stored answer is returned only to a caller who still has the rights', async () => {
   await open();
   await create();
   const withheld = [];
@@ -99,7 +99,7 @@ test('the answer is told only to who may still do what was done', async () => {
   ]);
 });
 
-test('a revoked token is told nothing', async () => {
+test('a revoked token gets no stored answer', async () => {
   await open();
   await create();
   server.holds.push(Promise.resolve(false));
@@ -112,13 +112,13 @@ test('a revoked token is told nothing', async () => {
   expect([answer.status, JSON.stringify(answer.body).includes('Dee')]).toEqual([401, false]);
 });
 
-test('after an error that wrote nothing the key may be used again', async () => {
+test('after an error that wrote nothing, the key can be used again', async () => {
   const seen = await open();
   const wrong = await create({ attributes: { id: 1, name: 'Taken' } });
   expect([wrong.split(':')[0], await create(), seen.creates]).toEqual(['INVALID_RECORD', made, 2]);
 });
 
-test('after a write conflict the key may be used again', async () => {
+test('after a write conflict, the key can be used again', async () => {
   const seen = await open(() => {
     if (seen.creates === 1) fail('WRITE_CONFLICT', { collection: 'customers' });
   });
@@ -128,7 +128,7 @@ test('after a write conflict the key may be used again', async () => {
   expect(seen.creates).toBe(2);
 });
 
-test('after an error in the middle nobody knows, and it is not done again', async () => {
+test('after an error during the write the outcome is unknown, and the write is not repeated', async () => {
   const seen = await open(() => {
     throw new Error('the connection was lost');
   });
@@ -136,7 +136,7 @@ test('after an error in the middle nobody knows, and it is not done again', asyn
   expect([texts.map((text) => text.split(':')[0]), seen.creates]).toEqual([['INTERNAL', 'OUTCOME_UNKNOWN'], 1]);
 });
 
-test('a call goes on when its client goes away, and the repeat is given its answer', async () => {
+test('a call continues after its client disconnects, and the repeat gets its answer', async () => {
   const seen = await open(() => systemClock.sleep(400));
   const leave = new AbortController();
   const first = fetch(server.url, {

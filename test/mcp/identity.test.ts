@@ -37,7 +37,7 @@ describe.each(servers)('rows in $dialect', (server) => {
 
   const calls = server.dialect === 'sqlite' ? 2000 : 500;
 
-  test(`${calls} calls of 50 users at once: no answer carries the identity or the rows of another`, {
+  test(`${calls} calls of 50 concurrent users: no answer has the identity or the rows of another user`, {
     timeout: 60_000,
   }, async () => {
     const wrong: unknown[] = [];
@@ -56,7 +56,7 @@ describe.each(servers)('rows in $dialect', (server) => {
     expect({ wrong, entries: testServer.activity.length, mixed }).toEqual({ wrong: [], entries: calls, mixed: [] });
   });
 
-  test('equal JSON-RPC ids of different users do not meet', async () => {
+  test('equal JSON-RPC ids of different users are independent', async () => {
     const answers = await Promise.all([1, 2, 3, 4, 5].map((user) => callAs(user, 7)));
     expect(answers.map((answer) => answer.rows[0])).toEqual([1, 2, 3, 4, 5].map((user) => [user, user]));
   });

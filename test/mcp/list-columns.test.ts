@@ -52,7 +52,7 @@ const list = (given: Record<string, unknown>, tool = 'list') =>
 describe('distinct', () => {
   const fields = ['status', 'customer:country'];
 
-  test('the different combinations, with pages', async () => {
+  test('distinct combinations of values, with pages', async () => {
     expect(await list({ distinct: true, fields })).toBe(
       '{"columns":["status","customer:country"],"rows":[["open","NO"],["paid",null],["paid","FR"],["paid","NO"]],"hasMore":false}',
     );
@@ -68,7 +68,7 @@ describe('distinct', () => {
     expect(JSON.parse(next)).toMatchObject({ rows: [['open', 'NO']], hasMore: false });
   });
 
-  test('as records, and of the related records of one record', async () => {
+  test('as records, and of related records', async () => {
     const records = await list({ distinct: true, fields: ['customer:country'], format: 'records' });
     expect(records).toContain('{"customer":{"country":"FR"}}');
     const related = { collectionName: 'customers', parentRecordId: '1', relationName: 'orders' };
@@ -77,7 +77,7 @@ describe('distinct', () => {
     );
   });
 
-  test('what cannot be right is refused with what to send', async () => {
+  test('invalid calls are refused with what to send', async () => {
     expect(await list({ distinct: true })).toMatch('fields: distinct needs fields, such as ["status"].');
     expect(await list({ distinct: true, fields, enableCount: true })).toMatch('enableCount: counts records, not');
     expect(await list({ distinct: true, fields, sort: 'total' })).toMatch('sort takes the listed fields: status');
@@ -88,7 +88,7 @@ describe('distinct', () => {
 describe('computed columns', () => {
   const customers = (given: Record<string, unknown>) => list({ collectionName: 'customers', ...given });
 
-  test('figures of related records and expressions, beside fields and in the sort', async () => {
+  test('aggregates of related records and expressions, with fields and in the sort', async () => {
     const fields = [
       'country',
       { name: 'paid', count: 'orders', where: { field: 'status', operator: 'Equal', value: 'paid' } },
@@ -104,7 +104,7 @@ describe('computed columns', () => {
     expect(JSON.parse(await customers(next))).toMatchObject({ rows: [[null, 0, null, 4]], hasMore: false });
   });
 
-  test('forms that can mean one thing are understood', async () => {
+  test('unambiguous forms are accepted', async () => {
     const forms = [
       [{ as: 'n', operation: 'count', field: 'orders' }],
       '[{"name":"n","count":"order"}]',
@@ -119,13 +119,13 @@ describe('computed columns', () => {
     expect(await customers({ fields: most, sort: 'Total' })).toContain('[null],[null],[70]');
   });
 
-  test('related records of one record have them too', async () => {
+  test('related records have them too', async () => {
     const fields = [{ name: 'sum', expression: { plus: ['total', 'shipping_fee'] } }];
     const related = { collectionName: 'customers', parentRecordId: '1', relationName: 'orders', fields, sort: 'sum' };
     expect(await list(related, 'listRelated')).toContain('[[25],[55]]');
   });
 
-  test('what cannot be right is refused with what to send', async () => {
+  test('invalid columns are refused with what to send', async () => {
     expect(await customers({ fields: [{ count: 'orders' }] })).toMatch(
       'fields: a column that is not a field has a name',
     );

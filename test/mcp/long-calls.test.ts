@@ -48,7 +48,7 @@ describe.each(clientNames)('%s', (name) => {
     return client;
   };
 
-  test('hears how far an action is, on the stream of its call', async () => {
+  test('receives the progress of an action, on the stream of its call', async () => {
     server = await openMcpServer({ customize: counting(3, 250) });
     const client = await connect();
     const heard: ProgressMessage[] = [];
@@ -59,7 +59,7 @@ describe.each(clientNames)('%s', (name) => {
     ]);
   });
 
-  test('whose time runs from the last sign does not give up on a call that works', async () => {
+  test('with a timeout that progress resets does not give up on a running call', async () => {
     server = await openMcpServer({ beforeList: (_access, signal) => systemClock.sleep(3100, signal) });
     const client = await connect();
     const heard: ProgressMessage[] = [];
@@ -75,7 +75,7 @@ describe.each(clientNames)('%s', (name) => {
     ]);
   });
 
-  test('that cancels stops the code of an action, and the log says so', async () => {
+  test('that cancels stops the code of an action, and the log records it', async () => {
     const seen: string[] = [];
     server = await openMcpServer({ customize: counting(1000, 20, seen) });
     const client = await connect();
@@ -111,7 +111,7 @@ const conversation = async (token = 'user-2'): Promise<string> => {
   return headers.get('mcp-session-id')!;
 };
 
-test('a notification takes back the call of its own conversation, and nobody else’s with the same id', async () => {
+test('a cancel notification cancels the call of its own session, not one of another with the same id', async () => {
   let underWay = 0;
   server = await openMcpServer({
     async beforeList(_access, signal) {
@@ -140,7 +140,7 @@ test('a notification takes back the call of its own conversation, and nobody els
 test.each([
   ['another user of the same client', 'user-4-2'],
   ['another client of the same user', 'user-2-4'],
-])('a notification of %s with the same conversation and request id cancels nothing', async (_, token) => {
+])('a cancel notification of %s with the same session and request id cancels nothing', async (_, token) => {
   let isUnderWay = false;
   server = await openMcpServer({
     async beforeList(_access, signal) {
@@ -157,9 +157,9 @@ test.each([
 });
 
 test.each([
-  ['a made up conversation', 'conversation-none'],
-  ['no conversation', undefined],
-])('a notification of %s takes nothing back', async (_, from) => {
+  ['an invented session', 'conversation-none'],
+  ['no session', undefined],
+])('a cancel notification of %s cancels nothing', async (_, from) => {
   server = await openMcpServer({ beforeList: (_access, signal) => systemClock.sleep(400, signal) });
   const call = begin(await conversation(), 'user-2', 7);
   await systemClock.sleep(100);
@@ -168,25 +168,28 @@ test.each([
   expect([status, await call]).toEqual([202, '200 answered']);
 });
 
-test.each(['modern', 'legacy'] as const)('without a token, and %s, a long call is answered as JSON', async (era) => {
-  server = await openMcpServer({ beforeList: (_access, signal) => systemClock.sleep(1300, signal) });
-  const { body, headers } =
-    era === 'modern' ? modern('tools/call', list) : { body: legacy('tools/call', list), headers: {} };
-  const answer = await post(server, body, headers);
-  expect([answer.headers.get('content-type'), answerOf(answer.body)]).toMatchObject([
-    'application/json',
-    { columns: ['id'] },
-  ]);
-});
+test.each(['modern', 'legacy'] as const)(
+  'without a progress token, and %s, a long call is answered as JSON',
+  async (era) => {
+    server = await openMcpServer({ beforeList: (_access, signal) => systemClock.sleep(1300, signal) });
+    const { body, headers } =
+      era === 'modern' ? modern('tools/call', list) : { body: legacy('tools/call', list), headers: {} };
+    const answer = await post(server, body, headers);
+    expect([answer.headers.get('content-type'), answerOf(answer.body)]).toMatchObject([
+      'application/json',
+      { columns: ['id'] },
+    ]);
+  },
+);
 
-test('a client that takes JSON alone is given its answer as JSON, with or without a token', async () => {
+test('a client that accepts only JSON gets JSON, with or without a progress token', async () => {
   server = await openMcpServer({ beforeList: (_access, signal) => systemClock.sleep(1300, signal) });
   const { body, headers } = modern('tools/call', { ...list, _meta: { progressToken: 'mine' } });
   const answer = await post(server, body, { ...headers, accept: 'application/json' });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
 });
 
-test('what code reports wrongly is its failure, and not the caller’s', async () => {
+test('an invalid progress report is a failure of the code, not of the caller', async () => {
   server = await openMcpServer({
     customize: (agent) =>
       agent.customizeCollection('notes', (collection) =>
@@ -203,21 +206,21 @@ test('what code reports wrongly is its failure, and not the caller’s', async (
   expect(answerOf(answer.body)).toMatch(/^ACTION_FAILED/);
 });
 
-describe('a call that takes longer than it may in all', () => {
+describe('a call that exceeds the total time limit', () => {
   const settings = { callSeconds: 1 };
   const timedOut =
     'CALL_TIMED_OUT: The call took longer than 1 s and was stopped. Ask for less in one call, such as fewer records.';
 
   test.each([
     ['listens', (signal: StopSignal | undefined) => systemClock.sleep(20_000, signal)],
-    ['does not listen', () => systemClock.sleep(20_000)],
-  ])('is a read whose code %s: it is given up', async (_, pause) => {
+    ['ignores the signal', () => systemClock.sleep(20_000)],
+  ])('is a read whose code %s: it is aborted', async (_, pause) => {
     server = await openMcpServer({ settings, beforeList: (_access, signal) => pause(signal) });
     const answer = await post(server, legacy('tools/call', list));
     expect([answerOf(answer.body), server.activity.map(({ code }) => code)]).toEqual([timedOut, ['CALL_TIMED_OUT']]);
   });
 
-  test('is an action that listens: it is stopped, with a key as well, and the log says why', async () => {
+  test('is an action that heeds the signal: it is stopped, also with an idempotency key, and logged', async () => {
     const seen: string[] = [];
     server = await openMcpServer({ settings, customize: counting(1000, 20, seen) });
     const keyed = { ...count, arguments: { ...count.arguments, idempotencyKey: 'once' } };
@@ -230,7 +233,7 @@ describe('a call that takes longer than it may in all', () => {
     ]);
   });
 
-  test('is an action that does not listen: its own answer is told, since it has been done', async () => {
+  test('is an action that ignores the signal: its own answer is returned, since it is done', async () => {
     server = await openMcpServer({
       settings,
       customize: (agent) =>
@@ -287,7 +290,7 @@ describe('progress', () => {
     return { ...hands, sent, progress };
   }
 
-  test('of a call that says nothing is a sign after 1 s and then every 5 s, each a little more', async () => {
+  test('of a silent call is sent after 1 s and then every 5 s, each value a little higher', async () => {
     const { pass, sent, progress, waiting } = open();
     pass(999);
     const early = sent.length;
@@ -302,7 +305,7 @@ describe('progress', () => {
     expect(sent.map(({ progress: at }) => at)).toEqual([...new Set(sent.map(({ progress: at }) => at))].sort());
   });
 
-  test('that is reported all the time is sent five times a second, the last of it in any case', async () => {
+  test('that is reported often is sent five times a second, and the last value always', async () => {
     const { pass, sent, progress } = open();
     for (let done = 1; done <= 1000; done++) {
       progress.report(done, 1000);
@@ -312,7 +315,7 @@ describe('progress', () => {
     expect(sent.map(({ progress: at }) => at)).toEqual([1, 200, 400, 600, 800, 1000]);
   });
 
-  test('never goes back, and grows between signs of life by less than a hundredth', async () => {
+  test('never decreases, and rises between reports by less than a hundredth', async () => {
     const { pass, sent, progress } = open();
     progress.report(0, 3);
     for (const done of [1, 1, 0.5, 2]) {

@@ -12,7 +12,7 @@ import { legacy, type McpTestServer, openMcpServer, post } from './mcp-server.ts
 const tools = [...selectTools(null, () => undefined)];
 const calls = tools.map(({ name }) => name).sort((a, b) => Number(a === 'delete') - Number(b === 'delete'));
 
-test('every tool of the table has a row here', () => {
+test('every tool has a row in this table', () => {
   expect(toolNames.filter((name) => !rows[name])).toEqual([]);
 });
 
@@ -152,23 +152,23 @@ const ofOrders = (need: string) => need.endsWith(' orders');
 const ofLines = (need: string) => need.endsWith(' lines');
 type Narrowed = Pick<Variant, 'query' | 'granted'> & { readonly left: (need: string) => boolean };
 const narrowings: readonly (readonly [what: string, narrowed: Narrowed])[] = [
-  ['not narrowed', { left: () => true }],
+  ['no restriction', { left: () => true }],
   ['/mcp?readonly=true', { query: '?readonly=true', left: reads }],
   ['/mcp?collections=orders', { query: '?collections=orders', left: ofOrders }],
   ['/mcp?collections=lines', { query: '?collections=lines', left: ofLines }],
   ['/mcp?readonly=true&collections=orders,lines', { query: '?readonly=true&collections=orders,lines', left: reads }],
-  ['granted to read', { granted: [true, null], left: reads }],
+  ['granted for reading', { granted: [true, null], left: reads }],
   ['granted for orders', { granted: [false, ['orders']], left: ofOrders }],
-  ['granted for what is gone', { granted: [false, ['gone']], left: () => false }],
+  ['granted for a removed collection', { granted: [false, ['gone']], left: () => false }],
   ['granted for no collection', { granted: [false, []], left: () => false }],
-  ['granted to read lines', { granted: [true, ['lines']], left: (need) => reads(need) && ofLines(need) }],
+  ['granted for reading lines', { granted: [true, ['lines']], left: (need) => reads(need) && ofLines(need) }],
   // The URL never restores what the grant excludes.
   [
     'granted for orders, /mcp?collections=orders,lines',
     { granted: [false, ['orders']], query: '?collections=orders,lines', left: ofOrders },
   ],
   [
-    'granted to read, /mcp?collections=lines',
+    'granted for reading, /mcp?collections=lines',
     { granted: [true, null], query: '?collections=lines', left: (need) => reads(need) && ofLines(need) },
   ],
   [
@@ -231,18 +231,21 @@ test.each([
   ]);
 });
 
-test.each(toolNames)('enabledTools without %s: not shown, not near, not to be called', async (name) => {
-  const server = await open(everything, { enabledTools: toolNames.filter((other) => other !== name) });
-  const [outcome] = await end(server, name, rows[name]!.args);
-  const [, near] = await end(server, `${name}s`, {});
-  expect([await shown(server), outcome, near.replace(`${name}s`, '').includes(name)]).toEqual([
-    toolNames.filter((other) => other !== name),
-    expect.stringContaining('-32602'),
-    false,
-  ]);
-});
+test.each(toolNames)(
+  'enabledTools without %s: the tool is not listed, not suggested and not callable',
+  async (name) => {
+    const server = await open(everything, { enabledTools: toolNames.filter((other) => other !== name) });
+    const [outcome] = await end(server, name, rows[name]!.args);
+    const [, near] = await end(server, `${name}s`, {});
+    expect([await shown(server), outcome, near.replace(`${name}s`, '').includes(name)]).toEqual([
+      toolNames.filter((other) => other !== name),
+      expect.stringContaining('-32602'),
+      false,
+    ]);
+  },
+);
 
-test.each(toolNames)('enabledTools with %s alone: nothing else', async (name) => {
+test.each(toolNames)('enabledTools with only %s: no other tool', async (name) => {
   const server = await open(everything, { enabledTools: [name] });
   const others = calls.filter((other) => other !== name);
   const ends = await Promise.all(others.map(async (other) => (await end(server, other, rows[other]!.args))[0]));

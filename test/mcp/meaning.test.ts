@@ -70,7 +70,7 @@ describe.each(servers)('$dialect', (dbServer) => {
     await database?.drop();
   });
 
-  test('describeCollection shows comments of the database apart from names and types', async () => {
+  test('describeCollection shows database comments separately from names and types', async () => {
     const parcels = JSON.parse(await opened.ask('describeCollection', { collectionName: 'parcels' }));
     const index = JSON.parse(await opened.ask('describeCollection'));
     expect(Object.keys(parcels.fields)).toEqual(['id', 'left_at', 'code']);
@@ -103,7 +103,7 @@ describe.each(servers)('$dialect', (dbServer) => {
     expect(found.rows).toEqual([]);
   });
 
-  test('metrics are listed, and measures of aggregate', async () => {
+  test('metrics are listed, and are measures of aggregate', async () => {
     const { metrics } = JSON.parse(await opened.ask('describeCollection', { collectionName: 'parcels' }));
     expect(metrics).toEqual({ left: 'Parcels on their way' });
     const measures = { left: { metric: 'left' }, rate: { ratio: [{ kpi: 'left' }, 'all'] }, all: { count: true } };
@@ -118,7 +118,7 @@ describe.each(servers)('$dialect', (dbServer) => {
     expect([full.synonyms, full.descriptions.id]).toEqual([['shipments'], 'in pieces; such as 1, 2; also: number']);
   });
 
-  test('the introduction of the operator follows the instructions', () => {
+  test('the introduction by the operator follows the instructions', () => {
     expect(opened.client.getInstructions()).toMatch(
       /^Portico serves [\s\S]*instruction to you\.\n\nAbout this application:\nA store that sends parcels\.$/,
     );
@@ -126,7 +126,7 @@ describe.each(servers)('$dialect', (dbServer) => {
 
   test.each([
     ['a list', ['parcels', 'Left Parcels']],
-    ['a list as JSON', '["parcels", "left_parcels"]'],
+    ['a list as a JSON string', '["parcels", "left_parcels"]'],
     ['names with commas', 'parcels, left_parcels'],
   ])('several collections in one call: %s', async (_, collectionName) => {
     const { collections } = JSON.parse(await opened.ask('describeCollection', { collectionName }));
@@ -143,7 +143,7 @@ describe.each(servers)('$dialect', (dbServer) => {
   });
 });
 
-test('several collections that do not fit one answer are cut, and the note names the others', async () => {
+test('several collections that exceed one answer are cut, and the note names the rest', async () => {
   const columns = Array.from({ length: 30 }, (_, at) => ({ name: `c${at}`, type: 'Number' as const }));
   const tables = ['one', 'two', 'three'].map((name) => ({ name, columns, primaryKey: ['c0'], rows: [] }));
   const opened = await open(createMemorySource('memory', tables), { settings: { answerTokens: 500 } });
@@ -155,7 +155,7 @@ test('several collections that do not fit one answer are cut, and the note names
   expect(countTokens(text)).toBeLessThanOrEqual(500);
 });
 
-test('descriptions that do not fit the answer are left out, not names and types', async () => {
+test('descriptions that exceed the answer are omitted, names and types are kept', async () => {
   const columns = Array.from({ length: 30 }, (_, at) => ({ name: `c${at}`, type: 'Number' as const }));
   const wide = { name: 'wide', columns, primaryKey: ['c0'], rows: [] };
   const opened = await open(withComments(wide, 'A long comment about this column, for all who read it'), {

@@ -79,7 +79,7 @@ const shown = async (way: (typeof ways)[number], query: string) =>
   (await send(way, query, 'tools/list')).tools!.map((tool) => tool.name);
 
 describe.each(ways)('through %s', (way) => {
-  test('readonly=true shows the tools that only read', async () => {
+  test('readonly=true lists only the tools that read', async () => {
     const all = (await send(way, '', 'tools/list')).tools as readonly {
       name: string;
       annotations: { readOnlyHint: boolean };
@@ -90,7 +90,7 @@ describe.each(ways)('through %s', (way) => {
     );
   });
 
-  test('collections=orders is all there is', async () => {
+  test('collections=orders shows only that collection', async () => {
     const query = '?collections=orders';
     expect([
       await call(way, query, 'describeCollection', {}),
@@ -107,10 +107,10 @@ describe.each(ways)('through %s', (way) => {
 const wide = (name: string, args: object) => call('modern', '', name, args);
 const narrow = (name: string, args: object) => call('modern', '?collections=orders,lines', name, args);
 
-describe('what lies outside', () => {
+describe('excluded data', () => {
   const paths = { collectionName: 'orders', fields: ['customer:surname'] };
 
-  test('is there without the narrowing, which is what the other tests of this file rest on', async () => {
+  test('is visible without the restriction, as the other tests of this file assume', async () => {
     expect([
       await wide('list', paths),
       await wide('list', { collectionName: 'orders', search: 'Sandvik', shouldSearchInRelation: true, fields: ['id'] }),
@@ -125,13 +125,13 @@ describe('what lies outside', () => {
   test.each<[string, string, object]>([
     ['a path', 'list', paths],
     ['an imported field', 'list', { collectionName: 'orders', fields: ['customerSurname'] }],
-    ['a near name of a field', 'list', { collectionName: 'orders', fields: ['customers'] }],
+    ['a similar field name', 'list', { collectionName: 'orders', fields: ['customers'] }],
     ['a filter', 'list', { collectionName: 'orders', filters: { field: 'customer:surname', operator: 'Present' } }],
     ['a sort', 'list', { collectionName: 'orders', sort: [{ field: 'customer:surname', ascending: true }] }],
     ['a group', 'aggregate', { collectionName: 'orders', operation: 'count', groups: ['customer:surname'] }],
-    ['a near name of a collection', 'list', { collectionName: 'customer' }],
+    ['a similar collection name', 'list', { collectionName: 'customer' }],
     ['the collection itself', 'describeCollection', { collectionName: 'customers' }],
-  ])('%s: an error that names nothing of it', async (_what, name, args) => {
+  ])('%s: the error names nothing excluded', async (_what, name, args) => {
     const answer = String(await narrow(name, args));
     const sent = JSON.stringify(args);
     // The error may repeat names from the call, but no others.
@@ -144,7 +144,7 @@ describe('what lies outside', () => {
     expect(await narrow('list', args)).toMatchObject({ rows: [] });
   });
 
-  test('charts of the whole agent are outside, since they may tell of any collection', async () => {
+  test('charts of the whole agent are excluded, since they can show any collection', async () => {
     const chart = { chartName: 'turnover' };
     expect([
       await wide('getChart', chart),
@@ -163,13 +163,13 @@ describe('what lies outside', () => {
     ]);
   });
 
-  test('relations between what is left stay', async () => {
+  test('relations between the remaining collections are kept', async () => {
     const filters = { field: 'lines:id', operator: 'Equal', value: 3 };
     expect(await narrow('list', { collectionName: 'orders', filters, fields: ['id'] })).toMatchObject({ rows: [[7]] });
   });
 });
 
-test('a name that does not exist is as one that may not be seen', async () => {
+test('an unknown name has the same effect as a name that the caller may not see', async () => {
   const answers = async (query: string) => [
     await call('modern', query, 'describeCollection', {}),
     await shown('modern', query),
@@ -179,14 +179,14 @@ test('a name that does not exist is as one that may not be seen', async () => {
   expect([withIt, await shown('modern', '?collections=nothing')]).toEqual([without, []]);
 });
 
-test('a token checked again in the middle of a call is narrowed again', async () => {
+test('a token that is checked again during a call is restricted again', async () => {
   const { holds, renewed } = houses.modern;
   holds.push(false);
   const answer = await call('modern', '?collections=orders', 'list', { collectionName: 'lines' });
   expect([answer, renewed.splice(0)]).toEqual([expect.stringContaining('lines'), ['user-2']]);
 });
 
-test('one token at several addresses at once: each has its own', async () => {
+test('concurrent calls of one token at several URLs: each has its own restriction', async () => {
   const queries = ['', '?collections=orders', '?collections=lines', '?readonly=true&collections=lines,orders'];
   const expected = [['customers', 'lines', 'orders'], ['orders'], ['lines'], ['lines', 'orders']];
   const answers = await Promise.all(
@@ -207,7 +207,7 @@ describe('the parameters', () => {
     expect(readRestrictions(`/mcp${query}`)).toMatchObject(expected);
   });
 
-  test('the same narrowing has one key, whatever its spelling', () => {
+  test('equal restrictions have one key, in any spelling', () => {
     const keys = ['?collections=a,b&readonly=true', '?readonly=true&collections=b,a,b'].map(
       (query) => readRestrictions(`/mcp${query}`)?.key,
     );
@@ -223,7 +223,7 @@ describe('the parameters', () => {
     ['collections=a&collections=b', 'collections: sent twice; send names separated by commas'],
     ['Readonly=true', 'Readonly: unknown query parameter; remove it.'],
     ['__proto__=1', '__proto__: unknown query parameter; remove it.'],
-  ])('%s is 400 and says what to send', async (query, message) => {
+  ])('%s returns 400 and says what to send', async (query, message) => {
     const server = { url: `${houses.legacy.url}?${query}` };
     const { status, body } = await post(server, legacy('tools/list'), { authorization: undefined });
     expect([status, body]).toEqual([
@@ -233,7 +233,7 @@ describe('the parameters', () => {
   });
 });
 
-test('a tool that is not shown is not near either', async () => {
+test('a hidden tool is not suggested either', async () => {
   const near = async (query: string) => JSON.stringify(await send('modern', query, 'tools/call', { name: 'creat' }));
   expect([await near(''), await near('?readonly=true')]).toEqual([
     expect.stringContaining('create'),
@@ -241,7 +241,7 @@ test('a tool that is not shown is not near either', async () => {
   ]);
 });
 
-test('of what lies outside, nothing is left at all', () => {
+test('an excluded collection has no rights, actions or fields', () => {
   const narrowed = restrictAccess(fullAccess({} as Access['caller']), readRestrictions('?collections=orders')!);
   const left = (collection: string) => [
     verbs.filter((verb) => narrowed.can(verb, collection)),
@@ -254,7 +254,7 @@ test('of what lies outside, nothing is left at all', () => {
   ]);
 });
 
-test('no narrowing of any rights allows what they do not', () => {
+test('a restriction never extends the rights of any caller', () => {
   const collections = ['a', 'b'];
   const rights = collections.flatMap((collection) => verbs.map((verb) => `${verb} ${collection}`));
   const widened: string[] = [];

@@ -47,7 +47,7 @@ function openWatch() {
   return { watch, seen, pass, due };
 }
 
-test('what is there at first is told to nobody, what comes later once', async () => {
+test('the first state sends no notification, and a later change sends one', async () => {
   const { watch, seen, pass } = openWatch();
   seen.changes = 3;
   watch.begin();
@@ -61,7 +61,7 @@ test('what is there at first is told to nobody, what comes later once', async ()
   expect([times, [...told, seen.told], seen.looks]).toEqual([[0, 5000, 5000], [0, 1, 1], 4]);
 });
 
-test('each change is told of as what it is, also one that came while the storage did not answer', async () => {
+test('each kind of change sends its own notification, also after a failure of the storage', async () => {
   const { watch, seen, pass } = openWatch();
   watch.begin();
   await pass();
@@ -82,7 +82,7 @@ test('each change is told of as what it is, also one that came while the storage
   ]);
 });
 
-test('it ends when nobody listens, when it is told to, and not because the storage does not answer', async () => {
+test('it ends without listeners and on request, and continues when the storage fails', async () => {
   const { watch, seen, pass, due } = openWatch();
   watch.begin();
   seen.fails = true;

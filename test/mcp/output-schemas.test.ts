@@ -46,7 +46,7 @@ const clients: readonly (readonly [string, (url: string) => Promise<AnyClient>])
   ['2026-07-28', (url) => connected(url, { pin: '2026-07-28' })],
   ['2025-11-25', (url) => connected(url, 'legacy')],
   [
-    '2025-11-25, by the former SDK',
+    '2025-11-25, by the previous SDK',
     async (url) => {
       const client = new FormerClient({ name: 'test', version: '1' });
       await client.connect(new FormerTransport(new URL(url), { requestInit }) as never);
@@ -86,7 +86,7 @@ const calls = (id: number): readonly (readonly [string, Record<string, unknown>]
 ];
 
 describe.each(clients)('a client of %s', (_, connect) => {
-  test('takes every answer of every tool, and its structure is the data of the text', async () => {
+  test('accepts every answer of every tool, and its structured content equals its text', async () => {
     const client = await connect(server.url);
     const { tools } = await client.listTools();
     expect(tools.map(({ name, outputSchema }) => [name, typeof outputSchema])).toEqual(
@@ -109,7 +109,7 @@ describe.each(clients)('a client of %s', (_, connect) => {
     await client.close();
   });
 
-  test('takes the errors of every tool, which have no structure', async () => {
+  test('accepts the errors of every tool, which have no structured content', async () => {
     const client = await connect(server.url);
     await client.listTools();
     for (const name of toolNames) {
@@ -120,7 +120,7 @@ describe.each(clients)('a client of %s', (_, connect) => {
     await client.close();
   });
 
-  test('without the setting is told no schema and no structure', async () => {
+  test('without the setting gets no schema and no structured content', async () => {
     const client = await connect(plain.url);
     const { tools } = await client.listTools();
     const answer = (await client.callTool({ name: 'list', arguments: inNotes })) as Answer;
@@ -129,7 +129,7 @@ describe.each(clients)('a client of %s', (_, connect) => {
   });
 });
 
-test('the schemas cost at most 1,500 tokens, those for workflows among them, and nothing else of the list of tools changes', async () => {
+test('the schemas cost at most 1,500 tokens, and change nothing else of the tool list', async () => {
   interface Listed {
     result: { tools: { outputSchema?: unknown }[] };
   }

@@ -68,7 +68,7 @@ describe.each(clientNames)('%s', (name) => {
       ({ code, message }) => [code, message.replace(/^MCP error -\d+: /, '')],
     );
 
-  test('each prompt carries the description of its collection, as the tool gives it', async () => {
+  test('each prompt contains the description of its collection, as the tool returns it', async () => {
     server = await openMcpServer({ source: source() });
     const client = await connect();
     expect(await names(client)).toEqual(['explore', 'totals', 'change-safely']);
@@ -96,7 +96,7 @@ describe.each(clientNames)('%s', (name) => {
     );
   });
 
-  test('who may not use a tool is shown no prompt that speaks of it, and no name that he may not see', async () => {
+  test('a user without a tool gets no prompt that uses it, and no hidden name', async () => {
     server = await openMcpServer({ source: source(), access: reader });
     const client = await connect();
     const hidden = await refusal(client.getPrompt({ name: 'explore', arguments: { collection: 'visits' } }));
@@ -110,7 +110,7 @@ describe.each(clientNames)('%s', (name) => {
     ]).toEqual([['explore', 'totals'], ['notes'], [], -32602, [-32602, missing[1]?.replace('nothing', 'visits')]]);
   });
 
-  test('the address narrows prompts and completion', async () => {
+  test('the URL restricts prompts and completion', async () => {
     server = await openMcpServer({ source: source() });
     const client = await connect('user-2', '?readonly=true&collections=notes');
     expect([await names(client), (await complete(client, 'explore', 'collection', '')).values]).toEqual([
@@ -119,7 +119,7 @@ describe.each(clientNames)('%s', (name) => {
     ]);
   });
 
-  test('wrong arguments are told with what to send', async () => {
+  test('wrong arguments are refused with what to send', async () => {
     server = await openMcpServer({ source: source() });
     const client = await connect();
     const get = (prompt: string, given: Record<string, string>) =>
@@ -142,7 +142,7 @@ describe.each(clientNames)('%s', (name) => {
     ]);
   });
 
-  test('names are completed: beginnings first, at most 100, of templates as well', async () => {
+  test('names are completed, also in templates: prefixes first, at most 100', async () => {
     server = await openMcpServer({ source: source(...numbered) });
     const client = await connect();
     const template = { type: 'ref/resource' as const, uri: 'portico://collections/{name}' };
@@ -160,7 +160,7 @@ describe.each(clientNames)('%s', (name) => {
   });
 });
 
-test('without the tools that they speak of there are no prompts', async () => {
+test('without the tools that they use, prompts are not listed', async () => {
   const customize = (agent: HeadlessAgent) => void agent;
   server = await openMcpServer({ source: source(), customize, settings: { enabledTools: ['list'] } });
   const client = await connectClient('sdk 1.x', server.url, 'user-2');

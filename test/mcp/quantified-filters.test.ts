@@ -60,9 +60,9 @@ test.each([
   [{ some: 'orders', where: [paid, { field: 'total', operator: '>', value: '10' }] }, [2]],
   [{ every: 'orders', where: dear }, [2, 3]],
   [{ aggregator: 'not', conditions: { some: 'orders', where: dear } }, [3]],
-])('list takes %j', async (filters, ids) => expect(await list(filters)).toEqual(ids));
+])('list accepts %j', async (filters, ids) => expect(await list(filters)).toEqual(ids));
 
-test('aggregate and listRelated take them too', async () => {
+test('aggregate and listRelated accept them too', async () => {
   const some = { some: 'orders', where: dear };
   expect([
     await ask('aggregate', { operation: 'count', filters: { none: 'orders' } }),
@@ -85,7 +85,7 @@ test('aggregate and listRelated take them too', async () => {
   ]);
 });
 
-test('a refusal has every form whole, and each is taken', async () => {
+test('a refusal shows every form in full, and each form works', async () => {
   const both = {
     aggregator: 'And',
     conditions: [
@@ -120,7 +120,7 @@ test.each([
   expect((JSON.parse(text) as { rows: number[][] }).rows.flat()).toEqual(ids);
 });
 
-test('a comparison that cannot be right is refused with the form to send', async () => {
+test('an invalid comparison is refused with the form to send', async () => {
   const given = { collectionName: 'orders', fields: ['id'] };
   expect([
     await ask('list', { ...given, filters: { field: 'status', operator: 'Equal', other: 'total' } }),

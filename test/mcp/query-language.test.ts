@@ -66,7 +66,7 @@ describe.each(servers)('$dialect', (server) => {
     await database.drop();
   });
 
-  test('every JSON example is a call that works', async () => {
+  test('every JSON example is a valid call', async () => {
     const text = await ask(testServer, 'describeCollection', { detail: 'query' });
     const examples = examplesIn(text);
     expect(examples.length).toBeGreaterThanOrEqual(12);
@@ -81,7 +81,7 @@ describe.each(servers)('$dialect', (server) => {
     );
   });
 
-  test('the quantified examples mean what is said of them', async () => {
+  test('the quantified examples return what the text says', async () => {
     const text = await ask(testServer, 'describeCollection', { detail: 'query' });
     const ids: Record<string, unknown> = {};
     for (const example of examplesIn(text)) {
@@ -102,7 +102,7 @@ describe('the text', () => {
   });
   afterAll(() => testServer.close());
 
-  test('names every operator, and costs at most 1,650 tokens', async () => {
+  test('names every operator, and takes at most 1,650 tokens', async () => {
     const text = await ask(testServer, 'describeCollection', { detail: 'query' });
     // One sentence covers the operators of the current period.
     const named = new Set([...text.matchAll(/\w+/g)].map(([word]) => word));
@@ -111,7 +111,7 @@ describe('the text', () => {
     expect(countTokens(text)).toBeLessThanOrEqual(1650);
   });
 
-  test('leaves out the sections of tools that are not served', async () => {
+  test('omits the sections of tools that are not served', async () => {
     const only = await openMcpServer({ settings: { enabledTools: ['describeCollection', 'list'] } });
     const text = await ask(only, 'describeCollection', { detail: 'query' });
     await only.close();

@@ -67,21 +67,21 @@ describe('Host and Origin', () => {
   });
 
   test.each(['evil.example', 'localhost.evil.example', 'localhost@evil.example', '127.0.0.1.evil.example:80'])(
-    'Host %j is not',
+    'Host %j is refused',
     async (host) => {
       expect((await raw('POST', { ...bearer, host }, '/mcp', list)).status).toBe(403);
     },
   );
 
   test.each(['https://evil.example', 'null', 'https://app.example.test.evil.example', 'http://app.example.test'])(
-    'Origin %s is 403 and gets no CORS header',
+    'Origin %s gets 403 and no CORS header',
     async (origin) => {
       const answer = await raw('POST', { ...bearer, origin }, '/mcp', list);
       expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([403, undefined]);
     },
   );
 
-  test('an allowed Origin is told so by name, without credentials, and may read the challenge', async () => {
+  test('an allowed Origin is named in the CORS header, without credentials, and can read the challenge', async () => {
     const answer = await raw('POST', { ...bearer, origin: 'https://app.example.test' }, '/mcp', list);
     expect([
       answer.status,
@@ -92,7 +92,7 @@ describe('Host and Origin', () => {
     ]).toEqual([200, 'https://app.example.test', undefined, 'WWW-Authenticate, Mcp-Session-Id, Retry-After', 'Origin']);
   });
 
-  test('preflight of an allowed Origin allows POST with the headers of MCP and no others', async () => {
+  test('a preflight of an allowed Origin allows POST with the headers of MCP and no others', async () => {
     const answer = await raw('OPTIONS', {
       origin: 'https://app.example.test',
       'access-control-request-method': 'POST',
@@ -112,20 +112,20 @@ test.each([
   ['a call', legacy('tools/call', { name: 'describeCollection', arguments: {} })],
   ['a list', legacy('tools/list')],
   ['a request of the official handler', legacy('ping')],
-])('the answer to %s is neither stored nor taken for anything else', async (_, body) => {
+])('the answer to %s forbids caching and MIME sniffing', async (_, body) => {
   const call = { method: 'POST', headers: bearer, body: JSON.stringify(body) };
   const { headers } = await fetch(`http://127.0.0.1:${server.port}/mcp`, call);
   expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual(['no-store', 'nosniff']);
 });
 
-describe('method and address', () => {
-  test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD'])('%s is 405 and says what is allowed', async (method) => {
+describe('method and URL', () => {
+  test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD'])('%s returns 405 with the allowed methods', async (method) => {
     const answer = await raw(method, bearer);
     expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
   });
 
   test.each(['access_token=user-2', 'token=user-2', 'Access_Token=x'])(
-    'a token in the query (%s) is 401 with a challenge, even beside a good header, and is not looked up',
+    'a token in the query (%s) returns 401 with a challenge, even with a valid header, and is not looked up',
     async (query) => {
       const before = server.asked.length;
       const answer = await raw('POST', bearer, `/mcp?${query}`, list);
@@ -134,7 +134,7 @@ describe('method and address', () => {
     },
   );
 
-  test('an unknown parameter of the address is 400 with its name', async () => {
+  test('an unknown query parameter returns 400 with its name', async () => {
     const answer = await raw('POST', bearer, '/mcp?verbose=1', list);
     expect([answer.status, answer.body]).toEqual([
       400,
@@ -144,7 +144,7 @@ describe('method and address', () => {
 });
 
 describe('token and OAuth scope', () => {
-  test('no token is 401 with a challenge without an error, as RFC 6750 section 3 wants', async () => {
+  test('a call without a token gets 401 with a challenge without an error, as RFC 6750 section 3 requires', async () => {
     const answer = await raw('POST', json, '/mcp', list);
     expect([answer.status, answer.headers['www-authenticate'], answer.body]).toEqual([
       401,
@@ -154,7 +154,7 @@ describe('token and OAuth scope', () => {
   });
 
   test.each(['Bearer nobody', 'Basic dXNlci0y', 'Bearer', 'bearer  user-2'])(
-    'a token that is not good (%s) is 401 invalid_token',
+    'an invalid token (%s) gets 401 invalid_token',
     async (authorization) => {
       const answer = await raw('POST', { ...json, authorization }, '/mcp', list);
       expect([answer.status, String(answer.headers['www-authenticate']).slice(0, 28)]).toEqual([
@@ -164,7 +164,7 @@ describe('token and OAuth scope', () => {
     },
   );
 
-  test('a token without the scope of the tool is 403 with the scopes to ask for, and the attempt is logged', async () => {
+  test('a token without the scope of the tool gets 403 with the required scopes, and the attempt is logged', async () => {
     const call = modern('tools/call', { name: 'list', arguments: { collectionName: 'notes' } });
     const answer = await post(server, call.body, { ...call.headers, authorization: 'Bearer writer-9' });
     expect([answer.status, answer.headers.get('www-authenticate'), answer.body]).toEqual([
@@ -194,7 +194,7 @@ describe('token and OAuth scope', () => {
     expect((await post(server, batch, { authorization: 'Bearer writer-9' })).status).toBe(403);
   });
 
-  test('a token without the scope is not shown the tools that need it', async () => {
+  test('a token without the scope does not see the tools that need it', async () => {
     const answer = await post(server, legacy('tools/list'), { authorization: 'Bearer writer-9' });
     const { tools } = (answer.body as { result: { tools: { annotations: { readOnlyHint: boolean } }[] } }).result;
     expect(tools.filter((tool) => tool.annotations.readOnlyHint)).toEqual([]);
@@ -202,28 +202,31 @@ describe('token and OAuth scope', () => {
 });
 
 describe('body', () => {
-  test.each(['text/plain', 'application/x-www-form-urlencoded', undefined])('Content-Type %s is 415', async (type) => {
-    const { 'content-type': _, ...rest } = bearer;
-    const answer = await raw('POST', type ? { ...rest, 'content-type': type } : rest, '/mcp', list);
-    expect([answer.status, answer.body]).toEqual([
-      415,
-      refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body as Content-Type: application/json.'),
-    ]);
-  });
+  test.each(['text/plain', 'application/x-www-form-urlencoded', undefined])(
+    'Content-Type %s returns 415',
+    async (type) => {
+      const { 'content-type': _, ...rest } = bearer;
+      const answer = await raw('POST', type ? { ...rest, 'content-type': type } : rest, '/mcp', list);
+      expect([answer.status, answer.body]).toEqual([
+        415,
+        refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body as Content-Type: application/json.'),
+      ]);
+    },
+  );
 
-  test('application/json with a charset is taken', async () => {
+  test('application/json with a charset is accepted', async () => {
     const headers = { ...bearer, 'content-type': 'application/json; charset=utf-8' };
     expect((await raw('POST', headers, '/mcp', list)).status).toBe(200);
   });
 
   test.each([
     ['nothing', '', 'it is empty.'],
-    ['half of it', '{"jsonrpc":"2.0",', 'it does not parse.'],
+    ['a truncated body', '{"jsonrpc":"2.0",', 'it does not parse.'],
     ['not UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), 'it is not UTF-8.'],
     ['10,000 levels of lists', '['.repeat(10_000) + ']'.repeat(10_000), 'it is nested deeper than 64 levels.'],
     ['10,000 levels unclosed', '{"a":'.repeat(10_000), 'it is nested deeper than 64 levels.'],
     ['65 levels', `${'['.repeat(65)}${']'.repeat(65)}`, 'it is nested deeper than 64 levels.'],
-  ])('%s is 400', async (_name, body, problem) => {
+  ])('%s returns 400', async (_name, body, problem) => {
     const answer = await post(server, body);
     expect([answer.status, answer.body]).toEqual([
       400,
@@ -231,13 +234,13 @@ describe('body', () => {
     ]);
   });
 
-  test('brackets within texts are not depth', async () => {
+  test('brackets within strings do not count as depth', async () => {
     const search = `"\\"${'[{'.repeat(500)}`;
     const call = legacy('tools/call', { name: 'list', arguments: { collectionName: 'notes', search } });
     expect((await post(server, call)).status).toBe(200);
   });
 
-  test('arguments as text cannot go deeper than the body may', async () => {
+  test('arguments as a JSON string have the depth limit of the body', async () => {
     const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
     const whole = await post(server, legacy('tools/call', { name: 'list', arguments: deep }));
     const one = await post(
@@ -252,7 +255,7 @@ describe('body', () => {
     expect(String(whole.body)).toContain('"code":-32602');
   });
 
-  test('5 MB are 413, whether announced or not, the client gets the answer, and the server goes on', async () => {
+  test('5 MB get 413, with or without a length, the client receives the answer, and the server continues', async () => {
     const big = Buffer.alloc(5_000_000, 'a');
     const announced = await post(server, big);
     const chunked = await fetch(server.url, {
@@ -264,7 +267,7 @@ describe('body', () => {
     expect([announced.status, chunked.status, (await post(server, legacy('ping'))).status]).toEqual([413, 413, 200]);
   });
 
-  test('a refusal leaves the connection to the next call', async () => {
+  test('after a refusal the connection serves the next call', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const once = (authorization: string): Promise<[number, Socket]> =>
       new Promise((resolve, reject) => {
@@ -289,11 +292,11 @@ describe('body', () => {
     expect([refused, served, first === second]).toEqual([401, 200, true]);
   });
 
-  test('5 MB without a token are 401', async () => {
+  test('5 MB without a token get 401', async () => {
     expect((await post(server, Buffer.alloc(5_000_000, 'a'), { authorization: undefined })).status).toBe(401);
   });
 
-  test('a client that hangs up in the middle of its body hurts nobody', async () => {
+  test('a client that disconnects during its body causes no failure', async () => {
     await new Promise<void>((resolve) => {
       const socket = connect(server.port, '127.0.0.1', () => {
         const head = Object.entries({ host: '127.0.0.1', ...bearer, 'content-length': '1000' });
@@ -309,7 +312,7 @@ describe('body', () => {
 });
 
 describe('protocol', () => {
-  test('an unknown tool is invalid params with near names, in both eras', async () => {
+  test('an unknown tool is an invalid params error with near names, in both eras', async () => {
     const params = { name: 'describeColection', arguments: {} };
     const { body, headers } = modern('tools/call', params, 'x');
     const error = { code: -32602, message: "No tool 'describeColection'. Near: describeCollection." };
@@ -330,7 +333,7 @@ describe('protocol', () => {
     expect([answer.status, (answer.body as { error: { code: number } }).error.code]).toEqual([status, code]);
   });
 
-  test('a revision that there is not is refused, also of a request of the earlier form', async () => {
+  test('an unknown protocol version is refused, also for a request of the earlier form', async () => {
     const call = { name: 'list', arguments: { collectionName: 'notes' } };
     const statuses = [];
     for (const version of ['2025-06-18', '2025-03-26', '2024-13-01', '1.0', 'latest'])
@@ -349,7 +352,7 @@ describe('protocol', () => {
     },
   );
 
-  test('Accept of JSON alone is 406 there, as the revision demands', async () => {
+  test('Accept of only JSON returns 406 there, as the revision requires', async () => {
     expect((await raw('POST', { ...bearer, accept: 'application/json' }, '/mcp', list)).status).toBe(406);
   });
 });

@@ -37,7 +37,7 @@ describe.each(clientNames)('%s', (name) => {
       ({ code, message }) => ({ code, message }),
     );
 
-  test('lists the index and every collection, and reads of each the very text of describeCollection', async () => {
+  test('lists the index and every collection, and each resource equals describeCollection', async () => {
     server = await openMcpServer({ source: source('red & blue'), customize: withExtras('notes', 'owner') });
     const client = await connect();
     const { resources } = await client.listResources();
@@ -63,7 +63,7 @@ describe.each(clientNames)('%s', (name) => {
     expect(await textOf(client, query)).toMatchObject({ count: 1, mimeType: 'text/markdown', text });
   });
 
-  test('what one may not see is unknown, with no difference to what does not exist', async () => {
+  test('a resource that the caller may not see has the same error as a missing one', async () => {
     const access = (id: number) => {
       const full = fullAccess({ ...caller, id });
       return { ...full, can: (verb: Verb, collection: string) => collection === 'notes' && full.can(verb, collection) };
@@ -85,7 +85,7 @@ describe.each(clientNames)('%s', (name) => {
     ]);
   });
 
-  test('the address narrows resources as it narrows tools', async () => {
+  test('the URL restricts resources as it restricts tools', async () => {
     server = await openMcpServer({ source: source('secrets') });
     const client = await connect('user-2', '?collections=secrets');
     expect([
@@ -95,7 +95,7 @@ describe.each(clientNames)('%s', (name) => {
     ]).toEqual([[all[0], 'portico://collections/secrets', query], '{"collections":{"secrets":""}}', true]);
   });
 
-  test('who is not shown describeCollection has none', async () => {
+  test('a caller without describeCollection has no resources', async () => {
     server = await openMcpServer({ source: source() });
     const client = await connect('writer-2');
     expect([
@@ -119,7 +119,7 @@ const caller = {
   renderingId: 1,
 } as const;
 
-test('a page ends with a cursor that goes on, also when what it names has gone', async () => {
+test('a page ends with a cursor that works even after the named collection was removed', async () => {
   const names = Array.from({ length: 450 }, (_, n) => `t${String(n).padStart(3, '0')}`);
   server = await openMcpServer({ source: source(...names) });
   const pages: number[] = [];
@@ -147,7 +147,7 @@ test('a page ends with a cursor that goes on, also when what it names has gone',
   ]);
 });
 
-test('a read is an entry in the activity log, and says for how long it may be kept, by whom', async () => {
+test('a read is logged as an activity, and its answer may be cached privately for a time', async () => {
   server = await openMcpServer();
   const read = (uri: string) => {
     const { body, headers } = modern('resources/read', { uri });

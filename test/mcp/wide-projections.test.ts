@@ -33,18 +33,18 @@ async function ask(name: string, given: object): Promise<string> {
   return (body as { result: { content: [{ text: string }] } }).result.content[0].text;
 }
 
-test('a field that is named twice stands in the answer once', async () => {
+test('a field that is named twice is returned once', async () => {
   const answer = JSON.parse(await list({ fields: ['id', 'owner', 'id', ' id ', 'owner'], pagination: { size: 1 } }));
   expect([answer.columns, answer.rows]).toEqual([['id', 'owner'], [[1, 2]]]);
 });
 
-test('100,000 names are refused, and so are as many in one text', async () => {
+test('100,000 field names are refused, as a list and as a string', async () => {
   const many = Array(100_000).fill('id');
   for (const fields of [many, many.join(',')])
     expect(await list({ fields })).toContain('fields: at most 1000 fields, got 100000.');
 });
 
-// Each name takes microseconds to look up, and a request has room for 50,000.
+// Each name takes microseconds to look up, and a request can contain 50,000.
 test.each<[tool: string, given: (many: Record<string, unknown>) => object, problem: string]>([
   ['aggregate', (many) => ({ measures: many }), 'measures: at most 20 measures, got 20000.'],
   ['aggregate', (many) => ({ measures: JSON.stringify(many) }), 'measures: at most 20 measures, got 20000.'],
@@ -60,7 +60,7 @@ test.each<[tool: string, given: (many: Record<string, unknown>) => object, probl
   expect(await ask(tool, given(many))).toContain(problem);
 }); // biome-ignore format: a table
 
-test('names of columns count for the budget of an answer', async () => {
+test('names of columns count towards the budget of an answer', async () => {
   const few = await list({ fields: columns.slice(0, 200), pagination: { size: 100 } });
   expect(JSON.parse(few).columns).toHaveLength(200);
   expect(estimateTokens(few)).toBeLessThan(server.config.answerTokens * 1.05);

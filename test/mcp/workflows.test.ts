@@ -52,8 +52,8 @@ const claim = async (runId: string) => {
   return (await server.store.runs.claim(wish))[0] ?? expect.fail('not claimed');
 };
 
-describe('who is offered them', () => {
-  test('nobody where there are no workflows, and by the next look who has some', async () => {
+describe('which callers see the workflow tools', () => {
+  test('callers without workflows see no tools; a published workflow adds them at the next check', async () => {
     await open();
     const before = await shown();
     await publish('Check');
@@ -64,7 +64,7 @@ describe('who is offered them', () => {
     expect(tools.map(({ name }) => name)).toEqual(after);
   });
 
-  test('the workflows are read only after one of them or the permissions changed', async () => {
+  test('the workflows are read only after a workflow or the permissions changed', async () => {
     await open();
     const { workflows, permissions } = server.store;
     const list = vi.spyOn(workflows, 'list');
@@ -95,7 +95,7 @@ describe('who is offered them', () => {
     ]);
   });
 
-  test('they are read every time from a platform that does not report their version', async () => {
+  test('they are read every time if the platform does not report their version', async () => {
     const { store } = await open();
     const older = { ...store, versions: async () => ({ permissions: 1, grants: 1, keys: 1 }) };
     const service = createWorkflowService({
@@ -107,7 +107,7 @@ describe('who is offered them', () => {
     expect([before, await service.listActive()]).toEqual([[], [{ renderingId: 1, collection: 'notes' }]]);
   });
 
-  test('a client that listens is told when there are others, and not before', async () => {
+  test('a listening client is notified when the tools change, and not before', async () => {
     await open();
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
     const requestInit = { headers: { authorization: 'Bearer user-2' } };
@@ -123,7 +123,7 @@ describe('who is offered them', () => {
     expect([before, heard]).toEqual([0, 1]);
   }, 20_000);
 
-  test('not one of another view, or who does not see the collection, or whose workflows are all paused', async () => {
+  test('not of another rendering, without the right to the collection, or if all are paused', async () => {
     const access = (id: number) => {
       const full = fullAccess({ id, tags: {}, timezone: 'UTC', renderingId: id === 4 ? 9 : 1 } as never);
       return id === 6 ? { ...full, can: () => false } : full;
@@ -137,7 +137,7 @@ describe('who is offered them', () => {
 });
 
 describe('a start', () => {
-  test('is queued, with an entry that names the workflow’s collection; a second one is told of the run', async () => {
+  test('queues a run, and logs the collection of the workflow; a second start returns the same run', async () => {
     await open();
     const { id: workflowId } = await publish('Check');
     const started = (await call('triggerWorkflow', { workflowId, recordId: 2 })) as Record<string, string>;
@@ -157,7 +157,7 @@ describe('a start', () => {
     ).toEqual(expect.arrayContaining([['triggerWorkflow', 'notes', 'completed', ['2']]]));
   });
 
-  test('with the same idempotencyKey answers the same run, and starts no other', async () => {
+  test('with the same idempotencyKey returns the same run, and starts no other', async () => {
     await open();
     const { id: workflowId } = await publish('Check');
     const given = { workflowId, recordId: '2', idempotencyKey: 'one' };
@@ -168,7 +168,7 @@ describe('a start', () => {
     expect(await server.store.runs.list({ limit: 9 })).toHaveLength(1);
   });
 
-  test('of one that is not there, is paused, or is another team’s is told the same', async () => {
+  test("of an unknown, a paused and another team's workflow gives the same error", async () => {
     await open({
       access: (id) => fullAccess({ id, tags: {}, timezone: 'UTC', renderingId: id === 4 ? 9 : 1 } as never),
     });
@@ -183,7 +183,7 @@ describe('a start', () => {
     expect(await server.store.runs.list({ limit: 9 })).toEqual([]);
   });
 
-  test('is not for an app that may only read, and not without the OAuth scope', async () => {
+  test('is not possible read-only, or without the OAuth scope', async () => {
     await open();
     const { id: workflowId } = await publish('Check');
     const given = { workflowId, recordId: 1 };
@@ -198,14 +198,14 @@ describe('a start', () => {
     [{ workflowId: 'x' }, 'recordId'],
     [{ workflowId: 'x', recordId: { id: 1 } }, 'recordId'],
     [{ workflowId: 'x', recordId: 1, record: 1 }, 'unknown argument'],
-  ])('with %j is told what to send', async (given, said) => {
+  ])('with %j is refused with what to send', async (given, said) => {
     await open({ workflowOn: 'notes' });
     const answer = await call('triggerWorkflow', given);
     expect(answer).toContain('INVALID_ARGUMENT');
     expect(answer).toContain(said);
   });
 
-  test('with the parts of a key takes them packed', async () => {
+  test('with the parts of a key stores them packed', async () => {
     await open();
     const { id: workflowId } = await publish('Check');
     const { runId } = (await call('triggerWorkflow', { workflowId, recordId: ['a|b', 2] })) as { runId: string };
@@ -213,8 +213,8 @@ describe('a start', () => {
   });
 });
 
-describe('what is told', () => {
-  test('of workflows: those that can be started, of one collection where it is named', async () => {
+describe('the result', () => {
+  test('of workflows: those that the caller can start, optionally of one collection', async () => {
     await open();
     const { id } = await publish('Check');
     const rows = [[id, 'Check', 'notes']];
@@ -229,7 +229,7 @@ describe('what is told', () => {
     ]);
   });
 
-  test('of a run: its steps by their titles, and where a person answers what it waits for', async () => {
+  test('of a run: its steps by title, and the input it waits for', async () => {
     await open();
     const { id: workflowId } = await publish('Check');
     const { runId } = (await call('triggerWorkflow', { workflowId, recordId: 2 })) as { runId: string };
@@ -266,7 +266,7 @@ describe('what is told', () => {
     ]).toEqual(Array(2).fill("UNKNOWN_RUN: There is no run 'ID', or you may not see it."));
   });
 
-  test('of a run that failed: with what', async () => {
+  test('of a failed run: its error', async () => {
     await open();
     const { id: workflowId } = await publish('Check');
     const { runId } = (await call('triggerWorkflow', { workflowId, recordId: 2 })) as { runId: string };

@@ -44,7 +44,7 @@ const watched =
     },
   });
 
-test('the mark is there before the work, and says afterwards how it ended and which records it made', async () => {
+test('the log mark exists before the write, and afterwards shows the outcome and the created records', async () => {
   const seen: unknown[] = [];
   await open({ around: watched(seen) });
   const text = await ask(server, 'create', name);
@@ -56,7 +56,7 @@ test('the mark is there before the work, and says afterwards how it ended and wh
   ]);
 });
 
-test('what goes wrong completes the mark with its code, also what is not ours to show', async () => {
+test('an error completes the mark with its code, also an internal error', async () => {
   const seen: unknown[] = [];
   await open({
     around: watched(seen, () => {
@@ -76,7 +76,7 @@ test('what goes wrong completes the mark with its code, also what is not ours to
   ]);
 });
 
-test('a denial is in the log as one', async () => {
+test('a denial is logged as denied', async () => {
   await open({}, { denied: ['customers.add'] });
   const text = await ask(server, 'create', name);
   expect([text, await marks(), await customers()]).toEqual([
@@ -86,7 +86,7 @@ test('a denial is in the log as one', async () => {
   ]);
 });
 
-test('permissions are compared before the work: with a revoked token nothing is written, and the answer is 401', async () => {
+test('permissions are compared before the write: a revoked token writes nothing and gets 401', async () => {
   const seen: unknown[] = [];
   await open({ around: watched(seen) });
   server.holds.push(Promise.resolve(false));
@@ -101,7 +101,7 @@ test('permissions are compared before the work: with a revoked token nothing is 
   expect([status, seen, await marks()]).toEqual([401, [], [{ ...mark, outcome: 'denied', code: 'UNAUTHENTICATED' }]]);
 });
 
-test('when the permissions changed, the call goes on with those of now, and is made once', async () => {
+test('if the permissions changed, the call continues with the new ones, and writes once', async () => {
   const seen: unknown[] = [];
   await open({ around: watched(seen) });
   server.holds.push(Promise.resolve(false));
@@ -121,7 +121,7 @@ test('without the OAuth scope nothing is marked and nothing is written', async (
   ]);
 });
 
-test('what cannot be marked is not written', async () => {
+test('a write that cannot be marked is refused', async () => {
   const seen: unknown[] = [];
   await open({ around: watched(seen) });
   await server.store.close();
@@ -133,7 +133,7 @@ test('what cannot be marked is not written', async () => {
   ]);
 });
 
-test('a dry run is a read: no mark, one entry, nothing written', async () => {
+test('a dry run is a read: no mark, one log entry, nothing written', async () => {
   await open();
   const text = await ask(server, 'create', { ...name, dryRun: 'true' });
   expect([

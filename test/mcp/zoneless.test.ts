@@ -9,7 +9,7 @@ import { answerOf, legacy, openMcpServer, post } from './mcp-server.ts';
 const home = 'America/New_York';
 
 describe.each(servers)('$dialect', ({ dialect, create }) => {
-  test('the description names the timezone, and list, aggregate and update keep to it', async () => {
+  test('the description names the timezone, and list, aggregate and update apply it', async () => {
     const database = await create();
     const local = dialect === 'postgres' ? 'timestamp' : 'datetime';
     await runSql(database, [
@@ -66,7 +66,7 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
     await database.drop();
   });
 
-  test('a calendar date is the same day for every reader, in lists, filters, groups and writes', async () => {
+  test('a calendar date is the same day in every timezone, in lists, filters, groups and writes', async () => {
     const database = await create();
     const now = Date.parse('2016-08-01T12:00:00Z');
     const clock = { ...systemClock, now: () => now };

@@ -65,7 +65,7 @@ function plain(value: unknown): unknown {
 }
 
 /**
- * The call that an error tells to send, by form only. JSON with a collection is the whole call. Other JSON replaces the
+ * The call that an error says to send, by form only. JSON with a collection is the whole call. Other JSON replaces the
  * arguments that it names, or the value at the place that the error begins with, or the object that holds this value.
  */
 export function readCall(error: string, { tool, args }: Call): Call | undefined {

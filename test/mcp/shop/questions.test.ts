@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => demo.close());
 
 /** At first 41 of the 60. */
-test('first guesses are done as meant, or refused with the call to send', async () => {
+test('first guesses work as intended, or are refused with the correct call', async () => {
   const guesses = [...simpleGuesses, ...harderGuesses];
   const { wrong, failed } = await failuresOf(demo, guesses);
   expect(guesses.length).toBe(60);

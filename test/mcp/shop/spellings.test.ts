@@ -150,7 +150,7 @@ describe('one meaning', () => {
   });
 });
 
-describe('several meanings, or none', () => {
+describe('several meanings, or no meaning', () => {
   test.each<[Args, string]>([
     [
       { measures: r, groups: ['month(placed_at)'] },
