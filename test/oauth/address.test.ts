@@ -11,18 +11,18 @@ describe("the client's address", () => {
     ({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage;
 
   test.each([
-    [[], '::ffff:10.0.0.1', '1.2.3.4', '10.0.0.1', 'nobody is believed'],
-    [['loopback'], '127.0.0.1', '1.2.3.4', '1.2.3.4', 'a trusted proxy is believed'],
+    [[], '::ffff:10.0.0.1', '1.2.3.4', '10.0.0.1', 'without trusted proxies the header is ignored'],
+    [['loopback'], '127.0.0.1', '1.2.3.4', '1.2.3.4', 'the header of a trusted proxy is used'],
     [['10.0.0.0/8'], '10.9.9.9', '6.6.6.6, 1.2.3.4', '1.2.3.4', 'what a stranger wrote is not'],
     [['10.0.0.0/8'], '10.9.9.9', '6.6.6.6, 1.2.3.4, 10.1.1.1', '1.2.3.4', 'each trusted hop leads one further'],
-    [['10.0.0.0/8'], '8.8.8.8', '1.2.3.4', '8.8.8.8', 'a stranger is not believed'],
-    [['uniquelocal'], '192.168.1.1', '1.2.3.4', '1.2.3.4', 'names of ranges can be given'],
-    [['fd00::/8'], 'fd00::1', 'nonsense', 'fd00::1', 'nonsense is not an address'],
+    [['10.0.0.0/8'], '8.8.8.8', '1.2.3.4', '8.8.8.8', 'the header of another address is ignored'],
+    [['uniquelocal'], '192.168.1.1', '1.2.3.4', '1.2.3.4', 'names of ranges work'],
+    [['fd00::/8'], 'fd00::1', 'nonsense', 'fd00::1', 'an invalid address is ignored'],
   ])('behind %j, from %s for %s is %s: %#', (trusted, remote, forwarded, address) => {
     expect(createAddressReader(trusted)(from(remote, forwarded))).toBe(address);
   });
 
-  test('cannot be configured with nonsense', () => {
+  test('cannot be configured with an invalid range', () => {
     expect(() => createAddressReader(['proxy.example'])).toThrow(
       "SERVICE_TRUSTED_PROXIES: expected addresses or networks such as 10.0.0.0/8, got 'proxy.example'.",
     );
@@ -30,7 +30,7 @@ describe("the client's address", () => {
 });
 
 describe('a client document', () => {
-  test('is not fetched from a name that leads to this machine: no connection is made', async () => {
+  test('is not fetched from a name that resolves to this machine: no connection is made', async () => {
     let connections = 0;
     const server = createServer((_req, res) => res.end('secret')).on('connection', () => connections++);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -45,7 +45,7 @@ describe('a client document', () => {
     expect([outcome, connections]).toEqual(['localhost does not resolve to public addresses', 0]);
   });
 
-  test('is not fetched past the check of its address, whoever asks (jwks_uri included)', async () => {
+  test('is never fetched without the check of its URL (jwks_uri included)', async () => {
     const fetchDocument = createDocumentFetch(anyDomain);
     const refused = [
       'https://127.0.0.1/jwks',
@@ -64,7 +64,7 @@ describe('a client document', () => {
     expect(outcomes).toEqual(['refused', 'refused', 'refused', 'refused']);
   });
 
-  test('comes from the allowed domains only, where there is a list', () => {
+  test('is fetched only from the allowed domains, if a list is set', () => {
     const problem = (url: string) =>
       findAddressProblem(url, { allowed: ['claude.ai'], denied: ['old.claude.ai'] }) ?? 'fine';
     const addresses = [
@@ -82,7 +82,7 @@ describe('a client document', () => {
   });
 });
 
-test('a default port, a case of the host or a slash makes no other resource', () => {
+test('the default port, the case of the host and a trailing slash do not change the resource', () => {
   const { resource } = createPaths('https://data.example.com', '/shop');
   expect(
     [

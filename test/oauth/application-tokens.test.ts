@@ -24,7 +24,7 @@ async function make(scopes: readonly string[], at = testServer, expiresAt: numbe
 }
 const call = async (secret: string) => callMcp(testServer.paths.resource, secret);
 
-test('one opens /mcp with the rights of its user and the scopes it was made with, and says which it is', async () => {
+test('a token opens /mcp with the rights of its user and its scopes, under its own name', async () => {
   const { token, secret } = await make(['mcp:write']);
   const first = await testServer.gate.check(bearer(secret));
   const again = testServer.gate.check(bearer(secret));
@@ -39,7 +39,7 @@ test('one opens /mcp with the rights of its user and the scopes it was made with
   expect(await call(secret)).toMatchObject({ status: 200, body: expect.stringContaining('ada@example.com') });
 });
 
-test('one for the public API is refused, and the answer says which scopes are needed', async () => {
+test('a token for the public API is refused, and the error names the required scopes', async () => {
   const { secret } = await make(['all']);
   const response = await fetch(testServer.paths.resource, { method: 'POST', headers: bearer(secret).headers });
   expect([response.status, await response.text()]).toEqual([
@@ -49,7 +49,7 @@ test('one for the public API is refused, and the answer says which scopes are ne
   expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="invalid_token", resource_metadata="/);
 });
 
-test('one that expired is told from one that is unknown, also when it was just remembered', async () => {
+test('an expired token gets another error than an unknown one, even if it was cached', async () => {
   const { secret } = await make(['mcp:read'], testServer, Date.now() + 60_000);
   const before = await call(secret);
   late = 61_000;
@@ -60,7 +60,7 @@ test('one that expired is told from one that is unknown, also when it was just r
   ]);
 });
 
-test('a bound scheme is refused: it is bound to no key', async () => {
+test('the DPoP scheme is refused: the token is not bound to a key', async () => {
   const { secret } = await make(['mcp:read']);
   const headers = { authorization: `DPoP ${secret}` };
   const response = await fetch(testServer.paths.resource, { method: 'POST', headers });
@@ -70,7 +70,7 @@ test('a bound scheme is refused: it is bound to no key', async () => {
   ]);
 });
 
-test('a disabled user is felt at the next call and so is his return; a call under way sees that it no longer holds', async () => {
+test('disabling and enabling a user apply to the next call, and a running call notices them', async () => {
   const { secret } = await make(['mcp:read']);
   const auth = await testServer.gate.check(bearer(secret));
   await testServer.store.identity.setDisabled(auth.userId, true);
@@ -80,7 +80,7 @@ test('a disabled user is felt at the next call and so is his return; a call unde
   expect([...seen, (await call(secret)).status]).toEqual([false, 'The account is disabled or gone.', 401, 200]);
 });
 
-test('its use is written down, at the latest when the process ends', async () => {
+test('the last use is stored, at the latest when the process ends', async () => {
   const database = await servers[0]!.create();
   const one = await startServer({ storageUrl: database.url });
   const { token, secret } = await make(['mcp:read'], one);
@@ -95,7 +95,7 @@ test('its use is written down, at the latest when the process ends', async () =>
 
 describe('revoking', () => {
   test.each(servers.map((server) => [server.dialect, server] as const))(
-    'in one process is felt by the next call in another, on %s',
+    'in one process applies to the next call in another, on %s',
     async (_dialect, server) => {
       const database = await createStorage(server);
       const one = await startServer({ storageUrl: database.url });

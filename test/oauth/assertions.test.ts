@@ -61,7 +61,7 @@ test('a client signs in with assertions, calls and refreshes; another key is ref
 });
 
 describe.each(servers.map((server) => [server.dialect, server] as const))('on %s', (dialect, server) => {
-  test('an assertion presented several times at once counts once, in whichever process', async () => {
+  test('an assertion presented several times concurrently is accepted once across the processes', async () => {
     const database = await createStorage(server);
     const one = await startServer({ storageUrl: database.url });
     const two = dialect === 'sqlite' ? one : await startServer({ storageUrl: database.url, beside: one });

@@ -11,7 +11,7 @@ async function storageOfProvider(): Promise<Storage> {
   return ((await import(server)) as { readonly default: Storage }).default;
 }
 
-test('when a request has left the provider, Node no longer follows the promises of the process', async () => {
+test('after the last request of the provider, Node stops tracking the promises of the process', async () => {
   const storage = await storageOfProvider();
   const run = vi.spyOn(storage, 'run');
   const server = await startServer();
@@ -21,7 +21,7 @@ test('when a request has left the provider, Node no longer follows the promises 
   expect(run).toHaveBeenCalledTimes(2);
 });
 
-test('a request keeps its context while others come and go', async () => {
+test('a request keeps its async context while other requests start and end', async () => {
   const storage = await storageOfProvider();
   let goOn = () => {};
   const held = new Promise<void>((resolve) => {

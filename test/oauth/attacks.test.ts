@@ -12,7 +12,7 @@ import { authorizationUrl, bearer, connect, insecure, redeem, refresh, register 
 import { createBrowser } from './flow.ts';
 import { startServer } from './oauth-server.ts';
 
-test('no secret of a whole sign-in, good and bad, is in the log at its most talkative or in what is observed', async () => {
+test('neither the debug log nor the observations of good and bad sign-ins contain a secret', async () => {
   const lines: string[] = [];
   const log = createFunctionListener(
     (level, message, error) => lines.push(`${level} ${message} ${error ?? ''}`),
@@ -63,7 +63,7 @@ test('no secret of a whole sign-in, good and bad, is in the log at its most talk
   }
 });
 
-test('what the token check answers holds no token that could be passed on', async () => {
+test('the result of the token check contains no token', async () => {
   const testServer = await startServer();
   try {
     const registered = await register(testServer.paths.issuer, { client_name: 'N', redirect_uris: [redirectUri] });
@@ -75,7 +75,7 @@ test('what the token check answers holds no token that could be passed on', asyn
   }
 });
 
-test('a sign-in that is not finished within ten minutes is gone, and says so', async () => {
+test('a sign-in that is not finished within ten minutes expires, and the page says so', async () => {
   let late = 0;
   const testServer = await startServer({ clock: { ...systemClock, now: () => systemClock.now() + late } });
   try {
@@ -91,7 +91,7 @@ test('a sign-in that is not finished within ten minutes is gone, and says so', a
   }
 });
 
-test('secrets are compared in constant time: by timingSafeEqualText, and by no operator', () => {
+test('secrets are compared only by timingSafeEqualText, in constant time', () => {
   const read = (path: string) => readFileSync(path, 'utf8');
   const files = ['src/oauth', 'src/console', 'src/store', 'src/mcp', 'src/server', 'src/http'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { connect, register } from './client.ts';
 import { startServer } from './oauth-server.ts';
 
-test('every ten minutes expired rows and clients that were never used are forgotten', async () => {
+test('expired rows and unused clients are deleted every ten minutes', async () => {
   let late = 0;
   const timers: { readonly ms: number; readonly run: () => void }[] = [];
   const clock: Clock = {
@@ -58,7 +58,7 @@ function packagesOf(file: string, seen = new Set<string>()): Set<string> {
   return packages;
 }
 
-test('neither the gate nor the authorization server loads the provider, Koa, Express or undici when it is imported', () => {
+test('importing the gate or the authorization server does not load the provider, Koa, Express or undici', () => {
   const source = join(import.meta.dirname, '../../src/oauth');
   const own = (file: string) => [...packagesOf(join(source, file))].filter((name) => !name.startsWith('node:')).sort();
   expect([own('tokens/bearer.ts'), own('server/authorization-server.ts')]).toEqual([

@@ -7,12 +7,12 @@ const apply = (mapping: unknown, claims: Record<string, unknown>) =>
   applyMapping(parseMapping(JSON.stringify(mapping)), claims);
 
 describe('claims', () => {
-  test('what is not mapped is not said', () => {
+  test('an empty mapping returns only empty tags', () => {
     expect(applyMapping(parseMapping(null), { groups: ['admins'] })).toEqual({ tags: {} });
   });
 
   test.each<[string, unknown, readonly string[]]>([
-    ['a text', 'clerks', ['Clerk', 'Member']],
+    ['a string', 'clerks', ['Clerk', 'Member']],
     ['a list, in the order of the mapping', ['clerks', 'x', 'chiefs'], ['Chief', 'Clerk', 'Member']],
     ['none', undefined, ['Member']],
     ['null', null, ['Member']],
@@ -25,7 +25,7 @@ describe('claims', () => {
     expect(apply({ role }, { groups }).role).toEqual(roles);
   });
 
-  test('claims within claims, names alone, defaults, and null for nobody', () => {
+  test('nested claims, plain names, defaults, and null', () => {
     const mapping = {
       team: { claim: ['organization', 'unit'], default: null },
       role: 'job',
@@ -62,7 +62,7 @@ describe('claims', () => {
       "level: expected one of admin, developer, editor, user, got 'king'",
     ],
     ['{"tags":{"region":{}}}', 'tags.region.claim'],
-  ])('a mapping that cannot be used says what is wrong: %s', (text, said) => {
+  ])('an invalid mapping is an error that names the problem: %s', (text, said) => {
     expect(() => parseMapping(text)).toThrow(said);
   });
 });
@@ -88,7 +88,7 @@ describe('settings', () => {
     expect(() => loadConfig({ env })).toThrow(said);
   });
 
-  test('a provider on this machine may speak http, and openid is always asked for', () => {
+  test('a provider on this machine may use http, and the scope openid is always requested', () => {
     const env = {
       SERVICE_SSO_ISSUER: 'http://localhost:9/x',
       SERVICE_SSO_CLIENT_ID: 'x',

@@ -35,7 +35,7 @@ test.each([
   [['/callback'], 'redirect_uris must only contain absolute URIs'],
   [[], 'redirect_uris must be a list of 1 to 50 URIs'],
   ['https://a.example/', 'redirect_uris must be a list of 1 to 50 URIs'],
-])('registration with %j is refused as RFC 7591 says', async (redirect_uris, description) => {
+])('registration with %j is refused according to RFC 7591', async (redirect_uris, description) => {
   expect(await tryRegister({ client_name: 'Notebook', redirect_uris })).toEqual([
     400,
     'invalid_redirect_uri',
@@ -43,7 +43,7 @@ test.each([
   ]);
 });
 
-test('registration that is no JSON object, or asks for what is not offered, is refused', async () => {
+test('registration with invalid JSON or unsupported metadata is refused', async () => {
   const redirect_uris = ['https://a.example/'];
   expect([
     (await tryRegister('{')).slice(0, 2),
@@ -62,7 +62,7 @@ test('registration that is no JSON object, or asks for what is not offered, is r
   ]);
 });
 
-test('registration is limited for each address and says when to come back', async () => {
+test('registration is limited for each address, with 429', async () => {
   const small = await startServer({ env: { SERVICE_DCR_PER_HOUR: '2' } });
   try {
     const body = { client_name: 'Notebook', redirect_uris: ['https://a.example/'] };
@@ -74,7 +74,7 @@ test('registration is limited for each address and says when to come back', asyn
   }
 });
 
-test('registration can be switched off, and is then not advertised', async () => {
+test('disabled registration returns 404 and is not advertised', async () => {
   const closed = await startServer({ env: { SERVICE_DCR: 'false', SERVICE_CIMD: 'false' } });
   try {
     const metadata = await (await fetch(`${closed.local}/.well-known/oauth-authorization-server`)).json();
@@ -119,11 +119,11 @@ test.each([
   ],
   ['http://a.example/client.json', 'invalid_client: client is invalid'],
   ['https://a.example/missing.json', 'invalid_client: client_id metadata document fetch failed'],
-])('a metadata document at %s is not used', async (clientId, detail) => {
+])('a metadata document at %s is refused', async (clientId, detail) => {
   expect(await askAs(clientId)).toEqual([400, detail]);
 });
 
-test('a metadata document must name itself and its client, and prove its redirect', async () => {
+test('a metadata document must contain its own URL, no secret, and the requested redirect URI', async () => {
   const redirect_uris = ['https://a.example/'];
   const serve = (path: string, document: object) => {
     const clientId = `https://docs.example/${path}`;

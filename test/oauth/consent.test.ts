@@ -83,8 +83,8 @@ const filledIn = ({ html }: Page) => ({
   marks: [...html.matchAll(/<span class="badge(?: new)?">(new|allowed before)</g)].map(([, mark]) => mark),
 });
 
-describe('what is chosen', () => {
-  test('nothing: the scopes that were asked for, with every right of the person', async () => {
+describe('the choices of the user', () => {
+  test('no limits: the requested scopes, with every right of the user', async () => {
     const tokens = await allow(await ask(), {});
     expect([tokens.scope, tokens.expires_in, await mayDo(tokens.access_token)]).toEqual([
       scope,
@@ -93,7 +93,7 @@ describe('what is chosen', () => {
     ]);
   });
 
-  test('read only: whatever is ticked, and it survives a refresh', async () => {
+  test('read only: only reading, whatever is checked, also after a refresh', async () => {
     const begun = await ask();
     const tokens = await allow(begun, { limit: 'read-only' });
     const next = await refresh(begun.registered, `${tokens.refresh_token}`);
@@ -107,7 +107,7 @@ describe('what is chosen', () => {
     ]);
   });
 
-  test('some collections: all others are as if they were not there, after a refresh as well', async () => {
+  test('some collections: no others, also after a refresh', async () => {
     const begun = await ask();
     const tokens = await allow(begun, { which: 'some', collection: ['orders'] });
     const next = await refresh(begun.registered, `${tokens.refresh_token}`);
@@ -117,7 +117,7 @@ describe('what is chosen', () => {
     ]);
   });
 
-  test('boxes of collections count for nothing while all are chosen', async () => {
+  test('the boxes of collections are ignored if all collections are chosen', async () => {
     const tokens = await allow(await ask(), { which: 'all', collection: ['orders'] });
     expect((await mayDo(tokens.access_token)).length).toBe(4);
   });
@@ -126,7 +126,7 @@ describe('what is chosen', () => {
     ['an hour', 'hour', hour],
     ['a day', 'day', 24 * hour],
     ['30 days', 'month', 30 * 24 * hour],
-  ])('for %s: then neither the token nor a refresh is taken', async (_what, lasts, ms) => {
+  ])('for %s: afterwards neither the token nor a refresh is accepted', async (_what, lasts, ms) => {
     const begun = await ask();
     const tokens = await allow(begun, { lasts });
     wait(ms - 60_000);
@@ -142,7 +142,7 @@ describe('what is chosen', () => {
     ]).toEqual(['ok', true, 'UNAUTHENTICATED', 'invalid_grant']);
   });
 
-  test('a duration that was not offered is the shortest', async () => {
+  test('an unknown duration becomes the shortest one', async () => {
     const begun = await ask();
     await allow(begun, { lasts: 'constructor' });
     const { id } = (await testServer.store.identity.findUserByEmail(testServer.account.email))!;
@@ -150,7 +150,7 @@ describe('what is chosen', () => {
     expect(decision!.endsAt! - decision!.decidedAt).toBeCloseTo(hour, -3);
   });
 
-  test('stands in the admin log and is told to the operator, without names of collections', async () => {
+  test('raises a security event for the admin log, without names of collections', async () => {
     testServer.observed.length = 0;
     await allow(await ask(), { limit: 'read-only', which: 'some', collection: ['orders', 'reviews'], lasts: 'day' });
     const told = testServer.observed.flatMap((one) =>
@@ -160,8 +160,8 @@ describe('what is chosen', () => {
   });
 });
 
-describe('what was not offered', () => {
-  test('collections of somebody else are not taken, and none is not all', async () => {
+describe('forged choices', () => {
+  test('collections that the user may not see are ignored, and an empty choice does not mean all', async () => {
     const { id } = (await testServer.store.identity.findUserByEmail(testServer.account.email))!;
     const grants = async () => (await testServer.store.oauth.listByAccount('Grant', `${id}`)).length;
     const before = await grants();
@@ -182,7 +182,7 @@ describe('what was not offered', () => {
     ]);
   });
 
-  test('a right that comes later comes for the chosen collections alone', async () => {
+  test('a collection that is added later is not included', async () => {
     const tokens = await allow(await ask(), { which: 'some', collection: ['orders'] });
     collections = [...collections, 'salaries'];
     expect((await accessOf(tokens.access_token)).can('read', 'salaries')).toBe(false);
@@ -192,7 +192,7 @@ describe('what was not offered', () => {
 describe('a decision', () => {
   const narrow = { limit: 'read-only', which: 'some', collection: ['orders'], lasts: 'day' };
 
-  test('holds for the same or less without asking, within the same limits and until the same moment', async () => {
+  test('allows the same or less without asking, within the same limits and until the same time', async () => {
     const first = await ask();
     await allow(first, { which: 'some', collection: ['orders'], lasts: 'hour' });
     wait(hour / 2);
@@ -215,7 +215,7 @@ describe('a decision', () => {
     ]);
   });
 
-  test('for read only asks again when writing is asked for, with what was chosen filled in', async () => {
+  test('for reading asks again if writing is requested, with the earlier choices filled in', async () => {
     const first = await ask({ scope: 'mcp:read mcp:write' });
     await allow(first, narrow);
     const silent = await ask({ scope: 'mcp:read' }, first);
@@ -227,7 +227,7 @@ describe('a decision', () => {
     ]);
   });
 
-  test('leaves a box empty that was left empty, and ticks what was never asked for', async () => {
+  test('keeps an empty box empty, and checks boxes that are new', async () => {
     const first = await ask({ scope: 'mcp:read mcp:write' });
     await allow(first, { scope: '' });
     const again = await ask({}, first);
@@ -237,7 +237,7 @@ describe('a decision', () => {
     ]);
   });
 
-  test('that is newer and narrower stands before a wider one', async () => {
+  test('that is newer and narrower replaces a wider one', async () => {
     const first = await ask();
     await allow(first, {});
     await allow(await ask({ prompt: 'consent' }, first), { which: 'some', collection: ['orders'] });
@@ -248,7 +248,7 @@ describe('a decision', () => {
     ]);
   });
 
-  test('does not change the connections of before', async () => {
+  test('does not change earlier connections', async () => {
     const first = await ask();
     const tokens = await allow(first, narrow);
     await allow(await ask({ prompt: 'consent' }, first), {});
@@ -259,7 +259,7 @@ describe('a decision', () => {
     ]);
   });
 
-  test('is forgotten when a connection is taken back', async () => {
+  test('is forgotten when a connection is revoked', async () => {
     const first = await ask();
     const tokens = await allow(first, {});
     const second = await ask({}, first);
@@ -268,7 +268,7 @@ describe('a decision', () => {
     expect((await ask({}, first)).page.html).toContain('Allow notebook.example to connect?');
   });
 
-  test('of an app on a device spares nobody the question, but fills it in', async () => {
+  test('for an app on a device fills in the page, but asks again', async () => {
     const device = { redirectUri: 'http://localhost:4444/callback' };
     const first = await ask(device);
     await finish(first, (await first.browser.press(first.page, 'allow', narrow)).leftTo, device.redirectUri);
@@ -279,7 +279,7 @@ describe('a decision', () => {
     ]);
   });
 
-  test('of one person says nothing to another', async () => {
+  test('of one user is not shown to another', async () => {
     const first = await ask();
     await allow(first, narrow);
     await testServer.addUser({ email: 'eve@example.com', password: 'another password' });
@@ -298,7 +298,7 @@ describe('grants', () => {
     return (await testServer.store.oauth.find('Grant', `${grantId}`))!;
   };
 
-  test('of before there were limits have none', async () => {
+  test('from before limits existed have no limits', async () => {
     const begun = await ask();
     const tokens = await allow(begun, { limit: 'read-only' });
     const { connection: _connection, ...payload } = (await grantOf(tokens.access_token)).payload as {
@@ -314,9 +314,9 @@ describe('grants', () => {
 
   test.each<[string, unknown, string[]]>([
     ['nothing', {}, []],
-    ['a name in place of a list', { readOnly: false, collections: 'orders', endsAt: null }, []],
-    ['no word on reading', { collections: null, endsAt: null }, ['read customers', 'read orders']],
-  ])('whose limits are %s leave no more than is said', async (_what, limits, left) => {
+    ['a name instead of a list', { readOnly: false, collections: 'orders', endsAt: null }, []],
+    ['no member for reading', { collections: null, endsAt: null }, ['read customers', 'read orders']],
+  ])('with the limits %s allow no more than they say', async (_what, limits, left) => {
     const begun = await ask();
     const tokens = await allow(begun, {});
     const grant = await grantOf(tokens.access_token);
@@ -328,7 +328,7 @@ describe('grants', () => {
 });
 
 describe('300 collections', () => {
-  test('are looked through without a script, and what is chosen stays chosen', async () => {
+  test('can be searched without a script, and keep what is chosen', async () => {
     collections = Array.from({ length: 300 }, (_, n) => `table_${String(n).padStart(3, '0')}`);
     const { browser, page, ...begun } = await ask();
     const names = ({ html }: Page) => [...html.matchAll(/name="collection" value="([^"]*)"/g)].map(([, name]) => name);
@@ -344,7 +344,7 @@ describe('300 collections', () => {
     expect(collections.filter((name) => access.can('read', name))).toEqual(['table_007', 'table_290']);
   });
 
-  test('looking for one allows nothing', async () => {
+  test('a search allows nothing', async () => {
     collections = Array.from({ length: 20 }, (_, n) => `table_${n}`);
     const { browser, page, registered } = await ask();
     const found = await browser.press(page, 'find', { which: 'some', find: '<b>' });

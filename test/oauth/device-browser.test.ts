@@ -16,7 +16,7 @@ async function inBrowser(run: (page: Page) => Promise<void>, options: object): P
   }
 }
 
-test.skipIf(!hasChromium)('a person types the code, signs in and allows with the keyboard alone', async () => {
+test.skipIf(!hasChromium)('a user types the code, signs in and allows, with only the keyboard', async () => {
   const server = await startServer({ cloud: true });
   try {
     const asked = await ask(server.paths.issuer);
@@ -55,7 +55,7 @@ test.skipIf(!hasChromium)('a person types the code, signs in and allows with the
 test.skipIf(!hasChromium).each([
   ['light', { width: 1280, height: 800 }],
   ['dark', { width: 375, height: 812 }],
-] as const)('in %s, %o, no page has a fault', async (colorScheme, viewport) => {
+] as const)('in %s, %o, no page has an accessibility fault', async (colorScheme, viewport) => {
   const server = await startServer({ cloud: true });
   try {
     await inBrowser(
@@ -88,7 +88,7 @@ test.skipIf(!hasChromium).each([
   }
 });
 
-test('the page asks for nothing from anywhere', async () => {
+test('the page loads nothing', async () => {
   const server = await startServer({ cloud: true });
   try {
     const response = await fetch(`${server.paths.issuer}/oauth/device`);

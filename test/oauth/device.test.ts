@@ -34,7 +34,7 @@ async function atConsent(browser: Browser, address: string, account = server.acc
   return page.html.includes('name="password"') ? browser.press(page, 'sign-in', { ...account }) : page;
 }
 
-test('the metadata tells where to ask, and the grant', async () => {
+test('the metadata names the endpoint and the grant type', async () => {
   const metadata = (await (await fetch(server.paths.authorizationServerMetadata)).json()) as Record<string, unknown>;
   expect([
     metadata.device_authorization_endpoint,
@@ -49,7 +49,7 @@ test('the metadata tells where to ask, and the grant', async () => {
   ]);
 });
 
-test('a terminal is answered as RFC 8628 section 3.2 says, and waits', async () => {
+test('a terminal gets the response of RFC 8628 section 3.2, and polls', async () => {
   const asked = await ask(issuer);
   expect(asked).toEqual({
     device_code: expect.stringMatching(/^[\w-]{43}$/),
@@ -71,7 +71,7 @@ test('a terminal is answered as RFC 8628 section 3.2 says, and waits', async () 
 });
 
 // CWE-312: the storage holds neither the device code nor the user code in plain text.
-test('what is kept of a request is a hash of its codes, which are no codes themselves', async () => {
+test('only hashes of the codes are stored, and a hash does not work as a code', async () => {
   const { device_code, user_code } = await ask(issuer);
   const browser = createBrowser();
   await atConsent(browser, `${issuer}/oauth/device?user_code=${user_code}`);
@@ -88,7 +88,7 @@ test('what is kept of a request is a hash of its codes, which are no codes thems
   }
 });
 
-test('a person compares the code, signs in, allows, and the terminal has tokens of its own resource', async () => {
+test('a user compares the code, signs in, allows, and the terminal gets tokens for its own resource', async () => {
   const asked = await ask(issuer);
   const browser = createBrowser();
   const entry = await browser.open(asked.verification_uri_complete);
@@ -114,7 +114,7 @@ test('a person compares the code, signs in, allows, and the terminal has tokens 
   ]);
 });
 
-test('its refresh token rotates, and a code that was used twice ended everything', async () => {
+test('its refresh token rotates, and a code used twice revokes everything', async () => {
   const asked = await ask(issuer);
   const browser = createBrowser();
   await browser.press(await atConsent(browser, asked.verification_uri_complete), 'allow');
@@ -130,7 +130,7 @@ test('its refresh token rotates, and a code that was used twice ended everything
   expect([ended.status, ended.body.error]).toEqual([400, 'invalid_grant']);
 });
 
-test('a code that is typed is read in any case, with or without its dash', async () => {
+test('a typed code is read in any case, with or without its dash', async () => {
   const asked = await ask(issuer);
   const browser = createBrowser();
   const page = await browser.open(asked.verification_uri);
@@ -139,7 +139,7 @@ test('a code that is typed is read in any case, with or without its dash', async
   expect([titleOf(page), titleOf(next)]).toEqual(['Connect a terminal', 'Sign in']);
 });
 
-test('who says no says it to the terminal', async () => {
+test('a refusal by the user reaches the terminal', async () => {
   const asked = await ask(issuer);
   const browser = createBrowser();
   const page = await browser.press(await atConsent(browser, asked.verification_uri_complete), 'deny');
@@ -147,7 +147,7 @@ test('who says no says it to the terminal', async () => {
   expect([titleOf(page), status, body.error]).toEqual(['Not connected', 400, 'access_denied']);
 });
 
-test('who cancels at the sign-in says no too', async () => {
+test('a cancelled sign-in is a refusal too', async () => {
   const asked = await ask(issuer);
   const browser = createBrowser();
   const signIn = await browser.press(await browser.open(asked.verification_uri_complete), 'continue');
@@ -156,7 +156,7 @@ test('who cancels at the sign-in says no too', async () => {
   expect([titleOf(page), body.error]).toEqual(['Not connected', 'access_denied']);
 });
 
-test('an editor is told why not, and cannot allow it by a form of his own', async () => {
+test('an editor sees why they cannot allow it, and a forged form does not help', async () => {
   const asked = await ask(issuer);
   const browser = createBrowser();
   const eve = { email: 'eve@example.com', password: 'another password' };
@@ -181,7 +181,7 @@ test('an editor is told why not, and cannot allow it by a form of his own', asyn
   ]).toEqual([[403, false, true], [403, true], 'authorization_pending', 'Not connected', true]);
 });
 
-test('another person takes over on the consent page', async () => {
+test('another user can take over on the consent page', async () => {
   const asked = await ask(issuer);
   const browser = createBrowser();
   const eve = { email: 'eve@example.com', password: 'another password' };
@@ -214,8 +214,8 @@ test('a form of another page or site changes nothing', async () => {
   ]);
 });
 
-describe('what opens nothing', () => {
-  test('a client that registered has no such grant', async () => {
+describe('limits of the grant', () => {
+  test('a registered client cannot use the grant', async () => {
     const { client } = await register(issuer, {
       client_name: 'Notebook',
       redirect_uris: ['https://notebook.example/callback'],
@@ -230,7 +230,7 @@ describe('what opens nothing', () => {
     expect([status, body.error, stolen.status]).toEqual([400, 'invalid_request', 400]);
   });
 
-  test('the command line has no other resource, and no other way in', async () => {
+  test('the command line gets no other resource, and cannot use the authorization endpoint', async () => {
     const resource = server.paths.resource;
     const device = await send(`${issuer}/oauth/device_authorization`, {
       client_id: clientId,
@@ -248,7 +248,7 @@ describe('what opens nothing', () => {
     expect([device.status, device.body.error, authorize.status]).toEqual([400, 'invalid_target', 400]);
   });
 
-  test('no scope of /mcp comes with it', async () => {
+  test('scopes of /mcp are not granted', async () => {
     const asked = await ask(issuer, { scope: 'cloud:read mcp:read mcp:write' });
     const browser = createBrowser();
     await browser.press(await atConsent(browser, asked.verification_uri_complete), 'allow');
@@ -261,7 +261,7 @@ describe('what opens nothing', () => {
   });
 });
 
-test('guesses of codes are limited by address, and told', async () => {
+test('guesses of codes are limited by address, and raise security events', async () => {
   const own = await startServer({ cloud: true, env: { SERVICE_SIGN_IN_ATTEMPTS: '3' } });
   try {
     const browser = createBrowser();
@@ -284,7 +284,7 @@ test('guesses of codes are limited by address, and told', async () => {
   }
 });
 
-test('a code that was not typed in time is told to both', async () => {
+test('an expired code is reported to the user and the terminal', async () => {
   let late = 0;
   const { systemClock } = await import('../../src/core/clock.ts');
   const own = await startServer({ cloud: true, clock: { ...systemClock, now: () => Date.now() + late } });
@@ -308,7 +308,7 @@ test('a code that was not typed in time is told to both', async () => {
   }
 });
 
-test('where the operator says so there is nothing of it', async () => {
+test('without the setting, the endpoints do not exist', async () => {
   const own = await startServer();
   try {
     const statuses = await Promise.all(

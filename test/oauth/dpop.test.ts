@@ -141,12 +141,12 @@ test('the client of the SDK that binds its tokens signs in and lists', async () 
 
 describe('a proof', () => {
   test.each([
-    ['for the address with a slash at its end', () => ({ htu: `${shop.mcpUrl}/` })],
-    ['for the address with a query and a fragment', () => ({ htu: `${shop.mcpUrl}?x=1#y` })],
+    ['for the URL with a trailing slash', () => ({ htu: `${shop.mcpUrl}/` })],
+    ['for the URL with a query and a fragment', () => ({ htu: `${shop.mcpUrl}?x=1#y` })],
     ['made almost a minute ago', () => ({ iat: Math.floor(systemClock.now() / 1000) - 55 })],
     ['made by a clock that is almost a minute ahead', () => ({ iat: Math.floor(systemClock.now() / 1000) + 55 })],
-    ['with a nonce that nobody asked for', () => ({ nonce: 'n' })],
-  ])('%s is taken', async (_name, claims) => {
+    ['with an unrequested nonce', () => ({ nonce: 'n' })],
+  ])('%s is accepted', async (_name, claims) => {
     expect(await call(await bound.prove({ claims: claims() }))).toEqual([200]);
   });
 
@@ -156,27 +156,27 @@ describe('a proof', () => {
     ['for another method', () => ({ htm: 'GET' }), () => 'its htm must be POST.'],
     ['for the method in lower case', () => ({ htm: 'post' }), () => 'its htm must be POST.'],
     [
-      'for the address in upper case',
+      'for the URL in upper case',
       () => ({ htu: shop.mcpUrl.replace('/mcp', '/MCP') }),
       () => `its htu must be ${shop.mcpUrl}.`,
     ],
-    ['for an address below', () => ({ htu: `${shop.mcpUrl}/x` }), () => `its htu must be ${shop.mcpUrl}.`],
-    ['for the host alone', () => ({ htu: shop.mcpUrl.replace('/mcp', '') }), () => `its htu must be ${shop.mcpUrl}.`],
+    ['for a URL below', () => ({ htu: `${shop.mcpUrl}/x` }), () => `its htu must be ${shop.mcpUrl}.`],
+    ['for only the host', () => ({ htu: shop.mcpUrl.replace('/mcp', '') }), () => `its htu must be ${shop.mcpUrl}.`],
     [
-      'with an iat that is text',
+      'with an iat that is a string',
       () => ({ iat: `${systemClock.now() / 1000}` as never }),
       () => 'its iat does not allow its use now.',
     ],
     ['with a jti that is a number', () => ({ jti: 5 as never }), () => 'it has no jti.'],
     [
-      'for the token itself in place of its hash',
+      'for the token itself instead of its hash',
       () => ({ ath: bound.token }),
       () => 'its ath must be the SHA-256 of the access token.',
     ],
     ['without htu', () => ({ htu: undefined }), () => `its htu must be ${shop.mcpUrl}.`],
     ['for another server', () => ({ htu: `${origin}/mcp` }), () => `its htu must be ${shop.mcpUrl}.`],
     [
-      'for another address here',
+      'for another URL of this server',
       () => ({ htu: `${issuerOf(shop)}/oauth/token` }),
       () => `its htu must be ${shop.mcpUrl}.`,
     ],
@@ -209,7 +209,7 @@ describe('a proof', () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   test.each<[string, () => Promise<string | undefined>, string]>([
     ['that is missing', async () => undefined, 'the DPoP header is missing.'],
-    ['that is no JWT', async () => 'abc', noJwt],
+    ['that is not a JWT', async () => 'abc', noJwt],
     ['of another type', () => bound.prove({ header: { typ: 'JWT' } }), 'its typ must be dpop+jwt.'],
     ['without a type', () => bound.prove({ header: { typ: undefined } }), 'its typ must be dpop+jwt.'],
     ['without a key', () => bound.prove({ header: { jwk: undefined } }), noJwt],
@@ -255,7 +255,7 @@ describe('a proof', () => {
     expect(await call(await make())).toEqual(badProof(problem));
   });
 
-  test('is refused when there are two', async () => {
+  test('is refused if there are two', async () => {
     const { headers, body } = listCall();
     const dpop = [await bound.prove(), await bound.prove()];
     const answer = await new Promise<unknown[]>((resolve, reject) => {
@@ -269,12 +269,12 @@ describe('a proof', () => {
     expect(answer).toEqual(badProof('there is more than one DPoP header.'));
   });
 
-  test('is taken once', async () => {
+  test('is accepted once', async () => {
     const proof = await bound.prove();
     expect([await call(proof), await call(proof)]).toEqual([[200], badProof('it was already used.')]);
   });
 
-  test('that was refused for what it says has not used its jti up', async () => {
+  test('that was refused for its claims does not consume its jti', async () => {
     const jti = randomUUID();
     const refused = await call(await bound.prove({ claims: { jti, htm: 'GET' } }));
     expect([refused, await call(await bound.prove({ claims: { jti } }))]).toEqual([
@@ -292,7 +292,7 @@ describe('a proof', () => {
 });
 
 describe('the scheme', () => {
-  test('Bearer does not open with a bound token, remembered or not, with a proof or without', async () => {
+  test('Bearer does not accept a bound token, cached or not, with a proof or without', async () => {
     const fresh = await bind(issuerOf(shop), shop.account);
     const refused = badToken(
       'Bearer',
@@ -303,7 +303,7 @@ describe('the scheme', () => {
     expect([first, used, await call(await fresh.prove(), fresh.token, 'Bearer')]).toEqual([refused, [200], refused]);
   });
 
-  test('DPoP does not open with a token that is bound to no key', async () => {
+  test('DPoP does not accept a token that is bound to no key', async () => {
     const { token } = await signedIn(shop);
     const proof = await bound.prove({ claims: { ath: hashToken(token) } });
     expect(await call(proof, token)).toEqual(
@@ -311,7 +311,7 @@ describe('the scheme', () => {
     );
   });
 
-  test('a client that uses DPoP is challenged for it beside Bearer, which comes first; others for Bearer alone', async () => {
+  test('a client that uses DPoP is challenged for Bearer, then DPoP; others only for Bearer', async () => {
     const ask = async (headers: Record<string, string>) =>
       (await fetch(shop.mcpUrl, { method: 'POST', headers })).headers.get('www-authenticate');
     const metadata = `resource_metadata="${issuerOf(shop)}/.well-known/oauth-protected-resource/mcp"`;
@@ -342,7 +342,7 @@ describe('refreshing a bound token', () => {
   });
 
   // The refresh token itself may be used twice within its grace period, so the proof is the cause of the error.
-  test('takes its proof once', async () => {
+  test('accepts its proof once', async () => {
     const { prove, client, server, tokens } = await bind(issuerOf(shop), shop.account);
     const htu = `${server.token_endpoint}`;
     const grant = {
@@ -363,7 +363,7 @@ describe('refreshing a bound token', () => {
 describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite').map((server) => [server.dialect, server] as const))(
   'two processes on one storage (%s)',
   (_dialect, server) => {
-    test('take a proof once between them, and look again without one', async () => {
+    test('accept a proof once in total, and check the token again without a proof', async () => {
       const database = await createStorage(server);
       const one = await startServer({ storageUrl: database.url });
       const two = await startServer({ storageUrl: database.url, beside: one });
@@ -393,7 +393,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite').map((server)
   },
 );
 
-test('what was let in is looked at again without its proof, and asked for more in its own scheme', async () => {
+test('an accepted token is checked again without its proof, and challenged in its own scheme', async () => {
   const testServer = await startServer();
   try {
     const { token, prove } = await bind(testServer.paths.issuer, testServer.account);

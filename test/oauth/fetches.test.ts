@@ -63,7 +63,7 @@ describe('jwks_uri', () => {
   // read.
   test.each([
     ['announced', (text: string) => new Response(text, { headers: { 'content-length': `${text.length}` } })],
-    ['not announced', (text: string) => new Response(new Blob([text]).stream())],
+    ['without a Content-Length', (text: string) => new Response(new Blob([text]).stream())],
   ])('a key set of more than 5 KB, %s, is not read to its end', async (_how, answer) => {
     const server = await open();
     const { jwk, privateKey } = await makeKey();
@@ -80,7 +80,7 @@ describe('jwks_uri', () => {
     ]);
   });
 
-  test('is given up after two and a half seconds, headers or body', async () => {
+  test('is aborted after two and a half seconds, during the headers or the body', async () => {
     const server = await open();
     const { privateKey } = await makeKey();
     const id = publish(server, 'client', withKeys);
@@ -94,7 +94,7 @@ describe('jwks_uri', () => {
     expect(await present(server, id, privateKey, 'one')).toBe('401 invalid_client');
   });
 
-  test('is fetched once a minute for all requests of a client, whatever they bring', async () => {
+  test('is fetched once a minute for all requests of a client, whatever they send', async () => {
     const server = await open();
     const { jwk, privateKey } = await makeKey();
     const { privateKey: stranger } = await makeKey();
@@ -110,7 +110,7 @@ describe('jwks_uri', () => {
   });
 
   // The limit covers key sets and documents together: each costs an outgoing request.
-  test('counts among the thirty of one address in a minute, also where it fails', async () => {
+  test('counts towards the thirty fetches of one address in a minute, even if it fails', async () => {
     const server = await open();
     const { privateKey } = await makeKey();
     const id = publish(server, 'client', withKeys);
@@ -120,7 +120,7 @@ describe('jwks_uri', () => {
 });
 
 // RFC 6749 section 2.3.1: failed attempts are counted for every authentication method.
-test('failed assertions are counted as failed secrets are', async () => {
+test('failed assertions count like failed secrets', async () => {
   const server = await open();
   const { jwk } = await makeKey();
   const { privateKey: stranger } = await makeKey();

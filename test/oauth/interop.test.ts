@@ -24,7 +24,7 @@ describe('a client of OpenID', () => {
     ['openid profile email mcp:read mcp:write', 'mcp:read mcp:write'],
     ['openid profile email address phone offline_access', 'mcp:read'],
     ['mcp:read offline_access', 'mcp:read'],
-  ])('that asks for %s is given %s, and refreshes', async (scope, given) => {
+  ])('that asks for %s gets %s, and refreshes', async (scope, given) => {
     const session = await connect(await notebook(), testServer.account, { redirectUri, scope });
     const { server, client } = session;
     const body = new URLSearchParams({
@@ -54,7 +54,7 @@ describe('a client of OpenID', () => {
   });
 
   // RFC 7591 section 2: unknown metadata is ignored.
-  test('that registers with what belongs to OpenID connects', async () => {
+  test('that registers with OpenID metadata connects', async () => {
     const registered: Registered = await notebook({
       subject_type: 'pairwise',
       default_max_age: 60,
@@ -67,8 +67,8 @@ describe('a client of OpenID', () => {
   });
 });
 
-describe('two people who sign in in two tabs of one browser', () => {
-  test('each get to their own consent; the tab that comes too late says what to do', async () => {
+describe('two users who sign in in two tabs of one browser', () => {
+  test('each reach their own consent; the tab that is too late says what to do', async () => {
     const [one, two] = [await notebook(), await notebook()];
     const browser = createBrowser();
     const first = await browser.open((await authorizationUrl(one, { redirectUri })).url);
@@ -88,7 +88,7 @@ describe('two people who sign in in two tabs of one browser', () => {
     ]).toEqual([200, true, false, true, undefined, 400, true]);
   });
 
-  test('of one person: both work', async () => {
+  test('as the same user: both work', async () => {
     const [one, two] = [await notebook(), await notebook()];
     const browser = createBrowser();
     const first = await browser.open((await authorizationUrl(one, { redirectUri })).url);
@@ -110,7 +110,7 @@ describe('the page for a code of a terminal', () => {
   const failures = () => testServer.observed.filter(({ type }) => type === 'failure').length;
 
   // A restarted browser restores the page without the session cookie.
-  test('without its cookie shows the form once more, which works', async () => {
+  test('without its cookie shows the form again, which works', async () => {
     const user_code = await codeOf();
     const first = await createBrowser().open(`${testServer.local}/oauth/device`);
     const restarted = createBrowser();
@@ -122,7 +122,7 @@ describe('the page for a code of a terminal', () => {
   });
 
   // RFC 8628 section 5.1: every code is counted as a guess.
-  test('without its cookie is counted, and never an error of the server', async () => {
+  test('without its cookie counts towards the rate limit, and causes no server error', async () => {
     const statuses = new Set<number>();
     for (let i = 0; i < 14; i++) {
       const body = new URLSearchParams({ user_code: 'BCDF-GHJK', xsrf: 'x', confirm: 'yes' });
@@ -135,7 +135,7 @@ describe('the page for a code of a terminal', () => {
 });
 
 // RFC 7591 section 3.2.2: every invalid value is invalid_client_metadata.
-describe('registrations that are not made of texts', () => {
+describe('registrations with values that are not strings', () => {
   const odd: unknown[] = [{ toString: 1 }, { a: 'b' }, [{ toString: 1 }], [[]], 7, true, null];
   test.each([
     'token_endpoint_auth_signing_alg',
@@ -171,7 +171,7 @@ describe('registrations that are not made of texts', () => {
 
 // OAuth 2.1 section 7.12.2; RFC 9700 sections 4.1.3 and 4.18: the response goes into the query only.
 describe.each(['fragment', 'form_post', 'web_message', 'jwt', 'query.jwt', 'Query'])('response_mode=%s', (mode) => {
-  test.each(['in the address', 'pushed'])('%s gives no code', async (how) => {
+  test.each(['in the URL', 'pushed'])('%s gives no code', async (how) => {
     const registered = await notebook();
     const browser = createBrowser();
     const { url } = await authorizationUrl(registered, { redirectUri });

@@ -6,7 +6,7 @@ import { hasChromium, openChromium } from '../chromium.ts';
 import { authorizationUrl, register } from './client.ts';
 import { startServer } from './oauth-server.ts';
 
-test.skipIf(!hasChromium)('a person signs in, leaves a scope out and allows with the keyboard alone', async () => {
+test.skipIf(!hasChromium)('a user signs in, unchecks a scope and allows, with only the keyboard', async () => {
   const server = await startServer();
   const answers: URL[] = [];
   const client = createServer((req, res) => {
@@ -59,7 +59,7 @@ test.skipIf(!hasChromium)('a person signs in, leaves a scope out and allows with
   }
 });
 
-test.skipIf(!hasChromium)('a person limits an app to some of many collections with the keyboard alone', async () => {
+test.skipIf(!hasChromium)('a user limits an app to some of many collections, with only the keyboard', async () => {
   const server = await startServer({ listCollections: () => Array.from({ length: 300 }, (_, n) => `table_${n}`) });
   const redirectUri = 'https://notebook.example/callback';
   const browser = await openChromium();

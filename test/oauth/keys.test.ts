@@ -55,7 +55,7 @@ describe.each(servers)('on $dialect', (server) => {
     };
   }
 
-  test('a sign-in that began before goes on after, on the other process, and so does its session', async () => {
+  test('a sign-in and a session that began before a rotation continue after it, on the other process', async () => {
     await using testServer = await open();
     const { one, two, press } = testServer;
     const registered = await register(one.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
@@ -86,7 +86,7 @@ describe.each(servers)('on $dialect', (server) => {
     expect([(await keyIds(one)).length, await keyIds(two)]).toEqual([1, await keyIds(one)]);
   });
 
-  test('the public keys of both are those of the storage, the newest first, with the next request', async () => {
+  test('both processes publish the public keys of the storage, newest first, from the next request on', async () => {
     await using testServer = await open();
     const { one, two } = testServer;
     const first = await keyIds(one);
@@ -98,7 +98,7 @@ describe.each(servers)('on $dialect', (server) => {
     expect([await keyIds(one), await keyIds(two)]).toEqual([[newest], [newest]]);
   });
 
-  test('a form and a session of a retired key are not taken any more', async () => {
+  test('a form and a session of a retired key are refused', async () => {
     await using testServer = await open();
     const { one } = testServer;
     const registered = await register(one.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });

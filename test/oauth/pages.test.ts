@@ -49,7 +49,7 @@ const post = (url: string, cookie: string, body: Record<string, string>, headers
 const csrfOf = (page: Page) => /name="csrf" value="([^"]+)"/.exec(page.html)?.[1] ?? '';
 
 describe('the sign-in page', () => {
-  test('says who asks and where one signs in', async () => {
+  test('shows which app asks and where the user signs in', async () => {
     const { page } = await atSignIn();
     const { organization, project, environment } = await testServer.store.identity.place();
     expect([page.status, read(page)]).toEqual([
@@ -58,7 +58,7 @@ describe('the sign-in page', () => {
     ]);
   });
 
-  test('cannot be framed, cached or made to run or load anything', async () => {
+  test('cannot be framed or cached, and runs and loads nothing', async () => {
     const { page } = await atSignIn();
     const headers = Object.fromEntries(
       ['content-security-policy', 'x-frame-options', 'referrer-policy', 'x-content-type-options', 'cache-control'].map(
@@ -78,7 +78,7 @@ describe('the sign-in page', () => {
     ]);
   });
 
-  test('says the same of a wrong password and of an unknown account, beside the field', async () => {
+  test('shows the same error for a wrong password and an unknown account, at the field', async () => {
     const { browser, page } = await atSignIn();
     const wrong = await browser.press(page, 'sign-in', { email: testServer.account.email, password: 'wrong' });
     const unknown = await browser.press(page, 'sign-in', { email: 'nobody@example.com', password: 'wrong' });
@@ -93,7 +93,7 @@ describe('the sign-in page', () => {
     ]);
   });
 
-  test('never shows the password again, and keeps the e-mail as it was typed', async () => {
+  test('never shows the password again, and keeps the typed e-mail', async () => {
     const { browser, page } = await atSignIn();
     const email = '"><script>alert(1)</script>@example.com';
     const again = await browser.press(page, 'sign-in', { email, password: 'hunter2-hunter2' });
@@ -104,7 +104,7 @@ describe('the sign-in page', () => {
     ]).toEqual([false, false, true]);
   });
 
-  test('after ten wrong passwords the account waits, whatever is typed, and says how long', async () => {
+  test('after ten wrong passwords the account is locked for any password, and the page says how long', async () => {
     const busy = await startServer();
     try {
       const registered = await register(busy.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
@@ -129,7 +129,7 @@ describe('the sign-in page', () => {
     }
   });
 
-  test('right passwords count for nothing: more sign-ins than attempts are fine', async () => {
+  test('correct passwords do not count: more sign-ins than attempts are allowed', async () => {
     const busy = await startServer({ env: { SERVICE_SIGN_IN_ATTEMPTS: '3' } });
     try {
       const registered = await register(busy.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
@@ -144,7 +144,7 @@ describe('the sign-in page', () => {
     }
   });
 
-  test('can be left: the client is told access_denied with state and iss', async () => {
+  test('can be cancelled: the client gets access_denied with state and iss', async () => {
     const { browser, page } = await atSignIn();
     const { leftTo } = await browser.press(page, 'cancel');
     expect(Object.fromEntries(leftTo?.searchParams ?? [])).toEqual({
@@ -157,7 +157,7 @@ describe('the sign-in page', () => {
 });
 
 describe('the consent page', () => {
-  test('of a registered client says that the name is its own claim', async () => {
+  test('of a registered client says that the name is unverified', async () => {
     const { page } = await atConsent({ scope: 'mcp:read mcp:write' });
     const { organization, project, environment } = await testServer.store.identity.place();
     expect(read(page)).toBe(
@@ -171,7 +171,7 @@ describe('the consent page', () => {
     );
   });
 
-  test('of a client with a metadata document names the host that was verified', async () => {
+  test('of a client with a metadata document names the verified host', async () => {
     const registered = await byDocument(testServer.paths.issuer, 'https://paper.example/client.json');
     const { url } = await authorizationUrl(registered, { redirectUri: 'https://paper.example/callback' });
     const browser = createBrowser();
@@ -181,7 +181,7 @@ describe('the consent page', () => {
     );
   });
 
-  test('does not call an app on a device verified: any program there can use the name', async () => {
+  test('does not show an app on a device as verified, since any program there can use the name', async () => {
     const clientId = 'https://paper.example/desktop.json';
     testServer.documents.set(clientId, {
       client_id: clientId,
@@ -200,7 +200,7 @@ describe('the consent page', () => {
   test.each([
     ['http://localhost:4444/callback', 'Returns to This device localhost:4444'],
     ['cursor://anysphere.cursor-mcp/callback', 'Returns to An app on this device that opens cursor: links'],
-  ])('warns when the answer stays on a device: %s', async (uri, destination) => {
+  ])('warns if the response stays on a device: %s', async (uri, destination) => {
     const { page } = await atConsent({ redirectUri: uri }, { redirect_uris: [uri, redirectUri] });
     expect([read(page).includes(destination), read(page).includes('Continue only if you started this')]).toEqual([
       true,
@@ -208,7 +208,7 @@ describe('the consent page', () => {
     ]);
   });
 
-  test('shows names as text: markup, control and direction characters do nothing', async () => {
+  test('shows names as text: markup, control and direction characters have no effect', async () => {
     const { page } = await atConsent({}, { client_name: '<img src=x onerror=alert(1)>"\u202eevil\u0000\u200b`' });
     expect([page.html.includes('<img'), /Calls itself “(.*?)”/.exec(page.html)?.[1]]).toEqual([
       false,
@@ -225,7 +225,7 @@ describe('the consent page', () => {
     expect((await redeem(registered, { parameters: checked, verifier, redirectUri })).scope).toBe('mcp:read');
   });
 
-  test('is remembered by user, client and scopes; more scopes ask again, and so does prompt=consent', async () => {
+  test('is skipped for the same user, client and scopes; more scopes or prompt=consent ask again', async () => {
     const registered = await byDocument(testServer.paths.issuer, 'https://paper.example/client.json');
     const redirectUri = 'https://paper.example/callback';
     const browser = createBrowser();
@@ -256,7 +256,7 @@ describe('the consent page', () => {
     ]);
   });
 
-  test('is asked every time for clients on a device', async () => {
+  test('is shown every time for clients on a device', async () => {
     const uri = 'http://localhost:4444/callback';
     const registered = await notebook({ redirect_uris: [uri] });
     const browser = createBrowser();
@@ -279,7 +279,7 @@ describe('the consent page', () => {
     ]);
   });
 
-  test('with prompt=login another account can sign in, and the session of the first is gone', async () => {
+  test('with prompt=login another account can sign in, and replaces the first session', async () => {
     const { browser, registered } = await atConsent();
     const { url } = await authorizationUrl(registered, { redirectUri, prompt: 'login' });
     const bob = { email: 'bob@example.com', password: 'another password' };
@@ -287,7 +287,7 @@ describe('the consent page', () => {
     expect(read(page)).toContain('You are Bob bob@example.com');
   });
 
-  test('pressed twice leads to the same place and allows once', async () => {
+  test('pressed twice leads to the same redirect and allows once', async () => {
     const { browser, page } = await atConsent();
     const ada = (await testServer.store.identity.findUserByEmail(testServer.account.email))!;
     const grants = async () => (await testServer.store.oauth.listByAccount('Grant', `${ada.id}`)).length;
@@ -301,7 +301,7 @@ describe('the consent page', () => {
     expect([first[0], await press(), (await grants()) - before]).toEqual([303, first, 1]);
   });
 
-  test('tells the operator who allowed what', async () => {
+  test('raises a security event for each step, with user and scopes', async () => {
     testServer.observed.length = 0;
     const { browser, page } = await atConsent({ scope: 'mcp:read' });
     await browser.press(page, 'allow');
@@ -317,7 +317,7 @@ describe('the consent page', () => {
   });
 });
 
-describe('an answer is not taken', () => {
+describe('a form is refused', () => {
   test('without the CSRF token, with that of another interaction, from another site, or without the cookie', async () => {
     const { browser, page } = await atConsent();
     const other = await atConsent();
@@ -359,7 +359,7 @@ describe('an answer is not taken', () => {
     },
   );
 
-  test('after it was given: the finished interaction is gone', async () => {
+  test('after the first answer: the interaction is finished', async () => {
     const { browser, page } = await atConsent();
     const cookie = browser.cookieHeader(new URL(page.url));
     await browser.press(page, 'allow');
@@ -367,7 +367,7 @@ describe('an answer is not taken', () => {
   });
 });
 
-test('a redirect that was not registered gets a page and no redirect', async () => {
+test('an unregistered redirect URI gets a page and no redirect', async () => {
   const registered = await notebook();
   const { url } = await authorizationUrl(registered, { redirectUri: 'https://evil.example/' });
   const page = await createBrowser().open(url);

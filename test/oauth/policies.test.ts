@@ -28,7 +28,7 @@ const register201 = async ({ paths }: OAuthTestServer, redirect_uris: string[]) 
 };
 
 describe('redirects of registered clients', () => {
-  test('lead to the domains of the list, and to none of the other; devices are no domains', async () => {
+  test('are limited to the allowed domains without the denied ones; the list does not apply to devices', async () => {
     const testServer = await start({
       SERVICE_DCR_REDIRECT_DOMAINS: 'notebook.example,paper.example',
       SERVICE_DCR_REDIRECT_DENIED_DOMAINS: 'old.paper.example',
@@ -57,7 +57,7 @@ describe('redirects of registered clients', () => {
     }
   });
 
-  test('a list that comes later keeps out who registered before, and a metadata document answers for itself', async () => {
+  test('a list that is set later applies to registered clients, not to metadata documents', async () => {
     const open = await start();
     const registered = await register(open.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const testServer = await start({ SERVICE_DCR_REDIRECT_DENIED_DOMAINS: 'notebook.example' });
@@ -104,7 +104,7 @@ test('metadata documents of denied domains are not fetched', async () => {
   ]);
 });
 
-test('there are only so many registered clients, and the operator is told: the oldest that was never used makes room', async () => {
+test('the number of registered clients is limited: the oldest unused one is deleted, with a warning', async () => {
   const testServer = await start({ SERVICE_DCR_MOST: '2' });
   const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
   const used = await connect(await register(testServer.paths.issuer, metadata), testServer.account, { redirectUri });
@@ -119,7 +119,7 @@ test('there are only so many registered clients, and the operator is told: the o
   expect([told, left]).toEqual([1, [true, false, true]]);
 });
 
-test('where all registered clients are used there is no room for another', async () => {
+test('if all registered clients are used, another registration is refused', async () => {
   const testServer = await start({ SERVICE_DCR_MOST: '1' });
   const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
   await connect(await register(testServer.paths.issuer, metadata), testServer.account, { redirectUri });
@@ -128,7 +128,7 @@ test('where all registered clients are used there is no room for another', async
   ]);
 });
 
-test('a client is forgotten when it was long not used and nobody is connected through it', async () => {
+test('a client is deleted if it was not used for long and has no connection', async () => {
   const testServer = await start();
   const metadata = { client_name: 'Notebook', redirect_uris: [redirectUri] };
   const connected = await connect(await register(testServer.paths.issuer, metadata), testServer.account, {
@@ -151,7 +151,7 @@ test('a client is forgotten when it was long not used and nobody is connected th
   ]);
 });
 
-describe('a client that is blocked', () => {
+describe('a blocked client', () => {
   const blocked = async () => {
     const testServer = await start();
     const registered = await register(testServer.paths.issuer, {
@@ -168,7 +168,7 @@ describe('a client that is blocked', () => {
       (error: { error?: string }) => error.error,
     );
 
-  test('has no token that works, gets none, and is told so that it does not register anew', async () => {
+  test('has no valid token, gets no new one, and the error does not make it register again', async () => {
     const { place: testServer, registered, session, clientId } = await blocked();
     const before = (await callMcp(testServer.paths.resource, session.tokens.access_token)).status;
     const ended = await testServer.store.connections.block({ clientId });
@@ -181,7 +181,7 @@ describe('a client that is blocked', () => {
     ]);
   });
 
-  test('signs nobody in, also where somebody was about to, and people are told why', async () => {
+  test('lets no user sign in, not even in a running sign-in, and the page says why', async () => {
     const { place: testServer, registered, browser, clientId } = await blocked();
     const { url } = await authorizationUrl(registered, { redirectUri, prompt: 'consent' });
     const consent = await browser.open(url);
@@ -196,7 +196,7 @@ describe('a client that is blocked', () => {
     ]);
   });
 
-  test('asks everybody again once it is not blocked any more; what was ended stays so', async () => {
+  test('asks again after it is unblocked; its ended connections stay ended', async () => {
     const { place: testServer, registered, browser, session, clientId } = await blocked();
     await testServer.store.connections.block({ clientId });
     expect(await testServer.store.connections.block({ clientId })).toBeUndefined();
@@ -213,7 +213,7 @@ describe('a client that is blocked', () => {
     ]).toEqual([[true, false], true, 401]);
   });
 
-  test('whose grant was made at the same moment has no token that works either', async () => {
+  test('has no valid token either if its grant was made at the same moment', async () => {
     const { place: testServer, session, clientId } = await blocked();
     const { grantId } = await testServer.gate.check({
       method: 'POST',
@@ -235,7 +235,7 @@ describe('a client that is blocked', () => {
 
 // RFC 1034 section 3.1: a trailing dot names the same host in DNS, TLS and browsers.
 describe('a dot at the end of a host', () => {
-  test('is no way round a deny-list', async () => {
+  test('does not bypass a deny-list', async () => {
     const testServer = await start({
       SERVICE_CIMD_DENIED_DOMAINS: 'paper.example',
       SERVICE_DCR_REDIRECT_DENIED_DOMAINS: 'evil.example',
@@ -248,7 +248,7 @@ describe('a dot at the end of a host', () => {
     expect([status, page.status, testServer.fetched]).toEqual([400, 400, []]);
   });
 
-  test('is no way to the inside', async () => {
+  test('does not reach internal hosts', async () => {
     const testServer = await start();
     for (const host of ['localhost.', 'db.internal.', 'printer.local.']) {
       const query = new URLSearchParams({ client_id: `https://${host}/client.json`, response_type: 'code' });
@@ -259,7 +259,7 @@ describe('a dot at the end of a host', () => {
 });
 
 // RFC 4291 section 2.5.1: an IPv6 subnet has 2^64 addresses and one owner.
-test('limits for one address count all of an IPv6 /64 together, and no other', async () => {
+test('limits for one address count an IPv6 /64 as one address', async () => {
   const testServer = await start({ SERVICE_TRUSTED_PROXIES: 'loopback', SERVICE_DCR_PER_HOUR: '5' });
   const from = async (address: string) => {
     const response = await fetch(`${testServer.local}/oauth/register`, {
@@ -279,7 +279,7 @@ test('limits for one address count all of an IPv6 /64 together, and no other', a
 });
 
 // RFC 6177 section 2: a site often gets a /48, which is 65,536 subnets.
-test('limits for one address count a /48 as sixteen addresses, and IPv4 within IPv6 as IPv4', async () => {
+test('limits for one address count a /48 as sixteen addresses, and IPv4-mapped IPv6 as IPv4', async () => {
   const testServer = await start({ SERVICE_TRUSTED_PROXIES: 'loopback', SERVICE_DCR_PER_HOUR: '1' });
   const from = async (address: string) => {
     const response = await fetch(`${testServer.local}/oauth/register`, {
@@ -324,7 +324,7 @@ test.each([
 });
 
 test.each(['com.example.notebook:/cb', 'cursor://anysphere.cursor-mcp/cb', 'vscode://vscode.mcp/cb'])(
-  'a redirect to %s is taken',
+  'a redirect to %s is accepted',
   async (uri) => {
     expect((await register201(await start(), [uri]))[0]).toBe(201);
   },
@@ -334,7 +334,7 @@ test.each(['com.example.notebook:/cb', 'cursor://anysphere.cursor-mcp/cb', 'vsco
 // invisible characters.
 test.each([
   ...['\u3164', '\u115f', '\u1160', '\uffa0', '\u00ad', '\u180e', '\u061c', '\ufe0f', '\u2800', '\u{e0041}', '\u200b'],
-])('a name with %j in it loses it, and a name of nothing else is none', async (char) => {
+])('%j is removed from a name, and a name of only such characters is dropped', async (char) => {
   const testServer = await start();
   const named = async (client_name: string) => {
     const response = await fetch(`${testServer.local}/oauth/register`, {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { startServer } from './oauth-server.ts';
 
-test('loading and serving writes nothing to the console', async () => {
+test('loading and serving write nothing to the console', async () => {
   const spies = (['log', 'info', 'warn', 'error'] as const).map((name) => vi.spyOn(console, name));
   const server = await startServer();
   await fetch(`${server.local}/oauth/jwks`);

@@ -17,8 +17,8 @@ afterAll(() => server.stop());
 const wrong: readonly (readonly [string, Readonly<Record<string, string | undefined>>])[] = [
   ['prompt=none', { prompt: 'none' }],
   ['an unknown prompt', { prompt: 'select' }],
-  ['no proof key', { code_challenge: undefined, code_challenge_method: undefined }],
-  ['a plain proof key', { code_challenge_method: 'plain' }],
+  ['no code challenge', { code_challenge: undefined, code_challenge_method: undefined }],
+  ['a plain code challenge', { code_challenge_method: 'plain' }],
   ['a bad scope', { scope: 'mcp:read "' }],
   ['a foreign resource', { resource: 'https://other.example/mcp' }],
   ['another response type', { response_type: 'token' }],
@@ -38,7 +38,7 @@ async function ask(change: Readonly<Record<string, string | undefined>>, browser
 }
 
 describe.each(wrong)('%s', (_name, change) => {
-  test('of who is not signed in is shown here, with a link', async () => {
+  test('without a session is shown as a page, with a link', async () => {
     const page = await ask(change);
     const [, link = ''] = /<a class="back" href="([^"]+)"/.exec(page.html) ?? [];
     expect([page.status, page.leftTo, new URL(link).host, page.html.includes('<script')]).toEqual([
@@ -51,7 +51,7 @@ describe.each(wrong)('%s', (_name, change) => {
   });
 });
 
-test('of who is signed in and has decided about another client is shown here as well', async () => {
+test('with a session and a decision about another client is shown as a page too', async () => {
   const browser = createBrowser();
   const other = await register(server.paths.issuer, {
     client_name: 'Known',
@@ -63,7 +63,7 @@ test('of who is signed in and has decided about another client is shown here as 
 });
 
 // RFC 6749 section 4.1.2.1: the client then gets the error with state and iss.
-test('of who has decided about the client goes to it', async () => {
+test('with a decision about the client is redirected to it', async () => {
   const browser = createBrowser();
   await signIn((await authorizationUrl(registered, { redirectUri })).url, server.account, browser);
   const { leftTo } = await ask({ prompt: 'none' }, browser);

@@ -61,7 +61,7 @@ async function refreshAt(
 const opens = async ({ local }: OAuthTestServer, token: string) => (await callMcp(`${local}/mcp`, token)).status;
 
 describe.each(servers.map((server) => [server.dialect, server] as const))('on %s', (_dialect, server) => {
-  test('five refreshes at once, from several addresses and at two servers, all succeed, and so do their tokens', async () => {
+  test('five concurrent refreshes, from several addresses at two servers, succeed, and so do their tokens', async () => {
     const [one, two] = await openPair(server);
     const session = await signedIn(one);
     const token = `${session.tokens.refresh_token}`;
@@ -77,7 +77,7 @@ describe.each(servers.map((server) => [server.dialect, server] as const))('on %s
     ]);
   });
 
-  test('a copy that is used after a successor was, within the grace, ends the whole family, everywhere', async () => {
+  test('reuse within the grace period after a successor was used revokes the whole family, everywhere', async () => {
     const [one, two] = await openPair(server);
     const session = await signedIn(one);
     const token = `${session.tokens.refresh_token}`;
@@ -96,7 +96,7 @@ describe.each(servers.map((server) => [server.dialect, server] as const))('on %s
   });
 
   // RFC 9700 section 4.14.2: if two successors of one token are both used, one of them is stolen.
-  test('a copy that is used within the grace, and both go on: the second one ends the family', async () => {
+  test('reuse within the grace period, if both copies continue: the second one revokes the family', async () => {
     const [one, two] = await openPair(server);
     const session = await signedIn(one);
     const token = `${session.tokens.refresh_token}`;
@@ -114,7 +114,7 @@ describe.each(servers.map((server) => [server.dialect, server] as const))('on %s
     ]);
   });
 
-  test('a copy that is used after the grace ends the family though no successor was used', async () => {
+  test('reuse after the grace period revokes the family, even if no successor was used', async () => {
     const [one, two] = await openPair(server);
     const session = await signedIn(one);
     const token = `${session.tokens.refresh_token}`;

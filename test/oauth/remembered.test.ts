@@ -47,7 +47,7 @@ describe('the second authorization', () => {
     ['cross-site', 'page'],
     ['nonsense', 'page'],
     [undefined, 'page'],
-  ])('of a client with a document, begun by Sec-Fetch-Site: %s, gives a %s', async (site, expected) => {
+  ])('of a client with a metadata document, with Sec-Fetch-Site: %s, gives a %s', async (site, expected) => {
     const registered = await paper();
     const browser = await allowed(registered);
     expect(gives(await again(browser, registered, site))).toBe(expected);
@@ -55,7 +55,7 @@ describe('the second authorization', () => {
 
   // RFC 7591 section 5, OAuth 2.1 section 2.2: a dynamically registered client has no verified identity.
   test.each(['none', 'same-origin', 'cross-site', undefined])(
-    'of a client that registered itself always shows the page (%s)',
+    'of a self-registered client always shows the page (%s)',
     async (site) => {
       const registered = await register(server.paths.issuer, { client_name: 'Paper', redirect_uris: [redirectUri] });
       const browser = await allowed(registered);
@@ -69,7 +69,7 @@ describe('the second authorization', () => {
     'https://localhost:7777/cb',
     'https://127.0.0.1/cb',
     'https://x.localhost/cb',
-  ])('of a client whose answer stays on the device shows the page: %s', async (back) => {
+  ])('of a client whose response stays on the device shows the page: %s', async (back) => {
     const id = `https://paper.example/${encodeURIComponent(back)}`;
     server.documents.set(id, { client_id: id, client_name: 'Paper', redirect_uris: [back] });
     const registered = await byDocument(server.paths.issuer, id);
@@ -78,7 +78,7 @@ describe('the second authorization', () => {
     expect([gives(page), page.html.includes('This app runs on a device')]).toEqual(['page', true]);
   });
 
-  test('is one page with one button, and the press gives the code', async () => {
+  test('is one page with one button, which gives the code', async () => {
     const registered = await paper();
     const browser = await allowed(registered);
     const page = await again(browser, registered, 'cross-site');
@@ -87,7 +87,7 @@ describe('the second authorization', () => {
     expect([buttons, gives(pressed)]).toEqual([['Continue'], 'code']);
   });
 
-  test('after the press the next one shows the page once more', async () => {
+  test('shows the page again after the button was pressed', async () => {
     const registered = await paper();
     const browser = await allowed(registered);
     await browser.press(await again(browser, registered, 'cross-site'), 'allow');
@@ -96,7 +96,7 @@ describe('the second authorization', () => {
 });
 
 // Our own intermediate pages send Sec-Fetch-Site: same-origin.
-describe('what the first request said stays', () => {
+describe('the Sec-Fetch-Site of the first request is kept', () => {
   test('through the sign-in', async () => {
     const registered = await paper();
     await allowed(registered);
@@ -137,7 +137,7 @@ describe('what the first request said stays', () => {
 });
 
 describe.runIf(hasChromium)('in Chromium', () => {
-  test('a page on another site that navigates gets no code; the person who types the address does', async () => {
+  test('a navigation from another site gets no code; a typed URL does', async () => {
     const registered = await paper();
     const evil = createServer((_req, res) => {
       res.setHeader('content-type', 'text/html');

@@ -42,7 +42,7 @@ async function enterPassword(
   return { browser, page: await browser.press(asked, 'sign-in', { email, password }) };
 }
 
-test('a user without an app sets one up, sees the recovery codes once, and goes on to consent', async () => {
+test('a user without an authenticator app sets one up, sees the recovery codes once, and reaches consent', async () => {
   const user = await addUser();
   const { browser, page } = await enterPassword(user);
   const secret = fieldOf(page, 'secret');
@@ -70,7 +70,7 @@ test('a user without an app sets one up, sees the recovery codes once, and goes 
   );
 });
 
-test('the password only leads to no code and no consent', async () => {
+test('only the password leads to no code and no consent', async () => {
   const { browser, page } = await enterPassword(await addUser());
   const there = await browser.open(page.url.replace('/interaction/', '/authorize/'));
   expect(there.leftTo?.searchParams.has('code') ?? false).toBe(false);
@@ -83,7 +83,7 @@ const withTicket = (page: Page, ticket: string): Page => ({
   html: page.html.replace(fieldOf(page, 'ticket'), ticket),
 });
 
-test('whoever has only the password cannot replace the app of a user', async () => {
+test('only the password is not enough to replace the authenticator app of a user', async () => {
   const user = await addUser();
   const early = await enterPassword(user);
   const mine = await enterPassword(user);
@@ -102,7 +102,7 @@ test('whoever has only the password cannot replace the app of a user', async () 
   expect(await server.store.secondFactors.of(user.id)).toEqual(since);
 });
 
-test('a setup belongs to one browser, and ends after five minutes', async () => {
+test('a setup belongs to one browser, and expires after five minutes', async () => {
   const user = await addUser();
   const mine = await enterPassword(user);
   const other = await enterPassword(user);

@@ -76,14 +76,14 @@ describe('at the root', () => {
 
   const get = async (path: string) => (await fetch(server.local + path)).json();
 
-  test('the metadata documents are exactly these', async () => {
+  test('the metadata documents have exactly these members', async () => {
     expect({
       authorizationServer: await get('/.well-known/oauth-authorization-server'),
       protectedResource: await get('/.well-known/oauth-protected-resource/mcp'),
     }).toEqual(documents(server.local));
   });
 
-  test('the whole of /oauth and /.well-known is ours: unknown paths are 404 and wrong methods 405, in JSON', async () => {
+  test('unknown paths of /oauth and /.well-known return 404 and wrong methods 405, in JSON', async () => {
     const answers = [];
     for (const [method, path] of [
       ['GET', '/oauth'],
@@ -113,14 +113,14 @@ describe('at the root', () => {
     ]);
   });
 
-  test('paths of the host application are left to it', async () => {
+  test('other paths reach the host application', async () => {
     expect([await raw(server.local, '/oauthx'), await raw(server.local, '/')]).toEqual([
       [404, 'the host application'],
       [404, 'the host application'],
     ]);
   });
 
-  test('a Host that is not ours is refused, and moves no advertised URL', async () => {
+  test('an unknown Host is refused, and changes no advertised URL', async () => {
     const statuses = [];
     for (const host of ['evil.example', 'evil.example:3931', 'x@localhost', '127.0.0.1', '[::1]:99']) {
       statuses.push([host, (await raw(server.local, '/.well-known/oauth-authorization-server', { host }))[0]]);
@@ -167,7 +167,7 @@ describe('at the root', () => {
     ]);
   });
 
-  test('an authorization request by POST is sent on as GET with 303, and signs in', async () => {
+  test('an authorization request by POST is redirected to GET with 303, and signs in', async () => {
     const redirectUri = 'https://notebook.example/callback';
     const registered = await register(server.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
     const { url } = await authorizationUrl(registered, { redirectUri });
@@ -184,7 +184,7 @@ describe('at the root', () => {
     ]);
   });
 
-  test('a body over the limit is refused with 413 and the server stays up', async () => {
+  test('a body over the limit is refused with 413 and the server continues', async () => {
     const big = await fetch(`${server.local}/oauth/token`, { method: 'POST', body: 'a'.repeat(5_000_000) }).then(
       ({ status }) => status,
       () => 'closed',
@@ -192,13 +192,13 @@ describe('at the root', () => {
     expect([big, (await fetch(`${server.local}/oauth/jwks`)).status]).toEqual([413, 200]);
   });
 
-  test('published keys are public halves only', async () => {
+  test('the published keys contain only public parts', async () => {
     const { keys } = (await get('/oauth/jwks')) as { keys: Record<string, unknown>[] };
     expect(keys.map((key) => Object.keys(key).sort())).toEqual([['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']]);
   });
 });
 
-test('under a basePath only the prefixed namespace and the two suffixed documents are ours', async () => {
+test('under a basePath only the prefixed namespace and the two suffixed documents are served', async () => {
   const server = await startServer({ basePath: '/shop' });
   try {
     const seen = [];
@@ -232,7 +232,7 @@ test('under a basePath only the prefixed namespace and the two suffixed document
   }
 });
 
-test('behind a proxy the way back is on the public address, and cookies are Secure', async () => {
+test('behind a proxy the redirect back uses the public URL, and cookies are Secure', async () => {
   const server = await startServer({ publicUrl: 'https://data.example.com' });
   try {
     const redirect_uris = ['https://notebook.example/callback'];
@@ -274,7 +274,7 @@ test('behind a proxy the way back is on the public address, and cookies are Secu
   }
 });
 
-test('a host application that parses bodies first changes nothing', async () => {
+test('body parsers of the host application do not interfere', async () => {
   const server = await startServer({ parsers: true });
   try {
     const redirectUri = 'https://notebook.example/callback';

@@ -61,7 +61,7 @@ describe('the second step', () => {
     ]);
   });
 
-  test('is not got around: the interaction that had the password only leads to no code and no consent', async () => {
+  test('cannot be bypassed: an interaction with only the password leads to no code and no consent', async () => {
     const { browser, page } = await reachSecondStep();
     const resume = page.url.replace('/interaction/', '/authorize/');
     const there = await browser.open(resume);
@@ -78,7 +78,7 @@ describe('the second step', () => {
     ]);
   });
 
-  test('takes a code once, in one browser; and the ticket of another sign-in is of no use', async () => {
+  test('accepts a code once, in one browser, and no ticket of another sign-in', async () => {
     const mine = await reachSecondStep();
     const other = await reachSecondStep();
     const swap = (page: Page, ticket: string): Page => ({ ...page, html: page.html.replace(ticketOf(page), ticket) });
@@ -98,7 +98,7 @@ describe('the second step', () => {
     ]);
   });
 
-  test('comes too late after five minutes, or when the user was signed out everywhere meanwhile', async () => {
+  test('expires after five minutes, or when the user is signed out everywhere', async () => {
     const slow = await reachSecondStep();
     late += 300_000;
     const tooLate = await slow.browser.press(slow.page, 'code', { code: codeNow() });
@@ -110,7 +110,7 @@ describe('the second step', () => {
     expect([tooLate, after].map((page) => [page.status, heading(page)])).toEqual(Array(2).fill([400, 'Sign in']));
   });
 
-  test('counts wrong codes together with wrong passwords: the right password gives nothing back', async () => {
+  test('counts wrong codes together with wrong passwords; the correct password does not reset the count', async () => {
     late += 900_000;
     const { browser, page } = await reachSecondStep();
     const statuses: number[] = [];

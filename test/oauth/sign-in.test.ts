@@ -26,7 +26,7 @@ describe.each(variants)('guessing on $name', (variant) => {
   const right = { ...account, binding: 'here' };
   const wrong = { ...right, password: 'a wrong password' };
 
-  test('the 11th wrong password is refused, whichever process it reaches, and so is the right one then', async () => {
+  test('the 11th wrong password is refused at every process, and then so is the correct one', async () => {
     const [one, two = one] = await open();
     const states: string[] = [];
     for (let turn = 0; turn < 11; turn++) {
@@ -43,7 +43,7 @@ describe.each(variants)('guessing on $name', (variant) => {
     ]);
   });
 
-  test('keeps nobody out of a browser that he signed in with before; and that one has no more guesses than others', async () => {
+  test('does not lock out a browser of an earlier sign-in, which gets no more guesses than others', async () => {
     const [one, two = one] = await open();
     const home = { address: '203.0.113.5' };
     const first = await one!.password({ ...right, ...home });
@@ -67,7 +67,7 @@ describe.each(variants)('guessing on $name', (variant) => {
     ]);
   });
 
-  test('is limited for an address that tries many accounts, and right passwords use nothing up', async () => {
+  test('is limited for an address that tries many accounts, and correct passwords do not count', async () => {
     let now = systemClock.now();
     const [one] = await open({ ...systemClock, now: () => now });
     const address = '192.0.2.1';
@@ -89,32 +89,35 @@ describe('a browser in which an assistant was connected', () => {
   const redirectUri = 'https://notebook.example/callback';
   const heading = (page: Page): string => /<h1>(.*?)<\/h1>/.exec(page.html)?.[1] ?? '';
 
-  test.each(['password', 'sign-out', 'disable'] as const)('is signed out there too: %s', async (how) => {
-    let late = 0;
-    server = await startServer({ clock: { ...systemClock, now: () => systemClock.now() + late } });
-    const { identity, sessions, oauth } = server.store;
-    const { id } = (await identity.findUserByEmail(account.email))!;
-    const browser = createBrowser();
-    const client = await register(server.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
-    const connect = async () => browser.open((await authorizationUrl(client, { redirectUri })).url);
-    const asked = await connect();
-    await browser.press(await browser.press(asked, 'sign-in', { ...account }), 'allow');
-    // Signs in and allows before the change.
-    const remembered = await connect();
-    const [session] = await oauth.listByAccount('Session', `${id}`);
-    late += 2000;
-    if (how === 'password') await identity.setPassword(id, 'another long one');
-    else if (how === 'sign-out') await sessions.endAll(id, { grants: false });
-    else await identity.setDisabled(id, true);
-    const kept = await oauth.listByAccount('Session', `${id}`);
-    // A concurrent request may store the session again.
-    await oauth.upsert(session!);
-    const after = await connect();
-    expect([heading(remembered), kept, heading(after)]).toEqual(['Connect notebook.example again?', [], 'Sign in']);
-    expect(await oauth.listByAccount('Grant', `${id}`)).not.toEqual([]);
-  });
+  test.each(['password', 'sign-out', 'disable'] as const)(
+    'is signed out of the authorization server too: %s',
+    async (how) => {
+      let late = 0;
+      server = await startServer({ clock: { ...systemClock, now: () => systemClock.now() + late } });
+      const { identity, sessions, oauth } = server.store;
+      const { id } = (await identity.findUserByEmail(account.email))!;
+      const browser = createBrowser();
+      const client = await register(server.paths.issuer, { client_name: 'Notebook', redirect_uris: [redirectUri] });
+      const connect = async () => browser.open((await authorizationUrl(client, { redirectUri })).url);
+      const asked = await connect();
+      await browser.press(await browser.press(asked, 'sign-in', { ...account }), 'allow');
+      // Signs in and allows before the change.
+      const remembered = await connect();
+      const [session] = await oauth.listByAccount('Session', `${id}`);
+      late += 2000;
+      if (how === 'password') await identity.setPassword(id, 'another long one');
+      else if (how === 'sign-out') await sessions.endAll(id, { grants: false });
+      else await identity.setDisabled(id, true);
+      const kept = await oauth.listByAccount('Session', `${id}`);
+      // A concurrent request may store the session again.
+      await oauth.upsert(session!);
+      const after = await connect();
+      expect([heading(remembered), kept, heading(after)]).toEqual(['Connect notebook.example again?', [], 'Sign in']);
+      expect(await oauth.listByAccount('Grant', `${id}`)).not.toEqual([]);
+    },
+  );
 
-  test('and assistants are disconnected with it where that was asked for', async () => {
+  test('and its assistants are disconnected if requested', async () => {
     server = await startServer();
     const { identity, sessions, oauth } = server.store;
     const { id } = (await identity.findUserByEmail(account.email))!;

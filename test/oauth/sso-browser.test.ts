@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.context().close();
   });
 
-  test('the console, at the page that was asked for', async () => {
+  test('the console opens the requested page after the provider', async () => {
     const { tab, complaints } = await open();
     await tab.goto(`${shop.consoleUrl}/approvals`);
     await enter(tab);

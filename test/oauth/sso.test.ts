@@ -86,7 +86,7 @@ test.each([{}, { basePath: '/data' }])('an SDK client signs in through the provi
 });
 
 describe('the page', () => {
-  test('offers the provider and no password; a password that is sent all the same opens nothing', async () => {
+  test('offers the provider and no password; a password that is sent anyway is refused', async () => {
     const world = await openWorld();
     const { browser, page } = await begin(world);
     expect(text(page)).toContain('Sign in with Example ID');
@@ -103,14 +103,14 @@ describe('the page', () => {
     ).toBeDefined();
   });
 
-  test('takes passwords beside it while the setting says so', async () => {
+  test('accepts passwords too if the setting allows them', async () => {
     const world = await openWorld({ SERVICE_SSO_PASSWORDS: 'true' });
     const { browser, page } = await begin(world);
     expect(text(page)).toContain('Sign in with Example ID');
     expect(isConsent(await browser.press(page, 'sign-in', { ...world.place.account }))).toBe(true);
   });
 
-  test('asks the provider who it is once more when another account is wanted', async () => {
+  test('asks the provider again for another account', async () => {
     const world = await openWorld();
     world.upstream.people.set('otto', { email: 'otto@example.com', email_verified: true });
     const { browser, page } = await begin(world);
@@ -120,7 +120,7 @@ describe('the page', () => {
     expect(text(consent)).toContain('otto@example.com');
   });
 
-  test('says that the provider is down, and the log why; it works when the provider is back', async () => {
+  test('says that the provider is down, and the log says why; a later try works', async () => {
     const world = await openWorld();
     const { browser, page } = await begin(world);
     world.upstream.isDown = true;
@@ -145,7 +145,7 @@ describe('the page', () => {
     expect(isConsent(await browser.open(await goThrough(browser, back, 'nina')))).toBe(true);
   });
 
-  test('tells somebody whom the provider did not sign in', async () => {
+  test('reports that the provider did not sign the user in', async () => {
     const world = await openWorld();
     const { browser, page } = await begin(world);
     const refused = await browser.open(await goThrough(browser, page, ''));
@@ -154,7 +154,7 @@ describe('the page', () => {
 });
 
 describe('consent', () => {
-  test('is asked for after the provider, by every client, though the provider asks nothing any more', async () => {
+  test('is asked for after the provider, for every client, even if the provider no longer asks', async () => {
     const world = await openWorld();
     const browser = createBrowser();
     const first = await begin(world, browser);
@@ -167,7 +167,7 @@ describe('consent', () => {
 });
 
 // MCP Security Best Practices, confused deputy; CVE-2026-27124; RFC 9700 sections 4.4, 4.5, 4.7.
-describe('an answer of the provider counts in the browser that began it, once, for what it began', () => {
+describe('a response of the provider is valid once, in the browser and for the request that began it', () => {
   test('in another browser it is refused, and the first can still use it', async () => {
     const world = await openWorld();
     const attacker = await begin(world);
@@ -183,7 +183,7 @@ describe('an answer of the provider counts in the browser that began it, once, f
     expect(isConsent(await attacker.browser.open(callback))).toBe(true);
   });
 
-  test('an attack as in CVE-2026-27124: who follows the address of another gets nothing for him', async () => {
+  test('an attack as in CVE-2026-27124: a victim who opens the URL of an attacker does not sign the attacker in', async () => {
     const world = await openWorld();
     const attacker = await begin(world);
     const leaving = await attacker.browser.press(attacker.page, 'sso');
@@ -206,7 +206,7 @@ describe('an answer of the provider counts in the browser that began it, once, f
     expect(world.upstream.asked.filter((path) => path === '/token')).toHaveLength(tokenRequests);
   });
 
-  test('twice at once, one of them counts', async () => {
+  test('of two concurrent responses, one counts', async () => {
     const world = await openWorld();
     const { browser, page } = await begin(world);
     const callback = await goThrough(browser, page, 'nina');
@@ -214,7 +214,7 @@ describe('an answer of the provider counts in the browser that began it, once, f
     expect(statuses.sort()).toEqual([200, 400]);
   });
 
-  test('a state that nobody made, none, two, and one that is too old', async () => {
+  test('an invented, a missing, a duplicate and an expired state are refused', async () => {
     let now = Date.now();
     const clock = {
       now: () => now,
@@ -236,7 +236,7 @@ describe('an answer of the provider counts in the browser that began it, once, f
     expect((await browser.open(callback)).status).toBe(400);
   });
 
-  test('a state sent twice is refused by what reads the answer', async () => {
+  test('a state sent twice is refused by the response parser', async () => {
     const world = await openWorld();
     const { browser, page } = await begin(world);
     const callback = await goThrough(browser, page, 'nina');
@@ -244,7 +244,7 @@ describe('an answer of the provider counts in the browser that began it, once, f
     expect(isConsent(await browser.open(callback))).toBe(false);
   });
 
-  test('a code of another sign-in (RFC 9700 section 4.5), of this browser or another, is of no use', async () => {
+  test('a code of another sign-in (RFC 9700 section 4.5), of this browser or another, is refused', async () => {
     const world = await openWorld();
     const victim = await begin(world);
     const other = await begin(world, victim.browser, 'Another app');
@@ -268,7 +268,7 @@ describe('an answer of the provider counts in the browser that began it, once, f
     ]);
   });
 
-  test('an interaction that was answered is not answered again by another tab', async () => {
+  test('a finished interaction is not answered again by another tab', async () => {
     const world = await openWorld();
     const { browser, page } = await begin(world);
     const [one, two] = [await goThrough(browser, page, 'nina'), await goThrough(browser, page, 'nina')];
@@ -277,7 +277,7 @@ describe('an answer of the provider counts in the browser that began it, once, f
     expect((await browser.open(two)).status).toBe(400);
   });
 
-  test('iss of another provider (mix-up, RFC 9207), and none where the provider says that it sends it', async () => {
+  test('a wrong iss (mix-up, RFC 9207), and a missing one that the provider announces, are refused', async () => {
     const world = await openWorld();
     for (const change of [
       (url: URL) => url.searchParams.set('iss', 'https://evil.example'),
@@ -293,8 +293,11 @@ describe('an answer of the provider counts in the browser that began it, once, f
 
   test.each<[string, (claims: Record<string, unknown>) => Record<string, unknown>]>([
     ['of another client', (claims) => ({ ...claims, aud: 'another' })],
-    ['for two, authorized to the other', (claims) => ({ ...claims, aud: ['portico', 'another'], azp: 'another' })],
-    ['for us, authorized to another', (claims) => ({ ...claims, azp: 'another' })],
+    [
+      'for two clients, authorized to the other',
+      (claims) => ({ ...claims, aud: ['portico', 'another'], azp: 'another' }),
+    ],
+    ['for this client, authorized to another', (claims) => ({ ...claims, azp: 'another' })],
     ['of another issuer', (claims) => ({ ...claims, iss: 'https://evil.example' })],
     ['that has expired', (claims) => ({ ...claims, exp: Math.floor(Date.now() / 1000) - 600 })],
     ['with another nonce', (claims) => ({ ...claims, nonce: 'x'.repeat(43) })],
@@ -314,7 +317,7 @@ describe('an answer of the provider counts in the browser that began it, once, f
     expect(isConsent(fine)).toBe(true);
   });
 
-  test('the way back leads to no other site, whatever is sent with it', async () => {
+  test('the redirect after the callback leads to no other site, whatever parameters are sent', async () => {
     const world = await openWorld();
     const { browser, page } = await begin(world);
     const callback = await goThrough(browser, page, 'nina');
@@ -328,7 +331,7 @@ describe('an answer of the provider counts in the browser that began it, once, f
     ]);
   });
 
-  test('what is kept of an attempt is of no use: hashes alone', async () => {
+  test('a stored attempt contains only hashes', async () => {
     const world = await openWorld();
     const { browser, page } = await begin(world);
     const leaving = await browser.press(page, 'sso');
@@ -341,7 +344,7 @@ describe('an answer of the provider counts in the browser that began it, once, f
     expect(row?.payload).toEqual({ door: 'oauth', about: page.url.split('/').at(-1), binding: hash(`${cookie}`) });
   });
 
-  test('cookies of a public address are bound to the host', async () => {
+  test('cookies of a public URL are bound to the host', async () => {
     const world = await openWorld({}, { publicUrl: 'https://data.example.com' });
     const response = await fetch(`${world.place.local}/oauth/sso/callback?state=x`, {
       headers: { host: 'data.example.com' },
@@ -349,14 +352,14 @@ describe('an answer of the provider counts in the browser that began it, once, f
     expect(response.status).toBe(400);
   });
 
-  test('the address is none where nobody signs in through a provider', async () => {
+  test('the callback URL does not exist without single sign-on', async () => {
     const testServer = await startServer();
     closing.push(() => testServer.stop());
     expect((await fetch(`${testServer.paths.ssoCallback}?state=x`)).status).toBe(404);
   });
 });
 
-describe('who comes in', () => {
+describe('users who may sign in', () => {
   const arrive = async (world: World, who: string, browser = createBrowser()) => {
     const { page } = await begin(world, browser);
     return browser.open(await goThrough(browser, page, who, 'sso'));
@@ -366,33 +369,33 @@ describe('who comes in', () => {
 
   test.each<[string, Record<string, unknown>, Record<string, string>, string]>([
     [
-      'whose address is not verified',
+      'whose e-mail is not verified',
       { email: 'o@example.com', email_verified: false },
       {},
       'has not verified your e-mail address',
     ],
-    ['of whom nothing is said of it', { email: 'o@example.com' }, {}, 'has not verified your e-mail address'],
-    ['without an address', { email_verified: true }, {}, 'did not send your e-mail address'],
+    ['without a claim about verification', { email: 'o@example.com' }, {}, 'has not verified your e-mail address'],
+    ['without an e-mail', { email_verified: true }, {}, 'did not send your e-mail address'],
     [
       'of another domain',
       { email: 'o@sub.example.com.evil.example', email_verified: true },
       { SERVICE_SSO_DOMAINS: 'example.com' },
       'cannot sign in here',
     ],
-    ['with the address of a user here', { email: 'ada@example.com', email_verified: true }, {}, 'Ask an administrator'],
+    ['with the e-mail of a local user', { email: 'ada@example.com', email_verified: true }, {}, 'Ask an administrator'],
     [
-      'with a mapping that wants a claim',
+      'without a claim that the mapping requires',
       { email: 'o@example.com', email_verified: true },
       { SERVICE_SSO_MAPPING: '{"role":{"claim":"groups","values":{"clerks":"Clerk"},"default":null}}' },
       'Ask an administrator',
     ],
     [
-      'with a role that does not exist here',
+      'with an unknown role',
       { email: 'o@example.com', email_verified: true, groups: ['x'] },
       { SERVICE_SSO_MAPPING: '{"role":{"claim":"groups","values":{"x":"Nowhere"},"default":null}}' },
       'Ask an administrator',
     ],
-  ])('not somebody %s', async (_what, claims, env, said) => {
+  ])('not a user %s', async (_what, claims, env, said) => {
     const world = await openWorld(env);
     claimsOf(world, 'otto', claims);
     const refused = await arrive(world, 'otto');
@@ -400,7 +403,7 @@ describe('who comes in', () => {
     expect(whys(world.place, 'sso.refused')).toEqual([expect.stringContaining('(subject otto)')]);
   });
 
-  test('a user of the same verified address, where the setting links them; and no second account of it', async () => {
+  test('a local user with the same verified e-mail, if the setting links them; no second account', async () => {
     const world = await openWorld({ SERVICE_LINK_USERS: 'true' });
     claimsOf(world, 'a-1', { email: 'Ada@Example.com', email_verified: true });
     claimsOf(world, 'a-2', { email: 'ada@example.com', email_verified: true });
@@ -410,7 +413,7 @@ describe('who comes in', () => {
     expect((await arrive(world, 'a-2')).status).toBe(403);
   });
 
-  test('not somebody who is disabled here', async () => {
+  test('not a disabled user', async () => {
     const world = await openWorld();
     const browser = createBrowser();
     expect(isConsent(await arrive(world, 'nina', browser))).toBe(true);
@@ -421,7 +424,7 @@ describe('who comes in', () => {
     expect(text(refused)).not.toContain('disabled');
   });
 
-  test('with the rights that the claims say at each sign-in; what they say no more is taken away', async () => {
+  test('with the rights in the claims of each sign-in; rights without a claim are removed', async () => {
     const mapping = {
       role: { claim: 'groups', values: { admins: 'Administrator', clerks: 'Clerk' } },
       level: { claim: 'groups', values: { admins: 'admin' } },
@@ -445,7 +448,7 @@ describe('who comes in', () => {
   });
 });
 
-test('sessions of before single sign-on, or of another provider, count no more', async () => {
+test('sessions from before single sign-on, or of another provider, are no longer valid', async () => {
   const [server] = servers;
   const database = await server!.create();
   closing.push(() => database.drop());
@@ -475,7 +478,7 @@ test('sessions of before single sign-on, or of another provider, count no more',
   expect([signIn.html.includes('Sign in with Example ID'), isConsent(signIn)]).toEqual([true, false]);
 });
 
-test('an application token that was not made through single sign-on is refused where that is on, saying so', async () => {
+test('an application token made without single sign-on is refused where that is on, with the reason', async () => {
   const world = await openWorld();
   const { store, paths, account } = world.place;
   const user = (await store.identity.findUserByEmail(account.email))!;
@@ -487,7 +490,7 @@ test('an application token that was not made through single sign-on is refused w
 });
 
 describe.each(servers)('two processes on one $dialect', (server) => {
-  test('a sign-in that was begun on one is finished on the other', async () => {
+  test('a sign-in that began on one process is finished on the other', async () => {
     const database = await createStorage(server);
     closing.push(() => database.drop());
     const world = await openWorld({}, { storageUrl: database.url });

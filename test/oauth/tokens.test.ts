@@ -55,7 +55,7 @@ const refreshed = (session: Session, token = `${session.tokens.refresh_token}`) 
 const events = () => testServer.observed.flatMap((one) => (one.type === 'security' ? [one.event] : []));
 
 describe('an access token', () => {
-  test('opens the resource that it was made for, and its answer is remembered synchronously', async () => {
+  test('opens its own resource, and the result is cached synchronously', async () => {
     const session = await connected();
     const request = bearer(session.tokens.access_token);
     const first = await testServer.gate.check(request);
@@ -68,7 +68,7 @@ describe('an access token', () => {
     ]).toEqual([true, true, 900, 'mcp:read']);
   });
 
-  test('is kept as a hash, and so are the other secrets of the client', async () => {
+  test('is stored as a hash, and so are the other secrets of the client', async () => {
     const session = await connected();
     const { access_token, refresh_token } = session.tokens;
     const find = async (model: string, token: string) => {
@@ -83,7 +83,7 @@ describe('an access token', () => {
     ]).toEqual([true, true, true, undefined]);
   });
 
-  test('that expired is refused, also when it was just remembered', async () => {
+  test('that expired is refused, even if it was cached', async () => {
     const session = await connected();
     const before = await status(session);
     late = 901_000;
@@ -119,7 +119,7 @@ describe('an access token', () => {
     ['Basic dXNlcjpwYXNz', 'The Authorization header must be `Bearer <token>` or `DPoP <token>`.'],
     [`Bearer ${'x'.repeat(2000)}`, 'The Authorization header must be `Bearer <token>` or `DPoP <token>`.'],
     ['Bearer abcdefghijklmnopqrstuvwxyz', 'The token is unknown, expired or revoked. Sign in again.'],
-  ])('is looked for in the header %j alone', async (authorization, problem) => {
+  ])('is read only from the header: %j', async (authorization, problem) => {
     const response = await fetch(testServer.paths.resource, {
       method: 'POST',
       headers: authorization ? { authorization } : {},
@@ -132,13 +132,13 @@ describe('an access token', () => {
     ]);
   });
 
-  test('of a client that needs more names the scopes to ask for', () => {
+  test('of a client that needs more scopes gets a challenge that names them', () => {
     expect(testServer.gate.scopeChallenge(bearer('x'), ['mcp:read', 'mcp:action'])).toBe(
       `Bearer error="insufficient_scope", resource_metadata="${testServer.local}/.well-known/oauth-protected-resource/mcp", scope="mcp:read mcp:action"`,
     );
   });
 
-  test('of a user who is disabled is refused at once, and works again when he is enabled', async () => {
+  test('of a disabled user is refused immediately, and works again when the user is enabled', async () => {
     const session = await connected();
     const { id } = (await testServer.store.identity.findUserByEmail(testServer.account.email))!;
     const seen = [await status(session)];
@@ -151,19 +151,25 @@ describe('an access token', () => {
 });
 
 describe('revocation', () => {
-  test.each(['access_token', 'refresh_token'] as const)('of the %s ends the authorization at once', async (which) => {
-    const session = await connected();
-    const before = await status(session);
-    const auth = await testServer.gate.check(bearer(session.tokens.access_token));
-    const { server, client, authentication } = session;
-    await oauth.revocationRequest(server, client, authentication, `${session.tokens[which]}`, insecure);
-    expect([before, testServer.gate.isCurrent(auth), await status(session), await outcome(refreshed(session))]).toEqual(
-      [200, false, 401, 'invalid_grant'],
-    );
-  });
+  test.each(['access_token', 'refresh_token'] as const)(
+    'of the %s ends the authorization immediately',
+    async (which) => {
+      const session = await connected();
+      const before = await status(session);
+      const auth = await testServer.gate.check(bearer(session.tokens.access_token));
+      const { server, client, authentication } = session;
+      await oauth.revocationRequest(server, client, authentication, `${session.tokens[which]}`, insecure);
+      expect([
+        before,
+        testServer.gate.isCurrent(auth),
+        await status(session),
+        await outcome(refreshed(session)),
+      ]).toEqual([200, false, 401, 'invalid_grant']);
+    },
+  );
 
   test.each(servers.filter(({ dialect }) => dialect !== 'sqlite').map((server) => [server.dialect, server] as const))(
-    'in one process is felt by the next call in another, on %s',
+    'in one process applies to the next call in another, on %s',
     async (_dialect, server) => {
       const database = await createStorage(server);
       const one = await startServer({ storageUrl: database.url });
@@ -187,7 +193,7 @@ describe('revocation', () => {
 });
 
 describe('an authorization code', () => {
-  test('used twice is refused, and what was made of it is revoked', async () => {
+  test('used twice is refused, and its tokens are revoked', async () => {
     const session = await connected();
     const before = await status(session);
     const again = await outcome(redeem(session, session.code));
@@ -202,7 +208,7 @@ describe('an authorization code', () => {
 });
 
 describe('a refresh token', () => {
-  test('with no grace at all is strict: of five at once one succeeds', async () => {
+  test('without a grace period is strict: of five concurrent refreshes one succeeds', async () => {
     const strict = await startServer({ env: { SERVICE_REFRESH_GRACE_SECONDS: '0' } });
     try {
       const session = await connected(strict);
@@ -216,12 +222,12 @@ describe('a refresh token', () => {
 
 describe('the resource', () => {
   test.each([
-    ['as it is', (resource: string) => resource],
-    ['with a slash', (resource: string) => `${resource}/`],
+    ['unchanged', (resource: string) => resource],
+    ['with a trailing slash', (resource: string) => `${resource}/`],
     ['in capitals', (resource: string) => resource.replace('http://localhost', 'HTTP://LOCALHOST')],
-    ['with our own query', (resource: string) => `${resource}?readonly&collections=a,b`],
-    ['not at all', () => undefined],
-  ])('named %s gives a token for it', async (_name, spell) => {
+    ['with a query of Portico', (resource: string) => `${resource}?readonly&collections=a,b`],
+    ['omitted', () => undefined],
+  ])('%s gives a token for it', async (_name, spell) => {
     const registered = await register(testServer.paths.issuer, {
       client_name: 'Notebook',
       redirect_uris: [redirectUri],
@@ -266,7 +272,7 @@ describe('the resource', () => {
 });
 
 describe('a client secret', () => {
-  test('is kept as a hash, and a wrong one is refused', async () => {
+  test('is stored as a hash, and a wrong one is refused', async () => {
     const registered = await register(testServer.paths.issuer, {
       client_name: 'Notebook',
       redirect_uris: [redirectUri],

@@ -41,7 +41,7 @@ test('sign-in and consent', async () => {
   expect(leftTo?.searchParams.get('code')).toEqual(expect.any(String));
 });
 
-test('the codes of a terminal, and its consent', async () => {
+test('the codes of a terminal, and the consent to them', async () => {
   const asked = await ask(server.paths.issuer);
   const browser = createBrowser();
   const signIn = await browser.submit(await browser.open(asked.verification_uri), 'continue', {

@@ -27,8 +27,7 @@ export const cimd: Standard = {
     {
       section: '3',
       level: 'MUST',
-      requires:
-        'The address of a document is https, with a path, and without credentials, fragment or dots for segments',
+      requires: 'The URL of a document is https, with a path, and without credentials, fragment or dot segments',
       async send(at) {
         const wrong = [
           'http://docs.example/client.json',
@@ -47,7 +46,7 @@ export const cimd: Standard = {
     {
       section: '3',
       level: 'MUST',
-      requires: 'Addresses are compared letter by letter: another spelling of the same one is another client',
+      requires: 'URLs are compared exactly: another spelling is another client',
       async send(at) {
         const id = publish(at);
         at.publish(id.replace('docs.example', 'DOCS.example'), {
@@ -62,7 +61,7 @@ export const cimd: Standard = {
     {
       section: '4',
       level: 'MUST',
-      requires: 'A document that names itself serves as registration: its client signs in and gets tokens',
+      requires: 'A document with its own URL as client_id serves as registration: its client signs in and gets tokens',
       async send(at) {
         const client_id = publish(at);
         const { status, json } = await redeem(at, await codeFor(at, { client_id }), { client_id });
@@ -73,7 +72,7 @@ export const cimd: Standard = {
     {
       section: '4',
       level: 'MUST',
-      requires: 'A document that names another client, or none, is refused',
+      requires: 'A document that names another client, or no client, is refused',
       send: async (at) => [
         await page(at, publish(at, { client_id: 'https://docs.example/other.json' })),
         await page(at, publish(at, { client_id: undefined })),
@@ -83,7 +82,7 @@ export const cimd: Standard = {
     {
       section: '4',
       level: 'MUST',
-      requires: 'What is served is a JSON object with the members that a client needs',
+      requires: 'A document is a JSON object with the members that a client needs',
       async send(at) {
         const [text, list] = [publish(at), publish(at)];
         at.publish(text, () => new Response('<html>', { headers: { 'content-type': 'application/json' } }));
@@ -100,7 +99,7 @@ export const cimd: Standard = {
     {
       section: '4.1',
       level: 'MUST NOT',
-      requires: 'A document holds no secret, and no way of authenticating by one',
+      requires: 'A document contains no secret, and no authentication method with a secret',
       send: async (at) => [
         await page(at, publish(at, { client_secret: 'x' })),
         await page(at, publish(at, { client_secret_expires_at: 0 })),
@@ -112,7 +111,7 @@ export const cimd: Standard = {
     {
       section: '4.1',
       level: 'MUST NOT',
-      requires: 'A document with a private key in it is refused',
+      requires: 'A document with a private key is refused',
       async send(at) {
         const { privateKey } = await generateKeyPair('ES256', { extractable: true });
         const keys = [{ ...(await exportJWK(privateKey)), kid: 'one', use: 'sig', alg: 'ES256' }];
@@ -123,7 +122,7 @@ export const cimd: Standard = {
     {
       section: '4.2',
       level: 'MUST',
-      requires: 'The answer goes to a redirect URI of the document, compared whole',
+      requires: 'The response goes to a redirect URI of the document, compared exactly',
       async send(at) {
         const client_id = publish(at);
         return Promise.all(
@@ -137,7 +136,7 @@ export const cimd: Standard = {
     {
       section: '5',
       level: 'MUST NOT',
-      requires: 'Only 200 is a document, and a redirect is not followed',
+      requires: 'Only status 200 is a document, and a redirect is not followed',
       async send(at) {
         const [gone, moved, created] = [publish(at), publish(at), publish(at)];
         const target = publish(at);
@@ -153,7 +152,7 @@ export const cimd: Standard = {
     {
       section: '5.2',
       level: 'SHOULD',
-      requires: 'A document is kept for a while: one sign-in fetches once',
+      requires: 'A document is cached for a while: one sign-in fetches it once',
       async send(at) {
         const client_id = publish(at);
         await redeem(at, await codeFor(at, { client_id }), { client_id });
@@ -164,7 +163,7 @@ export const cimd: Standard = {
     {
       section: '5.2',
       level: 'MUST NOT',
-      requires: 'Errors and invalid documents are not kept: what is repaired works at once',
+      requires: 'Errors and invalid documents are not cached: a repaired document works immediately',
       async send(at) {
         const client_id = publish(at, { client_id: 'https://docs.example/other.json' });
         const before = await page(at, client_id);
@@ -176,14 +175,14 @@ export const cimd: Standard = {
     {
       section: '6',
       level: 'MUST',
-      requires: 'The metadata of the server says that it takes them',
+      requires: 'The metadata of the server advertises client metadata documents',
       send: async (at) => (await asMetadata(at)).json.client_id_metadata_document_supported,
       back: true,
     },
     {
       section: '8.2',
       level: 'MUST',
-      requires: 'A client whose document says that it has a key proves itself by it, with the keys of its jwks_uri',
+      requires: 'A client whose document names a key authenticates with it, with the keys of its jwks_uri',
       async send(at) {
         const keys = await generateKeyPair('ES256');
         const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', use: 'sig', alg: 'ES256' };
@@ -209,7 +208,7 @@ export const cimd: Standard = {
     {
       section: '8.5',
       level: 'SHOULD',
-      requires: 'Consent shows the host of the document as who asks, and where the answer goes',
+      requires: 'Consent shows the host of the document as the requesting client, and where the response goes',
       async send(at) {
         const client_id = publish(at, { client_name: 'Trustworthy' }, 'assistant.example');
         const browser = createBrowser();
@@ -222,7 +221,7 @@ export const cimd: Standard = {
       section: '8.6',
       level: 'MUST NOT',
       requires:
-        'Nothing is fetched from addresses that are not public: literals, this machine, names of the inside, odd ports',
+        'Nothing is fetched from addresses that are not public: literals, this machine, internal names, other ports',
       async send(at) {
         const hosts = [
           '127.0.0.1',
@@ -246,7 +245,7 @@ export const cimd: Standard = {
     {
       section: '8.6',
       level: 'MUST NOT',
-      requires: 'The addresses that a document names meet the same guard: jwks_uri on this machine is not fetched',
+      requires: 'URLs in a document pass the same check: jwks_uri on this machine is not fetched',
       async send(at) {
         const jwks_uri = 'https://127.0.0.1/keys.json';
         at.publish(jwks_uri, { keys: [] });
@@ -274,7 +273,7 @@ export const cimd: Standard = {
     {
       section: '8.8',
       level: 'SHOULD',
-      requires: 'Logos are not shown, and not fetched by anybody: not by the server, and not by the browser',
+      requires: 'Logos are not shown, and neither the server nor the browser fetches them',
       async send(at) {
         const logo_uri = 'https://docs.example/logo.png';
         const client_id = publish(at, { logo_uri });

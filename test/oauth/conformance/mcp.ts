@@ -36,7 +36,7 @@ const both: readonly Case[] = [
   {
     section: 'Overview',
     level: 'MUST',
-    requires: 'The server of tools has metadata of its own, and the authorization server has discovery',
+    requires: 'The resource server has its own metadata, and the authorization server has discovery',
     send: async (at) => [(await resourceMetadata(at)).status, (await asMetadata(at)).status],
     back: [200, 200],
   },
@@ -60,7 +60,7 @@ const both: readonly Case[] = [
   {
     section: 'Protected Resource Metadata Discovery Requirements',
     level: 'MUST',
-    requires: 'It is found by the challenge of a 401, and at the well-known address as well',
+    requires: 'The challenge of a 401 names its URL, and it is at the well-known URL as well',
     async send(at) {
       const { resource_metadata } = challengeIn((await call(at, undefined)).headers);
       const wellKnown = `${at.origin}/.well-known/oauth-protected-resource${new URL(at.resource).pathname}`;
@@ -71,14 +71,14 @@ const both: readonly Case[] = [
   {
     section: 'Scope Selection Strategy',
     level: 'SHOULD',
-    requires: 'The challenge of a 401 names every scope that a tool needs which is served',
+    requires: 'The challenge of a 401 names every scope that a served tool needs',
     send: async (at) => challengeIn((await call(at, undefined)).headers).scope,
     back: 'mcp:read mcp:write mcp:action',
   },
   {
     section: 'Client ID Metadata Documents',
     level: 'MUST',
-    requires: 'A document has to have client_id, client_name and redirect_uris, and to name itself',
+    requires: 'A document has client_id, client_name and redirect_uris, and its own URL as client_id',
     async send(at) {
       const id = 'https://docs.example/mcp/client.json';
       const whole = { client_id: id, client_name: 'Notebook', redirect_uris: [redirectUri] };
@@ -95,7 +95,7 @@ const both: readonly Case[] = [
   {
     section: 'Dynamic Client Registration',
     level: 'MAY',
-    requires: 'A client without a secret registers and signs in without anybody preparing it',
+    requires: 'A client without a secret registers and signs in without preparation',
     async send(at) {
       const { id } = await newClient(at, { redirect_uris: ['http://localhost:6274/oauth/callback'] });
       const asked = { client_id: id, redirect_uri: 'http://localhost:6274/oauth/callback' };
@@ -106,7 +106,7 @@ const both: readonly Case[] = [
   {
     section: 'Canonical Server URI',
     level: 'SHOULD',
-    requires: 'Scheme and host of the resource may be written in capitals, and a slash may end it',
+    requires: 'Scheme and host of the resource may be upper case, and a trailing slash is allowed',
     async send(at) {
       const capitals = at.resource.replace(/^http:\/\/[^/]+/, (origin) => origin.toUpperCase());
       const tokens = [await connect(at, { resource: capitals }), await connect(at, { resource: `${at.resource}/` })];
@@ -117,7 +117,7 @@ const both: readonly Case[] = [
   {
     section: 'Resource Parameter Implementation',
     level: 'MUST',
-    requires: 'The resource is taken in authorization and token requests, and another one refused in both',
+    requires: 'The resource is accepted in authorization and token requests, and another one is refused in both',
     async send(at) {
       const resource = at.resource;
       const { status } = await redeem(at, await codeFor(at, { resource }), { resource });
@@ -133,7 +133,8 @@ const both: readonly Case[] = [
   {
     section: 'Token Requirements',
     level: 'MUST',
-    requires: 'Every request carries its token in the header, within a session as well; none is taken from the address',
+    requires:
+      'Every request carries its token in the header, within a session as well; a token in the query is refused',
     async send(at) {
       const { access } = await connect(at);
       const first = await call(at, access);
@@ -149,7 +150,7 @@ const both: readonly Case[] = [
   {
     section: 'Token Handling',
     level: 'MUST',
-    requires: 'A token that is unknown, expired or of another kind is answered 401',
+    requires: 'An unknown or expired token, or one of another kind, gets 401',
     async send(at) {
       const tokens = await connect(at);
       const seen = [(await call(at, 'x'.repeat(43))).status, (await call(at, tokens.refresh)).status];
@@ -177,8 +178,7 @@ const both: readonly Case[] = [
   {
     section: 'Runtime Insufficient Scope Errors',
     level: 'SHOULD',
-    requires:
-      'A call beyond its token is answered 403 with the scopes held and the one that is needed, in one challenge',
+    requires: 'A call beyond its token gets 403 with the held scopes and the missing one, in one challenge',
     async send(at) {
       const { access } = await connect(at);
       const answer = await call(at, access, { tool: 'delete', args: { collectionName: 'orders', recordIds: ['1'] } });
@@ -190,7 +190,7 @@ const both: readonly Case[] = [
   {
     section: 'Step-Up Authorization Flow',
     level: 'SHOULD',
-    requires: 'Asking again with more scopes asks the person again, and gives a token with them all',
+    requires: 'A request for more scopes asks the user again, and gives a token with all of them',
     async send(at) {
       const { id: client_id } = await newClient(at);
       await connect(at, { client_id });
@@ -204,7 +204,7 @@ const both: readonly Case[] = [
   {
     section: 'Token Audience Binding and Validation',
     level: 'MUST',
-    requires: 'A token is made for this server and says so',
+    requires: 'A token is issued for this server and names it as audience',
     async send(at) {
       const { access } = await connect(at);
       return (await post(at, 'introspect', { token: access, client_id: (await notebook(at)).id })).json.aud;
@@ -235,7 +235,7 @@ const both: readonly Case[] = [
   {
     section: 'Communication Security',
     level: 'MUST',
-    requires: 'Redirects are https or lead to this device',
+    requires: 'Redirects use https or lead to this device',
     send: async (at) => [
       shown(await register(at, { redirect_uris: ['http://notebook.example/callback'] })),
       (await register(at, { redirect_uris: ['http://localhost/callback'] })).status,
@@ -246,14 +246,14 @@ const both: readonly Case[] = [
   {
     section: 'Authorization Code Protection',
     level: 'MUST',
-    requires: 'The metadata names S256, without which clients refuse to go on',
+    requires: 'The metadata names S256, which clients require',
     send: async (at) => (await asMetadata(at)).json.code_challenge_methods_supported,
     back: ['S256'],
   },
   {
     section: 'Open Redirection',
     level: 'MUST',
-    requires: 'Redirect URIs are compared whole with those that were registered',
+    requires: 'Redirect URIs are compared exactly with the registered ones',
     send: async (at) => [
       await refusal(at, { redirect_uri: `${redirectUri}/more` }),
       await refusal(at, { redirect_uri: 'https://evil.example/' }),
@@ -263,7 +263,7 @@ const both: readonly Case[] = [
   {
     section: 'Localhost Redirect URI Risks',
     level: 'SHOULD',
-    requires: 'Consent warns of clients on a device, whatever their document says',
+    requires: 'Consent warns of clients on a device, whatever their document contains',
     async send(at) {
       const id = 'https://docs.example/mcp/desktop.json';
       at.publish(id, { client_id: id, client_name: 'Desktop', redirect_uris: ['http://localhost/callback'] });
@@ -277,15 +277,14 @@ const both: readonly Case[] = [
   {
     section: 'Localhost Redirect URI Risks',
     level: 'MUST',
-    requires: 'Consent shows the host that the answer goes to',
+    requires: 'Consent shows the host of the redirect',
     send: async (at) => (await consentOf(at, {})).includes('notebook.example'),
     back: true,
   },
   {
     section: 'Access Token Privilege Restriction',
     level: 'MUST',
-    requires:
-      'The token is checked before anything of the request is read, and what is refused says nothing of the data',
+    requires: 'The token is checked before the request is read, and a refusal reveals no data',
     async send(at) {
       const headers = { authorization: `Bearer ${'x'.repeat(43)}`, 'content-type': 'application/json' };
       const answer = await ask(at.resource, { method: 'POST', headers, body: '{ this is no JSON' });
@@ -299,7 +298,7 @@ const modern: readonly Case[] = [
   {
     section: 'Authorization Response Validation',
     level: 'SHOULD',
-    requires: 'Answers carry iss, refusals too, and the metadata says so',
+    requires: 'Responses carry iss, errors too, and the metadata advertises it',
     send: async (at) => [
       (await allow(at)).searchParams.get('iss'),
       await refusal(at, { response_type: 'token' }),
@@ -310,8 +309,7 @@ const modern: readonly Case[] = [
   {
     section: 'Refresh Tokens',
     level: 'SHOULD NOT',
-    requires:
-      'Neither the challenge nor the metadata of the resource names offline_access; the server may be asked for it',
+    requires: 'Neither the challenge nor the metadata of the resource names offline_access; a client may request it',
     async send(at) {
       const challenged = challengeIn((await call(at, undefined)).headers).scope;
       const { json: resource } = await resourceMetadata(at);
@@ -338,7 +336,7 @@ const modern: readonly Case[] = [
   {
     section: 'Application Type and Redirect URI Constraints',
     level: 'MAY',
-    requires: 'The application type is what the redirects say: a client that names the wrong one, or none, is served',
+    requires: 'The redirect URIs decide the application type: a client with a wrong one, or without one, is served',
     async send(at) {
       const loopback = { redirect_uris: ['http://127.0.0.1:33418/'] };
       return [
@@ -352,7 +350,7 @@ const modern: readonly Case[] = [
   {
     section: 'Streamable HTTP, Security Warning',
     level: 'MUST',
-    requires: 'A page of another origin is answered 403, before its token is looked at',
+    requires: 'A request from another origin gets 403, before its token is checked',
     async send(at) {
       const headers = { origin: 'https://evil.example' };
       return [
@@ -365,7 +363,7 @@ const modern: readonly Case[] = [
   {
     section: 'Trust Policies',
     level: 'MAY',
-    requires: 'A client on a device is asked for every time, since nothing proves that it is who it says',
+    requires: 'A client on a device needs consent every time, since nothing proves its identity',
     async send(at) {
       const asked = { client_id: (await desktop(at)).id, redirect_uri: 'http://127.0.0.1:5001/callback' };
       await allow(at, asked);

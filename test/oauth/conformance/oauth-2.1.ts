@@ -42,7 +42,7 @@ export const oauth21: Standard = {
       section: '2.3.1',
       level: 'MUST',
       requires:
-        'A redirect URI is registered before it is used, and compared whole: a path or a query more is another one',
+        'A redirect URI is registered before it is used, and compared exactly: another path or query is refused',
       send: async (at) =>
         Promise.all(
           [
@@ -59,7 +59,7 @@ export const oauth21: Standard = {
     {
       section: '2.4.1',
       level: 'MUST',
-      requires: 'A client may send its secret in the body; a wrong one, or that of another client, is refused',
+      requires: 'A client may send its secret in the body; a wrong secret, or that of another client, is refused',
       async send(at) {
         const [one, two] = await Promise.all(
           [1, 2].map(() => newClient(at, { token_endpoint_auth_method: 'client_secret_post' })),
@@ -79,7 +79,7 @@ export const oauth21: Standard = {
     {
       section: '3.1',
       level: 'MUST NOT',
-      requires: 'The authorization endpoint is not opened to scripts of other sites (CORS)',
+      requires: 'The authorization endpoint has no CORS headers',
       send: async (at) => [
         await corsOf(at, 'authorize', { method: 'OPTIONS' }),
         await corsOf(at, `authorize?${await authorization(at)}`),
@@ -92,14 +92,14 @@ export const oauth21: Standard = {
     {
       section: '3.2',
       level: 'SHOULD',
-      requires: 'The token endpoint is open to scripts of other sites (CORS), and never with cookies',
+      requires: 'The token endpoint allows scripts of other sites (CORS), and never with cookies',
       send: (at) => corsOf(at, 'token', { method: 'OPTIONS' }),
       back: ['*', null],
     },
     {
       section: '4.1.1',
       level: 'MUST',
-      requires: 'Every client sends a code challenge, one with a secret as well',
+      requires: 'Every client sends a code challenge, also one with a secret',
       async send(at) {
         const { id } = await newClient(at, { token_endpoint_auth_method: 'client_secret_basic' });
         const none = { code_challenge: undefined, code_challenge_method: undefined };
@@ -110,7 +110,7 @@ export const oauth21: Standard = {
     {
       section: '4.1.1',
       level: 'MUST',
-      requires: 'The port of a loopback redirect may be any, and nothing else of it',
+      requires: 'Only the port of a loopback redirect URI may vary',
       async send(at) {
         const { id } = await desktop(at);
         const sentTo = async (redirect_uri: string) => {
@@ -129,7 +129,7 @@ export const oauth21: Standard = {
     {
       section: '4.1.2.1',
       level: 'MUST',
-      requires: 'A scope alone that is not known here is no grant of nothing: the request gets the default and says so',
+      requires: 'A request with only an unknown scope gets the default scope, and the response names it',
       async send(at) {
         const { json } = await redeem(at, await codeFor(at, { scope: 'photos:write' }));
         return json.scope.split(' ').sort();
@@ -139,7 +139,7 @@ export const oauth21: Standard = {
     {
       section: '4.1.3',
       level: 'MUST',
-      requires: 'A code that was asked for with a challenge is given for its verifier alone',
+      requires: 'A code requested with a challenge is exchanged only for its verifier',
       async send(at) {
         const wrong = await redeem(at, await codeFor(at), { code_verifier: 'w'.repeat(43) });
         const none = await redeem(at, await codeFor(at), { code_verifier: undefined });
@@ -153,7 +153,7 @@ export const oauth21: Standard = {
     {
       section: '4.1.3',
       level: 'MUST',
-      requires: 'A code that was brought with a wrong verifier, redirect or client is gone, for its owner as well',
+      requires: 'A code presented with a wrong verifier, redirect or client is consumed, for its owner as well',
       async send(at) {
         const wrong = [
           { code_verifier: 'w'.repeat(43) },
@@ -173,7 +173,7 @@ export const oauth21: Standard = {
     {
       section: '4.3.1',
       level: 'MUST',
-      requires: "A public client's refresh token is used once: each refresh brings a new one",
+      requires: 'A refresh token of a public client is used once: each refresh returns a new one',
       async send(at) {
         const { refresh: token } = await connect(at);
         const { status, json } = await refresh(at, token);
@@ -184,7 +184,7 @@ export const oauth21: Standard = {
     {
       section: '4.3.1',
       level: 'MUST',
-      requires: 'A refresh token that was used, presented after its successor was, ends the whole authorization',
+      requires: 'A refresh token reused after its successor was used revokes the whole authorization',
       async send(at) {
         const { refresh: first } = await connect(at);
         const second = (await refresh(at, first)).json;
@@ -208,7 +208,7 @@ export const oauth21: Standard = {
     {
       section: '5.1',
       level: 'MUST NOT',
-      requires: 'A request authenticates in one way: a token in the address is not taken, nor beside one in the header',
+      requires: 'A request uses one method: a token in the query is refused, also beside one in the header',
       async send(at) {
         const { access } = await connect(at);
         const query = `?access_token=${access}`;
@@ -219,7 +219,7 @@ export const oauth21: Standard = {
     {
       section: '5.1.2',
       level: 'MAY',
-      requires: 'A token in the body of a form is not taken: the metadata names the header alone',
+      requires: 'A token in the body of a form is refused: the metadata names only the header',
       async send(at) {
         const { access } = await connect(at);
         const body = new URLSearchParams({ access_token: access });
@@ -246,7 +246,7 @@ export const oauth21: Standard = {
     {
       section: '5.3.1',
       level: 'MUST',
-      requires: 'A refused call is answered with a Bearer challenge; it names no error when there was no token at all',
+      requires: 'A refused call gets a Bearer challenge; without a token it names no error',
       async send(at) {
         const none = challengeIn((await call(at, undefined)).headers);
         const bad = challengeIn((await call(at, 'x'.repeat(43))).headers);
@@ -257,7 +257,7 @@ export const oauth21: Standard = {
     {
       section: '5.3.2',
       level: 'MUST',
-      requires: 'A call beyond what its token allows is answered 403 insufficient_scope',
+      requires: 'A call beyond the scopes of its token gets 403 insufficient_scope',
       async send(at) {
         const { access } = await connect(at);
         const answer = await call(at, access, { tool: 'delete', args: { collectionName: 'orders', recordIds: ['1'] } });
@@ -276,7 +276,7 @@ export const oauth21: Standard = {
     {
       section: '7.5.3',
       level: 'MUST',
-      requires: 'Of several requests with one code at the same moment at most one gets tokens, and they are revoked',
+      requires: 'Of several concurrent requests with one code at most one gets tokens, and they are revoked',
       async send(at) {
         const code = await codeFor(at);
         const answers = await Promise.all([1, 2, 3, 4].map(() => redeem(at, code)));
@@ -289,7 +289,7 @@ export const oauth21: Standard = {
     {
       section: '7.5.4',
       level: 'MUST NOT',
-      requires: 'No redirect repeats a form with a password in it: 303 after a POST, never 307 or 308',
+      requires: 'No redirect repeats a form with a password: 303 after a POST, never 307 or 308',
       async send(at) {
         const browser = createBrowser();
         const page = await open(at, {}, browser);
@@ -307,7 +307,7 @@ export const oauth21: Standard = {
     {
       section: '7.9',
       level: 'MUST',
-      requires: 'An interaction belongs to the browser that began it: its address alone opens nothing',
+      requires: 'An interaction belongs to the browser that began it: its URL is not enough',
       async send(at) {
         const { url } = await open(at, {}, createBrowser());
         const { status, html } = await createBrowser().open(url);
@@ -318,7 +318,7 @@ export const oauth21: Standard = {
     {
       section: '7.10',
       level: 'MUST',
-      requires: 'The pages forbid framing, scripts and everything that is not their own',
+      requires: 'The pages forbid framing, scripts and external content',
       async send(at) {
         const { headers } = await open(at, {}, createBrowser());
         const policy = `${headers.get('content-security-policy')}`;
@@ -329,7 +329,7 @@ export const oauth21: Standard = {
     {
       section: '7.12.2',
       level: 'MUST NOT',
-      requires: 'The server is no open redirector: an invalid request for an unproved address stays here',
+      requires: 'The server is no open redirector: an invalid request of an unverified client is shown as a page',
       send: async (at) =>
         Promise.all([
           refusal(at, { redirect_uri: 'https://evil.example/', response_type: 'nonsense' }),
@@ -342,7 +342,7 @@ export const oauth21: Standard = {
     {
       section: '8.4.3',
       level: 'MUST',
-      requires: 'An app may be answered at a scheme of its own, compared whole',
+      requires: 'An app may use its own URI scheme, compared exactly',
       async send(at) {
         const own = 'com.example.notebook:/oauth/callback';
         const { id } = await newClient(at, { redirect_uris: [own] });
@@ -355,7 +355,7 @@ export const oauth21: Standard = {
     {
       section: '8.4.3',
       level: 'MUST NOT',
-      requires: 'A scheme that a browser runs or reads by itself is no address of an app',
+      requires: 'A scheme that a browser runs or reads itself is refused for apps',
       send: async (at) => {
         const uris = [
           'javascript:alert(1)',
@@ -372,7 +372,7 @@ export const oauth21: Standard = {
     {
       section: '10.1',
       level: 'MUST NOT',
-      requires: 'The implicit grant is not offered, in no form',
+      requires: 'The implicit grant is not supported, in any form',
       send: async (at) => [
         await refusal(at, { response_type: 'token' }),
         shown(
@@ -384,7 +384,7 @@ export const oauth21: Standard = {
     {
       section: '10.2',
       level: 'MUST',
-      requires: 'A token request needs no redirect URI; one that is sent is compared',
+      requires: 'A token request needs no redirect URI; a sent one is compared',
       async send(at) {
         const two = await newClient(at, { redirect_uris: [redirectUri, `${redirectUri}/2`] });
         const device = await desktop(at);
@@ -407,7 +407,7 @@ export const oauth21: Standard = {
     {
       section: '10.2',
       level: 'MUST NOT',
-      requires: 'Leaving the redirect URI out helps nobody who lacks the verifier or is another client',
+      requires: 'Omitting the redirect URI does not help without the verifier or as another client',
       async send(at) {
         const code = await codeFor(at);
         const stranger = await newClient(at);

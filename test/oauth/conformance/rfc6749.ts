@@ -39,7 +39,7 @@ export const rfc6749: Standard = {
     {
       section: '2.3',
       level: 'MUST NOT',
-      requires: 'A client uses one way of authenticating in a request: a request with two is refused',
+      requires: 'A client uses one authentication method in a request: a request with two is refused',
       async send(at) {
         const client = await keeper(at);
         return shown(await post(at, 'token', { ...bogus, client_secret: client.secret }, basic(client)));
@@ -49,7 +49,7 @@ export const rfc6749: Standard = {
     {
       section: '2.3.1',
       level: 'MUST',
-      requires: 'A client with a secret may send it by HTTP Basic; without it, or with a wrong one, it is not known',
+      requires: 'A client with a secret may send it by HTTP Basic; without it, or with a wrong one, it is refused',
       async send(at) {
         const client = await keeper(at);
         return [
@@ -67,7 +67,7 @@ export const rfc6749: Standard = {
     {
       section: '2.3.1',
       level: 'MUST NOT',
-      requires: 'Client credentials in the address of a request are not taken',
+      requires: 'Client credentials in the query are refused',
       async send(at) {
         const { id, secret } = await newClient(at, { token_endpoint_auth_method: 'client_secret_post' });
         const url = `${endpoint(at, 'token')}?${fill({ client_id: id, client_secret: secret })}`;
@@ -78,7 +78,7 @@ export const rfc6749: Standard = {
     {
       section: '2.3.1',
       level: 'MUST',
-      requires: 'Guessing client secrets is held up: an address with very many failures waits, and is told how long',
+      requires: 'Guesses of client secrets are limited: an address with very many failures gets 429 with Retry-After',
       async send(at) {
         const client = await newClient(at, { token_endpoint_auth_method: 'client_secret_basic' });
         const guess = () => post(at, 'token', bogus, basic({ ...client, secret: 'guess' }));
@@ -95,7 +95,8 @@ export const rfc6749: Standard = {
     {
       section: '3.1',
       level: 'MUST',
-      requires: 'The authorization endpoint takes GET, and may take POST: a posted request leads to the same sign-in',
+      requires:
+        'The authorization endpoint accepts GET, and may accept POST: a posted request leads to the same sign-in',
       async send(at) {
         const body = await authorization(at);
         const posted = await ask(endpoint(at, 'authorize'), { method: 'POST', body });
@@ -107,7 +108,7 @@ export const rfc6749: Standard = {
     {
       section: '3.1',
       level: 'MUST',
-      requires: 'A parameter without a value is as if it were left out, and an unknown one is ignored',
+      requires: 'A parameter without a value counts as omitted, and an unknown one is ignored',
       async send(at) {
         const callback = await allow(at, { scope: '', resource: '', colour: 'blue' });
         return callback.searchParams.has('code');
@@ -124,7 +125,7 @@ export const rfc6749: Standard = {
     {
       section: '3.1.1',
       level: 'MUST',
-      requires: 'A request without response_type, or with one that is not offered, is refused',
+      requires: 'A request without response_type, or with an unsupported one, is refused',
       send: async (at) => [
         await refusal(at, { response_type: undefined }),
         await refusal(at, { response_type: 'token' }),
@@ -139,8 +140,7 @@ export const rfc6749: Standard = {
     {
       section: '3.1.2.4',
       level: 'MUST NOT',
-      requires:
-        'An invalid redirect URI, or an unknown client, is told to the person: the browser is not sent anywhere',
+      requires: 'An invalid redirect URI, or an unknown client, is shown to the user: the browser is not redirected',
       send: async (at) => [
         await refusal(at, { redirect_uri: 'https://evil.example/callback' }),
         await refusal(at, { client_id: 'nobody' }),
@@ -151,7 +151,7 @@ export const rfc6749: Standard = {
     {
       section: '3.1.2.3',
       level: 'MUST',
-      requires: 'A client with several redirect URIs says which one it means',
+      requires: 'A client with several redirect URIs names one',
       async send(at) {
         const { id } = await newClient(at, { redirect_uris: [redirectUri, `${redirectUri}/2`] });
         return refusal(at, { client_id: id, redirect_uri: undefined });
@@ -161,7 +161,7 @@ export const rfc6749: Standard = {
     {
       section: '3.1.2.3',
       level: 'MAY',
-      requires: 'A client with one redirect URI may leave it out',
+      requires: 'A client with one redirect URI may omit it',
       async send(at) {
         const { id } = await newClient(at);
         const callback = await allow(at, { client_id: id, redirect_uri: undefined });
@@ -174,7 +174,7 @@ export const rfc6749: Standard = {
     {
       section: '3.2',
       level: 'MUST',
-      requires: 'The token endpoint takes POST alone',
+      requires: 'The token endpoint accepts only POST',
       send: async (at) => {
         const answer = await ask(`${endpoint(at, 'token')}?grant_type=authorization_code`);
         return [answer.status, answer.headers.get('allow')];
@@ -194,7 +194,7 @@ export const rfc6749: Standard = {
     {
       section: '3.3',
       level: 'MUST',
-      requires: 'Where the scope that is given differs from what was asked, the answer names it',
+      requires: 'If the granted scope differs from the requested one, the response names it',
       async send(at) {
         const code = await codeFor(at, { scope: 'mcp:read photos:write' });
         return (await redeem(at, code)).json.scope;
@@ -204,7 +204,7 @@ export const rfc6749: Standard = {
     {
       section: '3.3',
       level: 'MUST',
-      requires: 'A request without a scope gets a default that is documented',
+      requires: 'A request without a scope gets a documented default',
       async send(at) {
         const code = await codeFor(at, { scope: undefined });
         return (await redeem(at, code)).json.scope.split(' ').sort();
@@ -214,7 +214,7 @@ export const rfc6749: Standard = {
     {
       section: '4.1.2',
       level: 'MUST',
-      requires: 'The state comes back exactly as it was sent',
+      requires: 'The state is returned exactly as it was sent',
       async send(at) {
         const callback = await allow(at, { state: 'a b+c/ü%20"<>' });
         return callback.searchParams.getAll('state');
@@ -224,7 +224,7 @@ export const rfc6749: Standard = {
     {
       section: '4.1.2',
       level: 'MUST NOT',
-      requires: 'A code is taken once, and what was made of one that is presented again is revoked',
+      requires: 'A code is accepted once, and reuse revokes its tokens',
       async send(at) {
         const code = await codeFor(at);
         const first = await redeem(at, code);
@@ -257,7 +257,7 @@ export const rfc6749: Standard = {
     {
       section: '4.1.2.1',
       level: 'MUST',
-      requires: 'The client is told access_denied, with its state, when the person says no',
+      requires: 'The client gets access_denied, with its state, if the user refuses',
       async send(at) {
         const browser = createBrowser();
         const page = await open(at, {}, browser);
@@ -268,14 +268,14 @@ export const rfc6749: Standard = {
     {
       section: '4.1.2.1',
       level: 'MUST',
-      requires: 'Without a state there is none in the refusal',
+      requires: 'Without a state in the request, the error has no state',
       send: (at) => refusal(at, { state: undefined, response_type: 'token' }),
       back: (at: ConformanceServer) => ({ error: 'unsupported_response_type', iss: at.issuer }),
     },
     {
       section: '4.1.3',
       level: 'MUST',
-      requires: 'A redirect URI in the token request is the one of the authorization request',
+      requires: 'The redirect URI in the token request equals that of the authorization request',
       async send(at) {
         const { id } = await newClient(at, { redirect_uris: [redirectUri, `${redirectUri}/2`] });
         const code = await codeFor(at, { client_id: id });
@@ -299,7 +299,7 @@ export const rfc6749: Standard = {
     {
       section: '4.3',
       level: 'MAY',
-      requires: 'The password grant is not offered',
+      requires: 'The password grant is not supported',
       send: async (at) =>
         shown(
           await post(at, 'token', {
@@ -314,7 +314,7 @@ export const rfc6749: Standard = {
     {
       section: '5.1',
       level: 'MUST',
-      requires: 'Tokens come as JSON that nobody may store, with their type and their life in seconds',
+      requires: 'Tokens are returned as JSON with no-store, with their type and lifetime in seconds',
       async send(at) {
         const { status, headers, json } = await redeem(at, await codeFor(at));
         const type = headers.get('content-type')?.split(';')[0];
@@ -325,7 +325,7 @@ export const rfc6749: Standard = {
     {
       section: '5.2',
       level: 'MUST',
-      requires: 'A refusal of a token is JSON with status 400 that nobody may store',
+      requires: 'A refused token request gets JSON with status 400 and no-store',
       async send(at) {
         const answer = await refresh(at, 'nobody-was-given-this-one');
         const { status, headers, json } = answer;
@@ -336,7 +336,7 @@ export const rfc6749: Standard = {
     {
       section: '5.2',
       level: 'MUST',
-      requires: 'A client that failed to authenticate by a header is answered 401 with a challenge of that scheme',
+      requires: 'A client that fails to authenticate by a header gets 401 with a challenge of that scheme',
       async send(at) {
         const answer = await post(at, 'token', bogus, basic({ id: 'nobody', secret: 'x' }));
         return [...(shown(answer) as unknown[]), /^Basic /.test(`${answer.headers.get('www-authenticate')}`)];
@@ -346,7 +346,7 @@ export const rfc6749: Standard = {
     {
       section: '5.2',
       level: 'MUST',
-      requires: 'A grant type that is missing is invalid_request, one that is not offered unsupported_grant_type',
+      requires: 'A missing grant type is invalid_request, an unsupported one unsupported_grant_type',
       async send(at) {
         const { id: client_id } = await notebook(at);
         return [
@@ -400,7 +400,7 @@ export const rfc6749: Standard = {
     {
       section: '10.3',
       level: 'MUST NOT',
-      requires: 'Tokens cannot be made up or guessed: 256 random bits each, and no two alike',
+      requires: 'Tokens cannot be guessed: 256 random bits each, all different',
       async send(at) {
         const tokens = [await connect(at), await connect(at)];
         const secrets = tokens.flatMap(({ access, refresh }) => [access, refresh]);
@@ -411,7 +411,7 @@ export const rfc6749: Standard = {
     {
       section: '10.4',
       level: 'MUST',
-      requires: 'An access token is no refresh token, a refresh token opens nothing, and a code is neither',
+      requires: 'An access token is not a refresh token, a refresh token opens nothing, and a code is neither',
       async send(at) {
         const code = await codeFor(at);
         const { json } = await redeem(at, code);
@@ -426,7 +426,7 @@ export const rfc6749: Standard = {
     {
       section: '10.12',
       level: 'MUST',
-      requires: 'Consent cannot be forged: a form of another site, or without its secret, changes nothing',
+      requires: 'Consent cannot be forged: a cross-site form, or one without its CSRF token, changes nothing',
       async send(at) {
         const browser = createBrowser();
         const { id: client_id } = await newClient(at);
@@ -461,7 +461,7 @@ export const rfc6749: Standard = {
     {
       section: '10.14',
       level: 'MUST',
-      requires: 'What a client says of itself is shown as text: markup in its name does nothing',
+      requires: 'Texts of a client are shown as text: markup in its name has no effect',
       async send(at) {
         const { id } = await newClient(at, { client_name: '<img src=x onerror=alert(1)>"Notebook' });
         const { html } = await open(at, { client_id: id }, createBrowser());

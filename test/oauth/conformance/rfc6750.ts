@@ -10,7 +10,7 @@ export const rfc6750: Standard = {
     {
       section: '2.1',
       level: 'MUST',
-      requires: 'A token in the Authorization header is taken, however the scheme is spelled',
+      requires: 'A token in the Authorization header is accepted, with the scheme in any case',
       async send(at) {
         const { access } = await connect(at);
         const sent = ['Bearer', 'bearer', 'BEARER'].map((scheme) =>
@@ -23,8 +23,7 @@ export const rfc6750: Standard = {
     {
       section: '2.1',
       level: 'MUST',
-      requires:
-        'A header that is no bearer token is refused: none, another scheme, two tokens, signs that no token has',
+      requires: 'A header that is not a bearer token is refused: none, another scheme, two tokens, invalid characters',
       async send(at) {
         const { access } = await connect(at);
         const wrong = [
@@ -43,7 +42,7 @@ export const rfc6750: Standard = {
     {
       section: '3',
       level: 'MUST',
-      requires: 'A request without credentials is answered with WWW-Authenticate, whatever its body is',
+      requires: 'A request without credentials gets WWW-Authenticate, whatever its body is',
       async send(at) {
         const answer = await ask(at.resource, { method: 'POST', body: 'no JSON' });
         return [answer.status, challengeIn(answer.headers).scheme];
@@ -53,7 +52,7 @@ export const rfc6750: Standard = {
     {
       section: '3',
       level: 'MUST NOT',
-      requires: 'No parameter of the challenge occurs twice, and its values are free of quotes and control characters',
+      requires: 'No parameter of the challenge occurs twice, and its values contain no quotes or control characters',
       async send(at) {
         const header = `${(await call(at, 'x'.repeat(43))).headers.get('www-authenticate')}`;
         const found = [...header.matchAll(/(\w+)="/g)].map(([, name]) => name);
@@ -67,7 +66,7 @@ export const rfc6750: Standard = {
     {
       section: '3.1',
       level: 'SHOULD',
-      requires: 'A token that is expired, revoked or malformed is invalid_token with 401',
+      requires: 'An expired, revoked or malformed token is invalid_token with 401',
       async send(at) {
         const { access } = await connect(at);
         at.wait(901);
@@ -79,7 +78,7 @@ export const rfc6750: Standard = {
     {
       section: '5.3',
       level: 'MUST NOT',
-      requires: 'A token is not taken from an address, and nothing of it is repeated in the answer',
+      requires: 'A token in the query is refused, and the response does not repeat it',
       async send(at) {
         const { access } = await connect(at);
         const answer = await call(at, undefined, { query: `?access_token=${access}` });

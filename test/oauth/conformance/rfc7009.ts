@@ -27,7 +27,7 @@ export const rfc7009: Standard = {
     {
       section: '2',
       level: 'MUST',
-      requires: 'Revoking an access token ends it at once',
+      requires: 'Revoking an access token ends it immediately',
       async send(at) {
         const { access } = await connect(at);
         const before = await statusOf(at, access);
@@ -61,7 +61,7 @@ export const rfc7009: Standard = {
     {
       section: '2.1',
       level: 'MUST',
-      requires: 'A wrong hint of what kind the token is changes nothing',
+      requires: 'A wrong token_type_hint changes nothing',
       async send(at) {
         const { access } = await connect(at);
         const { status } = await revoke(at, access, 'refresh_token');
@@ -72,7 +72,7 @@ export const rfc7009: Standard = {
     {
       section: '2.1',
       level: 'MUST',
-      requires: 'A token of another client is left alone',
+      requires: 'A token of another client is not revoked',
       async send(at) {
         const { access } = await connect(at);
         const stranger = await newClient(at);
@@ -84,7 +84,7 @@ export const rfc7009: Standard = {
     {
       section: '2.1',
       level: 'MUST',
-      requires: 'A client with a secret has to prove itself, and one that is not known is refused',
+      requires: 'A client with a secret must authenticate, and an unknown client is refused',
       async send(at) {
         const client = await keeper(at);
         const tokens = await connect(at, { client_id: client.id }, { client_id: undefined }, basic(client));
@@ -97,7 +97,7 @@ export const rfc7009: Standard = {
     {
       section: '2.2',
       level: 'MUST',
-      requires: 'A token that is unknown or revoked already is answered 200',
+      requires: 'An unknown or already revoked token returns 200',
       async send(at) {
         const { access } = await connect(at);
         await revoke(at, access);
@@ -115,7 +115,7 @@ export const rfc7009: Standard = {
     {
       section: '2',
       level: 'MUST',
-      requires: 'Revocation takes POST alone, so that no link revokes',
+      requires: 'Revocation accepts only POST, so that no link revokes',
       async send(at) {
         const { access } = await connect(at);
         const query = new URLSearchParams({

@@ -69,7 +69,7 @@ export const rfc7523: Standard = {
     {
       section: '2.2',
       level: 'MUST',
-      requires: 'A client with a registered key redeems its code by an assertion, and not without one',
+      requires: 'A client with a registered key redeems its code with an assertion, and not without one',
       async send(at) {
         const { id } = await holder(at);
         const bare = await redeem(at, await codeFor(at, { client_id: id }), { client_id: id });
@@ -106,7 +106,7 @@ export const rfc7523: Standard = {
     {
       section: '3',
       level: 'MUST',
-      requires: 'An assertion expires, and says when; one that is not valid yet is refused',
+      requires: 'An assertion has an expiry; one that is not valid yet is refused',
       send: async (at) => [
         await present(at, await assertion(at, { exp: now() - 120 })),
         await present(at, await assertion(at, { exp: undefined })),
@@ -129,7 +129,7 @@ export const rfc7523: Standard = {
     {
       section: '3',
       level: 'MAY',
-      requires: 'An assertion is taken once',
+      requires: 'An assertion is accepted once',
       async send(at) {
         const once = await assertion(at);
         return [await present(at, once), await present(at, once)];
@@ -139,7 +139,8 @@ export const rfc7523: Standard = {
     {
       section: '3',
       level: 'MUST',
-      requires: 'The signature is of the registered key: another key, none, and a changed text are refused',
+      requires:
+        'The signature is that of the registered key: another key, no signature, and a changed text are refused',
       async send(at) {
         const { id } = await holder(at);
         const { privateKey } = await generateKeyPair('ES256');
@@ -158,7 +159,7 @@ export const rfc7523: Standard = {
     {
       section: '3.2',
       level: 'MUST',
-      requires: 'A client_id beside the assertion is the one of the assertion',
+      requires: 'A client_id beside the assertion equals that of the assertion',
       async send(at) {
         const { id: stranger } = await newClient(at);
         return present(at, await assertion(at), { client_id: stranger });
@@ -168,8 +169,7 @@ export const rfc7523: Standard = {
     {
       section: '5',
       level: 'MUST',
-      requires:
-        'A client without keys cannot register for it, and one with a shared secret for assertions cannot either',
+      requires: 'A client without keys cannot register for assertions, nor one with a shared secret',
       send: async (at) => [
         shown(
           await register(at, {

@@ -13,14 +13,14 @@ export const rfc7591: Standard = {
     {
       section: '2',
       level: 'MUST',
-      requires: 'Metadata that is not understood is ignored',
+      requires: 'Unknown metadata is ignored',
       send: async (at) => (await register(at, { ...body, favourite_colour: 'blue', software_id: 'x' })).status,
       back: 201,
     },
     {
       section: '2',
       level: 'MAY',
-      requires: 'Grants and response types that are not offered are dropped, and the answer says what was registered',
+      requires: 'Unsupported grants and response types are dropped, and the response contains the registered ones',
       async send(at) {
         const { status, json } = await register(at, {
           ...body,
@@ -34,7 +34,7 @@ export const rfc7591: Standard = {
     {
       section: '2',
       level: 'MAY',
-      requires: 'A client that names no way of authenticating is a public one, and is told so',
+      requires: 'A client that names no authentication method is public, and the response says so',
       async send(at) {
         const { json } = await register(at, body);
         return [json.token_endpoint_auth_method, 'client_secret' in json];
@@ -46,7 +46,7 @@ export const rfc7591: Standard = {
     {
       section: '2',
       level: 'MUST',
-      requires: 'Keys are given as a document or as an address, not both',
+      requires: 'Keys are sent as a document or as a URL, not both',
       send: async (at) =>
         shown(
           await register(at, {
@@ -73,7 +73,7 @@ export const rfc7591: Standard = {
     {
       section: '3.2.1',
       level: 'MUST',
-      requires: 'The answer is 201, JSON that nobody may store, with the id and everything that was registered',
+      requires: 'The response is 201, JSON with no-store, with the id and everything that was registered',
       async send(at) {
         const { status, headers, json } = await register(at, body);
         const [type, cache] = names(headers, 'content-type', 'cache-control');
@@ -102,7 +102,7 @@ export const rfc7591: Standard = {
     {
       section: '3.2.1',
       level: 'MUST',
-      requires: 'A secret comes with the time at which it expires; 0 is never',
+      requires: 'A secret is returned with its expiry time; 0 means never',
       async send(at) {
         const { json } = await register(at, { ...body, token_endpoint_auth_method: 'client_secret_basic' });
         return [Buffer.from(json.client_secret, 'base64url').length >= 32, json.client_secret_expires_at];
@@ -112,7 +112,7 @@ export const rfc7591: Standard = {
     {
       section: '3.2.1',
       level: 'MUST',
-      requires: 'Each registration has an id of its own, which cannot be guessed',
+      requires: 'Each registration has a unique id, which cannot be guessed',
       async send(at) {
         const [one, two] = [await newClient(at), await newClient(at)];
         return [one.id === two.id, Buffer.from(one.id, 'base64url').length >= 16];
@@ -122,7 +122,7 @@ export const rfc7591: Standard = {
     {
       section: '3.2.2',
       level: 'MUST',
-      requires: 'A refusal is 400 with a code and a description in JSON',
+      requires: 'An error is 400 with a code and a description in JSON',
       async send(at) {
         const { status, headers, json } = await register(at, { ...body, redirect_uris: ['/callback'] });
         const [type, cache] = names(headers, 'content-type', 'cache-control');
@@ -133,7 +133,7 @@ export const rfc7591: Standard = {
     {
       section: '3.2.2',
       level: 'MUST',
-      requires: 'Redirect URIs that cannot be are invalid_redirect_uri',
+      requires: 'Invalid redirect URIs are invalid_redirect_uri',
       async send(at) {
         const wrong = [
           [],
@@ -153,7 +153,7 @@ export const rfc7591: Standard = {
     {
       section: '3.2.2',
       level: 'MUST',
-      requires: 'Other metadata that cannot be is invalid_client_metadata',
+      requires: 'Other invalid metadata is invalid_client_metadata',
       async send(at) {
         const wrong = [
           { response_types: ['token'] },
@@ -169,7 +169,7 @@ export const rfc7591: Standard = {
     {
       section: '5',
       level: 'MUST',
-      requires: 'What a client says of itself is its own claim: consent calls it unverified',
+      requires: 'The name of a client is its own claim: consent shows it as unverified',
       async send(at) {
         const { id } = await newClient(at, { client_name: 'Your Bank' });
         const browser = createBrowser();
@@ -202,7 +202,7 @@ export const rfc7591: Standard = {
     {
       section: '3',
       level: 'MAY',
-      requires: 'A registration cannot be read or changed afterwards (RFC 7592 is not offered)',
+      requires: 'A registration cannot be read or changed afterwards (RFC 7592 is not supported)',
       async send(at) {
         const { json } = await register(at, body);
         const url = `${endpoint(at, 'register')}/${json.client_id}`;

@@ -11,7 +11,7 @@ export const rfc7636: Standard = {
     {
       section: '4.2',
       level: 'MUST',
-      requires: 'The challenge is the SHA-256 of the verifier: the pair of appendix B is taken',
+      requires: 'The challenge is the SHA-256 of the verifier: the pair of appendix B is accepted',
       async send(at) {
         const code = await codeFor(at, { code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' });
         return (await redeem(at, code, { code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' })).status;
@@ -21,14 +21,14 @@ export const rfc7636: Standard = {
     {
       section: '4.3',
       level: 'MUST',
-      requires: 'A challenge without a method is a plain one, which is not taken',
+      requires: 'A challenge without a method is plain, and is refused',
       send: (at) => refusal(at, { code_challenge_method: undefined }),
       back: (at: ConformanceServer) => refused(at, 'invalid_request'),
     },
     {
       section: '4.4.1',
       level: 'MUST',
-      requires: 'A method that is not offered is refused, plain among them',
+      requires: 'An unsupported method is refused, also plain',
       send: async (at) => [
         await refusal(at, { code_challenge_method: 'plain', code_challenge: verifier }),
         await refusal(at, { code_challenge_method: 'S512' }),
@@ -46,7 +46,7 @@ export const rfc7636: Standard = {
     {
       section: '4.2',
       level: 'MUST',
-      requires: 'A challenge that no SHA-256 can be is refused',
+      requires: 'A challenge that cannot be a SHA-256 is refused',
       send: async (at) => [
         await refusal(at, { code_challenge: 'short' }),
         await refusal(at, { code_challenge: `${challenge.slice(1)}!` }),
@@ -57,14 +57,14 @@ export const rfc7636: Standard = {
     {
       section: '4.5',
       level: 'MUST',
-      requires: 'The token request brings the verifier along',
+      requires: 'The token request contains the verifier',
       send: async (at) => shown(await redeem(at, await codeFor(at), { code_verifier: undefined })),
       back: [400, 'invalid_grant'],
     },
     {
       section: '4.6',
       level: 'MUST',
-      requires: 'Another verifier is refused, and so is the challenge in its place',
+      requires: 'Another verifier is refused, and so is the challenge instead of the verifier',
       send: async (at) => [
         shown(await redeem(at, await codeFor(at), { code_verifier: `x${verifier.slice(1)}` })),
         shown(await redeem(at, await codeFor(at), { code_verifier: challenge })),

@@ -14,7 +14,7 @@ export const rfc7662: Standard = {
     {
       section: '2.1',
       level: 'MUST',
-      requires: 'Who asks says who it is: nobody, and a client with a secret without it, are refused',
+      requires: 'The caller authenticates: a request without a client, or without its secret, is refused',
       async send(at) {
         const { access } = await connect(at);
         const { id } = await keeper(at);
@@ -28,14 +28,14 @@ export const rfc7662: Standard = {
     {
       section: '2.1',
       level: 'MUST',
-      requires: 'It takes POST alone, and a request without a token is refused',
+      requires: 'It accepts only POST, and a request without a token is refused',
       send: async (at) => [(await ask(endpoint(at, 'introspect'))).status, shown(await own(at, undefined))],
       back: [405, [400, 'invalid_request']],
     },
     {
       section: '2.2',
       level: 'MUST',
-      requires: 'A token that is good is active, with its client, scope, audience, issuer and end',
+      requires: 'A valid token is active, with its client, scope, audience, issuer and expiry',
       async send(at) {
         const { access } = await connect(at);
         const { status, json } = await own(at, access);
@@ -47,7 +47,7 @@ export const rfc7662: Standard = {
     {
       section: '2.2',
       level: 'MUST',
-      requires: 'A token that is unknown, revoked or expired is inactive, and nothing more is said of it',
+      requires: 'An unknown, revoked or expired token is inactive, without further members',
       async send(at) {
         const [revoked, expired] = [await connect(at), await connect(at)];
         await post(at, 'revoke', { token: revoked.access, client_id: (await notebook(at)).id });
@@ -60,7 +60,7 @@ export const rfc7662: Standard = {
     {
       section: '2.1',
       level: 'MUST',
-      requires: 'A wrong hint of what kind the token is changes nothing',
+      requires: 'A wrong token_type_hint changes nothing',
       async send(at) {
         const { access } = await connect(at);
         return (await own(at, access, 'refresh_token')).json.active;
@@ -70,7 +70,7 @@ export const rfc7662: Standard = {
     {
       section: '4',
       level: 'MUST',
-      requires: "A client learns nothing of another's tokens, with a secret or without: anybody can register",
+      requires: 'A client gets no data of tokens of other clients, with a secret or without',
       async send(at) {
         const { access } = await connect(at);
         const stranger = await newClient(at);
@@ -85,7 +85,7 @@ export const rfc7662: Standard = {
     {
       section: '4',
       level: 'SHOULD',
-      requires: 'The answer is not to be stored, and names nobody: no e-mail, no name',
+      requires: 'The response has no-store, and identifies no user: no e-mail, no name',
       async send(at) {
         const { access } = await connect(at);
         const { headers, text } = await own(at, access);

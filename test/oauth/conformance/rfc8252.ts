@@ -11,7 +11,7 @@ export const rfc8252: Standard = {
     {
       section: '7.1',
       level: 'MUST',
-      requires: 'An app is answered at a scheme of its own',
+      requires: 'An app is redirected to its own URI scheme',
       async send(at) {
         const own = 'cursor://anysphere.cursor-mcp/oauth/callback';
         const { id } = await newClient(at, { redirect_uris: [own] });
@@ -23,7 +23,7 @@ export const rfc8252: Standard = {
     {
       section: '7.2',
       level: 'MUST',
-      requires: 'An app may claim an https address, which is compared whole',
+      requires: 'An app may use an https redirect URI, which is compared exactly',
       async send(at) {
         const { id } = await newClient(at, { redirect_uris: [redirectUri, 'http://127.0.0.1/'] });
         const callback = await allow(at, { client_id: id }, createBrowser());
@@ -35,7 +35,7 @@ export const rfc8252: Standard = {
     {
       section: '7.3',
       level: 'MUST',
-      requires: 'At a loopback address any port is taken, by IPv4, IPv6 and name',
+      requires: 'A loopback redirect URI accepts any port, by IPv4, IPv6 and name',
       async send(at) {
         const hosts = ['127.0.0.1', '[::1]', 'localhost'];
         const { id } = await newClient(at, { redirect_uris: hosts.map((host) => `http://${host}/callback`) });
@@ -51,7 +51,7 @@ export const rfc8252: Standard = {
     {
       section: '7.3',
       level: 'MUST NOT',
-      requires: 'One loopback name does not stand for another, and no other host is one',
+      requires: 'Loopback names are not interchangeable, and no other host is loopback',
       async send(at) {
         const { id } = await desktop(at);
         const wrong = [
@@ -66,7 +66,7 @@ export const rfc8252: Standard = {
     {
       section: '8.1',
       level: 'MUST',
-      requires: 'An app proves that it began the flow: without a code challenge there is none',
+      requires: 'An app proves that it began the flow: a code challenge is required',
       async send(at) {
         const { id } = await desktop(at);
         const redirect_uri = 'http://127.0.0.1:51004/callback';
@@ -78,7 +78,7 @@ export const rfc8252: Standard = {
     {
       section: '8.4',
       level: 'MUST',
-      requires: 'An app registers whole redirect URIs, and is recorded as what it is',
+      requires: 'An app registers complete redirect URIs, and its application type is stored',
       async send(at) {
         const { json } = await register(at, { redirect_uris: ['http://127.0.0.1/callback'], application_type: 'web' });
         return [json.application_type, json.token_endpoint_auth_method];
@@ -88,7 +88,7 @@ export const rfc8252: Standard = {
     {
       section: '8.4',
       level: 'SHOULD',
-      requires: 'Schemes without a period in them are refused, but for those of a few known apps',
+      requires: 'Schemes without a period are refused, except those of a few known apps',
       send: async (at) => [
         (await register(at, { redirect_uris: ['notebook://callback'] })).status,
         (await register(at, { redirect_uris: ['cursor://anysphere.cursor-mcp/callback'] })).status,
@@ -98,7 +98,7 @@ export const rfc8252: Standard = {
     {
       section: '8.6',
       level: 'SHOULD NOT',
-      requires: 'A client on a device is asked for every time: any program there can claim to be one',
+      requires: 'A client on a device needs consent every time: any program there can claim its identity',
       async send(at) {
         const { id } = await newClient(at, { redirect_uris: ['http://127.0.0.1/callback'] });
         const browser = createBrowser();
@@ -112,7 +112,7 @@ export const rfc8252: Standard = {
     {
       section: '8.3',
       level: 'MUST',
-      requires: 'Plain http leads to this device and nowhere else',
+      requires: 'Plain http is accepted only for this device',
       send: async (at) => shown(await register(at, { redirect_uris: ['http://notebook.example/callback'] })),
       back: [400, 'invalid_redirect_uri'],
     },

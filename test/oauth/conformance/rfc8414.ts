@@ -33,7 +33,7 @@ export const rfc8414: Standard = {
     {
       section: '2',
       level: 'MUST',
-      requires: 'What is advertised is there: every endpoint answers, and the keys are public halves with an id',
+      requires: 'Every advertised endpoint works, and the keys are public keys with an id',
       async send(at) {
         const { json } = await asMetadata(at);
         const endpoints = Object.entries<string>(json).filter(([name]) => name.endsWith('_endpoint'));
@@ -46,7 +46,7 @@ export const rfc8414: Standard = {
     {
       section: '2',
       level: 'MUST',
-      requires: 'Where signed client assertions are offered their algorithms are named, and `none` is not among them',
+      requires: 'The algorithms of signed client assertions are advertised, and `none` is not among them',
       async send(at) {
         const { json } = await asMetadata(at);
         const algorithms: string[] = json.token_endpoint_auth_signing_alg_values_supported;
@@ -57,14 +57,14 @@ export const rfc8414: Standard = {
     {
       section: '3',
       level: 'MUST',
-      requires: 'The document lies at the root of the host, with the path of the issuer at its end',
+      requires: 'The document is at the root of the host, with the path of the issuer at its end',
       send: async (at) => (await ask(`${at.origin}/.well-known/oauth-authorization-server${at.prefix}`)).status,
       back: 200,
     },
     {
       section: '3.2',
       level: 'MUST',
-      requires: 'It is JSON, and parameters without values are left out',
+      requires: 'It is JSON, and parameters without values are omitted',
       async send(at) {
         const { status, headers, json } = await asMetadata(at);
         const empty = Object.values(json).filter(
@@ -77,7 +77,7 @@ export const rfc8414: Standard = {
     {
       section: '3.3',
       level: 'MUST',
-      requires: 'The issuer in it is the one that its address was made of',
+      requires: 'The issuer in it matches its URL',
       async send(at) {
         const { json } = await asMetadata(at);
         const { origin, pathname } = new URL(json.issuer);
@@ -89,7 +89,7 @@ export const rfc8414: Standard = {
     {
       section: '6.2',
       level: 'MUST NOT',
-      requires: 'No header of a request moves an endpoint: another Host is refused, and X-Forwarded-Host says nothing',
+      requires: 'No request header changes an endpoint: another Host is refused, and X-Forwarded-Host is ignored',
       async send(at) {
         const url = `${at.origin}/.well-known/oauth-authorization-server${at.prefix}`;
         const { host } = new URL(at.origin);

@@ -14,7 +14,7 @@ export const rfc8707: Standard = {
     {
       section: '2',
       level: 'SHOULD',
-      requires: 'A token is made for the resource that was asked for, and for it alone',
+      requires: 'A token is issued for the requested resource only',
       async send(at) {
         const { access } = await connect(at, { resource: at.resource });
         return [await audience(at, access), (await call(at, access)).status];
@@ -24,7 +24,7 @@ export const rfc8707: Standard = {
     {
       section: '2',
       level: 'SHOULD',
-      requires: 'A resource that is not served here is invalid_target',
+      requires: 'An unknown resource is invalid_target',
       send: async (at) => [
         await refusal(at, { resource: 'https://other.example/mcp' }),
         await refusal(at, { resource: at.issuer }),
@@ -35,7 +35,7 @@ export const rfc8707: Standard = {
     {
       section: '2',
       level: 'MUST NOT',
-      requires: 'A resource with a fragment, or that is no absolute address, is refused',
+      requires: 'A resource with a fragment, or a relative one, is refused',
       send: async (at) => [
         await refusal(at, { resource: `${at.resource}#part` }),
         await refusal(at, { resource: '/mcp' }),
@@ -46,14 +46,14 @@ export const rfc8707: Standard = {
     {
       section: '2',
       level: 'MAY',
-      requires: 'Of several resources each must be served: one foreign among them is refused',
+      requires: 'Of several resources each must be known: one unknown among them is refused',
       send: (at) => refusal(at, { resource: [at.resource, 'https://other.example/mcp'] }),
       back: (at: ConformanceServer) => refused(at, 'invalid_target'),
     },
     {
       section: '2',
       level: 'MAY',
-      requires: 'The resource named twice, or in another spelling, is the resource',
+      requires: 'The resource named twice, or in another spelling, is accepted',
       async send(at) {
         const spellings = [
           at.resource,
@@ -68,7 +68,7 @@ export const rfc8707: Standard = {
     {
       section: '2',
       level: 'MAY',
-      requires: 'Without a resource the token is for the one that there is',
+      requires: 'Without a resource the token is for the only one',
       async send(at) {
         const { access } = await connect(at, { resource: undefined });
         return audience(at, access);

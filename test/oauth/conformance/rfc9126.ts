@@ -33,7 +33,7 @@ export const rfc9126: Standard = {
     {
       section: '2.2',
       level: 'MUST',
-      requires: 'A pushed request is answered 201 with an address that cannot be guessed, and how long it is good',
+      requires: 'A pushed request gets 201 with a request_uri that cannot be guessed, and its lifetime',
       async send(at) {
         const { status, headers, json } = await push(at);
         const [type, cache] = names(headers, 'content-type', 'cache-control');
@@ -45,7 +45,7 @@ export const rfc9126: Standard = {
     {
       section: '4',
       level: 'MUST',
-      requires: 'The browser brings the address alone, and the flow completes with what was pushed',
+      requires: 'The browser sends only the request_uri, and the flow completes with the pushed parameters',
       async send(at) {
         const { id } = await notebook(at);
         const { json } = await push(at);
@@ -58,7 +58,7 @@ export const rfc9126: Standard = {
     {
       section: '4',
       level: 'MUST',
-      requires: 'What the browser brings beside the address does not count',
+      requires: 'Parameters beside the request_uri are ignored',
       async send(at) {
         const { id } = await notebook(at);
         const { json } = await push(at);
@@ -72,7 +72,7 @@ export const rfc9126: Standard = {
     {
       section: '4',
       level: 'SHOULD',
-      requires: 'The address is used once',
+      requires: 'The request_uri is used once',
       async send(at) {
         const { id } = await notebook(at);
         const { json } = await push(at);
@@ -86,7 +86,7 @@ export const rfc9126: Standard = {
     {
       section: '2.2',
       level: 'MUST',
-      requires: 'The address is bound to the client that pushed',
+      requires: 'The request_uri is bound to the client that pushed',
       async send(at) {
         const { json } = await push(at);
         const stranger = await newClient(at);
@@ -98,7 +98,7 @@ export const rfc9126: Standard = {
     {
       section: '2.2',
       level: 'SHOULD',
-      requires: 'The address expires',
+      requires: 'The request_uri expires',
       async send(at) {
         const { id } = await notebook(at);
         const { json } = await push(at);
@@ -111,7 +111,7 @@ export const rfc9126: Standard = {
     {
       section: '2.1',
       level: 'MUST',
-      requires: 'A client proves itself as at the token endpoint',
+      requires: 'A client authenticates as at the token endpoint',
       async send(at) {
         const client = await keeper(at);
         return [
@@ -125,7 +125,7 @@ export const rfc9126: Standard = {
     {
       section: '2.1',
       level: 'MUST NOT',
-      requires: 'What is pushed names no other pushed request',
+      requires: 'A pushed request cannot refer to another pushed request',
       async send(at) {
         const { json } = await push(at);
         return (await push(at, { request_uri: json.request_uri })).status;
@@ -135,7 +135,7 @@ export const rfc9126: Standard = {
     {
       section: '2.3',
       level: 'MUST',
-      requires: 'A request that could not be served is refused when it is pushed',
+      requires: 'An invalid request is refused when it is pushed',
       send: async (at) => [
         (await push(at, { redirect_uri: 'https://evil.example/' })).status,
         shown(await push(at, { code_challenge: undefined, code_challenge_method: undefined })),
@@ -157,7 +157,7 @@ export const rfc9126: Standard = {
     {
       section: '5',
       level: 'MUST',
-      requires: 'The metadata names the endpoint, and says that clients may do without',
+      requires: 'The metadata names the endpoint, and says that it is optional',
       async send(at) {
         const { json } = await ask(`${at.origin}/.well-known/oauth-authorization-server${at.prefix}`);
         return [json.pushed_authorization_request_endpoint, json.require_pushed_authorization_requests];

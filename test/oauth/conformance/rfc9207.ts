@@ -12,14 +12,14 @@ export const rfc9207: Standard = {
     {
       section: '2',
       level: 'MUST',
-      requires: 'A successful answer carries the issuer, once',
+      requires: 'A successful response carries the issuer, once',
       send: async (at) => (await allow(at)).searchParams.getAll('iss'),
       back: (at: ConformanceServer) => [at.issuer],
     },
     {
       section: '2',
       level: 'MUST',
-      requires: 'So does a refusal, by the server and by the person',
+      requires: 'An error carries it too, by the server and by the user',
       async send(at) {
         const browser = createBrowser();
         const page = await open(at, {}, browser);
@@ -30,14 +30,14 @@ export const rfc9207: Standard = {
     {
       section: '2',
       level: 'MUST',
-      requires: 'It is the issuer of the metadata, to the letter',
+      requires: 'It equals the issuer of the metadata exactly',
       send: async (at) => (await allow(at)).searchParams.get('iss') === (await asMetadata(at)).json.issuer,
       back: true,
     },
     {
       section: '3',
       level: 'MUST',
-      requires: 'The metadata says that answers carry it',
+      requires: 'The metadata advertises it',
       send: async (at) => (await asMetadata(at)).json.authorization_response_iss_parameter_supported,
       back: true,
     },

@@ -111,7 +111,7 @@ export const rfc9449: Standard = {
     {
       section: '4.3',
       level: 'MUST',
-      requires: 'A proof says for which method and address it is',
+      requires: 'A proof names its method and URL',
       send: async (at) => [
         await tried(at),
         await tried(at, { claims: { htm: 'GET' } }),
@@ -124,14 +124,14 @@ export const rfc9449: Standard = {
     {
       section: '4.3',
       level: 'SHOULD',
-      requires: 'Query and fragment of the address do not count',
+      requires: 'Query and fragment of the URL are ignored',
       send: (at) => tried(at, { claims: { htu: `${at.resource}?a=b#c` } }),
       back: good,
     },
     {
       section: '4.3',
       level: 'MUST',
-      requires: 'A proof is of its type, signed by an algorithm with a public key, and carries no private one',
+      requires: 'A proof has its type, is signed with a public key algorithm, and contains no private key',
       async send(at) {
         const { keys } = await bound(at);
         return [
@@ -146,7 +146,7 @@ export const rfc9449: Standard = {
     {
       section: '4.3',
       level: 'MUST',
-      requires: 'The signature is of the key in the header',
+      requires: 'The signature is that of the key in the header',
       async send(at) {
         const { publicKey } = await newKeys();
         return tried(at, { header: { jwk: await exportJWK(publicKey) } });
@@ -156,7 +156,7 @@ export const rfc9449: Standard = {
     {
       section: '4.3',
       level: 'MUST',
-      requires: 'A proof is of now: a minute either way is forgiven, more is not',
+      requires: 'A proof is recent: up to a minute of difference is accepted',
       send: async (at) => [
         await tried(at, { claims: { iat: now() - 50 } }),
         await tried(at, { claims: { iat: now() + 50 } }),
@@ -185,7 +185,7 @@ export const rfc9449: Standard = {
     {
       section: '5',
       level: 'MUST',
-      requires: 'Tokens that were asked for with a proof are of the type DPoP, and bound to its key',
+      requires: 'Tokens requested with a proof have the type DPoP, and are bound to its key',
       async send(at) {
         const { keys, access, type } = await bound(at);
         const { json } = await post(at, 'introspect', { token: access, client_id: (await notebook(at)).id });
@@ -196,7 +196,7 @@ export const rfc9449: Standard = {
     {
       section: '5',
       level: 'MUST',
-      requires: 'A token request with a proof that cannot be used is invalid_dpop_proof',
+      requires: 'A token request with an invalid proof is invalid_dpop_proof',
       send: async (at) => [
         await redeemed(at, { claims: { htu: at.resource } }),
         await redeemed(at, { claims: { iat: now() - 3600 } }),
@@ -207,7 +207,7 @@ export const rfc9449: Standard = {
     {
       section: '5',
       level: 'MUST',
-      requires: "A public client's refresh token is bound as well: refreshing needs a proof by the same key",
+      requires: 'A refresh token of a public client is bound as well: a refresh needs a proof by the same key',
       async send(at) {
         const { keys, refresh: token } = await bind(at);
         const by = async (other: Keys) => ({ dpop: await prove(other, endpoint(at, 'token')) });
@@ -235,7 +235,7 @@ export const rfc9449: Standard = {
     {
       section: '7.1',
       level: 'MUST',
-      requires: 'A refused proof is answered 401 with a DPoP challenge that names the algorithms',
+      requires: 'A refused proof gets 401 with a DPoP challenge that names the algorithms',
       async send(at) {
         const { access } = await bound(at);
         const answer = await callWith(at, access, 'no.proof');
@@ -276,7 +276,7 @@ export const rfc9449: Standard = {
     {
       section: '10',
       level: 'MUST',
-      requires: 'A code that was asked for with the thumbprint of a key is given to that key alone',
+      requires: 'A code requested with the thumbprint of a key is exchanged only with that key',
       async send(at) {
         const [right, wrong] = [await newKeys(), await newKeys()];
         const dpop_jkt = await calculateJwkThumbprint(await exportJWK(right.publicKey));
@@ -292,7 +292,7 @@ export const rfc9449: Standard = {
     {
       section: '10.1',
       level: 'MUST',
-      requires: 'A pushed request with a proof is bound to its key, and one whose thumbprint is another is refused',
+      requires: 'A pushed request with a proof is bound to its key, and one with another thumbprint is refused',
       async send(at) {
         const keys = await newKeys();
         const push = async (dpop_jkt?: string) =>
@@ -308,7 +308,7 @@ export const rfc9449: Standard = {
     {
       section: '11.1',
       level: 'SHOULD',
-      requires: 'A proof is taken once, at /mcp and at the token endpoint',
+      requires: 'A proof is accepted once, at /mcp and at the token endpoint',
       async send(at) {
         const { keys, access } = await bound(at);
         const once = await prove(keys, at.resource, { claims: { ath: ath(access) } });
@@ -325,7 +325,7 @@ export const rfc9449: Standard = {
     {
       section: '11.6',
       level: 'MUST',
-      requires: 'Only algorithms with a public key are taken: a proof by a shared secret, or unsigned, is refused',
+      requires: 'Only public key algorithms are accepted: a proof with a shared secret, or unsigned, is refused',
       async send(at) {
         const { access } = await bound(at);
         const secret = new TextEncoder().encode('a secret that is known to both of them');

@@ -34,8 +34,7 @@ export const rfc9700: Standard = {
     {
       section: '2.1',
       level: 'MUST',
-      requires:
-        'Redirect URIs are compared as texts: no part of one, and nothing that a URL parser makes the same, will do',
+      requires: 'Redirect URIs are compared as strings: neither a prefix nor an equivalent URL is accepted',
       async send(at) {
         const wrong = [
           'https://notebook.example/callback/..%2fother',
@@ -55,7 +54,7 @@ export const rfc9700: Standard = {
     {
       section: '2.1.1',
       level: 'MUST',
-      requires: 'PKCE is enforced, and the metadata says so',
+      requires: 'PKCE is enforced, and the metadata advertises it',
       send: async (at) => [
         await refusal(at, { code_challenge: undefined, code_challenge_method: undefined }),
         (await asMetadata(at)).json.code_challenge_methods_supported,
@@ -65,7 +64,7 @@ export const rfc9700: Standard = {
     {
       section: '2.1.2',
       level: 'SHOULD NOT',
-      requires: 'No access token is ever given by the authorization endpoint',
+      requires: 'The authorization endpoint never returns an access token',
       async send(at) {
         const wanted = ['token', 'id_token token', 'code token', 'code id_token', 'id_token', 'none'];
         const answers = await Promise.all(wanted.map((response_type) => refusal(at, { response_type })));
@@ -86,7 +85,7 @@ export const rfc9700: Standard = {
     {
       section: '2.3',
       level: 'SHOULD',
-      requires: 'A token allows what was granted and no more, for one resource',
+      requires: 'A token allows only what was granted, for one resource',
       async send(at) {
         const { access } = await connect(at, { scope: 'mcp:read' });
         const answer = await call(at, access, { tool: 'create', args: { collectionName: 'orders', attributes: {} } });
@@ -98,7 +97,7 @@ export const rfc9700: Standard = {
     {
       section: '2.4',
       level: 'MUST NOT',
-      requires: 'Passwords are typed on our pages and nowhere else: there is no password grant',
+      requires: 'Passwords are entered only on pages of Portico: there is no password grant',
       send: async (at) => [
         shown(await post(at, 'token', { grant_type: 'password', client_id: (await notebook(at)).id, ...at.account })),
         (await asMetadata(at)).json.grant_types_supported,
@@ -111,21 +110,21 @@ export const rfc9700: Standard = {
     {
       section: '2.5',
       level: 'SHOULD',
-      requires: 'Clients can prove themselves by a key of their own',
+      requires: 'Clients can authenticate with their own key',
       send: async (at) => (await asMetadata(at)).json.token_endpoint_auth_methods_supported.includes('private_key_jwt'),
       back: true,
     },
     {
       section: '4.1.3',
       level: 'MUST NOT',
-      requires: 'The server puts nothing into the fragment of an answer that could be carried on to a third place',
+      requires: 'The fragment of a response contains nothing that could leak to a third party',
       send: async (at) => (await allow(at)).hash,
       back: '',
     },
     {
       section: '4.2.4',
       level: 'SHOULD',
-      requires: 'Pages that know of a request tell no other site of it, and load nothing from one',
+      requires: 'Pages that know of a request reveal it to no other site, and load nothing from one',
       async send(at) {
         const { headers, html } = await open(at, {}, createBrowser());
         return [headers.get('referrer-policy'), /(?:src|href)="https?:/.test(html)];
@@ -135,7 +134,7 @@ export const rfc9700: Standard = {
     {
       section: '4.2.4',
       level: 'SHOULD',
-      requires: 'A code that leaked is worth nothing: it is taken once, within a minute, with its verifier',
+      requires: 'A leaked code is useless: it is accepted once, within a minute, with its verifier',
       async send(at) {
         const code = await codeFor(at);
         const first = await redeem(at, code);
@@ -150,7 +149,7 @@ export const rfc9700: Standard = {
     {
       section: '4.3.2',
       level: 'SHOULD NOT',
-      requires: 'No token is ever in an address: answers carry a code, and /mcp takes none from its query',
+      requires: 'No token is in a URL: responses carry a code, and /mcp refuses a token in its query',
       async send(at) {
         const callback = await allow(at);
         const { access } = await connect(at);
@@ -162,7 +161,7 @@ export const rfc9700: Standard = {
     {
       section: '4.4.2',
       level: 'MUST',
-      requires: 'Clients can tell servers apart: every answer names its issuer',
+      requires: 'Clients can distinguish servers: every response names its issuer',
       send: async (at) => [
         (await allow(at)).searchParams.get('iss'),
         ((await refusal(at, { resource: 'https://other.example' })) as { iss: string }).iss,
@@ -172,7 +171,7 @@ export const rfc9700: Standard = {
     {
       section: '4.5.3.1',
       level: 'MUST',
-      requires: "A code that was put into another browser's flow is refused: its verifier is another one",
+      requires: "A code injected into another browser's flow is refused: its verifier differs",
       async send(at) {
         const stolen = await codeFor(at, { code_challenge: 'a'.repeat(43) });
         return shown(await redeem(at, stolen));
@@ -182,7 +181,7 @@ export const rfc9700: Standard = {
     {
       section: '4.7.1',
       level: 'MUST',
-      requires: 'A sign-in cannot be put upon somebody: the answer is given to the browser that began it',
+      requires: 'A sign-in cannot be forced upon a user: the response goes to the browser that began it',
       async send(at) {
         const mine = createBrowser();
         const page = await open(at, {}, mine);
@@ -197,7 +196,7 @@ export const rfc9700: Standard = {
     {
       section: '4.8.2',
       level: 'MUST',
-      requires: 'PKCE cannot be taken away on the way: without a challenge no code is given at all',
+      requires: 'PKCE cannot be removed in transit: without a challenge no code is issued',
       async send(at) {
         const url = `${endpoint(at, 'authorize')}?${await authorization(at, { code_challenge: '', code_challenge_method: '' })}`;
         return told(await createBrowser().open(url));
@@ -208,7 +207,7 @@ export const rfc9700: Standard = {
       section: '4.11.2',
       level: 'MUST',
       requires:
-        'Without the person nobody is sent on: a new client gets a page, and an error is shown here, with a link to the client',
+        'Without the user there is no redirect: a new client gets a page, and an error is shown, with a link to the client',
       async send(at) {
         const { id } = await newClient(at);
         const page = await open(at, { client_id: id }, createBrowser());
@@ -235,8 +234,7 @@ export const rfc9700: Standard = {
     {
       section: '4.14.2',
       level: 'MUST',
-      requires:
-        'A refresh token that was used is taken again for a short while, for answers that got lost, and then never',
+      requires: 'A used refresh token is accepted for a short grace period, for lost responses, and then never',
       async send(at) {
         const { refresh: token } = await connect(at);
         const first = await refresh(at, token);
@@ -251,7 +249,7 @@ export const rfc9700: Standard = {
     {
       section: '4.14.2',
       level: 'SHOULD',
-      requires: 'Refresh tokens end with the authorization, and when they are not used',
+      requires: 'Refresh tokens end with the authorization, and expire when unused',
       async send(at) {
         const tokens = await connect(at);
         await post(at, 'revoke', { token: tokens.access, client_id: (await notebook(at)).id });
@@ -268,7 +266,7 @@ export const rfc9700: Standard = {
     {
       section: '4.15.1',
       level: 'SHOULD NOT',
-      requires: 'A client cannot take on the name of a person: ids are made here, and no grant is without one',
+      requires: 'A client cannot take the identity of a user: Portico makes the ids, and every grant has a user',
       async send(at) {
         const { id } = await newClient(at, { client_id: '1' });
         return [id === '1', shown(await post(at, 'token', { grant_type: 'client_credentials', client_id: id }))];
@@ -297,7 +295,7 @@ export const rfc9700: Standard = {
     {
       section: '4.18',
       level: 'MUST NOT',
-      requires: 'Answers are not passed between windows: web_message and other modes are not offered',
+      requires: 'Responses are not passed between windows: web_message and other modes are not supported',
       send: async (at) => [
         (await asMetadata(at)).json.response_modes_supported,
         await refusal(at, {

@@ -21,7 +21,7 @@ export const rfc9728: Standard = {
     {
       section: '2',
       level: 'MAY',
-      requires: 'It names the authorization server, the scopes, and the header as the way to send a token',
+      requires: 'It names the authorization server, the scopes, and the header as the method to send a token',
       async send(at) {
         const { json } = await resourceMetadata(at);
         return [json.authorization_servers, json.scopes_supported, json.bearer_methods_supported];
@@ -31,14 +31,14 @@ export const rfc9728: Standard = {
     {
       section: '3',
       level: 'MUST',
-      requires: 'The document lies at the root of the host, with the path of the resource at its end',
+      requires: 'The document is at the root of the host, with the path of the resource at its end',
       send: async (at) => (await ask(`${at.origin}/.well-known/oauth-protected-resource${at.prefix}/mcp`)).status,
       back: 200,
     },
     {
       section: '3.2',
       level: 'MUST',
-      requires: 'It is JSON, and parameters without values are left out',
+      requires: 'It is JSON, and parameters without values are omitted',
       async send(at) {
         const { status, headers, json } = await resourceMetadata(at);
         const empty = Object.values(json).filter(
@@ -51,7 +51,7 @@ export const rfc9728: Standard = {
     {
       section: '3.3',
       level: 'MUST',
-      requires: 'The resource in it is the one that its address was made of',
+      requires: 'The resource in it matches its URL',
       async send(at) {
         const { origin, pathname } = new URL(at.resource);
         const { json } = await ask(`${origin}/.well-known/oauth-protected-resource${pathname}`);
@@ -62,7 +62,7 @@ export const rfc9728: Standard = {
     {
       section: '5.1',
       level: 'MUST',
-      requires: 'The challenge of a 401 names the address of the metadata, which is absolute and leads there',
+      requires: 'The challenge of a 401 names the URL of the metadata, which is absolute and works',
       async send(at) {
         const { resource_metadata } = challengeIn((await call(at, undefined)).headers);
         return (await ask(`${resource_metadata}`)).json.resource;
@@ -72,7 +72,7 @@ export const rfc9728: Standard = {
     {
       section: '5.1',
       level: 'MUST',
-      requires: 'So does the challenge of a token that is not taken',
+      requires: 'So does the challenge of a refused token',
       async send(at) {
         const { headers } = await call(at, 'x'.repeat(43));
         return challengeIn(headers).resource_metadata;
@@ -82,8 +82,7 @@ export const rfc9728: Standard = {
     {
       section: '5.3',
       level: 'MUST',
-      requires:
-        'Client and server can find each other: the resource leads to the server, and the server to its endpoints',
+      requires: 'Client and server are discoverable: the resource names the server, and the server its endpoints',
       async send(at) {
         const { resource_metadata } = challengeIn((await call(at, undefined)).headers);
         const { authorization_servers } = (await ask(`${resource_metadata}`)).json;
