@@ -26,14 +26,14 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => at?.remove());
 
-test('the package is below 1 MB packed and 4 MB unpacked, and has only code, declarations and pages', () => {
+test('the package is below 1 MB packed and 4 MB unpacked, and contains only code, declarations and pages', () => {
   expect(at.bytes).toBeLessThan(1_000_000);
   expect(at.unpackedBytes).toBeLessThan(4_000_000);
   const other = at.files.filter((path) => !/^dist\/[^.].*\.(js|d\.ts|html)$/.test(path));
   expect(other.sort()).toEqual(['LICENSE', 'README.md', 'dist/LICENSES.txt', 'package.json']);
 });
 
-test('an installation is at most 60 MB, has no optional package, and each package once', () => {
+test('an installation takes at most 60 MB, has no optional package, and each package once', () => {
   expect(at.megabytes).toBeLessThan(60);
   const optional = Object.keys(manifest.peerDependencies);
   expect(optional.filter((name) => !manifest.peerDependenciesMeta[name]?.optional)).toEqual([]);
@@ -45,12 +45,12 @@ test('an installation is at most 60 MB, has no optional package, and each packag
   expect(Object.keys(lock.packages).filter((path) => lock.packages[path]?.hasInstallScript)).toEqual([]);
 });
 
-test('dependencies have ranges, so that a fix of theirs is installed without a release', () => {
+test('dependencies have version ranges, so that their fixes are installed without a release', () => {
   const all = Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies });
   expect(all.filter(([, range]) => !range.startsWith('^'))).toEqual([]);
 });
 
-test('the licences of the bundled packages are in it', () => {
+test('the package contains the licences of the bundled packages', () => {
   const text = readFileSync(join(at.folder, 'node_modules/portico/dist/LICENSES.txt'), 'utf8');
   for (const name of bundledPackages) expect(text).toContain(`${name}\n\n`);
 });
@@ -74,7 +74,7 @@ test('every entry point loads by import and by require', async () => {
 
 const json = (name: string): string => (name.endsWith('.json') ? " with { type: 'json' }" : '');
 
-test('a TypeScript application compiles with checks of the declarations of libraries', async () => {
+test('a TypeScript application compiles without skipLibCheck', async () => {
   const folder = join(at.folder, 'typed');
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
   symlinkSync(join(root, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
@@ -120,7 +120,7 @@ test('npx portico in the folder serves the demo shop, and a client signs in, rea
   await stop();
 });
 
-test('the evaluation kit, which is not in src, is in it', async () => {
+test('the package contains the evaluation kit', async () => {
   const call = { tool: 'list', arguments: { collectionName: 'custmers' }, expect: { error: 'UNKNOWN_COLLECTION' } };
   const tasks = { title: 'One task', tasks: [{ says: 'Show me the clients.', calls: [call] }] };
   writeFileSync(join(at.folder, 'tasks.json'), JSON.stringify(tasks));
@@ -134,20 +134,20 @@ test.each([
   ['a storage in PostgreSQL', { SERVICE_STORAGE_URL: 'postgres://a:b@127.0.0.1:1/portico' }, 'npm install pg'],
   ['a storage in MySQL', { SERVICE_STORAGE_URL: 'mysql://a:b@127.0.0.1:1/portico' }, 'npm install mysql2'],
   ['the native SQLite', { SERVICE_SQLITE: 'native' }, 'npm install better-sqlite3'],
-])('the start says what to install for %s', async (_, settings, command) => {
+])('the start names the install command for %s', async (_, settings, command) => {
   const folder = readdirSync(at.folder).includes('other') ? join(at.folder, 'other') : makeFolder('other');
   const env = { ...environment, ...settings, MCP_SERVER_PORT: '0' };
   const failed = await run('npx', ['portico', 'start'], { cwd: folder, env }).catch((error: unknown) => error);
   expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining(command) });
 });
 
-test('with Redis but without its packages it starts, and the log says what to install', async () => {
+test('with Redis but without its packages it starts, and the log names the install command', async () => {
   const { stop, log } = await start('npx', ['portico', 'start'], { SERVICE_REDIS_URL: 'redis://127.0.0.1:1' });
   await expect.poll(log, { timeout: 10_000 }).toContain('npm install bullmq ioredis');
   await stop();
 });
 
-test('an AI provider without its package says what to install', async () => {
+test('an AI provider without its package names the install command', async () => {
   writeFileSync(
     join(at.folder, 'ask.mjs'),
     `import { createAiProvider } from 'portico';
