@@ -39,7 +39,7 @@ describe.each(servers)('with a platform over $dialect', (server) => {
     await notes?.drop();
   });
 
-  test('a person of the platform signs in at the agent, reads and writes, and the log is the platform’s', async () => {
+  test('a user of the platform signs in at the agent, reads and writes, and the platform keeps the log', async () => {
     const listed = await call('list', {
       collectionName: 'notes',
       fields: ['text'],
@@ -53,14 +53,14 @@ describe.each(servers)('with a platform over $dialect', (server) => {
     ]);
   });
 
-  test('the HTTP API of the agent takes his session', async () => {
+  test('the HTTP API of the agent accepts the session of the user', async () => {
     const api = `${agent.address}/service`;
     const session = await sessionToken(api, platform.account);
     const { status, text } = await whoAmI(api, session);
     expect([status, JSON.parse(text)]).toMatchObject([200, { tokenData: { email: platform.account.email } }]);
   });
 
-  test('a change of his role is felt by the next call, and so is that it is taken back', async () => {
+  test('a changed or revoked role applies to the next call', async () => {
     const list = () => call('list', { collectionName: 'notes', fields: ['id'] });
     await platform.store.permissions.setRole('Administrator', { '*': nothing });
     const without = await list();
@@ -79,7 +79,7 @@ describe.each(servers)('with a platform over $dialect', (server) => {
     ]);
   });
 
-  test('a connection that is taken back, and a user who is disabled, have no call left', async () => {
+  test('after a connection is revoked or a user is disabled, every call is refused', async () => {
     const eve = await platform.addUser({ email: 'eve@example.com', level: 'admin' });
     const first = await signedIn(agent, eve);
     const before = await call('list', { collectionName: 'notes' }, first.token);
@@ -96,7 +96,7 @@ describe.each(servers)('with a platform over $dialect', (server) => {
     ]);
   });
 
-  test('an idempotency key holds across agents', async () => {
+  test('an idempotency key applies across agents', async () => {
     const other = await startAgent(notes.url, platform);
     try {
       const args = { collectionName: 'notes', attributes: { text: 'once' }, idempotencyKey: 'a-key-of-the-test' };
@@ -117,7 +117,7 @@ describe.each(servers)('with a platform over $dialect', (server) => {
     }
   });
 
-  test('its keys are its own: none that the platform signs with leaves it', async () => {
+  test('the keys of an agent are separate: no signing key of the platform leaves it', async () => {
     const made = await agent.store.keys.of('test-purpose', () => 'made by the agent');
     const own = await platform.store.keys.of('test-purpose', () => 'made by the platform');
     const purposes = (await platform.store.keys.list()).map(({ purpose }) => purpose);
@@ -134,7 +134,7 @@ describe.each(servers)('with a platform over $dialect', (server) => {
     ]);
   });
 
-  test('the schema that it keeps is found by its hash', async () => {
+  test('the schema of an agent is stored under its hash', async () => {
     const document = `{"collections":[],"text":"${'ü'.repeat(100_000)}"}`;
     await agent.store.schema.keep(document);
     const found = await platform.store.schema.get();

@@ -30,7 +30,7 @@ const start = (port = '0', account?: TestServer['account']) =>
     account,
   );
 
-test('while it is away calls are 503 and nothing is written; when it is back, so is the agent', async () => {
+test('while the platform is unreachable, calls return 503 and nothing is written; afterwards the agent recovers', async () => {
   let platform = await start();
   const { port } = new URL(platform.address);
   const agent = await startAgent(notes.url, platform);
@@ -69,7 +69,7 @@ test('while it is away calls are 503 and nothing is written; when it is back, so
   ]);
 });
 
-test('a write that began is not done when its mark cannot be made', async () => {
+test('a write does not run if its log mark cannot be stored', async () => {
   const platform = await startPlatform(notes.url);
   const agent = await startAgent(notes.url, platform);
   onTestFinished(() => agent.stop());
@@ -90,7 +90,7 @@ test.each([
   [403, /^serverUrl: .* rejects the address of this machine \(status 403\)/],
   [503, /is not ready \(status 503\)/],
   [200, /answers with status 200, so it is not a platform/],
-])('a server that answers %i is no platform, and the start says why', async (status, message) => {
+])('a server that answers %i is not a platform, and the start says why', async (status, message) => {
   const server = createServer((req, res) => {
     req.resume();
     res.writeHead(status).end('{}');
@@ -103,27 +103,31 @@ test.each([
   expect(await messageOf(() => agent.start())).toMatch(message);
 });
 
-test('a server of ours whose door is not open is no platform', async () => {
+test('a Portico server without SERVICE_PLATFORM_DOOR is not a platform', async () => {
   const closed = await startPlatform(notes.url, { SERVICE_PLATFORM_DOOR: 'false' });
   onTestFinished(() => closed.stop());
   expect(await messageOf(() => startAgent(notes.url, closed))).toMatch(/^serverUrl: there is no platform at/);
 });
 
 test.each<[string, Record<string, string>, RegExp]>([
-  ['an address that is none', { SERVICE_SERVER_URL: 'platform' }, /expected an address such as https:/],
+  ['an invalid URL', { SERVICE_SERVER_URL: 'platform' }, /expected an address such as https:/],
   [
-    'http elsewhere',
+    'http to another host',
     { SERVICE_SERVER_URL: 'http://platform.example.com' },
     /expected https; http is allowed only on this machine/,
   ],
-  ['a password in it', { SERVICE_SERVER_URL: 'https://a:b@platform.example.com' }, /credentials, query and fragment/],
+  [
+    'a password in the URL',
+    { SERVICE_SERVER_URL: 'https://a:b@platform.example.com' },
+    /credentials, query and fragment/,
+  ],
   [
     'a storage as well',
     { SERVICE_SERVER_URL: 'https://platform.example.com', SERVICE_STORAGE_URL: 'sqlite::memory:' },
     /SERVICE_STORAGE_URL is also set/,
   ],
   [
-    'a door as well',
+    'a platform endpoint as well',
     { SERVICE_SERVER_URL: 'https://platform.example.com', SERVICE_PLATFORM_DOOR: 'true' },
     /SERVICE_PLATFORM_DOOR is also set/,
   ],
@@ -133,14 +137,14 @@ test.each<[string, Record<string, string>, RegExp]>([
 
 test.each([
   ['without a secret', ''],
-  ['with one that could be guessed', 'too-short'],
-])('a door %s does not open', async (_what, secret) => {
+  ['with a secret that can be guessed', 'too-short'],
+])('the platform endpoint does not open %s', async (_what, secret) => {
   expect(await messageOf(() => startPlatform(notes.url, { SERVICE_ENV_SECRET: secret }))).toMatch(
     /^SERVICE_PLATFORM_DOOR: agents authenticate with the envSecret\. Set SERVICE_ENV_SECRET to 32 or more random characters/,
   );
 });
 
-test('an agent of the command needs the secret too', async () => {
+test('an agent started by the command needs the secret too', async () => {
   const platform = await startPlatform(notes.url);
   onTestFinished(() => platform.stop());
   expect(await messageOf(() => startAgent(notes.url, platform, { SERVICE_ENV_SECRET: '' }))).toBe(
@@ -148,7 +152,7 @@ test('an agent of the command needs the secret too', async () => {
   );
 });
 
-test('the option of createAgent is checked, and is not among the settings', async () => {
+test('serverUrl of createAgent is validated, and is not a setting', async () => {
   const wrong = await messageOf(() => emptyAgent({ serverUrl: 'platform' }));
   const setting = await messageOf(() => emptyAgent({ settings: { serverUrl: 'https://x.example' } as never }));
   expect([wrong, setting]).toEqual([
@@ -157,7 +161,7 @@ test('the option of createAgent is checked, and is not among the settings', asyn
   ]);
 });
 
-test('a platform that takes requests and does not answer them is away, after ten seconds', async () => {
+test('a platform that accepts requests without answering counts as unreachable after ten seconds', async () => {
   const platform = await startPlatform(notes.url);
   onTestFinished(() => platform.stop());
   const proxy = await openPlatformProxy(platform.address);

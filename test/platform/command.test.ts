@@ -18,7 +18,7 @@ afterAll(async () => {
   for (const one of places) one.remove();
 });
 
-test('people are administered at the platform, and served by the agent', async () => {
+test('users are administered at the platform, and served by the agent', async () => {
   const [{ folder }, agentPlace] = places;
   const [first, second] = [await takePort(), await takePort()];
   await Promise.all([first.free(), second.free()]);

@@ -43,7 +43,7 @@ afterAll(async () => {
   await notes?.drop();
 });
 
-test('the key of a sandbox lies where its user alone can read it, and goes with it', async () => {
+test('only its user can read the key file of a sandbox, and close removes it', async () => {
   const own = await createForestServerSandbox();
   const path = join(tmpdir(), `portico-sandbox-${own.port}.key`);
   const mode = statSync(path).mode & 0o777;
@@ -60,7 +60,7 @@ test('the key of a sandbox lies where its user alone can read it, and goes with 
   expect([mode, read?.length, opened, linked, existsSync(path)]).toEqual([0o600, 43, undefined, undefined, false]);
 });
 
-test('the first environment has it; another is told that it does not know it', async () => {
+test('the sandbox accepts its first environment, and refuses another secret', async () => {
   const other = () => connectSandbox({ serverUrl: sandbox.url, envSecret: 'another secret' });
   expect([await messageOf(other), (await controls.user()).id]).toEqual([
     `serverUrl: the platform at ${sandbox.url}/platform does not accept this envSecret. Use the same one on both.`,
@@ -68,7 +68,7 @@ test('the first environment has it; another is told that it does not know it', a
   ]);
 });
 
-test('what the user may do is changed from outside, and felt by the next call', async () => {
+test('rights that a test overrides apply to the next call', async () => {
   const access = async () => (await agent.store.permissions.accessOf(1))!;
   const before = await access();
   await controls.overrideRights({
@@ -96,12 +96,12 @@ test('what the user may do is changed from outside, and felt by the next call', 
   ]);
 });
 
-test('rights that cannot be are refused as everywhere', async () => {
+test('invalid rights are refused with the usual error', async () => {
   const wrong = { collections: { notes: { fields: { text: 'nonsense' } } } } as never;
   expect(await messageOf(() => controls.overrideRights(wrong))).toMatch(/notes\.fields\.text: expected read or hidden/);
 });
 
-test('a token of the testing client opens an agent over a sandbox, for its user, for its time, with its secret', async () => {
+test('a testing token opens an agent over a sandbox, for its user, until it expires, with its secret', async () => {
   expect([
     await enter(await make()),
     await enter(await make({ userId: 2 })),
@@ -110,7 +110,7 @@ test('a token of the testing client opens an agent over a sandbox, for its user,
   ]).toEqual([200, 401, 401, 401]);
 });
 
-test('it opens no agent over a platform, nor one over a storage of its own', async () => {
+test('a testing token opens no agent over a platform or over its own storage', async () => {
   const platform = await startPlatform(notes.url);
   onTestFinished(() => platform.stop());
   const production = await startServer({
@@ -125,7 +125,7 @@ test('it opens no agent over a platform, nor one over a storage of its own', asy
   expect([await enter(await make(), production), await enter(await make(), alone)]).toEqual([401, 401]);
 });
 
-test('a key of a sandbox at the port of a platform makes no sandbox of it', async () => {
+test('a sandbox key file for the port of a platform does not turn it into a sandbox', async () => {
   const platform = await startPlatform(notes.url);
   onTestFinished(() => platform.stop());
   const path = join(tmpdir(), `portico-sandbox-${new URL(platform.address).port}.key`);
@@ -139,7 +139,7 @@ test('a key of a sandbox at the port of a platform makes no sandbox of it', asyn
   ]).toEqual([undefined, `serverUrl: ${platform.address} is a platform, not a sandbox for tests.`]);
 });
 
-test('an agent that mounts nothing tells it what it serves, too', async () => {
+test('an agent that mounts nothing also sends its schema', async () => {
   const own = await createForestServerSandbox();
   onTestFinished(() => own.close());
   const { agent } = shopAgent({ serverUrl: own.url });

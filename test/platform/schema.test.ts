@@ -28,7 +28,7 @@ async function openSandbox() {
   return { sandbox, controls, namesTold };
 }
 
-test('generateSchemaOnly sends nothing, and a restart sends what has changed', async () => {
+test('generateSchemaOnly sends nothing, and a restart sends the changed schema', async () => {
   const { sandbox, namesTold } = await openSandbox();
   const tables = shopTables.slice(0, 2);
   const { agent } = emptyAgent({ serverUrl: sandbox.url });
@@ -42,7 +42,7 @@ test('generateSchemaOnly sends nothing, and a restart sends what has changed', a
   expect([generated, started.length, (await namesTold()).length]).toEqual([[], 2, 3]);
 });
 
-test('a restart whose platform is away goes on, and says that it could not be told', async () => {
+test('a restart continues while the platform is unreachable, and logs that the schema was not sent', async () => {
   const { sandbox } = await openSandbox();
   const { agent, logged } = shopAgent({ serverUrl: sandbox.url });
   await agent.start();
@@ -53,7 +53,7 @@ test('a restart whose platform is away goes on, and says that it could not be to
   );
 });
 
-test('an agent with a storage of its own keeps its schema there', async () => {
+test('an agent with its own storage keeps its schema there', async () => {
   const { agent, folder, schemaPath } = shopAgent();
   agent.mountAiMcpServer().mountOnStandaloneServer(0);
   await agent.start();
@@ -65,7 +65,7 @@ test('an agent with a storage of its own keeps its schema there', async () => {
   expect((await store.schema.get())?.document).toBe(readFileSync(schemaPath, 'utf8'));
 });
 
-test('in a host application the door lies under the prefix, and the host keeps its own /platform', async () => {
+test('in a host application the platform endpoint is under the prefix, and the host keeps its own /platform', async () => {
   const host = express();
   host.get('/platform', (_req, res) => void res.send('of the host'));
   const server = host.listen(0, '127.0.0.1');
@@ -89,7 +89,7 @@ test('in a host application the door lies under the prefix, and the host keeps i
   ]).toEqual(['Production', expect.stringMatching(/there is no platform at/), 'of the host']);
 });
 
-test('commands that administer a storage say where to run them', async () => {
+test('commands that administer a storage name the server to run them on', async () => {
   const config = loadConfig({ env: { SERVICE_SERVER_URL: 'https://platform.example.com' } });
   expect(await messageOf(() => withStore(config, async () => {}))).toBe(
     'SERVICE_SERVER_URL: https://platform.example.com keeps users, permissions and logs. Run this command there.',

@@ -71,7 +71,7 @@ afterAll(async () => {
   await storage?.drop();
 });
 
-test('the secret is never on the wire, nor anything that it is kept as', async () => {
+test('neither the secret nor the key derived from it is sent', async () => {
   const again = await open();
   await again.identity.verifyPassword(platform.account.email, 'wrong');
   await again.close();
@@ -83,7 +83,7 @@ test('the secret is never on the wire, nor anything that it is kept as', async (
   ]);
 });
 
-test('a wrong secret is 401, says nothing else, and is told as a security event', async () => {
+test('a wrong secret returns 401 without details, and raises a security event', async () => {
   const message = await messageOf(() => open({ envSecret: 'another secret, as long as the right one is' }));
   const answer = await send(platform.address, signed('/v1/nothing/such', {}, { secret: 'x'.repeat(40) }));
   const bare = await send(platform.address, { path: '/platform/v1/versions', headers: {}, body: '{}' });
@@ -100,7 +100,7 @@ test('a wrong secret is 401, says nothing else, and is told as a security event'
 test.each([
   ['reads', () => store.identity.place()],
   ['changes something', () => store.windows.add('attempts of a test', 60_000)],
-])('a request that %s is taken once', async (_what, act) => {
+])('a request that %s is accepted once', async (_what, act) => {
   await act();
   const replayed = await send(platform.address, proxy.passed.at(-1)!);
   expect([replayed.status, JSON.parse(replayed.body).refused, events()]).toEqual([
@@ -110,7 +110,7 @@ test.each([
   ]);
 });
 
-test('one that changes something is taken once by any process of the platform', async () => {
+test('a request with an effect is accepted once across all processes of the platform', async () => {
   const other = await startPlatform(
     notes.url,
     { SERVICE_STORAGE_URL: storage.url, SERVICE_SECRET: 'a secret that two processes share' },
@@ -123,7 +123,7 @@ test('one that changes something is taken once by any process of the platform', 
   expect([replayed.status, count]).toEqual([409, 2]);
 });
 
-test('where there is no room for more numbers, older requests are refused with those that were forgotten', () => {
+test('when the nonce table is full, requests as old as the dropped nonces are refused', () => {
   const nonces = createNonces(platform.store.windows, 2);
   const take = (nonce: string, time: number) => nonces.take(nonce, time, 'again');
   expect([take('a', 1), take('b', 2), take('c', 3), take('a', 1), take('d', 1), take('e', 2), take('b', 2)]).toEqual([
@@ -137,7 +137,7 @@ test('where there is no room for more numbers, older requests are refused with t
   ]);
 });
 
-test('a body or a path that was changed on the way is refused', async () => {
+test('a body or a path that was changed in transit is refused', async () => {
   const [good, other] = [signed('/v1/oauth/find', { 0: 'Client', 1: 'x' }), signed('/v1/identity/listUsers', {})];
   const body = await send(platform.address, { ...good, body: good.body.replace('Client', 'Grant') });
   const path = await send(platform.address, { ...other, path: '/platform/v1/tokens/list' });
@@ -149,7 +149,7 @@ test('a body or a path that was changed on the way is refused', async () => {
   ]);
 });
 
-test('an agent whose request was changed on the way is told nothing, and does nothing', async () => {
+test('an agent whose request was changed in transit gets an error, and nothing happens', async () => {
   proxy.change.request = (one) => ({ ...one, body: one.body.replace('first', 'other') });
   const code = await codeOf(() => store.windows.add('the first', 60_000));
   proxy.change = {};
@@ -161,12 +161,12 @@ test.each([
   ['later', -301_000, 401],
   ['early', 299_000, 200],
   ['earlier', 301_000, 401],
-])('a request of a clock that is %s', async (_how, by, status) => {
+])('a request with a clock that is %s', async (_how, by, status) => {
   const answer = await send(platform.address, signed('/v1/versions', {}, { time: systemClock.now() + by }));
   expect(answer.status).toBe(status);
 });
 
-test('an agent whose clock is wrong does not start, and is told by how much', async () => {
+test('an agent with a wrong clock does not start, and the error names the difference', async () => {
   const clock = { ...systemClock, now: () => systemClock.now() - 400_000 };
   expect(await messageOf(() => open({ clock }))).toMatch(
     /^serverUrl: The platform refused a request: The clocks differ by (399|400|401) s: correct the clock of the agent's/,
@@ -174,23 +174,23 @@ test('an agent whose clock is wrong does not start, and is told by how much', as
 });
 
 test.each<[string, NonNullable<PlatformProxy['change']['answer']>]>([
-  ['of somebody else', (one) => ({ ...one, body: '{"value":{"permissions":1,"grants":1,"keys":1}}' })],
+  ['of another request', (one) => ({ ...one, body: '{"value":{"permissions":1,"grants":1,"keys":1}}' })],
   ['without a signature', ({ headers: { 'portico-signature': _, ...headers }, ...one }) => ({ ...one, headers })],
   ['with another status', (one) => ({ ...one, status: 201 })],
   ['of a proxy', () => ({ status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' })],
-])('an answer %s is none', async (_what, answer) => {
+])('an answer %s is refused', async (_what, answer) => {
   proxy.change.answer = answer;
   expect(await codeOf(async () => store.versions())).toBe('PLATFORM_UNAVAILABLE');
 });
 
-test('the answer to one request is none to another', async () => {
+test('the answer to one request is refused for another', async () => {
   let kept: Parameters<NonNullable<PlatformProxy['change']['answer']>>[0] | undefined;
   proxy.change.answer = (one) => (kept ??= one);
   await store.identity.findUserByEmail(platform.account.email);
   expect(await codeOf(() => store.identity.findUserByEmail('nobody@example.com'))).toBe('PLATFORM_UNAVAILABLE');
 });
 
-test('what administers the installation is not there for an agent, whatever it asks', async () => {
+test('an agent cannot call administrative methods of the platform', async () => {
   const paths = ['identity/addUser', 'permissions/setRole', 'rights/apply', 'settings/get', 'keys/list', 'close'];
   const answers = await Promise.all(paths.map((path) => send(platform.address, signed(`/v1/${path}`, {}))));
   const refused = await codeOf(() => store.permissions.setRole('Administrator', {}));
@@ -204,12 +204,12 @@ test.each<[string, unknown]>([
   ['/v1/oauth/upsert', { 0: { model: 'Client', id: { a: 1 }, payload: {} } }],
   ['/v1/mark', { 0: { userId: '1' } }],
   ['/v1/oauth/find', null],
-])('%s with %j is 400, before the storage sees it', async (path, args) => {
+])('%s with %j returns 400, before the storage is called', async (path, args) => {
   const { status, body } = await send(platform.address, signed(path, args));
   expect([status, JSON.parse(body).error.code]).toEqual([400, 'INVALID_ARGUMENT']);
 });
 
-test('errors of the platform come through as they are, and what is left out stays so', async () => {
+test('errors of the platform pass through unchanged, and absent values stay absent', async () => {
   const profile = { firstName: 'Ada', lastName: 'Byron', timezone: 'Nowhere/Else' };
   const [there, here] = [
     await messageOf(() => platform.store.identity.setProfile(1, profile)),
@@ -225,7 +225,7 @@ test('errors of the platform come through as they are, and what is left out stay
   ]);
 });
 
-test('a mark that is complete is not told another way', async () => {
+test('a completed mark cannot be completed again differently', async () => {
   const mark = await store.activity.begin({
     userId: 1,
     renderingId: 1,
@@ -242,7 +242,7 @@ test('a mark that is complete is not told another way', async () => {
   expect(mark.versions).toEqual(await platform.store.versions());
 });
 
-test('a batch of the log whose answer was lost is there once', async () => {
+test('a log batch whose answer was lost is stored once', async () => {
   const entry = { userId: 1, renderingId: 1, clientId: 'lost', clientName: 'L', action: 'list', type: 'read' } as const;
   let lost = 0;
   proxy.change.answer = (one, { path }) =>
@@ -253,7 +253,7 @@ test('a batch of the log whose answer was lost is there once', async () => {
   expect([lost, found.length]).toEqual([2, 1]);
 });
 
-test('only POST is taken, and nothing is said of the rest', async () => {
+test('only POST is allowed, and other methods get no details', async () => {
   const response = await fetch(`${platform.address}/platform/v1/versions`);
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
 });
