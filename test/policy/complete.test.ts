@@ -65,7 +65,7 @@ test('every refusal is logged as denied', () => {
   expect(outcomeOfCode('STEP_DECLINED').outcome).toBe('denied');
 });
 
-test('every tool', async () => {
+test('every tool has a policy', async () => {
   const ends: (() => Promise<void>)[] = [];
   const world = await openWorld(servers[0]!, (end) => ends.unshift(end));
   onTestFinished(async () => {
@@ -80,7 +80,7 @@ test('every tool', async () => {
   expect(listed.length).toBeGreaterThan(10);
 });
 
-test('every route of the HTTP API of the agent', async () => {
+test("every route of the agent's HTTP API has a policy", async () => {
   const placed = new Set(Object.keys(otherRoutes));
   for (const [method, path] of Object.values(requests)) {
     const found = await matchRoute(dataRoutes, method, path.replace(/\?.*/, ''));
@@ -91,7 +91,7 @@ test('every route of the HTTP API of the agent', async () => {
   expect(Object.keys(otherRoutes).filter((route) => !all.includes(route))).toEqual([]);
 });
 
-test('every kind of step', () => {
+test('every kind of step has a policy', () => {
   const placed = new Set([...stepTypes(), ...Object.keys(otherSteps)]);
   expect(Object.keys(stepHandlers()).filter((type) => !placed.has(type))).toEqual([]);
 });

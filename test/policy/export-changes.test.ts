@@ -57,7 +57,7 @@ test.each([
 
 const LINES = 40_000;
 
-test.each(['activity', 'admin-log'])('the console: %s ends with the session', async (log) => {
+test.each(['activity', 'admin-log'])('the console: %s is cut off when the user is disabled', async (log) => {
   await world.apply(everything);
   const table = log === 'activity' ? 'activity_logs' : 'admin_logs';
   const column = log === 'activity' ? 'client_name' : 'subject';

@@ -235,7 +235,7 @@ const openWebhook = async (world: World): Promise<Entry> =>
 
 function describeApprovals(shared: () => World, { walked, pick }: Group): void {
   let admin: Person | undefined;
-  test('who asks is no second person', async () => {
+  test('the requester of an approval cannot decide it as the second person', async () => {
     const world = await ready(shared);
     const [, policy] = askingPolicies;
     await world.apply(policy!);

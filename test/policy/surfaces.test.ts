@@ -47,7 +47,7 @@ const fill = (path: string) => path.replace(/\{(\w+)\}/g, (_, name: string) => n
 const everyScope = [...new Set(Object.values(apiRights).flatMap(({ scope }) => scope ?? []))];
 
 describe('the public API', () => {
-  test('every route is named', () => {
+  test('every route is listed', () => {
     expect(apiRoutes.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(Object.keys(apiRights).sort());
   });
 
@@ -81,7 +81,7 @@ describe('the public API', () => {
 });
 
 // Each entry point has its own limit; tools and the webhook are in groups.ts.
-test('the public API, with a token that has called too often', async () => {
+test('the public API, with a token over its rate limit', async () => {
   const own: (() => Promise<void>)[] = [];
   const limited = await openWorld(servers[0]!, (end) => own.unshift(end), { SERVICE_API_PER_MINUTE: '1' });
   onTestFinished(async () => {
@@ -106,7 +106,7 @@ describe('forms of the console', () => {
   });
   const posts = consoleRoutes.filter(({ post }) => post);
 
-  test('every form is named', () => {
+  test('every form is listed', () => {
     const of = (which: (route: (typeof posts)[number]) => boolean) =>
       posts
         .filter(which)
@@ -120,7 +120,7 @@ describe('forms of the console', () => {
   const pageOf = (page: string) => page.replace(/:\w+/g, '1');
   const form = { action: 'save', name: 'Mallory', level: 'admin', role: 'Administrator', email: 'kim@example.test' };
 
-  test.each([...consoleForms.admin, ...consoleForms.member])('%s: nobody who is not signed in', async (page) => {
+  test.each([...consoleForms.admin, ...consoleForms.member])('%s: not without a session', async (page) => {
     const before = await kept();
     const sent = { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' } as const;
     const answer = await fetch(world.consoleUrl + pageOf(page), {
@@ -133,13 +133,16 @@ describe('forms of the console', () => {
   });
 
   // CWE-352: a form token belongs to the session that the form was rendered for.
-  test.each([...consoleForms.admin, ...consoleForms.member])('%s: no form of another session', async (page) => {
-    const before = await kept();
-    const csrf = /name="csrf" value="([^"]+)"/.exec((await admin!.at('/account')).html)?.[1] ?? '';
-    const answer = await clerk!.send(pageOf(page), { ...form, csrf });
-    expect([403, 404]).toContain(answer.status);
-    expect(await kept()).toEqual(before);
-  });
+  test.each([...consoleForms.admin, ...consoleForms.member])(
+    '%s: not with the CSRF token of another session',
+    async (page) => {
+      const before = await kept();
+      const csrf = /name="csrf" value="([^"]+)"/.exec((await admin!.at('/account')).html)?.[1] ?? '';
+      const answer = await clerk!.send(pageOf(page), { ...form, csrf });
+      expect([403, 404]).toContain(answer.status);
+      expect(await kept()).toEqual(before);
+    },
+  );
 
   test.each(consoleForms.admin)('%s: only administrators', async (page) => {
     const before = await kept();
@@ -147,7 +150,7 @@ describe('forms of the console', () => {
     expect(await kept()).toEqual(before);
   });
 
-  test('nobody who was disabled', async () => {
+  test('not with a disabled account', async () => {
     await world.apply(disabled);
     const before = await kept();
     for (const page of [...consoleForms.admin, ...consoleForms.member])
@@ -157,6 +160,6 @@ describe('forms of the console', () => {
   });
 });
 
-test('a browser without a session is signed in to nothing', async () => {
+test('a browser without a session is redirected to the sign-in page', async () => {
   expect((await createBrowser().open(`${world.consoleUrl}/playground`)).url).toMatch(/\/sign-in/);
 });
