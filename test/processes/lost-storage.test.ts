@@ -18,7 +18,7 @@ import { everything } from '../workflow/workflow-server.ts';
 const ORDERS = 40;
 
 // A file must contain a test.
-if (ownDialects.length === 0) test.skip('on a server of its own', () => {});
+if (ownDialects.length === 0) test.skip('skipped: needs a database server', () => {});
 
 describe.each(ownDialects.slice(-1))('a server process on %s', { timeout: 120_000 }, (dialect) => {
   const place = makePlace();
@@ -92,7 +92,7 @@ describe.each(ownDialects.slice(-1))('a server process on %s', { timeout: 120_00
     );
   const untilReady = () => expect.poll(async () => (await get('/readyz')).status, { timeout: 20_000 }).toBe(200);
 
-  test('away: 503 in the form of each front, with when to come again; back: all answer by themselves', async () => {
+  test('while the storage is down each API returns its own 503 with Retry-After; then all recover', async () => {
     await own.kill();
     // More attempts than the rate limit of reads for unknown webhook keys. No key is known yet.
     for (let attempt = 0; attempt < 7; attempt++) {
@@ -121,7 +121,7 @@ describe.each(ownDialects.slice(-1))('a server process on %s', { timeout: 120_00
     for (const era of ['legacy', 'modern'] as const) expect(await list(era)).toMatchObject({ status: 200 });
   });
 
-  test('programs that call again with the same key while it is restarted have one run each', async () => {
+  test('clients that retry with the same key during a restart have one run each', async () => {
     const from = nextOrder;
     const runs = new Map<string, string>();
     let refused = 0;
@@ -159,7 +159,7 @@ describe.each(ownDialects.slice(-1))('a server process on %s', { timeout: 120_00
       .toEqual([]);
   });
 
-  test('it is still the same process, and its log has told of it without values', async () => {
+  test('the process is still the same, and its log reports the outage without values', async () => {
     process.signal('SIGTERM');
     const { code, stderr } = await process.ended;
     const lines = stderr

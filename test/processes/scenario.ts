@@ -29,7 +29,7 @@ export function proveProcesses({ signIns, duringRestarts, calls }: Size): void {
     }, 180_000);
     afterAll(() => cluster?.stop(), 60_000);
 
-    test(`${signIns} sign-ins spread over both all succeed, each with a token that both take`, {
+    test(`${signIns} sign-ins over both processes succeed, each with a token that both accept`, {
       timeout: 600_000,
     }, async () => {
       const { done, failures, seconds } = await signInMany(cluster, account, signIns);
@@ -38,7 +38,7 @@ export function proveProcesses({ signIns, duringRestarts, calls }: Size): void {
       expectSpread(cluster);
     });
 
-    test(`${duringRestarts} sign-ins while one process after the other is restarted: none is lost`, {
+    test(`${duringRestarts} sign-ins during a rolling restart: none is lost`, {
       timeout: 600_000,
     }, async () => {
       let isRolling = true;
@@ -57,7 +57,7 @@ export function proveProcesses({ signIns, duringRestarts, calls }: Size): void {
       expect([failures, done >= duringRestarts]).toEqual([[], true]);
     });
 
-    test('the calls of one token are counted together, and once it is revoked at one the other refuses its next', {
+    test('both processes count the calls of a token together, and a revocation at one applies at the other', {
       timeout: 60_000,
     }, async () => {
       const { store, direct } = cluster;
@@ -80,7 +80,7 @@ export function proveProcesses({ signIns, duringRestarts, calls }: Size): void {
     });
 
     test.each(Object.keys(takings))(
-      '%s: no call uses it that begins after it was taken',
+      '%s: no call that begins after the revocation succeeds',
       { timeout: 120_000 },
       async (name) => {
         const seen = await takeAway(cluster, takings[name]!, calls);
