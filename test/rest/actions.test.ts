@@ -58,12 +58,12 @@ const lostForm = [
 ];
 
 describe('forms', () => {
-  test('load gives the document of the form', async () => {
+  test('load returns the document of the form', async () => {
     const { status, body } = await place.act(`${lost}/hooks/load`, { ids: ['1'], collection_name: 'orders' });
     expect([status, body]).toEqual([200, { fields: lostForm, layout: [] }]);
   });
 
-  test('change takes the fields as they are, and gives the form anew', async () => {
+  test('change accepts the current fields, and returns the form again', async () => {
     const file = 'data:text/plain;name=a%20b.txt;base64,aGk=';
     const fields = [
       { field: 'reason', value: 'gone' },
@@ -88,20 +88,20 @@ describe('forms', () => {
     ]);
   });
 
-  test('search gives the options that a text finds', async () => {
+  test('search returns the options that match a text', async () => {
     const fields = [{ field: 'city', value: null, searchValue: 'L' }];
     const { body } = await place.act(`${lost}/hooks/search`, { ids: ['1'], fields, search_field: 'city' });
     const city = (body as { fields: Record<string, unknown>[] }).fields.find(({ field }) => field === 'city');
     expect(city).toMatchObject({ widgetEdit: { parameters: { static: { options: ['Lyon'] } } } });
   });
 
-  test('a form can be loaded before anything is chosen', async () => {
+  test('a form can be loaded before a record is selected', async () => {
     expect((await place.act(`${bundle}/hooks/load`, { ids: [] })).body).toEqual({ fields: [], layout: [] });
   });
 });
 
 describe('running', () => {
-  test('with good values: the code gets them, files decoded and ids unpacked, and the answer says what to read again', async () => {
+  test('with valid values: the code gets decoded files and unpacked ids, and the answer says what to reload', async () => {
     const values = {
       ...{ reason: 'gone', kind: 'stolen', amount: 5, customer: '2', city: 'Bonn' },
       proof: 'data:text/plain;name=a.txt;base64,aGk=',
@@ -120,7 +120,7 @@ describe('running', () => {
     ]);
   });
 
-  test('nothing of a form is taken on trust: every problem is told at once, by field, and nothing runs', async () => {
+  test('every value of a form is checked: all problems are returned by field, and nothing runs', async () => {
     const values = {
       ...{ kind: 'melted', other: 'x', amount: 101, customer: '99', city: 'Oslo', stamp: 'mine', unknown: 1 },
       proof: 'data:text/plain;name=a.exe;base64,aGk=',
@@ -135,7 +135,7 @@ describe('running', () => {
     ]);
   });
 
-  test('a file is an attachment; the headers of the action come along, but for those that are ours to say', async () => {
+  test('a file is an attachment; headers of the action are sent, except those that Portico sets', async () => {
     const report = await place.call(
       'POST',
       '/_actions/orders/2/report',
@@ -184,7 +184,7 @@ describe('running', () => {
     expect([told.status, told.body]).toEqual([status, body]);
   });
 
-  test('code that breaks is told without its words', async () => {
+  test('code that throws is reported without its message', async () => {
     const { status, text } = await place.act('/_actions/orders/6/break', { ids: ['1'] });
     expect([status, text.includes('ACTION_FAILED'), text.includes('inner secret')]).toEqual([500, true, false]);
   });
@@ -197,9 +197,9 @@ describe('records', () => {
     ['named', { ids: ['3', '1', '3'] }, [1, 3]],
     ['all', { all_records: true, all_records_ids_excluded: [] }, [1, 2, 3, 4]],
     ['all but some', { all_records: true, all_records_ids_excluded: ['2', 4] }, [1, 3]],
-    ['all that a list would show', { all_records: true, all_records_subset_query: subset(dear) }, [2, 3, 4]],
+    ['all that match a filter', { all_records: true, all_records_subset_query: subset(dear) }, [2, 3, 4]],
     [
-      'all that a search finds, whatever page is shown',
+      'all that match a search, whatever page is shown',
       {
         all_records: true,
         all_records_ids_excluded: null,
@@ -211,7 +211,7 @@ describe('records', () => {
       [2],
     ],
     [
-      'all on the page of another record',
+      'all related to another record',
       {
         ...{ all_records: true, parent_collection_name: 'customers', parent_collection_id: '1' },
         parent_association_name: 'orders',
@@ -219,7 +219,7 @@ describe('records', () => {
       [1, 2],
     ],
     [
-      'named, on the page of another record',
+      'named, and related to another record',
       {
         ...{ ids: ['2'], parent_collection_name: 'customers', parent_collection_id: '1' },
         parent_association_name: 'orders',
@@ -233,25 +233,25 @@ describe('records', () => {
 
   const page = { parent_collection_name: 'customers', parent_collection_id: '1', parent_association_name: 'orders' };
   test.each([
-    ['none, which never means all', bundle, {}, 400, 'An empty list does not mean all records'],
+    ['no record, which does not mean all', bundle, {}, 400, 'An empty list does not mean all records'],
+    ['all of an empty list', bundle, { all_records: true, all_records_subset_query: { search: 'zzz' } }, 400, ''],
     [
-      'none of a list that shows none',
-      bundle,
-      { all_records: true, all_records_subset_query: { search: 'zzz' } },
+      'several records for a Single action',
+      lost,
+      { ids: ['1', '2'], values: { reason: 'x' } },
       400,
-      '',
+      'runs on one record',
     ],
-    ['several for one', lost, { ids: ['1', '2'], values: { reason: 'x' } }, 400, 'runs on one record'],
-    ['one that is not there', bundle, { ids: ['1', '99'] }, 404, '99'],
-    ['one that belongs to somebody else', bundle, { ids: ['1', '3'], ...page }, 404, "'3'"],
+    ['an unknown record', bundle, { ids: ['1', '99'] }, 404, '99'],
+    ['a record of another parent', bundle, { ids: ['1', '3'], ...page }, 404, "'3'"],
+    ['all of an unknown parent', bundle, { all_records: true, ...page, parent_collection_id: '99' }, 404, '99'],
     [
-      'all of a record that is not there',
+      'an incomplete parent',
       bundle,
-      { all_records: true, ...page, parent_collection_id: '99' },
-      404,
-      '99',
+      { ids: ['1'], parent_collection_name: 'customers' },
+      400,
+      'parent_association_name',
     ],
-    ['a part of a page', bundle, { ids: ['1'], parent_collection_name: 'customers' }, 400, 'parent_association_name'],
     [
       'another relation',
       bundle,
@@ -259,17 +259,11 @@ describe('records', () => {
       400,
       'not a relation from',
     ],
-    ['ids that are no list', bundle, { ids: '1' }, 400, 'list of ids'],
-    ['a flag that is none', bundle, { all_records: 'true' }, 400, 'all_records'],
-    [
-      'conditions that are none',
-      bundle,
-      { all_records: true, all_records_subset_query: { filters: '{' } },
-      400,
-      'JSON',
-    ],
-    ['values that are none', lost, { ids: ['1'], values: [] }, 400, 'values'],
-    ['an approval that is brought along', bundle, { ids: ['1'], signed_approval_request: 'x' }, 422, 'console'],
+    ['ids that are not a list', bundle, { ids: '1' }, 400, 'list of ids'],
+    ['an invalid flag', bundle, { all_records: 'true' }, 400, 'all_records'],
+    ['invalid filters', bundle, { all_records: true, all_records_subset_query: { filters: '{' } }, 400, 'JSON'],
+    ['invalid values', lost, { ids: ['1'], values: [] }, 400, 'values'],
+    ['an approval in the request', bundle, { ids: ['1'], signed_approval_request: 'x' }, 422, 'console'],
   ])('%s: refused, and nothing runs', async (_, path, attributes, status, told) => {
     const answer = await place.act(path, attributes);
     expect([answer.status, answer.text, place.ran]).toEqual([status, expect.stringContaining(told), []]);
@@ -281,7 +275,7 @@ describe('records', () => {
     ['no position', '/_actions/orders/bundle'],
     ['another collection', '/_actions/customers/1/bundle'],
     ['no collection', '/_actions/nothing/1/bundle'],
-  ])('%s is not there', async (_, path) => {
+  ])('%s returns 404', async (_, path) => {
     const told = await Promise.all(
       ['', '/hooks/load'].map((more) => place.act(path + more, { ids: ['1'] }).then(({ status }) => status)),
     );
@@ -289,7 +283,7 @@ describe('records', () => {
   });
 });
 
-describe('a yes', () => {
+describe('approvals', () => {
   afterAll(() => place.permit({ '*': all }));
   const run = async (path: string) => {
     const { status, body } = await place.act(`/_actions/orders/${path}`, { ids: ['1'] });
@@ -298,7 +292,7 @@ describe('a yes', () => {
   };
   const needsApproval = [403, 'CustomActionRequiresApprovalError', 'NEEDS_APPROVAL', { roleIdsAllowedToApprove: [] }];
 
-  test('of a person in the console cannot be given here; the person himself is not asked', async () => {
+  test('an approval in the console cannot be given here; a confirmation in the client is not needed', async () => {
     expect([await run('7/guarded'), await run('8/asked'), place.ran]).toEqual([needsApproval, [200], ['asked']]);
   });
 
@@ -307,13 +301,13 @@ describe('a yes', () => {
     ['ask', [200]],
     ['deny', [404, 'NotFoundError', 'UNKNOWN_ACTION', undefined]],
     ['allow', [200]],
-  ] as const)('a role that says %s', async (approval, expected) => {
+  ] as const)('a role with the policy %s', async (approval, expected) => {
     await place.permit({ orders: { ...all, actions: { Bundle: { trigger: true, approval } } } });
     expect([await run('1/bundle'), place.ran.length]).toEqual([expected, expected[0] === 200 ? 1 : 0]);
   });
 });
 
-test('each call is an entry, a write begun before it runs, with how it ended', async () => {
+test('each call makes a log entry, a write before it runs, with its outcome', async () => {
   // Flushes pending entries of earlier tests first.
   await place.entries();
   await place.act(bundle, { all_records: true, all_records_ids_excluded: ['1'] });

@@ -53,7 +53,7 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     return provider;
   };
 
-  test('the official client is answered', async () => {
+  test('the official client gets an answer', async () => {
     const { asked } = await openWith(saying(kind, 'Four.'));
     const answer = await clientOf().chat.completions.create({ model: 'model-1', messages, tools, temperature: 0.2 });
     expect(answer.choices).toEqual([
@@ -67,7 +67,7 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     expect(JSON.stringify([server.activity, server.observations])).not.toContain('How many orders');
   });
 
-  test('the official client is told in parts, with the calls of tools', async () => {
+  test('the official client gets a stream, with tool calls', async () => {
     await openWith({ parts: speaking(kind) });
     const stream = clientOf().chat.completions.stream({
       model: 'model-1',
@@ -86,7 +86,7 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     expect([choices[0]!.finish_reason, usage]).toEqual(['tool_calls', spoken.usage[0]]);
   });
 
-  test('events end with [DONE], and usage is told to those who ask for it', async () => {
+  test('events end with [DONE], and usage is sent on request', async () => {
     await openWith({ parts: speaking(kind) });
     const answer = await post({ messages, stream: true });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
@@ -104,7 +104,7 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     [500, 503, 'AI_UNAVAILABLE'],
     [429, 429, 'AI_RATE_LIMITED'],
   ] as const)(
-    'status %i of the provider is %i here, streamed or not, in our words alone',
+    'status %i of the provider becomes %i, streamed or not, with a message of Portico',
     async (status, told, code) => {
       await openWith(failing(kind, status, { 'retry-after': '40', 'retry-after-ms': '' }));
       for (const stream of [false, true]) {
@@ -125,7 +125,7 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     },
   );
 
-  test('a provider that stops in the middle is an event with an error, which the client throws', async () => {
+  test('a provider that fails during a stream becomes an error event, which the client throws', async () => {
     await openWith({ parts: speaking(kind).slice(0, 4), ending: 'cut' });
     const text = await (await post({ messages, stream: true })).text();
     expect(text).not.toContain('[DONE]');
@@ -144,28 +144,31 @@ describe.each(kinds)('with a provider of the kind %s', (kind) => {
     await expect(read()).rejects.toMatchObject({ code: 'AI_UNAVAILABLE' });
   });
 
-  test.each([false, true])('a client that leaves stops the question at the provider (streamed: %s)', async (stream) => {
-    const { asked, closed } = await openWith(
-      stream ? { parts: speaking(kind).slice(0, 4), ending: 'silence' } : 'silence',
-    );
-    const leave = new AbortController();
-    const answer = post({ messages, stream }, { signal: leave.signal });
-    if (stream) await (await answer).body!.getReader().read();
-    else answer.catch(() => undefined);
-    await expect.poll(() => asked).toHaveLength(1);
-    leave.abort();
-    await expect.poll(() => closed()).toBe(1);
-  });
+  test.each([false, true])(
+    'a client that disconnects cancels the request to the provider (streamed: %s)',
+    async (stream) => {
+      const { asked, closed } = await openWith(
+        stream ? { parts: speaking(kind).slice(0, 4), ending: 'silence' } : 'silence',
+      );
+      const leave = new AbortController();
+      const answer = post({ messages, stream }, { signal: leave.signal });
+      if (stream) await (await answer).body!.getReader().read();
+      else answer.catch(() => undefined);
+      await expect.poll(() => asked).toHaveLength(1);
+      leave.abort();
+      await expect.poll(() => closed()).toBe(1);
+    },
+  );
 });
 
-describe('what is refused', () => {
+describe('refusals', () => {
   const openOpenAi = async (settings = {}) => {
     const provider = await openProvider('openai', saying('openai', 'Four.'));
     await open(provider.ai, settings);
     return provider;
   };
 
-  test('an agent without a provider says so', async () => {
+  test('an agent without a provider returns NO_AI_PROVIDER', async () => {
     await open(null);
     const answer = await post({ messages });
     expect(answer.status).toBe(404);
@@ -175,7 +178,7 @@ describe('what is refused', () => {
     });
   });
 
-  test('another model than that of the operator', async () => {
+  test('a model other than the configured one', async () => {
     const { asked } = await openOpenAi();
     const answer = await post({ model: 'model-2', messages });
     expect(await errorOf(answer)).toMatchObject({
@@ -187,7 +190,7 @@ describe('what is refused', () => {
     expect((await post({ model: 'model-1', messages })).status).toBe(200);
   });
 
-  test('somebody who is not signed in', async () => {
+  test('a user without a session', async () => {
     const { asked } = await openOpenAi();
     for (const authorization of ['', 'Bearer other', `Bearer ${KEY}`]) {
       const answer = await fetch(`${server.api}${path}`, { method: 'POST', headers: { authorization }, body: '{}' });
@@ -224,7 +227,7 @@ describe('what is refused', () => {
     expect([answer.status, (await errorOf(answer)).code]).toEqual([413, 'BODY_TOO_LARGE']);
   });
 
-  test('more questions in a minute than a user has', async () => {
+  test('more requests in a minute than the limit of a user', async () => {
     const { asked } = await openOpenAi({ aiPerMinute: 2 });
     const answers = [await post({ messages }), await post({ messages, stream: false }), await post({ messages })];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);

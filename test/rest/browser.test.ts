@@ -28,7 +28,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     front.close();
   });
 
-  test('by keyboard alone and without scripts, the answer reaches the front end', async () => {
+  test('with only the keyboard and without scripts, the response reaches the front end', async () => {
     const api = `${shop.address}/service`;
     const { url } = await beginSignIn(api, { origin });
     const tab = await (await browser.newContext({ javaScriptEnabled: false })).newPage();

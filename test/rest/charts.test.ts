@@ -38,7 +38,7 @@ const values: readonly (readonly [name: string, value: unknown])[] = [
 ];
 
 describe.each(values)('%s', (name, value) => {
-  test('GET gives the value, POST the same as a statistic; periods are those of the zone that asks', async () => {
+  test('GET returns the value, POST the same as a statistic; periods are in the requested timezone', async () => {
     const bare = await place.call('GET', `/_charts/${name}?timezone=Europe/Paris`);
     const wrapped = await place.call('POST', `/_charts/${name}`, { timezone: 'Europe/Paris' });
     expect([bare.status, bare.body, wrapped.status, wrapped.body]).toEqual([
@@ -59,7 +59,7 @@ test('a chart of measures has the rows of the caller, and is unknown without its
   await place.permit({ '*': all });
 });
 
-test('periods are those of the caller where no zone is named, and never those of the server', async () => {
+test('without a timezone, periods are in the timezone of the caller, not of the server', async () => {
   expect((await place.call('GET', '/_charts/timeBased')).body).toEqual([
     { label: '05/01/2024', values: { value: 1 } },
     { label: '06/01/2024', values: { value: 0 } },
@@ -67,7 +67,7 @@ test('periods are those of the caller where no zone is named, and never those of
   ]);
 });
 
-test('a chart of one record, which is named in the address or in the body', async () => {
+test('a chart of one record, which the query or the body names', async () => {
   const bare = await place.call('GET', '/_charts/orders/weight?record_id=2');
   const wrapped = await place.call('POST', '/_charts/orders/weight', { record_id: 3 });
   expect([bare.body, wrapped.body]).toMatchObject([
@@ -77,18 +77,18 @@ test('a chart of one record, which is named in the address or in the body', asyn
 });
 
 test.each([
-  ['no such chart', 'GET', '/_charts/nothing', undefined, 404],
-  ['no such collection', 'GET', '/_charts/nothing/weight?record_id=1', undefined, 404],
-  ['no such record', 'GET', '/_charts/orders/weight?record_id=99', undefined, 404],
+  ['an unknown chart', 'GET', '/_charts/nothing', undefined, 404],
+  ['an unknown collection', 'GET', '/_charts/nothing/weight?record_id=1', undefined, 404],
+  ['an unknown record', 'GET', '/_charts/orders/weight?record_id=99', undefined, 404],
   ['no record', 'GET', '/_charts/orders/weight', undefined, 400],
   ['two records', 'GET', '/_charts/orders/weight?record_id=1&record_id=2', undefined, 400],
-  ['no such zone', 'POST', '/_charts/value', { timezone: 'Nowhere' }, 400],
-  ['a body that is none', 'POST', '/_charts/value', [], 400],
+  ['an unknown timezone', 'POST', '/_charts/value', { timezone: 'Nowhere' }, 400],
+  ['an invalid body', 'POST', '/_charts/value', [], 400],
 ] as const)('%s', async (_, method, path, body, status) => {
   expect((await place.call(method, path, body)).status).toBe(status);
 });
 
-test('a record outside the row scope is not there, and without the right to read there is no chart of one', async () => {
+test('a record outside the row scope is not found, and charts of a record need the right to read', async () => {
   const { permissions } = place.store;
   const ask = async () => (await place.call('GET', '/_charts/orders/weight?record_id=1')).status;
   const seen = [await ask()];

@@ -74,14 +74,14 @@ describe('the file', () => {
     );
   });
 
-  test('numbers stay numbers, whatever they begin with', async () => {
+  test('numbers are not escaped, whatever they begin with', async () => {
     const ask = await open();
     expect(await (await ask('/amounts.csv')).text()).toBe(
       'id,amount,at,data,is\r\n1,-5.5,2026-11-20T11:11:52.442Z,"{""a"":[1]}",true\r\n',
     );
   });
 
-  test('columns in the order in which they were asked for, with labels of the caller', async () => {
+  test('columns in the requested order, with labels of the caller', async () => {
     const ask = await open();
     const header = encodeURIComponent(JSON.stringify(['When', 'How, much']));
     expect([
@@ -92,7 +92,7 @@ describe('the file', () => {
     ]).toEqual(['When,"How, much"\r\n2026-11-20T11:11:52.442Z,-5.5\r\n', 'A\r\n-5.5\r\n', 400, 400]);
   });
 
-  test('the name of the file, and what a page of a front end may read of it', async () => {
+  test('the file name, and which headers a front end may read', async () => {
     const ask = await open();
     const disposition = async (query: string) =>
       (await ask(`/cells.csv${query}`, { headers: { origin: frontEnd } })).headers.get('content-disposition');
@@ -114,7 +114,7 @@ describe('the file', () => {
 });
 
 describe('every record', () => {
-  test('once, page by page from where the last one ended, whatever the order and the conditions', async () => {
+  test('once, page by page with a cursor, whatever the order and the conditions', async () => {
     const asked: object[] = [];
     const ask = await open({
       around: (engine) => ({
@@ -139,7 +139,7 @@ describe('every record', () => {
     ]);
   });
 
-  test('of a collection without a key, or not at all', async () => {
+  test('of a collection without a key only up to one page', async () => {
     const ask = await open();
     const few = await ask('/keyless.csv?filters={"field":"n","operator":"less_than","value":2}');
     const many = await ask('/keyless.csv');
@@ -150,7 +150,7 @@ describe('every record', () => {
     ]);
   });
 
-  test('needs the right to export, and the one to browse', async () => {
+  test('needs the rights to export and to browse', async () => {
     const without = (verb: string) => ({ ...everything, can: (asked: string) => asked !== verb });
     let access: Access = without('export');
     const ask = await open({ access: () => access });
@@ -166,7 +166,7 @@ describe('every record', () => {
     ]);
   });
 
-  test('HEAD reads no further than it must', async () => {
+  test('HEAD reads only the first page', async () => {
     const ask = await open();
     const response = await ask('/many.csv', { method: 'HEAD' });
     expect([response.status, await response.text(), server.activity.map(({ outcome }) => outcome)]).toEqual([
@@ -189,7 +189,7 @@ const atSecond =
   };
 
 describe('when it ends early', () => {
-  test('a failure behind the first page cuts the connection, and is told in the log', async () => {
+  test('a failure after the first page closes the connection, and is logged', async () => {
     const ask = await open({ around: atSecond(() => Promise.reject(new Error('the disk is gone'))) });
     const response = await ask('/many.csv');
     await expect(response.text()).rejects.toThrow();
@@ -200,7 +200,7 @@ describe('when it ends early', () => {
     ]).toEqual([200, [['export', 'failed', 'INTERNAL']], ['the disk is gone']]);
   });
 
-  test('a client that leaves stops the statement', async () => {
+  test('a client that disconnects cancels the statement', async () => {
     let stopped: () => void = () => {};
     const isStopped = new Promise<void>((resolve) => {
       stopped = resolve;

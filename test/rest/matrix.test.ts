@@ -126,14 +126,14 @@ const variants: readonly (readonly [what: string, variant: Variant])[] = [
   ['all but triggering', { has: (need) => !need.startsWith('trigger ') }],
   ['all but the charts of the agent', { has: (need) => need !== 'agent charts' }],
   ['a row scope', { has: all, scoped: ['orders'] }],
-  ['a row scope at the other end', { has: all, scoped: ['lines'] }],
-  ['a row scope at both ends', { has: all, scoped: places }],
-  ['a row scope, and no reading', { has: (need) => !need.startsWith('read '), scoped: ['orders'] }],
-  ['a condition of triggering', { has: all, isConditioned: true }],
+  ['a row scope on the related collection', { has: all, scoped: ['lines'] }],
+  ['a row scope on both collections', { has: all, scoped: places }],
+  ['a row scope, and no right to read', { has: (need) => !need.startsWith('read '), scoped: ['orders'] }],
+  ['a condition on triggering', { has: all, isConditioned: true }],
   ['a condition on a hidden field', { has: all, isConditioned: true, weight: 'hidden' }],
   ['a condition and a row scope', { has: all, isConditioned: true, scoped: ['orders'] }],
   ['a hidden field', { has: all, weight: 'hidden' }],
-  ['a field to read', { has: all, weight: 'read' }],
+  ['a read-only field', { has: all, weight: 'read' }],
 ];
 
 test.each(variants)('%s', async (_what, variant) => {
@@ -159,7 +159,7 @@ test.each(variants)('%s', async (_what, variant) => {
   });
 });
 
-test('with useUnsafeActionEndpoint the other addresses of actions are served, and ask the same', async () => {
+test('with useUnsafeActionEndpoint the other URLs of actions work, with the same checks', async () => {
   const unsafe = calls.filter(({ isUnsafe }) => isUnsafe);
   const statuses = async (given: Variant) => {
     await begin(given, true);
@@ -174,7 +174,7 @@ test('with useUnsafeActionEndpoint the other addresses of actions are served, an
   ]).toEqual([200, 404, 404, 404, 403].map((status) => unsafe.map(() => status)));
 });
 
-test('without a session nothing is told, whatever is there', async () => {
+test('without a session every route returns the same 401', async () => {
   await begin({ has: all });
   const ends = await Promise.all(
     [...calls, { method: 'GET', sent: '/nothing' }].map(async ({ method, sent }) => {

@@ -37,7 +37,7 @@ const post = (body: unknown): RequestInit => ({
   body: JSON.stringify(body),
 });
 
-describe('records that code gives', () => {
+describe('external relations', () => {
   const hours = [
     { day: 'Mon', open: 9 },
     { day: 'Tue', open: 10 },
@@ -45,7 +45,7 @@ describe('records that code gives', () => {
   test.each([
     ['a fields parameter', '?fields[stores]=name,hours', {}],
     ['a projection header', '', { 'service-projection': 'name,hours' }],
-  ])('are an attribute where %s names them', async (_, query, headers) => {
+  ])('are an attribute if %s names them', async (_, query, headers) => {
     const one = (await json(`/stores/1${query}`, { headers })) as { data: { attributes: Record<string, unknown> } };
     const many = (await json(`/stores${query}`, { headers })) as { data: { attributes: Record<string, unknown> }[] };
     expect([one.data.attributes.hours, many.data.map(({ attributes }) => attributes.hours)]).toEqual([
@@ -60,7 +60,7 @@ describe('records that code gives', () => {
     expect([header, first]).toEqual(['id,hours', `1,"${JSON.stringify(hours).replaceAll('"', '""')}"`]);
   });
 
-  test('have no fields of their own in a projection, and the error says what to send', async () => {
+  test('have no projection of their own fields, and the error says what to send', async () => {
     expect(await told('/stores?fields[stores]=hours:day')).toEqual([
       400,
       'INVALID_ARGUMENT',
@@ -70,7 +70,7 @@ describe('records that code gives', () => {
 });
 
 describe('related records', () => {
-  test('to many: a list of the foreign collection, its number, and everything that a list takes', async () => {
+  test('to many: a list of the foreign collection, its count, and all list parameters', async () => {
     const tag = (label: string, weight: number) => ({
       type: 'tags',
       id: `1|${label.replace('|', '\\|')}`,
@@ -111,7 +111,7 @@ describe('related records', () => {
     ]);
   });
 
-  test('records that code gives have no id', async () => {
+  test('records of an external relation have no id', async () => {
     expect([
       await json('/stores/1/relationships/hours'),
       await json('/stores/1/relationships/hours?sort=-open&fields[hours]=day&page[size]=1'),
@@ -131,7 +131,7 @@ describe('related records', () => {
     ]);
   });
 
-  test('a record that is not there, or that may not be seen, leads nowhere', async () => {
+  test('a record that is missing or not visible has no related records', async () => {
     const missing = [
       await told('/stores/9/relationships/tags'),
       await told('/stores/9/relationships/tags/count'),
@@ -159,8 +159,8 @@ describe('related records', () => {
   });
 });
 
-describe('what front ends ask about the agent', () => {
-  test('capabilities: types, operators and relations to one of what may be seen', async () => {
+describe('information for front ends', () => {
+  test('capabilities: types, operators and to-one relations of everything the caller may see', async () => {
     const asked = async (body: unknown) =>
       (await json('/_internal/capabilities', post(body))) as {
         collections: { name: string; fields: { name: string }[] }[];
@@ -224,7 +224,7 @@ describe('what front ends ask about the agent', () => {
     ]);
   });
 
-  test('there is no cache of scopes to invalidate, and a front end may say so', async () => {
+  test('scope-cache-invalidation is accepted and does nothing', async () => {
     const statuses = await Promise.all(
       [{ renderingId: 1 }, { renderingId: '1' }, {}, { renderingId: 'x' }].map(
         async (body) => (await server.ask('/scope-cache-invalidation', post(body))).status,

@@ -43,7 +43,7 @@ test.each([
   expect(await found(path)).toEqual(expected);
 });
 
-test('docs/apis.md tells every route that reads records, and no other', () => {
+test('docs/apis.md lists exactly the routes that read records', () => {
   const [, section = ''] = readFileSync('docs/apis.md', 'utf8').split('### Reading records');
   const [about = ''] = section.split(/\n##+ /);
   const told = [...about.matchAll(/^\| `([A-Z]+) \{prefix\}(\/[^`]*)` \|/gm)].map(
@@ -58,7 +58,7 @@ test('docs/apis.md tells every route that reads records, and no other', () => {
   expect(told.sort()).toEqual(reading.sort());
 });
 
-test('a more literal route of another method hides nothing, and the methods of all that fit are listed', async () => {
+test('a more literal route of another method hides none, and Allow lists the methods of all matches', async () => {
   expect([await found('/stats/7'), await found('/stats/7', 'POST')]).toEqual([
     ['/:c/:id', { c: 'stats', id: '7' }],
     ['/stats/:c', { c: '7' }],

@@ -53,7 +53,7 @@ const owner2 = {
 };
 const jsonapi = { version: '1.0' };
 
-test('computed columns are attributes, and sort takes them', async () => {
+test('computed columns are attributes, and can be sorted by', async () => {
   const ask = (columns: unknown, more = '') =>
     answer(`/owners?fields[owners]=id&columns=${encodeURIComponent(JSON.stringify(columns))}${more}`);
   const attributes = ([, body]: unknown[]) =>
@@ -80,7 +80,7 @@ test('computed columns are attributes, and sort takes them', async () => {
   expect(exported.status).toBe(400);
 });
 
-test('filters on related records are taken, and refused where they can mean several things', async () => {
+test('filters on related records work, and are refused if they are ambiguous', async () => {
   const owners = async (tree: unknown) => {
     const [status, body] = await answer(`/owners?fields[owners]=id${filters(tree)}`);
     const { data, errors } = body as { data?: { id: string }[]; errors?: { code: string; detail: string }[] };
@@ -128,7 +128,7 @@ describe('documents', () => {
     ]);
   });
 
-  test('one record, and the header that says what is shown, two relations deep', async () => {
+  test('one record, and the projection header, two relations deep', async () => {
     const projection = { headers: { 'service-projection': 'weight,store:name,store:owner:email' } };
     expect([
       await json('/stores/1'),
@@ -161,7 +161,7 @@ describe('documents', () => {
     ]);
   });
 
-  test('a search tells where it found what, by the place of the record', async () => {
+  test('a search returns the matched fields, by position of the record', async () => {
     const records = ['2', '3'].map((id) => ({
       type: 'stores',
       id,
@@ -178,7 +178,7 @@ describe('documents', () => {
     ]);
   });
 
-  test('a record that several relations lead to stands there once, with what each of them shows', async () => {
+  test('a record of several relations is included once, with the fields of each', async () => {
     const shown =
       '/people?fields[people]=id,boss,deputy&fields[boss]=name&fields[deputy]=boss_id&page[size]=1&page[number]=3';
     const { data, included } = (await json(shown)) as Record<'data' | 'included', { id: string; attributes: object }[]>;
@@ -190,14 +190,14 @@ describe('documents', () => {
     ]).toEqual([[['3', { id: 3 }]], [['1', { id: 1, name: 'Ada', boss_id: null }]], [['1', '2', '3'], undefined]]);
   });
 
-  test('records without a key have no id, and no place of their own', async () => {
+  test('records without a key have no id, and no route of their own', async () => {
     expect([await json('/visits'), await answer('/visits/1')]).toEqual([
       { jsonapi, data: [{ type: 'visits', id: null, attributes: { page: '/', count: 9 } }] },
       [400, { errors: [expect.objectContaining({ code: 'INVALID_ARGUMENT' })] }],
     ]);
   });
 
-  test('a count, and one that is switched off', async () => {
+  test('a count, and a disabled count', async () => {
     expect([
       await json('/stores/count'),
       await json('/stores/count?segment=Open&search=store 2&timezone=UTC&page[size]=1&sort=id'),
@@ -205,7 +205,7 @@ describe('documents', () => {
     ]).toEqual([{ count: 3 }, { count: 1 }, { meta: { count: 'deactivated' } }]);
   });
 
-  test('errors: which record, parameter, field or operator, and what is near', async () => {
+  test('errors name the record, parameter, field or operator, and near names', async () => {
     const detail = async (path: string) => {
       const [status, body] = (await answer(path)) as [number, { errors: { detail: string; status: number }[] }];
       return [status, ...body.errors.map((error) => `${error.status} ${error.detail}`)];
@@ -320,7 +320,7 @@ describe('which records', () => {
   });
 });
 
-test('HEAD is GET without a body; a front end may send its projection; every answer has its type', async () => {
+test('HEAD is GET without a body; a front end may send its projection; every answer has a content type', async () => {
   const head = await server.ask('/stores?page[size]=1', { method: 'HEAD' });
   const get = await server.ask('/stores?page[size]=1');
   const preflight = await fetch(`${server.api}/stores`, {

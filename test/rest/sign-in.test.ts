@@ -23,7 +23,7 @@ afterAll(() => shop?.stop());
 
 const events = () => shop.observed.flatMap((one) => (one.type === 'security' ? [one.event] : []));
 
-test('health is told to everybody', async () => {
+test('health is public', async () => {
   const response = await fetch(`${api}/`);
   expect([response.status, await response.json(), (await fetch(api, { method: 'HEAD' })).status]).toEqual([
     200,
@@ -32,7 +32,7 @@ test('health is told to everybody', async () => {
   ]);
 });
 
-test('a sign-in: the front end asks, the person answers in the console, the front end gets a session', async () => {
+test('a sign-in: the front end asks, the user answers in the console, the front end gets a session', async () => {
   const { url } = await beginSignIn(api, { body: { renderingId: 1 } });
   const callback = await answerSignIn(url, shop.account);
   const { status, body } = await finishSignIn(api, callback);
@@ -51,7 +51,7 @@ test('a sign-in: the front end asks, the person answers in the console, the fron
   expect(events()).toEqual(expect.arrayContaining(['agent.sign-in.allowed', 'agent.sign-in']));
 });
 
-test('the page says who is signed in where, and its form may lead to that front end alone', async () => {
+test('the page shows who is signed in where, and its form can lead only to that front end', async () => {
   const { url } = await beginSignIn(api);
   const page = await openAnswer(url, shop.account);
   expect(page.html).toContain('Continue to admin.example.com?');
@@ -60,7 +60,7 @@ test('the page says who is signed in where, and its form may lead to that front 
   expect(page.headers.get('content-security-policy')).not.toContain(other);
 });
 
-test('looking at the page answers nothing; saying no tells the front end so, and ends it', async () => {
+test('viewing the page answers nothing; a refusal reaches the front end, and ends the sign-in', async () => {
   const { url } = await beginSignIn(api);
   await openAnswer(url, shop.account);
   const callback = await answerSignIn(url, shop.account, 'deny');
@@ -72,7 +72,7 @@ test('looking at the page answers nothing; saying no tells the front end so, and
   ]);
 });
 
-test('a form from elsewhere gives no answer', async () => {
+test('a cross-site form gives no answer', async () => {
   const { url } = await beginSignIn(api);
   const browser = createBrowser();
   await openAnswer(url, shop.account, browser);
@@ -85,7 +85,7 @@ test('a form from elsewhere gives no answer', async () => {
   expect([forged.status, (await openAnswer(url, shop.account)).status]).toEqual([403, 200]);
 });
 
-test('an answer counts once; a second use ends the session that was made of it', async () => {
+test('a code counts once; a second use ends the session made with it', async () => {
   const { url } = await beginSignIn(api);
   const callback = await answerSignIn(url, shop.account);
   const { body } = await finishSignIn(api, callback);
@@ -101,7 +101,7 @@ test('an answer counts once; a second use ends the session that was made of it',
   ]);
 });
 
-test('an answer is good for the front end that asked, with the verifier it began with, and for a minute', async () => {
+test('a code is valid for the front end that asked, with its code verifier, for a minute', async () => {
   const verifier = 'v'.repeat(43);
   const codeChallenge = createHash('sha256').update(verifier).digest('base64url');
   const { url } = await beginSignIn(api, { body: { codeChallenge } });
@@ -125,20 +125,20 @@ test('an answer is good for the front end that asked, with the verifier it began
   ]);
 });
 
-test('a sign-in for a view that is not the person’s is refused, and makes no session', async () => {
+test('a sign-in for a rendering of another team is refused, and makes no session', async () => {
   const { url } = await beginSignIn(api, { body: { renderingId: 99 } });
   const { status, body } = await finishSignIn(api, await answerSignIn(url, shop.account));
   expect([status, body.error, body.token]).toEqual([403, 'access_denied', undefined]);
 });
 
 test.each([
-  ['a front end that is not named', {}, { origin: 'https://evil.example' }, 403, 'SERVICE_AGENT_ORIGINS'],
-  ['two front ends and a program that names none', {}, { origin: undefined }, 403, 'SERVICE_AGENT_ORIGINS'],
-  ['a rendering that is none', { renderingId: 'x' }, {}, 400, 'renderingId'],
-  ['a challenge that is none', { codeChallenge: 'short' }, {}, 400, 'codeChallenge'],
-  ['a body that is no object', [1], {}, 400, 'body'],
-  ['a body that is no JSON', 'not json', {}, 400, 'does not parse'],
-] as const)('begin with %s: refused, saying what to do', async (_, body, headers, status, told) => {
+  ['a front end that is not configured', {}, { origin: 'https://evil.example' }, 403, 'SERVICE_AGENT_ORIGINS'],
+  ['no Origin, with two configured front ends', {}, { origin: undefined }, 403, 'SERVICE_AGENT_ORIGINS'],
+  ['an invalid rendering', { renderingId: 'x' }, {}, 400, 'renderingId'],
+  ['an invalid code challenge', { codeChallenge: 'short' }, {}, 400, 'codeChallenge'],
+  ['a body that is not an object', [1], {}, 400, 'body'],
+  ['a body that is not JSON', 'not json', {}, 400, 'does not parse'],
+] as const)('begin with %s: refused with what to do', async (_, body, headers, status, told) => {
   const sent = Object.entries({ origin: frontOrigin, ...headers }).filter((one): one is [string, string] => !!one[1]);
   const response = await fetch(`${api}/authentication`, {
     method: 'POST',
@@ -153,7 +153,7 @@ test.each([
   ]);
 });
 
-test('a session ends by signing out, at its time, with its user, and with his password', async () => {
+test('a session ends on sign-out, at its expiry, with its user, and with a new password', async () => {
   const user = { email: 'eve@example.com', password: 'correct horse battery' };
   const account = await shop.addUser(user);
   const { id } = (await shop.store.identity.findUserByEmail(user.email))!;
@@ -189,7 +189,7 @@ test('a session ends by signing out, at its time, with its user, and with his pa
   ]);
 });
 
-test('rights are asked of the storage, not of the token', async () => {
+test('rights are read from the storage, not from the token', async () => {
   const account = await shop.addUser({ email: 'rita@example.com', level: 'editor', role: 'Clerk' });
   const token = await sessionToken(api, account);
   const roleOf = async () => JSON.parse((await whoAmI(api, token)).text).tokenData.role;
@@ -201,13 +201,13 @@ test.each([
   ['signed with the bare secret', { secret: authSecret }, 401],
   ['signed with another secret', { secret: 'another' }, 401],
   ['of the testing client', { typ: 'portico-testing+jwt' }, 401],
-  ['of no type', { typ: undefined }, 401],
+  ['without a type', { typ: undefined }, 401],
   ['for another audience', { aud: 'https://elsewhere.example/service' }, 401],
   ['of another issuer', { iss: 'https://elsewhere.example/service' }, 401],
   ['of another user', { sub: '2' }, 401],
-  ['of a session that never was', { sid: 'x'.repeat(43) }, 401],
-  ['that says it has expired', { exp: 1_000_000_000 }, 401],
-  ['that is just as it should be', {}, 200],
+  ['of an unknown session', { sid: 'x'.repeat(43) }, 401],
+  ['that has expired', { exp: 1_000_000_000 }, 401],
+  ['that is valid', {}, 200],
 ])('a token %s: %o', async (_, changes: { secret?: string; typ?: string | undefined } & JWTPayload, expected) => {
   const session = decodeJwt(await sessionToken(api, shop.account));
   const { secret, typ, ...more } = { typ: 'portico-session+jwt', ...changes };
@@ -231,7 +231,7 @@ test('an unsigned token is refused', async () => {
   expect((await whoAmI(api, `${none}x`)).status).toBe(401);
 });
 
-test('behind the guard everything unknown is 404 in JSON; in front of it 401, whatever is there', async () => {
+test('with a session every unknown path returns 404 in JSON; without one 401', async () => {
   const token = await sessionToken(api, shop.account);
   const ask = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(api + path, init);
@@ -258,7 +258,7 @@ test('behind the guard everything unknown is 404 in JSON; in front of it 401, wh
   ]);
 });
 
-test('CORS is for the front ends that are named: preflight, answers and refusals', async () => {
+test('CORS allows the configured front ends: preflight, answers and refusals', async () => {
   const preflight = await fetch(`${api}/customers`, {
     method: 'OPTIONS',
     headers: {

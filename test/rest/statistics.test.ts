@@ -15,7 +15,7 @@ const charts: readonly (readonly [what: string, path: string, body: object, valu
   ['a count', 'orders', { type: 'Value', aggregator: 'Count' }, { countCurrent: 4 }],
   ['a sum', 'orders', { type: 'Value', aggregator: 'Sum', aggregateFieldName: 'total' }, { countCurrent: 100 }],
   [
-    'a mean of nothing',
+    'an average of no records',
     'orders',
     {
       ...{ type: 'Value', aggregator: 'Avg', aggregateFieldName: 'total' },
@@ -24,7 +24,7 @@ const charts: readonly (readonly [what: string, path: string, body: object, valu
     { countCurrent: 0 },
   ],
   [
-    'a value beside that of the period before, whatever else is filtered by',
+    'a value beside that of the previous period, with other filters',
     'orders',
     {
       ...{ type: 'Value', aggregator: 'Sum', aggregateFieldName: 'total' },
@@ -39,7 +39,7 @@ const charts: readonly (readonly [what: string, path: string, body: object, valu
     { countCurrent: 30, countPrevious: 0 },
   ],
   [
-    'a quarter beside the one before',
+    'a quarter beside the previous one',
     'orders',
     { type: 'Value', aggregator: 'Count', filter: '{"field":"placed","operator":"PreviousQuarterToDate"}' },
     { countCurrent: 3, countPrevious: 0 },
@@ -64,7 +64,7 @@ const charts: readonly (readonly [what: string, path: string, body: object, valu
     [by(1, 2), by(2, 1)],
   ],
   [
-    'a sum of nothing',
+    'a sum of no records',
     'orders',
     {
       type: 'Value',
@@ -81,13 +81,13 @@ const charts: readonly (readonly [what: string, path: string, body: object, valu
     [by(1, 2), by(null, 1), by(2, 1)],
   ],
   [
-    'a pie by what a relation leads to',
+    'a pie by a field of a relation',
     'orders',
     { type: 'Pie', aggregator: 'Sum', aggregateFieldName: 'total', groupByFieldName: 'customer.name' },
     [by(null, 40), by('Ada', 30), by('Bo', 30)],
   ],
   [
-    'a line, its gaps 0 and what has no date left out',
+    'a line, with 0 in its gaps and without records that have no date',
     'orders',
     { type: 'Line', aggregator: 'Count', groupByFieldName: 'placed', timeRange: 'Month' },
     [at('Jan 24', 2), at('Feb 24', 0), at('Mar 24', 1)],
@@ -102,7 +102,7 @@ const charts: readonly (readonly [what: string, path: string, body: object, valu
     [at('W1-2024', 10), at('W2-2024', 0), at('W3-2024', 20)],
   ],
   [
-    'a line of nothing',
+    'a line of no records',
     'orders',
     {
       ...{ type: 'Line', aggregator: 'Count', groupByFieldName: 'placed', timeRange: 'Day' },
@@ -111,7 +111,7 @@ const charts: readonly (readonly [what: string, path: string, body: object, valu
     [],
   ],
   [
-    'a leaderboard over a relation to many',
+    'a leaderboard over a to-many relation',
     'customers',
     {
       type: 'Leaderboard',
@@ -123,7 +123,7 @@ const charts: readonly (readonly [what: string, path: string, body: object, valu
     [by('Ada', 30), by('Bo', 30)],
   ],
   [
-    'a leaderboard many to many, limited and filtered',
+    'a leaderboard over a many-to-many relation, limited and filtered',
     'orders',
     {
       ...{ type: 'Leaderboard', aggregator: 'Count', relationshipFieldName: 'tags', labelFieldName: 'label', limit: 1 },
@@ -132,7 +132,7 @@ const charts: readonly (readonly [what: string, path: string, body: object, valu
     [by('boots', 2)],
   ],
   [
-    'what variables of the user stand for',
+    'variables of the user',
     'customers',
     {
       type: 'Value',
@@ -189,7 +189,7 @@ describe.each(servers)('on $dialect', (server) => {
     });
   }); // biome-ignore format: rows
 
-  test('a period behind a relation to many, of one record, beside the one before it', async () => {
+  test('a period through a to-many relation, of one record, beside the previous one', async () => {
     // Cy has orders before and after the period, and none within it.
     const orders = "(8, 'old', 1, '2023-12-20', 3), (9, 'new', 1, '2024-02-20', 3)";
     await runSql(place.database, [`INSERT INTO orders VALUES ${orders}`]);
@@ -201,7 +201,7 @@ describe.each(servers)('on $dialect', (server) => {
   });
 });
 
-describe('who asks', () => {
+describe('permissions and invalid requests', () => {
   let place: Workshop;
   beforeAll(async () => {
     place = await openWorkshop({ app: { clock: { ...systemClock, now: () => now + (Date.now() - started) } } });
@@ -242,32 +242,36 @@ describe('who asks', () => {
     [{ measures: { a: { count: true } }, cursor: 'AAAA' }, 'INVALID_CURSOR'],
     [{ measures: { a: { sum: 'nothing' } } }, 'nothing'],
     [{ measures: { a: { count: true } }, constructor: 1 }, 'constructor'],
-  ])('figures that cannot be meant: %j', async (body, named) => {
+  ])('invalid measures: %j', async (body, named) => {
     const answer = await place.call('POST', '/stats/orders', body);
     expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.stringContaining(named)]);
   });
 
   test.each<[what: string, body: unknown, told: string]>([
-    ['no chart', {}, 'aggregator'],
-    ['no body', [], 'body'],
-    ['no such type', { type: 'Donut', aggregator: 'Count' }, 'Pie'],
-    ['no such aggregator', { type: 'Value', aggregator: 'Median' }, 'Avg'],
-    ['a sum of nothing', { type: 'Value', aggregator: 'Sum' }, 'aggregateFieldName'],
-    ['a sum of texts', { type: 'Value', aggregator: 'Sum', aggregateFieldName: 'label' }, 'label'],
-    ['a field that is not there', { type: 'Value', aggregator: 'Max', aggregateFieldName: 'nothing' }, 'nothing'],
+    ['an empty body', {}, 'aggregator'],
+    ['a list as the body', [], 'body'],
+    ['an unknown type', { type: 'Donut', aggregator: 'Count' }, 'Pie'],
+    ['an unknown aggregator', { type: 'Value', aggregator: 'Median' }, 'Avg'],
+    ['a sum without a field', { type: 'Value', aggregator: 'Sum' }, 'aggregateFieldName'],
+    ['a sum of strings', { type: 'Value', aggregator: 'Sum', aggregateFieldName: 'label' }, 'label'],
+    ['an unknown field', { type: 'Value', aggregator: 'Max', aggregateFieldName: 'nothing' }, 'nothing'],
     ['a pie without groups', { type: 'Pie', aggregator: 'Count' }, 'groupByFieldName'],
     ['a line without periods', { type: 'Line', aggregator: 'Count', groupByFieldName: 'placed' }, 'timeRange'],
-    ['a line of no dates', { type: 'Line', aggregator: 'Count', groupByFieldName: 'label', timeRange: 'Day' }, 'label'],
-    ['leaders of nothing', { type: 'Leaderboard', aggregator: 'Count' }, 'relationshipFieldName'],
     [
-      'leaders over a relation to one',
+      'a line without dates',
+      { type: 'Line', aggregator: 'Count', groupByFieldName: 'label', timeRange: 'Day' },
+      'label',
+    ],
+    ['a leaderboard without a relation', { type: 'Leaderboard', aggregator: 'Count' }, 'relationshipFieldName'],
+    [
+      'a leaderboard over a to-one relation',
       { type: 'Leaderboard', aggregator: 'Count', relationshipFieldName: 'customer', labelFieldName: 'label' },
       'leads to one record',
     ],
-    ['a limit that is none', { type: 'Leaderboard', aggregator: 'Count', limit: 0 }, 'limit'],
-    ['a filter that is none', { type: 'Value', aggregator: 'Count', filter: { field: 'id' } }, 'filter'],
+    ['an invalid limit', { type: 'Leaderboard', aggregator: 'Count', limit: 0 }, 'limit'],
+    ['an invalid filter', { type: 'Value', aggregator: 'Count', filter: { field: 'id' } }, 'filter'],
     [
-      'a variable that is none',
+      'an unknown variable',
       {
         type: 'Value',
         aggregator: 'Count',
@@ -275,13 +279,13 @@ describe('who asks', () => {
       },
       'no variable',
     ],
-    ['a zone that is none', { type: 'Value', aggregator: 'Count', timezone: 'Nowhere' }, 'timezone'],
+    ['an unknown timezone', { type: 'Value', aggregator: 'Count', timezone: 'Nowhere' }, 'timezone'],
   ])('%s: 400, with what to send', async (_, body, told) => {
     const answer = await place.call('POST', '/stats/orders', body);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(told)]);
   });
 
-  test('a line with empty periods of many centuries: 400, and nothing of it is logged as a failure', async () => {
+  test('a line with empty periods over many centuries returns 400, and is not logged as a failure', async () => {
     const attributes = { id: 99, label: 'old', total: 1, placed: '0090-01-01' };
     const created = await place.call('POST', '/orders', { data: { type: 'orders', attributes } });
     expect(created.status).toBe(200);
@@ -291,12 +295,12 @@ describe('who asks', () => {
     await place.call('DELETE', '/orders/99');
   });
 
-  test('charts in SQL are not offered', async () => {
+  test('charts in SQL are refused', async () => {
     const answer = await place.call('POST', '/_internal/native_query', { type: 'Value', query: 'select 1' });
     expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('addChart')]);
   });
 
-  test('the rows of the caller are counted, compared as well, and nothing that he may not see', async () => {
+  test('only the rows of the caller count, also in the comparison, and hidden data is refused', async () => {
     const { permissions } = place.store;
     const { team } = (await permissions.accessOf(2))!.caller;
     await permissions.setScope(team, 'orders', { field: 'id', operator: 'In', value: [1, 3] });

@@ -17,7 +17,7 @@ describe.each(servers)('on $dialect', (server) => {
   const orders = () => place.rows('SELECT id, label, total, customer_id FROM orders ORDER BY id');
   const untouched = ['1 boots 10 1', '2 hats 20 1', '3 socks 30 2', '4 belts 40 '];
 
-  test('a record is created, changed and deleted; each answer is the document of the record as it is now', async () => {
+  test('a record is created, changed and deleted; each answer is the current document of the record', async () => {
     const created = await place.call('POST', '/orders', {
       data: {
         type: 'orders',
@@ -74,7 +74,7 @@ describe.each(servers)('on $dialect', (server) => {
     expect([gone.status, gone.text, await orders()]).toEqual([204, '', untouched]);
   });
 
-  test('several are deleted, all or none', async () => {
+  test('several records are deleted, all or none', async () => {
     const missing = await place.call('DELETE', '/orders', { data: { attributes: { ids: ['4', '77', '78'] } } });
     const kept = await orders();
     const one = await place.call('DELETE', '/orders', { data: { attributes: { ids: ['4', '4'] } } });
@@ -90,7 +90,7 @@ describe.each(servers)('on $dialect', (server) => {
     expect(await place.rows('SELECT order_id, tag_id FROM taggings')).toEqual(['1 2']);
   });
 
-  test('records of a relation to many: all that are sent are linked, whatever holds the key', async () => {
+  test('a to-many relation: all records in the body are linked, whichever side has the key', async () => {
     const to = (type: string, ...ids: (string | number)[]) => ({ data: ids.map((id) => ({ type, id: `${id}` })) });
     const answers = [
       await place.call('POST', '/customers/3/relationships/orders', to('orders', 3, 4)),
@@ -111,7 +111,7 @@ describe.each(servers)('on $dialect', (server) => {
     expect(await place.rows('SELECT COUNT(*) FROM tags')).toEqual(['3']);
   });
 
-  test('delete=false does not delete, delete=true deletes what belongs to the record, and anything else is refused', async () => {
+  test('delete=false keeps the record, delete=true deletes a record that belongs to the parent, others are refused', async () => {
     const selected = { data: { attributes: { ids: ['1|1'] } } };
     const unlink = async (query: string, body: unknown = selected) => {
       const answer = await place.call('DELETE', `/orders/1/relationships/items${query}`, body);
@@ -156,7 +156,7 @@ describe.each(servers)('on $dialect', (server) => {
     ]);
   });
 
-  test('a relation to one is set and emptied from either side; what led there before is released along', async () => {
+  test('a to-one relation is set and cleared from either side, and the previous record is released', async () => {
     const put = async (path: string, data: unknown) => (await place.call('PUT', path, { data })).status;
     const profiles = () => place.rows('SELECT id, customer_id FROM profiles ORDER BY id');
     const seen = [
@@ -181,7 +181,7 @@ describe.each(servers)('on $dialect', (server) => {
     ]);
   });
 
-  test('a relation is set whole or not at all: what was released comes back where the rest cannot be done', async () => {
+  test('setting a relation is atomic: the previous record stays linked if the rest fails', async () => {
     const answer = await place.call('PUT', '/customers/1/relationships/profile', { data: { id: '99' } });
     expect([answer.status, await place.rows('SELECT id, customer_id FROM profiles ORDER BY id')]).toEqual([
       404,
@@ -190,7 +190,7 @@ describe.each(servers)('on $dialect', (server) => {
   });
 });
 
-describe('what is refused', () => {
+describe('refusals', () => {
   let place: Workshop;
   beforeAll(async () => {
     place = await openWorkshop();
@@ -207,14 +207,14 @@ describe('what is refused', () => {
     ['no document', 'POST', '/orders', {}, 400, 'expected a document'],
     ['a list of documents', 'POST', '/orders', { data: [] }, 400, 'expected a document'],
     ['a record of another collection', 'POST', '/orders', one({ type: 'tags' }), 400, 'data.type'],
-    ['attributes that are none', 'POST', '/orders', one({ attributes: [] }), 400, 'data.attributes'],
+    ['invalid attributes', 'POST', '/orders', one({ attributes: [] }), 400, 'data.attributes'],
     ['an unknown field', 'POST', '/orders', one({ attributes: { ...write, labl: 'x' } }), 400, 'Near: label'],
     ['a wrong value', 'POST', '/orders', one({ attributes: { ...write, total: 'much' } }), 400, 'total'],
     ['a missing value', 'POST', '/orders', one({ attributes: { id: 8 } }), 400, 'label'],
     ['an unknown relation', 'POST', '/orders', one({ relationships: { custmer: { data: null } } }), 404, 'customer'],
-    ['a relation that is none', 'POST', '/orders', one({ relationships: { customer: '1' } }), 400, 'customer'],
+    ['an invalid relation', 'POST', '/orders', one({ relationships: { customer: '1' } }), 400, 'customer'],
     [
-      'several for one',
+      'several records for a to-one relation',
       'POST',
       '/orders',
       one({ relationships: { customer: { data: [{ id: '1' }] } } }),
@@ -222,23 +222,16 @@ describe('what is refused', () => {
       'one record',
     ],
     [
-      'some for many',
+      'records for a to-many relation',
       'POST',
       '/orders',
       one({ relationships: { tags: { data: [{ id: '1' }] } } }),
       400,
       'relationships/tags',
     ],
+    ['an unknown record', 'POST', '/orders', one({ relationships: { customer: { data: { id: '99' } } } }), 404, '99'],
     [
-      'one that is not there',
-      'POST',
-      '/orders',
-      one({ relationships: { customer: { data: { id: '99' } } } }),
-      404,
-      '99',
-    ],
-    [
-      'one of another collection',
+      'a record of another collection',
       ...([
         'POST',
         '/orders',
@@ -248,7 +241,7 @@ describe('what is refused', () => {
       ] as const),
     ],
     [
-      'a key that is held by the other side',
+      'a key that the other side has',
       ...([
         'POST',
         '/customers',
@@ -258,7 +251,7 @@ describe('what is refused', () => {
       ] as const),
     ],
     [
-      'a relation and an attribute that disagree',
+      'a relation and an attribute that contradict',
       ...([
         'POST',
         '/orders',
@@ -267,14 +260,14 @@ describe('what is refused', () => {
         'customer_id',
       ] as const),
     ],
-    ['a wish to be shown what is not there', 'POST', '/orders?fields[orders]=nothing', one({}), 400, 'nothing'],
-    ['a parameter that is none', 'POST', '/orders?tiemzone=UTC', one({}), 400, 'timezone'],
-    ['a collection that is not there', 'POST', '/nothing', { data: { attributes: {} } }, 404, 'nothing'],
-    ['a change of nobody', 'PUT', '/orders/99', { data: { attributes: { label: 'x' } } }, 404, '99'],
-    ['a change of nothing', 'PUT', '/orders/1', { data: { attributes: {} } }, 400, 'at least one field'],
-    ['a change of another', 'PUT', '/orders/1', { data: { id: '2', attributes: { label: 'x' } } }, 400, 'data.id'],
-    ['an id that is none', 'PUT', '/orders/one', { data: { attributes: { label: 'x' } } }, 400, 'a number'],
-    ['half an id', 'PUT', '/items/1', { data: { attributes: { article: 'x' } } }, 400, 'order_id|line'],
+    ['an unknown field in fields', 'POST', '/orders?fields[orders]=nothing', one({}), 400, 'nothing'],
+    ['an unknown parameter', 'POST', '/orders?tiemzone=UTC', one({}), 400, 'timezone'],
+    ['an unknown collection', 'POST', '/nothing', { data: { attributes: {} } }, 404, 'nothing'],
+    ['a change of an unknown record', 'PUT', '/orders/99', { data: { attributes: { label: 'x' } } }, 404, '99'],
+    ['a change without fields', 'PUT', '/orders/1', { data: { attributes: {} } }, 400, 'at least one field'],
+    ['a change with another id', 'PUT', '/orders/1', { data: { id: '2', attributes: { label: 'x' } } }, 400, 'data.id'],
+    ['an invalid id', 'PUT', '/orders/one', { data: { attributes: { label: 'x' } } }, 400, 'a number'],
+    ['an incomplete id', 'PUT', '/items/1', { data: { attributes: { article: 'x' } } }, 400, 'order_id|line'],
     [
       'a change that the database refuses',
       'PUT',
@@ -283,29 +276,36 @@ describe('what is refused', () => {
       400,
       'customer_id',
     ],
-    ['nobody to delete', 'DELETE', '/orders/99', undefined, 404, '99'],
-    ['one that others point to', 'DELETE', '/orders/1', undefined, 409, 'other records reference'],
+    ['an unknown record to delete', 'DELETE', '/orders/99', undefined, 404, '99'],
+    ['a record that others refer to', 'DELETE', '/orders/1', undefined, 409, 'other records reference'],
     [
-      'nothing to delete',
+      'an empty list to delete',
       'DELETE',
       '/orders',
       { data: { attributes: { ids: [] } } },
       400,
       'an empty list does not mean all records',
     ],
-    ['nothing at all', 'DELETE', '/orders', undefined, 400, 'expected a document'],
-    ['a flag that is none', 'DELETE', '/orders', { data: { attributes: { all_records: 1 } } }, 400, 'all_records'],
-    ['a link to nobody', 'POST', '/orders/1/relationships/tags', { data: [{ id: '3' }, { id: '99' }] }, 404, '99'],
-    ['a link of nobody', 'POST', '/orders/99/relationships/tags', { data: [{ id: '3' }] }, 404, '99'],
+    ['no body', 'DELETE', '/orders', undefined, 400, 'expected a document'],
+    ['an invalid flag', 'DELETE', '/orders', { data: { attributes: { all_records: 1 } } }, 400, 'all_records'],
     [
-      'a link to nothing',
+      'a link to an unknown record',
+      'POST',
+      '/orders/1/relationships/tags',
+      { data: [{ id: '3' }, { id: '99' }] },
+      404,
+      '99',
+    ],
+    ['a link of an unknown record', 'POST', '/orders/99/relationships/tags', { data: [{ id: '3' }] }, 404, '99'],
+    [
+      'an empty list of links',
       'POST',
       '/orders/1/relationships/tags',
       { data: [] },
       400,
       'an empty list does not mean all records',
     ],
-    ['a link that is none', 'POST', '/orders/1/relationships/tags', { data: ['3'] }, 400, 'data[0]'],
+    ['an invalid link', 'POST', '/orders/1/relationships/tags', { data: ['3'] }, 400, 'data[0]'],
     [
       'a link to another collection',
       'POST',
@@ -314,15 +314,43 @@ describe('what is refused', () => {
       400,
       'tags',
     ],
-    ['a link where one is', 'POST', '/orders/1/relationships/customer', { data: [{ id: '3' }] }, 400, 'PUT'],
-    ['a link of no relation', 'POST', '/orders/1/relationships/tag', { data: [{ id: '3' }] }, 404, 'Near: tags'],
-    ['unlinking what is not linked', 'DELETE', '/orders/1/relationships/tags', { data: [{ id: '3' }] }, 404, '3'],
-    ['one where many are', 'PUT', '/orders/1/relationships/tags', { data: { id: '3' } }, 400, 'POST'],
-    ['several for one', 'PUT', '/orders/1/relationships/customer', { data: [{ id: '3' }] }, 400, 'one record'],
-    ['nothing said', 'PUT', '/orders/1/relationships/customer', {}, 400, 'one record'],
-    ['one that is not there', 'PUT', '/orders/1/relationships/customer', { data: { id: '99' } }, 404, '99'],
-    ['an owner that is not there', 'PUT', '/customers/99/relationships/profile', { data: { id: '1' } }, 404, '99'],
-    ['a list within a record', 'PUT', '/orders/1/relationships/tags/0', { data: { attributes: {} } }, 404, ''],
+    ['a link in a to-one relation', 'POST', '/orders/1/relationships/customer', { data: [{ id: '3' }] }, 400, 'PUT'],
+    [
+      'a link in an unknown relation',
+      'POST',
+      '/orders/1/relationships/tag',
+      { data: [{ id: '3' }] },
+      404,
+      'Near: tags',
+    ],
+    [
+      'unlinking a record that is not linked',
+      'DELETE',
+      '/orders/1/relationships/tags',
+      { data: [{ id: '3' }] },
+      404,
+      '3',
+    ],
+    ['one record for a to-many relation', 'PUT', '/orders/1/relationships/tags', { data: { id: '3' } }, 400, 'POST'],
+    [
+      'several records for a to-one relation',
+      'PUT',
+      '/orders/1/relationships/customer',
+      { data: [{ id: '3' }] },
+      400,
+      'one record',
+    ],
+    ['no data', 'PUT', '/orders/1/relationships/customer', {}, 400, 'one record'],
+    [
+      'an unknown record for a to-one relation',
+      'PUT',
+      '/orders/1/relationships/customer',
+      { data: { id: '99' } },
+      404,
+      '99',
+    ],
+    ['an unknown parent', 'PUT', '/customers/99/relationships/profile', { data: { id: '1' } }, 404, '99'],
+    ['an unknown route', 'PUT', '/orders/1/relationships/tags/0', { data: { attributes: {} } }, 404, ''],
   ])('%s', async (_, method, path, body, status, told) => {
     const before = await state();
     const answer = await place.call(method, path, body);
@@ -330,7 +358,7 @@ describe('what is refused', () => {
     expect(await state()).toEqual(before);
   });
 
-  test('more than one call may delete: refused with how many they are, and nothing is deleted', async () => {
+  test('a deletion of more records than one call may delete is refused with their number', async () => {
     const many = Array.from({ length: 501 }, (_, at) => `(${at + 100}, 'w')`).join();
     await runSql(place.database, [`INSERT INTO tags VALUES ${many}`]);
     const answer = await place.call('DELETE', '/tags', {
@@ -348,7 +376,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   let place: Workshop;
   beforeEach(async () => {
     place = await openWorkshop();
@@ -380,7 +408,7 @@ describe('who may', () => {
   };
   const whole = ['200', '200', '200', ...Array<string>(9).fill('204')];
 
-  test('every policy on every write: what a person must decide in the console is not done here, and no way around it', async () => {
+  test('every policy on every write: an approval in the console cannot be given or bypassed here', async () => {
     const everywhere = (row: CollectionPermission) =>
       Object.fromEntries(
         ['orders', 'customers', 'profiles', 'items', 'tags', 'taggings'].map((name) => [name, { ...all, ...row }]),
@@ -400,13 +428,13 @@ describe('who may', () => {
     expect((seen.deny as string[]).every((one) => one.startsWith('403'))).toBe(true);
   });
 
-  test('who would be asked through an assistant is not asked here', async () => {
+  test('the policy ask does not apply to this API', async () => {
     const approval = { add: 'ask', edit: 'ask', delete: 'ask' } as const;
     await place.permit({ '*': { ...all, approval } });
     expect(await outcomes()).toEqual(whole);
   });
 
-  test('what waits for a person at one end keeps the other from being written', async () => {
+  test('an approval for one side of a relation protects it against writes from the other side', async () => {
     await place.permit({ '*': all, profiles: { ...all, approval: { edit: 'ask-person' } } });
     const answer = await place.call('PUT', '/customers/3/relationships/profile', { data: { id: '3' } });
     const nested = await place.call('PUT', '/customers/1', { data: { attributes: { profile: { bio: 'new' } } } });
@@ -416,7 +444,7 @@ describe('who may', () => {
     ]);
   });
 
-  test('the row scope holds at both ends of a relation, before and after', async () => {
+  test('the row scope applies to both sides of a relation, before and after', async () => {
     const { permissions } = place.store;
     const { team } = (await permissions.accessOf(2))!.caller;
     await permissions.setScope(team, 'orders', { field: 'customer_id', operator: 'Equal', value: 1 });
@@ -449,7 +477,7 @@ describe('who may', () => {
     expect(await place.rows('SELECT id, customer_id FROM profiles ORDER BY id')).toEqual(['1 1', '2 2', '3 ']);
   });
 
-  test('each write is an entry with the ids of what it was about', async () => {
+  test('each write makes a log entry with the ids of its records', async () => {
     await outcomes();
     const entries = (await place.entries()).filter(({ type }) => type === 'write');
     expect(
@@ -471,7 +499,7 @@ describe('who may', () => {
   });
 });
 
-test('a write that is done is told as done, even where the record cannot be read again', async () => {
+test('a completed write is reported as completed, even if the record cannot be read again', async () => {
   const place = await openWorkshop({ permissions: { '*': { ...all, read: false } } });
   onTestFinished(() => place.stop());
   const { status, body } = await place.call('PUT', '/tags/1', { data: { attributes: { word: 'soon' } } });
