@@ -10,7 +10,7 @@ export type Appearance = readonly [size: keyof typeof sizes, colorScheme: 'light
 export type Shoot = (name: string) => Promise<unknown>;
 
 export interface Camera {
-  /** Runs `take` with a page of its own, signed in nowhere. */
+  /** Runs `take` with a new page without a session. */
   open(appearance: Appearance, take: (page: Page, shoot: Shoot) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
