@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => site?.close());
 
-test('a server of static files is all that it needs', async () => {
+test('a server of static files can serve it', async () => {
   const answer = await fetch(`${origin}/library.html`);
   expect([answer.status, (await answer.text()).includes('<h1 id="portico-in-your-application">')]).toEqual([200, true]);
 });
@@ -42,7 +42,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 120_000 }, () => {
     () => ({ browser, origin }),
   );
 
-  test('a heading is found and opened by keyboard, under the policy of the page', async () => {
+  test('the keyboard finds and opens a heading, under the policy of the page', async () => {
     const { tab, said } = await openTab();
     await tab.goto(`${origin}/index.html`);
     await tab.keyboard.press('/');
@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 120_000 }, () => {
     expect(said).toEqual([]);
   });
 
-  test('the first key leads past the navigation to the text', async () => {
+  test('the first Tab reaches a link that skips the navigation', async () => {
     const { tab } = await openTab();
     await tab.goto(`${origin}/library.html`);
     await tab.keyboard.press('Tab');
@@ -80,7 +80,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 120_000 }, () => {
     await tab.context().close();
   });
 
-  test('without scripts, on a phone, the menu opens, leads on and closes, and no search is there to do nothing', async () => {
+  test('without scripts, on a phone, the menu opens, navigates and closes, and the search is hidden', async () => {
     const { tab } = await openTab({ viewport: { width: 375, height: 812 }, javaScriptEnabled: false });
     await tab.goto(`${origin}/index.html`);
     expect(await tab.getByRole('searchbox').isHidden()).toBe(true);

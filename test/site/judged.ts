@@ -49,7 +49,7 @@ export function judgeSite(
   at: () => { readonly browser: Browser; readonly origin: string },
 ): void {
   test.each(appearances)(
-    'in %s, %o, no page has a fault or is wider than the window',
+    'in %s, %o, no page has an accessibility fault or is wider than the window',
     async (colorScheme, viewport) => {
       const { browser, origin } = at();
       const tab = await (await browser.newContext({ colorScheme, viewport, bypassCSP: true })).newPage();

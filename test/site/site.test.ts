@@ -18,14 +18,14 @@ beforeAll(() => {
   site = buildSite({ root: process.cwd(), base: '/docs/' });
 });
 
-test('every page of docs/ is there, and no link or picture leads nowhere', () => {
+test('every page of docs/ is in the site, and no link or image is broken', () => {
   const pages = readdirSync('docs').filter((name) => name.endsWith('.md'));
   const there = pages.filter((name) => site.files.has(`${nameOf(`docs/${name}`)}.html`));
   expect(there).toEqual(pages);
   expect(site.problems).toEqual([]);
 });
 
-test('a link that leads nowhere is found, and an anchor too', () => {
+test('a broken link and a broken anchor are reported', () => {
   const files = new Map([
     ['a.html', '<h2 id="one">1</h2><a href="b.html"></a><a href="#one"></a><a href="c.html"></a><a href="#two"></a>'],
     ['b.html', '<a href="a.html#one"></a><a href="a.html#gone"></a><img src="none.png">'],
@@ -38,7 +38,7 @@ test('a link that leads nowhere is found, and an anchor too', () => {
   ]);
 });
 
-test('each page allows nothing that is not of this site, and has nothing inline', () => {
+test('the policy of each page allows only this site, and no page has inline code', () => {
   const policy =
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'";
   for (const name of htmlNames()) {
@@ -52,7 +52,7 @@ test('each page allows nothing that is not of this site, and has nothing inline'
   }
 });
 
-test('each page has one title of its own, and its ids once', () => {
+test('each page has one unique title, and each id once', () => {
   const titles = htmlNames().map((name) => /<title>(.*?)<\/title>/.exec(textOf(name))?.[1]);
   expect(titles.length).toBeGreaterThan(30);
   expect(new Set(titles).size).toBe(titles.length);
@@ -79,7 +79,7 @@ test('the page for unknown addresses works at any depth', () => {
   expect(links.filter((to) => !to.startsWith('/docs/'))).toEqual([]);
 });
 
-test('the search has every heading of every page, with an address that is there', () => {
+test('the search contains every heading of every page, with a valid URL', () => {
   const rows = JSON.parse(/= (.*);/.exec(textOf('search.js'))![1]!) as [string, string, string][];
   expect(rows.length).toBeGreaterThan(500);
   expect(rows).toContainEqual(['Schema file', 'The library', 'library.html#schema-file']);
@@ -92,7 +92,7 @@ test('the search has every heading of every page, with an address that is there'
 });
 
 describe('the reference', () => {
-  test('has every export of every entry point, with what is said of it', () => {
+  test('has every export of every entry point, with its docstring', () => {
     for (const { name: entry, exports } of readEntryPoints(process.cwd())) {
       const text = textOf(`reference-${entry.replaceAll('/', '-')}.md`);
       expect(
@@ -122,7 +122,7 @@ describe('the reference', () => {
   });
 });
 
-test('llms.txt lists each page by its Markdown, which is there; llms-full.txt holds the texts', () => {
+test('llms.txt lists the Markdown file of each page; llms-full.txt contains the texts', () => {
   const links = [...textOf('llms.txt').matchAll(/^- \[.+?\]\((.+?)\): ./gm)].map(([, to]) => to!);
   expect(links).toContain('library.md');
   expect(links).toContain('reference-portico.md');
@@ -133,7 +133,7 @@ test('llms.txt lists each page by its Markdown, which is there; llms-full.txt ho
 describe('Markdown', () => {
   const render = (text: string) => renderMarkdown(text, 'docs/a.md', new Set(['docs/b.md', 'README.md']));
 
-  test('headings have the anchors that GitHub gives them', () => {
+  test('headings have the same anchors as on GitHub', () => {
     expect(['Hosts that start a process', '`fail(code)`, and more', 'Über_uns & Co.', 'C++'].map(slugOf)).toEqual([
       'hosts-that-start-a-process',
       'failcode-and-more',
@@ -148,14 +148,14 @@ describe('Markdown', () => {
     ]);
   });
 
-  test('links lead to pages of the site; what is no page keeps its text', () => {
+  test('links to pages work in the site; other links become text', () => {
     const { html } = render('[b](b.md#c) [r](../README.md) [t](../test/x.ts) [w](https://example.com) [h](#here)');
     expect(html.trim()).toBe(
       '<p><a href="b.html#c">b</a> <a href="readme.html">r</a> <span class="file">t</span> <a href="https://example.com">w</a> <a href="#here">h</a></p>',
     );
   });
 
-  test('code is shown as it is written, whatever its language', () => {
+  test('code is shown as it is written, in every language', () => {
     const code = `const a = '<b>' && "\\"" // </code><script>\nif (a > 1) return \`\${x}\`;`;
     const signs: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
     for (const language of ['ts', 'sh', 'json', 'yaml', 'sql', '']) {
