@@ -56,7 +56,7 @@ describe.each(servers)('$dialect', (server) => {
     (await engine.aggregate(accessOf(), { collection: 'amounts', operation: 'Count', limit: 50, ...request })).rows;
   const first = { field: 'id', operator: 'LessThan', value: 3 } as const;
 
-  test('sums of large integers are exact where they leave 64 bits, and so are their averages', async () => {
+  test('sums and averages of large integers are exact beyond 64 bits', async () => {
     expect([
       await rows({ operation: 'Sum', field: 'big' }),
       await rows({ operation: 'Avg', field: 'big' }),
@@ -65,7 +65,7 @@ describe.each(servers)('$dialect', (server) => {
     ]).toEqual([[['18455751272964292606']], [['4613937818241073151.5']], [['9223372036854775807']], [[-1]]]);
   });
 
-  test('sums of decimals are exact, and those of doubles have no digits that nobody wrote', async () => {
+  test('sums of decimals are exact, and sums of doubles have no artefact digits', async () => {
     expect([
       await rows({ operation: 'Sum', field: 'price' }),
       await rows({ operation: 'Sum', field: 'price', filter: first }),
@@ -75,7 +75,7 @@ describe.each(servers)('$dialect', (server) => {
     ]).toEqual([[[1234567890.42]], [[0.3]], [[411522630.14]], [[0.3]], [[0.2]]]);
   });
 
-  test('texts whose case is ignored are one group, shown by the one that is first in bytes', async () => {
+  test('strings that differ only in ignored case are one group, shown as the first in byte order', async () => {
     const expected =
       server.dialect === 'postgres'
         ? [
@@ -92,7 +92,7 @@ describe.each(servers)('$dialect', (server) => {
     expect(server.dialect === 'postgres' ? [...answer].sort() : answer).toEqual(expected);
   });
 
-  test('every true is one group, whatever number stands for it', async () => {
+  test('every true is one group, whichever number stores it', async () => {
     expect(await rows({ groups: [{ field: 'flag' }] })).toEqual([
       [true, 2],
       [null, 1],
@@ -128,8 +128,8 @@ describe('sqlite', () => {
     ['seconds', '-3601', '1711841400'],
     // Milliseconds near 1970 look like seconds.
     ['milliseconds', '-126234000001', '1711841400000', '1965-12-31'],
-    ['several forms at once', "'1969-12-31T23:59:59+01:00'", '1711841400'],
-  ])('dates kept as %s fall into the days that they are in', async (_, before, after, day = '1969-12-31') => {
+    ['several formats together', "'1969-12-31T23:59:59+01:00'", '1711841400'],
+  ])('dates stored as %s are grouped by their days', async (_, before, after, day = '1969-12-31') => {
     const database = await servers[0]!.create();
     await runSql(database, [
       'create table events (id integer primary key, at datetime)',
@@ -151,7 +151,7 @@ describe('sqlite', () => {
     ]);
   });
 
-  test('more groups than can be ordered here are refused, and in the order of the groups are no matter', async () => {
+  test('too many groups to sort in memory are refused, unless they are in the order of the groups', async () => {
     const database = await servers[0]!.create();
     await runSql(database, [
       'create table many (id integer primary key, n integer)',
@@ -181,7 +181,7 @@ describe('sqlite', () => {
     ]);
   });
 
-  test('what a column holds against its type is added up as it is', async () => {
+  test('values that do not match the type of their column are summed as they are', async () => {
     const database = await servers[0]!.create();
     await runSql(database, [
       'create table loose (id integer primary key, n integer, d decimal(10, 2), plain numeric)',
@@ -231,7 +231,7 @@ test.skipIf(!mariadb)('mariadb: a zero date is in no period', async () => {
 });
 
 const [postgres] = servers.filter((server) => server.dialect === 'postgres');
-test.skipIf(!postgres)('postgres: infinity is its own period, and years before Christ are in none', async () => {
+test.skipIf(!postgres)('postgres: infinity is its own period, and years before Christ are in no period', async () => {
   const database = await postgres!.create();
   await runSql(database, [
     'create table old (id int primary key, d date, t timestamptz, f real)',

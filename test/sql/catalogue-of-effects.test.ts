@@ -48,7 +48,7 @@ describe.each([...servers])('$dialect', (server) => {
     );
   });
 
-  test('the writes for which a table has triggers, and no others', async () => {
+  test('the triggers of a table name only the writes that fire them', async () => {
     const body: Record<Dialect, (name: string, event: string, table: string) => string> = {
       sqlite: (name, event, table) => `create trigger ${name} ${event} on ${table} begin select 1; end`,
       mariadb: (name, event, table) => `create trigger ${name} ${event} on ${table} for each row set @x = 1`,
@@ -77,7 +77,7 @@ describe.each([...servers])('$dialect', (server) => {
 });
 
 test.runIf(servers.some(({ dialect }) => dialect === 'sqlite'))(
-  'SQLite: a key without columns means the primary key, and names are found in any case',
+  'SQLite: a key without columns refers to the primary key, and names are case-insensitive',
   async () => {
     const tables = await describeTables(servers.find(({ dialect }) => dialect === 'sqlite')!, [
       'create table "Parents" ("Id" integer primary key)',
@@ -92,7 +92,7 @@ test.runIf(servers.some(({ dialect }) => dialect === 'sqlite'))(
 
 const postgres = servers.find(({ dialect }) => dialect === 'postgres');
 test.runIf(postgres)(
-  'PostgreSQL: keys of other schemas, of partitions and of single columns of SET NULL are seen',
+  'PostgreSQL: keys of other schemas and partitions, and single columns of SET NULL, are described',
   async () => {
     const tables = await describeTables(postgres!, [
       'create schema elsewhere',
@@ -115,22 +115,19 @@ test.runIf(postgres)(
   },
 );
 
-test.runIf(postgres)(
-  'PostgreSQL: tables of several schemas are found under the names that the source gives them',
-  async () => {
-    const database = await postgres!.create();
-    await runSql(database, [
-      'create schema other',
-      'create table a (id int primary key)',
-      'create table other.b (id int primary key, a int references public.a on delete cascade)',
-    ]);
-    const options = { uri: database.url, schemas: ['public', 'other'] };
-    const source = createSqlSource(options, { observe: () => {}, clock: systemClock });
-    onTestFinished(async () => {
-      await source.close();
-      await database.drop();
-    });
-    const { tables } = await source.describe();
-    expect(rules(tables.find(({ name }) => name === 'a'))).toEqual(['other.b(a) -> (id): delete cascade, update none']);
-  },
-);
+test.runIf(postgres)('PostgreSQL: tables of several schemas have the names that the source gives them', async () => {
+  const database = await postgres!.create();
+  await runSql(database, [
+    'create schema other',
+    'create table a (id int primary key)',
+    'create table other.b (id int primary key, a int references public.a on delete cascade)',
+  ]);
+  const options = { uri: database.url, schemas: ['public', 'other'] };
+  const source = createSqlSource(options, { observe: () => {}, clock: systemClock });
+  onTestFinished(async () => {
+    await source.close();
+    await database.drop();
+  });
+  const { tables } = await source.describe();
+  expect(rules(tables.find(({ name }) => name === 'a'))).toEqual(['other.b(a) -> (id): delete cascade, update none']);
+});

@@ -42,7 +42,7 @@ const flagsOf = ({ type, nullable, readOnly, hasDefault, enumValues }: Described
     .join(' ');
 const has = (dialect: Dialect): boolean => servers.some((server) => server.dialect === dialect);
 
-test('SQLite: keys that may be null, rowids, generated columns and collations are told apart', async () => {
+test('SQLite: nullable keys, rowids, generated columns and collations are described', async () => {
   const { described } = await open('sqlite', [
     'create table rowid_key (id integer primary key, twice int generated always as (id * 2) virtual)',
     'create table text_key (id text primary key)',
@@ -66,7 +66,7 @@ test('SQLite: keys that may be null, rowids, generated columns and collations ar
 });
 
 test.runIf(has('postgres'))(
-  'PostgreSQL: identity, serial, generated and default columns are told apart, with enums and arrays of them',
+  'PostgreSQL: identity, serial, generated and default columns, enums and arrays of enums are described',
   async () => {
     const { described } = await open('postgres', [
       "create type size as enum ('small', 'large')",
@@ -91,7 +91,7 @@ test.runIf(has('postgres'))(
 );
 
 test.runIf(has('mariadb'))(
-  'MariaDB: auto-increment, generated and default columns are told apart, with enums',
+  'MariaDB: auto-increment, generated and default columns, and enums are described',
   async () => {
     const { described } = await open('mariadb', [
       `create table things (id integer not null auto_increment primary key, made integer as (id + 1) virtual, kept integer as (1 + 1) stored,
@@ -113,7 +113,7 @@ test.runIf(has('mariadb'))(
   },
 );
 
-test('SQLite: a view is asked for samples only when that is little work, so that no view holds up the start', async () => {
+test('SQLite: a view is sampled only if that is cheap, so that no view delays the start', async () => {
   const { described } = await open('sqlite', [
     'create table visits (id integer primary key, at datetime not null)',
     "insert into visits (at) values ('2026-01-02T03:04:05.000Z')",
@@ -132,7 +132,7 @@ test('SQLite: a view is asked for samples only when that is little work, so that
   });
 });
 
-test('SQLite: virtual tables, broken views and foreign keys that lead nowhere are left out, with a reason', async () => {
+test('SQLite: virtual tables, broken views and dangling foreign keys are skipped, with a reason', async () => {
   const { described } = await open('sqlite', [
     'create virtual table papers using fts5(title)',
     'create table gone (x integer)',
@@ -154,12 +154,12 @@ test('SQLite: virtual tables, broken views and foreign keys that lead nowhere ar
 test.each([
   ['ISO with Z', "'2024-01-01T00:00:00.000Z'", "'2024-01-02T00:00:00.000Z'"],
   ['SQLite text', "'2024-01-01 00:00:00'", "'2024-01-02 00:00:00'"],
-  ['with microseconds where there are some', "'2024-01-01 00:00:00'", "'2024-01-02 00:00:00.000001'"],
+  ['with microseconds in some', "'2024-01-01 00:00:00'", "'2024-01-02 00:00:00.000001'"],
   ['seconds', '1704067200', '1704153600'],
   ['milliseconds', '1704067200000', '1704153600000'],
   ['another zone', "'2024-01-01T02:00:00+02:00'", "'2024-01-01T23:30:00-00:30'"],
   ['mixed', "'2024-01-01 00:00'", '1704153600'],
-])('SQLite: instants kept as %s are read, compared and sorted as instants', async (_, first, second) => {
+])('SQLite: instants stored as %s are read, compared and sorted as instants', async (_, first, second) => {
   const { source, described } = await open('sqlite', [
     'create table events (id integer primary key, at datetime)',
     `insert into events (at) values (${second}), (${first}), (null)`,
@@ -218,7 +218,7 @@ test.runIf(sqliteIsolates)('the WebAssembly SQLite driver gives the same descrip
 });
 
 test.runIf(has('postgres'))(
-  'PostgreSQL: partitions are one table, materialised views are views, other schemas are elsewhere',
+  'PostgreSQL: partitions are one table, materialised views are views, other schemas are excluded',
   async () => {
     const { described } = await open('postgres', [
       'create schema other',
@@ -242,7 +242,7 @@ test.runIf(has('postgres'))(
   },
 );
 
-test.runIf(has('postgres'))('PostgreSQL: arrays include all or none, null elements aside', async () => {
+test.runIf(has('postgres'))('PostgreSQL: IncludesAll and IncludesNone of arrays ignore null elements', async () => {
   const { source, described } = await open('postgres', [
     'create table posts (id integer primary key, tags text[], scores integer[])',
     `insert into posts values (1, array['a', 'b'], array[1]), (2, array['b', null], '{}'), (3, null, null), (4, '{}', array[2, 3])`,
@@ -272,7 +272,7 @@ test.runIf(has('postgres'))('PostgreSQL: arrays include all or none, null elemen
 });
 
 test.runIf(has('mariadb'))(
-  'MariaDB: a key over part of a column is no key, and collations are told apart',
+  'MariaDB: a key over part of a column is not a key, and collations are described',
   async () => {
     const { described } = await open('mariadb', [
       'create table parts (id int primary key, a varchar(50) not null, unique (a(10)), b varchar(20) collate utf8mb4_general_ci, unique (b))',
@@ -288,7 +288,7 @@ test.runIf(has('mariadb'))(
 );
 
 test.runIf(has('mariadb'))(
-  'MariaDB: a text with characters that the column cannot hold is compared, not refused',
+  'MariaDB: a string with characters that the column cannot store is compared, not refused',
   async () => {
     const { source, described } = await open('mariadb', [
       'create table old (id int primary key, latin varchar(20) character set latin1, wide varchar(20) character set utf8mb3, exact varchar(20) character set latin1 collate latin1_bin)',
@@ -354,7 +354,7 @@ test.runIf(has('postgres'))(
   },
 );
 
-test('SQLite: a view that fails when it is looked at does not stop the start', async () => {
+test('SQLite: a view that fails when it is sampled does not stop the start', async () => {
   const { described } = await open('sqlite', [
     'create table large (n integer)',
     'insert into large values (9223372036854775807), (1)',

@@ -20,7 +20,7 @@ function childrenOn(file: string): number {
 const IDLE_MILLISECONDS = 10_000;
 
 test.runIf(sqliteIsolates && process.platform === 'linux')(
-  'a child starts when it is needed, one for each statement under way, and ends when it is idle',
+  'a child process starts on demand, one for each running statement, and ends when it is idle',
   async () => {
     const database = await servers[0]!.create();
     await runSql(database, slowSchema());

@@ -36,7 +36,7 @@ function partsOf(server: TestServer, url: string): SqlConnectionOptions {
 }
 
 describe.each([...servers])('$dialect', (server) => {
-  test('the parts of an address reach what its URL reaches', async () => {
+  test('the parts of an address connect to the same database as its URL', async () => {
     const database = await server.create();
     await runSql(database, ['create table things (id integer primary key)']);
     const told = [
@@ -50,7 +50,7 @@ describe.each([...servers])('$dialect', (server) => {
 });
 
 describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('$dialect, a server', (server) => {
-  test('a wrong password or database is told without the password', async () => {
+  test('a wrong password or database is reported without the password', async () => {
     const database = await server.create();
     const right = partsOf(server, database.url);
     const wrongs = [
@@ -67,7 +67,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('$dialect, 
     ]);
   });
 
-  test('no more connections are opened than the pool may have', async () => {
+  test('no more connections are opened than the maximum of the pool', async () => {
     const database = await server.create();
     await runSql(database, ['create table things (id integer primary key)']);
     const source = createSqlSource({ uri: database.url, pool: { max: 1, idleTimeoutMs: 50 } }, parts);
@@ -95,7 +95,7 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('$dialect, 
 });
 
 describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('$dialect, a server with TLS', (server) => {
-  test('preferred and required encrypt; verify wants a certificate of an authority that it knows, for the host', async () => {
+  test('preferred and required encrypt; verify requires a certificate of a known authority, for the host', async () => {
     const database = await server.create();
     await runSql(database, ['create table things (id integer primary key)']);
     const dialect = server.dialect as 'postgres' | 'mariadb';
@@ -128,17 +128,17 @@ describe.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))('$dialect, 
 });
 
 test.each<[what: string, given: unknown, problem: RegExp]>([
-  ['a scheme that is none', 'mongodb://u:s3cr3t@h/d', /address is malformed: expected sqlite:<path>/],
+  ['an invalid scheme', 'mongodb://u:s3cr3t@h/d', /address is malformed: expected sqlite:<path>/],
   ['no address', {}, /needs 'uri', or 'dialect'/],
   ['both', { uri: 'sqlite:x', dialect: 'sqlite' }, /takes 'uri' or 'dialect', not both/],
   ['an unknown part', { dialect: 'postgres', pasword: 's3cr3t' }, /has no option 'pasword'\. Near: password/],
   ['an unknown dialect', { dialect: 'oracle' }, /'dialect' must be sqlite, mysql, mariadb or postgres/],
   ['a dialect of the prototype', { dialect: 'constructor' }, /'dialect' must be/],
-  ['a port that is a text', { dialect: 'postgres', port: '5432' }, /'port' must be a number from 1 to 65535/],
+  ['a port that is a string', { dialect: 'postgres', port: '5432' }, /'port' must be a number from 1 to 65535/],
   ['no database', { dialect: 'mysql', host: 'h', password: 's3cr3t' }, /needs 'database'/],
   ['no database in a URL', 'mysql://root:s3cr3t@host', /names no database/],
   ['no file', { dialect: 'sqlite' }, /needs 'storage'/],
-  ['a file that is not there', { dialect: 'sqlite', storage: '/no/such.sqlite' }, /\/no\/such\.sqlite does not exist/],
+  ['a missing file', { dialect: 'sqlite', storage: '/no/such.sqlite' }, /\/no\/such\.sqlite does not exist/],
   [
     'a file for a server',
     { dialect: 'postgres', storage: 'x', database: 'd' },
@@ -146,21 +146,21 @@ test.each<[what: string, given: unknown, problem: RegExp]>([
   ],
   ['TLS for a file', { uri: 'sqlite:x', sslMode: 'verify' }, /does not accept 'sslMode' with SQLite/],
   ['schemas of a file', { uri: 'sqlite:x', schemas: ['a'] }, /does not accept 'schemas' with SQLite/],
-  ['an unknown mode', { uri: 'postgres://h/d', sslMode: 'on' }, /'sslMode' must be one of disabled, preferred/],
+  ['an unknown TLS mode', { uri: 'postgres://h/d', sslMode: 'on' }, /'sslMode' must be one of disabled, preferred/],
   [
     'MySQL verified by an address',
     { uri: 'mysql://u:s3cr3t@10.0.0.1/d', sslMode: 'verify' },
     /by an IP address: use the name/,
   ],
-  ['certificates for nothing', { uri: 'postgres://h/d', ssl: { ca: 'x' } }, /certificates in 'ssl', but no 'sslMode'/],
-  ['two words on TLS', { uri: 'postgres://h/d?sslmode=require', sslMode: 'verify' }, /in 'uri' and in 'sslMode'/],
+  ['unused certificates', { uri: 'postgres://h/d', ssl: { ca: 'x' } }, /certificates in 'ssl', but no 'sslMode'/],
+  ['two TLS settings', { uri: 'postgres://h/d?sslmode=require', sslMode: 'verify' }, /in 'uri' and in 'sslMode'/],
   [
     'an unknown member of the pool',
     { uri: 'postgres://h/d', pool: { maximum: 1 } },
     /'pool' has no option 'maximum'. Near: max/,
   ],
   ['no schemas', { uri: 'postgres://h/d', schemas: [] }, /'schemas' must be a list of names, at least one/],
-])('%s is told, without secrets', async (_what, given, problem) => {
+])('%s is reported, without secrets', async (_what, given, problem) => {
   const message = await tablesOf(given as SqlConnectionOptions);
   expect([message, message.includes('s3cr3t')]).toEqual([expect.stringMatching(problem), false]);
 });

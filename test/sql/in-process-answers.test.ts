@@ -102,7 +102,7 @@ function hurried(): Clock {
 }
 
 test.runIf(sqliteIsolates)(
-  'a read gives the same answer in the process and in a child',
+  'a read returns the same in the process and in a child process',
   async () => {
     const database = await servers[0]!.create();
     onTestFinished(() => database.drop());

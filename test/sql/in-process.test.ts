@@ -162,7 +162,7 @@ describe.runIf(sqliteIsolates)('with the native driver', () => {
       (t) => ({ where: and(t.test('large', 'id', 'Equal', 5), t.test('large', 'name', 'LongerThan', 3)) }),
     ],
     [
-      'one row by key whose text is large',
+      'one row by key with a large text',
       (t) => ({ columns: [t.path('large', 'name')], where: t.test('large', 'id', 'Equal', 1) }),
     ],
     [
@@ -170,7 +170,7 @@ describe.runIf(sqliteIsolates)('with the native driver', () => {
       (t) => ({ columns: [t.path('large', 'name')], where: t.test('large', 'id', 'GreaterThan', 100), limit: 11 }),
     ],
     [
-      'rows by key, of which the last one has a large text',
+      'rows by key, the last with a large text',
       (t) => ({
         columns: [t.path('large', 'id'), t.path('large', 'name')],
         where: t.test('large', 'id', 'LessThan', 3),
@@ -179,7 +179,7 @@ describe.runIf(sqliteIsolates)('with the native driver', () => {
     ],
     ['many rows by key', (t) => ({ where: t.test('large', 'id', 'In', numbers(1, 200)) })],
     [
-      'lists whose combinations are many',
+      'lists with many combinations',
       (t) => ({
         columns: [t.path('large', 'kind')],
         where: and(
@@ -189,8 +189,8 @@ describe.runIf(sqliteIsolates)('with the native driver', () => {
         ),
       }),
     ],
-    ['a search through all of it', (t) => ({ where: t.test('large', 'name', 'Contains', 'x') })],
-    ['all of it sorted', (t) => ({ where: always, order: [{ path: t.path('large', 'name'), ascending: true }] })],
+    ['a search through the whole table', (t) => ({ where: t.test('large', 'name', 'Contains', 'x') })],
+    ['the whole table sorted', (t) => ({ where: always, order: [{ path: t.path('large', 'name'), ascending: true }] })],
     ['a search through a small table', (t) => ({ table: 'small', where: t.test('small', 'name', 'Contains', 'x') })],
     [
       'a search through a small table with rows joined by key',
@@ -201,14 +201,14 @@ describe.runIf(sqliteIsolates)('with the native driver', () => {
       }),
     ],
     [
-      'rows of an index, of which the rest of the condition rejects all',
+      'rows of an index that the rest of the condition rejects',
       (t) => ({
         where: and(t.test('large', 'kind', 'Equal', 5), t.test('large', 'note', 'Equal', 'none')),
         order: newest(t, false),
       }),
     ],
     [
-      'rows of an index, of which a joined row rejects all',
+      'rows of an index that a joined row rejects',
       (t) => ({
         joins: [t.join('large', '>parent')],
         where: and(t.test('large', 'kind', 'Equal', 5), t.test('large', '>parent:note', 'Equal', 'none')),
@@ -224,13 +224,13 @@ describe.runIf(sqliteIsolates)('with the native driver', () => {
       (t) => ({ where: referring(t, 'parent', 'small', 'id', t.test('small', 'note', 'Equal', 'none')) }),
     ],
     [
-      'rows to which an index finds many that do not count',
+      'rows for which an index finds many that do not match',
       (t) => ({
         where: { op: 'not', of: referring(t, 'kind', 'large', 'kind', t.test('large', 'note', 'Equal', 'none')) },
       }),
     ],
     [
-      'one row for which an index finds many that do not count',
+      'one row for which an index finds many that do not match',
       (t) => ({
         where: and(t.test('large', 'id', 'Equal', 29_999), {
           ...referring(t, 'kind', 'large', 'kind', t.test('large', 'note', 'Equal', 'none')),
@@ -242,12 +242,12 @@ describe.runIf(sqliteIsolates)('with the native driver', () => {
       'the rows of one joined row',
       (t) => ({ joins: [t.join('large', '>parent')], where: t.test('large', '>parent:code', 'Equal', 5) }),
     ],
-    ['a page of a view that has none of many rows', () => ({ table: 'seen', where: always })],
+    ['a page of a view with no match in many rows', () => ({ table: 'seen', where: always })],
   ])('%s: in a child', async (_, make) => {
     expect(await isolated(make)).toBe(1);
   });
 
-  test('a count and a group run in a child', async () => {
+  test('a count and a group run in a child process', async () => {
     const opened = await open(schema);
     const { source, tables, children } = opened;
     const one: CountSelect = { table: 'large', joins: [], where: tables.test('large', 'id', 'Equal', 5) };
@@ -261,7 +261,7 @@ describe.runIf(sqliteIsolates)('with the native driver', () => {
     expect(children()).toBe(2);
   });
 
-  test('a view of a product of tables does not run in the process, although few of its rows are visited', async () => {
+  test('a view over a cross join does not run in the process, although few of its rows are visited', async () => {
     const { source, tables, children } = await open(schema);
     const id = tables.path('product', 'id');
     const where = tables.test('product', 'kind', 'Equal', 5);
@@ -273,7 +273,7 @@ describe.runIf(sqliteIsolates)('with the native driver', () => {
     expect(children()).toBe(1);
   });
 
-  test('a statement that meets a limit is answered by a child, then tried in the process again', async () => {
+  test('a statement that exceeds a limit runs in a child process, and later in the process again', async () => {
     const opened = await open(schema);
     const of = (note: string): Given => ({
       where: and(opened.tables.test('large', 'kind', 'Equal', 5), opened.tables.test('large', 'note', 'Equal', note)),
@@ -287,8 +287,8 @@ describe.runIf(sqliteIsolates)('with the native driver', () => {
   });
 
   test.each<[string, number, (reading: number) => number]>([
-    ['rows that take long end the statement in the process', 1, (reading) => 21 * reading],
-    ['a process that did not run for a while goes on', 0, (reading) => (reading > 2 ? 1000 : 0)],
+    ['slow rows end the statement in the process', 1, (reading) => 21 * reading],
+    ['a suspended process continues', 0, (reading) => (reading > 2 ? 1000 : 0)],
   ])('%s', async (_, expected, timeAt) => {
     let readings = 0;
     const opened = await open(schema, { ...systemClock, monotonic: () => timeAt(++readings) });
@@ -311,7 +311,7 @@ describe.runIf(sqliteIsolates)('with the native driver', () => {
     expect([await read(opened, { table, columns, where }), opened.children()]).toEqual([[[2, 'two', 5]], 0]);
   });
 
-  test('while another process holds the lock on the file, a read waits in a child', async () => {
+  test('while another process locks the file, a read waits in a child process', async () => {
     const opened = await open([...schema.slice(0, 1), fill('small', 10)]);
     const where = opened.tables.test('small', 'id', 'Equal', 5);
     const { driver: Database } = loadSqliteDriver();
@@ -323,7 +323,7 @@ describe.runIf(sqliteIsolates)('with the native driver', () => {
     other.close();
   });
 
-  test('a child gives the values that the process would: large integers, bytes, NULLs', async () => {
+  test('a child process returns the same values: large integers, bytes, NULLs', async () => {
     const database = await servers[0]!.create();
     await runSql(database, [
       'create table things (id integer primary key, big bigint, bytes blob, label text)',

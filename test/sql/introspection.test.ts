@@ -42,7 +42,7 @@ function outline({ tables }: Described) {
 }
 
 describe.each([...servers])('$dialect', (server) => {
-  test('a schema as real ones are is described as it is, with its keys, whatever its names', async () => {
+  test('a realistic schema is described correctly, with its keys and unusual names', async () => {
     const { described } = await open(server, nastySchema(server.dialect));
     const keys = described.tables.flatMap(({ foreignKeys = [] }) => foreignKeys);
     expect(keys.every(({ isValidated }) => isValidated === (server.dialect === 'postgres' || undefined))).toBe(true);
@@ -103,7 +103,7 @@ describe.each([...servers])('$dialect', (server) => {
     });
   });
 
-  test('values of every type cross the border in their canonical form, and NULL as null', async () => {
+  test('values of every type have their canonical form, and NULL is null', async () => {
     const { source, described } = await open(server, typeSchemas[server.dialect]);
     const tables = readTables(source, described);
     const [kinds] = described.tables;
@@ -129,7 +129,7 @@ describe.each([...servers])('$dialect', (server) => {
     }).toEqual({ shown: canonical[server.dialect], nulls: [], skipped: left[server.dialect] });
   });
 
-  test('every value that was read is found again by each way to look for it', async () => {
+  test('every value that was read is found again by each operator', async () => {
     const { source, described } = await open(server, typeSchemas[server.dialect]);
     const tables = readTables(source, described);
     const id = tables.path('kinds', 'id');

@@ -78,7 +78,7 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
   const answer = async (collection: string, fields: string[], format: 'table' | 'records' = 'table') =>
     listText(await engine.list(accessOf(), { collection, fields, limit: 9 }), { format, budgetTokens: 8000 });
 
-  test('a list holds the text of the column, as a table and as records', async () => {
+  test('a list returns the JSON text of the column unchanged, as a table and as records', async () => {
     expect([await answer('docs', ['doc']), await answer('docs', ['doc'], 'records')]).toEqual([
       `{"columns":["doc"],"rows":[${documents
         .map((text, at) => (at === 2 ? `[${JSON.stringify(JSON.parse(text))}]` : `[${text}]`))
@@ -89,7 +89,7 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
     ]);
   });
 
-  test('code gets parsed values, and what it changes in them is answered', async () => {
+  test('code gets parsed values, and its changes are returned', async () => {
     seen.length = 0;
     expect(await answer('docs', ['size', 'changed'])).toContain(
       '[4,{"2":{"b":12345678901234567000},"10":[100,-0.1],"b":2,"a":"changed"}]',
@@ -97,13 +97,13 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
     expect(seen).toEqual(documents.map((text) => JSON.parse(text)));
   });
 
-  test('what code writes as it was read is stored as it was', async () => {
+  test('a value that code writes back unchanged is stored unchanged', async () => {
     await engine.update(accessOf(), { collection: 'docs', ids: [1], values: { copy: {} } });
     const [row] = await askSql(database, `select ${textOf[dialect]} from docs where id = 1`);
     expect(row).toEqual({ copy: documents[0] });
   });
 
-  test.runIf(dialect === 'postgres')('jsonb is as the server prints it, in arrays too', async () => {
+  test.runIf(dialect === 'postgres')('jsonb is returned as the server prints it, in arrays too', async () => {
     expect(await answer('others', ['doc', 'list'])).toBe(
       '{"columns":["doc","list"],"rows":[[{"2": {"b": 12345678901234567890.5}, "a": 9007199254740993, "b": 2, "10": [100, -0.10]},[{"a": 9007199254740993}]]],"hasMore":false}',
     );

@@ -14,7 +14,7 @@ import { runSql, sqliteIsolates } from './schemas.ts';
 const stoppable = servers.filter(({ dialect }) => dialect !== 'sqlite' || sqliteIsolates);
 
 // A test file must contain a test.
-if (stoppable.length === 0) test.skip('where a statement can be stopped', () => {});
+if (stoppable.length === 0) test.skip('skipped: needs statements that can be stopped', () => {});
 
 describe.each(stoppable)('$dialect', (server) => {
   let database: TestDatabase;
@@ -50,7 +50,7 @@ describe.each(stoppable)('$dialect', (server) => {
       { timeoutMs: 20_000 },
     );
 
-  test('sixty cells of a megabyte are refused, ten are read, and so again', async () => {
+  test('sixty cells of a megabyte are refused and ten are read, repeatedly', async () => {
     const asked = async (limit: number) => {
       const rows = await read(limit).catch((error: unknown) => (isAppError(error) ? error.code : error));
       return Array.isArray(rows) ? rows.map((row) => String(row[1]).length) : rows;
@@ -64,7 +64,7 @@ describe.each(stoppable)('$dialect', (server) => {
     ]);
   });
 
-  test('a page of a list is cut where the caller goes on by its cursor, and refused where not', async () => {
+  test('a list page is cut if the caller can continue by cursor, and refused otherwise', async () => {
     const agent = createHeadlessAgent().addDataSource(() =>
       createSqlSource(database.url, { observe: () => undefined, clock: systemClock }),
     );
@@ -86,7 +86,7 @@ describe.each(stoppable)('$dialect', (server) => {
     await expect(engine.list(accessOf(), request)).rejects.toMatchObject({ code: 'ANSWER_TOO_LARGE' });
   });
 
-  test('while such answers are refused, the process keeps no more than some of each', async () => {
+  test('while such answers are refused, the memory of the process stays below a limit', async () => {
     globalThis.gc?.();
     const before = process.memoryUsage().rss;
     let most = before;

@@ -53,7 +53,7 @@ async function countCalls(work: () => Promise<void>): Promise<number> {
     .reduce((sum, count) => sum + count, 0);
 }
 
-test('three times the tables take three times the calls: start, index, and the tools that are shown', async () => {
+test('three times the tables take about three times the function calls: start, index and tool list', async () => {
   const [sqlite] = servers.filter(({ dialect }) => dialect === 'sqlite');
   if (!sqlite) return;
   const callsFor = async (tables: number): Promise<number> => {

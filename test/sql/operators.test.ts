@@ -113,7 +113,7 @@ describe.each([...servers])('$dialect', (server) => {
 
   test.each(
     cases.map(([field, is, value, found]) => [field, is, JSON.stringify(value)?.slice(0, 40), value, found] as const),
-  )('%s %s %s holds for the right rows, and its negation for all others', async (field, is, _, value, found) => {
+  )('%s %s %s matches the right rows, and its negation all others', async (field, is, _, value, found) => {
     const where = tables.test('places', field, is, value);
     expect([await ids(where), await ids({ op: 'not', of: where })]).toEqual([
       found,
@@ -121,7 +121,7 @@ describe.each([...servers])('$dialect', (server) => {
     ]);
   });
 
-  test('branches, empty branches and negations of them follow de Morgan', async () => {
+  test('And, Or, empty branches and their negations follow De Morgan', async () => {
     const low = tables.test('places', 'rating', 'LessThan', 1);
     const open = tables.test('places', 'is_open', 'Equal', true);
     const both: Filter = { op: 'and', of: [low, open] };
@@ -144,7 +144,7 @@ describe.each([...servers])('$dialect', (server) => {
     });
   });
 
-  test('nulls come first in ascending order and last in descending', async () => {
+  test('nulls are first in ascending order and last in descending', async () => {
     const id = tables.path('places', 'id');
     const name = tables.path('places', 'rating');
     const read = async (ascending: boolean) =>
@@ -169,7 +169,7 @@ describe.each([...servers])('$dialect', (server) => {
     ]);
   });
 
-  test('a page is what limit and skip cut, with either one alone', async () => {
+  test('limit and skip cut a page, also without the other', async () => {
     const id = tables.path('places', 'id');
     const page = async (cut: { limit?: number; skip?: number }) =>
       (
@@ -193,7 +193,7 @@ describe.each([...servers])('$dialect', (server) => {
     ]).toEqual([[5, 4], [4, 3], [2, 1], []]);
   });
 
-  test('a row that its join refuses is as missing, also when the refusal looks through further relations', async () => {
+  test('a row excluded by its join is missing, also if the condition uses further relations', async () => {
     const t = 'places';
     const parent = '>parent_id';
     const columns = [tables.path(t, 'id'), tables.path(t, `${parent}:name`), tables.path(t, `${parent}:${parent}:id`)];
@@ -279,7 +279,7 @@ describe.each([...servers])('$dialect', (server) => {
     ]);
   });
 
-  test('a shape is built once: other values, the same text', () => {
+  test('a statement shape is built once: other values give the same text', () => {
     const select = (value: unknown) => ({
       table: 'places',
       columns: [tables.path('places', 'id')],
@@ -291,7 +291,7 @@ describe.each([...servers])('$dialect', (server) => {
     expect(source.explain(select(['a', 'b', 'c']))).toBe(source.explain(select(['x', 'y', 'z', 'w'])));
   });
 
-  test('user text never becomes SQL', async () => {
+  test('user text is never part of the SQL', async () => {
     const evil = `'; drop table places; -- \\' " \` ? $1 :x ??`;
     expect(
       await ids({

@@ -11,7 +11,7 @@ import { askSql, runSql } from './schemas.ts';
 const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000 };
 
 // A test file must contain a test.
-if (remoteServers.length === 0) test.skip('on a server', () => {});
+if (remoteServers.length === 0) test.skip('skipped: needs a database server', () => {});
 
 describe.each(remoteServers)('$dialect', (server) => {
   let home: TestDatabase;
@@ -52,7 +52,7 @@ describe.each(remoteServers)('$dialect', (server) => {
     await home.drop();
   });
 
-  test('tables of the first keep their names, the others bear that of their schema; foreign keys cross', () => {
+  test('tables of the first schema keep their names, others are prefixed; foreign keys cross schemas', () => {
     const shown = engine.index(accessOf()).map(({ name, relations }) => [name, relations]);
     expect(shown).toEqual(
       [
@@ -88,7 +88,7 @@ describe.each(remoteServers)('$dialect', (server) => {
     ]);
   });
 
-  test('writes go to the table of the right schema, within a row scope through the other', async () => {
+  test('writes reach the table of the right schema, within a row scope through the other', async () => {
     const scoped = accessOf({ scopes: { sales: { field: 'customer:name', operator: 'Equal', value: 'Ada' } } });
     const created = await engine.create(scoped, {
       collection: 'sales',
@@ -114,7 +114,7 @@ describe.each(remoteServers)('$dialect', (server) => {
     expect(await engine.count(accessOf(), { collection: 'orders' })).toBe(1);
   });
 
-  test('what the database refuses names the fields', async () => {
+  test('database errors name the fields', async () => {
     const problemOf = (values: object) =>
       engine.create(accessOf(), { collection: 'sales', records: [{ id: 8, place: 'Lima', ...values }] }).then(
         () => 'written',
@@ -129,7 +129,7 @@ describe.each(remoteServers)('$dialect', (server) => {
     });
   });
 
-  test('filters and row scopes that lead through relations to many read the tables of their own schema', async () => {
+  test('filters and row scopes through to-many relations read the tables of their own schema', async () => {
     const idsOf = async (access: ReturnType<typeof accessOf>, collection: string, filter?: object) =>
       (
         await engine.list(access, { collection, fields: ['id'], ...(filter && { filter: filter as never }), limit: 9 })
@@ -147,7 +147,7 @@ describe.each(remoteServers)('$dialect', (server) => {
     ]).toEqual([[1], [1], [2], [1], 1]);
   });
 
-  test('the view has no key, and that is told', () => {
+  test('a view without a key is reported', () => {
     expect(observed.filter(({ type }) => type === 'source.keys')).toEqual([
       { type: 'source.keys', source: expect.stringContaining('://'), guessed: [], without: [`${other}.places`] },
     ]);

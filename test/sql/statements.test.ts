@@ -102,7 +102,7 @@ describe.each([...servers])('$dialect', (server) => {
     await database.drop();
   });
 
-  test('statements are written so, and the database takes them', async () => {
+  test('statements have the expected text, and the database accepts them', async () => {
     const written: Record<string, string> = {};
     for (const [name, make] of Object.entries(statements)) {
       written[name] = source.explain(make(tables));
@@ -111,7 +111,7 @@ describe.each([...servers])('$dialect', (server) => {
     expect(written).toEqual(expected[server.dialect]);
   });
 
-  test('equality with null and with a value are not one shape', async () => {
+  test('equality with null and with a value are different shapes', async () => {
     const ids = async (value: unknown) =>
       (await source.read(place((t) => t.test('places', 'code', 'Equal', value))(tables), { timeoutMs: 5000 })).flat();
     expect([await ids('p'), await ids(null), await ids('p'), await ids(null)]).toEqual([[2], [3], [2], [3]]);

@@ -40,7 +40,7 @@ describe.each(stoppable)('$dialect', (server) => {
     return running();
   }
 
-  test('a cancelled call is over before its time limit, and its statement with it', async () => {
+  test('a cancelled call ends before its time limit, and its statement ends too', async () => {
     const stop = new AbortController();
     const call = source.count(slow, { timeoutMs: 20_000, signal: stop.signal }).catch(codeOf);
     for (let tries = 0; tries < 100 && (await running()) === 0; tries++) await systemClock.sleep(20);
@@ -51,17 +51,17 @@ describe.each(stoppable)('$dialect', (server) => {
     expect({ code, before, after: await settled() }).toEqual({ code: 'CANCELLED', before: 1, after: 0 });
   });
 
-  test('a statement that takes longer than it may is stopped in the database', async () => {
+  test('a statement that exceeds its time limit is stopped in the database', async () => {
     const call = await source.count(slow, { timeoutMs: 400 }).catch(codeOf);
     expect([call, await settled()]).toEqual(['TIMED_OUT', 0]);
   });
 
-  test('a call cancelled before it began asks the database nothing', async () => {
+  test('a call cancelled before it began sends nothing to the database', async () => {
     const call = await source.count(slow, { timeoutMs: 400, signal: AbortSignal.abort() }).catch(codeOf);
     expect([call, await settled()]).toEqual(['CANCELLED', 0]);
   });
 
-  test('the source answers on after many cancelled calls', async () => {
+  test('the source still works after many cancelled calls', async () => {
     const calls = Array.from({ length: 12 }, () => source.count(slow, { timeoutMs: 150 }).catch(codeOf));
     const codes = await Promise.all(calls);
     expect([
@@ -98,7 +98,7 @@ describe.each(stoppable)('$dialect', (server) => {
 });
 
 test.runIf(sqliteIsolates)(
-  'what runs in a child process is observed with its outcome, and without its text',
+  'a statement in a child process is observed with its outcome, and without its text',
   async () => {
     const database = await servers[0]!.create();
     const observed: Observation[] = [];
@@ -120,7 +120,7 @@ test.runIf(sqliteIsolates)(
 );
 
 test.each(['mysql://root@127.0.0.1:1/none', 'postgres://postgres:hidden@127.0.0.1:1/none'])(
-  'a server that does not answer is SOURCE_UNAVAILABLE, without a secret in the text (%s)',
+  'an unreachable server is SOURCE_UNAVAILABLE, without a secret in the text (%s)',
   async (url) => {
     const source = createSqlSource(url, { observe: () => undefined, clock: systemClock });
     const error = (await source.describe().catch((cause: unknown) => cause)) as Error;
@@ -133,14 +133,14 @@ test.each(['mysql://root@127.0.0.1:1/none', 'postgres://postgres:hidden@127.0.0.
   },
 );
 
-test('a file that is none of SQLite is a configuration error', () => {
+test('a file that is not a SQLite database is a configuration error', () => {
   expect(() =>
     createSqlSource(`sqlite:${import.meta.filename}`, { observe: () => undefined, clock: systemClock }),
   ).toThrow(/is not a SQLite database/);
 });
 
 test.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))(
-  'an address that $dialect refuses is a configuration error without a secret',
+  'a URL that $dialect refuses is a configuration error without a secret',
   async (server) => {
     const database = await server.create();
     const url = new URL(database.url);
@@ -155,7 +155,7 @@ test.each(servers.filter(({ dialect }) => dialect !== 'sqlite'))(
 );
 
 test.each(['sqlite:/not/there.sqlite', 'oracle://x/y', 'postgres//x', 'mysql://root:hidden@127.0.0.1'])(
-  'an address that cannot be is a configuration error that says what to do (%s)',
+  'an invalid URL is a configuration error without a secret (%s)',
   (url) => {
     let error: unknown;
     try {

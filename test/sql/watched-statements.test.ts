@@ -65,7 +65,7 @@ describe.each(servers)('$dialect', (server) => {
   const list = (collection: string) => () => engine.list(access, { collection, limit: 10 });
   const create = () => engine.create(access, { collection: 'hats', records: [{ id: 9, size: 1 }] }, { preview: true });
 
-  test('each work is told of its own statements, at the same time as others', async () => {
+  test('concurrent tasks are each notified of their own statements', async () => {
     const many = Array.from({ length: 10 }, (_, at) => watched(list(at % 2 ? 'boots' : 'hats')));
     const beside = Array.from({ length: 10 }, () => list('boots')());
     const [written, ...read] = await Promise.all([watched(create), ...many]);
@@ -76,7 +76,7 @@ describe.each(servers)('$dialect', (server) => {
     expect(new Set(written.slice(2))).toEqual(new Set(written.length > 2 ? ['SELECT hats'] : []));
   });
 
-  test('work that fails ends like any other, and then nothing is followed', async () => {
+  test('after a task fails, its statements are no longer watched', async () => {
     const failing = watch.watchDuring(
       () => undefined,
       async () => {
