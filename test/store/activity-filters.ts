@@ -1,5 +1,5 @@
 // Filters for searches over many activity entries (fill-activity.ts): each
-// filter by itself, and common pairs of filters, with and without matches.
+// filter alone, and common pairs of filters, with and without matches.
 import type { ActivityFilter } from '../../src/store/audit/activity-types.ts';
 import { timeOf } from './fill-activity.ts';
 
@@ -15,7 +15,7 @@ export function filtersOf(rows: number): Readonly<Record<string, ActivityFilter>
     'a rare team': { team: 'Team 4' },
     'a collection': { collection: 'c7' },
     'a rare collection': { collection: 'rare' },
-    'a collection that is none': { collection: 'nothing' },
+    'an unknown collection': { collection: 'nothing' },
     'a rare record': { recordId: '42' },
     'a record': { recordId: '1000' },
     'an action': { action: 'update' },
@@ -31,16 +31,16 @@ export function filtersOf(rows: number): Readonly<Record<string, ActivityFilter>
     'a rare app': { clientName: 'rare app' },
   };
   const pairs: Readonly<Record<string, ActivityFilter>> = {
-    'a user, his collection': { userId: 3, collection: 'c23' },
-    'a user, not his collection': { userId: 3, collection: 'c7' },
-    'a user, his action': { userId: 30, action: 'update' },
-    'a user, not his action': { userId: 3, action: 'update' },
-    'a user, writes of one who has none': { userId: 3, type: 'write' },
-    'a user, failures of one who has none': { userId: 3, outcome: 'failed' },
+    'a user, their collection': { userId: 3, collection: 'c23' },
+    'a user, not their collection': { userId: 3, collection: 'c7' },
+    'a user, their action': { userId: 30, action: 'update' },
+    'a user, not their action': { userId: 3, action: 'update' },
+    'a user without writes, writes': { userId: 3, type: 'write' },
+    'a user without failures, failures': { userId: 3, outcome: 'failed' },
     'a user, failures': { userId: 50, outcome: 'failed' },
-    'a user, his app': { userId: 5, clientName: 'Codex' },
-    'a user, not his app': { userId: 4, clientName: 'rare app' },
-    'a user, not his team': { userId: 3, team: 'Team 1' },
+    'a user, their app': { userId: 5, clientName: 'Codex' },
+    'a user, not their app': { userId: 4, clientName: 'rare app' },
+    'a user, not their team': { userId: 3, team: 'Team 1' },
     'a user, a record': { userId: 3, recordId: '42' },
     'a team, its collection': { team: 'Team 1', collection: 'c1' },
     'a team, not its collection': { team: 'Team 1', collection: 'c2' },

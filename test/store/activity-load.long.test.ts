@@ -54,7 +54,7 @@ async function expectAllTakenIn(place: Place, store: OpenedStore, name: string):
 }
 
 test.each(variants.filter(({ server, sqlite }) => server.dialect === 'sqlite' && sqlite === 'auto'))(
-  'on $name 5,000 entries a second are taken in',
+  'on $name 5,000 entries a second are stored',
   async (variant) => {
     const place = await createPlace(variant);
     await expectAllTakenIn(place, await place.open(), variant.name);
@@ -64,7 +64,7 @@ test.each(variants.filter(({ server, sqlite }) => server.dialect === 'sqlite' &&
 const servers = variants.filter(({ server }) => server.dialect !== 'sqlite');
 
 describe.each(servers)(`${ROWS} entries on $name`, (variant) => {
-  test('a page by each filter is under 20 ms, along an index, and 5,000 entries a second are taken in', async () => {
+  test('a page by each filter takes under 20 ms, along an index, and 5,000 entries a second are stored', async () => {
     const place = await createPlace(variant);
     const store = await place.open();
     for (let team = 1; team < 5; team++) {

@@ -49,7 +49,7 @@ function createHandClock() {
 }
 
 describe.each(variants)('the activity log on $name', (variant) => {
-  test('an entry comes back as it was recorded, newest first, page by page', async () => {
+  test('an entry is read as it was recorded, newest first, page by page', async () => {
     const { activity } = await (await createPlace(variant)).open();
     const bare = entry(1);
     const full = { ...entry(2), recordIds: ['1', 'ü|2'], outcome: 'failed', code: 'TIMED_OUT' } as const;
@@ -66,7 +66,7 @@ describe.each(variants)('the activity log on $name', (variant) => {
     expect(await activity.list({ limit: 1, before: newest!.id })).toEqual([rest[0]]);
   });
 
-  test('of which run it was comes back with an entry, however it was written', async () => {
+  test('an entry names its workflow run, however it was written', async () => {
     const store = await (await createPlace(variant)).open();
     const { activity } = store;
     const workflow = { name: 'Refund', runId: '0b4f6c1e-8a55-4a53-9d0c-2f7f6f1f7a10' };
@@ -97,7 +97,7 @@ describe.each(variants)('the activity log on $name', (variant) => {
     expect(told(entries)).toEqual(expected.toReversed());
   });
 
-  test('reads are written within 200 ms, without a call', async () => {
+  test('reads are written within 200 ms, without another call', async () => {
     const place = await createPlace(variant);
     const [store, other] = [await place.open(), await place.open()];
 
@@ -117,7 +117,7 @@ describe.each(variants)('the activity log on $name', (variant) => {
     ]);
   });
 
-  test('what is waiting is written when the store closes', async () => {
+  test('pending entries are written when the store closes', async () => {
     const place = await createPlace(variant);
     const [store, other] = [await place.open({ clock: createHandClock().clock }), await place.open()];
     store.activity.record(entry(1));
@@ -127,7 +127,7 @@ describe.each(variants)('the activity log on $name', (variant) => {
     expect((await other.activity.list({ limit: 10 })).length).toBe(1);
   });
 
-  test('a write is unknown until it is completed', async () => {
+  test('the outcome of a write is unknown until it is completed', async () => {
     const { activity } = await (await createPlace(variant)).open();
     const { outcome, durationMs, ...write } = { ...entry(1), type: 'write' as const, recordIds: ['7'] };
     const outcomes: unknown[] = [];
@@ -150,7 +150,7 @@ describe.each(variants)('the activity log on $name', (variant) => {
     ]);
   });
 
-  test('a mark stands though a transaction of the same process, open when it was asked for, is taken back', async () => {
+  test('a mark is kept when an open transaction of the same process is rolled back', async () => {
     const place = await createPlace(variant);
     await place.open();
     const database = place.tables();
@@ -175,7 +175,7 @@ describe.each(variants)('the activity log on $name', (variant) => {
     expect(await database.knex('settings').where({ key: 'half' })).toEqual([]);
   });
 
-  test('a process that dies in the middle of a write leaves it unknown', async () => {
+  test('a write of a process that is killed keeps the outcome unknown', async () => {
     const place = await createPlace(variant);
     const child = await place.child();
     await child.ask({ do: 'begin' });
@@ -187,7 +187,7 @@ describe.each(variants)('the activity log on $name', (variant) => {
     expect(await activity.list({ limit: 10 })).toMatchObject([{ action: 'update', type: 'write', outcome: 'unknown' }]);
   });
 
-  test('a batch that could not be written goes with the next one, and is given up after that', async () => {
+  test('a batch that cannot be written is written with the next one, and dropped after that', async () => {
     const place = await createPlace(variant);
     const hand = createHandClock();
     const { activity } = await place.open({ clock: hand.clock });
@@ -295,7 +295,7 @@ describe.each(withGroups)('concurrent writes on $name', (variant) => {
     expect(taken()).toBe(4);
   });
 
-  test('the later of two outcomes of one entry counts, with all of its records', async () => {
+  test('the later of two outcomes of one entry is kept, with all of its records', async () => {
     const { log, database } = await openCounted();
     const [one, other] = await Promise.all([log.begin(mark(2)), log.begin(mark(4))]);
     const recordIds = Array.from({ length: 450 }, (_, n) => `${n}`);
@@ -346,7 +346,7 @@ test.runIf(isNative)(
 );
 
 describe('the activity log', () => {
-  test('one timer a batch', async () => {
+  test('one timer for each batch', async () => {
     const hand = createHandClock();
     const { activity } = await (await createPlace(variants[0]!)).open({ clock: hand.clock });
 
@@ -355,7 +355,7 @@ describe('the activity log', () => {
     expect(hand.waiting).toBe(1);
   });
 
-  test('beyond 10,000 that wait the oldest go, and it is said how many', async () => {
+  test('beyond 10,000 pending entries the oldest are dropped, and a warning counts them', async () => {
     const place = await createPlace(variants[0]!);
     const { activity } = await place.open({ clock: createHandClock().clock });
     for (let n = 0; n < 10_007; n++) activity.record(entry(n));

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createPlace, variants } from './stores.ts';
 
 describe.each(variants)('$name', (variant) => {
-  test('of administrators who take each other’s level away at once, one is left', async () => {
+  test('of administrators who demote each other concurrently, one keeps the level', async () => {
     const place = await createPlace(variant);
     const one = await place.open();
     // Two stores in one process would block each other on the single lock of SQLite.
@@ -31,7 +31,7 @@ describe.each(variants)('$name', (variant) => {
     expect(left.length).toBeGreaterThan(0);
   });
 
-  test('administrators cannot disable or demote themselves, other users cannot change anything, and the log names the author', async () => {
+  test('administrators cannot disable or demote themselves, other users change nothing, and the log names the author', async () => {
     const place = await createPlace(variant);
     const { identity, members, rights } = await place.open();
     const ada = await identity.addUser({ email: 'ada@example.com', level: 'admin' });

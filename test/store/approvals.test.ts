@@ -43,7 +43,7 @@ function filed(answer: Approval | 'full'): Approval {
 const yes = { by: 9, verdict: 'approved' } as const;
 
 describe.each(variants)('approvals on $name', (variant) => {
-  test('repeats of a call share one request, in two processes too; any other call has another', async () => {
+  test('repeats of a call share one request, across processes; any other call gets its own', async () => {
     const place = await createPlace(variant);
     const [one, two] = await openPair(place, variant);
     const asked = await Promise.all(
@@ -70,7 +70,7 @@ describe.each(variants)('approvals on $name', (variant) => {
     });
   });
 
-  test('of several who decide at once one does, and of several who use it at once one does', async () => {
+  test('of several concurrent decisions one counts, and of several concurrent uses one succeeds', async () => {
     const [one, two] = await openPair(await createPlace(variant), variant);
     const { id } = filed(await one.approvals.ask(request()));
     const early = await one.approvals.take(id, request());
@@ -89,7 +89,7 @@ describe.each(variants)('approvals on $name', (variant) => {
     expect([await one.approvals.openOf(request()), await one.approvals.decide(id, yes)]).toEqual([undefined, false]);
   });
 
-  test('nobody but the call that asked can use it, and only while it finds the same', async () => {
+  test('only the call that asked can use an approval, and only if its preview is unchanged', async () => {
     const { approvals } = await (await createPlace(variant)).open();
     const { id } = filed(await approvals.ask(request()));
     await approvals.decide(id, yes);
@@ -107,7 +107,7 @@ describe.each(variants)('approvals on $name', (variant) => {
     expect(filed(await approvals.ask(request({ found: 'after' }))).id).not.toBe(id);
   });
 
-  test('a denial is final for its time; what is denied cannot be approved', async () => {
+  test('a denial is final until it expires; a denied request cannot be approved', async () => {
     const { clock, move } = movable();
     const { approvals } = await (await createPlace(variant)).open({ clock });
     const { id } = filed(await approvals.ask(request()));
@@ -128,7 +128,7 @@ describe.each(variants)('approvals on $name', (variant) => {
     ]);
   });
 
-  test('open are those of a user that wait, or were approved, and are not over', async () => {
+  test('the open requests of a user are the pending and approved ones that have not expired', async () => {
     const { clock, move } = movable();
     const { approvals } = await (await createPlace(variant)).open({ clock });
     const ask = async (args: string, userId = 7) => filed(await approvals.ask(request({ args, userId }))).id;
@@ -142,7 +142,7 @@ describe.each(variants)('approvals on $name', (variant) => {
     expect([before, await open()]).toEqual([[waiting, approved].sort(), [waiting]]);
   });
 
-  test('it waits an hour to be decided and a quarter of one to be used', async () => {
+  test('a request expires after an hour without a decision, an approval after a quarter of an hour', async () => {
     const { clock, move } = movable();
     const { approvals } = await (await createPlace(variant)).open({ clock });
     const first = filed(await approvals.ask(request()));
@@ -164,7 +164,7 @@ describe.each(variants)('approvals on $name', (variant) => {
     ]);
   });
 
-  test('lists are newest first, and what is settled is not among what waits', async () => {
+  test('lists are newest first, and settled requests are not pending', async () => {
     const { clock, move } = movable();
     const { approvals } = await (await createPlace(variant)).open({ clock });
     const ids: string[] = [];
@@ -183,7 +183,7 @@ describe.each(variants)('approvals on $name', (variant) => {
   });
 
   // CWE-770: a user with fifty requests must not crowd out a user with one.
-  test('who waits takes turns in the list, and its end is reached in pages', async () => {
+  test('pending requests alternate between users, and pages reach the end of the list', async () => {
     const { clock, move } = movable();
     const { approvals } = await (await createPlace(variant)).open({ clock });
     const asked: string[] = [];
@@ -195,7 +195,7 @@ describe.each(variants)('approvals on $name', (variant) => {
     expect([await page(0), await page(3), await page(6), await page(9)]).toEqual([[7, 3, 2], [6, 1, 5], [4, 0], []]);
   });
 
-  test('a user has room for fifty that wait, and nobody else is hindered', async () => {
+  test('a user can have fifty pending requests, and other users are not affected', async () => {
     const { approvals } = await (await createPlace(variant)).open();
     for (let at = 0; at < 50; at++) filed(await approvals.ask(request({ args: `${at}` })));
     const known = filed(await approvals.ask(request({ args: '0' })));
@@ -203,7 +203,7 @@ describe.each(variants)('approvals on $name', (variant) => {
     expect([await approvals.ask(request()), known.state, other.state]).toEqual(['full', 'pending', 'pending']);
   });
 
-  test('an answer of the client is kept once for its id', async () => {
+  test('an answer of the client is stored once for its id', async () => {
     const [one, two] = await openPair(await createPlace(variant), variant);
     const kept = await Promise.all(
       [one, two, one].map(({ approvals }) => approvals.keepAnswer('chosen', request(), true)),
@@ -223,7 +223,7 @@ describe.each(variants)('approvals on $name', (variant) => {
     ]);
   });
 
-  test('neither arguments nor values can be read in the storage, and after a day nothing is left', async () => {
+  test('the storage contains no readable arguments or values, and deletes the request after a day', async () => {
     const { clock, move } = movable();
     const place = await createPlace(variant);
     const { approvals } = await place.open({ clock });

@@ -33,7 +33,7 @@ describe.each(variants)('on $name', (variant) => {
     return { place, store, other, ada };
   }
 
-  test('a deleted user has no access from the next call on, in every process, and is nowhere in the storage', async () => {
+  test('a deleted user has no access from the next call on, in every process, and leaves nothing in the storage', async () => {
     const { place, store, other, ada } = await open();
     const bob = await store.identity.addUser(person, ada.id);
     await store.members.change(bob.id, { firstName: 'Bobbie', tags: { floor: 'third-floor' } }, ada.id);
@@ -82,7 +82,7 @@ describe.each(variants)('on $name', (variant) => {
     expect(again.id).not.toBe(bob.id);
   });
 
-  test('the log of users with similar addresses stays as it is', async () => {
+  test('the log of users with similar addresses does not change', async () => {
     const { place, store, ada } = await open();
     const near = await store.identity.addUser({ email: 'bobxmarsh@example.com', firstName: 'Barbara' });
     await store.tokens.create({ userId: near.id, name: 'timezone', scopes: ['mcp:read'] });
@@ -94,7 +94,7 @@ describe.each(variants)('on $name', (variant) => {
     expect([before.length, await rows()]).toEqual([3, before]);
   });
 
-  test('nobody deletes themselves or without the level, and the last administrator stays', async () => {
+  test('deleting a user needs the level, users cannot delete themselves, and one administrator remains', async () => {
     const { store, ada } = await open();
     const bob = await store.identity.addUser({ email: 'bob@example.com', level: 'developer' });
     const { identity } = store;
@@ -109,7 +109,7 @@ describe.each(variants)('on $name', (variant) => {
     expect((await identity.listUsers()).map(({ email }) => email)).toEqual(['ada@example.com', 'bob@example.com']);
   });
 
-  test('runs of a deleted user end, and a workflow goes with its runs, but not while one is in progress', async () => {
+  test('runs of a deleted user end; a workflow is deleted with its runs, unless one is in progress', async () => {
     const { place, store, ada } = await open();
     const bob = await store.identity.addUser({ email: 'bob@example.com', level: 'editor' });
     const { renderingId } = (await store.permissions.caller(bob.id))!;

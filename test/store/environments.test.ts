@@ -15,7 +15,7 @@ async function addEnvironment({ tables }: Place, name: string): Promise<void> {
 }
 
 describe.each(variants)('on $name', (variant) => {
-  test('each has its own permissions and scopes; a team that is made has its view of all', async () => {
+  test('each has its own permissions and scopes; a new team gets a rendering in every environment', async () => {
     const place = await createPlace(variant);
     await place.open();
     await addEnvironment(place, 'Staging');
@@ -43,8 +43,8 @@ describe.each(variants)('on $name', (variant) => {
   });
 });
 
-describe('which one is served', () => {
-  test('the only one, also once there are more or it has another name; where there are several, it must be named', async () => {
+describe('which environment is served', () => {
+  test('the only one, even after another is added or it is renamed; one of several must be named', async () => {
     const place = await createPlace(variants[0]!);
     const first = await place.open();
     const before = await first.identity.place();
@@ -61,7 +61,7 @@ describe('which one is served', () => {
     await second.identity.addUser({ email: 'bo@b.example' });
   });
 
-  test('a name that is not there is an error that says which are', async () => {
+  test('an unknown name is an error that lists the environments', async () => {
     const place = await createPlace(variants[0]!);
     const store = await place.open({ environment: 'production' });
     await expect(store.identity.place()).rejects.toMatchObject({
@@ -70,7 +70,7 @@ describe('which one is served', () => {
     expect(await store.permissions.accessOf(1).catch((error: Error) => error.message)).toMatch(/^SERVICE_ENVIRONMENT/);
   });
 
-  test('one that is taken away while it is served lets nobody in', async () => {
+  test('a deleted environment refuses access', async () => {
     const place = await createPlace(variants[0]!);
     const store = await place.open();
     const { id } = await store.identity.addUser({ email: 'ada@b.example', level: 'admin' });
@@ -83,7 +83,7 @@ describe('which one is served', () => {
   });
 });
 
-test('a setting of the process, by flag or environment', () => {
+test('set by a setting of the process, by flag or environment', () => {
   const env = { SERVICE_ENVIRONMENT: 'Staging' };
   expect([loadConfig({ env }).environment, loadConfig({ env, flags: { environment: 'Live' } }).environment]).toEqual([
     'Staging',

@@ -20,14 +20,14 @@ const file = (id: string, more: Partial<FileRow> = {}): FileRow => ({
 });
 
 describe.each(variants)('files on $name', (variant) => {
-  test('of several calls at once, in two processes, one moves a file on', async () => {
+  test('of several concurrent calls in two processes, one changes the state of a file', async () => {
     const [one, two] = await openPair(await createPlace(variant), variant);
     await one.files.add(file('a'));
     const moved = await Promise.all([one, two, one, two].map(({ files }) => files.move('a', 'asked', 'arriving')));
     expect([moved.filter(Boolean), (await two.files.find('a'))?.state]).toEqual([[true], 'arriving']);
   });
 
-  test('parts come back as they were put, in any process, and go with the file', async () => {
+  test('parts are read as they were stored, in any process, and are deleted with the file', async () => {
     const [one, two] = await openPair(await createPlace(variant), variant);
     const part = 'x'.repeat(470_000);
     await one.files.add(file('a', { state: 'arriving' }));
@@ -49,7 +49,7 @@ describe.each(variants)('files on $name', (variant) => {
     expect([await one.files.find('a'), await one.files.findPart('a', 0)]).toEqual([undefined, undefined]);
   });
 
-  test('what failed to arrive may be sent again', async () => {
+  test('a failed upload can be sent again', async () => {
     const place = await createPlace(variant);
     const { files } = await place.open();
     await files.add(file('a', { state: 'arriving' }));
@@ -58,7 +58,7 @@ describe.each(variants)('files on $name', (variant) => {
     expect([(await files.find('a'))?.state, await files.findPart('a', 0)]).toEqual(['asked', undefined]);
   });
 
-  test('an expired file is as if it were not there, counts no more, and is swept with its parts', async () => {
+  test('an expired file is not found or counted, and is swept with its parts', async () => {
     let now = systemClock.now();
     const clock: Clock = { ...systemClock, now: () => now };
     const place = await createPlace(variant);

@@ -17,7 +17,7 @@ function mine(claim: IdempotencyClaim): Extract<IdempotencyClaim, { state: 'mine
 }
 
 describe.each(variants)('idempotency keys on $name', (variant) => {
-  test('whoever claims first has the key; the others are given the answer, once there is one', async () => {
+  test('the first claim gets the key; the others get the answer, once it exists', async () => {
     const place = await createPlace(variant);
     const [one, other] = await openPair(place, variant);
     const first = mine(await one.idempotency.claim(call));
@@ -36,7 +36,7 @@ describe.each(variants)('idempotency keys on $name', (variant) => {
     ]);
   });
 
-  test('of several at once one has it', async () => {
+  test('of several concurrent claims one gets the key', async () => {
     const place = await createPlace(variant);
     const [one, other] = await openPair(place, variant);
     const claims = await Promise.all([one, other, one, other, one].map(({ idempotency }) => idempotency.claim(call)));
@@ -44,7 +44,7 @@ describe.each(variants)('idempotency keys on $name', (variant) => {
     await mine(claims.find(({ state }) => state === 'mine')!).release();
   });
 
-  test('it is bound to the user, the client and the tool', async () => {
+  test('a key is bound to the user, the client and the tool', async () => {
     const { idempotency } = await (await createPlace(variant)).open();
     const others = [call, { ...call, userId: 2 }, { ...call, clientId: 'd' }, { ...call, tool: 'executeAction' }];
     const claims = [];
@@ -53,7 +53,7 @@ describe.each(variants)('idempotency keys on $name', (variant) => {
     expect(claims).toHaveLength(4);
   });
 
-  test('released it can be claimed again; in doubt it cannot, until a day has passed', async () => {
+  test('a released key can be claimed again; one in doubt cannot until a day has passed', async () => {
     const place = await createPlace(variant);
     const { idempotency } = await place.open();
     await mine(await idempotency.claim(call)).release();
@@ -64,7 +64,7 @@ describe.each(variants)('idempotency keys on $name', (variant) => {
     await mine(next).release();
   });
 
-  test('of a process that died, what it did is unknown a minute later, and the key is not given to anybody', async () => {
+  test('a minute after its process was killed, the outcome of a key is unknown, and it cannot be claimed', async () => {
     const place = await createPlace(variant);
     const child = await place.child();
     const { keys } = await child.ask({ do: 'claim' });
@@ -77,7 +77,7 @@ describe.each(variants)('idempotency keys on $name', (variant) => {
     expect([keys, states]).toEqual([['mine'], [{ state: 'running' }, { state: 'unknown' }]]);
   });
 
-  test('neither key, arguments nor answer can be read in the storage, and expired rows are swept', async () => {
+  test('the storage contains no readable key, arguments or answer, and expired rows are swept', async () => {
     const place = await createPlace(variant);
     const { idempotency } = await place.open();
     const secret = { ...call, key: 'hunter2-key', args: 'hunter2-args' };

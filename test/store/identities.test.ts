@@ -18,7 +18,7 @@ const nina: ExternalIdentity = {
 const apart = { link: false };
 
 describe.each(variants)('identities on $name', (variant) => {
-  test('are users by issuer and subject, in every process, also when both come at once', async () => {
+  test('are users by issuer and subject, in every process, even for concurrent first sign-ins', async () => {
     const [one, two] = await openPair(await createPlace(variant), variant);
     const admitted = await Promise.all([one.identities.admit(nina, apart), two.identities.admit(nina, apart)]);
     const ids = admitted.map((one) => (one.state === 'ok' ? one.user.id : one.why));
@@ -49,7 +49,7 @@ describe.each(variants)('identities on $name', (variant) => {
     expect(await one.identity.verifyPassword('nina@example.com', '')).toBeUndefined();
   });
 
-  test('say rights that are felt at once and stand in the admin log; a sign-in that says nothing new raises nothing', async () => {
+  test('apply new rights immediately and log them; an unchanged sign-in raises no version', async () => {
     const place = await createPlace(variant);
     const [one, two] = await openPair(place, variant);
     await one.identities.admit(nina, apart);
@@ -94,7 +94,7 @@ describe.each(variants)('identities on $name', (variant) => {
     ]);
   });
 
-  test('keep out whom they must: disabled, of a taken address, of a team or role that is not here', async () => {
+  test('refuse a disabled user, a taken address, and an unknown team or role', async () => {
     const store = await (await createPlace(variant)).open();
     const whyNot = async (identity: ExternalIdentity, link = false) => {
       const admission = await store.identities.admit(identity, { link });
@@ -128,7 +128,7 @@ describe.each(variants)('identities on $name', (variant) => {
     expect(await whyNot(asAda, true)).toBe(`user ${ada.id} is disabled`);
   });
 
-  test('follow an address that changes where they are known', async () => {
+  test('follow a changed e-mail address of a known user', async () => {
     const store = await (await createPlace(variant)).open();
     const first = await store.identities.admit(nina, apart);
     const moved = await store.identities.admit({ ...nina, email: 'n.simon@example.com' }, apart);

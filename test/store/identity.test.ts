@@ -6,7 +6,7 @@ cleanUpAfterEach();
 const password = 'correct horse battery';
 
 describe.each(variants)('users on $name', (variant) => {
-  test('a user is kept with what was not said filled in, and the address in lower case', async () => {
+  test('a user gets defaults for omitted members, and a lower case e-mail address', async () => {
     const { identity } = await (await createPlace(variant)).open();
 
     const user = await identity.addUser({ email: ' Ada@Example.COM ', password });
@@ -30,7 +30,7 @@ describe.each(variants)('users on $name', (variant) => {
     expect(await identity.countUsers()).toBe(1);
   });
 
-  test('an administrator, a new team and a new role', async () => {
+  test('addUser creates an administrator, a new team and a new role', async () => {
     const { identity } = await (await createPlace(variant)).open();
     const full = { email: 'a@b.c', password, firstName: 'Ada', lastName: 'Lövelace 🎩', timezone: 'Europe/Paris' };
 
@@ -61,7 +61,7 @@ describe.each(variants)('users on $name', (variant) => {
     ]);
   });
 
-  test('an address is taken once, however it is written and however many ask at once', async () => {
+  test('an e-mail address is unique, in any spelling and for concurrent calls', async () => {
     const place = await createPlace(variant);
     const stores = await openPair(place, variant);
 
@@ -76,7 +76,7 @@ describe.each(variants)('users on $name', (variant) => {
     expect(await stores[0]!.identity.countUsers()).toBe(1);
   });
 
-  test('the password opens, and nothing else does: a wrong one, another address, a disabled user, the old one', async () => {
+  test("only the current password of an enabled user works, not a wrong, an old or another user's", async () => {
     const { identity } = await (await createPlace(variant)).open();
     const user = await identity.addUser({ email: 'ada@example.com', password });
     const tryIt = async (email: string, secret: string) => (await identity.verifyPassword(email, secret))?.id;
@@ -99,7 +99,7 @@ describe.each(variants)('users on $name', (variant) => {
     });
   });
 
-  test('passwords are kept stretched, and every change of a user is in the admin log', async () => {
+  test('passwords are stored as slow hashes, and every change of a user is in the admin log', async () => {
     const place = await createPlace(variant);
     const { identity } = await place.open();
     const user = await identity.addUser({ email: 'ada@example.com', password });
@@ -150,13 +150,13 @@ describe('users', () => {
     await expect(adding).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', details: { argument } });
   });
 
-  test('a user who is not there cannot be changed', async () => {
+  test('an unknown user cannot be changed', async () => {
     const { identity } = await open();
 
     await expect(identity.setDisabled(99, true)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   });
 
-  test('time does not tell who exists or who is disabled', async () => {
+  test('the response time does not reveal which users exist or are disabled', async () => {
     const { identity } = await open();
     await identity.addUser({ email: 'known@example.com', password });
     const off = await identity.addUser({ email: 'off@example.com', password });
@@ -178,7 +178,7 @@ describe('users', () => {
     expect(ratios.filter((ratio) => ratio < 0.4 || ratio > 2.5)).toEqual([]);
   });
 
-  test('the place has names', async () => {
+  test('place returns the names of organization, project and environment', async () => {
     const { identity } = await open();
 
     expect(await identity.place()).toEqual({

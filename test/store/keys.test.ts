@@ -7,7 +7,7 @@ import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 cleanUpAfterEach();
 
 describe.each(variants)('keys on $name', (variant) => {
-  test('three processes that ask at once for the first time agree on one key', async () => {
+  test('three processes that first ask concurrently get the same key', async () => {
     const place = await createPlace(variant);
     const children = await Promise.all([place.child(), place.child(), place.child()]);
 
@@ -18,7 +18,7 @@ describe.each(variants)('keys on $name', (variant) => {
     expect(first!.keys).toEqual([expect.stringMatching(/^\S{16} \S{43}$/)]);
   });
 
-  test('a key is made once for a purpose, and lies sealed', async () => {
+  test('a key is made once for each purpose, and is stored encrypted', async () => {
     const place = await createPlace(variant);
     const { keys } = await place.open();
     let made = 0;
@@ -36,7 +36,7 @@ describe.each(variants)('keys on $name', (variant) => {
     expect(JSON.stringify(rows)).not.toContain('secret');
   });
 
-  test('the newest generation comes first, and older ones stay', async () => {
+  test('the newest generation comes first, and older ones are kept', async () => {
     const place = await createPlace(variant);
     const { keys } = await place.open();
     await keys.of('one', () => 'value');
@@ -51,7 +51,7 @@ describe.each(variants)('keys on $name', (variant) => {
 });
 
 describe.each(variants)('rotation on $name', (variant) => {
-  test('a new generation signs, the ones before verify, and it is felt at once and in the admin log', async () => {
+  test('a new generation signs, older ones verify; it applies immediately and is in the admin log', async () => {
     const place = await createPlace(variant);
     const store = await place.open();
     for (const purpose of ['cookies', 'forms']) await store.keys.of(purpose, () => `first ${purpose}`);
@@ -74,7 +74,7 @@ describe.each(variants)('rotation on $name', (variant) => {
     expect(JSON.stringify(await store.keys.list())).not.toContain(cookies[0]!.value);
   });
 
-  test('what was replaced long enough ago can be retired, the newest never', async () => {
+  test('a key replaced long enough ago can be retired, the newest never', async () => {
     const place = await createPlace(variant);
     let now = 1_000_000;
     const store = await place.open({ clock: { ...systemClock, now: () => now } });
@@ -103,7 +103,7 @@ describe.each(variants)('rotation on $name', (variant) => {
   });
 });
 
-test('the key for signatures is a key of its kind, and a purpose without a key is told', async () => {
+test('a signing key keeps its type, and a purpose without a key is an error', async () => {
   const { keys } = await (await createPlace(variants[0]!)).open();
   await keys.of('oauth-signing', () => '{"kty":"EC"}');
   await keys.rotate();
@@ -118,7 +118,7 @@ test('the key for signatures is a key of its kind, and a purpose without a key i
   }
 });
 
-test('another secret rotates nothing', async () => {
+test('with another secret, rotation is refused', async () => {
   const place = await createPlace(variants[0]!);
   await (await place.open({ secret: 'the right one' })).keys.of('one', () => 'a key');
   const other = await place.open({ secret: 'a wrong one' });
@@ -129,7 +129,7 @@ test('another secret rotates nothing', async () => {
 describe('the secret of the installation', () => {
   const make = () => 'a key';
 
-  test('without a setting it is a file, made once', async () => {
+  test('without the setting it is a file, created once', async () => {
     const place = await createPlace(variants[0]!);
     await (await place.open()).keys.of('one', make);
     const before = readFileSync(join(place.dataDir, 'secret'), 'utf8');
@@ -140,7 +140,7 @@ describe('the secret of the installation', () => {
     expect(readFileSync(join(place.dataDir, 'secret'), 'utf8')).toBe(before);
   });
 
-  test('another secret does not open the keys, and the error says what to set', async () => {
+  test('with another secret the keys cannot be decrypted, and the error names the setting', async () => {
     const place = await createPlace(variants[0]!);
     await (await place.open({ secret: 'the right one' })).keys.of('one', make);
 

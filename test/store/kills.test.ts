@@ -9,7 +9,7 @@ cleanUpAfterEach();
 // The WebAssembly driver has one lock for reads and writes, so several processes cannot share a storage.
 const isShared = loadSqliteDriver().kind === 'native';
 
-test.runIf(isShared)('a process that is killed has lost no write, and reads of the last moment alone', async () => {
+test.runIf(isShared)('a killed process loses no write, and only reads of the last moment', async () => {
   const place = await createPlace(variants[0]!);
   await (await place.open()).close();
   const kill = await killAfter(place, { reads: 5000, writes: 50 }, 600);

@@ -13,7 +13,7 @@ describe.each(variants)('attempts on $name', (variant) => {
   const limiterOf = ({ windows }: OpenedStore, now = systemClock.now) =>
     createSharedLimiter('test', window, { windows, clock: { now } });
 
-  test('of two processes at once, exactly as many get through as there are', async () => {
+  test('of two concurrent processes, exactly the allowed number of attempts passes', async () => {
     const stores = await openPair(await createPlace(variant), variant);
     const limiters = stores.map((store) => limiterOf(store));
     const tries = await Promise.allSettled(
@@ -26,7 +26,7 @@ describe.each(variants)('attempts on $name', (variant) => {
     expect(waits.every((wait) => wait > 880 && wait <= 900)).toBe(true);
   });
 
-  test('are counted anew where the clock was set back by more than a window, and go on where by less', async () => {
+  test('restart if the clock is set back by more than a window, and continue if by less', async () => {
     let now = systemClock.now();
     const store = await (await createPlace(variant)).open({ clock: { ...systemClock, now: () => now } });
     const limiter = limiterOf(store, () => now);
@@ -44,7 +44,7 @@ describe.each(variants)('attempts on $name', (variant) => {
     expect(waits).toEqual([900, 1500, 0]);
   });
 
-  test('are given back one by one, or all; and a window that is over begins anew, and is swept', async () => {
+  test('are given back one by one, or all; an expired window starts again, and is swept', async () => {
     let now = systemClock.now();
     const clock = { ...systemClock, now: () => now };
     const place = await createPlace(variant);

@@ -9,7 +9,7 @@ const ada = { email: 'ada@example.com' };
 const chosen = 'a few words of hers';
 
 describe.each(variants)('one-time links on $name', (variant) => {
-  test('let somebody choose a password who had none: once, and the token is kept nowhere', async () => {
+  test('let a user without a password choose one, once; the token is not stored', async () => {
     const place = await createPlace(variant);
     const [one, two] = await openPair(place, variant);
     const user = await one.identity.addUser(ada);
@@ -43,7 +43,7 @@ describe.each(variants)('one-time links on $name', (variant) => {
     ]);
   });
 
-  test('open nothing when they are old, were replaced, belong to a disabled user, or never were', async () => {
+  test('fail if expired, replaced, unknown, or of a disabled user', async () => {
     let now = systemClock.now();
     const place = await createPlace(variant);
     const { identity, links } = await place.open({ clock: { ...systemClock, now: () => now } });
@@ -70,7 +70,7 @@ describe.each(variants)('one-time links on $name', (variant) => {
     expect(await identity.verifyPassword(ada.email, chosen)).toBe(undefined);
   });
 
-  test('end every session of the user when they are used, those that a request under way writes once more as well', async () => {
+  test('end every session of the user when they are used, also sessions that a running request saves again', async () => {
     let now = systemClock.now();
     const clock = { ...systemClock, now: () => now };
     const place = await createPlace(variant);

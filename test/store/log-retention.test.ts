@@ -94,7 +94,7 @@ const countOf = async (place: Place, table: string): Promise<number> => {
 };
 
 test.each(variants)(
-  'on $name entries older than the days of the settings go, with their records, and the admin log tells of it',
+  'on $name entries older than the setting are deleted with their records, and the admin log reports it',
   async (variant) => {
     const place = await createPlace(variant);
     const still = createStill();
@@ -147,7 +147,7 @@ test.each(variants)(
   },
 );
 
-test('nothing goes where no setting says so', async () => {
+test('without the setting nothing is deleted', async () => {
   const place = await createPlace(variants[0]!);
   const still = createStill();
   const store = await place.open({ clock: still.clock });
@@ -158,7 +158,7 @@ test('nothing goes where no setting says so', async () => {
   expect(still.timers.map(({ ms }) => ms)).not.toContain(3_600_000);
 });
 
-test.each(variants)('on $name pages and exports stay right while a sweep runs', async (variant) => {
+test.each(variants)('on $name pages and exports are correct while a sweep runs', async (variant) => {
   const place = await createPlace(variant);
   const seen: { readonly pages: readonly LoggedActivity[]; readonly walked: readonly LoggedActivity[] }[] = [];
   let store: OpenedStore;
@@ -199,7 +199,7 @@ test.each(variants)('on $name pages and exports stay right while a sweep runs', 
   expect((await walkAll(store, since, newest)).seen).toEqual(kept.filter(({ id }) => id > since));
 });
 
-test.each(variants)('on $name an export passes over the ids that are gone', async (variant) => {
+test.each(variants)('on $name an export skips deleted ids', async (variant) => {
   const place = await createPlace(variant);
   const store = await place.open({ clock: createStill().clock, env });
   await write(store, [entryOf(1)]);
@@ -215,7 +215,7 @@ test.each(variants)('on $name an export passes over the ids that are gone', asyn
   expect((await walkAll(store, far, far)).seen).toEqual([]);
 });
 
-test.each(variants)('on $name of several processes one sweeps', async (variant) => {
+test.each(variants)('on $name one of several processes sweeps', async (variant) => {
   const place = await createPlace(variant);
   const first = createStill();
   const stores = [await place.open({ clock: first.clock, env }), await place.open({ clock: first.clock, env })];
@@ -232,7 +232,7 @@ test.each(variants)('on $name of several processes one sweeps', async (variant) 
   expect(await sweepsOf(other)).toHaveLength(2);
 });
 
-test.each(variants)('on $name what was begun and not ended is told of and gone on with', async (variant) => {
+test.each(variants)('on $name an interrupted sweep is reported and continued', async (variant) => {
   const place = await createPlace(variant);
   const pauses: (() => Promise<void>)[] = [];
   const still = createStill(() => pauses.shift()?.() ?? Promise.resolve());
@@ -262,7 +262,7 @@ test.each(variants)('on $name what was begun and not ended is told of and gone o
   expect((await sweepsOf(third)).map((one) => ('entries' in one ? one.entries : undefined))).toEqual([200, 1000, 500]);
 });
 
-test.each(variants)('on $name who was away while another took over deletes nothing more', async (variant) => {
+test.each(variants)('on $name a process that lost the lease deletes nothing more', async (variant) => {
   const place = await createPlace(variant);
   let other: OpenedStore;
   let isAway = false;
@@ -281,7 +281,7 @@ test.each(variants)('on $name who was away while another took over deletes nothi
   expect((await sweepsOf(store)).map((told) => ('entries' in told ? told.entries : 0))).toEqual([400, 500]);
 });
 
-test('it begins at the start and comes back every hour, also after it failed', async () => {
+test('it runs at the start and every hour, also after a failure', async () => {
   const place = await createPlace(variants[0]!);
   const still = createStill();
   const store = await place.open({ clock: still.clock, env });

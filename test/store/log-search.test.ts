@@ -100,7 +100,7 @@ const toEntry = ({ at, collection, recordIds, ...more }: Drawn, renderingId: num
 });
 
 test.each(variants)(
-  'on $name every filter finds what a naive search finds, page by page, while entries are written',
+  'on $name every filter returns the same as a naive search, page by page, during writes',
   async (variant) => {
     const place = await createPlace(variant);
     const store = await place.open();
@@ -150,7 +150,7 @@ test.each(variants)(
 );
 
 test.each(variants)(
-  'on $name marks are found by their records, also by those that were known at the end alone; teams that are gone keep their names',
+  'on $name marks are found by their records, also by later ones; deleted teams keep their names',
   async (variant) => {
     const place = await createPlace(variant);
     const store = await place.open();

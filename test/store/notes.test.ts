@@ -32,7 +32,7 @@ describe.each(variants)('notes on $name', (variant) => {
   /** Each test uses its own record. */
   const begin = () => ({ ...opened, about: { ...opened.about, recordId: `record ${++subjects}` } });
 
-  test('a page is one statement, and its messages one more; a person, a team and a range of another time are asked before', async () => {
+  test('a page takes one statement, and its messages one more; user, team and time range are resolved first', async () => {
     const { place, store, about } = begin();
     for (let note = 0; note < 5; note++) await store.notes.create({ ...about, content: `first of ${note}` });
     const database = place.tables();
@@ -67,7 +67,7 @@ describe.each(variants)('notes on $name', (variant) => {
     expect([none, statements.length]).toEqual([{ notes: [] }, 2]);
   });
 
-  test('whether a range has few notes or many, the same are found', async () => {
+  test('a range with few or many notes returns the same notes', async () => {
     const { place, store, about } = begin();
     const database = place.tables();
     const { environmentId } = await store.identity.place();
@@ -96,7 +96,7 @@ describe.each(variants)('notes on $name', (variant) => {
     expect(found).not.toContain(0);
   });
 
-  test('of notes that are made at once each has a time of its own, and later ids have later ones', async () => {
+  test('concurrent notes have different times, and later ids have later times', async () => {
     const { store, other, about } = begin();
     await Promise.all(Array.from({ length: 12 }, (_, at) => (at % 2 ? store : other).notes.create(about)));
     const { notes } = await store.notes.list({ limit: 100, recordId: about.recordId });
@@ -105,7 +105,7 @@ describe.each(variants)('notes on $name', (variant) => {
     expect(new Set(notes.map(({ createdAt }) => createdAt)).size).toBe(12);
   });
 
-  test('messages that are added at once are all there, and counted', async () => {
+  test('concurrent messages are all stored and counted', async () => {
     const { store, other, about } = begin();
     const id = await store.notes.create(about);
     const { userId } = about;
@@ -120,7 +120,7 @@ describe.each(variants)('notes on $name', (variant) => {
     expect(note?.updatedAt).toBeGreaterThan(note!.createdAt + 7);
   });
 
-  test('names compare by their bytes: neither case nor blanks at the end are passed over', async () => {
+  test('names compare by their bytes: case and trailing spaces matter', async () => {
     const { store, about: one, idsOf } = begin();
     const about = { ...one, title: 'A name' };
     const [plain, upper, blank, record] = [
@@ -160,7 +160,7 @@ describe.each(variants)('notes on $name', (variant) => {
     ]);
   });
 
-  test('notes stay when their writer is disabled and their team is removed, and go with their environment', async () => {
+  test('notes outlive their disabled author and deleted team, and are deleted with their environment', async () => {
     const { place, store, about, idsOf } = begin();
     const bo = await store.identity.addUser({ email: 'bo@b.example', team: 'North' });
     const { renderingId } = (await store.permissions.caller(bo.id))!;
@@ -201,7 +201,7 @@ describe.each(variants)('notes on $name', (variant) => {
     ]).toEqual([[id], ['Mine']]);
   });
 
-  test('a thread that is full takes no more, and says so', async () => {
+  test('a full thread refuses more messages', async () => {
     const { store, about } = begin();
     const { userId } = about;
     const id = await store.notes.create({ ...about, content: 'x'.repeat(threadLimits.characters - 1) });

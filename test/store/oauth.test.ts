@@ -13,7 +13,7 @@ const refreshToken = (id: string, rotations: number): OAuthRow => ({
 });
 
 describe.each(variants)('oauth rows on $name', (variant) => {
-  test('a row comes back as it was put', async () => {
+  test('a row is read as it was stored', async () => {
     const { oauth } = await (await createPlace(variant)).open();
     const row: OAuthRow = {
       model: 'Session',
@@ -35,7 +35,7 @@ describe.each(variants)('oauth rows on $name', (variant) => {
     expect(await oauth.find('Grant', row.id)).toBeUndefined();
   });
 
-  test('of twenty who consume at once one wins, in whichever process', async () => {
+  test('of twenty concurrent consumers, one wins, across processes', async () => {
     const place = await createPlace(variant);
     const stores = [await place.open(), await place.open()];
     await stores[0]!.oauth.upsert(refreshToken('t', 0));
@@ -47,7 +47,7 @@ describe.each(variants)('oauth rows on $name', (variant) => {
     expect(wins.filter(Boolean)).toEqual([true]);
   });
 
-  test('of twenty who insert one row at once one makes it, and nobody does while it is there', async () => {
+  test('of twenty concurrent inserts of one row one succeeds, and no later one while it exists', async () => {
     const place = await createPlace(variant);
     const stores = await openPair(place, variant);
     const proof: OAuthRow = { model: 'DPoPProof', id: 'p', payload: {}, expiresAt: systemClock.now() - 1 };
@@ -59,7 +59,7 @@ describe.each(variants)('oauth rows on $name', (variant) => {
     expect([made.filter(Boolean), late, await stores[0].oauth.insertOnce(proof)]).toEqual([[true], false, true]);
   });
 
-  test('tokens of many grants come and go at once without getting in each other’s way', async () => {
+  test('concurrent changes of many grants do not interfere', async () => {
     const place = await createPlace(variant);
     const stores = await openPair(place, variant);
 
@@ -77,7 +77,7 @@ describe.each(variants)('oauth rows on $name', (variant) => {
     expect((await stores[0]!.versions()).grants).toBe(31);
   });
 
-  test('saving a consumed row again does not give it back', async () => {
+  test('saving a consumed row again keeps it consumed', async () => {
     const { oauth } = await (await createPlace(variant)).open();
     await oauth.upsert(refreshToken('t', 0));
     await oauth.consume('RefreshToken', 't', 100);
@@ -101,7 +101,7 @@ describe.each(variants)('oauth rows on $name', (variant) => {
     ]);
   });
 
-  test('an expired row is as if it were not there', async () => {
+  test('an expired row is not found', async () => {
     const { oauth } = await (await createPlace(variant)).open();
     const row = { model: 'Interaction', id: 'i', uid: 'u', accountId: '1', payload: {} };
 
@@ -114,7 +114,7 @@ describe.each(variants)('oauth rows on $name', (variant) => {
     ]).toEqual([undefined, undefined, []]);
   });
 
-  test('revoking a grant takes every row of it and nothing else, and is felt', async () => {
+  test('revoking a grant deletes every row of it and nothing else, and raises the version', async () => {
     const place = await createPlace(variant);
     const [{ oauth }, other] = [await place.open(), await place.open()];
     await oauth.upsert({ model: 'Grant', id: 'grant', payload: {} });
@@ -131,7 +131,7 @@ describe.each(variants)('oauth rows on $name', (variant) => {
     expect([left.map((row) => row?.id), (await other.versions()).grants]).toEqual([[undefined, undefined, 'b'], 2]);
   });
 
-  test('destroying a token is felt; destroying a code, or nothing, is not a revocation', async () => {
+  test('destroying a token raises the version; destroying a code, or a missing row, does not', async () => {
     const store = await (await createPlace(variant)).open();
     await store.oauth.upsert({ model: 'AuthorizationCode', id: 'c', payload: {} });
     await store.oauth.upsert({ model: 'AccessToken', id: 'a', payload: {} });
@@ -145,7 +145,7 @@ describe.each(variants)('oauth rows on $name', (variant) => {
     expect(grants).toEqual([1, 2, 2]);
   });
 
-  test('the sweep takes what is expired in batches, and clients that were never used', async () => {
+  test('the sweep deletes expired rows in batches, and clients that were never used', async () => {
     const place = await createPlace(variant);
     const { oauth } = await place.open();
     const { knex } = place.tables();

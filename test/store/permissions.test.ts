@@ -24,7 +24,7 @@ async function openWithAda(place: Place, more: { readonly password?: string } = 
 }
 
 describe.each(variants)('permissions on $name', (variant) => {
-  test('a role has what its own row says, else the row of *, else nothing', async () => {
+  test('a role has the rights of its own row, otherwise of the row *, otherwise none', async () => {
     const { store, ada } = await openWithAda(await createPlace(variant));
     const allowed = async () => {
       const access = (await store.permissions.accessOf(ada.id))!;
@@ -43,7 +43,7 @@ describe.each(variants)('permissions on $name', (variant) => {
     ]);
   });
 
-  test('fields are written, read or hidden', async () => {
+  test('fields are writable, readable or hidden', async () => {
     const { store, ada } = await openWithAda(await createPlace(variant));
     await store.permissions.setRole('Clerk', { users: { ...reading, fields: { salary: 'hidden', email: 'read' } } });
 
@@ -57,7 +57,7 @@ describe.each(variants)('permissions on $name', (variant) => {
     ]).toEqual(['hidden', 'read', 'write', 'hidden']);
   });
 
-  test('an action is triggered by those who may edit, unless the role says otherwise', async () => {
+  test('an action may be triggered by users who may edit, unless the role says otherwise', async () => {
     const { store, ada } = await openWithAda(await createPlace(variant));
     const actions = { Refund: { trigger: false }, Remind: { trigger: true } };
     await store.permissions.setRole('Clerk', {
@@ -73,7 +73,7 @@ describe.each(variants)('permissions on $name', (variant) => {
     ).toEqual([['Remind', 'Other', 'toString'], ['Remind'], []]);
   });
 
-  test('an action is triggered always, never, or under a condition of the caller', async () => {
+  test('an action may be triggered always, never, or under a condition on the caller', async () => {
     const place = await createPlace(variant);
     const { store, ada } = await openWithAda(place);
     const mine: PlainFilter = { field: 'branch', operator: 'Equal', value: '{{currentUser.tags.branch}}' };
@@ -124,7 +124,7 @@ describe.each(variants)('permissions on $name', (variant) => {
     ]);
   });
 
-  test('the caller is who the user is now', async () => {
+  test('the caller has the current attributes of the user', async () => {
     const { store, ada } = await openWithAda(await createPlace(variant));
 
     expect(await store.permissions.caller(ada.id)).toEqual({
@@ -141,7 +141,7 @@ describe.each(variants)('permissions on $name', (variant) => {
     });
   });
 
-  test('an access is kept while nothing changes, and a change elsewhere is felt by the next call', async () => {
+  test('an access is cached while nothing changes, and a change elsewhere applies to the next call', async () => {
     const place = await createPlace(variant);
     const [{ store, ada }, other] = [await openWithAda(place), await place.open()];
     const first = await store.permissions.accessOf(ada.id);
@@ -157,7 +157,7 @@ describe.each(variants)('permissions on $name', (variant) => {
     expect(store.permissions.cachedAccessOf(ada.id, version)).toBeUndefined();
   });
 
-  test('a disabled user has no access, in any process, from the next call', async () => {
+  test('a disabled user has no access, in any process, from the next call on', async () => {
     const place = await createPlace(variant);
     const [{ store, ada }, other] = [await openWithAda(place), await place.open()];
     const before = await other.permissions.accessOf(ada.id);
@@ -171,7 +171,7 @@ describe.each(variants)('permissions on $name', (variant) => {
     ]);
   });
 
-  test('a scope holds for its team and collection alone, until it is removed', async () => {
+  test('a scope applies only to its team and collection, until it is removed', async () => {
     const { store, ada } = await openWithAda(await createPlace(variant));
     const root = await store.identity.addUser({ email: 'root@b.c', level: 'admin' });
     const scopes = async () =>
@@ -198,7 +198,7 @@ describe.each(variants)('permissions on $name', (variant) => {
     ]);
   });
 
-  test('a scope that is not a filter, put there past us, shows nothing and is told', async () => {
+  test('an invalid scope that was written directly to the database shows no rows and is logged', async () => {
     const place = await createPlace(variant);
     const { store, ada } = await openWithAda(place);
     const good = { field: 'id', operator: 'Equal', value: 1 };
@@ -235,13 +235,13 @@ describe('scope variables', () => {
     return { ada, scopes: filters.map((_, index) => access.scope(`c${index}`)) };
   };
 
-  test('one that is the whole text keeps its type', async () => {
+  test('a variable that is the whole string keeps its type', async () => {
     const { ada, scopes } = await fill([equal(' {{ currentUser.id }} ')]);
 
     expect(scopes).toEqual([equal(ada.id)]);
   });
 
-  test('they are replaced wherever they stand', async () => {
+  test('variables are replaced in every position', async () => {
     const pairs: readonly [unknown, unknown][] = [
       ['{{currentUser.tags.branch}}', '12'],
       ['{{currentUser.team.name}}', 'South'],
@@ -259,7 +259,7 @@ describe('scope variables', () => {
     expect(scopes).toEqual(pairs.map(([, expected]) => equal(expected)));
   });
 
-  test('a leaf with one that has no value matches nothing, and the rest of the filter stands', async () => {
+  test('a leaf with a variable without a value matches nothing, and the rest of the filter applies', async () => {
     const values = [
       '{{currentUser.tags.nope}}',
       '{{currentUser.tags.empty}}',
@@ -281,7 +281,7 @@ describe('scope variables', () => {
     expect(scopes).toEqual(values.map(() => ({ aggregator: 'Or', conditions: [nothing, equal(1)] })));
   });
 
-  test('in comparisons, constants have variables and names of fields do not', async () => {
+  test('in comparisons variables are replaced in constants, not in names of fields', async () => {
     const compared = (constant: unknown, name: string): PlainFilter => ({
       expression: { coalesce: [name, { value: constant as string }] },
       operator: 'Equal',
@@ -306,7 +306,7 @@ describe('scope variables', () => {
     expect(scopes).toEqual([compared('Clerk', role), value('12'), nothing, nothing]);
   });
 
-  test("a user's words are no pattern", async () => {
+  test('values of a user are escaped in patterns', async () => {
     const value = '{{currentUser.tags.region}}';
 
     const { scopes } = await fill(
@@ -332,7 +332,7 @@ describe('setting permissions', () => {
     ],
     ['no operator', { field: 'a', operator: 'Is' }, 'filter.operator: expected an operator.'],
     [
-      'a bad branch',
+      'an invalid branch',
       { aggregator: 'And', conditions: [{ field: '' }] },
       'filter.conditions[0].field: expected the name of a field.',
     ],
@@ -349,7 +349,7 @@ describe('setting permissions', () => {
     ['sometimes', 'expected true, false or { when: a filter }.'],
     [{ if: { field: 'a', operator: 'Present' } }, 'expected true, false or { when: a filter }.'],
     [{ when: { field: 'a' } }, 'when.operator: expected an operator.'],
-  ])('an action that is triggered %j is refused', async (trigger, problem) => {
+  ])('an action with trigger %j is refused', async (trigger, problem) => {
     const { store } = await openWithAda(await createPlace(variants[0]!));
     const orders = { ...reading, actions: { Refund: { trigger: trigger as unknown as boolean } } };
     await expect(store.permissions.setRole('Clerk', { orders })).rejects.toMatchObject({
@@ -357,7 +357,7 @@ describe('setting permissions', () => {
     });
   });
 
-  test('a scope on a misspelt team is refused, with the names that are near', async () => {
+  test('a scope on a misspelled team is refused with near names', async () => {
     const { store } = await openWithAda(await createPlace(variants[0]!));
 
     await expect(store.permissions.setScope('south', 'orders', null)).rejects.toMatchObject({

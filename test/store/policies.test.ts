@@ -16,7 +16,7 @@ async function accessWith(store: OpenedStore, collections: Record<string, Collec
 }
 
 describe.each(variants)('policies on $name', (variant) => {
-  test('a collection and an action have those of their row; an action without one is on the terms of edit', async () => {
+  test('a collection and an action have the policies of their row; an action without one has that of edit', async () => {
     const store = await (await createPlace(variant)).open();
     const access = await accessWith(store, {
       '*': all,
@@ -37,7 +37,7 @@ describe.each(variants)('policies on $name', (variant) => {
     ]);
   });
 
-  test('what is denied may not be done; with no policy there is nothing to ask for', async () => {
+  test('a denied operation is not permitted; without a policy no approval is needed', async () => {
     const store = await (await createPlace(variant)).open();
     const access = await accessWith(store, {
       orders: {
@@ -52,7 +52,7 @@ describe.each(variants)('policies on $name', (variant) => {
     expect([may, after.hasPolicies, after.can('edit', 'orders')]).toEqual([[true, false, false], false, true]);
   });
 
-  test('a policy that is not understood is refused, and denies where it got into the storage past us', async () => {
+  test('an unknown policy is refused, and denies if it was written directly to the database', async () => {
     const place = await createPlace(variant);
     const store = await place.open();
     const wrong: readonly [CollectionPermission, string][] = [

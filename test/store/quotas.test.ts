@@ -103,7 +103,7 @@ describe.each(counters)('calls counted in $name', ({ open, rows }) => {
   }, 60_000);
   cleanUpAfterAll();
 
-  test('are answered as a naive count would, whichever process asks and however time goes', {
+  test('are counted like a naive count, in every process and over time', {
     timeout: 60_000,
   }, async () => {
     await fc.assert(
@@ -119,7 +119,7 @@ describe.each(counters)('calls counted in $name', ({ open, rows }) => {
     );
   });
 
-  test('side by side in two processes: as many get through as there are points, and refused ones take none', async () => {
+  test('concurrently in two processes: as many pass as the limit allows, and refused calls do not count', async () => {
     const key = randomUUID();
     const limits = { minute: 10, hour: 15, day: 1000 };
     const many = () => Promise.all(Array.from({ length: 30 }, (_, turn) => processes[turn % 2]!.take(key, limits)));
@@ -137,7 +137,7 @@ describe.each(counters)('calls counted in $name', ({ open, rows }) => {
     expect(new Set(second.filter(({ isExceeded }) => isExceeded).map(({ limit }) => limit))).toEqual(new Set([15]));
   });
 
-  test('are not lost and hold nobody up for longer than two windows where the clock is set back', async () => {
+  test('keep their counts and block for at most two windows if the clock is set back', async () => {
     const [quotas] = processes;
     const key = randomUUID();
     const limits = { minute: 1, hour: 100, day: 100 };
@@ -155,7 +155,7 @@ describe.each(counters)('calls counted in $name', ({ open, rows }) => {
     ]);
   });
 
-  test('of the largest limits that can be set are told exactly', async () => {
+  test('with the largest possible limits are exact', async () => {
     const [quotas] = processes;
     const key = randomUUID();
     const limits = { minute: 1_000_000_000, hour: 1_000_000_000, day: 100_000_000 };
@@ -167,7 +167,7 @@ describe.each(counters)('calls counted in $name', ({ open, rows }) => {
     ]);
   });
 
-  test.skipIf(!rows)('are forgotten when their windows are over', async () => {
+  test.skipIf(!rows)('are deleted when their windows are over', async () => {
     const limits = { minute: 1, hour: 1, day: 1 };
     now += 86_400_000 + 600_000;
     await processes[0].take('new', limits);
@@ -179,7 +179,7 @@ describe.each(counters)('calls counted in $name', ({ open, rows }) => {
   });
 });
 
-test('a Redis that is not there: the storage counts, nothing fails, and it is told once, without the password', async () => {
+test('an unreachable Redis: the storage counts, no call fails, and one warning without the password is logged', async () => {
   const observed: Observation[] = [];
   const quota: Quota = { limit: 1, remaining: 0, resetSeconds: 60, isExceeded: false };
   let asked = 0;
@@ -199,7 +199,7 @@ test('a Redis that is not there: the storage counts, nothing fails, and it is to
 });
 
 test.skipIf(redisUrl === undefined)(
-  'a Redis that takes no such password: the same, and the password is not told',
+  'a Redis that refuses the password: the storage counts, and the password is not logged',
   async () => {
     const observed: Observation[] = [];
     const quota: Quota = { limit: 1, remaining: 0, resetSeconds: 60, isExceeded: false };

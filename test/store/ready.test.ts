@@ -8,13 +8,13 @@ import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 cleanUpAfterEach();
 
 describe.each(variants)('readiness on $name', (variant) => {
-  test('a store that is open is ready', async () => {
+  test('an open store is ready', async () => {
     const store = await (await createPlace(variant)).open();
 
     expect(await store.ready()).toBeUndefined();
   });
 
-  test('settings are kept and replaced', async () => {
+  test('settings are stored and replaced', async () => {
     const { settings } = await (await createPlace(variant)).open();
 
     await settings.set('key', 'one');
@@ -25,7 +25,7 @@ describe.each(variants)('readiness on $name', (variant) => {
 });
 
 describe.each(servers.filter(({ dialect }) => dialect === 'postgres'))('readiness on $dialect', (server) => {
-  test('a database that went away is said to be, and the process lives', async () => {
+  test('a lost database is reported, and the process continues', async () => {
     const database = await server.create();
     const config = loadConfig({ env: { SERVICE_STORAGE_URL: database.url } });
     const store = await openStore({ config, observe: () => undefined, clock: systemClock });

@@ -43,7 +43,7 @@ describe.each(variants)('remote servers on $name', (variant) => {
     return key;
   };
 
-  test('a server has a name of its own, and what is said of it in the log is no secret', async () => {
+  test('a server has a unique name, and its log entries contain no secret', async () => {
     const { store, other, userId, place } = opened;
     const server = await add({ signIn: 'bearer', secret: 'bearer-secret' });
     await expect(add({ name: server.name })).rejects.toThrow('already exists');
@@ -66,7 +66,7 @@ describe.each(variants)('remote servers on $name', (variant) => {
     expect((await log())[0]).toMatchObject({ action: 'remote-server.remove', type: 'remove' });
   });
 
-  test('what an administrator says of a server is kept: its client, whose secret is sealed and goes with it, and its tools', async () => {
+  test('the client of a server, with an encrypted secret, and its tools are stored', async () => {
     const { store, other, userId, place } = opened;
     const server = await add();
     const { remotes } = other;
@@ -89,7 +89,7 @@ describe.each(variants)('remote servers on $name', (variant) => {
     ]);
   });
 
-  test('an answer to a sign-in counts once, for who began it, in that session, in time', async () => {
+  test('a response to a sign-in is accepted once, for the same user and session, before it expires', async () => {
     const { store, other, userId, pass, now } = opened;
     const { id: serverId } = await add();
     const begin = (state: string) =>
@@ -114,7 +114,7 @@ describe.each(variants)('remote servers on $name', (variant) => {
     expect(await take({ state: 'c' })).toBeUndefined();
   });
 
-  test('of two processes one refreshes, and what came of it is what both find', async () => {
+  test('of two processes one refreshes, and both read the result', async () => {
     const { store, other } = opened;
     const key = await connected();
     const claims = await Promise.all([
@@ -129,7 +129,7 @@ describe.each(variants)('remote servers on $name', (variant) => {
     expect(await other.remotes.grantOf(key)).toMatchObject({ ...fresh, generation: 2, state: 'connected' });
   });
 
-  test('a refresh that came to nothing may be tried again, and one that was never ended asks for the person', async () => {
+  test('a failed refresh can be tried again, and an unfinished one requires a new sign-in', async () => {
     const { store, other, pass } = opened;
     const key = await connected();
     const claim = (from = store) => from.remotes.claimRefresh(key, 1, 1000);
@@ -151,7 +151,7 @@ describe.each(variants)('remote servers on $name', (variant) => {
     expect((await other.remotes.grantOf(key))?.state).toBe('connected');
   });
 
-  test('an account is sealed, is told when it was used, and goes when it is disconnected or with its server', async () => {
+  test('an account is encrypted, shows its last use, and is deleted on disconnect or with its server', async () => {
     const { store, other, userId, place, now } = opened;
     const key = await connected();
     await store.remotes.noteUse(key);

@@ -62,7 +62,7 @@ const sorted = (rights: readonly Right[]) =>
   rights.map(({ kind, path, value }) => `${kind} ${path.join('/')} ${JSON.stringify(value)}`).sort();
 
 describe.each(variants)('on $name', (variant) => {
-  test('all of it is made, read again as it was said, and unmade', async () => {
+  test('rights can be created, read in the same form, and removed', async () => {
     const place = await createPlace(variant);
     const store = await place.open();
     expect(await store.rights.read()).toEqual(first);
@@ -79,7 +79,7 @@ describe.each(variants)('on $name', (variant) => {
     expect(left.map((rows) => rows.length)).toEqual([0, 0, 1]);
   });
 
-  test('every change has its row in the admin log, with before and after; what is so already has none', async () => {
+  test('every change is logged with before and after, and an unchanged right is not', async () => {
     const place = await createPlace(variant);
     const store = await place.open();
     await store.rights.apply(first, rich);
@@ -107,7 +107,7 @@ describe.each(variants)('on $name', (variant) => {
     expect(rows.length).toBe(diffRights(first, rich).length + 2);
   });
 
-  test('what would leave somebody without a team or role is refused whole', async () => {
+  test('a change that would leave a user without a team or role is refused as a whole', async () => {
     const place = await createPlace(variant);
     const store = await place.open();
     await store.identity.addUser({ email: 'ada@b.example', team: 'South', role: 'Clerk' });
@@ -127,7 +127,7 @@ describe.each(variants)('on $name', (variant) => {
     expect(await place.tables().knex('admin_logs').where({ action: 'role.add' })).toEqual([]);
   });
 
-  test('what is no longer as it was when it was looked at is not overwritten', async () => {
+  test('rights that changed after they were read are not overwritten', async () => {
     const place = await createPlace(variant);
     const [store, other] = [await place.open(), await place.open()];
     const before = await store.rights.read();
@@ -138,7 +138,7 @@ describe.each(variants)('on $name', (variant) => {
     expect(await store.rights.read()).toEqual([...before, permission('Member', 'Production', reading, 'orders')]);
   });
 
-  test('an environment that is alone and has another name is the same one', async () => {
+  test('renaming the only environment keeps it', async () => {
     const place = await createPlace(variant);
     const store = await place.open();
     const { id } = await store.identity.addUser({ email: 'ada@b.example', level: 'admin' });
@@ -156,7 +156,7 @@ describe.each(variants)('on $name', (variant) => {
     expect((await store.permissions.accessOf(id))!.can('delete', 'orders')).toBe(true);
   });
 
-  test('a user is given another team, role, level, tags and timezone, and his access is another at once', async () => {
+  test('a change of team, role, level, tags and timezone applies to the access immediately', async () => {
     const place = await createPlace(variant);
     const [store, other] = [await place.open(), await place.open()];
     await store.rights.apply(first, [...rich, named('role', 'Member')]);

@@ -40,7 +40,7 @@ describe.each(variants)('workflows on $name', (variant) => {
   const claim = async (id: string, owner = 'a', from = opened.store): Promise<Claim> =>
     (await from.runs.claim({ owner, leaseMs: LEASE, limit: 5, ids: [id] }))[0] ?? expect.fail('not claimed');
 
-  test('a workflow is published, gets versions, and the later of two who began with one version is told', async () => {
+  test('a workflow is published, gets versions, and the later of two concurrent edits is refused', async () => {
     const { store, other, renderingId, userId } = opened;
     const first = await publish({ definition: '{"a":1}' });
     expect(first).toMatchObject({ version: 1, isActive: true, source: 'console', trigger: { isEnabled: false } });
@@ -85,7 +85,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     });
   });
 
-  test('what code defines is there in every view, gets a version where it is another, and goes with the code', async () => {
+  test('a workflow in code exists in every rendering, gets a version if it changes, and is removed with the code', async () => {
     const { store, other } = opened;
     const code = { name: 'in code', collection: 'orders', definition: '{"v":1}', concurrency: null };
     await Promise.all([store.workflows.publishCode([code]), other.workflows.publishCode([code])]);
@@ -101,7 +101,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect((await found()).map(({ isActive }) => isActive)).toEqual(all.map(() => false));
   });
 
-  test('an address has a version that only regeneration raises', async () => {
+  test('a webhook URL has a version that only regeneration raises', async () => {
     const { store, userId } = opened;
     const { id } = await publish();
     const change = async (wish: object) => (await store.workflows.changeTrigger(id, wish, userId))!.trigger;
@@ -114,7 +114,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect(await opened.other.workflows.signingSecret(id)).toBe(secret);
   });
 
-  test('of many that start one workflow on one record at once, one does; when it is over, another may', async () => {
+  test('of many concurrent starts of a workflow on one record one succeeds; after its end another may', async () => {
     const { store, other } = opened;
     const workflow = await publish();
     const all = await Promise.all(
@@ -130,7 +130,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect((await store.runs.create(runOf(workflow))).state).toBe('created');
   });
 
-  test('an idempotency key tells a repeat of its run, and refuses another record', async () => {
+  test('an idempotency key returns the run to a repeat, and refuses another record', async () => {
     const { store, other } = opened;
     const workflow = await publish();
     const key = { idempotencyKey: 'once' };
@@ -143,7 +143,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect(await store.runs.create(runOf(workflow, '2', key))).toEqual({ state: 'mismatch' });
   });
 
-  test('who lost a run writes nothing of it any more', async () => {
+  test('a process that lost a run writes nothing more of it', async () => {
     const { store, other } = opened;
     const id = await start(await publish());
     const late = (await store.runs.claim({ owner: 'late', leaseMs: -1, limit: 1, ids: [id] }))[0]!;
@@ -173,7 +173,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     [2, 'size', 'done', { of: 'size' }],
   ];
 
-  test('steps that were passed are written with what follows, and not by who lost the run', async () => {
+  test('skipped steps are written with the next one, and not by a process that lost the run', async () => {
     const { store, other, userId } = opened;
     const begun = await start(await publish());
     const late = (await store.runs.claim({ owner: 'late', leaseMs: -1, limit: 1, ids: [begun] }))[0]!;
@@ -221,7 +221,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     });
   });
 
-  test('a run that was answered between the look and the claim is not taken as it was before', async () => {
+  test('a run that was answered between select and claim is not claimed with its old state', async () => {
     const { store, userId } = opened;
     const { knex } = opened.place.tables();
     const id = await start(await publish());
@@ -237,7 +237,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect(known!.steps.map(({ answeredBy }) => answeredBy)).toEqual([isAnswered ? userId : null]);
   });
 
-  test('a waiting step is answered once, and not after its time', async () => {
+  test('a waiting step is answered once, and not after it expired', async () => {
     const { store, other, userId } = opened;
     const id = await start(await publish());
     const waits = { stepId: 'ask', reason: 'guidance', outcome: {}, data: { text: 'do it' } } as const;
@@ -254,7 +254,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect((await claim(id)).steps).toHaveLength(2);
   });
 
-  test('a run that nobody works at is cancelled at once, another before its next step', async () => {
+  test('an unclaimed run is cancelled immediately, a claimed one before its next step', async () => {
     const { store, userId } = opened;
     const [queued, running] = [await start(await publish()), await start(await publish())];
     expect(await store.runs.cancel(queued, userId)).toBe(true);
@@ -268,7 +268,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect(await store.runs.cancel(running, userId)).toBe(false);
   });
 
-  test('who asked first for the end is who is kept, and one that is to end does not come to wait', async () => {
+  test('the first cancellation is recorded, and a cancelled run does not start to wait', async () => {
     const { store, place, userId } = opened;
     const { id: second } = await store.identity.addUser({ email: 'bo@b.example' });
     const id = await start(await publish());
@@ -290,7 +290,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect(row).toEqual({ state: 'cancelled', cancelled_by: second });
   });
 
-  test('a workflow with a limit has no more runs at work, in all processes', async () => {
+  test('a workflow with a concurrency limit has no more active runs, across all processes', async () => {
     const { store, other } = opened;
     const workflow = await publish({ concurrency: 2 });
     const ids = await Promise.all(Array.from({ length: 8 }, (_, n) => start(workflow, `${n}`)));
@@ -300,7 +300,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect(await store.runs.release(taken[0]!)).toBe(true);
   });
 
-  test('what is told to be due is what could be claimed: no more of a workflow than it allows, and each with its fence', async () => {
+  test('due runs are those that can be claimed: within the limit of the workflow, each with its fence', async () => {
     const { other } = opened;
     const [limited, free] = [await publish({ concurrency: 2 }), await publish()];
     const held = await Promise.all(Array.from({ length: 4 }, (_, n) => start(limited, `${n}`)));
@@ -319,7 +319,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect(await due(held)).toEqual([{ id: left, fence: 1 }]);
   });
 
-  test('of what a limit holds back the one that waits longest is woken, by whichever process', async () => {
+  test('of the runs that a limit holds back the oldest is woken, by any process', async () => {
     const { store, other } = opened;
     const workflow = await publish({ concurrency: 1 });
     const ids: string[] = [];
@@ -342,7 +342,7 @@ describe.each(variants)('workflows on $name', (variant) => {
     ]);
   });
 
-  test('the end of what a webhook started is told by one process, again after a while, and then no more', async () => {
+  test('the end of a webhook run is reported by one process, retried after a while, and then done', async () => {
     const { store, other, userId } = opened;
     const workflow = await publish();
     await store.workflows.changeTrigger(workflow.id, { callbackUrl: 'https://example.com/done?key=1' }, userId);

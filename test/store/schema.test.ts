@@ -40,7 +40,7 @@ const all = [
 ];
 
 describe.each(variants)('schema on $name', (variant) => {
-  test('four processes that start at once migrate once', async () => {
+  test('four processes that start concurrently migrate once', async () => {
     const place = await createEmptyPlace(variant);
     const children = await Promise.all([place.child(), place.child(), place.child(), place.child()]);
 
@@ -55,7 +55,7 @@ describe.each(variants)('schema on $name', (variant) => {
     }).toEqual({ ran: [all], places: ['Production'], roles: ['Administrator', 'Member'], renderings: 1 });
   });
 
-  test('a migration that was cut off in the middle is finished by the next start', async () => {
+  test('the next start finishes an interrupted migration', async () => {
     const place = await createEmptyPlace(variant);
     await (await place.open()).close();
     const { knex } = place.tables();
@@ -68,7 +68,7 @@ describe.each(variants)('schema on $name', (variant) => {
     expect(await knex('projects').pluck('name')).toEqual(['My project']);
   });
 
-  test('a storage made by a newer version is refused, saying so', async () => {
+  test('a storage of a newer version is refused', async () => {
     const place = await createEmptyPlace(variant);
     await (await place.open()).close();
     await place.tables().knex('schema_migrations').insert({ name: '999-from-the-future', applied_at: 1 });
@@ -90,7 +90,7 @@ describe.each(variants)('schema on $name', (variant) => {
   });
 });
 
-describe('the address of the storage', () => {
+describe('the URL of the storage', () => {
   const open = (url: string) =>
     openStore({
       config: loadConfig({ env: { SERVICE_STORAGE_URL: url } }),
@@ -106,7 +106,7 @@ describe('the address of the storage', () => {
     'postgres://ada:hunter22@127.0.0.1:1/x',
     'sqlite:',
     'sqlite:/dev/null/x.sqlite',
-  ])('%s is refused by the name of its variable, without the password', async (url) => {
+  ])('%s is refused with the name of its variable, without the password', async (url) => {
     const error = await open(url).catch((reason: Error) => reason);
 
     expect(error).toMatchObject({ code: 'CONFIGURATION', message: expect.stringContaining('SERVICE_STORAGE_URL') });
@@ -125,7 +125,7 @@ describe('the address of the storage', () => {
 });
 
 describe.each(variants.filter(({ server }) => server.dialect === 'sqlite'))('files of $name', (variant) => {
-  test('only the owner may read what is kept', async () => {
+  test('only the owner may read the files', async () => {
     const place = await createEmptyPlace(variant);
     const config = loadConfig({
       env: { SERVICE_DATA_DIR: join(place.dataDir, 'made'), SERVICE_SQLITE: variant.sqlite },

@@ -23,7 +23,7 @@ describe.each(variants)('second factors on $name', (variant) => {
     return { place, store, id, secret, uri, codeAt, wait: (steps: number) => (now += steps * step), clock };
   };
 
-  test('are switched on by a code of the app, which is the one that an app reads from the address', async () => {
+  test('are enabled by a code of the app, computed from the otpauth URL', async () => {
     const { store, id, secret, uri, codeAt, clock } = await open();
     const { secondFactors } = store;
     const wrong = await secondFactors.switchOn(id, secret, wrongCode(secret, clock.now()));
@@ -46,7 +46,7 @@ describe.each(variants)('second factors on $name', (variant) => {
     expect(secret).toMatch(/^[A-Z2-7]{32}$/);
   });
 
-  test('take a code of the step before and after, none further away, and none twice, nor an older one', async () => {
+  test('accept a code of the step before and after, none further, none twice, and no older one', async () => {
     const { store, id, secret, codeAt, wait, clock } = await open();
     const { secondFactors } = store;
     await secondFactors.switchOn(id, secret, codeAt(-1));
@@ -60,7 +60,7 @@ describe.each(variants)('second factors on $name', (variant) => {
     ]);
   });
 
-  test('take a code once of many at once, in two processes', async () => {
+  test('accept one of many concurrent uses of a code, across two processes', async () => {
     const { place, store, id, secret, codeAt, wait, clock } = await open();
     const codes = (await store.secondFactors.switchOn(id, secret, codeAt(0)))!;
     wait(2);
@@ -75,7 +75,7 @@ describe.each(variants)('second factors on $name', (variant) => {
     expect([byApp, byRecovery, (await other.secondFactors.of(id))?.recoveryCodes]).toEqual([['app'], ['recovery'], 9]);
   });
 
-  test('are kept sealed and hashed, and go with every code when they are switched off', async () => {
+  test('are stored encrypted and hashed, and are deleted with every code when they are disabled', async () => {
     const { place, store, id, secret, codeAt } = await open();
     const { secondFactors } = store;
     const codes = (await secondFactors.switchOn(id, secret, codeAt(0)))!;
@@ -98,7 +98,7 @@ describe.each(variants)('second factors on $name', (variant) => {
     ]);
   });
 
-  test('are no use to a copy of the storage without the secret of the installation', async () => {
+  test('cannot be used from a copy of the storage without the secret of the installation', async () => {
     const { place, store, id, secret, codeAt, wait, clock } = await open();
     const codes = (await store.secondFactors.switchOn(id, secret, codeAt(0)))!;
     if (variant.server.dialect === 'sqlite') await store.close();

@@ -17,7 +17,7 @@ function heldClock(): { clock: Clock; wait(ms: number): void } {
 }
 
 describe.each(variants)('console sessions on $name', (variant) => {
-  test('are found by their id in every process, and the id is kept nowhere', async () => {
+  test('are found by their id in every process, and the id is not stored', async () => {
     const place = await createPlace(variant);
     const [one, two] = await openPair(place, variant);
     const { id: userId } = await one.identity.addUser(ada);
@@ -33,7 +33,7 @@ describe.each(variants)('console sessions on $name', (variant) => {
     ]).toEqual([userId, `Firefox ${'x'.repeat(192)}`, undefined, 2, false]);
   });
 
-  test('end when they are signed out of, and no other does', async () => {
+  test('end on sign-out, without ending others', async () => {
     const [one, two] = await openPair(await createPlace(variant), variant);
     const { id: userId } = await one.identity.addUser(ada);
     const [first, second] = [
@@ -44,7 +44,7 @@ describe.each(variants)('console sessions on $name', (variant) => {
     expect([await one.sessions.find(first), (await one.sessions.find(second))?.browser]).toEqual([undefined, 'b']);
   });
 
-  test('end when they are not used for eight hours, and a week after their sign-in though they are used', async () => {
+  test('end after eight hours without use, and a week after sign-in despite use', async () => {
     const { clock, wait } = heldClock();
     const { identity, sessions } = await (await createPlace(variant)).open({ clock });
     const { id: userId } = await identity.addUser(ada);
@@ -62,7 +62,7 @@ describe.each(variants)('console sessions on $name', (variant) => {
     ]);
   });
 
-  test('are swept once they have ended', async () => {
+  test('are swept after they ended', async () => {
     const { clock, wait } = heldClock();
     const place = await createPlace(variant);
     const { identity, sessions } = await place.open({ clock });
@@ -76,7 +76,7 @@ describe.each(variants)('console sessions on $name', (variant) => {
   test.each([
     ['the password is changed', (id: number) => ['setPassword', id, 'another password'] as const],
     ['the user is disabled', (id: number) => ['setDisabled', id, true] as const],
-  ])('of the user alone end when %s', async (_what, change) => {
+  ])('end when %s, and other users keep theirs', async (_what, change) => {
     const [one, two] = await openPair(await createPlace(variant), variant);
     const user = await one.identity.addUser(ada);
     const other = await one.identity.addUser({ ...ada, email: 'bob@example.com' });

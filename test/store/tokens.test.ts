@@ -19,7 +19,7 @@ describe.each(variants)('application tokens on $name', (variant) => {
     return { place, store, user };
   }
 
-  test('a token is random, told once, and kept as its SHA-256', async () => {
+  test('a token is random, returned once, and stored as its SHA-256', async () => {
     const { place, store, user } = await open();
     const asked = { userId: user.id, name: 'nightly', scopes: ['mcp:read'] };
     const { token, secret } = await store.tokens.create(asked);
@@ -43,7 +43,7 @@ describe.each(variants)('application tokens on $name', (variant) => {
     });
   });
 
-  test('that it was made and revoked is in the admin log, with who did it', async () => {
+  test('creation and revocation are in the admin log, with their author', async () => {
     const { place, store, user } = await open();
     const { token } = await store.tokens.create({ userId: user.id, name: 'nightly', scopes: ['mcp:read'] }, user.id);
     await store.tokens.revoke(token.id, user.id);
@@ -74,7 +74,7 @@ describe.each(variants)('application tokens on $name', (variant) => {
     expect((await store.tokens.list()).map(({ name }) => name)).toEqual(['taken']);
   });
 
-  test('one that counts is kept in memory, until it is revoked anywhere', async () => {
+  test('a valid token is cached until it is revoked in any process', async () => {
     const { place, store, user } = await open();
     const other = await place.open();
     const { token, secret } = await store.tokens.create({ userId: user.id, name: 'nightly', scopes: ['all'] });
@@ -86,7 +86,7 @@ describe.each(variants)('application tokens on $name', (variant) => {
     expect(await store.tokens.find(hash)).toBeUndefined();
   });
 
-  test('revoking takes the row away, raises the version of grants and is in the admin log; a second time is nothing', async () => {
+  test('revoking deletes the row, raises the version of grants and is logged; a second time does nothing', async () => {
     const { place, store, user } = await open();
     const { token, secret } = await store.tokens.create({ userId: user.id, name: 'nightly', scopes: ['notes:read'] });
     const before = (await store.versions()).grants;
@@ -104,7 +104,7 @@ describe.each(variants)('application tokens on $name', (variant) => {
     expect(JSON.stringify(log)).not.toContain(secret);
   });
 
-  test('uses are gathered and written together, at the latest when the store closes; the latest counts', async () => {
+  test('uses are collected and written together, at the latest when the store closes; the latest is kept', async () => {
     const { place, store, user } = await open();
     let now = 1_795_204_800_000;
     const busy = await place.open({ clock: { ...systemClock, now: () => now } });

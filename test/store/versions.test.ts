@@ -4,7 +4,7 @@ import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 cleanUpAfterEach();
 
 describe.each(variants)('versions on $name', (variant) => {
-  test('a change in one process is felt by the next look of another', async () => {
+  test('a change in one process is visible to the next read of another', async () => {
     const place = await createPlace(variant);
     const [one, other] = [await place.open(), await place.open()];
     const seen = [await other.versions()];
@@ -28,7 +28,7 @@ describe.each(variants)('versions on $name', (variant) => {
     expect(await one.versions()).toEqual(await other.versions());
   });
 
-  test('a look that begins after a commit never shares one that began before it', async () => {
+  test('a read that begins after a commit does not share one that began before it', async () => {
     const place = await createPlace(variant);
     const [one, other] = [await place.open(), await place.open()];
     const early = Array.from({ length: 5 }, async () => other.versions());
@@ -40,7 +40,7 @@ describe.each(variants)('versions on $name', (variant) => {
     expect(late.map(({ permissions }) => permissions)).toEqual([2, 2, 2, 2, 2]);
   });
 
-  test('a look works while a write of the same process is under way, and sees only what is committed', async () => {
+  test('a read works during a write of the same process, and sees only committed changes', async () => {
     const place = await createPlace(variant);
     const store = await place.open();
     const before = await store.versions();
@@ -62,7 +62,7 @@ describe.each(variants)('versions on $name', (variant) => {
 });
 
 describe.each(variants.filter(({ name }) => name === 'sqlite'))('versions on $name', (variant) => {
-  test('they answer without a promise', async () => {
+  test('the versions are returned without a promise', async () => {
     const store = await (await createPlace(variant)).open();
 
     expect(store.versions()).toEqual({ permissions: 1, grants: 1, keys: 1, workflows: 1 });
