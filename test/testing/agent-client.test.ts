@@ -21,7 +21,7 @@ afterAll(() => place?.close());
 const collection = (name: string) => place.client.collection(name);
 
 describe('reading', () => {
-  test('records have the fields that were asked for, under their own names, with relations nested', async () => {
+  test('records have the requested fields, under their own names, with relations nested', async () => {
     const orders = collection('orders');
     expect([
       await orders.list({
@@ -78,7 +78,7 @@ describe('reading', () => {
     ]);
   });
 
-  test('hooks have run, and what is wrong is said as the agent says it', async () => {
+  test('hooks run, and errors are those of the agent', async () => {
     const customers = collection('customers');
     const [first] = await customers.list({ fields: ['Secret_word'], page: { size: 1 } });
     const unknown = (await thrown(() => customers.list({ fields: ['nam'] }))) as AgentHttpError;
@@ -105,7 +105,7 @@ describe('reading', () => {
 });
 
 describe('charts', () => {
-  test('each reader reads its kind, of the agent and of a record', async () => {
+  test('each reader reads its kind of chart, of the agent and of a record', async () => {
     const { client } = place;
     expect([
       await client.valueChart('Orders'),
@@ -140,7 +140,7 @@ describe('charts', () => {
     ]);
   });
 
-  test('a chart of another kind, and one that is not there, are errors', async () => {
+  test('a chart of another kind, and an unknown chart, are errors', async () => {
     expect([
       await messageOf(() => place.client.valueChart('Paid')),
       await failing(() => place.client.valueChart('Order')),
@@ -154,7 +154,7 @@ describe('charts', () => {
 });
 
 describe('actions', () => {
-  test('a form is filled in, reloads when something depends on a value, and is executed', async () => {
+  test('a form is filled in, reloads when a field depends on a value, and is executed', async () => {
     const form = await collection('customers').action('Rename', { recordId: 3 });
     const names = () => form.fields.map(({ name }) => name);
     const before = names();
@@ -191,7 +191,7 @@ describe('actions', () => {
     ]);
   });
 
-  test('files, webhooks, redirects and errors come back as what they are', async () => {
+  test('files, webhooks, redirects and errors are returned as their own result types', async () => {
     const file = await (await collection('customers').action('List names', { recordIds: [1, 2] })).execute();
     const say = await collection('orders').action('Say');
     const how = say.getField('How');
@@ -224,7 +224,7 @@ describe('actions', () => {
     ]);
   });
 
-  test('fields tell what they are, and the layout is there', async () => {
+  test('fields return their types, and the layout is available', async () => {
     const say = await collection('orders').action('Say');
     const customer = say.getField('Customer');
     expect([
@@ -251,7 +251,7 @@ describe('actions', () => {
     ]);
   });
 
-  test('what cannot be done says so', async () => {
+  test('an unknown field or action, a failure and a denial are errors', async () => {
     const form = await collection('customers').action('Rename', { recordId: 1 });
     const field = await thrown(() => form.getField('Nam'));
     const say = await collection('orders').action('Say');
@@ -275,7 +275,7 @@ describe('actions', () => {
 });
 
 describe('relations', () => {
-  test('the records of a relation are listed, counted and exported; both ends are told by name', async () => {
+  test('the records of a relation are listed, counted and exported, by the names of both sides', async () => {
     const orders = collection('customers').relation('orders', 2);
     const fields = ['id', 'total'];
     expect([
@@ -296,7 +296,7 @@ describe('relations', () => {
     ]);
   });
 
-  test('a call that is not for such a relation says which is', async () => {
+  test('a call for the wrong kind of relation names the right one', async () => {
     expect([
       await messageOf(() => collection('orders').relation('customer', 1).list()),
       await messageOf(() => collection('customers').relation('orders', 1).set(1)),
@@ -309,7 +309,7 @@ describe('relations', () => {
   });
 });
 
-test('a file of records, and what the agent says of itself', async () => {
+test('records are exported as a file, and capabilities describes the collection', async () => {
   const customers = collection('customers');
   const { name, fields } = await customers.capabilities();
   const label = fields.find((field) => field.name === 'name');
@@ -331,7 +331,7 @@ test('a file of records, and what the agent says of itself', async () => {
 describe('permissions', () => {
   beforeEach(() => place.client.overridePermissions({}));
 
-  test('are overridden for the next call, everything else stays allowed, and {} gives all back', async () => {
+  test('are overridden from the next call on, only where named, and {} restores all', async () => {
     const customers = collection('customers');
     const what = async () => [
       await customers.count().catch((error: AgentHttpError) => error.code),
@@ -359,7 +359,7 @@ describe('permissions', () => {
   });
 });
 
-test('benchmark says how long something takes', async () => {
+test('benchmark measures how long a function takes', async () => {
   let calls = 0;
   const run = async () => {
     calls++;

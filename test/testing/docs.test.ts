@@ -17,7 +17,7 @@ test('the example of docs/testing.md runs', async () => {
   expect(await import(path)).toMatchObject({ isDone: true });
 });
 
-test('it tells of every option of the clients, of every call, and of every function and error of the entry point', () => {
+test('the page names every option and call of the clients, and every function and error of the entry point', () => {
   const textOf = (file: string) => readFileSync(`src/testing/${file}`, 'utf8');
   const membersOf = (file: string, name: string): string[] => {
     const [, body = ''] = new RegExp(`export interface ${name}\\b[^{]*\\{(.*?)\\n\\}`, 's').exec(textOf(file)) ?? [];

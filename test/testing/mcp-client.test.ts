@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => place?.close());
 
-test('the tools that the user is shown, and what they answer', async () => {
+test('the client lists the tools of the user, and returns their results', async () => {
   const { mcp } = place;
   const tools = await mcp.listTools();
   const index = await mcp.describe();
@@ -37,7 +37,7 @@ test('the tools that the user is shown, and what they answer', async () => {
   ]);
 });
 
-test('what a tool refuses is told as the assistant reads it, and what the endpoint refuses with its status', async () => {
+test('an error of a tool is the text that the assistant reads; an error of the endpoint has its status', async () => {
   const { mcp } = place;
   const error = await mcp.call('list', { collectionName: 'custmers' }).catch((thrown: unknown) => thrown);
   const unknown = await mcp.call('lst').catch((thrown: unknown) => thrown);
@@ -47,7 +47,7 @@ test('what a tool refuses is told as the assistant reads it, and what the endpoi
   ]).toEqual([['list', true], true]);
 });
 
-test('permissions are overridden for assistants as well', async () => {
+test('overridden permissions apply to assistants as well', async () => {
   const { mcp } = place;
   const read = async () =>
     Object.keys((await mcp.call('aggregate', { collectionName: 'orders', operation: 'Count' })).rows);
@@ -71,7 +71,7 @@ test('a token of fewer scopes sees fewer tools', async () => {
   expect([names.includes('list'), status]).toEqual([true, 403]);
 });
 
-test('what cannot be says what to do', async () => {
+test('wrong options are errors that say what to set', async () => {
   const make = (more: object) => messageOf(() => createMcpTestClient({ ...place.options, ...more }));
   const elsewhere = await createMcpTestClient({ ...place.options, mcpPath: '/mcp' });
   expect([

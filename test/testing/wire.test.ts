@@ -16,7 +16,7 @@ const sent = (collection: string, options: Parameters<typeof writeQuery>[1]) => 
 };
 
 describe('queries', () => {
-  test('columns and those of a relation are fields of their own; what lies deeper is a header', () => {
+  test('columns and those of a relation are query parameters; deeper fields are a header', () => {
     expect([
       sent('orders', { fields: ['id', 'customer:name', 'customer:city', 'total'] }),
       sent('orders', { fields: ['id', 'customer:company:name'] }),
@@ -67,7 +67,7 @@ describe('queries', () => {
     ]);
   });
 
-  test('operators have their names of the wire', () => {
+  test('operators have their names of the HTTP API', () => {
     expect(['Equal', 'GreaterThan', 'ILike', 'PreviousXDaysToDate', 'BeforeXHoursAgo'].map(wireOperator)).toEqual([
       'equal',
       'greater_than',
@@ -77,7 +77,7 @@ describe('queries', () => {
     ]);
   });
 
-  test('no id leads to another route, and keys of several columns are packed', () => {
+  test('an id cannot change the route, and keys of several columns are packed', () => {
     expect([
       pathOf('orders', packRecordId('1/../../customers?x=#'), 'relationships', 'a b'),
       packRecordId(['a|b', 'c\\d']),
@@ -97,7 +97,7 @@ describe('queries', () => {
   });
 });
 
-test('documents become records with their relations nested, under their own names', () => {
+test('documents become records with nested relations, under their own names', () => {
   const records = readRecords({
     data: [
       {
@@ -196,7 +196,7 @@ describe('the schema file', () => {
     ]);
   });
 
-  test('what it does not have is told with near names', async () => {
+  test('an unknown name is an error with near names', async () => {
     const schema = openSchema(path);
     expect([
       await messageOf(() => schema.collection('sales.order')),
@@ -209,14 +209,14 @@ describe('the schema file', () => {
     ]);
   });
 
-  test('one that was written anew is read anew', () => {
+  test('a changed file is read again', () => {
     const schema = openSchema(path);
     writeFileSync(path, schemaText([{ name: 'things', fields: [], actions: [], segments: [] }]));
     utimesSync(path, new Date(), new Date(Date.now() + 5000));
     expect(schema.collection('things').name).toBe('things');
   });
 
-  test('one that is missing, or is something else, says what to give', async () => {
+  test('a missing or invalid file is an error that says what to set', async () => {
     const other = join(makeFolder(), 'other.json');
     const missing = await messageOf(() => openSchema(other));
     writeFileSync(other, 'x');
@@ -237,7 +237,7 @@ describe('answers of actions', () => {
     return readOutcome("The action 'x'", { status, headers: new Headers(headers), bytes });
   };
 
-  test('each kind is told apart', () => {
+  test('each kind of result is recognised', () => {
     const webhook = { url: 'https://a.example/', method: 'POST', headers: { a: 'b' }, body: { c: 1 } };
     expect([
       read(200, { success: 'ok', refresh: { relationships: ['orders'] } }),
@@ -269,7 +269,7 @@ describe('answers of actions', () => {
     }
   };
 
-  test('what the agent refuses is an error of its own class', () => {
+  test('each refusal of the agent has its own error class', () => {
     const failing = (status: number, error: object) => thrown(() => read(status, { errors: [error] }));
     const approval = failing(403, {
       name: 'CustomActionRequiresApprovalError',

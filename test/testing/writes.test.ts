@@ -42,7 +42,7 @@ describe('writing', () => {
     ]);
   });
 
-  test('what hooks and rules refuse is an error', async () => {
+  test('refusals of hooks and rules are errors', async () => {
     expect([
       await failing(() => collection('customers').create({ id: 11, name: 'Nobody' })),
       await failing(() => collection('customers').create({ id: 11, nam: 'x' })),
@@ -57,7 +57,7 @@ describe('writing', () => {
   });
 });
 
-test('records are linked, unlinked, pointed to and deleted', async () => {
+test('records are linked, unlinked, set and deleted', async () => {
   const of = (id: number) => collection('customers').relation('orders', id);
   const ids = async (id: number) => (await of(id).list({ fields: ['id'] })).map((order) => order.id);
   await of(1).associate(4);
