@@ -31,38 +31,38 @@ async function open(...workflows: readonly WorkflowSource[]): Promise<Shop> {
 }
 
 const wrong: readonly (readonly [string, object, string])[] = [
-  ['a collection', { collection: 'order' }, "collection: No collection 'order'. Near: orders"],
+  ['collection', { collection: 'order' }, "collection: No collection 'order'. Near: orders"],
   [
-    'a field',
+    'field',
     { steps: [{ ...look, fields: ['totals'] }] },
     "steps.0.fields: 'orders' has no field 'totals'. Near: total",
   ],
   [
-    'a field of a relation',
+    'field of a relation',
     { steps: [{ ...look, fields: ['customer:nam'] }] },
     "'customers' has no field 'nam'. Near: name",
   ],
   [
-    'a field of a template',
+    'field of a template',
     { steps: [{ id: 'a', type: 'guidance', text: '{{record.totl}}' }] },
     "'orders' has no field 'totl'. Near: total",
   ],
   [
-    'a relation',
+    'relation',
     { steps: [{ id: 'a', type: 'load-related-record', relation: 'custmer' }] },
     "steps.0.relation: 'orders' has no relation 'custmer'. Near: customer",
   ],
   [
-    'an action',
+    'action',
     { steps: [{ id: 'a', type: 'trigger-action', action: 'pay' }] },
     "steps.0.action: 'orders' has no action 'pay'",
   ],
-  ['a step', { steps: [{ ...look, next: 'gone' }] }, "steps.0.next: unknown step 'gone'"],
-  ['a type', { steps: [{ id: 'a', type: 'reed' }] }, 'steps.0.type'],
+  ['step', { steps: [{ ...look, next: 'gone' }] }, "steps.0.next: unknown step 'gone'"],
+  ['type', { steps: [{ id: 'a', type: 'reed' }] }, 'steps.0.type'],
 ];
 
 test.each(wrong)(
-  '%s that is not there is told at the start, with the line that adds the workflow',
+  'an unknown %s is an error at the start, with the line that adds the workflow',
   async (_, more, problem) => {
     const given = { name: 'flow', collection: 'orders', steps: [look], ...more };
     const { engine } = await open(given);
@@ -73,12 +73,12 @@ test.each(wrong)(
   },
 );
 
-test('a name is given once', async () => {
+test('a name must be unique', async () => {
   const given = { name: 'flow', collection: 'orders', steps: [look] };
   await expect(open(given, given)).rejects.toThrow("The workflow 'flow' is already defined, at");
 });
 
-test('who saves is told of fields that he does not see as if they were not there', async () => {
+test('a user who saves gets the same error for hidden fields as for unknown ones', async () => {
   const { engine } = await open();
   const definition = parseDefinition({ name: 'flow', collection: 'orders', steps: [look] });
   checkAgainstModel(definition, accessOf(), engine);
@@ -92,7 +92,7 @@ test('who saves is told of fields that he does not see as if they were not there
   expect(() => checkAgainstModel(change, accessOf({ readOnly: ['orders.total'] }), engine)).toThrow('steps.0.values');
 });
 
-test('the demo shop has workflows, which run from its start on', async () => {
+test('the demo shop has workflows, which can be started from its first start on', async () => {
   const database = await servers[0]!.create();
   undo.push(() => database.drop());
   const connection = await connect(database);
@@ -121,7 +121,7 @@ test('the demo shop has workflows, which run from its start on', async () => {
   const created = await store.runs.create(run);
   if (created.state !== 'created') expect.fail(created.state);
   const { runId } = created as { readonly runId: string };
-  // The server polls by itself.
+  // The server polls without a request.
   await expect
     .poll(async () => (await store.runs.find(runId))!.state, { timeout: 20_000, interval: 50 })
     .toBe('awaiting-input');
@@ -132,7 +132,7 @@ test('the demo shop has workflows, which run from its start on', async () => {
   ]);
 }, 60_000);
 
-test('every definition of docs/workflows.md is one', () => {
+test('every definition of docs/workflows.md is valid', () => {
   const page = readFileSync('docs/workflows.md', 'utf8');
   const blocks = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text]) => JSON.parse(text!) as object);
   const definitions = blocks.filter((block) => 'steps' in block);

@@ -17,7 +17,7 @@ describe.each(variants)('runs on $name', (variant) => {
   });
   afterAll(() => at.close());
 
-  test('a run takes its steps one after the other, and waits for a person', async () => {
+  test('a run takes its steps one after another, and waits for a user', async () => {
     const run = await at.run([{ ...look, next: 'told' }, told]);
     expect(run).toMatchObject({ state: 'awaiting-input', reason: 'guidance', stepId: 'told', position: 2 });
     expect(await at.steps(run.id)).toMatchObject([
@@ -37,7 +37,7 @@ describe.each(variants)('runs on $name', (variant) => {
     ]);
   });
 
-  test('a missing record ends it', async () => {
+  test('a missing record ends the run', async () => {
     const id = await at.start(await at.publish([look]), '99');
     expect(await at.go(id)).toMatchObject({
       state: 'failed',
@@ -45,7 +45,7 @@ describe.each(variants)('runs on $name', (variant) => {
     });
   });
 
-  test('who does not answer in time ends it', async () => {
+  test('a run without an answer in time fails', async () => {
     const run = await at.run([{ ...told, text: 'Look.', waitSeconds: 60 }]);
     at.wait(59_000);
     expect(await at.go(run.id)).toMatchObject({ state: 'awaiting-input' });
@@ -62,7 +62,7 @@ describe.each(variants)('runs on $name', (variant) => {
   const yes = async (run: { readonly id: string; readonly position: number }, userId: number, decision = 'confirm') =>
     at.room.answer(await access(userId), run.id, position(run), { decision });
 
-  test('every step has the rights of its user at that moment', async () => {
+  test('every step has the current rights of its user', async () => {
     const userId = await at.addUser({ email: 'bo@b.example', role: 'Packer' });
     await at.store.permissions.setRole('Packer', { '*': everything });
     const workflow = await at.publish([{ ...told, text: 'Look.', next: 'set' }, set(77)]);
@@ -79,7 +79,7 @@ describe.each(variants)('runs on $name', (variant) => {
     expect(await totalOf(1)).toBe(10.5);
   });
 
-  test('a user who is moved to another team in the middle ends at the next step', async () => {
+  test('a user who moves to another team during a run ends it at the next step', async () => {
     await at.addUser({ email: 'nia@b.example', team: 'North' });
     const userId = await at.addUser({ email: 'kim@b.example' });
     const run = await at.go(
@@ -95,7 +95,7 @@ describe.each(variants)('runs on $name', (variant) => {
     expect(await at.room.inputRequest(await access(userId), run.id)).toBeUndefined();
   });
 
-  test('what the role needs a yes for waits for it; where a second person must say it, another does', async () => {
+  test('a step that needs approval waits for it, and a second-person approval needs another user', async () => {
     const first = await at.addUser({ email: 'cy@b.example', role: 'Asker' });
     const second = await at.addUser({ email: 'di@b.example', role: 'Asker', level: 'editor' });
     const third = await at.addUser({ email: 'ed@b.example', role: 'Reader', level: 'editor' });
@@ -116,7 +116,7 @@ describe.each(variants)('runs on $name', (variant) => {
     expect(other).toMatchObject({ state: 'failed', failure: { code: 'FORBIDDEN' } });
   });
 
-  test('who looks at the run of another is shown nothing that the run has read', async () => {
+  test('a user who views the run of another does not see what the run has read', async () => {
     const editor = await at.addUser({ email: 'fay@b.example', role: 'Blind', level: 'editor' });
     await at.store.permissions.setRole('Blind', { '*': { ...everything, fields: { total: 'hidden' } } });
     const member = await at.addUser({ email: 'gus@b.example', role: 'Blind' });
@@ -132,7 +132,7 @@ describe.each(variants)('runs on $name', (variant) => {
     expect([question!.text, question!.refusal]).toEqual([undefined, expect.stringContaining("no field 'total'")]);
   });
 
-  test('a run is cancelled, at once where it waits, before its next step where it is worked at', async () => {
+  test('a waiting run is cancelled immediately, an active one before its next step', async () => {
     const run = await at.run([{ ...told, text: 'Look.' }]);
     expect(await at.room.cancel(await access(at.userId), run.id)).toBe(true);
     expect(await at.store.runs.find(run.id)).toMatchObject({ state: 'cancelled' });
@@ -145,7 +145,7 @@ describe.each(variants)('runs on $name', (variant) => {
     expect(await totalOf(3)).toBe(20);
   });
 
-  test('a change that was begun by one who is gone is not made again: a person is asked', async () => {
+  test('an interrupted change is not repeated: a user is asked', async () => {
     const id = await at.start(await at.publish([set(6)]), '3');
     const [gone] = await at.store.runs.claim({ owner: 'gone', leaseMs: 1000, limit: 1, ids: [id] });
     expect(await at.store.runs.begin(gone!, 'set')).toBe(1);
@@ -163,7 +163,7 @@ describe.each(variants)('runs on $name', (variant) => {
   });
 
   // CWE-400: a step that crashes its process would otherwise crash every process that takes over the run.
-  test('a run whose processes were gone three times at one step waits for a person; one that moves is counted anew', async () => {
+  test('a run whose process died three times at one step waits for a user; progress resets the count', async () => {
     const id = await at.start(await at.publish([{ ...look, next: 'set' }, set(9)]), '3');
     const lose = async () => {
       const [gone] = await at.store.runs.claim({ owner: 'gone', leaseMs: 1000, limit: 1, ids: [id] });
@@ -183,7 +183,7 @@ describe.each(variants)('runs on $name', (variant) => {
     expect(await at.go(other)).toMatchObject({ state: 'succeeded', lostLeases: 0 });
   });
 
-  test('what only read is written with the next mark; cut off before it, it is read again and nothing else', async () => {
+  test('read steps are stored with the next change; after an interruption only they are repeated', async () => {
     const circle = { id: 'again', type: 'read-record', fields: ['id'], next: 'set' };
     const id = await at.start(await at.publish([{ ...look, next: 'again' }, circle, set(8)]), '2');
     const { runs } = at.store;
@@ -216,7 +216,7 @@ describe.each(variants)('runs on $name', (variant) => {
     expect([(await at.store.runs.find(id))!.state, await totalOf(2)]).toEqual(['succeeded', 8]);
   });
 
-  test('of executors that take the same runs, each run has one', async () => {
+  test('of several executors that claim the same runs, each run gets one', async () => {
     const workflow = await at.publish([look]);
     const ids: string[] = [];
     for (const record of ['1', '2', '3', '4', '5']) ids.push(await at.start(workflow, record));
@@ -229,7 +229,7 @@ describe.each(variants)('runs on $name', (variant) => {
     }
   });
 
-  test('one that stops puts back what is not over, and another goes on with it', async () => {
+  test('an executor that stops releases its runs, and another continues them', async () => {
     const id = await at.start(await at.publish([{ ...look, next: 'set' }, set(7)]), '4');
     const [claim] = await at.store.runs.claim({ owner: 'other', leaseMs: 60_000, limit: 1, ids: [id] });
     const leaving = at.another();
@@ -242,7 +242,7 @@ describe.each(variants)('runs on $name', (variant) => {
     expect(await totalOf(4)).toBe(7);
   });
 
-  test('a run that goes in a circle ends', async () => {
+  test('a run with endless steps ends', async () => {
     const run = await at.run([{ ...look, fields: ['id'], next: 'look' }]);
     expect(run).toMatchObject({ state: 'failed', position: 200, failure: { code: 'TOO_MANY_STEPS' } });
   }, 60_000);

@@ -10,8 +10,8 @@ const kills = Math.ceil(200 / servers.length);
 let redis: OwnRedis | undefined;
 afterEach(() => redis?.kill());
 
-describe.each(servers)('workers that are killed, on $dialect', { timeout: 1_800_000 }, (server) => {
-  test(`${kills} of them, one after the other (TEST_SEED=${seed})`, async () => {
+describe.each(servers)('killed workers, on $dialect', { timeout: 1_800_000 }, (server) => {
+  test(`${kills} workers, one after another (TEST_SEED=${seed})`, async () => {
     const seen = await proveFaults(server, { kills, seed });
     console.log(`${server.dialect}: ${JSON.stringify(seen)}`);
     expect(seen.uncertain).toBeGreaterThan(0);
@@ -19,7 +19,7 @@ describe.each(servers)('workers that are killed, on $dialect', { timeout: 1_800_
     expect([seen.kills, seen.done > 0, seen.again > 0]).toEqual([kills, true, true]);
   });
 
-  test.skipIf(!hasRedisServer)(`${kills} of them beside one that lives, with Redis (TEST_SEED=${seed})`, async () => {
+  test.skipIf(!hasRedisServer)(`${kills} workers beside one that lives, with Redis (TEST_SEED=${seed})`, async () => {
     redis = await makeRedis();
     await redis.start();
     const seen = await proveFaults(server, { kills, seed, redis });

@@ -71,9 +71,9 @@ const steps = [
 const access = async () => (await at.store.permissions.accessOf(at.userId))!;
 
 test.each([
-  ['told by the heartbeat', true],
-  ['told by the end of the step', false],
-])('a run that is cancelled while a step works ends after that step, %s', async (_, beats) => {
+  ['noticed by the heartbeat', true],
+  ['noticed at the end of the step', false],
+])('a run that is cancelled during a step ends after that step, %s', async (_, beats) => {
   const id = await at.start(await at.publish(steps), '1');
   const going = at.go(id);
   const { end, signal } = await work;
@@ -91,7 +91,7 @@ test.each([
   expect(told.map(({ action }) => action).reverse()).toEqual(['completeWorkflowStep', 'abortWorkflow']);
 });
 
-test('a run that is cancelled in the moment in which it comes to wait ends, and its end is told', async () => {
+test('a run that is cancelled just before it waits ends, and its end is logged', async () => {
   const guidance = { id: 'ask', type: 'guidance', text: 'Look.' };
   const id = await at.start(await at.publish([guidance]), '1');
   const [claim] = await at.store.runs.claim({ owner: at.executor.owner, leaseMs: LEASE_MS, limit: 1, ids: [id] });
@@ -105,7 +105,7 @@ test('a run that is cancelled in the moment in which it comes to wait ends, and 
   ]);
 });
 
-test('a run that is taken over from one who was to end it does no more step', async () => {
+test('a cancelled run that another process takes over executes no further step', async () => {
   const id = await at.start(await at.publish([steps[1]!]), '1');
   await at.store.runs.claim({ owner: 'gone', leaseMs: -1, limit: 1, ids: [id] });
   expect(await at.room.cancel(await access(), id)).toBe(true);
@@ -113,7 +113,7 @@ test('a run that is taken over from one who was to end it does no more step', as
   expect(await at.steps(id)).toEqual([]);
 });
 
-test('a run that is cancelled before a change keeps the steps that only read before it', async () => {
+test('a run that is cancelled before a change keeps the read steps before it', async () => {
   const id = await at.start(
     await at.publish([
       { ...steps[1]!, next: 'slow' },
@@ -131,9 +131,9 @@ test('a run that is cancelled before a change keeps the steps that only read bef
 });
 
 test.each([
-  ['is told to stop', true],
-  ['has not heard of it', false],
-])('who has lost a run writes nothing more of it, where he %s', async (_, beats) => {
+  ['was signalled to stop', true],
+  ['does not know yet', false],
+])('a process that lost a run writes nothing more of it, if it %s', async (_, beats) => {
   const id = await at.start(await at.publish(steps), '2');
   const going = at.go(id);
   const { end, signal } = await work;

@@ -48,7 +48,7 @@ const mood = {
   answer: { type: 'enum', options: ['yes', 'no'] },
 };
 
-test('ai: what the model says is the answer, of the type that is asked for, and later steps have it', async () => {
+test('ai: the answer of the model has the requested type, and later steps can use it', async () => {
   const { at, asked, last } = await open(says('yes'), says(7));
   const rate = {
     id: 'rate',
@@ -69,7 +69,7 @@ test('ai: what the model says is the answer, of the type that is asked for, and 
   expect(second.messages.at(-1).content).toBe('It said yes.');
 });
 
-test('ai: with confirmation its answer is proposed, and what the person says counts', async () => {
+test('ai: with confirmation the answer is a proposal, and the user decides', async () => {
   const { at, question, answer, last } = await open(says('yes'));
   const run = await at.run([{ ...mood, mode: 'confirm' }]);
   expect(run).toMatchObject({ state: 'awaiting-input', reason: 'confirmation' });
@@ -78,7 +78,7 @@ test('ai: with confirmation its answer is proposed, and what the person says cou
   expect(await last(run)).toMatchObject({ data: { answer: 'no' }, outcome: { answeredBy: 'person' } });
 });
 
-test('ai: left to a person, the model is not asked', async () => {
+test('ai: in manual mode the model is not called', async () => {
   const { at, asked, question, answer } = await open(says('yes'));
   const run = await at.run([{ ...mood, mode: 'manual', otherwise: 'no' }]);
   expect(run).toMatchObject({ state: 'awaiting-input', reason: 'form' });
@@ -88,10 +88,10 @@ test('ai: left to a person, the model is not asked', async () => {
 });
 
 test.each([
-  ['is none of the options', says('perhaps')],
+  ['is not one of the options', says('perhaps')],
   ['is of another type', says({ yes: true })],
-  ['is no JSON', 'Yes.'],
-])('an answer that %s is asked for once more; a second one ends the run', async (_, wrong) => {
+  ['is not JSON', 'Yes.'],
+])('an answer that %s is requested again; a second one ends the run', async (_, wrong) => {
   const { at, asked } = await open(wrong, says('no'), wrong, wrong, says('no'));
   expect(await at.run([mood])).toMatchObject({ state: 'succeeded' });
   const run = await at.run([mood]);
@@ -100,7 +100,7 @@ test.each([
   expect(asked).toHaveLength(4);
 });
 
-test('a number that JSON rounds is no answer: it is asked for once more', async () => {
+test('a number that JSON rounds is refused and requested again', async () => {
   const wrong = '{"answer": 9007199254740993}';
   const { at, asked, last } = await open(wrong, '{"answer": 0.12345678901234567890}', wrong, says(7));
   const count = { id: 'count', type: 'ai', prompt: 'How many?', answer: { type: 'number' } };
@@ -111,7 +111,7 @@ test('a number that JSON rounds is no answer: it is asked for once more', async 
   expect(asked).toHaveLength(4);
 });
 
-test('a provider that does not answer is asked again for some seconds; one that refuses is not', async () => {
+test('a failing provider is retried for some seconds; a refusal is not retried', async () => {
   const back = await open(failing('openai', 503), failing('openai', 503), failing('openai', 503), says('no'));
   expect(await back.at.run([mood])).toMatchObject({ state: 'succeeded' });
   expect(back.slept()).toBe(500);
@@ -136,7 +136,7 @@ const which = {
 };
 const ends = ['to-left', 'to-right'].map((id) => ({ id, type: 'read-record', fields: ['id'] }));
 
-test('condition: the model chooses among the ways, alone or as a proposal, and takes no other', async () => {
+test('condition: the model chooses one of the options, directly or as a proposal, and no other', async () => {
   const { at, asked, question, answer, last } = await open(says('right'), says('right'), says('up'), says('up'));
   const alone = await at.run([which, ...ends]);
   expect([alone.state, (await last(alone)).stepId]).toEqual(['succeeded', 'to-right']);
@@ -152,7 +152,7 @@ test('condition: the model chooses among the ways, alone or as a proposal, and t
   expect(asked).toHaveLength(4);
 });
 
-test('condition: without a model a person is asked the question', async () => {
+test('condition: without a model a user is asked', async () => {
   const at = await openWorkflowServer(variant);
   onTestFinished(() => at.close());
   const run = await at.run([which, ...ends]);

@@ -55,7 +55,7 @@ async function consented(desk: Desk, choice: Record<string, string | string[]>):
 
 test.each([
   ['a consent', (desk: Desk) => consented(desk, { which: 'some', collection: ['orders'] }), ''],
-  ['an address', (desk: Desk) => desk.tokenOf(desk.userId, 'limited'), '?collections=orders'],
+  ['a URL', (desk: Desk) => desk.tokenOf(desk.userId, 'limited'), '?collections=orders'],
 ] as const)('%s for one collection', async (_, tokenOf, query) => {
   const desk = await open();
   const token = await tokenOf(desk);
@@ -73,7 +73,7 @@ test.each([
   ]);
 });
 
-test('no limit: both are done', async () => {
+test('without a limit both succeed', async () => {
   const desk = await open();
   const token = await consented(desk, { which: 'all' });
   expect(await run(desk, desk.mcpUrl, token, 'renames the customer')).toEqual(['succeeded', undefined]);

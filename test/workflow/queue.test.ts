@@ -82,8 +82,8 @@ function makeQueue(store: OpenedStore, more: { readonly hold?: Promise<void> } =
   return works;
 }
 
-describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, () => {
-  test('what is started in one process is worked at in both, each run once, and nothing is left in Redis', async () => {
+describe.skipIf(!hasRedisServer)('runs queued in Redis', { timeout: 60_000 }, () => {
+  test('runs started in one process are executed in both, each once, and leave nothing in Redis', async () => {
     const { store, other, publish, start } = await open();
     await redis.start();
     let go = (): void => undefined;
@@ -106,7 +106,7 @@ describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, (
     expect([a.warnings, b.warnings]).toEqual([[], []]);
   });
 
-  test('what was never told to Redis, and what it lost, is found', async () => {
+  test('runs that Redis never received or lost are found', async () => {
     const { store, other, publish, start } = await open();
     await redis.start();
     let go = (): void => undefined;
@@ -127,7 +127,7 @@ describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, (
     await waitFor(async () => (await other.runs.list({ state: 'succeeded', limit: 50 })).length).toBe(20);
   });
 
-  test('a Redis that is not there, comes, goes and comes again: it carries while it is there, and each time is told once', async () => {
+  test('Redis that starts, stops and starts again is used while it runs, and each outage is logged once', async () => {
     const { store, publish, start } = await open();
     const { queue, worked, warnings } = makeQueue(store);
     const workflow = await publish();
@@ -153,7 +153,7 @@ describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, (
     ]);
   });
 
-  test('what a workflow allows at once holds, and those held back follow', async () => {
+  test('the concurrency limit of a workflow applies, and the held back runs follow', async () => {
     const { store, other, publish, start } = await open();
     await redis.start();
     const [a, b] = [makeQueue(store), makeQueue(other)];
@@ -170,7 +170,7 @@ describe.skipIf(!hasRedisServer)('runs carried by Redis', { timeout: 60_000 }, (
     expect([...a.worked, ...b.worked].sort()).toEqual([...ids].sort());
   });
 
-  test('a process that ends lets what is under way go on, and takes no more', async () => {
+  test('a process that stops finishes its active runs, and claims no more', async () => {
     const { store, other, publish, start } = await open();
     await redis.start();
     let go = (): void => undefined;

@@ -120,7 +120,7 @@ const told = { id: 'told', type: 'guidance', text: 'Look at it.' } as const;
 export function proveRaces(sizes: readonly Size[]): void {
   describe.each(sizes)('$processes processes on one $server.dialect', { timeout: 900_000 }, (wanted) => {
     const { callers, records } = wanted;
-    test(`${callers} calls on one record at once, and ${TIMES} on each of ${records}: each record has one run, and each step is done once`, async () => {
+    test(`${callers} concurrent calls on one record, and ${TIMES} on each of ${records}: one run for each record, each step once`, async () => {
       const race = await openRace(wanted);
       const { field, trigger } = race;
       try {

@@ -60,13 +60,13 @@ async function run(steps: readonly object[], before?: () => Promise<void>) {
 
 const denied = ['denied', 'FORBIDDEN'] as const;
 
-test('before the step is begun', async () => {
+test('before the step begins', async () => {
   const { total: before } = await run([{ id: 'look', type: 'read-record', fields: ['id'] }]);
   const { end, told, total } = await run([wait, step], () => at.store.identity.setDisabled(userId, true));
   expect([end, told, total]).toEqual([['failed', 'FORBIDDEN'], [['abortWorkflow', ...denied]], before]);
 });
 
-test('between the mark of the change and the change', async () => {
+test('between the log mark and the change', async () => {
   const { total: before } = await run([{ id: 'look', type: 'read-record', fields: ['id'] }]);
   meanwhile = () => at.store.identity.setDisabled(userId, true);
   const { end, told, total } = await run([step]);

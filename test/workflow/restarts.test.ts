@@ -9,11 +9,11 @@ let server: OwnServer | undefined;
 afterAll(() => server?.remove());
 
 // Vitest requires a test in each file.
-if (ownDialects.length === 0) test.skip('on a server of its own', () => {});
+if (ownDialects.length === 0) test.skip('skipped: needs a database server', () => {});
 
 // The server that is initialized fastest.
 describe.each(ownDialects.slice(-1))('%s is restarted', { timeout: 120_000 }, (dialect) => {
-  test(`once, with the storage and what is served (TEST_SEED=${seed})`, async () => {
+  test(`once, with the storage and the served database (TEST_SEED=${seed})`, async () => {
     server = await makeServer(dialect);
     const seen = await proveRestarts(server, servers[0]!, { holds: 'both', restarts: 1, workers: 1, seed });
     expect(seen.runs).toBe(16);

@@ -71,7 +71,7 @@ describe.each(variants)('steps on $name', (variant) => {
   });
   const ends = ['to-dear', 'to-cheap'].map((id) => ({ id, type: 'read-record', fields: ['id'] }));
 
-  test('condition: the first way whose filter the record satisfies', async () => {
+  test('condition: takes the first option whose filter the record matches', async () => {
     const step = { id: 'which', type: 'condition', options: [way('dear', 15), way('cheap', 0)] };
     for (const [id, option] of [
       ['1', 'cheap'],
@@ -86,7 +86,7 @@ describe.each(variants)('steps on $name', (variant) => {
     expect(await on('99', [none, ...ends])).toMatchObject({ failure: { code: 'RECORD_NOT_FOUND' } });
   });
 
-  test('condition: a filter of old through a relation to many keeps its meaning, and a quantified one is taken', async () => {
+  test('condition: an older filter through a to-many relation keeps its meaning, and a quantified one works', async () => {
     const field = 'customer:orders:total';
     const old = {
       aggregator: 'And',
@@ -108,7 +108,7 @@ describe.each(variants)('steps on $name', (variant) => {
       expect(await at.steps((await on(id, [step, ...ends])).id)).toMatchObject([{ outcome: { option } }, {}]);
   });
 
-  test('condition: a person chooses, or confirms what was found', async () => {
+  test('condition: a user chooses, or confirms the result', async () => {
     const options = [{ ...way('dear', 15), label: 'Too dear' }, way('cheap', 0)];
     const confirm = await on('2', [{ id: 'which', type: 'condition', mode: 'confirm', options }, ...ends]);
     expect(confirm).toMatchObject({ state: 'awaiting-input', reason: 'choice' });
@@ -128,7 +128,7 @@ describe.each(variants)('steps on $name', (variant) => {
     expect((await last(manual)).stepId).toBe('to-dear');
   });
 
-  test('update-record: by itself, with templates', async () => {
+  test('update-record: in automatic mode, with templates', async () => {
     const steps = [
       { id: 'look', type: 'read-record', fields: ['total'], next: 'set' },
       {
@@ -146,7 +146,7 @@ describe.each(variants)('steps on $name', (variant) => {
     });
   });
 
-  test('update-record: what would change is shown and confirmed, and asked again when the record is another', async () => {
+  test('update-record: a preview is shown and confirmed, and shown again if the record changed', async () => {
     const step = { id: 'set', type: 'update-record', values: { total: 99 } };
     const run = await on('3', [step]);
     expect(run).toMatchObject({ state: 'awaiting-input', reason: 'confirmation' });
@@ -196,7 +196,7 @@ describe.each(variants)('steps on $name', (variant) => {
     }
   });
 
-  test('update-record: a person gives the values', async () => {
+  test('update-record: a user enters the values', async () => {
     const run = await on('4', [{ id: 'set', type: 'update-record', mode: 'manual', values: { total: 31 } }]);
     expect(run).toMatchObject({ reason: 'form' });
     expect((await question(run)).fields).toMatchObject([{ name: 'total', type: 'number', value: 31, required: true }]);
@@ -208,7 +208,7 @@ describe.each(variants)('steps on $name', (variant) => {
     expect(await total(4)).toBe(32.5);
   });
 
-  test('trigger-action: what is missing is asked for, and an action that refuses ends the run without its words', async () => {
+  test('trigger-action: missing values are requested, and an action that refuses ends the run without its message', async () => {
     executed.length = 0;
     const step = { id: 'pay', type: 'trigger-action', action: 'refund', mode: 'automatic', values: { amount: 5 } };
     const run = await on('1', [step]);
@@ -230,7 +230,7 @@ describe.each(variants)('steps on $name', (variant) => {
     });
   });
 
-  test('trigger-action: confirmed; code that breaks leaves it open whether it was done, and a person says', async () => {
+  test('trigger-action: confirmed; failing code leaves the outcome uncertain, and a user decides', async () => {
     executed.length = 0;
     const step = { id: 'pay', type: 'trigger-action', action: 'refund', values: { reason: 'break' } };
     const run = await on('2', [step]);
@@ -244,13 +244,13 @@ describe.each(variants)('steps on $name', (variant) => {
     expect(executed).toHaveLength(2);
   });
 
-  test('trigger-action: a webhook is sent from here', async () => {
+  test('trigger-action: Portico sends a webhook of the action', async () => {
     const run = await on('1', [{ id: 'tell', type: 'trigger-action', action: 'tell', mode: 'automatic' }]);
     expect([run.state, sent]).toEqual(['succeeded', ['https://example.com/told']]);
     expect((await last(run)).outcome).toMatchObject({ result: 'webhook', status: 204 });
   });
 
-  test('load-related-record: one and many, in order, none, and by a person', async () => {
+  test('load-related-record: one, many in order, none, and chosen by a user', async () => {
     const buyer = { id: 'buyer', type: 'load-related-record', relation: 'customer', next: 'look' };
     const look = { id: 'look', type: 'read-record', record: 'buyer', fields: ['name'] };
     const run = await on('1', [buyer, look]);
@@ -278,7 +278,7 @@ describe.each(variants)('steps on $name', (variant) => {
     expect((await last(chosen)).data).toMatchObject({ id: '1|1' });
   });
 
-  test('load-related-record: left to a person, nothing is proposed, only what the relation leads to is taken, and none goes its way', async () => {
+  test('load-related-record: in manual mode only related records are accepted, and no record takes its own branch', async () => {
     const lines = await relationTo('order_lines');
     const line = {
       id: 'line',
@@ -312,7 +312,7 @@ describe.each(variants)('steps on $name', (variant) => {
   const relationTo = async (to: string): Promise<string> =>
     at.engine.describe(await access(), 'orders').relations.find((each) => each.to === to)!.name;
 
-  test('guidance: what is asked for is typed, and used later', async () => {
+  test('guidance: the requested inputs are entered, and used later', async () => {
     const inputs = [
       { name: 'parcel', answer: { type: 'text' } },
       { name: 'weight', required: false, answer: { type: 'number', min: 1 } },
@@ -329,7 +329,7 @@ describe.each(variants)('steps on $name', (variant) => {
     expect(await answer(next, 'done')).toMatchObject({ state: 'succeeded' });
   });
 
-  test('ai: without a model, what the definition says, or a person', async () => {
+  test('ai: without a model, the fallback of the definition applies, or a user answers', async () => {
     const step = { id: 'mood', type: 'ai', prompt: 'Angry?', answer: { type: 'enum', options: ['yes', 'no'] } };
     const said = await on('1', [{ ...step, otherwise: 'no' }]);
     expect(await last(said)).toMatchObject({ data: { answer: 'no' }, outcome: { answeredBy: 'definition' } });
@@ -339,7 +339,7 @@ describe.each(variants)('steps on $name', (variant) => {
     expect(await last(run)).toMatchObject({ data: { answer: 'yes' }, outcome: { answeredBy: 'person' } });
   });
 
-  test('mcp: is not executed where nothing was given for it', async () => {
+  test('mcp: fails where remote servers are not supported', async () => {
     const run = await on('1', [{ id: 'far', type: 'mcp', server: 's', tool: 't' }]);
     expect(run.failure?.message).toContain('steps of the type mcp are not supported here');
   });

@@ -23,7 +23,7 @@ const away = (): never => {
   throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 };
 
-test('a run that the storage failed at is due again within a second or two, not when its lease is over', async () => {
+test('a run whose storage failed is due again within two seconds, not after its lease', async () => {
   const id = await at.start(await at.publish(steps), '1');
   const permissions = { ...at.store.permissions, accessOf: away };
   const executor = at.another({ store: { ...at.store, permissions } });
@@ -37,7 +37,7 @@ test('a run that the storage failed at is due again within a second or two, not 
 
 test.each([
   ['answers after a minute', 15, { state: 'succeeded' }],
-  ['does not come back', 1000, { state: 'failed', failure: { code: 'SOURCE_UNAVAILABLE' } }],
+  ['stays unreachable', 1000, { state: 'failed', failure: { code: 'SOURCE_UNAVAILABLE' } }],
 ])('a step reads from a database that %s', async (_, failures, expected) => {
   let asked = 0;
   const { 'read-record': read, ...others } = stepHandlers();
@@ -54,7 +54,7 @@ test.each([
   expect(await at.store.runs.find(id)).toMatchObject(expected);
 });
 
-test('a run that waits for a database is put back when its process ends', async () => {
+test('a run that waits for a database is released when its process stops', async () => {
   const { 'read-record': read, ...others } = stepHandlers();
   let begun = (): void => undefined;
   const gone: typeof read = () => {
@@ -75,7 +75,7 @@ test('a run that waits for a database is put back when its process ends', async 
 });
 
 // RFC 4291 section 2.5.1: a client with one address of an IPv6 network has the whole network.
-test('unknown keys are looked for a few times for all of an IPv6 /64 together', async () => {
+test('lookups of unknown keys are limited for an IPv6 /64 as a whole', async () => {
   let looked = 0;
   const { keys } = at.store;
   const of: typeof keys.of = (...args) => {
@@ -93,7 +93,7 @@ test('unknown keys are looked for a few times for all of an IPv6 /64 together', 
   expect(looked).toBe(6);
 });
 
-test('an address that could not be looked up while the storage was away is good when it is back', async () => {
+test('a URL that could not be looked up during an outage of the storage works afterwards', async () => {
   const { workflows, keys } = at.store;
   const parts = { store: at.store, address: 'http://127.0.0.1/v1' };
   const maker = createTriggerAddresses(parts);

@@ -43,7 +43,7 @@ export interface WorkflowTestServer {
   another(parts?: Partial<ExecutorParts>): Executor;
   publish(steps: readonly object[], more?: object): Promise<Workflow>;
   start(workflow: Workflow, recordId?: string, userId?: number): Promise<string>;
-  /** Takes the run, and returns it as it is afterwards. */
+  /** Executes the run, and returns its new state. */
   go(runId: string): Promise<Run>;
   /** Publishes a workflow, starts it on order 1, and takes the run. */
   run(steps: readonly object[], more?: object): Promise<Run>;

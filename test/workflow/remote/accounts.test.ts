@@ -83,7 +83,7 @@ const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
   );
 const stateOf = async (serverId: string) => (await shop.store.remotes.grantOf({ serverId, userId }))?.state;
 
-test('somebody signs in at the server, with PKCE and for that server alone, and calls are made in his name', async () => {
+test('a user signs in at the server, with PKCE and for its resource only, and calls use their account', async () => {
   const { server, address, answer } = await answered();
   expect(Object.fromEntries(address.searchParams)).toMatchObject({
     code_challenge_method: 'S256',
@@ -103,7 +103,7 @@ test('somebody signs in at the server, with PKCE and for that server alone, and 
   });
 });
 
-test('an answer counts in the session that asked, once, with the issuer that it must have', async () => {
+test('a response counts once, in the session that asked, with the expected issuer', async () => {
   const { answer } = await answered();
   expect(await one.finish(answer, { userId, sessionId: 'another session' })).toBeUndefined();
   expect(await one.finish({ ...answer, state: 'x' }, { userId, ...session })).toBeUndefined();
@@ -114,14 +114,14 @@ test('an answer counts in the session that asked, once, with the issuer that it 
   expect(await codeOf(one.finish({ ...second, code: null }, { userId, ...session }))).toBe('REMOTE_REFUSED');
 });
 
-test('an answer that comes to the address of another server connects nothing', async () => {
+test('a response to the URL of another server connects nothing', async () => {
   const { answer, server } = await answered();
   const { id } = await add();
   expect(await one.finish({ ...answer, serverId: id }, { userId, ...session })).toBeUndefined();
   expect([await one.finish(answer, { userId, ...session }), await stateOf(server.id)]).toEqual([undefined, undefined]);
 });
 
-test('an access token that has ended is renewed once, by one of two processes', async () => {
+test('an expired access token is renewed once, by one of two processes', async () => {
   const { name } = await connected();
   clock.pass(15 * 60_000);
   const calls = await Promise.all([call(one, name), call(other, name), call(one, name), call(other, name)]);
@@ -131,7 +131,7 @@ test('an access token that has ended is renewed once, by one of two processes', 
   ]);
 });
 
-test('a server that fails at the renewal leaves the account as it is; one that refuses it asks for the person', async () => {
+test('a failed renewal keeps the account; a refused one requires the user to reconnect', async () => {
   const { id, name } = await connected();
   clock.pass(15 * 60_000);
   spoil = () => new Response('down', { status: 503 });
@@ -142,14 +142,14 @@ test('a server that fails at the renewal leaves the account as it is; one that r
   expect(await codeOf(call(other, name))).toBe('REMOTE_RECONNECT');
 });
 
-test('a token that is taken back at the server is noticed at the call, and the account is to be connected again', async () => {
+test('a token revoked at the server is noticed at the next call, and the user must reconnect', async () => {
   const { id, name } = await connected();
   const [connection] = await shop.store.connections.list({ userId, limit: 1 });
   await shop.store.connections.end({ id: connection!.id, clientName: 'Portico' });
   expect([await codeOf(call(one, name)), await stateOf(id)]).toEqual(['REMOTE_RECONNECT', 'reconnect']);
 });
 
-test('who is disconnected meanwhile stays so', async () => {
+test('an account that is disconnected during a renewal stays disconnected', async () => {
   const { id, name } = await connected();
   clock.pass(15 * 60_000);
   spoil = async () => {
@@ -160,7 +160,7 @@ test('who is disconnected meanwhile stays so', async () => {
   expect([await codeOf(call(one, name)), await stateOf(id)]).toEqual(['REMOTE_RECONNECT', undefined]);
 });
 
-test('a call that was made has its answer, though the storage is away when it comes', async () => {
+test('a finished call returns its result, even if the storage is then unreachable', async () => {
   const server = await connected();
   const noteUse = () => Promise.reject(new Error('away'));
   const room = roomOf({ remotes: { ...shop.store.remotes, noteUse } });

@@ -68,7 +68,7 @@ const codeOf = (promise: Promise<unknown>): Promise<string> =>
     (error: { code?: string; message: string }) => `${error.code}: ${error.message}`,
   );
 
-test('a tool is called once, with its arguments, and its answer is text and values', async () => {
+test('a tool is called once, with its arguments, and its result is text and values', async () => {
   const server = await add();
   const answer = await call(server);
   expect([answer, remote.charged]).toEqual([
@@ -78,7 +78,7 @@ test('a tool is called once, with its arguments, and its answer is text and valu
   expect(new Set(remote.authorizations)).toEqual(new Set(['']));
 });
 
-test('the secret of a server is sent to it, and one that it does not take is told without the secret', async () => {
+test('the secret of a server is sent to it, and the error of a refused secret does not contain it', async () => {
   const server = await add({ signIn: 'bearer', secret: 'abc.DEF' });
   await call(server);
   expect(new Set(remote.authorizations)).toEqual(new Set(['Bearer abc.DEF']));
@@ -91,7 +91,7 @@ test('the secret of a server is sent to it, and one that it does not take is tol
   expect([told.startsWith('REMOTE_REFUSED'), told.includes('abc.DEF')]).toEqual([true, false]);
 });
 
-test('what cannot be is told before anything is sent: names, arguments, no value of them', async () => {
+test('wrong names and arguments are refused before anything is sent, without their values', async () => {
   const server = await add();
   await call(server);
   const prepare = (values: object, tool = 'charge', name = server) =>
@@ -105,7 +105,7 @@ test('what cannot be is told before anything is sent: names, arguments, no value
   expect(remote.charged).toEqual([]);
 });
 
-test('the list of tools is kept for five minutes, and looked at anew before something is refused by it', async () => {
+test('the tool list is cached for five minutes, and read again before it refuses a call', async () => {
   const server = await add();
   await call(server);
   const requests = () => remote.authorizations.length;
@@ -119,7 +119,7 @@ test('the list of tools is kept for five minutes, and looked at anew before some
   expect(await codeOf(call(server, { amount: '7' }))).toContain('UNKNOWN_REMOTE_TOOL');
 });
 
-test('a tool that has changed since refuses the call, and nothing was done', async () => {
+test('a tool that changed in the meantime refuses the call, and nothing was executed', async () => {
   const server = await add();
   await call(server);
   remote.charged.length = 0;
@@ -129,7 +129,7 @@ test('a tool that has changed since refuses the call, and nothing was done', asy
   expect(remote.charged).toEqual([]);
 });
 
-test('a tool that answers with an error is told as that', async () => {
+test('an error result of a tool is returned as an error', async () => {
   expect(await call(await add(), {}, 'fail')).toEqual({ text: 'no such card 4242', result: {}, isError: true });
 });
 
@@ -146,7 +146,7 @@ describe('a server that', () => {
     };
   };
 
-  test('does not answer a call in a minute leaves open whether it was made', async () => {
+  test('does not answer a call in a minute leaves its outcome uncertain', async () => {
     const server = await add();
     let came = false;
     atCall(() => {
@@ -160,7 +160,7 @@ describe('a server that', () => {
     );
   });
 
-  test('does not answer at all is given ten seconds', async () => {
+  test('does not answer at all times out after ten seconds', async () => {
     const server = await add();
     let came = false;
     remote.before = () => {
@@ -175,8 +175,8 @@ describe('a server that', () => {
 
   test.each([
     ['as one document', 'application/json', ''],
-    ['as a stream', 'text/event-stream', 'event: message\ndata: '],
-  ])('answers too much %s is not read to its end', async (_, type, start) => {
+    ['as an event stream', 'text/event-stream', 'event: message\ndata: '],
+  ])('answers with too much data %s is not read to its end', async (_, type, start) => {
     const server = await add();
     let sent = 0;
     atCall((_req, res) => {
@@ -204,7 +204,7 @@ describe('a server that', () => {
     expect(await codeOf(call(server))).toContain(code);
   });
 
-  test('cannot be connected to for a call was not called', async () => {
+  test('cannot be connected to was not called', async () => {
     const server = await add();
     await call(server);
     remote.before = (_req, res) => {
@@ -214,7 +214,7 @@ describe('a server that', () => {
     expect(await codeOf(call(server))).toMatch(/^REMOTE_REFUSED/);
   });
 
-  test('leads elsewhere is not followed', async () => {
+  test('redirects is not followed', async () => {
     const asked: string[] = [];
     const other = createServer((req, res) => {
       asked.push(`${req.url}`);
@@ -233,7 +233,7 @@ describe('a server that', () => {
   });
 });
 
-describe('an address', () => {
+describe('a URL', () => {
   test.each([
     ['http://tickets.example/mcp', 'begins with https://'],
     ['file:///etc/passwd', 'begins with https://'],
@@ -258,7 +258,7 @@ describe('an address', () => {
     createRemoteFetch(named)({ url, client: issuer === undefined ? null : { id: 'portico', issuer } });
   const post = { method: 'POST' };
 
-  test('of this machine is reached where its host was named, and not where it was not', async () => {
+  test('of this machine is reached only if its host is allowed', async () => {
     await expect(fetchOf([])(remote.url)).rejects.toThrow('requires https');
     await expect(fetchOf(['other.internal'])(remote.url)).rejects.toThrow('requires https');
     expect((await fetchOf(hosts)(remote.url, post)).status).toBeGreaterThan(0);
@@ -270,7 +270,7 @@ describe('an address', () => {
     ['a server on the internet', 'https://remote.example/mcp', undefined],
     ['a server at another port of that host', 'http://127.0.0.1:1/mcp', undefined],
     ['a server with an issuer elsewhere', 'https://remote.example/mcp', 'https://login.example'],
-  ])('of this machine is not reached for %s, though the host was named', async (_, url, issuer) => {
+  ])('of this machine is not reached for %s, even if the host is allowed', async (_, url, issuer) => {
     await expect(fetchOf(hosts, url, issuer)(remote.url, post)).rejects.toThrow('requires https');
     await expect(fetchOf(hosts, url, issuer)(remote.url.replace('http:', 'https:'), post)).rejects.toThrow(
       'not a public address',
@@ -278,7 +278,7 @@ describe('an address', () => {
     expect(remote.authorizations).toEqual([]);
   });
 
-  test('of this machine is reached for a server whose issuer an administrator typed there', async () => {
+  test('of this machine is reached for a server whose issuer an administrator entered there', async () => {
     const fetch = fetchOf(hosts, 'https://remote.example/mcp', new URL(remote.url).origin);
     expect((await fetch(remote.url, post)).status).toBeGreaterThan(0);
   });

@@ -127,13 +127,13 @@ async function enter(server: RemoteServer): Promise<string> {
   return client.client_id;
 }
 
-test('where nothing was entered and nothing published it registers a client on the way', async () => {
+test('without an entered client and a metadata document, it registers a client', async () => {
   const server = await add();
   await connect(server);
   expect([placesOf(), await call(server)]).toEqual([['/oauth/register', '/oauth/token'], true]);
 });
 
-test('what is published of us is the client where the authorization server takes such, and nothing is registered', async () => {
+test('if the authorization server supports it, the metadata document is the client, and none is registered', async () => {
   hasDocument.now = true;
   const server = await add();
   const address = addresses.document(server.id)!;
@@ -145,7 +145,7 @@ test('what is published of us is the client where the authorization server takes
   expect((await begin(await add())).searchParams.get('client_id')).not.toContain('https://');
 });
 
-test('a client that was entered stands before both, and its secret goes to the token endpoint of its issuer alone', async () => {
+test('an entered client takes precedence, and its secret is sent only to the token endpoint of its issuer', async () => {
   hasDocument.now = true;
   const server = await add();
   const id = await enter(server);
@@ -160,7 +160,7 @@ test('a client that was entered stands before both, and its secret goes to the t
   expect([await call(server), sent]).toEqual([true, [expect.stringMatching(/^\/oauth\/token: Basic .*refresh_token/)]]);
 });
 
-test('a wrong secret is the concern of the administrator, and another client that of the person', async () => {
+test('a wrong secret asks for the administrator, and a changed client asks the user to reconnect', async () => {
   const server = await add();
   const id = await enter(server);
   await connect(await current(server));
@@ -181,7 +181,7 @@ test('a wrong secret is the concern of the administrator, and another client tha
   ]);
 });
 
-test('a client is of one authorization server: where people sign in elsewhere nothing of it is sent', async () => {
+test('a client belongs to one authorization server: another one receives none of its data', async () => {
   const server = await add();
   await enter(server);
   isOtherPublic = true;
@@ -206,7 +206,7 @@ test('a client is of one authorization server: where people sign in elsewhere no
 });
 
 // CWE-918: metadata of a server is untrusted. The administrator allowed the host with its own port, not another port.
-test('an authorization server at another port of a named host is reached only where an administrator typed it', async () => {
+test('an authorization server at another port of an allowed host is reached only if an administrator entered it', async () => {
   const server = await add();
   change = (metadata) => ('resource' in metadata ? { ...metadata, authorization_servers: [otherIssuer] } : metadata);
   expect(await problemOf(begin(server))).toContain('REMOTE_UNAVAILABLE');
@@ -215,14 +215,14 @@ test('an authorization server at another port of a named host is reached only wh
   expect((await begin(await current(server))).origin).toBe(otherIssuer);
 });
 
-test('an authorization server that says it is another one is not believed', async () => {
+test('metadata of an authorization server with another issuer is refused', async () => {
   change = (metadata) => ('issuer' in metadata ? { ...metadata, issuer: otherIssuer } : metadata);
   expect(await problemOf(begin(await add()))).toBe(
     'REMOTE_REFUSED: the metadata of its authorization server belongs to another one.',
   );
 });
 
-test('where there is no way to a client it is said what an administrator can do', async () => {
+test('if no client is possible, the error says what an administrator can do', async () => {
   change = ({ registration_endpoint: _, ...metadata }) => metadata;
   const server = await add();
   const remedy = `An administrator can register Portico there and enter the client id on the page of '${server.name}'.`;
@@ -242,7 +242,7 @@ test.each([
   [{ secret: 'ä' }, 'clientSecret'],
   [{ issuer: 'http://login.example' }, 'issuer'],
   [{ issuer: 'https://login.example/?a=b' }, 'issuer'],
-])('what is entered is a client of an authorization server: %j', async (more, argument) => {
+])('an entered client is validated: %j', async (more, argument) => {
   const entered = room.saveClient(await add(), { id: 'portico', secret: '', issuer: otherIssuer, ...more }, userId);
   await expect(entered).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', details: { argument } });
 });

@@ -70,7 +70,7 @@ const answer = async (id: string, position: number, decision: string) => {
 const end = (id: string) => at.store.runs.cancel(id, at.userId);
 
 // RFC 8259 section 6: with its digits as text, the number would name another record.
-test('a number of its answer that JSON rounds is used by no later step, in a text, as a value or within one', async () => {
+test('a number in a result that JSON rounds is refused in later steps: in a text, as a value, nested', async () => {
   const rounded = 9007199254740992;
   const of = { ...charge, mode: 'automatic', next: 'told' };
   const arguments_ = [
@@ -93,7 +93,7 @@ test('a number of its answer that JSON rounds is used by no later step, in a tex
   expect(remote.charged).toHaveLength(2);
 });
 
-test('an automatic one calls the tool with what its templates stand for, and later steps have the answer', async () => {
+test('in automatic mode the tool is called with the filled templates, and later steps have its result', async () => {
   const { id, state } = await run([{ ...charge, mode: 'automatic', next: 'told' }, told]);
   expect([state, remote.charged]).toEqual(['awaiting-input', [{ amount: 10.5 }]]);
   expect(await at.steps(id)).toMatchObject([
@@ -105,7 +105,7 @@ test('an automatic one calls the tool with what its templates stand for, and lat
   await end(id);
 });
 
-test('else a person sees the tool, its server and the arguments first, and what he saw is what is called', async () => {
+test('otherwise a user sees the tool, its server and the arguments first, and exactly that is called', async () => {
   const { id, reason } = await run([charge]);
   const [waiting] = await at.steps(id);
   expect([reason, waiting?.data, remote.charged]).toEqual([
@@ -121,7 +121,7 @@ test('else a person sees the tool, its server and the arguments first, and what 
   expect([(await answer(id, 1, 'confirm')).state, remote.charged]).toEqual(['succeeded', [{ amount: 10.5 }]]);
 });
 
-test('one that a person declines is not called', async () => {
+test('a call that a user declines is not made', async () => {
   const { id } = await run([charge]);
   expect(await answer(id, 1, 'decline')).toMatchObject({ state: 'failed', failure: { code: 'STEP_DECLINED' } });
   expect(remote.charged).toEqual([]);
@@ -130,7 +130,7 @@ test('one that a person declines is not called', async () => {
   expect(told).toMatchObject({ action: 'abortWorkflow', outcome: 'denied', code: 'STEP_DECLINED' });
 });
 
-test('where the user has no account it waits for him to connect one', async () => {
+test('a step whose user has no account waits until they connect one', async () => {
   const { id, reason } = await run([{ ...charge, server: 'bank', mode: 'automatic' }]);
   expect([reason, (await at.steps(id))[0]?.data]).toEqual(['reconnect', { ask: 'reconnect', server: 'bank' }]);
   const editor = await at.addUser({ email: 'eve@b.example', level: 'editor' });
@@ -152,7 +152,7 @@ test('where the user has no account it waits for him to connect one', async () =
   expect(new Set(remote.authorizations)).toEqual(new Set(['Bearer of-ada']));
 });
 
-test('a call that may have been made waits for a person, and is not made again by itself', async () => {
+test('a call with an uncertain outcome waits for a user, and is not repeated automatically', async () => {
   remote.before = (req, res) => {
     if (req.headers['mcp-method'] !== 'tools/call') return false;
     res.destroy();
@@ -165,11 +165,15 @@ test('a call that may have been made waits for a person, and is not made again b
 });
 
 test.each([
-  ['a tool that answers with an error', { tool: 'fail', arguments: {} }, 'REMOTE_TOOL_FAILED'],
+  ['a tool that returns an error', { tool: 'fail', arguments: {} }, 'REMOTE_TOOL_FAILED'],
   ['an unknown tool', { tool: 'refund' }, 'UNKNOWN_REMOTE_TOOL'],
   ['an unknown server', { server: 'tills' }, 'UNKNOWN_REMOTE_SERVER'],
-  ['arguments that the tool does not take', { arguments: { amount: '{{record.customer:name}}' } }, 'INVALID_ARGUMENT'],
-])('%s ends the run, and its message has no values', async (_, more, code) => {
+  [
+    'arguments that the tool does not accept',
+    { arguments: { amount: '{{record.customer:name}}' } },
+    'INVALID_ARGUMENT',
+  ],
+])('%s ends the run, and the message has no values', async (_, more, code) => {
   const { state, failure } = await run([{ ...charge, mode: 'automatic', ...more }]);
   expect([state, failure?.code]).toEqual(['failed', code]);
   expect(failure?.message).not.toMatch(/4242|Ada|10\.5/);
@@ -178,7 +182,7 @@ test.each([
 
 const failing = { ...charge, tool: 'fail', mode: 'automatic', arguments: {} };
 
-test('what a tool says that fails is kept sealed, cut, and is in no log', async () => {
+test('the output of a failed tool is stored encrypted and cut, and is not in any log', async () => {
   remote.said = `no such card 4242 ${'x'.repeat(3000)}`;
   const { id, failure } = await run([failing]);
   expect(failure).toMatchObject({ code: 'REMOTE_TOOL_FAILED', message: expect.not.stringContaining('4242') });
@@ -196,7 +200,7 @@ test('what a tool says that fails is kept sealed, cut, and is in no log', async 
   expect(JSON.stringify([log, at.observed, rows])).not.toContain('card 4242');
 });
 
-test('a step may say where to go on when its tool fails, and later steps have what it said', async () => {
+test('a step may name the next step after a failure of its tool, and later steps have the output', async () => {
   const heard = { id: 'heard', type: 'guidance', text: 'It said: {{steps.charge.text}}' };
   const { id, state } = await run([{ ...failing, next: 'told', onError: 'heard' }, told, heard]);
   expect([state, (await at.steps(id)).map(({ stepId, state: is, data }) => [stepId, is, data])]).toEqual([
@@ -222,11 +226,11 @@ async function another() {
 }
 
 test.each([
-  ['says nothing of', undefined, false],
-  ['says to write, and no more of', { readOnlyHint: false }, false],
-  ['says to destroy nothing with', { destructiveHint: false }, true],
-  ['says to read with', { readOnlyHint: true }, true],
-])('a tool that the server %s is called without asking, or not: %j', async (_, annotations, isCalled) => {
+  ['does not annotate', undefined, false],
+  ['marks as writing', { readOnlyHint: false }, false],
+  ['marks as not destructive', { destructiveHint: false }, true],
+  ['marks as read-only', { readOnlyHint: true }, true],
+])('a tool that the server %s is called without approval or not: %j', async (_, annotations, isCalled) => {
   remote.annotations = annotations;
   const { step } = await another();
   const { allowChanges: _all, ...careful } = step;
@@ -237,7 +241,7 @@ test.each([
   if (!isCalled) expect(failure?.message).toContain("Set the step's mode to confirm, or its allowChanges to true.");
 });
 
-test('an administrator says which tools are called, and which a person says yes to whatever the step says', async () => {
+test('an administrator sets which tools may be called, and which always need the approval of a user', async () => {
   const { allow, step } = await another();
   await allow('fail');
   const { state, failure } = await run([{ ...step, mode: 'confirm' }]);
@@ -254,7 +258,7 @@ test('an administrator says which tools are called, and which a person says yes 
   expect([(await run([step])).state, remote.charged.length]).toEqual(['succeeded', 2]);
 });
 
-test('the list is a tool in each line', () => {
+test('the setting lists one tool for each line', () => {
   const tools = { search: 'allow', open: 'ask', '*': 'ask' } as const;
   expect([parseToolRules(' search \n\nopen  ask\r\n* ask'), parseToolRules(' \n'), formatToolRules(tools)]).toEqual([
     tools,
