@@ -31,12 +31,15 @@ function withAction(options: Partial<AgentOptions>) {
 }
 
 describe('agent options', () => {
-  test.each(['authSecret', 'envSecret'])('%s | string | yes | it is required, and never shown', async (name) => {
-    const problem = new RegExp(`createAgent needs '${name}': a string that is not empty\\. ${line.source}`);
-    expect(await make({ [name]: undefined })).toMatch(problem);
-    const wrong = await make({ [name]: ['a-secret'] });
-    expect([wrong.includes('a-secret'), wrong]).toEqual([false, expect.stringMatching(line)]);
-  });
+  test.each(['authSecret', 'envSecret'])(
+    '%s | string | yes | is required, and no error shows its value',
+    async (name) => {
+      const problem = new RegExp(`createAgent needs '${name}': a string that is not empty\\. ${line.source}`);
+      expect(await make({ [name]: undefined })).toMatch(problem);
+      const wrong = await make({ [name]: ['a-secret'] });
+      expect([wrong.includes('a-secret'), wrong]).toEqual([false, expect.stringMatching(line)]);
+    },
+  );
 
   test('envSecret: a storage belongs to the environment that used it first', async () => {
     const settings = { dataDir: makeFolder() };
@@ -138,7 +141,7 @@ describe('agent options', () => {
     }
   });
 
-  test('logger: one that throws stops nothing', async () => {
+  test('logger: a logger that throws does not stop the agent', async () => {
     const { agent } = shopAgent({
       logger: () => {
         throw new Error('the disk is full');
@@ -218,51 +221,47 @@ describe('agent options', () => {
   });
 
   test.each<[string, object, RegExp]>([
-    ['authSecret: an empty one', { authSecret: '' }, /'authSecret' must be a string that is not empty/],
+    ['authSecret: an empty value', { authSecret: '' }, /'authSecret' must be a string that is not empty/],
     ['authSecret: a number', { authSecret: 1 }, /'authSecret' must be a string that is not empty/],
-    ['envSecret: an empty one', { envSecret: '' }, /'envSecret' must be a string that is not empty/],
+    ['envSecret: an empty value', { envSecret: '' }, /'envSecret' must be a string that is not empty/],
     ['envSecret: a list', { envSecret: ['x'] }, /'envSecret' must be a string that is not empty/],
-    ['loggerLevel: in another case', { loggerLevel: 'debug' }, /'loggerLevel' must be one of Debug, Info, Warn, Error/],
+    ['loggerLevel: another case', { loggerLevel: 'debug' }, /'loggerLevel' must be one of Debug, Info, Warn, Error/],
     [
-      'useUnsafeActionEndpoint: a text',
+      'useUnsafeActionEndpoint: a string',
       { useUnsafeActionEndpoint: 'false' },
       /'useUnsafeActionEndpoint' must be true or false/,
     ],
     [
-      'typingsPath: in a folder that is not there',
+      'typingsPath: a path in a missing folder',
       { typingsPath: '/nowhere/at/all.ts' },
       /'typingsPath' must be the path of a file/,
     ],
-    ['typingsPath: an empty one', { typingsPath: '' }, /'typingsPath' must be the path of a file/],
-    ['schemaPath: an empty one', { schemaPath: '' }, /'schemaPath' must be the path of a file/],
-    ['typingsMaxDepth: too deep', { typingsMaxDepth: 11 }, /'typingsMaxDepth' must be a whole number from 1 to 10/],
+    ['typingsPath: an empty value', { typingsPath: '' }, /'typingsPath' must be the path of a file/],
+    ['schemaPath: an empty value', { schemaPath: '' }, /'schemaPath' must be the path of a file/],
     [
-      'typingsMaxDepth: no whole number',
-      { typingsMaxDepth: 2.5 },
+      'typingsMaxDepth: too large a number',
+      { typingsMaxDepth: 11 },
       /'typingsMaxDepth' must be a whole number from 1 to 10/,
     ],
+    ['typingsMaxDepth: a fraction', { typingsMaxDepth: 2.5 }, /'typingsMaxDepth' must be a whole number from 1 to 10/],
     ['isProduction: null', { isProduction: null }, /'isProduction' must be true or false/],
     ['isProduction: an unknown option', { isProd: true }, /no option 'isProd'\. Near: isProduction/],
-    ['isProduction: a flag that is a text', { isProduction: 'true' }, /'isProduction' must be true or false/],
-    ['logger: one that is none', { logger: console }, /'logger' must be a function \(level, message, error\?\)/],
-    [
-      'typingsMaxDepth: a depth of nothing',
-      { typingsMaxDepth: 0 },
-      /'typingsMaxDepth' must be a whole number from 1 to 10/,
-    ],
-    ['a setting that is none', { settings: { dataDirectory: 'x' } }, /Unknown setting 'dataDirectory'\. Near: dataDir/],
-    ['a setting that is wrong', { settings: { pageSize: 0 } }, /settings: 'pageSize': expected a whole number from 1/],
+    ['isProduction: a string', { isProduction: 'true' }, /'isProduction' must be true or false/],
+    ['logger: not a function', { logger: console }, /'logger' must be a function \(level, message, error\?\)/],
+    ['typingsMaxDepth: zero', { typingsMaxDepth: 0 }, /'typingsMaxDepth' must be a whole number from 1 to 10/],
+    ['an unknown setting', { settings: { dataDirectory: 'x' } }, /Unknown setting 'dataDirectory'\. Near: dataDir/],
+    ['an invalid setting', { settings: { pageSize: 0 } }, /settings: 'pageSize': expected a whole number from 1/],
     [
       'the served database as a setting',
       { settings: { database: 'sqlite:x' } },
       /add the served data with addDataSource/,
     ],
-  ])('%s is told with its line', async (_what, options, problem) => {
+  ])('%s is refused with the line of the call', async (_what, options, problem) => {
     const message = await make(options);
     expect([message, message]).toEqual([expect.stringMatching(problem), expect.stringMatching(line)]);
   });
 
-  test('no options at all are told as well', async () => {
+  test('createAgent without options is refused as well', async () => {
     expect(await messageOf(() => createAgent(undefined as never))).toMatch(/createAgent needs an object of options/);
   });
 });

@@ -28,7 +28,7 @@ async function statusesOf(agent: Partial<AgentOptions>, paths: readonly string[]
   return statuses;
 } // biome-ignore format: short
 
-test('prefix | string | no | the API is served below it, and nowhere else; default is /service', async () => {
+test('prefix | string | no | the API is served only below it; default is /service', async () => {
   const notes = '_api/v1/project/portico/environment/main/notes';
   const paths = [
     '/service/customers',
@@ -44,7 +44,7 @@ test('prefix | string | no | the API is served below it, and nowhere else; defau
   ]);
 });
 
-test('MCP_SERVER_PORT: the default is 3931; a port that code names goes before; a wrong one is told', async () => {
+test('MCP_SERVER_PORT: the default is 3931; a port in code wins; an invalid port is refused', async () => {
   const taken = createServer();
   // Another process may already have the port. Either way the agent does not get it.
   await new Promise<void>((done) => taken.on('error', () => done()).listen(3931, '127.0.0.1', done));
@@ -67,7 +67,7 @@ test('MCP_SERVER_PORT: the default is 3931; a port that code names goes before; 
   ]);
 });
 
-test('SERVICE_MCP_ENABLED_TOOLS: comma-separated; it narrows what code allows, and an unknown name ends the start', async () => {
+test('SERVICE_MCP_ENABLED_TOOLS: comma-separated; it restricts the tools that code enables, and refuses unknown names', async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   const tools = async (variable: string | undefined, enabledTools?: string[]) => {
     vi.stubEnv('SERVICE_MCP_ENABLED_TOOLS', variable);
@@ -92,7 +92,7 @@ test('SERVICE_MCP_ENABLED_TOOLS: comma-separated; it narrows what code allows, a
   ]);
 });
 
-test('loggerLevel | string | no | Debug has what Info leaves out; Info is the default', async () => {
+test('loggerLevel | string | no | Debug logs more than Info; Info is the default', async () => {
   const levelsOf = async (options: Partial<AgentOptions>) => {
     const levels = new Set<string>();
     const place = await createTestableAgent(
@@ -107,7 +107,7 @@ test('loggerLevel | string | no | Debug has what Info leaves out; Info is the de
   expect([debug.has('Debug'), info.has('Debug'), info.has('Info'), byDefault]).toEqual([true, false, true, info]);
 }); // biome-ignore format: short
 
-test('loggerLevel | string | no | from that level on, and no other, to a logger and to standard error where there is none', async () => {
+test('loggerLevel | string | no | logs that level and higher ones, to the logger or to standard error', async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   // The option in code differs from the environment, which logs a warning.
   vi.stubEnv('SERVICE_PREFIX', '/elsewhere');
@@ -132,7 +132,7 @@ test('loggerLevel | string | no | from that level on, and no other, to a logger 
   }
 }); // biome-ignore format: short
 
-test('typingsPath | string | no | written by a start and by generateSchemaOnly, nowhere in production, and with the schema of then', async () => {
+test('typingsPath | string | no | written by start and generateSchemaOnly from the current schema, not in production', async () => {
   const written = async (options: Partial<AgentOptions>, act: 'start' | 'generateSchemaOnly') => {
     const { agent, folder } = shopAgent(options);
     const typingsPath = join(folder, 'typings.ts');
@@ -154,7 +154,7 @@ test('typingsPath | string | no | written by a start and by generateSchemaOnly, 
   ]).toEqual([true, true, false, true]);
 });
 
-test('schemaPath | string | no | without it the file is .service-schema.json in the working folder; typingsPath: without it there is none', async () => {
+test('schemaPath | string | no | the default is .service-schema.json in the working folder; typingsPath: the default writes no file', async () => {
   const folder = makeFolder();
   const at = (path: string) => JSON.stringify(resolve(path));
   const code = `

@@ -38,7 +38,7 @@ const accepted: Readonly<Record<string, readonly (readonly [value: unknown, outc
   typingsMaxDepth: [...fine([1, 5, 10]), ...wrong([0, 11, -1, 1.5, '3', null, Number.NaN], "'typingsMaxDepth' must be a whole number from 1 to 10")],
 }; // biome-ignore format: a table
 
-test.each(Object.entries(accepted))('%s: each value that it accepts, and each that it refuses with the line', async (name, cases) => {
+test.each(Object.entries(accepted))('%s: accepts each valid value, and refuses each invalid one with the line', async (name, cases) => {
   for (const [value, outcome] of cases) {
     const message = await messageOf(() => createAgent({ ...secrets, [name]: value } as unknown as AgentOptions));
     expect([name, value, message]).toEqual([name, value, expect.stringContaining(outcome)]);
@@ -72,7 +72,7 @@ async function serve(options: Partial<AgentOptions>, port = 0, token?: string) {
   return { token: mine, send, stop: () => agent.stop(), address: server!.address };
 }
 
-test('authSecret: a session that is signed under another one is refused', async () => {
+test('authSecret: a session signed with another secret is refused', async () => {
   const dataDir = join(makeFolder(), 'data');
   await addUserIn(dataDir, { ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
   const settings = { dataDir, agentOrigins: [frontOrigin] };
@@ -88,7 +88,7 @@ test('authSecret: a session that is signed under another one is refused', async 
   expect(statuses).toEqual([200, 401, 200, 401]);
 });
 
-test('useUnsafeActionEndpoint, prefix: the routes of forms follow, with any case and character of the name, below the prefix alone', async () => {
+test('useUnsafeActionEndpoint, prefix: the routes of forms match, for any action name, only below the prefix', async () => {
   const dataDir = join(makeFolder(), 'data');
   await addUserIn(dataDir, { ...account, firstName: 'Ada', lastName: 'Byron', level: 'admin' });
   const settings = { dataDir, agentOrigins: [frontOrigin] };
@@ -111,7 +111,7 @@ test('useUnsafeActionEndpoint, prefix: the routes of forms follow, with any case
   ]);
 }); // biome-ignore format: short
 
-test('useUnsafeActionEndpoint: two actions with one slug end the start with it, and only with it', async () => {
+test('useUnsafeActionEndpoint: two actions with one slug end the start, only with this option', async () => {
   const start = async (useUnsafeActionEndpoint: boolean | undefined, second: string) => {
     const { agent } = shopAgent(useUnsafeActionEndpoint === undefined ? {} : { useUnsafeActionEndpoint });
     const execute = () => undefined;
@@ -131,7 +131,7 @@ test('useUnsafeActionEndpoint: two actions with one slug end the start with it, 
   ]).toEqual([refused, refused, refused, 'it worked', 'it worked', 'it worked']);
 });
 
-test('typingsMaxDepth, typingsPath, schemaPath: from 1 to 10 at each collection, 5 by default; paths are relative to the working folder', async () => {
+test('typingsMaxDepth, typingsPath, schemaPath: a depth from 1 to 10, 5 by default; paths are relative to the working folder', async () => {
   const written = [];
   for (const typingsMaxDepth of [1, 10, undefined]) {
     const typingsPath = relative('.', join(makeFolder(), 'typings.ts'));
@@ -145,7 +145,7 @@ test('typingsMaxDepth, typingsPath, schemaPath: from 1 to 10 at each collection,
   expect(written).toEqual([1, 10, 5].map((depth) => [Array(4).fill(`depth: ${depth}`), 4]));
 });
 
-test('isProduction, schemaPath, typingsPath: a start leaves both files as they are, and generateSchemaOnly writes them in production too', async () => {
+test('isProduction, schemaPath, typingsPath: in production a start keeps both files, and generateSchemaOnly writes them', async () => {
   const at = makeFolder();
   const [schemaPath, typingsPath] = [join(at, 'schema.json'), join(at, 'typings.ts')];
   const run = async (isProduction: boolean | undefined, act: 'start' | 'generateSchemaOnly') => {
@@ -174,7 +174,7 @@ test('isProduction, schemaPath, typingsPath: a start leaves both files as they a
   ]);
 }); // biome-ignore format: short
 
-test('loggerLevel: the environment fills it, and code stands over it', async () => {
+test('loggerLevel: the environment sets it, and code wins', async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   const levelsOf = async (variable: string | undefined, options: Partial<AgentOptions>) => {
     vi.stubEnv('SERVICE_LOG_LEVEL', variable);
@@ -188,7 +188,7 @@ test('loggerLevel: the environment fills it, and code stands over it', async () 
   expect([byDefault, error, overridden.includes('Info')]).toEqual([['Info', 'Warn'], [], true]);
 }); // biome-ignore format: short
 
-test('MCP_SERVER_PORT: only a port is one; SERVICE_MCP_ENABLED_TOOLS: an empty one, one that is twice, and one in another case', async () => {
+test('MCP_SERVER_PORT: only valid ports; SERVICE_MCP_ENABLED_TOOLS: a list that is empty, has a duplicate or another case', async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   const start = async (name: string, value: string) => {
     vi.stubEnv(name, value);

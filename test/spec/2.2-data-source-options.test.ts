@@ -6,7 +6,7 @@ import { emptyAgent, messageOf, shopAgent } from '../app/agent.ts';
 type Options = Parameters<ReturnType<typeof emptyAgent>['agent']['addDataSource']>[1];
 
 describe('data source options', () => {
-  test('factory | DataSourceFactory | datasource factory function, given the log and the clock, async ones too', async () => {
+  test('factory | DataSourceFactory | a function, possibly async, that gets the log and the clock', async () => {
     const { agent } = emptyAgent();
     const given: unknown[] = [];
     agent.addDataSource(async ({ observe, clock }) => {
@@ -17,7 +17,7 @@ describe('data source options', () => {
     expect([given, engine.index(accessOf()).length]).toEqual([['function', 'number'], 4]);
   });
 
-  test('factory: one that throws ends the start with the line that added it', async () => {
+  test('factory: a factory that throws ends the start with the line that added it', async () => {
     const { agent } = shopAgent();
     agent.addDataSource(() => Promise.reject(new Error('no such host')));
     expect(await messageOf(() => agent.start())).toMatch(
@@ -29,7 +29,7 @@ describe('data source options', () => {
     ['include', { include: ['order'] }, /shop has no table 'order'\. Near: orders/],
     ['exclude', { exclude: ['order'] }, /shop has no table 'order'\. Near: orders/],
     ['rename', { rename: { order: 'x' } }, /shop has no table 'order'\. Near: orders/],
-    ['rename to a name that is there', { rename: { orders: 'customers' } }, /'customers' is published by both/],
+    ['rename to an existing name', { rename: { orders: 'customers' } }, /'customers' is published by both/],
     [
       'include: the second of two',
       { include: ['orders', 'Customers'] },
@@ -45,17 +45,17 @@ describe('data source options', () => {
       { rename: { orders: 'a', customer: 'b' } },
       /shop has no table 'customer'\. Near: customers/,
     ],
-    ['rename to nothing', { rename: { orders: '' } }, /'' cannot be a name/],
+    ['rename to an empty name', { rename: { orders: '' } }, /'' cannot be a name/],
     ['rename to a path', { rename: { customers: 'people', orders: 'a:b' } }, /'a:b' cannot be a name/],
     ['rename to one name twice', { rename: { customers: 'x', orders: 'x' } }, /'x' is published by both/],
-    ['rename to what is no text', { rename: { orders: 1 } }, /'rename' must be a map of names/],
-    ['include: a list of what is no text', { include: ['orders', 1] }, /'include' must be a list of names/],
-    ['exclude: a list of what is no text', { exclude: [null] }, /'exclude' must be a list of names/],
-    ['exclude: a text', { exclude: 'orders' }, /'exclude' must be a list of names/],
+    ['rename to a number', { rename: { orders: 1 } }, /'rename' must be a map of names/],
+    ['include: a list with a number', { include: ['orders', 1] }, /'include' must be a list of names/],
+    ['exclude: a list with a number', { exclude: [null] }, /'exclude' must be a list of names/],
+    ['exclude: a string', { exclude: 'orders' }, /'exclude' must be a list of names/],
     ['include, exclude, rename: an unknown option', { includes: [] }, /no option 'includes'\. Near: include/],
-    ['include: a list that is none', { include: 'orders' }, /'include' must be a list of names/],
-    ['rename: a map that is none', { rename: ['orders'] }, /'rename' must be a map of names/],
-  ])('%s that cannot be is told with the line', async (_what, options, problem) => {
+    ['include: not a list', { include: 'orders' }, /'include' must be a list of names/],
+    ['rename: not a map', { rename: ['orders'] }, /'rename' must be a map of names/],
+  ])('%s is invalid and ends the start with the line', async (_what, options, problem) => {
     const { agent } = emptyAgent();
     const message = await messageOf(() =>
       agent.addDataSource(() => createMemorySource('shop', shopTables), options as Options).start(),
@@ -67,11 +67,11 @@ describe('data source options', () => {
   });
 
   test.each<[string, unknown, RegExp]>([
-    ['a data source in place of its factory', createMemorySource('shop', shopTables), /^addDataSource needs a factory/],
-    ['an address', 'sqlite:shop.sqlite', /^addDataSource needs a factory/],
+    ['a data source instead of its factory', createMemorySource('shop', shopTables), /^addDataSource needs a factory/],
+    ['a URL', 'sqlite:shop.sqlite', /^addDataSource needs a factory/],
     ['nothing', undefined, /^addDataSource needs a factory/],
-    ['one that gives nothing', () => undefined, /must return a data source/],
-    ['one that gives something else', async () => ({ name: 'shop' }), /must return a data source/],
+    ['a factory that returns nothing', () => undefined, /must return a data source/],
+    ['a factory that returns something else', async () => ({ name: 'shop' }), /must return a data source/],
   ])('factory: %s is refused with the line', async (_, factory, problem) => {
     const { agent } = emptyAgent();
     const message = await messageOf(() => agent.addDataSource(factory as never).start());
@@ -81,7 +81,7 @@ describe('data source options', () => {
     ]);
   });
 
-  test('factory: several are called in their order, each when the one before has given its source', async () => {
+  test('factory: several factories are called in order, each after the previous one returned', async () => {
     const { agent } = emptyAgent();
     const called: string[] = [];
     for (const name of ['first', 'second', 'third'])

@@ -78,7 +78,7 @@ const whole = (p: string) => ({
   [`${p}_lines`]: ['line', 'parent'],
 });
 
-test('factory | DataSourceFactory | its tables are served, of an async one too, which is called once', async () => {
+test('factory | DataSourceFactory | its tables are served, also if it is async, and it is called once', async () => {
   expect([await served('f'), asked.length, asked[0], (await place.get('/own')).status]).toEqual([
     whole('f'),
     1,
@@ -87,31 +87,31 @@ test('factory | DataSourceFactory | its tables are served, of an async one too, 
   ]);
 });
 
-test('include | string[] | these alone, and relations between them; rename | they are named anew, and relations follow', async () => {
+test('include | string[] | only these tables, and relations between them; rename | they get new names, and relations follow', async () => {
   expect(await served('i')).toEqual({ i_clients: ['person', 'i_orders'], i_orders: ['order', 'parent'] });
   expect(await gone('i_people', 'i_lines')).toEqual(Array(2).fill([404, true]));
 });
 
-test('exclude | string[] | all but these, and no relation to them; an empty list leaves nothing out', async () => {
+test('exclude | string[] | all tables but these, without relations to them; an empty list excludes nothing', async () => {
   expect(await served('e')).toEqual({ e_orders: ['order', 'e_lines'], e_lines: ['line', 'parent'] });
   expect([await served('n'), await gone('e_people')]).toEqual([whole('n'), [[404, true]]]);
 });
 
-test('include, exclude | together: what is named in both is left out', async () => {
+test('include, exclude | together: a name in both is excluded', async () => {
   expect([await served('b'), await gone('b_orders', 'b_lines')]).toEqual([
     { b_people: ['person'] },
     Array(2).fill([404, true]),
   ]);
 });
 
-test('rename, exclude | names are those of the source: two may be exchanged, and one may take the name of what is left out', async () => {
+test('rename, exclude | names are those of the source: two can be swapped, and one can take an excluded name', async () => {
   expect([await served('r'), await served('g')]).toEqual([
     { r_orders: ['person', 'r_people'], r_people: ['order', 'parent', 'r_lines'], r_lines: ['line', 'parent'] },
     { g_people: ['order'] },
   ]);
 });
 
-test('include | an empty list serves nothing; exclude | each of several; rename | once: a new name is not renamed again', async () => {
+test('include | an empty list serves nothing; exclude | each of several; rename | applies once', async () => {
   expect([await served('z'), await served('d'), await served('k')]).toEqual([
     {},
     { d_lines: ['line'] },
@@ -119,7 +119,7 @@ test('include | an empty list serves nothing; exclude | each of several; rename 
   ]);
 });
 
-test('include, exclude, rename | names are compared exactly, and one that every object has is a name as well; code, actions and the schema file use the new name', async () => {
+test('include, exclude, rename | names match exactly, also names like constructor; code, actions and the schema file use the new name', async () => {
   const of = async (name: string) => (await place.list(`/${name}`)).map(({ label }) => label);
   expect([await of('toString'), await of('constructor'), await of('s_hidden'), await gone('Hidden', 'hidden')]).toEqual(
     [...[['text'], ['maker'], ['lower']], Array(2).fill([404, true])],

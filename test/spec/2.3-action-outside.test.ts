@@ -14,7 +14,7 @@ const tables = [
   'CREATE TABLE orders (id INTEGER PRIMARY KEY, total INTEGER, customer_id INTEGER REFERENCES customers(id))',
   'INSERT INTO orders VALUES (1, 10, 1), (2, 20, 2), (3, 20, NULL), (4, -5, 2)',
 ];
-// The row scope of her team excludes orders with a total of 0 or less.
+// The row scope of the team excludes orders with a total of 0 or less.
 const scopes = { orders: { field: 'total', operator: 'GreaterThan', value: 0 } };
 const note = { label: 'Note', type: 'String' } as const;
 
@@ -102,7 +102,7 @@ const open: Parameters<typeof openOutside>[1] = (agent) =>
           execute: async (context) => {
             const { collection, filter, caller, formValues } = context;
             const chosen = await collection.list(filter, ['id', 'customer:name']);
-            // `context.collection` has no row scope by itself. Only the records of the context apply it.
+            // `context.collection` has no row scope. Only the records of the context apply it.
             seen.push(collection.name, chosen, (await collection.list(null, ['id'])).length, caller, { ...formValues });
             seen.push('getRecord' in context, 'getField' in context, await context.getRecordIds());
           },
@@ -151,7 +151,7 @@ const act = (collection: string, name: string, attributes: object) =>
 const call = (collectionName: string, actionName: string, given: object = {}) =>
   place.tool('executeAction', { collectionName, actionName, ...given }); // biome-ignore format: short
 
-test('description, generateFile, submitButtonLabel: the schema file has them, and what they are where nothing was said', () => {
+test('description, generateFile, submitButtonLabel: the schema file has their values or defaults', () => {
   const told = ({ description, download, submitButtonLabel }: Record<string, unknown>) =>
     [description, download, submitButtonLabel]; // biome-ignore format: one line
   expect(actions('lines').slice(0, 2).map(told)).toEqual([
@@ -171,7 +171,7 @@ test('description, generateFile, submitButtonLabel: describeCollection and getAc
   ]);
 });
 
-test('Single, Bulk, Global, form: the schema file says on how many records, and whether the form is known before it is asked for', () => {
+test('Single, Bulk, Global, form: the schema file has the scope, and whether the form is static', () => {
   const told = actions('lines').map(({ name, type, hooks, fields }) => [name, type, hooks, (fields as { field: string }[]).map(({ field }) => field)]);
   const hooks = (load: boolean) => ({ load, change: ['changeHook'] });
   expect(told).toEqual([
@@ -182,7 +182,7 @@ test('Single, Bulk, Global, form: the schema file says on how many records, and 
   ]);
 }); // biome-ignore format: short
 
-test('form: one that never changes is in the schema file as it is loaded, its values as defaults', async () => {
+test('form: a static form is in the schema file as it is loaded, with values as defaults', async () => {
   const { body } = await place.act(`${at('orders', 'Static')}/hooks/load`, { ids: ['1'] });
   const { fields, layout } = actions('orders').find(({ name }) => name === 'Static') as typeof body;
   const told = fields.map(({ defaultValue: value, ...field }: { defaultValue: unknown }) => ({ ...field, value }));
@@ -193,13 +193,13 @@ test('form: one that never changes is in the schema file as it is loaded, its va
   ]);
 });
 
-test('form: static, dynamic by one property, and a function, as they are loaded', async () => {
+test('form: static, dynamic by one property, and a function, as loaded', async () => {
   const fields = async (name: string, ids: string[]) =>
     (await place.act(`${at('lines', name)}/hooks/load`, { ids })).body.fields.map(({ field }: { field: string }) => field);
   expect([await fields('Report', []), await fields('Plain', ['1|1']), await fields('One', ['1|1']), await fields('Empty', ['1|1'])]).toEqual([['Note'], ['Note'], ['Note'], []]);
 }); // biome-ignore format: short
 
-test('Single: exactly one record, which is there', async () => {
+test('Single: exactly one record, which exists', async () => {
   const taken = await act('lines', 'One', { ids: ['1|2'] });
   expect([taken.status, seen]).toEqual([200, ['1|2', [1, 2], 'lace']]);
   const refused = [];
@@ -216,7 +216,7 @@ test('Single: exactly one record, which is there', async () => {
   expect(seen.slice(3)).toEqual(['2|1', [2, 1], 'felt']);
 }); // biome-ignore format: short
 
-test('Bulk; getRecordIds, getCompositeRecordIds, getRecords: chosen records, and never all because none was chosen', async () => {
+test('Bulk; getRecordIds, getCompositeRecordIds, getRecords: the selected records, and an empty selection is refused', async () => {
   await act('lines', 'Plain', { ids: ['2|1', '1|1'] });
   expect(seen).toEqual([['1|1', '2|1'], [[1, 1], [2, 1]], [{ article: 'sole' }, { article: 'felt' }]]);
   const refused = [];
@@ -234,7 +234,7 @@ test('Bulk; getRecordIds, getCompositeRecordIds, getRecords: chosen records, and
   expect(seen.slice(3).filter((_, index) => index % 3 === 0)).toEqual([['1|2', '2|1'], ['1|2', '2|1']]);
 }); // biome-ignore format: short
 
-test('Global; filter, getRecordIds, getCompositeRecordIds, getRecords: every record of the row scope, whatever is selected', async () => {
+test('Global; filter, getRecordIds, getCompositeRecordIds, getRecords: every record in the row scope, whatever is selected', async () => {
   await act('orders', 'All', { ids: ['2'] });
   await call('orders', 'All');
   expect(await call('orders', 'All', { recordIds: [2] })).toEqual({
@@ -249,7 +249,7 @@ test('Global; filter, getRecordIds, getCompositeRecordIds, getRecords: every rec
   expect(seen).toEqual([...each, ...each]);
 }); // biome-ignore format: short
 
-test('collection, filter, caller, formValues: who acts on which records, with which values', async () => {
+test('collection, filter, caller, formValues: the context has the caller, the records and the values', async () => {
   await act('orders', 'Some', { ids: ['2'], values: { Note: 'x' } });
   await call('orders', 'Some', { recordIds: [3], values: { Count: '2' } });
   const caller = { id: 1, email: 'ada@example.com', firstName: 'Ada', lastName: 'Byron', tags: { region: 'south' }, timezone: 'Europe/Paris' };
@@ -262,7 +262,7 @@ test('collection, filter, caller, formValues: who acts on which records, with wh
   expect([refused.map(({ status }) => status), seen]).toEqual([[404, 404], []]);
 }); // biome-ignore format: short
 
-test('getRecord, getRecordId, getCompositeRecordId, getField: of one record, through relations too', async () => {
+test('getRecord, getRecordId, getCompositeRecordId, getField: of one record, also through relations', async () => {
   await act('orders', 'One', { ids: ['2'] });
   await act('orders', 'One', { ids: ['3'] });
   expect(seen).toEqual([
@@ -272,7 +272,7 @@ test('getRecord, getRecordId, getCompositeRecordId, getField: of one record, thr
   expect((await act('orders', 'One', { ids: ['4'] })).status).toBe(404);
 });
 
-test('getField, getRecord, getRecords: values of 0, false and an empty text, and several fields of one relation', async () => {
+test('getField, getRecord, getRecords: values of 0, false and an empty string, and several fields of one relation', async () => {
   await act('orders', 'Values', { ids: ['1'] });
   const whole = { total: 10, customer: { debt: 0, city: 'Paris', motto: '' } };
   expect(seen).toEqual([0, '', false, 'Ada', whole, [whole], [[{ total: 10 }], { customer: { city: 'Paris' } }]]);
@@ -282,7 +282,7 @@ test('getField, getRecord, getRecords: values of 0, false and an empty text, and
   expect(seen).toEqual([null, null, null, null, none, [none], [[{ total: 20 }], { customer: null }]]);
 });
 
-test('hasFieldChanged: of the field that made the front end ask, and of no other', async () => {
+test('hasFieldChanged: true only for the field whose change reloaded the form', async () => {
   const changed = async (changed_field?: string) => {
     const fields = [{ field: 'City', value: 'Rome' }];
     const { body } = await place.act(`${at('orders', 'Change')}/hooks/change`, { ids: [], fields, changed_field });
@@ -302,7 +302,7 @@ const http = async (name: string) => {
   return [status, body];
 };
 
-test('execute: what it returns or promises is the answer; nothing is success; what it throws is told without its words', async () => {
+test('execute: its returned or promised result is the answer; no result is success; errors do not show their message', async () => {
   expect([await http('nothing'), await http('promise'), await call('customers', 'nothing'), await call('customers', 'promise')]).toEqual([
     [200, { success: 'Success', refresh: { relationships: [] } }],
     [200, { success: 'Later', refresh: { relationships: [] } }],
@@ -311,14 +311,14 @@ test('execute: what it returns or promises is the answer; nothing is success; wh
   ]);
 }); // biome-ignore format: short
 
-test('execute: null is nothing, at once and later', async () => {
+test('execute: null counts as no result, returned or promised', async () => {
   const done = [200, { success: 'Success', refresh: { relationships: [] } }];
   expect([await http('null'), await http('null-later'), await call('customers', 'null')]).toEqual([
     ...[done, done, { json: { result: 'success', message: 'Success' } }],
   ]);
 });
 
-test('success: message, html, and the collections to read again that the caller sees, each once', async () => {
+test('success: message, html, and the collections to reload that the caller may see, each once', async () => {
   expect([await http('bare'), await http('all'), await call('customers', 'all')]).toEqual([
     [200, { success: 'Success', refresh: { relationships: [] } }],
     [200, { success: 'Done.', html: '<b>1</b><script>2</script>', refresh: { relationships: ['lines', 'orders'] } }],
@@ -335,7 +335,7 @@ test('error: message and html', async () => {
   ]);
 }); // biome-ignore format: short
 
-test('webhook, redirectTo: front ends get what to send and where to go; assistants the outcome', async () => {
+test('webhook, redirectTo: front ends get the request and the target; assistants get the outcome', async () => {
   const webhook = { url: 'https://a.example/b', method: 'POST', headers: {}, body: {} };
   expect([await http('webhook'), await http('full'), await http('path'), await http('address')]).toEqual([
     [200, { webhook }],
@@ -349,7 +349,7 @@ test('webhook, redirectTo: front ends get what to send and where to go; assistan
   ]);
 });
 
-test('setHeader: every one of them, the last of a name, and none that is ours to say', async () => {
+test('setHeader: every header, the last value of each name, and no reserved one', async () => {
   const { headers } = await act('customers', 'headers', {});
   const file = await act('customers', 'stream', {});
   expect([
@@ -359,7 +359,7 @@ test('setHeader: every one of them, the last of a name, and none that is ours to
   ]).toEqual([['3', '2', null], ['X-A', 'X-B'], '3']);
 });
 
-test('file, generateFile: an attachment with its name and type; of an action that was not announced as one it is none', async () => {
+test('file, generateFile: an attachment with its name and type; only for actions declared with generateFile', async () => {
   const told = async (name: string) => {
     const { status, body, headers } = await act('customers', name, {});
     return [status, body, headers.get('content-type'), headers.get('content-disposition')];
@@ -381,7 +381,7 @@ test.each([
   ['redirectTo | another host', 'host'],
   ['webhook | a file', 'webhook-file'],
   ['webhook | a method that HTTP does not have', 'webhook-method'],
-  ['execute | a result of its own', 'own'],
+  ['execute | an invalid result', 'own'],
 ])('%s fails the action', async (_, name) => {
   const message = `The code of the action '${name}' of 'customers' failed (execute). Tell the operator; the log has the cause.`;
   const [status, body] = await http(name);
@@ -392,7 +392,7 @@ test.each([
   ]);
 });
 
-describe('a mistake in a definition ends the start', () => {
+describe('an error in a definition ends the start', () => {
   const execute = () => undefined;
   test.each<[row: string, definition: unknown, problem: string]>([
     ['scope', { scope: 'single', execute }, 'scope must be one of Single, Bulk, Global'],

@@ -40,7 +40,7 @@ async function each<Item, Answer>(items: readonly Item[], ask: (item: Item) => P
 }
 const key = '1|a\\|b';
 
-test('Single, Bulk, Global: ids of several columns, twice the same, none, too many, unknown ones; all but some; a filter and a search', async () => {
+test('Single, Bulk, Global: composite, duplicate, missing, too many and unknown ids; all but some; a filter and a search', async () => {
   const ids: typeof run = (context) => context.getCompositeRecordIds();
   const by = (filter: object) => ({ all_records: true, all_records_subset_query: { filters: JSON.stringify(filter) } });
   expect([
@@ -56,7 +56,7 @@ test('Single, Bulk, Global: ids of several columns, twice the same, none, too ma
   ]);
 }); // biome-ignore format: a table
 
-test('getRecordId, getRecordIds, getCompositeRecordId, getRecord, getRecords, getField: packed and whole keys; 0, empty, null and what lies behind a relation that leads nowhere; wrong names are errors of the code', async () => {
+test('getRecordId, getRecordIds, getCompositeRecordId, getRecord, getRecords, getField: packed and composite keys, falsy values and empty relations; wrong names are code errors', async () => {
   const of = (id: string, code: typeof run) => find('one', { ids: [id] }, code);
   const fields = ['word', 'n', 'shelf:name', 'shelf:id'];
   expect([
@@ -82,7 +82,7 @@ test('getRecordId, getRecordIds, getCompositeRecordId, getRecord, getRecords, ge
   ]);
 }); // biome-ignore format: a table
 
-test('collection, filter, caller, formValues: the filter is of the chosen records, and code may write by it; it is frozen', async () => {
+test('collection, filter, caller, formValues: the filter selects the chosen records, and code can update by it; it is frozen', async () => {
   const changed = await find('some', { ids: ['1|c', '2|c'] }, async ({ collection, filter, caller, formValues }) => [
     await collection.update(filter, { word: 'new' }),
     collection.name,
@@ -98,7 +98,7 @@ test('collection, filter, caller, formValues: the filter is of the chosen record
   ]);
 });
 
-test('success, error, webhook, redirectTo: texts, defaults and empty ones; each method and address that may be, and those that may not', async () => {
+test('success, error, webhook, redirectTo: texts, defaults and empty texts; valid and invalid methods and URLs', async () => {
   const answer = async (code: (result: Record<string, (...given: unknown[]) => unknown>) => unknown) => {
     const { status, body } = await act('all', {}, (_, result) => code(result));
     return [status, body.errors ? body.errors[0].code : body];
@@ -136,7 +136,7 @@ test('success, error, webhook, redirectTo: texts, defaults and empty ones; each 
   expect(await each(['a', '', '//a.example', '/\\a.example', 'data:text/html,x', undefined], redirect)).toEqual(Array(6).fill(500));
 }); // biome-ignore format: a table
 
-test('file, generateFile, setHeader: names without folders, types that are types, texts, bytes and streams as they are; a header of a file too', async () => {
+test('file, generateFile, setHeader: names without folders, valid types, strings, bytes and streams; a header of a file too', async () => {
   const file = async (...given: unknown[]) => {
     const { status, body, headers } = await act('file', {}, (_, result) => result.setHeader('X-Total', 7).file(...given));
     return status === 200 ? [body, headers.get('content-disposition'), headers.get('content-type'), headers.get('x-total')] : status;

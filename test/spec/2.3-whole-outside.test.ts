@@ -18,7 +18,7 @@ const tables = [
   'CREATE TABLE many (id INTEGER PRIMARY KEY)',
   'INSERT INTO many WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10001) SELECT i FROM n',
 ];
-// Rows with a negative amount are outside the row scope of her team, which uses the published name of the field.
+// Rows with a negative amount are outside the row scope of the team, which uses the published name of the field.
 const scopes = {
   boxes: { field: 'sum', operator: 'GreaterThan', value: 0 },
   // Only code can decide this one, so no action may write under it.
@@ -111,7 +111,7 @@ const call = (actionName: string, code: typeof run, given: object = {}, collecti
 const ids = ({ getRecordIds }: { getRecordIds(): Promise<unknown> }) => getRecordIds();
 const failed = (error: { code?: string }) => error.code ?? String(error);
 
-test('Single, Bulk, Global, form, description, generateFile, submitButtonLabel: describeCollection, the schema file and the form say the same', async () => {
+test('Single, Bulk, Global, form, description, generateFile, submitButtonLabel: describeCollection, the schema file and the form agree', async () => {
   const described = async (detail?: string) => (await place.tool('describeCollection', { collectionName: 'boxes', detail })).json.actions;
   const kinds = { One: 'single', 'One with a form': 'single form', Some: 'bulk', All: 'global', File: 'global form file', 'Empty form': 'global', Inner: 'global form', Grows: 'global form', 'Two numbers': 'global form', Looks: 'single form', Breaks: 'global form' };
   const whole = await described('full');
@@ -129,7 +129,7 @@ test('Single, Bulk, Global, form, description, generateFile, submitButtonLabel: 
   expect([await form('File'), await form('All'), await form('Inner')]).toEqual(['A list', 'Every one', undefined]);
 }); // biome-ignore format: a table
 
-test('Single, Bulk, Global, execute: dryRun says on how many records, checks them, and runs nothing', async () => {
+test('Single, Bulk, Global, execute: dryRun counts and checks the records, and runs nothing', async () => {
   let runs = 0;
   const dry = async (actionName: string, given: object) => {
     const { json, error } = await call(actionName, () => void runs++, { dryRun: true, ...given });
@@ -146,7 +146,7 @@ test('Single, Bulk, Global, execute: dryRun says on how many records, checks the
   ]).toEqual([1, 2, true, 'INVALID_ARGUMENT', 'RECORD_NOT_FOUND', 'INVALID_ARGUMENT', 0]);
 });
 
-test('Single, Bulk, Global, getRecordIds: what a selection means to each: all records, a search, a related list, and a table without key', async () => {
+test('Single, Bulk, Global, getRecordIds: the meaning of each selection: all, a search, a related list, and a table without key', async () => {
   const all = (query: object = {}, excluded: string[] = []) => ({ all_records: true, all_records_subset_query: query, all_records_ids_excluded: excluded });
   const parent = { parent_collection_name: 'shelves', parent_collection_id: '1', parent_association_name: 'boxes' };
   const wrong = all({ filters: JSON.stringify({ field: 'nothing', operator: 'Equal', value: 1 }) });
@@ -161,7 +161,7 @@ test('Single, Bulk, Global, getRecordIds: what a selection means to each: all re
   ]);
 }); // biome-ignore format: a table
 
-test('Single, Bulk, Global, execute: under a row scope that only code decides an action is shown, and refused', async () => {
+test('Single, Bulk, Global, execute: under a row scope that only code decides, an action is listed and refused', async () => {
   const outcomes = [];
   for (const name of ['Single', 'Bulk', 'Global']) {
     const { status } = await place.act(`${urlOf('coded', name)}/hooks/load`, { ids: ['a'] });
@@ -171,7 +171,7 @@ test('Single, Bulk, Global, execute: under a row scope that only code decides an
   expect(outcomes).toEqual(['Single', 'Bulk', 'Global'].map((name) => [200, 403, expect.stringContaining(`You may not run '${name}' on 'coded'`)]));
 }); // biome-ignore format: short
 
-test('Bulk: 10,000 records at most, named or all', async () => {
+test('Bulk: at most 10,000 records, by ids or all', async () => {
   const count = async ({ getRecordIds }: { getRecordIds(): Promise<unknown[]> }) => (await getRecordIds()).length;
   const some = Array.from({ length: 10_001 }, (_, index) => `${index + 1}`);
   expect([
@@ -182,7 +182,7 @@ test('Bulk: 10,000 records at most, named or all', async () => {
   ]).toEqual([10_000, 400, 400, 10_000]);
 });
 
-test('execute, generateFile, success: an ActionError is its message, any other error none of its words; a dry run and a success of an action with a file', async () => {
+test('execute, generateFile, success: an ActionError shows its message, other errors do not; a dry run and a success of a file action', async () => {
   const fails = (error: unknown) => () => {
     throw error;
   };
@@ -208,7 +208,7 @@ test('execute, generateFile, success: an ActionError is its message, any other e
   ]).toEqual([{ error: 'ACTION_REFUSED: Sold out' }, { error: `ACTION_FAILED: ${broken}` }]);
 });
 
-test('form, formValues: a function is asked again for each form; all problems are named at once, one is enough, and nothing runs', async () => {
+test('form, formValues: a function runs again for each form; all errors are returned together, and nothing runs', async () => {
   const fields = async (values: object) =>
     Object.keys((await place.tool('getActionForm', { collectionName: 'boxes', actionName: 'Grows', values })).json.fields);
   expect([await fields({}), await fields({ Note: 'more' }), await fields({ Note: 'less' })]).toEqual([['Note'], ['Note', 'More'], ['Note']]);
@@ -236,7 +236,7 @@ test('form, formValues: a function is asked again for each form; all problems ar
   ]);
 }); // biome-ignore format: short
 
-test('formValues: code changes them neither in execute nor in the form', async () => {
+test('formValues: code cannot change them, in execute or in the form', async () => {
   const change = (context: Context) => {
     try {
       context.formValues.A = 2;
@@ -254,7 +254,7 @@ test('formValues: code changes them neither in execute nor in the form', async (
   ]).toEqual(['refused', 200, 500]);
 });
 
-test('caller, filter, getRecordId: whole, in the form and in execute, over HTTP and MCP', async () => {
+test('caller, filter, getRecordId: complete, in the form and in execute, over HTTP and MCP', async () => {
   const caller = { id: 1, email: 'ada@example.com', firstName: 'Ada', lastName: 'Byron', team: 'Operations', role: 'Administrator', tags: { region: 'south' }, timezone: 'Europe/Paris' };
   const scope = { field: 'amount', operator: 'GreaterThan', value: 0 };
   const chosen = (...codes: string[]) => ({ conditionTree: { aggregator: 'And', conditions: [{ field: 'code', operator: 'In', value: codes }, scope] } });
@@ -268,7 +268,7 @@ test('caller, filter, getRecordId: whole, in the form and in execute, over HTTP 
   expect([await at('boxes', 'Some', { ids: ['x', '007'] }, ({ filter }) => filter), await at('boxes', 'All', {}, ({ filter }) => filter)]).toEqual([chosen('007', 'x'), { conditionTree: scope }]);
 }); // biome-ignore format: short
 
-test('collection, filter, getRecordIds: reads and writes all rows by the names of the code, and what it writes is in the answer', async () => {
+test('collection, filter, getRecordIds: code reads and writes all rows under their names in code, and the answer lists the writes', async () => {
   const codes = (rows: { code: string }[]) => rows.map(({ code }) => code);
   expect([
     await at('boxes', 'Some', { ids: ['007'] }, async ({ collection, filter }) => [
@@ -295,7 +295,7 @@ test('collection, filter, getRecordIds: reads and writes all rows by the names o
   expect([JSON.stringify(overMcp.json), JSON.stringify(body.meta)]).toEqual(Array(2).fill(expect.stringMatching(/spare.*new/)));
 }); // biome-ignore format: short
 
-test('getRecord, getRecordId, getCompositeRecordId, getField, getRecords, getRecordIds, getCompositeRecordIds: keys as they are, one call that fails beside another, and a record that is gone', async () => {
+test('getRecord, getRecordId, getCompositeRecordId, getField, getRecords, getRecordIds, getCompositeRecordIds: keys unchanged, a failing call beside others, and a deleted record', async () => {
   const one = (code: typeof run) => at('boxes', 'One', { ids: ['007'] }, code);
   expect([
     await one((context) => Promise.all([context.getRecordId(), context.getCompositeRecordId(), context.getRecordIds(), context.getCompositeRecordIds()])),
@@ -319,7 +319,7 @@ test('getRecord, getRecordId, getCompositeRecordId, getField, getRecords, getRec
   ).toEqual([...Array(4).fill('RECORD_NOT_FOUND'), [], [], []]);
 }); // biome-ignore format: a table
 
-test('hasFieldChanged: in execute no field has changed; getRecord, getRecordId, getCompositeRecordId, getField: only Single has them', async () => {
+test('hasFieldChanged: false in execute; getRecord, getRecordId, getCompositeRecordId, getField: only for Single', async () => {
   const members = ({ hasFieldChanged, ...context }: Context & { hasFieldChanged(name: string): boolean }) => [
     hasFieldChanged('A'),
     ['getRecord', 'getRecordId', 'getCompositeRecordId', 'getField'].filter((name) => name in context),
@@ -335,7 +335,7 @@ test('hasFieldChanged: in execute no field has changed; getRecord, getRecordId, 
   ]);
 });
 
-test('success, error, setHeader: long messages, an empty html, the collections to read again, and a header', async () => {
+test('success, error, setHeader: long messages, an empty html, the collections to reload, and a header', async () => {
   const long = 'é'.repeat(5000);
   const http = async (code: typeof run) => (await answerTo('All', code)).body;
   const success: typeof run = (_, result) => result.success(long, { html: '', invalidated: ['boxes', 'many', 'boxes'] });
@@ -358,7 +358,7 @@ test('success, error, setHeader: long messages, an empty html, the collections t
   expect([await headers((_, result) => result.setHeader('X-A', '1').success()), await headers((_, result) => result.setHeader('X-A', '2').error())]).toEqual(['1', '2']);
 }); // biome-ignore format: short
 
-test('setHeader, file: a result keeps the headers of its moment; reserved ones in any case are left out; characters that no header has are refused', async () => {
+test('setHeader, file: a result keeps the headers set before it; reserved ones are dropped in any case; invalid characters are refused', async () => {
   const early = await answerTo('All', (_, result) => {
     const built = result.setHeader('X-A', '1').success();
     result.setHeader('X-A', '2');
@@ -376,7 +376,7 @@ test('setHeader, file: a result keeps the headers of its moment; reserved ones i
   ]).toEqual(['1', [], ['é', 'text/plain', true, false], [500, 500, 200, 500, 500]]);
 }); // biome-ignore format: a table
 
-test('file, redirectTo, webhook: names, places and bodies at their edges, over HTTP and MCP', async () => {
+test('file, redirectTo, webhook: edge cases of names, URLs and bodies, over HTTP and MCP', async () => {
   const named = async (name: string) => (await answerTo('File', (_, result) => result.file('a', name))).headers.get('content-disposition')?.match(/filename="([^"]*)"/)?.[1];
   const names = [];
   for (const name of ['.', '..', 'a\\b.txt', '/etc/passwd', 'a b.txt', '.hidden', ' x.txt ', ' ']) names.push(await named(name));

@@ -60,7 +60,7 @@ async function outcomeOf(form: readonly object[]): Promise<string> {
   return messageOf(() => agent.start());
 }
 
-test.each(Object.entries(widgets))('%s | takes these types and options and no others | widget', async (widget, [types, options]) => {
+test.each(Object.entries(widgets))('%s | accepts these types and options and no others | widget', async (widget, [types, options]) => {
   const known = options.split(' ').filter(Boolean);
   const names = known.map((name) => name.replace(/[()]/g, ''));
   const needed = names.filter((name) => known.includes(`(${name})`));
@@ -124,7 +124,7 @@ beforeAll(async () => {
 }); // biome-ignore format: short
 afterAll(() => place?.stop());
 
-test.each(['Checkbox', 'NumberInput'])('%s | false and 0 are values where one is required | widget', async () => {
+test.each(['Checkbox', 'NumberInput'])('%s | false and 0 satisfy isRequired | widget', async () => {
   expect([
     await place.submit('required', { Box: false, Zero: 0 }),
     (await place.form('required', { values: { Box: false, Zero: 0 } })).missing,
@@ -154,7 +154,7 @@ describe('type', () => {
   });
 });
 
-test('options: plain texts and numbers, and values with a label; what is sent is one of the values', async () => {
+test('options: strings and numbers, and values with a label; a sent value must be one of them', async () => {
   const { fields } = await place.form('options');
   const { Number: number, Text, Later } = await place.load('options');
   const parameters = (told: unknown) => (told as { widgetEdit: { parameters: { static: { options: unknown } } } }).widgetEdit.parameters.static.options;

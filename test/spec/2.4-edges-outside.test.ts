@@ -26,7 +26,7 @@ test.each<[string, object[], string]>([
   ['HtmlBlock', [{ type: 'Layout', component: 'HtmlBlock' }], "'content' is missing"],
   ['HtmlBlock', [{ type: 'Layout', component: 'HtmlBlock', content: 'x', html: 'y' }], "no option 'html'"],
   ['HtmlBlock', [{ type: 'Layout', component: 'HtmlBlock', content: 'x', if: true }], "'if' must be a function of the context"],
-])('%s | a mistake in it ends the start: %j | layout', async (_, form, problem) => {
+])('%s | an error in it ends the start: %j | layout', async (_, form, problem) => {
   const { agent } = emptyAgent();
   agent
     .addDataSource(createMemoryDataSource('shop', shopTables))
@@ -80,7 +80,7 @@ describe('bounds', () => {
   });
   afterAll(() => place?.stop());
 
-  test.each(Object.keys(bounded) as (keyof typeof bounded)[])('%s | a value at each bound is taken, and one beyond it is not | widget', async (name) => {
+  test.each(Object.keys(bounded) as (keyof typeof bounded)[])('%s | a value at each bound is accepted, and one beyond it is refused | widget', async (name) => {
     const [good, bad] = values[name];
     for (const value of good) expect(await place.submit(name, { A: value }), JSON.stringify(value)).toHaveProperty('A', expect.not.stringMatching(/^send |^value /));
     for (const value of bad) expect(await place.submit(name, { A: value }), JSON.stringify(value)).toEqual({ A: expect.stringMatching(/send /) });

@@ -148,14 +148,14 @@ describe('type', () => {
     },
   );
 
-  test('type | Collection | a record outside the row scope is no value', async () => {
+  test('type | Collection | a record outside the row scope is refused', async () => {
     expect([await place.submit('records', { Who: 2 }), await place.submit('records', { Who: 1 })]).toEqual([
       { Who: [2] },
       { Who: "send the id of a record of 'people'" },
     ]);
   });
 
-  test('type | Collection | of several key columns the id is packed, and comes as a list', async () => {
+  test('type | Collection | an id of several key columns is packed, and code gets a list', async () => {
     const { Seat, Any } = await place.load('records', { Kind: 's', Seat: '7|a\\|b' });
     expect([
       [Seat, Any],
@@ -169,7 +169,7 @@ describe('type', () => {
   });
 });
 
-test('label: names the field, unless it has an id, and is what people read', async () => {
+test('label: names the field, unless it has an id, and is shown to users', async () => {
   const told = await place.load('label');
   const { fields } = await place.form('label');
   expect([
@@ -185,7 +185,7 @@ test('label: names the field, unless it has an id, and is what people read', asy
   ]); // biome-ignore format: short
 });
 
-test('description: a text or a function, and absent where there is none', async () => {
+test('description: a string or a function, and absent by default', async () => {
   const told = Object.values(await place.load('description'));
   const { fields } = await place.form('description');
   const texts = ['As in a passport', 'for Ada', undefined, undefined];
@@ -193,7 +193,7 @@ test('description: a text or a function, and absent where there is none', async 
   expect(['description' in told[2]!, 'description' in told[3]!, 'description' in fields.D]).toEqual([false, false, false]);
 }); // biome-ignore format: short
 
-test('isRequired: nothing, an empty text and an empty list are missing, zero and false are not', async () => {
+test('isRequired: null, an empty string and an empty list are missing, zero and false are not', async () => {
   const required = async (A: string) => Object.values(await place.load('required', { A })).map((field) => field.isRequired);
   expect([await required('a'), await required('b')]).toEqual([[true, false, true, false], [true, true, true, false]]);
   const { fields, missing, canExecute } = await place.form('required', { values: { A: '' } });
@@ -215,7 +215,7 @@ test('isRequired: nothing, an empty text and an empty list are missing, zero and
   ]);
 }); // biome-ignore format: short
 
-test('isReadOnly: shown with its value, which may be sent back, and no other', async () => {
+test('isReadOnly: shown with its value, which may be sent back unchanged', async () => {
   const { Total, Fixed, Open } = await place.load('readOnly');
   const opened = await place.load('readOnly', { Open: true, Total: 8 });
   const { fields } = await place.form('readOnly', { values: { Total: 8 } });
@@ -236,7 +236,7 @@ test('isReadOnly: shown with its value, which may be sent back, and no other', a
   ]).toEqual([{ Total: problem }, { Total: 7, Fixed: 1 }, { Open: true, Total: 8, Fixed: 1 }, { Fixed: problem }, { Total: 7, Fixed: 1 }]);
 }); // biome-ignore format: short
 
-test('defaultValue: used while nothing was sent, so that null stands', async () => {
+test('defaultValue: used while no value was sent, so that null is kept', async () => {
   const values = async (sent?: object) => Object.values(await place.load('defaults', sent as never)).map(({ value }) => value);
   const D = '2025-06-30T22:00:00.000Z';
   expect([await values(), await values({ A: 5, B: null, C: true }), await values({ A: null })]).toEqual([
@@ -252,7 +252,7 @@ test('defaultValue: used while nothing was sent, so that null stands', async () 
   expect([fields.A.value, fields.C.value]).toEqual([1, false]);
 }); // biome-ignore format: short
 
-test('value: computed from what was typed, over what was sent; undefined leaves that', async () => {
+test('value: computed from the entered values, and overrides a sent one; undefined keeps it', async () => {
   const { Price, Double, Unit } = await place.load('values', { Price: 4, Double: 1 });
   expect([Price?.hook, Double?.value, Double?.hook, Unit?.value, Unit?.hook]).toEqual(['changeHook', 8, 'changeHook', 'EUR', undefined]);
   expect([
@@ -266,7 +266,7 @@ test('value: computed from what was typed, over what was sent; undefined leaves 
   expect([fields.Price.reload, fields.Note]).toEqual([true, { type: 'String', value: 'eight' }]);
 }); // biome-ignore format: short
 
-test('enumValues: a list, or a function of what was typed', async () => {
+test('enumValues: a list, or a function of the entered values', async () => {
   expect([
     (await place.load('enums', { Land: 'fr' })).City?.enums,
     (await place.load('enums')).City?.enums,
@@ -276,7 +276,7 @@ test('enumValues: a list, or a function of what was typed', async () => {
   ]).toEqual([['Paris'], ['Rome'], ['Paris'], { City: 'send one of Rome' }, { Land: 'fr', City: 'Paris' }]);
 });
 
-test('collectionName: whose records may be chosen, by a function too', async () => {
+test('collectionName: the collection of the selectable records, possibly a function', async () => {
   const { Any } = await place.load('records', { Kind: 'c' });
   expect([
     Any?.reference,
@@ -286,7 +286,7 @@ test('collectionName: whose records may be chosen, by a function too', async () 
   ]).toEqual(['cities.id', 'seats', { Kind: 'c', Any: [2] }, { Any: "send the id of a record of 'cities'" }]);
 });
 
-test('widget, options, placeholder: a dropdown and its entries', async () => {
+test('widget, options, placeholder: a dropdown and its options', async () => {
   const { Land, City, As, Bare } = await place.load('options', { Land: 'fr' });
   const france = [{ label: 'France', value: 'fr' }, { label: 'None', value: null }];
   expect([Land, City, As, Bare].map((field) => field?.widgetEdit)).toMatchObject([
@@ -311,7 +311,7 @@ test('widget, options, placeholder: a dropdown and its entries', async () => {
   ]);
 }); // biome-ignore format: short
 
-test('search | static | all are there, and a text finds among their labels, in any case', async () => {
+test('search | static | all options are listed, and a text searches their labels, in any case', async () => {
   const { town, Plain } = await place.load('search');
   const parameters = (field: unknown) => (field as { widgetEdit: { parameters: object } }).widgetEdit.parameters;
   expect([parameters(town), parameters(Plain)]).toMatchObject([
@@ -331,7 +331,7 @@ test('search | static | all are there, and a text finds among their labels, in a
   ]);
 });
 
-test('search | disabled | the entries are all there, and none is searched', async () => {
+test('search | disabled | all options are listed, and a search is refused', async () => {
   const { Shut } = await place.load('search');
   expect(Shut?.widgetEdit).toEqual({
     name: 'dropdown',
@@ -349,7 +349,7 @@ test('search | disabled | the entries are all there, and none is searched', asyn
   }
 });
 
-test('search | dynamic | the function gets the text and the values; a value is one that some search has found', async () => {
+test('search | dynamic | the function gets the text and the values; only a value found by a search is accepted', async () => {
   const { Found } = await place.load('search');
   expect(Found?.widgetEdit).toMatchObject({ parameters: { searchType: 'dynamic', isSearchable: true, static: { options: [] } } });
   const [paris, parma] = [{ value: 0, label: 'Paris' }, { value: 1, label: 'Parma' }];
@@ -373,7 +373,7 @@ test('search | dynamic | the function gets the text and the values; a value is o
   ]);
 }); // biome-ignore format: short
 
-test('if: a field or a layout that is not there is not asked for, and may not be sent', async () => {
+test('if: a hidden field or layout element is not required, and may not be sent', async () => {
   const there = async (Kind: string, Why?: string) => Object.keys(await place.load('if', { Kind, Why }));
   expect([await there('late'), await there('other'), await there('other', 'row')]).toEqual([['Kind'], ['Kind', 'Why'], ['Kind', 'Why', 'In']]);
   expect([
@@ -427,7 +427,7 @@ test.each<[row: string, form: unknown, problem: string]>([
   ['search | dynamic', [{ ...field, widget: 'Dropdown', options: ['a'], search: 'dynamic' }], "needs 'options' to be a function"],
   ['if', [{ ...field, if: true }], "'if' must be a function of the context"],
   ['defaultValue', [{ label: 'A', type: 'Number', defaultValue: 'x' }], 'expected a value of type Number'],
-])('%s | a mistake in a form ends the start: %j', async (_, form, problem) => {
+])('%s | an error in a form ends the start: %j', async (_, form, problem) => {
   const { agent } = emptyAgent();
   agent.addDataSource(createMemoryDataSource('shop', shopTables));
   agent.customizeCollection('orders', (orders) => orders.addAction('Act', { scope: 'Global', form: form as never, execute: () => undefined }));

@@ -201,7 +201,7 @@ const got = async (values: Promise<unknown>) =>
   Object.fromEntries(Object.entries((await values) as object).map(([id, value]) => [id, shown(value)]));
 
 describe('type', () => {
-  test.each(Object.entries(types))('type | %s, defaultValue, value, isRequired, isReadOnly: constants and functions, at each reader', async (type, { given, other, http = given, mcp = http, got: taken = http, needed }) => {
+  test.each(Object.entries(types))('type | %s, defaultValue, value, isRequired, isReadOnly: constants and functions, for each reader', async (type, { given, other, http = given, mcp = http, got: taken = http, needed }) => {
     const ids = ['default', 'made', 'set', 'computed', 'fixed'];
     const each = (value: unknown) => Object.fromEntries(ids.map((id) => [id, value]));
     const form = await place.form(`${type} moves`);
@@ -228,7 +228,7 @@ describe('type', () => {
     ]);
   }); // biome-ignore format: short
 
-  test.each(Object.entries(types))('type | %s, label, description, isRequired, isReadOnly, defaultValue, value: the schema file has a form without functions as it is loaded', async (type, { http, given }) => {
+  test.each(Object.entries(types))('type | %s, label, description, isRequired, isReadOnly, defaultValue, value: the schema file has a static form as loaded', async (type, { http, given }) => {
     const name = `${type} stays`;
     const loaded = await place.load(name);
     expect([inFile(name)[0], loaded]).toMatchObject([
@@ -260,7 +260,7 @@ const strange: Readonly<Record<string, readonly unknown[]>> = {
   StringList: [['a', {}], [['a']]],
   String: [{}, ['a'], []],
 }; // biome-ignore format: a table
-test.each(Object.entries(strange))('type | %s: another notation is a problem of the field, over HTTP and MCP', async (type, values) => {
+test.each(Object.entries(strange))('type | %s: a value in another notation is an error of the field, over HTTP and MCP', async (type, values) => {
   for (const A of values) {
     const problem = { A: expect.stringMatching(/(^|: )(send |the number )/) };
     expect([A, await place.submit(`${type} alone`, { A }), (await place.form(`${type} alone`, { values: { A } })).problems]).toEqual([A, problem, problem]);
@@ -268,7 +268,7 @@ test.each(Object.entries(strange))('type | %s: another notation is a problem of 
 }); // biome-ignore format: short
 
 describe('widget', () => {
-  test.each(widgetCases)('%s of %s, options, placeholder: the same from functions as from constants, in the schema file and over MCP | widget', async (widget, type) => {
+  test.each(widgetCases)('%s of %s, options, placeholder: functions give the same as constants, in the schema file and over MCP | widget', async (widget, type) => {
     const names = ['stays', 'moves'].map((how) => `${widget} ${type} ${how}`);
     const [stays, moves] = [(await place.load(names[0]!)).A!, (await place.load(names[1]!)).A!];
     const [{ fields }, changing] = [await place.form(names[0]!), await place.form(names[1]!)];
@@ -278,7 +278,7 @@ describe('widget', () => {
     expect(parameters).toMatchObject(Object.fromEntries(wanted));
   }); // biome-ignore format: short
 
-  test.each(widgetCases)('%s of %s, isRequired, defaultValue: a value, a default, none and null | widget', async (widget, type, value) => {
+  test.each(widgetCases)('%s of %s, isRequired, defaultValue: a value, a default, no value and null | widget', async (widget, type, value) => {
     const name = `${widget} ${type}`;
     const isEmpty = value === '';
     const same = async (values: Promise<unknown>) => JSON.stringify(shown(((await values) as { A: unknown }).A));
@@ -296,7 +296,7 @@ describe('widget', () => {
     expect((await place.form(`${name} needed`)).missing).toEqual(['A']);
   }); // biome-ignore format: short
 
-  test('UserDropdown, ColorPicker, DatePicker, NumberInput, CurrencyInput: beyond their bounds with all options | widget', async () => {
+  test('UserDropdown, ColorPicker, DatePicker, NumberInput, CurrencyInput: values beyond their bounds, with all options | widget', async () => {
     const of = async (name: string, A: unknown) => ((await place.submit(name, { A })) as { A: unknown }).A;
     expect([
       await of('UserDropdown String stays', 'bob@example.com'),
@@ -326,7 +326,7 @@ describe('widget', () => {
   });
 });
 
-test('enumValues, options, defaultValue, Enum, Dropdown: of very many an assistant is shown a part, a front end all, and each may be sent', async () => {
+test('enumValues, options, defaultValue, Enum, Dropdown: of many options assistants see a part, front ends all; each may be sent', async () => {
   const { A, B, C } = await place.load('many');
   const { fields } = await place.form('many');
   const part = [...towns.slice(0, 100), '... 50 more'];
@@ -339,18 +339,18 @@ test('enumValues, options, defaultValue, Enum, Dropdown: of very many an assista
   ]);
 }); // biome-ignore format: short
 
-test('description: an empty text is one, and what is no text is none', async () => {
+test('description: an empty string counts, and a value of another type does not', async () => {
   const { A, B, C } = await place.load('descriptions');
   const { fields } = await place.form('descriptions');
   expect([A!.description, 'description' in B!, C!.description, fields.A.description, 'description' in fields.B, fields.C.description]).toEqual(['', false, '', '', false, '']);
 }); // biome-ignore format: short
 
-test('placeholder: an empty text is one, and none is null in a Dropdown and absent elsewhere', async () => {
+test('placeholder: an empty string counts; the default is null in a Dropdown and absent elsewhere', async () => {
   const parameters = async (values?: object) => Object.values(await place.load('placeholders', values as never)).map(({ widgetEdit }) => (widgetEdit as { parameters: { placeholder?: unknown } }).parameters.placeholder);
   expect([await parameters(), await parameters({ A: 'now' })]).toEqual([['', undefined, '', null], ['', undefined, '', 'now']]);
 }); // biome-ignore format: short
 
-test('value: 0, false, an empty text and null are values; undefined and NaN are none; of a read-only field it follows', async () => {
+test('value: 0, false, an empty string and null are values; undefined and NaN are not; a read-only field follows it', async () => {
   const made = { Zero: 0, No: false, Empty: '', Null: null, Nothing: 'd', 'Not a number': 4 };
   expect([
     await place.submit('values', {}),
@@ -367,7 +367,7 @@ test('value: 0, false, an empty text and null are values; undefined and NaN are 
   ]);
 });
 
-test('defaultValue: null is a value, undefined is none, and handlers see which fields have one', async () => {
+test('defaultValue: null is a value, undefined is not, and handlers see which fields have one', async () => {
   expect([await place.submit('defaults', {}), await place.submit('defaults', { Nothing: null })]).toMatchObject([
     { Null: null, 'Later null': null, Seen: expect.stringContaining('"Later null","Null"') },
     { Nothing: null, Seen: expect.stringContaining('"Nothing","Null"') },
@@ -375,7 +375,7 @@ test('defaultValue: null is a value, undefined is none, and handlers see which f
   expect(valuesOf(await place.load('defaults'))).toMatchObject({ Null: null, 'Later null': null, Nothing: null });
 });
 
-test('isRequired, isReadOnly: what a function gives counts as true or false', async () => {
+test('isRequired, isReadOnly: the result of a function counts as true or false', async () => {
   const { A, B, C, D } = await place.load('flags');
   expect([A, B, C, D].map((field) => [field!.isRequired, field!.isReadOnly])).toEqual([[false, false], [true, false], [false, true], [true, true]]);
   const { fields, missing } = await place.form('flags');
@@ -386,7 +386,7 @@ test('isRequired, isReadOnly: what a function gives counts as true or false', as
   expect(await place.submit('flags', { A: 'a', B: 'b', C: 'c' })).toBeOneOf([{ D: 'is required: send a string' }, { A: 'a', B: 'b', C: 'c' }]);
 }); // biome-ignore format: short
 
-test('if: any answer counts as true or false; what is hidden has no value, and what depends on it follows', async () => {
+test('if: any result counts as true or false; a hidden field has no value, and its dependants follow', async () => {
   const there = async (values?: object) => Object.keys(await place.load('ifs', values as never));
   expect([await there(), await there({ On: false }), await there({ On: true, Then: 'x' })]).toEqual([
     ['f5', 'f6', 'f7', 'On', 'Then', 'After'],
@@ -446,7 +446,7 @@ test('search, options | static, dynamic, disabled: labels in any case, numbers, 
   ]);
 }); // biome-ignore format: a table
 
-test('Page, Row, Separator, HtmlBlock: what is in each, what is empty is left out, and what assistants read of it | layout', async () => {
+test('Page, Row, Separator, HtmlBlock: their contents; empty ones are omitted; the text that assistants get | layout', async () => {
   const input = (fieldId: string) => ({ component: 'input', fieldId });
   expect(await place.layout('pages')).toEqual([
     { component: 'page', nextButtonLabel: 'On', elements: [input('A'), { component: 'separator' }, { component: 'row', fields: [input('B'), input('C')] }, { component: 'htmlBlock', content: '<p>One</p>' }] },
@@ -459,7 +459,7 @@ test('Page, Row, Separator, HtmlBlock: what is in each, what is empty is left ou
   expect(await place.layout('static pages')).toMatchObject([{ component: 'page', nextButtonLabel: 'On' }, { component: 'page', previousButtonLabel: 'Back', elements: [{ component: 'row', fields: [input('B')] }] }]);
 }); // biome-ignore format: a table
 
-test('label: two fields may share one where the ids differ, and any text is one', async () => {
+test('label: two fields may share one if their ids differ, and any string is valid', async () => {
   const loaded = await place.load('labels');
   const { fields } = await place.form('labels');
   expect([Object.values(loaded).map(({ field, label }) => [field, label]), Object.entries(fields as Record<string, { label?: string }>).map(([id, { label }]) => [id, label])]).toEqual([
@@ -469,7 +469,7 @@ test('label: two fields may share one where the ids differ, and any text is one'
   expect(await place.submit('labels', { one: '1', two: '2', 'Été & <b>': '3', 0: '4' })).toEqual({ one: '1', two: '2', 'Été & <b>': '3', 0: '4' });
 }); // biome-ignore format: short
 
-test('collectionName: a function that names no collection is an error of the code; of the default a record that is not there is no value', async () => {
+test('collectionName: an unknown collection is a code error; a default of a missing record is refused', async () => {
   const status = async (Which: string) => (await place.form('collections', { values: { Which, Who: 1 } })).error;
   const problem = { Who: "send the id of a record of 'cities'" };
   expect([await place.submit('collections', { Who: 2 }), await place.submit('collections', { Who: 3 }), await status('nowhere')]).toEqual([{ Who: [2] }, problem, expect.stringContaining('ACTION_FAILED')]);
@@ -479,7 +479,7 @@ test('collectionName: a function that names no collection is an error of the cod
 }); // biome-ignore format: short
 
 // After the tests that share an agent, because its connections close after some seconds without a request.
-test.each(Object.entries(widgets))('%s | only some options may be functions, and only some must be there | widget', async (widget, [values, names]) => {
+test.each(Object.entries(widgets))('%s | only some options may be functions, and only some are required | widget', async (widget, [values, names]) => {
   const [type] = Object.keys(values);
   const startOf = (...fields: object[]) => {
     const { agent } = emptyAgent();

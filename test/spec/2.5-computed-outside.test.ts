@@ -111,7 +111,7 @@ const describedAs = async (collectionName: string, name: string) =>
   (await place.tool('describeCollection', { collectionName })).json.fields[name] as string;
 
 describe('columnType', () => {
-  test.each(types)('columnType | %s: shown with its type, read-only; its values and null are answered', async (type, told, _given, read) => {
+  test.each(types)('columnType | %s: described with its type, read-only; its values and null are returned', async (type, told, _given, read) => {
     const name = `a ${type}`;
     const { type: inFile, isReadOnly, isSortable, isFilterable, isRequired } = inSchema('typed', name);
     expect([inFile, isReadOnly, isSortable, isFilterable, isRequired]).toEqual([type === 'File' ? 'Binary' : type, true, false, false, false]);
@@ -121,12 +121,12 @@ describe('columnType', () => {
     expect((await place.save('typed', 1, { [name]: read[0] })).status).toBe(400);
   }); // biome-ignore format: short
 
-  test.each(wrongs)('columnType | %s: %s: a value that is none of it is an error of the code', async (_, name) => {
+  test.each(wrongs)('columnType | %s: %s: a value of another type is a code error', async (_, name) => {
     const { status, body } = await place.get(`/wrong?fields[wrong]=${encodeURIComponent(name)}`);
     expect([status, body.errors?.[0].code]).toEqual([500, 'CUSTOMIZATION_FAILED']);
   });
 
-  test('columnType: a list of one type, and an object of types by key, which leaves other keys out', async () => {
+  test('columnType: a list of one type, and an object of types by key, which omits other keys', async () => {
     const object = { street: 's', geo: { at: [1, 2], tags: ['a', null] } };
     expect([await valuesOf('typed', 'list'), await valuesOf('typed', 'object'), await describedAs('typed', 'object')]).toEqual([
       [['1', '2.5', null], [], null],
@@ -136,7 +136,7 @@ describe('columnType', () => {
   }); // biome-ignore format: short
 });
 
-test('dependencies: getValues is given these and no others, through to-one relations and of computed fields too, each combination once', async () => {
+test('dependencies: getValues gets only these, also of to-one relations and computed fields, each combination once', async () => {
   seen = [];
   const expected = ['10.5 Ada!', '20 Bo!', '20 Bo!', 'null -'];
   const values = await valuesOf('orders', 'label');
@@ -159,7 +159,7 @@ test('dependencies: getValues is given these and no others, through to-one relat
   ]);
 });
 
-test('getValues: one value for each record in its place, at once or later, in any order and on any page', async () => {
+test('getValues: one value for each record by position, synchronous or async, in any order and on any page', async () => {
   const labels = async (query: string) => (await place.list(`/orders?${query}`)).map(({ label, twice }) => [label, twice]);
   const [ada, bo] = ['10.5 Ada!', '20 Bo!'].map((text) => [text, `${text} ${text}`]);
   expect([await labels('sort=-customer_id,id&page[size]=3'), await labels('sort=id&page[size]=2&page[number]=2')]).toEqual([
@@ -172,7 +172,7 @@ test('getValues: one value for each record in its place, at once or later, in an
   }
 }); // biome-ignore format: short
 
-test('defaultValue: in place of null and undefined, of nothing else; not where there is no record', async () => {
+test('defaultValue: replaces only null and undefined, and not where the related record is missing', async () => {
   expect([
     await valuesOf('orders', 'null or'),
     await valuesOf('orders', 'zero or'),
@@ -190,7 +190,7 @@ test('defaultValue: in place of null and undefined, of nothing else; not where t
   ]);
 });
 
-test('enumValues: the values that an Enum may have: the schema file and describeCollection have them', async () => {
+test('enumValues: the values of an Enum, in the schema file and in describeCollection', async () => {
   const { status } = await place.get('/wrong?fields[wrong]=Enum 1');
   expect([inSchema('typed', 'a Enum').enums, inSchema('typed', 'a String').enums, status]).toEqual([['high', 'low'], [], 500]);
   expect(await describedAs('typed', 'a Enum')).toMatch(/low.*high/);
@@ -217,7 +217,7 @@ test.each<[string, object, string]>([
   ['enumValues', { columnType: 'Enum' }, "The field 'added' is an Enum and needs 'enumValues'."],
   ['enumValues', { columnType: 'Enum', enumValues: [] }, "The field 'added' is an Enum and needs 'enumValues'."],
   ['defaultValue', { defaultVale: 1 }, 'defaultValue'],
-])('%s: a wrong one ends the start, with what is wrong and the line', async (_, wrong, problem) => {
+])('%s: an invalid value ends the start, with the error and the line', async (_, wrong, problem) => {
   const { agent } = emptyAgent();
   const columns = [{ name: 'id', type: 'Number' as const }, { name: 'name', type: 'String' as const }, { name: 'boss_id', type: 'Number' as const, nullable: true }];
   const people = { name: 'people', columns, primaryKey: ['id'], foreignKeys: [{ columns: ['boss_id'], table: 'people', targetColumns: ['id'] }], rows: [] };
@@ -227,7 +227,7 @@ test.each<[string, object, string]>([
   expect([message.includes(problem) ? problem : message, message]).toEqual([problem, expect.stringMatching(/2\.5-computed-outside\.test\.ts:\d+/)]);
 }); // biome-ignore format: a table
 
-test('dependencies: what looks alike is not taken for the same: null, an empty text, and texts that are written as JSON is; an imported field too', async () => {
+test('dependencies: similar values stay distinct: null, an empty string and JSON strings; also for an imported field', async () => {
   const rows = async (fields: string[]) => (await place.tool('list', { collectionName: 'marks', fields, sort: 'id' })).json.rows;
   expect([await rows(['echo']), await rows(['both']), await rows(['of home'])]).toEqual([
     ['<[null]>', 'nothing', '<null>', '<>', '<[""]>', 'nothing'].map((one) => [one]),
@@ -236,7 +236,7 @@ test('dependencies: what looks alike is not taken for the same: null, an empty t
   ]);
 }); // biome-ignore format: short
 
-test('defaultValue: is a value of the type as well: 0 and false are, a day is shown as one, and what is none is an error of the code', async () => {
+test('defaultValue: must be of the type: 0 and false are valid, a day is shown as a day, others are code errors', async () => {
   const ask = (fields: string[]) => place.tool('list', { collectionName: 'marks', fields, sort: 'id', pagination: { size: 2 } });
   expect([(await ask(['zero default', 'no default', 'day default'])).json.rows, (await ask(['wrong default'])).error]).toEqual([
     Array(2).fill([0, false, '2024-02-29']),

@@ -74,7 +74,7 @@ const overHttp = async (name: string, path = '/things', query = '') => {
 const inFile = (name: string) =>
   place.schema.collections[0].fields.find(({ field }: { field: string }) => field === name);
 
-test.each(names)('columnType | %s: each value at its edges, at once and later, in lists, in one record and over MCP', async (type) => {
+test.each(names)('columnType | %s: edge values, synchronous and async, in lists, in one record and over MCP', async (type) => {
   for (const [given, read] of types[type].taken) {
     returned = given;
     const seen = [await overHttp(type), await overHttp(`${type} later`), await overHttp(type, '/things/2')];
@@ -92,7 +92,7 @@ test.each(names)('columnType | %s: each value at its edges, at once and later, i
   expect([await overHttp(type), await rowsOf([`of:${type}`])]).toEqual([Array(4).fill(null), Array(4).fill([null])]);
 }); // biome-ignore format: short
 
-test.each(names)('columnType | %s, defaultValue, enumValues: in place of null and undefined; no filter, no sort, no write; in the schema file and in describeCollection', async (type) => {
+test.each(names)('columnType | %s, defaultValue, enumValues: replaces null and undefined; no filter, sort or write; in the schema file and describeCollection', async (type) => {
   const name = `${type} default`;
   const [read, first] = [types[type].byDefault[1], types[type].taken[0]![1]];
   expect(await overHttp(name)).toEqual([read, read, first, first]);
@@ -112,7 +112,7 @@ test.each(names)('columnType | %s, defaultValue, enumValues: in place of null an
   expect(json.fields[name]).toMatch(new RegExp(`^${type}${type === 'Enum' ? '\\(low\\|high\\)' : ''}\\? ro`));
 }); // biome-ignore format: short
 
-test('dependencies, getValues: one call for a page, with each combination once, in order, and only where the field is asked for', async () => {
+test('dependencies, getValues: one call for a page, each combination once, in order, and only if the field is requested', async () => {
   const called = async (ask: () => Promise<unknown>) => {
     calls.length = 0;
     return [await ask(), calls.map((call) => [...call])];
@@ -142,7 +142,7 @@ test('dependencies, getValues: one call for a page, with each combination once, 
   ]);
 }); // biome-ignore format: a table
 
-test('getValues: is given who asks; holes are no values; what is no list of that length, or fails in part, is an error of the code', async () => {
+test('getValues: gets the caller; holes use the default; a list of another length or a partial failure is a code error', async () => {
   const emails = Array.from({ length: 4 }, (_, index) => [`${index + 1} ada@example.com`]);
   expect([await rowsOf(['asker']), await rowsOf(['holes'])]).toEqual([emails, Array(4).fill([7])]);
   for (const name of ['object', 'set', 'none', 'nothing', 'one fails']) {

@@ -164,7 +164,7 @@ test.each<[row: string, path: string, state: () => Promise<unknown>, first: unkn
   ['one-to-many: originKey', '/people/0/relationships/written', () => rowsOf('notes', 'person_id'), [[20, 0], [21, 1], [22, 0], [23, null]], [
     [{ type: 'notes', id: '23' }, '400 INVALID_ARGUMENT', [[20, 0], [21, 1], [22, 0], [23, null]]], [null, '400 INVALID_ARGUMENT', [[20, 0], [21, 1], [22, 0], [23, null]]],
   ]],
-])('%s: one record is linked, another instead of it, and none; what cannot be is refused and changes nothing', async (_, path, state, first, steps) => {
+])('%s: one record is linked, replaced and unlinked; invalid requests are refused and change nothing', async (_, path, state, first, steps) => {
   expect(await state()).toEqual(first);
   for (const [data, outcome, then] of steps) expect([await put(path, { data }), await state()], JSON.stringify(data)).toEqual([outcome, then]);
 }); // biome-ignore format: a table
@@ -173,7 +173,7 @@ test.each([
   ['one-to-many: originKey', 'written', 23, (note: Record<string, unknown>) => note.person_id, null, 'done'],
   ['one-to-many: originKeyTarget', 'badged', 23, (note: Record<string, unknown>) => note.person_badge, null, 'done'],
   ['one-to-many: originKey: that may not be null', 'duties', 23, (note: Record<string, unknown>) => note.must_id, 2, 'INVALID_RECORD'],
-])('%s: a record is linked over HTTP and MCP, and unlinked unless its key may not be null', async (_, relation, id, keyOf, empty, unlinked) => {
+])('%s: a record is linked over HTTP and MCP, and unlinked unless its key is not nullable', async (_, relation, id, keyOf, empty, unlinked) => {
   const note = async () => keyOf(await record('notes', id));
   const data = [{ type: 'notes', id: `${id}` }];
   const path = `/people/0/relationships/${relation}`;
@@ -191,7 +191,7 @@ test.each([
   else await place.save('notes', id, { must_id: empty });
 }); // biome-ignore format: a table
 
-test('many-to-one, one-to-many, one-to-one, many-to-many: of a collection with itself, by the names before renaming, from a record with the key 0', async () => {
+test('many-to-one, one-to-many, one-to-one, many-to-many: of a collection with itself, by names before renaming, from a record with the key 0', async () => {
   expect([
     await rowsOf('people', 'superior', 'boss:name', 'deputy:name'),
     ...[await idsOf('/people/0/relationships/reports?sort=id'), await idsOf('/people/0/relationships/friends?sort=-id'), await idsOf('/people/0/relationships/friend%20of')],
@@ -256,7 +256,7 @@ test.each([
   ['one-to-many: originKey', 'written', 'notes', [20, 22]],
   ['one-to-many: originKeyTarget', 'badged', 'notes', [21]],
   ['many-to-many: throughCollection, originKey, foreignKey', 'friends', 'people', [1, 2]],
-])('%s: the list of a record is filtered, sorted, searched, paged, counted and exported, and the record is found by it', async (_, relation, collection, ids) => {
+])('%s: the related list is filtered, sorted, searched, paged, counted and exported, and can be filtered through', async (_, relation, collection, ids) => {
   const path = `/people/0/relationships/${relation}`;
   const last = ids.at(-1)!;
   const is = `filters=${encodeURIComponent(JSON.stringify({ field: 'id', operator: 'Equal', value: last }))}`;
@@ -288,7 +288,7 @@ test.each([
   });
 }); // biome-ignore format: a table
 
-test('external: schema, listRecords: the records are attributes and columns of files, as code returns them; they cannot be filtered, sorted or grouped by', async () => {
+test('external: schema, listRecords: records are attributes and CSV columns, as code returns them; no filter, sort or group', async () => {
   const shifts = (id: number) => [{ day: '2024-03-02', hours: id, who: 'Ada' }, { day: '2024-03-01', hours: 0, who: null }];
   const asked = { collectionName: 'people', fields: ['id', 'shifts'] };
   const related = { collectionName: 'people', relationName: 'shifts', parentRecordId: 0 };
@@ -317,12 +317,12 @@ test('external: schema, listRecords: the records are attributes and columns of f
   });
 }); // biome-ignore format: short
 
-test('external: listRecords: the code runs for four records at a time, and each record gets its own', async () => {
+test('external: listRecords: the code runs for four records concurrently, and each record gets its own', async () => {
   const shown = (await place.list('/many?sort=id&fields[many]=slow')).map((one) => one.slow);
   expect([shown, calls.most]).toEqual([Array.from({ length: 12 }, (_, id) => [{ n: id }]), 4]);
 });
 
-test('many-to-many: throughCollection, originKey, foreignKey, originKeyTarget, foreignKeyTarget: a pair is made of the columns that they name, once, and taken away', async () => {
+test('many-to-many: throughCollection, originKey, foreignKey, originKeyTarget, foreignKeyTarget: a link is a row of these columns, made once, and removed', async () => {
   const asked = { collectionName: 'people', parentRecordId: 0, relationName: 'lent to', targetRecordIds: [2, 1] };
   const pairs = async () => (await place.list('/lends?sort=id')).map(({ lender, borrower }) => [lender, borrower]);
   const linked = await place.tool('associate', asked);
@@ -334,7 +334,7 @@ test('many-to-many: throughCollection, originKey, foreignKey, originKeyTarget, f
   ]);
 }); // biome-ignore format: short
 
-test('one-to-one: originKey: a column of a unique index of two is not unique: the first record, with a warning, and nothing is written through it', async () => {
+test('one-to-one: originKey: half of a composite unique index is not unique: the first record, with a warning, and read-only', async () => {
   const set = await put('/people/0/relationships/first%20friend', { data: null });
   expect([await rowsOf('people', 'first friend:other'), set, place.warnings.filter((each) => each.includes("'first friend'")).length]).toEqual([
     [[0, 1], [1, 0], [2, null], [3, null]],
@@ -343,7 +343,7 @@ test('one-to-one: originKey: a column of a unique index of two is not unique: th
   ]);
 }); // biome-ignore format: short
 
-test('external: schema: values of each type in the usual forms of JavaScript; a value of another type is a failure of the code', async () => {
+test('external: schema: values of each type in their usual JavaScript forms; a value of another type is a code error', async () => {
   const of = async (id: number) => (await place.get(`/many/${id}/relationships/forms`)).body;
   const [good, missing] = [await of(0), await of(11)];
   const wrong = await Promise.all(forms.slice(1).map(async (_, at) => (await of(at + 1)).errors?.[0].code));
@@ -354,7 +354,7 @@ test('external: schema: values of each type in the usual forms of JavaScript; a 
   ]);
 }); // biome-ignore format: short
 
-test('many-to-one: foreignKey, foreignKeyTarget: the schema file has the relation in place of the column of its key', () => {
+test('many-to-one: foreignKey, foreignKeyTarget: the schema file has the relation instead of its key column', () => {
   const { fields } = place.schema.collections.find(({ name }: { name: string }) => name === 'notes');
   const names = fields.map(({ field }: { field: string }) => field);
   expect(names).toEqual(['first day', 'holder', 'id', 'owner', 'writer']);

@@ -98,7 +98,7 @@ test.each([
   ['many-to-many: throughCollection, originKey, foreignKey', 'used', [[10, 12], 2], [[12], 1]],
   ['many-to-many: originKeyTarget', 'by badge', [[11, 12], 2], [[10], 1]],
   ['many-to-many: originKeyTarget, foreignKeyTarget', 'lent to', [[2], 1], [[1], 1]],
-])('%s: the list of each record holds its own records, none of another and none without one', async (_, relation, ofAda, ofBo) => {
+])('%s: the list of each record contains only its own records', async (_, relation, ofAda, ofBo) => {
   const listed = await place.tool('listRelated', {
     ...{ collectionName: 'people', relationName: relation, parentRecordId: 1, fields: ['id'], sort: 'id' },
   });
@@ -115,7 +115,7 @@ test.each([
   ['originKey', 'desk', [11, 10, null]],
   ['originKey without a unique index', 'note', [20, 22, null]],
   ['originKeyTarget', 'badge desk', [10, 11, null]],
-])('one-to-one: %s: the one record that points to it, or null', async (_, relation, desks) => {
+])('one-to-one: %s: the one record that refers to it, or null', async (_, relation, desks) => {
   const ids = [];
   for (const id of [1, 2, 3]) {
     const { body } = await place.get(`/people/${id}/relationships/${encodeURIComponent(relation)}`);
@@ -129,7 +129,7 @@ test.each([
 test.each([
   ['foreignKey', 'writer', ['Ada', 'Ada', 'Bo', null]],
   ['foreignKeyTarget', 'holder', ['Bo', 'Ada', 'Ada', null]],
-])('many-to-one: %s: the record that it points to, also in filters, or null', async (_, relation, names) => {
+])('many-to-one: %s: the record that it refers to, also in filters, or null', async (_, relation, names) => {
   const asked = { collectionName: 'notes', fields: ['id', `${relation}:name`], sort: 'id' };
   const filters = { field: `${relation}:name`, operator: 'Equal', value: 'Ada' };
   const rows = names.map((name, index) => [20 + index, name]);
@@ -150,12 +150,12 @@ test('many-to-one: foreignKey; one-to-many: originKey: to a collection of anothe
   ]).toEqual([[[1, 'first'], [2, 'second'], [3, null]], [[2, 'second']], 'first', null, [[20], [21]]]);
 }); // biome-ignore format: short
 
-test('many-to-many: throughCollection, originKey, foreignKey: from the other end too', async () => {
+test('many-to-many: throughCollection, originKey, foreignKey: also from the other side', async () => {
   const { body } = await place.get('/desks/12/relationships/users?sort=id');
   expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['1', '2']);
 });
 
-test('one-to-many: originKey, originKeyTarget; many-to-many: throughCollection, originKey, foreignKey: what is linked is in the list, and what is unlinked no longer', async () => {
+test('one-to-many: originKey, originKeyTarget; many-to-many: throughCollection, originKey, foreignKey: a linked record is listed, an unlinked one is not', async () => {
   const write = (tool: string, relationName: string, ids: number[]) =>
     place.tool(tool, { collectionName: 'people', parentRecordId: 3, relationName, targetRecordIds: ids });
   await place.save('people', 3, { badge: 'b3' });
@@ -170,7 +170,7 @@ test('one-to-many: originKey, originKeyTarget; many-to-many: throughCollection, 
   await place.save('people', 3, { badge: null });
 }); // biome-ignore format: short
 
-test('one-to-many: originKeyTarget; many-to-many: originKeyTarget: nothing can belong to a record whose target is null, and nothing is written', async () => {
+test('one-to-many: originKeyTarget; many-to-many: originKeyTarget: a record whose target is null cannot be linked, and nothing is written', async () => {
   for (const [relationName, id] of [['by badge', 12], ['lent to', 1]] as const) {
     const linked = await place.tool('associate', { collectionName: 'people', parentRecordId: 3, relationName, targetRecordIds: [id] });
     expect([linked.error, (await place.list('/lends?sort=id')).length]).toEqual([expect.stringContaining('that it would point to is null'), 4]);
@@ -178,7 +178,7 @@ test('one-to-many: originKeyTarget; many-to-many: originKeyTarget: nothing can b
   expect([await related(3, 'by badge'), await related(3, 'badged')]).toEqual([[[], 0], [[], 0]]);
 }); // biome-ignore format: short
 
-test('many-to-one, one-to-many, one-to-one, many-to-many, external: the schema file and describeCollection have their kind and where they lead', async () => {
+test('many-to-one, one-to-many, one-to-one, many-to-many, external: the schema file and describeCollection have their kind and target', async () => {
   const told = (name: string) => {
     const { fields } = place.schema.collections.find((one: { name: string }) => one.name === name);
     return Object.fromEntries(fields.map((one: Record<string, string>) => [one.field, [one.relationship, one.reference]]));
@@ -196,7 +196,7 @@ const shifts = (id: number) => [
   { day: '2024-02-29', hours: 8, what: null },
 ];
 
-test('external: schema, listRecords: the records have these fields, with their types, and no others; they are filtered, sorted and counted', async () => {
+test('external: schema, listRecords: records have exactly these fields and types; they are filtered, sorted and counted', async () => {
   const asked = { collectionName: 'people', relationName: 'shifts', parentRecordId: 2 };
   const list = async (more: object) => (await place.tool('listRelated', { ...asked, ...more })).json;
   const { body } = await place.get('/people/2/relationships/shifts');
@@ -222,7 +222,7 @@ test('external: schema, listRecords: the records have these fields, with their t
   ]);
 }); // biome-ignore format: short
 
-test('external: listRecords, schema: is given the key of each record, or what it depends on, and who asks; its records are in its order', async () => {
+test('external: listRecords, schema: gets the key of each record or its dependencies, and the caller; the order is kept', async () => {
   asked.length = 0;
   const { json } = await place.tool('list', { collectionName: 'people', fields: ['shifts', 'cards'], sort: 'id' });
   expect([json.rows, asked]).toEqual([
@@ -288,7 +288,7 @@ test.each<[what: string, say: (people: CollectionCustomizer) => unknown, problem
       [`${what}: ${key}Target`, (each) => declare(each, { [key]: 'boss_id', [`${key}Target`]: null }), `'${key}Target' must be the name of a field`],
     ] satisfies [string, (people: CollectionCustomizer) => unknown, string][]);
   }),
-])('%s: a wrong one ends the start, with what is wrong and the line', async (_, say, problem, of = 'people') => {
+])('%s: an invalid value ends the start, with the error and the line', async (_, say, problem, of = 'people') => {
   const { agent } = emptyAgent();
   const columns = [{ name: 'id', type: 'Number' as const }, { name: 'badge', type: 'String' as const }, { name: 'boss_id', type: 'Number' as const, nullable: true }];
   const people = { name: 'people', columns, primaryKey: ['id'], rows: [] };
@@ -300,7 +300,7 @@ test.each<[what: string, say: (people: CollectionCustomizer) => unknown, problem
   expect([message.includes(problem) ? problem : message, message]).toEqual([problem, expect.stringMatching(/2\.6-relations-outside\.test\.ts:\d+/)]);
 }); // biome-ignore format: a table
 
-test('one-to-one: originKey: without a unique index the one with the lowest key, once for each record, with a warning; it is linked from the other end', async () => {
+test('one-to-one: originKey: without a unique index the lowest key wins, with a warning; it is linked from the other side', async () => {
   const list = async (more: object) => (await place.tool('list', { collectionName: 'people', fields: ['id', 'mark:rank'], sort: 'id', ...more })).json.rows;
   const is = (value: number) => ({ filters: { field: 'mark:rank', operator: 'Equal', value } });
   const link = await place.tool('associate', { collectionName: 'people', parentRecordId: 3, relationName: 'mark', targetRecordIds: [7] });
@@ -315,7 +315,7 @@ test('one-to-one: originKey: without a unique index the one with the lowest key,
   expect(place.warnings.filter((each) => /'(desk|badge desk|written)' of 'people'/.test(each))).toEqual([]);
 }); // biome-ignore format: short
 
-test('one-to-many, many-to-many: originKey, foreignKey, throughCollection: a link twice is one link; what is not linked is not unlinked; a record that is not there, and a key that may not be null, are refused; a collection between that was removed is only read', async () => {
+test('one-to-many, many-to-many: originKey, foreignKey, throughCollection: double links, unlinked and missing records, required keys, and a removed join collection', async () => {
   const write = async (tool: string, relationName: string, ids: number[], parentRecordId = 1) => {
     const { json, error } = await place.tool(tool, { collectionName: 'people', parentRecordId, relationName, targetRecordIds: ids });
     return json?.count ?? String(error).replace(/^(\w+).*$/s, '$1');
@@ -335,7 +335,7 @@ test('one-to-many, many-to-many: originKey, foreignKey, throughCollection: a lin
   ]);
 }); // biome-ignore format: short
 
-test('external: schema, listRecords: 0, false and an empty text stay; what is missing is null; a wrong list, and what code throws, is no answer; nothing can be linked', async () => {
+test('external: schema, listRecords: 0, false and an empty string are kept; missing values are null; wrong lists and exceptions fail; no linking', async () => {
   const of = async (id: number, relation: string) => (await place.get(`/people/${id}/relationships/${encodeURIComponent(relation)}`)).body;
   const attributes = ({ data }: { data: { attributes: object }[] }) => data.map((one) => one.attributes);
   const code = async (relation: string) => (await of(1, relation)).errors[0].code;
@@ -348,7 +348,7 @@ test('external: schema, listRecords: 0, false and an empty text stay; what is mi
   ]);
 }); // biome-ignore format: short
 
-test('many-to-one: foreignKeyTarget without a unique index: the first by the key, also in filters', async () => {
+test('many-to-one: foreignKeyTarget without a unique index: the first by key, also in filters', async () => {
   const asked = { collectionName: 'notes', fields: ['id', 'desk:desk_id'], sort: 'id' };
   const filters = { field: 'desk:desk_id', operator: 'Equal', value: 12 };
   expect([await place.tool('list', asked), await place.tool('list', { ...asked, filters })]).toMatchObject([

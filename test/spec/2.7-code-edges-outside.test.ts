@@ -89,7 +89,7 @@ const during = async <T>(what: string, run: (context: never) => unknown, act: ()
   }
 };
 
-test('caller: id, email, firstName, lastName, team, role, tags, timezone: the same in every kind of code, over HTTP and MCP, and code cannot change it', async () => {
+test('caller: id, email, firstName, lastName, team, role, tags, timezone: equal in every kind of code, over HTTP and MCP, and immutable', async () => {
   const expected = { id: 1, email: 'ada@example.com', firstName: 'Ada', lastName: 'Byron', team: 'Operations', role: 'Administrator', tags: { region: 'south' }, timezone: 'Europe/Paris' };
   const http = async () => {
     await place.get('/items?segment=mine&search=x&fields[items]=made,far&filters=%7B%22field%22%3A%22made%22%2C%22operator%22%3A%22Equal%22%2C%22value%22%3A1%7D&timezone=Asia/Tokyo');
@@ -148,7 +148,7 @@ type Stop = Readonly<
   Record<'throwError' | 'throwForbiddenError' | 'throwValidationError', (problem: string, field?: string) => never>
 >;
 
-test.each(Object.keys(acts))('hook | %s, position: Before: each way to refuse has its status, over HTTP and MCP, and nothing is done', async (type) => {
+test.each(Object.keys(acts))('hook | %s, position: Before: each way to refuse has its status, over HTTP and MCP, and nothing happens', async (type) => {
   const writes = !['List', 'Aggregate'].includes(type);
   const ways: [string, (context: Stop) => unknown, number, string, string][] = [
     ['throwError', (context) => context.throwError('Not now.'), 422, 'REFUSED', 'Not now.'],
@@ -168,7 +168,7 @@ test.each(Object.keys(acts))('hook | %s, position: Before: each way to refuse ha
   expect(await stored()).toEqual(untouched);
 }); // biome-ignore format: a table
 
-test.each(['Create', 'Update', 'Delete'])('hook | %s: the writes of a dry run know it, and After is not called; a hook After that throws says that it is written, without the words of the exception', async (type) => {
+test.each(['Create', 'Update', 'Delete'])('hook | %s: a dry run calls Before with isPreview and not After; After that throws reports the saved write without its message', async (type) => {
   const seen: unknown[] = [];
   const tool = { Create: ['create', { attributes: { id: 9, name: 'nine' } }], Update: ['update', { recordIds: [1], attributes: { name: 'uno' } }], Delete: ['delete', { recordIds: [3] }] }[type]!;
   callers.clear();
@@ -180,7 +180,7 @@ test.each(['Create', 'Update', 'Delete'])('hook | %s: the writes of a dry run kn
   await ({ Create: () => place.remove('items', 9), Update: () => place.save('items', 1, { name: 'one' }), Delete: () => place.save('items', null, { id: 3, name: '' }) }[type]!)();
 }); // biome-ignore format: short
 
-test('hook: List, Aggregate, position: After: null, 0, false and an empty text are answered as they are set, of related lists, files and groups too', async () => {
+test('hook: List, Aggregate, position: After: null, 0, false and an empty string are returned as set, also in related lists, files and groups', async () => {
   const values = [null, 0, false, ''];
   let next = 0;
   const set = ({ records }: { records: Record<string, unknown>[] }) => records.map((record) => Object.assign(record, { n: values[next] }));
@@ -214,7 +214,7 @@ test.each<[operator: string, field: string, bad: unknown[], good: unknown[]]>([
   ['After', 'after', ['2024-05-01T00:00:00.000Z'], ['2024-05-01T00:00:01.000Z', null]],
   ['Before', 'before_day', ['2024-05-01', '2024-05-02'], ['2024-04-30', null]],
   ['After', 'after_day', ['2024-05-01', '2024-04-30'], ['2024-05-02', null]],
-])('validation | %s: of %s: in tools, in code, in dry runs and for the second of several records; what is good is stored', async (operator, field, bad, good) => {
+])('validation | %s: of %s: in tools, code, dry runs and for the second of several records; valid values are stored', async (operator, field, bad, good) => {
   const others = { ...(field !== 'present' && { present: 'x' }) };
   const outcome = ({ error }: { error?: string }) => (error === undefined ? 'written' : error.includes(operator) || error.includes(`${field}`) ? 'refused' : error);
   const ways = async (value: unknown) => {
@@ -239,13 +239,13 @@ test.each<[operator: string, field: string, bad: unknown[], good: unknown[]]>([
   for (const value of bad) expect(await ways(value), `${value}`.slice(0, 50)).toEqual([Array(5).fill('refused'), [1]]);
 }); // biome-ignore format: a table
 
-test.each(['nothing', 'null'])('filter | segment: code that returns no condition fails, and no record is shown: %s', async (segment) => {
+test.each(['nothing', 'null'])('filter | segment: code that returns no condition fails, and returns no record: %s', async (segment) => {
   const tool = await place.tool('list', { collectionName: 'items', segment });
   const { status, body } = await place.get(`/items?segment=${segment}`);
   expect([status, body.errors[0].code, tool.error]).toEqual([500, 'CUSTOMIZATION_FAILED', expect.stringContaining('CUSTOMIZATION_FAILED')]);
 }); // biome-ignore format: short
 
-test('binary mode | datauri, hex: each kind of file, an empty one too, in lists, tools, files and code; digits in any case and every character of base64 are read', async () => {
+test('binary mode | datauri, hex: each kind of file, also empty, in lists, tools, files and code; hex in any case and all of base64 are accepted', async () => {
   const shown = (await place.list('/files?sort=id')).map((one) => [one.plain, one.uri, one.hex]);
   const uri = ([bytes, type]: string[]) => `data:${type};base64,${Buffer.from(bytes!, 'hex').toString('base64')}`;
   expect(shown).toEqual(files.map((file) => [uri(file), uri(file), file[0]]));
@@ -274,7 +274,7 @@ test.each<[range: string, points: Point[], labels: string[], values: unknown[]]>
   ['Year', [['2023-12-31T23:00:00Z', 1], ['2024-12-31', -1], ['2022-01-01', 5]], ['2022', '2023', '2024'], [5, 0, 0]],
   ['Year', [['2024-06-01', null], ['2024-07-01', 2], ['2024-08-01', null]], ['2024'], [2]],
   ...['Day', 'Week', 'Month', 'Quarter', 'Year'].map((range): [string, Point[], string[], unknown[]] => [range, [], [], []]),
-])('time range | %s: %j: periods without a value, of null and in any order, of one line and of two, over HTTP and MCP', async (range, points, labels, values) => {
+])('time range | %s: %j: periods without a value, with null and in any order, of one line and two, over HTTP and MCP', async (range, points, labels, values) => {
   type Builder = { timeBased: (...given: unknown[]) => unknown; multipleTimeBased: (...given: unknown[]) => unknown };
   chart = ({ timeBased }: Builder) => timeBased(range, points.map(([date, value]) => ({ date, value })));
   const [http, posted, tool] = [(await place.get('/_charts/any')).body, (await place.post('/_charts/any', {})).body, await place.tool('getChart', { chartName: 'any' })];
@@ -285,7 +285,7 @@ test.each<[range: string, points: Point[], labels: string[], values: unknown[]]>
   expect([JSON.stringify(posted).includes(JSON.stringify(http)), tool.error, lines.values[1].key]).toEqual([true, undefined, 'b']);
 }); // biome-ignore format: a table
 
-test.each(['Day', 'Week', 'Month', 'Quarter', 'Year'])('time range | %s: what is no date, no number or more than 10,000 periods is a failure of the chart', async (range) => {
+test.each(['Day', 'Week', 'Month', 'Quarter', 'Year'])('time range | %s: an invalid date or number, and more than 10,000 periods, fail the chart', async (range) => {
   const given = [[{ date: 'soon', value: 1 }], [{ date: '2024-02-30', value: 1 }], [{ date: '2024-01-01', value: 'many' }], [{ date: '2024-01-01' }], 'none', null, [null]];
   for (const points of given) {
     chart = ({ timeBased }: { timeBased: (...given: unknown[]) => unknown }) => timeBased(range, points);

@@ -79,7 +79,7 @@ const place = serveOutside(tables, (agent: Agent) => {
     );
 });
 
-test('caller: id, email, firstName, lastName, team, role, tags, timezone: of the person who is signed in', async () => {
+test('caller: id, email, firstName, lastName, team, role, tags, timezone: of the signed-in user', async () => {
   const callers: unknown[] = [];
   for (const type of types) hooks[`Before ${type}`] = ({ caller }) => void callers.push(caller);
   await place.list('/items');
@@ -119,7 +119,7 @@ describe('hooks', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['over HTTP', async () => (await place.list('/items?sort=-id')).map(({ id, name, n }) => [id, name, n])],
     ['over MCP', async () => (await place.tool('list', { collectionName: 'items', fields: ['id', 'name', 'n'], sort: '-id' })).json.rows],
-  ])('hook: List: Before narrows what is listed, After changes what is answered and nothing that is stored: %s', async (_, act) => {
+  ])('hook: List: Before narrows the list, After changes the answer and not the stored record: %s', async (_, act) => {
     let told: unknown;
     const { answer, order } = await around('List', 
       {
@@ -144,7 +144,7 @@ describe('hooks', () => {
     ['over HTTP', () => place.save('items', null, { id: 7, name: ' new ' })],
     ['over MCP', () => place.tool('create', { collectionName: 'items', attributes: { id: 7, name: ' new ' } })],
   ])(
-    'hook: Create; position: Before, After: the one changes what is created, the other is given what is stored: %s',
+    'hook: Create; position: Before, After: Before changes the new record, After gets the stored one: %s',
     async (_, act) => {
       let before: unknown;
       let after: unknown;
@@ -175,7 +175,7 @@ describe('hooks', () => {
   test.each([
     ['over HTTP', () => place.save('items', 2, { name: 'zwei' })],
     ['over MCP', () => place.tool('update', { collectionName: 'items', recordIds: [2], attributes: { name: 'zwei' } })],
-  ])('hook: Update: Before changes the patch, After is given it and the records: %s', async (_, act) => {
+  ])('hook: Update: Before changes the patch, After gets it and the records: %s', async (_, act) => {
     let before: unknown;
     let after: unknown;
     const { order } = await around(
@@ -202,7 +202,7 @@ describe('hooks', () => {
   test.each([
     ['over HTTP', () => place.remove('items', 9)],
     ['over MCP', () => place.tool('delete', { collectionName: 'items', recordIds: [9] })],
-  ])('hook: Delete: Before is asked while the record is there, After is given what it was: %s', async (_, act) => {
+  ])('hook: Delete: Before runs while the record exists, After gets the deleted record: %s', async (_, act) => {
     await place.save('items', null, { id: 9, name: 'nine', n: 9 });
     let before: unknown;
     let after: unknown;
@@ -229,7 +229,7 @@ describe('hooks', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['over HTTP', async () => (await place.get('/items/count')).body.count],
     ['over MCP', async () => (await place.tool('aggregate', { collectionName: 'items', operation: 'count' })).json.rows[0][0]],
-  ])('hook: Aggregate: Before narrows what is counted, After changes what is answered: %s', async (_, act) => {
+  ])('hook: Aggregate: Before narrows the records, After changes the result: %s', async (_, act) => {
     const { answer, order } = await around('Aggregate', 
       {
         'Before Aggregate': ({ narrow }) =>
@@ -243,7 +243,7 @@ describe('hooks', () => {
     expect([answer, order]).toEqual([20, both('Aggregate')]);
   }); // biome-ignore format: short
 
-  test('hook: List, Aggregate; position: Before: what several conditions of hooks narrow holds together, with what is asked for, and After is told all of it; 0 and an empty text pass as they are', async () => {
+  test('hook: List, Aggregate; position: Before: conditions of several hooks and of the request all apply, and After gets them; 0 and an empty string are unchanged', async () => {
     const told: unknown[] = [];
     const twice: Handler = ({ narrow }) => [narrow({ field: 'id', operator: 'GreaterThan', value: 1 }), narrow({ field: 'id', operator: 'LessThan', value: 3 })];
     const given: typeof hooks = { 'Before List': twice, 'Before Aggregate': twice, 'After List': ({ filter, records }) => {
@@ -260,7 +260,7 @@ describe('hooks', () => {
     ]);
   }); // biome-ignore format: short
 
-  test.each(['Create', 'Update', 'Delete'] as const)('hook: %s: Before that throws stops the call, and nothing is written; After cannot take it back', async (type) => {
+  test.each(['Create', 'Update', 'Delete'] as const)('hook: %s: Before that throws stops the call, and nothing is written; After cannot undo it', async (type) => {
     const act = { Create: () => place.save('items', null, { id: 8, name: 'eight' }), Update: () => place.save('items', 1, { name: 'uno' }), Delete: () => place.remove('items', 1) }[type];
     const stop: Handler = ({ throwError }) => throwError('Not now.');
     const before = await around(type, { [`Before ${type}`]: stop }, act);
@@ -285,7 +285,7 @@ test.each<[operator: string, field: string, bad: unknown[], good: unknown[], rul
   ['Before', 'before', ['2024-05-01T00:00:00.000Z', '2024-05-02T00:00:00.000Z'], ['2024-04-30T23:59:59.000Z', null], [['is before', '2024-05-01T00:00:00Z']]],
   ['After', 'after', ['2024-05-01T00:00:00.000Z', '2024-04-30T00:00:00.000Z'], ['2024-05-01T00:00:01.000Z', null], [['is after', '2024-05-01T00:00:00Z']]],
   ['GreaterThan, LessThan', 'between_', [1, 5], [2, 4, null], [['is greater than', 1], ['is less than', 5]]],
-])('validation | %s: of %s: at its edges, of creates and updates; what is refused is not written; the schema file has the rule', async (operator, field, bad, good, rule) => {
+])('validation | %s: of %s: at its bounds, for creates and updates; invalid values are not written; the schema file has the rule', async (operator, field, bad, good, rule) => {
   const stored = async () => (await place.list('/rules?filters=%7B%22field%22%3A%22id%22%2C%22operator%22%3A%22Equal%22%2C%22value%22%3A1%7D'))[0]![field];
   for (const value of bad) {
     const before = await stored();
@@ -305,7 +305,7 @@ test.each<[operator: string, field: string, bad: unknown[], good: unknown[], rul
   expect(validations.map(({ type, value }: Record<string, unknown>) => [type, value])).toEqual(rule);
 }); // biome-ignore format: a table
 
-test('validation | Present: a record without the field is not created, with other rules it is', async () => {
+test('validation | Present: a record without the field is not created; other rules allow it', async () => {
   expect([(await place.save('rules', null, { id: 3 })).status, await place.ids('/rules')]).toEqual([400, [1]]);
 });
 
@@ -314,7 +314,7 @@ describe('binary mode', () => {
   const uri = (hex: string, type = 'application/octet-stream') => `data:${type};base64,${bytes(hex)}`;
   const [short, long, png] = ['07'.repeat(16), '07'.repeat(100), '89504e470d0a1a0a'];
 
-  test('binary mode | datauri, hex: shown so whatever the length, and null as null; the schema file says which', async () => {
+  test('binary mode | datauri, hex: shown in this form at any length, null as null; the schema file names it', async () => {
     const rows = (await place.list('/files?sort=id')).map((one) => [one.uri, one.hex]);
     const { fields } = place.schema.collections.find(({ name }: { name: string }) => name === 'files');
     const modes = fields.map((one: Record<string, unknown>) => [one.field, one.type, one.binaryMode]);
@@ -324,7 +324,7 @@ describe('binary mode', () => {
     ]);
   }); // biome-ignore format: short
 
-  test('binary mode | datauri, hex: both forms are read of both, in writes and in filters; what is neither is refused', async () => {
+  test('binary mode | datauri, hex: both forms are accepted for both modes, in writes and filters; others are refused', async () => {
     for (const field of ['uri', 'hex'])
       for (const value of [uri(short), short]) {
         const filters = (given: unknown) => `/files?filters=${encodeURIComponent(JSON.stringify({ field, operator: 'Equal', value: given }))}`;
@@ -341,7 +341,7 @@ test.each<[string, labels: string[], values: unknown[], utc: string, paris: stri
   ['Month', ['Dec 23', 'Jan 24', 'Feb 24', 'Mar 24'], [1, 5, 0, 4], 'Dec 23', 'Jan 24'],
   ['Quarter', ['Q4-2023', 'Q1-2024', 'Q2-2024', 'Q3-2024'], [1, 5, 0, 4], 'Q4-2023', 'Q1-2024'],
   ['Year', ['2022', '2023', '2024', '2025'], [1, 5, 0, 4], '2023', '2024'],
-])('time range | %s: every period from the first to the last, its values added up, in the zone that asks', async (range, labels, values, utc, paris) => {
+])('time range | %s: every period from first to last, with sums of its values, in the requested timezone', async (range, labels, values, utc, paris) => {
   const ask = async (chart: string, zone = '') => (await place.get(`/_charts/${encodeURIComponent(chart)}${zone}`)).body;
   const lines = await ask(`${range} lines`);
   expect([await ask(range), lines, await ask(`${range} edge`, '?timezone=UTC'), await ask(`${range} edge`)]).toEqual([

@@ -64,7 +64,7 @@ async function found(asked: Asked) {
 }
 
 describe('conditions', () => {
-  test('leaf: field, operator, value; of a related field too; null is a value', async () => {
+  test('leaf: field, operator, value; also of a related field; null is a value', async () => {
     expect([
       await found({ filters: big }),
       await found({ filters: { field: 'total', operator: 'GreaterThan', value: 20 } }),
@@ -77,7 +77,7 @@ describe('conditions', () => {
     ]).toEqual([[2, 3, 4], [4], [2, 3], [1, 4, 5], [2], [2], [4], all]);
   });
 
-  test('leaf: a wrong field, operator or value is refused with near names, and what is no condition with the form', async () => {
+  test('leaf: a wrong field, operator or value is refused with near names, and an invalid condition with the form', async () => {
     const refused = async (filter: object) => {
       const { status, body } = await place.get(`/orders?filters=${encodeURIComponent(JSON.stringify(filter))}`);
       return [status, body.errors?.[0].detail];
@@ -105,7 +105,7 @@ describe('conditions', () => {
     ]);
   });
 
-  test('And: all conditions hold, of one, of three and within others; none means every record', async () => {
+  test('And: all conditions hold, of one, of three and nested; an empty list matches every record', async () => {
     expect([
       await found({ filters: and(big, is(3)) }),
       await found({ filters: and(is(1), is(3)) }),
@@ -117,7 +117,7 @@ describe('conditions', () => {
     ]).toEqual([[3], [], [2, 3, 4], [3], [3], all, [2]]);
   }); // biome-ignore format: short
 
-  test('Or: one of the conditions holds, of one, of three and within others; none means no record', async () => {
+  test('Or: one of the conditions holds, of one, of three and nested; an empty list matches no record', async () => {
     expect([
       await found({ filters: or(is(1), is(3)) }),
       await found({ filters: or(is(4)) }),
@@ -131,7 +131,7 @@ describe('conditions', () => {
 });
 
 describe('filter', () => {
-  test('conditionTree, search, segment: all of them hold together, for callers and for code', async () => {
+  test('conditionTree, search, segment: all of them apply together, for callers and for code', async () => {
     expect([
       await found({ filters: is(3), segment: 'dear' }),
       await found({ filters: is(1), segment: 'dear' }),
@@ -141,7 +141,7 @@ describe('filter', () => {
     ]).toEqual([[3], [], [3], [], [2]]);
   });
 
-  test('conditionTree: which records code changes: exactly those, and never all because none was said', async () => {
+  test('conditionTree: selects exactly the records that code changes, and an empty one is refused', async () => {
     const city = async () => (await place.list('/customers?sort=id')).map((one) => one.city);
     const outcome = await code(async ({ collection }) => {
       const customers = collection('customers');
@@ -155,7 +155,7 @@ describe('filter', () => {
     await code(({ collection }) => collection('customers').update({ conditionTree: is(3) }, { city: null }));
   }); // biome-ignore format: short
 
-  test('search: a text that is looked for in the columns of the collection, in any case, numbers whole', async () => {
+  test('search: a text is searched in the columns of the collection, in any case, numbers exactly', async () => {
     expect([
       await found({ search: 'ROM' }),
       await found({ search: '20' }),
@@ -165,7 +165,7 @@ describe('filter', () => {
     ]).toEqual([[3], [2, 3], [2, 3], [], []]);
   });
 
-  test('search: of 16 words and 1,000 characters at most; every word is somewhere; an empty one is none', async () => {
+  test('search: at most 16 words and 1,000 characters; every word must match; an empty search matches all', async () => {
     const words = (count: number) => Array.from({ length: count }, () => 'rome').join(' ');
     const refused = async (search: string) => (await place.get(`/orders?${new URLSearchParams({ search })}`)).status;
     expect([
@@ -174,7 +174,7 @@ describe('filter', () => {
     ]).toEqual([[3], [], 400, 400, [3], [], all, all]);
   }); // biome-ignore format: short
 
-  test('searchExtended: the text is looked for in to-one relations too, and only there where it is asked for', async () => {
+  test('searchExtended: the text is also searched in to-one relations, only if requested', async () => {
     expect([
       await found({ search: 'rome' }),
       await found({ search: 'rome', searchExtended: true }),
@@ -184,7 +184,7 @@ describe('filter', () => {
     ]).toEqual([[3], [2, 3], [1, 5], [3], [2, 3]]);
   });
 
-  test('segment: a named filter of the collection: a leaf, a tree, or what code gives for who asks', async () => {
+  test('segment: a named filter of the collection: a leaf, a tree, or the result of code for the caller', async () => {
     const { status, body } = await place.get('/orders?segment=deer');
     expect([
       await found({ segment: 'dear' }),
@@ -200,7 +200,7 @@ describe('filter', () => {
   });
 });
 
-test('projection: field paths, relation fields written relation:field; these, in this order, and null where there is none', async () => {
+test('projection: field paths, relation fields written relation:field; these, in this order, and null without a related record', async () => {
   const fields = ['order:customer:name', 'article', 'order:total'];
   const asked = { collectionName: 'order_lines', fields, sort: 'id' };
   const { json } = await place.tool('list', asked);
@@ -235,7 +235,7 @@ describe('sort clauses', () => {
   const tool = async (sort: unknown) =>
     (await place.tool('list', { collectionName: 'orders', fields: ['id'], sort })).json.rows.flat();
 
-  test('sort: field: what is sorted by, through relations too, the second within the first, and the key after them', async () => {
+  test('sort: field: the fields to sort by, also of relations, the second within the first, then the key', async () => {
     expect([
       await place.ids('/orders?sort=total'),
       await place.ids('/orders?sort=customer.name,-total'),
@@ -245,7 +245,7 @@ describe('sort clauses', () => {
     ]).toEqual([[5, 1, 2, 3, 4], [4, 1, 5, 3, 2], [4, 5, 1, 2, 3], all, 400]);
   });
 
-  test('sort: ascending: true unless it is said; of each clause by itself; equal ones by the key', async () => {
+  test('sort: ascending: true by default; for each clause separately; ties are sorted by the key', async () => {
     expect([
       await tool([{ field: 'total' }]),
       await tool([{ field: 'total', ascending: true }]),

@@ -46,7 +46,7 @@ const on = (name: string, say: (collection: CollectionCustomizer) => unknown) =>
   void agent.customizeCollection(name, (collection) => void say(collection));
 
 describe.each(rules)('Field validation operators: %s', (operator, field, value, bad, good, problem) => {
-  test('is kept by updates of the field, and told with its value and what to send', async () => {
+  test('applies to updates of the field, and the error names its value and what to send', async () => {
     const collection = homeOf(field);
     const shop = await sellers[0]!.open({
       customize: on(collection, (each) => each.addFieldValidation(field, operator, value)),
@@ -85,7 +85,7 @@ describe.each(sellers)('$name', (seller) => {
   const create = (...records: Record<string, unknown>[]) => shop.engine.create(all, { collection, records });
   const count = () => shop.engine.count(all, { collection });
 
-  test('every rule of every record is told at once, and nothing is written', async () => {
+  test('every broken rule of every record is returned, and nothing is written', async () => {
     const before = await count();
     const problems = await problemsOf(
       create(
@@ -105,14 +105,14 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('what a hook makes of a record is what is checked, and what an update leaves out is not', async () => {
+  test('rules check the values after hooks, and not fields that an update omits', async () => {
     const { records } = await create({ id: 12, 'full name': 'Ed', city: 'default' });
     const { count: updated } = await shop.engine.update(all, { collection, ids: [3], values: { 'full name': 'Cyd' } });
     await shop.engine.delete(all, { collection, ids: [12] });
     expect([records[0]?.city, updated]).toEqual(['Oslo', 1]);
   });
 
-  test('a rule of a field that is closed to the caller does not name it', async () => {
+  test('the error of a rule on a hidden field does not name it', async () => {
     const access = accessOf({ hidden: ['customers.city'] });
     const refused = await refusalOf(
       shop.engine.create(access, { collection, records: [{ id: 10, 'full name': 'Di' }] }),
@@ -139,9 +139,9 @@ const wrongs: readonly (readonly [what: string, customize: (agent: HeadlessAgent
   ['a relation', on('orders', (each) => each.addFieldValidation('customer', 'Present')), /is a relation, not a field/],
   ['a value of another type', on('orders', (each) => each.addFieldValidation('total', 'GreaterThan', 'many')), /The rule 'GreaterThan' of 'total': its value: expected a number/],
   ['no value', on('orders', (each) => each.addFieldValidation('total', 'GreaterThan')), /it needs a value/],
-  ['a pattern that is none', on('customers', (each) => each.addFieldValidation('name', 'Match', '(')), /The rule 'Match' of 'name': its value: expected a regular expression in the syntax of RE2, without lookaround \(missing closing \)\), got "\("/],
-  ['a pattern that would need going back', on('customers', (each) => each.addFieldValidation('name', 'Match', /(a)\1/)), /The rule 'Match' of 'name': its value: expected a regular expression in the syntax of RE2, without lookaround \(invalid escape sequence\)/],
-  ['a field that is made of others', on('orders', (each) => each.addField('double', { columnType: 'Number', dependencies: ['total'], getValues: (all) => all.map(() => 1) }).addFieldValidation('double', 'Present')), /is read-only and cannot have a validation/],
+  ['an invalid pattern', on('customers', (each) => each.addFieldValidation('name', 'Match', '(')), /The rule 'Match' of 'name': its value: expected a regular expression in the syntax of RE2, without lookaround \(missing closing \)\), got "\("/],
+  ['a pattern that needs backtracking', on('customers', (each) => each.addFieldValidation('name', 'Match', /(a)\1/)), /The rule 'Match' of 'name': its value: expected a regular expression in the syntax of RE2, without lookaround \(invalid escape sequence\)/],
+  ['a computed field', on('orders', (each) => each.addField('double', { columnType: 'Number', dependencies: ['total'], getValues: (all) => all.map(() => 1) }).addFieldValidation('double', 'Present')), /is read-only and cannot have a validation/],
 ]; // biome-ignore format: a table
 
 test.each(wrongs)('a rule with %s stops the start, with the line of the call', async (_what, customize, problem) => {

@@ -64,7 +64,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('Before, List | hook | a narrowed list holds the row scope as well, and its cursor goes on', async () => {
+  test('Before, List | hook | a narrowed list also applies the row scope, and its cursor continues', async () => {
     on('Before', 'List', (context) => context.narrow({ field: 'id', operator: 'GreaterThan', value: 1 }));
     on('After', 'List', ({ records }) => void Object.assign(records[0] ?? {}, { id: 'hidden' }));
     const request = { collection, fields: ['id'], limit: 1 };
@@ -74,7 +74,7 @@ describe.each(sellers)('$name', (seller) => {
     expect([first.rows, next.rows, next.hasMore, scoped.rows]).toEqual([[['hidden']], [['hidden']], false, []]);
   });
 
-  test('hook types: `Create`: the data may be changed before, and is seen as it is stored after', async () => {
+  test('hook types: `Create`: the data can be changed before, and is as stored after', async () => {
     on('Before', 'Create', ({ data }) => {
       data[0]!.name = String(data[0]!.name).trim();
       data[0]!.secret = 'by the hook';
@@ -90,7 +90,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('Before, Create | hook | a hook may give what must be given; what it leaves is checked as what was sent is', async () => {
+  test('Before, Create | hook | a hook may fill required fields; the resulting values are validated', async () => {
     give({ name: 'Nobody' });
     const { records } = await shop.engine.create(all, { collection, records: [{ id: 9 }] });
     give({ id: 'nine' });
@@ -111,7 +111,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('hook types: `Update`: the patch may be changed, and records left out', async () => {
+  test('hook types: `Update`: the patch can be changed, and records can be left out', async () => {
     on('Before', 'Update', (context) => {
       context.patch.secret = context.patch.name;
       context.narrow({ field: 'id', operator: 'LessThan', value: 3 });
@@ -145,7 +145,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('hook types: `Delete`: told which records are meant, and what they were', async () => {
+  test('hook types: `Delete`: gets the selected records, and their former values', async () => {
     const records = [
       { id: 9, 'full name': 'Di' },
       { id: 10, 'full name': 'Ed' },
@@ -211,7 +211,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('Before | hook | what a hook stops a call with reaches the caller, and nothing is written', async () => {
+  test('Before | hook | the error of a hook reaches the caller, and nothing is written', async () => {
     const create = () => refusalOf(shop.engine.create(all, { collection, records: [{ id: 9, 'full name': 'X' }] }));
     const stop = async (handler: (context: HookContexts['Before']['Create']) => never) => {
       on('Before', 'Create', handler);
@@ -238,7 +238,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('After, Create, Update, Delete | hook | a hook that throws after a write cannot take it back, and says so', async () => {
+  test('After, Create, Update, Delete | hook | a hook that throws after a write cannot undo it, and the error says so', async () => {
     on('After', 'Create', (context) => context.throwError('The mail was not sent.'));
     on('After', 'Update', () => {
       throw new Error('password of the database');
@@ -255,7 +255,7 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
-  test('Before, After, Create, Update, Delete | hook | before a preview hooks are told that it is one; after it they are not called', async () => {
+  test('Before, After, Create, Update, Delete | hook | in a preview isPreview is true, and After hooks are not called', async () => {
     const preview = { preview: true };
     await shop.engine.update(all, { collection, ids: [1], values: { city: 'Bern' } }, preview);
     await shop.engine.create(all, { collection, records: [{ id: 9, 'full name': 'X' }] }, preview);
@@ -263,7 +263,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(JSON.stringify(told)).toMatch(/"isPreview":true.*"isPreview":true/);
   });
 
-  test('Before, After | hook | code reads and writes through the inside door within a hook, and the call goes on', async () => {
+  test('Before, After | hook | code in a hook reads and writes with unscoped access, and the call continues', async () => {
     on('Before', 'Update', async ({ collection: open, patch }) => {
       const [first] = await open('customers').list({ conditionTree: rome }, ['secret']);
       patch.secret = `${first?.secret} seen`;
@@ -272,7 +272,7 @@ describe.each(sellers)('$name', (seller) => {
     expect(JSON.stringify(told.at(-1))).toContain('x2 seen');
   });
 
-  test('Before, After | hook | hooks run in the order in which they were added, and names are checked before any of them', async () => {
+  test('Before, After | hook | hooks run in the order in which they were added, after names are checked', async () => {
     const order: string[] = [];
     const ordered = await seller.open({
       customize: (agent) =>
@@ -290,7 +290,7 @@ describe.each(sellers)('$name', (seller) => {
   });
 });
 
-test('Before, After, List, Create, Update, Delete, Aggregate | hook | a hook of a position or type that there is not stops the start, with the line of the call', async () => {
+test('Before, After, List, Create, Update, Delete, Aggregate | hook | an unknown position or type stops the start, with the line of the call', async () => {
   const start = (position: 'Before', type: 'List') =>
     sellers[0]!.open({
       customize: (agent) => agent.customizeCollection('orders', (orders) => orders.addHook(position, type, () => {})),

@@ -217,10 +217,10 @@ describe.each(servers)('$dialect', (server) => {
     ['Missing', 'word', undefined, [4]],
     ['StartsWith', 'word', ' ', [3, 5]],
     ['Contains', 'word', ' ', [3, 5]],
-  ])('%s of %s, %j: spaces are a text, and an empty text is none', async (...row: Asked) => {
+  ])('%s of %s, %j: spaces count, and an empty string does not match', async (...row: Asked) => {
     expect(await ask('words', row)).toEqual([200, row[3]]);
   });
-  test.each(edges)('%s of %s, %j: at its edges, over HTTP', async (...row: Asked) => {
+  test.each(edges)('%s of %s, %j: edge cases, over HTTP', async (...row: Asked) => {
     expect(await ask('moments', row)).toEqual([200, row[3]]);
     if (isFirst) expect(await ask('m_moments', row)).toEqual([200, row[3]]);
   });

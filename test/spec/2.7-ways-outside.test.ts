@@ -134,12 +134,15 @@ const everywhere = (ids: readonly number[]) => ({
   ...{ segment: ids, toOne: ids, toMany: ids, memory: ids },
 });
 
-test.each(asks)('%s of %s, %j: means the same in every place that takes a filter', async (...ask: Ask) => {
+test.each(asks)('%s of %s, %j: matches the same records in every place that accepts a filter', async (...ask: Ask) => {
   expect(await everyWay('things', ask)).toEqual(everywhere(ask[3]));
 });
-test.each(periods)('%s of %s: means the same in every place that takes a filter', async (operator, field, _, ids) => {
-  expect(await everyWay('moments', [operator, field, undefined, ids])).toEqual(everywhere(ids));
-});
+test.each(periods)(
+  '%s of %s: matches the same records in every place that accepts a filter',
+  async (operator, field, _, ids) => {
+    expect(await everyWay('moments', [operator, field, undefined, ids])).toEqual(everywhere(ids));
+  },
+);
 test.each<Ask>([
   ['IncludesAll', 'tags', ['a', 'b'], [1]],
   ['IncludesAll', 'tags', 'b', [1, 5]],
@@ -172,7 +175,7 @@ test.each<[row: string, collection: string, field: string, values: unknown[]]>([
   ['Today', 'things', 'n', [undefined]], ['Yesterday', 'things', 'name', [undefined]], ['Past', 'things', 'n', [undefined]], ['Future', 'things', 'name', [undefined]],
   ['PreviousWeek', 'things', 'n', [undefined]], ['PreviousMonth', 'things', 'n', [undefined]], ['PreviousQuarter', 'things', 'n', [undefined]], ['PreviousYear', 'things', 'n', [undefined]],
   ['Like', 'things', 'n', ['1']], ['Contains', 'things', 'day', ['2']], ['Before', 'things', 'n', [1]], ['IncludesAll', 'things', 'name', [['a']]], ['GreaterThan', 'tagged', 'tags', [['a']]], ['In', 'tagged', 'tags', [['a']]],
-])('%s: of %s, field %s: a value or a type that it does not take is refused over HTTP, MCP and in code', async (operator, collection, field, values) => {
+])('%s: of %s, field %s: an invalid value or type is refused over HTTP, MCP and in code', async (operator, collection, field, values) => {
   for (const value of values) {
     const filter = { field, operator, ...(value !== undefined && { value }) } as PlainFilter;
     code.run = ({ collection: open }) => open(collection).list({ conditionTree: filter }, ['id']).then(() => 'found', () => 'refused');
@@ -188,7 +191,7 @@ const refusedOf = async (collection: string, filter: unknown) => {
   return String(await idsOf(`/${collection}`, { filters })).startsWith('400 ') ? 'refused' : 'found';
 };
 const big: PlainFilter = { field: 'n', operator: 'GreaterThan', value: 0 };
-test('leaf, And, Or: names of operators and aggregators in any case and with underscores; a field, an operator or conditions that are missing are refused', async () => {
+test('leaf, And, Or: operators and aggregators in any case and with underscores; a missing field, operator or condition is refused', async () => {
   const ask = async (filter: unknown) => idsOf('/things', { filters: JSON.stringify(filter) });
   const found = [];
   for (const operator of ['GreaterThan', 'greater_than', 'greaterThan', 'GREATERTHAN', 'greaterthan']) found.push(await ask({ ...big, operator }));
@@ -200,7 +203,7 @@ test('leaf, And, Or: names of operators and aggregators in any case and with und
     expect(String(await ask(wrong)).slice(0, 4), JSON.stringify(wrong)).toBe('400 ');
 }); // biome-ignore format: short
 
-test.each(['And', 'Or'] as const)('%s: of 500 conditions and 32 levels, and no more, for callers and for code', async (aggregator) => {
+test.each(['And', 'Or'] as const)('%s: at most 500 conditions and 32 levels, for callers and for code', async (aggregator) => {
   const wide = (count: number) => ({ aggregator, conditions: Array.from({ length: count }, () => big) });
   const deep = (levels: number) => Array.from({ length: levels - 1 }).reduce<{ aggregator: typeof aggregator; conditions: PlainFilter[] }>((inner) => ({ aggregator, conditions: [inner, big] }), { aggregator, conditions: [big, big] });
   for (const [filter, outcome] of [[wide(500), 'found'], [wide(501), 'refused'], [deep(32), 'found'], [deep(33), 'refused']] as const) {
@@ -213,7 +216,7 @@ test.each(['And', 'Or'] as const)('%s: of 500 conditions and 32 levels, and no m
   }
 }); // biome-ignore format: short
 
-test('filter | segment, search, searchExtended, conditionTree: of related lists, counts, groups and files too', async () => {
+test('filter | segment, search, searchExtended, conditionTree: also for related lists, counts, groups and files', async () => {
   const segment = nameOf(['GreaterThan', 'n', 0, []]);
   const csv = String((await place.get(`/things.csv?${new URLSearchParams({ segment, search: 'a', 'fields[things]': 'id', filename: 'x', header: '["id"]', sort: '-id' })}`)).body);
   expect([
@@ -232,7 +235,7 @@ test('filter | segment, search, searchExtended, conditionTree: of related lists,
   ]).toEqual([[2], [], [1], 0, [[4.5]], ['5', '2'], [1, 2], [], [1, 2], '400 ', [1, 2, 3, 4, 5, 6], '400 ']);
 }); // biome-ignore format: short
 
-test('projection: a field twice is one column; relation:field in tools, code, parameters and the header, two relations deep', async () => {
+test('projection: a duplicate field is one column; relation:field in tools, code, parameters and the header, two levels deep', async () => {
   code.run = ({ collection }) => collection('tags_things').list({ conditionTree: { field: 'id', operator: 'LessThan', value: 3 } }, ['id', 'thing:name', 'id', 'thing:box:id']);
   const fields = ['thing:box:id', 'id', 'thing:name', 'id'];
   const { json } = await place.tool('list', { collectionName: 'tags_things', fields, sort: 'id', pagination: { size: 2 } });
@@ -251,7 +254,7 @@ test('projection: a field twice is one column; relation:field in tools, code, pa
   });
 }); // biome-ignore format: short
 
-test('sort: field, ascending: nulls first and last, relations two deep, spaces, a field twice, and at most 100 clauses, over HTTP and MCP', async () => {
+test('sort: field, ascending: nulls first and last, relations two levels deep, spaces, duplicates, and at most 100 clauses, over HTTP and MCP', async () => {
   const tool = async (sort: unknown, collectionName = 'things') => (await place.tool('list', { collectionName, fields: ['id'], sort })).json?.rows.flat();
   const many = Array.from({ length: 101 }, () => ({ field: 'n' }));
   expect({

@@ -148,11 +148,11 @@ describe('flattenColumn', () => {
     ['columnType', 'c_typed', { ...street, 'address@@@old': 'Boolean? unsortable' }],
     ['include', 'c_twice', { ...tags, ...street }],
     ['columnType', 'c_shaped', { ...street, 'address@@@more': '{ a: Boolean }? unsortable' }],
-  ])('%s: of %s: these fields, in this order, with their types, in place of the column', async (_, name, expected) => {
+  ])('%s: of %s: these fields, in this order, with their types, instead of the column', async (_, name, expected) => {
     expect(Object.entries(await fieldsOf(name))).toEqual(Object.entries(expected));
   }); // biome-ignore format: a table
 
-  test('columnName, level, include, columnType: each part has its value, and null where there is no object', async () => {
+  test('columnName, level, include, columnType: each part has its value, and null without an object', async () => {
     const { street, geo, tags } = home;
     const at = (values: unknown[]) => [
       { 'address@@@street': values[0], 'address@@@geo': values[1], 'address@@@tags': values[2] },
@@ -172,13 +172,13 @@ describe('flattenColumn', () => {
     ]);
   });
 
-  test('readonly: a write is refused and nothing changes', async () => {
+  test('readonly: a write is refused and changes nothing', async () => {
     const { status } = await place.save('c_readonly', 1, { 'address@@@street': 'x' });
     const created = await place.save('c_readonly', null, { id: 9, 'address@@@street': 'x' });
     expect([status, created.status, (await storedOf('c_readonly'))[0]]).toEqual([400, 400, home]);
   });
 
-  test('readonly, level: without it parts are written into the object, beside what it holds, also where it is null', async () => {
+  test('readonly, level: without it parts are written into the object, beside its other members, also if it is null', async () => {
     const written = [
       await place.save('c_free', 1, { 'address@@@street': 'Via 2', 'address@@@tags': null }),
       await place.save('c_free', 2, { 'address@@@tags': ['n'] }),
@@ -199,7 +199,7 @@ describe('flattenColumn', () => {
     ]);
   });
 
-  test('readonly, columnType: several records of one update get the part only where the rest of the object is the same', async () => {
+  test('readonly, columnType: an update of several records sets the part only if the rest of the object is equal', async () => {
     const update = (ids: number[], values: object) =>
       place.tool('update', { collectionName: 'c_exclude', recordIds: ids, values });
     const refused = await update([1, 2], { 'address@@@street': 'Same' });
@@ -223,7 +223,7 @@ describe('flattenRelation', () => {
     expect(Object.entries(await fieldsOf(collection))).toEqual(Object.entries(expected));
   });
 
-  test('relationName: the values of the related record, null without one; it filters and sorts', async () => {
+  test('relationName: the values of the related record, null without one; they can be filtered and sorted by', async () => {
     const filters = JSON.stringify({ field: 'boss@@@town', operator: 'Missing' });
     expect([
       (await valuesOf('r_plain')).map(({ boss_id: _boss, ...values }) => values),
@@ -244,7 +244,7 @@ describe('flattenRelation', () => {
     ]);
   });
 
-  test('readonly: a write is refused and nothing changes; without it, the related record is written', async () => {
+  test('readonly: a write is refused and changes nothing; without it, the related record is written', async () => {
     const names = async () => (await place.list('/bosses?sort=id')).map((one) => one.name);
     const refused = await place.save('r_readonly', 1, { 'boss@@@name': 'X' });
     const before = await names();
@@ -256,7 +256,7 @@ describe('flattenRelation', () => {
   });
 });
 
-test('flattenRelation: include, exclude: what code adds there is flattened too, what it removes is not, and a new name changes nothing inside', async () => {
+test('flattenRelation: include, exclude: fields that code adds there are flattened, removed ones are not; renames keep their source', async () => {
   const { agent } = emptyAgent();
   const made = { columnType: 'String', dependencies: ['name'], getValues: (all: readonly unknown[]) => all.map(() => 'x') } as const;
   agent
@@ -267,7 +267,7 @@ test('flattenRelation: include, exclude: what code adds there is flattened too, 
   expect(names.filter((name) => name.startsWith('boss@@@'))).toEqual(['boss@@@id', 'boss@@@name', 'boss@@@extra', 'boss@@@label']);
 }); // biome-ignore format: short
 
-test('flattenJsonColumn: readonly: parts of a column that is read-only are; columnType, level, keepOriginalColumn: what is no object where one is declared has no parts, and the column may be null as before', async () => {
+test('flattenJsonColumn: readonly: parts of a read-only column are read-only; columnType, level, keepOriginalColumn: a non-object has no parts, and null is kept', async () => {
   const { agent } = emptyAgent();
   const table = people();
   const row = (id: number, extra: unknown) => [id, 'n', null, extra, null];
@@ -283,7 +283,7 @@ test('flattenJsonColumn: readonly: parts of a column that is read-only are; colu
   ]);
 }); // biome-ignore format: short
 
-test('flattenColumn: columnName, level: of a field that code adds, with the shape that it was added with', async () => {
+test('flattenColumn: columnName, level: of a computed field, with its declared shape', async () => {
   expect([Object.keys(await fieldsOf('c_made')), await valuesOf('c_made')]).toEqual([
     ['made@@@a', 'made@@@b@@@c'],
     [
@@ -322,7 +322,7 @@ describe('flattenJsonColumn', () => {
     expect(Object.entries(await fieldsOf(name))).toEqual(Object.entries(expected));
   }); // biome-ignore format: a table
 
-  test('columnName, columnType, level, keepOriginalColumn: each part has its value, a missing one is null, and no other key is shown', async () => {
+  test('columnName, columnType, level, keepOriginalColumn: each part has its value, a missing one is null, and other keys are hidden', async () => {
     const nothing = { 'address@@@street': null, 'address@@@geo': null };
     const { street, geo, tags } = home;
     expect([await valuesOf('j_plain'), await valuesOf('j_three'), await valuesOf('j_order')]).toMatchObject([
@@ -335,7 +335,7 @@ describe('flattenJsonColumn', () => {
     ]);
   });
 
-  test('readonly: a write is refused and nothing changes; without it, it is written beside what the object holds', async () => {
+  test('readonly: a write is refused and changes nothing; without it, it is written beside the other members', async () => {
     const refused = await place.save('j_readonly', 1, { 'address@@@street': 'x' });
     const taken = await place.save('j_free', 1, { 'address@@@street': 'x' });
     const plain = await place.save('j_plain', 2, { 'address@@@street': 'y' });
@@ -354,7 +354,7 @@ describe('flattenJsonColumn', () => {
     ]);
   });
 
-  test('keepOriginalColumn: the column is shown and written as before; the parts follow it, and both at once are refused', async () => {
+  test('keepOriginalColumn: the column is shown and written as before; the parts follow it, and both together are refused', async () => {
     const whole = await place.save('j_keep', 2, { address: { street: 'Whole', more: 1 } });
     const both = await place.save('j_keep', 1, { address: { street: 'a' }, 'address@@@street': 'b' });
     const hidden = await place.save('j_gone', 1, { address: { street: 'x' } });
@@ -440,7 +440,7 @@ test.each<[string, (each: CollectionCustomizer) => unknown, string]>([
   ['flattenJsonColumn: level', json({ columnName: 'extra', ...shape, level: 0 }), "flattenJsonColumn: 'level' must be a whole number, 1 or more."],
   ['flattenJsonColumn: readonly', json({ columnName: 'extra', ...shape, readonly: null }), "flattenJsonColumn: 'readonly' must be true or false."],
   ['flattenJsonColumn: keepOriginalColumn', json({ columnName: 'extra', ...shape, keepOriginalColumn: 'yes' }), "flattenJsonColumn: 'keepOriginalColumn' must be true or false."],
-])('%s: a wrong one ends the start, with what is wrong and the line', async (_, say, problem) => {
+])('%s: an invalid value ends the start, with the error and the line', async (_, say, problem) => {
   const { agent } = emptyAgent();
   agent.addDataSource(createMemoryDataSource('people', [people()])).customizeCollection('people', (each) => void say(each));
   const message = await messageOf(() => agent.start());

@@ -86,7 +86,7 @@ test('agentForestAuthSecret | string | the authSecret of the agent; agentService
   ]);
 });
 
-test('agentUrl | string | where the agent listens, with its prefix or without', async () => {
+test('agentUrl | string | the URL of the agent, with its prefix or without', async () => {
   const { agent, options } = await openPlace();
   expect([
     await namesOf(options),
@@ -132,7 +132,7 @@ test('agentUrl | string | where the agent listens, with its prefix or without', 
   );
 });
 
-test('serverUrl | string | the address of the sandbox', async () => {
+test('serverUrl | string | the URL of the sandbox', async () => {
   const { sandbox, options } = await openPlace();
   const client = await createAgentTestClient(options);
   onTestFinished(() => client.close());
@@ -191,7 +191,7 @@ test('agentSchemaPath | string | the schema file that the agent writes', async (
   expect(client.collection('orders')).toBeDefined();
 });
 
-test('an option that there is not is told with near names', async () => {
+test('an unknown option is refused with near names', async () => {
   const { options } = await openPlace();
   expect(await messageOf(() => namesOf({ ...options, agentURL: 'x' } as never))).toMatch(
     /createAgentTestClient has no option 'agentURL'\. Near: agentUrl/,

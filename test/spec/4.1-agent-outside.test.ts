@@ -33,7 +33,7 @@ const closing = (name: string, closed: string[], close: () => Promise<void> = as
   },
 });
 
-test('addDataSource: each one brings its collections, whose records are its own; options are of that one only', async () => {
+test('addDataSource: each source adds its collections with their own records; options apply only to it', async () => {
   const { client, tool } = await open((agent) =>
     agent
       .addDataSource(createMemoryDataSource('one', [table('a', 1), table('b', 2)]), { exclude: ['b'] })
@@ -49,7 +49,7 @@ test('addDataSource: each one brings its collections, whose records are its own;
   ]);
 });
 
-test('customizeCollection: several callbacks for one collection, in the order in which they were given, and for no other', async () => {
+test('customizeCollection: several callbacks for one collection run in order, and affect no other', async () => {
   const seen: string[] = [];
   const { client, tool } = await open((agent) =>
     agent
@@ -74,7 +74,7 @@ test('customizeCollection: several callbacks for one collection, in the order in
   ]).toEqual([['first', 'second', 'third'], 3, ['id', 'sum'], expect.stringContaining('UNKNOWN_SEGMENT')]);
 });
 
-test('addChart: every chart of the agent is there, over MCP by its name, beside those of collections, and none under another name', async () => {
+test('addChart: every chart of the agent is available over MCP by its exact name, beside those of collections', async () => {
   const { tool } = await open((agent) =>
     agent
       .addDataSource(shop())
@@ -97,7 +97,7 @@ test('addChart: every chart of the agent is there, over MCP by its name, beside 
   ]);
 });
 
-test('removeCollection: callers of HTTP and MCP find neither the collections nor the relations to them; code does, and writes there', async () => {
+test('removeCollection: HTTP and MCP have neither the collections nor relations to them; code still reads and writes them', async () => {
   const { client, tool } = await open((agent) =>
     agent
       .addDataSource(shop())
@@ -130,7 +130,7 @@ test('removeCollection: callers of HTTP and MCP find neither the collections nor
   ]);
 });
 
-test('use: the plugin is given its options for each collection, once a start, and none where there are none', async () => {
+test('use: the plugin gets its options for each collection, once a start, or undefined', async () => {
   const given: unknown[] = [];
   const options = { mark: 1 };
   const { agent } = shopAgent();
@@ -145,7 +145,7 @@ test('use: the plugin is given its options for each collection, once a start, an
   expect(given).toEqual([...once, ...once]);
 });
 
-test('start, stop: every data source is opened, in order, and closed, also when one of them fails to close; then it starts again', async () => {
+test('start, stop: every data source is opened in order, and closed, even if one fails to close; then it starts again', async () => {
   const closed: string[] = [];
   const { agent } = emptyAgent();
   let fails = true;
@@ -168,7 +168,7 @@ test('start, stop: every data source is opened, in order, and closed, also when 
   expect(closed).toEqual(['a', 'c', 'a', 'b', 'c']);
 });
 
-test('restart: routes and tools of what is new are there, and those of what is gone are not; the schema file and typings follow', async () => {
+test('restart: new routes and tools appear, and removed ones disappear; the schema file and typings follow', async () => {
   let second = false;
   const typingsPath = join(makeFolder(), 'typings.ts');
   const { agent, client, tool } = await open(
@@ -195,7 +195,7 @@ test('restart: routes and tools of what is new are there, and those of what is g
   ]);
 });
 
-test('updateTypesOnFileSystem, generateSchemaOnly: of a running agent too; typings nowhere when there is no path, and with the depth that was said', async () => {
+test('updateTypesOnFileSystem, generateSchemaOnly: also for a running agent; typings need a path, and use the given depth', async () => {
   const { agent, folder, schemaPath } = shopAgent();
   await agent.generateSchemaOnly();
   const [path, other] = [join(folder, 'a.ts'), join(folder, 'b.ts')];
@@ -211,7 +211,7 @@ test('updateTypesOnFileSystem, generateSchemaOnly: of a running agent too; typin
   ]).toEqual(['depth: 10', 'depth: 1', true]);
 });
 
-test('mountAiMcpServer: without enabledTools all tools, with them these in any order; a basePath moves all routes', async () => {
+test('mountAiMcpServer: all tools by default, or those of enabledTools in any order; a basePath moves all routes', async () => {
   const names = async (options: TestableAgentOptions) => {
     const { mcp } = await open((agent) => agent.addDataSource(shop()), options);
     return (await mcp.listTools()).map(({ name }) => name).sort();
@@ -225,7 +225,7 @@ test('mountAiMcpServer: without enabledTools all tools, with them these in any o
   ]);
 });
 
-test('stop: nothing answers afterwards; a second stop does nothing, and one before the start neither', async () => {
+test('stop: nothing answers afterwards; a second stop, and one before the start, do nothing', async () => {
   const { agent } = shopAgent();
   await agent.mountAiMcpServer().mountOnStandaloneServer(0).stop();
   const { server } = await agent.start();
@@ -236,7 +236,7 @@ test('stop: nothing answers afterwards; a second stop does nothing, and one befo
   expect([before, await ask()]).toEqual([401, 'refused']);
 }); // biome-ignore format: short
 
-test('use: options that are left out are undefined, those that are null or 0 are given, to a plugin of the agent and of each collection', async () => {
+test('use: omitted options are undefined, null and 0 are passed, for a plugin of the agent and of each collection', async () => {
   const given: unknown[] = [];
   const { agent } = emptyAgent();
   const ofAgent = { customizeAgent: (_: unknown, options: unknown) => void given.push(options) };
@@ -248,7 +248,7 @@ test('use: options that are left out are undefined, those that are null or 0 are
   expect(given).toEqual([undefined, null, 0, '', null, 0, '', undefined]);
 });
 
-test('start, generateSchemaOnly: after one that failed more can be added; stop: what generateSchemaOnly opened is closed, all of it; updateTypesOnFileSystem: what it opened is closed at once', async () => {
+test('start, generateSchemaOnly: after a failure more can be added; stop: closes the sources of generateSchemaOnly; updateTypesOnFileSystem: closes its own', async () => {
   const closed: string[] = [];
   const { agent, folder } = emptyAgent();
   let fails = true;
@@ -276,7 +276,7 @@ test('start, generateSchemaOnly: after one that failed more can be added; stop: 
   expect(seen).toEqual([['a', 'b'], [], [], [], [...all, ...all].sort(), all]);
 });
 
-test('restart, stop: restarts follow one another, and a stop waits for them', async () => {
+test('restart, stop: restarts run one after another, and a stop waits for them', async () => {
   const order: string[] = [];
   const closed: string[] = [];
   let round = 0;
@@ -302,7 +302,7 @@ test('restart, stop: restarts follow one another, and a stop waits for them', as
   ]);
 }); // biome-ignore format: short
 
-test('createAgent, generateSchemaOnly: typings five deep where nothing is said, and as deep as is said; the schema is written beside', async () => {
+test('createAgent, generateSchemaOnly: typings are five levels deep by default, or as configured; the schema is written too', async () => {
   for (const given of [{}, { typingsMaxDepth: 3 }]) {
     const typingsPath = join(makeFolder(), 'typings.ts');
     const { agent, schemaPath } = shopAgent({ typingsPath, ...given });

@@ -40,7 +40,7 @@ describe('programmatic operations of the agent', () => {
     expect(rows).toEqual([[1], [2]]);
   });
 
-  test('every operation that describes the agent gives it back for chaining: createAgent, addDataSource, ...', () => {
+  test('every operation that describes the agent returns it for chaining: createAgent, addDataSource, ...', () => {
     const { agent } = emptyAgent();
     const chained = agent
       .addDataSource(createMemoryDataSource('things', [things]))
@@ -58,7 +58,7 @@ describe('programmatic operations of the agent', () => {
     expect(await namesOf(agent.start())).toEqual(['customers', 'line_notes', 'order_lines', 'orders', 'things']);
   });
 
-  test('addDataSource: two sources with one name are told apart by rename alone', async () => {
+  test('addDataSource: two sources with a collection of one name need rename', async () => {
     const { agent } = shopAgent();
     agent.addDataSource(createMemoryDataSource('more', [{ ...things, name: 'orders' }]));
     expect(await messageOf(() => agent.start())).toMatch(
@@ -66,7 +66,7 @@ describe('programmatic operations of the agent', () => {
     );
   });
 
-  test('customizeCollection | name, callback(collection) | applies the callback, async ones too', async () => {
+  test('customizeCollection | name, callback(collection) | applies the callback, also an async one', async () => {
     const { agent } = shopAgent();
     agent.customizeCollection('customers', async (customers) => {
       await Promise.resolve();
@@ -97,7 +97,7 @@ describe('programmatic operations of the agent', () => {
     ]).toEqual([['order_lines', 'orders'], [false, false], [[1]], true]);
   });
 
-  test('use | plugin, options? | applies a plugin to all collections, those of sources that are added later included', async () => {
+  test('use | plugin, options? | applies a plugin to all collections, also of sources added later', async () => {
     const { agent } = shopAgent();
     const seen: [string, unknown][] = [];
     agent.use(
@@ -131,7 +131,7 @@ describe('programmatic operations of the agent', () => {
     expect(await namesOf(agent.start())).toEqual(['customers', 'order_lines', 'orders', 'things']);
   });
 
-  test('start | none | promise; opens what was added, and once only', async () => {
+  test('start | none | promise; opens the sources, only once', async () => {
     const opened: string[] = [];
     const { agent } = emptyAgent();
     agent.addDataSource(() => {
@@ -146,7 +146,7 @@ describe('programmatic operations of the agent', () => {
     ]);
   });
 
-  test('start serves MCP to a client that finds its way by the metadata', async () => {
+  test('start serves MCP to a client that reads the metadata', async () => {
     const { agent } = shopAgent();
     agent.mountAiMcpServer({ basePath: '/ai' }).mountOnStandaloneServer(0, '127.0.0.1');
     const { server } = await agent.start();
@@ -164,7 +164,7 @@ describe('programmatic operations of the agent', () => {
     ]);
   });
 
-  test('addDataSource, start: start that fails closes what it opened, and can be tried again', async () => {
+  test('addDataSource, start: start that fails closes the opened sources, and can be tried again', async () => {
     const closed: string[] = [];
     let fails = true;
     const { agent } = emptyAgent();
@@ -190,7 +190,7 @@ describe('programmatic operations of the agent', () => {
     expect(closed).toEqual(['things']);
   });
 
-  test('restart | none | rebuilds everything and swaps it: callbacks run again, over what the sources hold now', async () => {
+  test('restart | none | rebuilds everything and swaps it: callbacks run again, over the current sources', async () => {
     const tables: MemoryTable[] = [things];
     let label = 'first';
     const { agent, schemaPath } = emptyAgent();
@@ -210,7 +210,7 @@ describe('programmatic operations of the agent', () => {
     ]).toEqual([['others', 'things'], ['second'], ['others', 'things']]);
   });
 
-  test('restart: calls under way end on the old engine, which is closed after the last of them', async () => {
+  test('restart: running calls finish on the old engine, which is closed after the last of them', async () => {
     const closed: string[] = [];
     let proceed = () => {};
     const asked = new Promise<void>((resolve) => {
@@ -246,7 +246,7 @@ describe('programmatic operations of the agent', () => {
     expect([after.rows, before, rows, closed]).toEqual([[[1], [2]], [], [[1], [2]], ['source 1']]);
   });
 
-  test('restart that fails leaves everything as it was, and says so', async () => {
+  test('restart that fails leaves everything unchanged, and logs the failure', async () => {
     const closed: string[] = [];
     let name = 'things';
     const { agent, logged, schemaPath } = emptyAgent();
@@ -267,7 +267,7 @@ describe('programmatic operations of the agent', () => {
     expect(logged).toContainEqual(['Warn', 'The restart failed; the agent continues unchanged', expect.any(Error)]);
   });
 
-  test('restart: what was written to a data source in memory is still there', async () => {
+  test('restart: records written to a memory source are kept', async () => {
     const { agent } = shopAgent();
     const { engine } = await agent.start();
     await engine.create(accessOf(), { collection: 'customers', records: [{ id: 9, name: 'Di' }] });
@@ -334,7 +334,7 @@ test.each(kinds)(
   },
 );
 
-describe('what is written without a start asks nobody', () => {
+describe('writing files without a start contacts no platform', () => {
   /** A platform that records its requests. */
   const openPlatform = async () => {
     const asked: string[] = [];
@@ -350,7 +350,7 @@ describe('what is written without a start asks nobody', () => {
     return { asked, serverUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
   };
 
-  test('generateSchemaOnly: without sending the schema, and without contacting the platform', async () => {
+  test('generateSchemaOnly: without sending the schema or contacting the platform', async () => {
     const { asked, serverUrl } = await openPlatform();
     const { agent, schemaPath } = shopAgent({ serverUrl });
     await agent.generateSchemaOnly();
@@ -360,19 +360,19 @@ describe('what is written without a start asks nobody', () => {
     expect(asked).not.toEqual([]);
   });
 
-  test('updateTypesOnFileSystem: neither the schema nor the platform', async () => {
+  test('updateTypesOnFileSystem: without writing the schema or contacting the platform', async () => {
     const { asked, serverUrl } = await openPlatform();
     const { agent, folder, schemaPath } = shopAgent({ serverUrl });
     await agent.updateTypesOnFileSystem(join(folder, 'typings.ts'), 1);
     expect([existsSync(schemaPath), asked]).toEqual([false, []]);
   });
 
-  test('generateSchemaOnly: experimental no-code customizations are not offered', async () => {
+  test('generateSchemaOnly: experimental no-code customizations are not supported', async () => {
     const options = { ...secrets, experimental: { noCode: true } };
     expect(await messageOf(() => createAgent(options as never))).toMatch(/has no option 'experimental'/);
   });
 
-  test('generateSchemaOnly: always rebuilds, so that a schema file that is broken or old is written anew', async () => {
+  test('generateSchemaOnly: always rebuilds, so that a broken or old schema file is replaced', async () => {
     const { agent, schemaPath } = shopAgent({ isProduction: true });
     for (const text of ['{"coll', '{"collections":[{"name":"gone","fields":[]}],"meta":{}}']) {
       writeFileSync(schemaPath, text);
@@ -382,7 +382,7 @@ describe('what is written without a start asks nobody', () => {
   });
 });
 
-describe('what comes too late, or has nothing to stand on', () => {
+describe('late and incomplete calls', () => {
   test.each<[string, (agent: ReturnType<typeof shopAgent>['agent']) => unknown]>([
     ['addDataSource', (agent) => agent.addDataSource(createMemoryDataSource('x', []))],
     ['customizeCollection', (agent) => agent.customizeCollection('orders', () => {})],
@@ -398,7 +398,7 @@ describe('what comes too late, or has nothing to stand on', () => {
     );
   });
 
-  test('customizeCollection: a customizer that was kept refuses what is said after its callback has ended', async () => {
+  test('customizeCollection: a customizer refuses calls after its callback has ended', async () => {
     const { agent } = shopAgent();
     let late: (() => unknown) | undefined;
     agent.customizeCollection('orders', (orders) => {
@@ -410,15 +410,15 @@ describe('what comes too late, or has nothing to stand on', () => {
 
   test.each<[string, RegExp, (agent: ReturnType<typeof emptyAgent>['agent']) => unknown]>([
     ['start, addDataSource: no data source', /has no data source: call addDataSource/, () => {}],
-    ['addDataSource: a factory that is none', /needs a factory/, (agent) => agent.addDataSource('sqlite:x' as never)],
+    ['addDataSource: an invalid factory', /needs a factory/, (agent) => agent.addDataSource('sqlite:x' as never)],
     ['mountAiMcpServer: MCP without a server', /Also call mountOnStandaloneServer\(port\?, host\?\), or mountOnExpress\(app\) or the equivalent/, (agent) => agent.mountAiMcpServer()],
     ['start: two servers', /was already called: an agent has only one server/, (agent) => agent.mountOnStandaloneServer(0).mountOnStandaloneServer(0)],
     ['mountAiMcpServer: MCP twice', /was already called/, (agent) => agent.mountAiMcpServer().mountAiMcpServer()],
     ['mountAiMcpServer: an unknown tool', /no tool 'lits'\. Near: list/, (agent) => agent.mountAiMcpServer({ enabledTools: ['lits'] })],
     ['mountAiMcpServer: an unknown option', /no option 'basepath'\. Near: basePath/, (agent) => agent.mountAiMcpServer({ basepath: '/x' } as never)],
-    ['mountAiMcpServer: a wrong base path', /basePath: expected segments/, (agent) => agent.mountAiMcpServer({ basePath: 'a b' })],
-    ['start: a wrong port', /a number from 0 to 65535/, (agent) => agent.mountOnStandaloneServer(70_000)],
-    ['use: a plugin that is none', /use needs a plugin/, (agent) => agent.use({} as never)],
+    ['mountAiMcpServer: an invalid base path', /basePath: expected segments/, (agent) => agent.mountAiMcpServer({ basePath: 'a b' })],
+    ['start: an invalid port', /a number from 0 to 65535/, (agent) => agent.mountOnStandaloneServer(70_000)],
+    ['use: an invalid plugin', /use needs a plugin/, (agent) => agent.use({} as never)],
     ['use: an async plugin of the agent', /must not be async/, (agent) => agent.use({ customizeAgent: async () => {} } as never)],
   ])('%s is an error that says what to do', async (_what, problem, add) => {
     const { agent } = emptyAgent();
@@ -430,7 +430,7 @@ describe('what comes too late, or has nothing to stand on', () => {
   }); // biome-ignore format: a table
 });
 
-describe('every error of a customization names the line of the user', () => {
+describe('every error of a customization names the line of user code', () => {
   const failing = (name: string) => ({ columnType: 'Number', dependencies: [name], getValues: () => [] }) as const;
   test.each<[string, (agent: ReturnType<typeof shopAgent>['agent']) => unknown]>([
     [
@@ -438,7 +438,7 @@ describe('every error of a customization names the line of the user', () => {
       (agent) => agent.customizeCollection('orders', (each) => each.addField('x', failing('nam'))),
     ],
     [
-      'customizeCollection: after waiting in a callback',
+      'customizeCollection: after an await in a callback',
       (agent) =>
         agent.customizeCollection('orders', async (each) => {
           await new Promise(setImmediate);
@@ -446,17 +446,17 @@ describe('every error of a customization names the line of the user', () => {
         }),
     ],
     [
-      'customizeCollection: of a callback that throws',
+      'customizeCollection: a callback that throws',
       (agent) => agent.customizeCollection('orders', () => Promise.reject(new Error('gone'))),
     ],
-    ['customizeCollection: of a collection that is not there', (agent) => agent.customizeCollection('ordrs', () => {})],
+    ['customizeCollection: an unknown collection', (agent) => agent.customizeCollection('ordrs', () => {})],
   ])('%s', async (_where, say) => {
     const { agent } = shopAgent();
     say(agent);
     expect(await messageOf(() => agent.start())).toMatch(here);
   });
 
-  test('use: through a plugin: the line that uses it, and the line within it', async () => {
+  test('use: through a plugin: the line of the use call, and the line in the plugin', async () => {
     const { plugin, laterPlugin, wrongPlugin } = await import('../app/plugins.ts');
     for (const each of [plugin, laterPlugin, wrongPlugin]) {
       const onCollection = shopAgent();
@@ -481,7 +481,7 @@ function watched(source: Source, closed: string[]): Source {
   };
 }
 
-test('start: connects to the platform servers, and tells them the schema', async () => {
+test('start: connects to the platform servers, and sends the schema', async () => {
   const sandbox = await createForestServerSandbox();
   onTestFinished(() => sandbox.close());
   const { agent, schemaPath } = shopAgent({ serverUrl: sandbox.url });
@@ -491,7 +491,7 @@ test('start: connects to the platform servers, and tells them the schema', async
   expect(await controls.schema()).toBe(readFileSync(schemaPath, 'utf8'));
 });
 
-test('start: where the platform does not answer, it says so and leaves nothing running', async () => {
+test('start: if the platform does not answer, the error says so and nothing keeps running', async () => {
   const sandbox = await createForestServerSandbox();
   await sandbox.close();
   const { agent } = shopAgent({ serverUrl: sandbox.url });
@@ -502,7 +502,7 @@ test('start: where the platform does not answer, it says so and leaves nothing r
   ]);
 });
 
-test('addAi | can be called once only; it needs a provider of the factory, with name, provider, apiKey and model', async () => {
+test('addAi | can be called only once; it needs a provider of the factory, with name, provider, apiKey and model', async () => {
   const ai = (more: object = {}) =>
     createAiProvider({ ...{ name: 'house', provider: 'openai', apiKey: 'k', model: 'm' }, ...more } as Parameters<typeof createAiProvider>[0]);
   const { agent } = emptyAgent();

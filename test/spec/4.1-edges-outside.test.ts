@@ -33,7 +33,7 @@ const closing = (name: string, closed: string[], ...names: string[]): Source => 
 const namesIn = (schemaPath: string) =>
   JSON.parse(readFileSync(schemaPath, 'utf8')).collections.map(({ name }: { name: string }) => name);
 
-test('addDataSource: include, exclude and rename of the second and of the third source are those of each', async () => {
+test('addDataSource: include, exclude and rename of several sources apply to each separately', async () => {
   const { agent, schemaPath } = emptyAgent();
   agent
     .addDataSource(source('a', 'b'), { include: ['a'] })
@@ -43,14 +43,14 @@ test('addDataSource: include, exclude and rename of the second and of the third 
   expect(namesIn(schemaPath)).toEqual(['a', 'b', 'c']);
 });
 
-test('removeCollection: every name of every call, twice too, and none where none is named', async () => {
+test('removeCollection: removes every name of every call, also twice; no name removes nothing', async () => {
   const { agent, schemaPath } = emptyAgent();
   agent.addDataSource(source('a', 'b', 'c', 'd', 'e')).removeCollection('a', 'c').removeCollection().removeCollection('d').removeCollection('a');
   await agent.start();
   expect(namesIn(schemaPath)).toEqual(['b', 'e']);
 }); // biome-ignore format: short
 
-test('use: a plugin of the agent may use others; errors of later calls name no plugin; a plugin that throws ends the call', async () => {
+test('use: a plugin of the agent may use others; later errors name no plugin; a plugin that throws ends the call', async () => {
   const { agent } = emptyAgent();
   const order: string[] = [];
   const inner = { customizeAgent: () => void order.push('inner') };
@@ -66,7 +66,7 @@ test('use: a plugin of the agent may use others; errors of later calls name no p
   ]);
 }); // biome-ignore format: short
 
-test('customizeCollection: callbacks are asked again at each restart, each waits for the one before, and an error of the last one counts', async () => {
+test('customizeCollection: callbacks run again at each restart, one after another, and an error of the last one ends it', async () => {
   const { agent } = emptyAgent();
   const order: string[] = [];
   const say = (name: string) => async () => {
@@ -90,7 +90,7 @@ test('customizeCollection: callbacks are asked again at each restart, each waits
   ]);
 });
 
-test('addChart: charts of code that throws, of nothing and with a name that only differs in case are told apart', async () => {
+test('addChart: charts that throw, that return nothing and whose names differ only by case are distinct', async () => {
   const place = await createTestableAgent((agent) =>
     agent
       .addDataSource(source('a'))
@@ -110,7 +110,7 @@ test('addChart: charts of code that throws, of nothing and with a name that only
 }); // biome-ignore format: short
 
 describe('start, stop, restart', () => {
-  test('start: after the platform did not answer, a second start works whole, and the schema is sent then; restart: the new schema is sent', async () => {
+  test('start: after a failed contact a second start works completely and sends the schema; restart: the new schema is sent', async () => {
     const first = await createForestServerSandbox();
     const port = Number(new URL(first.url).port);
     await first.close();
@@ -136,7 +136,7 @@ describe('start, stop, restart', () => {
     expect(sent).not.toBe(readFileSync(schemaPath, 'utf8'));
   }); // biome-ignore format: short
 
-  test('restart, stop: a source that the factory gives again is not closed by a restart, nor by one that fails, and once by the stop', async () => {
+  test('restart, stop: a source that the factory returns again is not closed by a restart, even a failed one, and once by stop', async () => {
     const closed: string[] = [];
     const kept = closing('kept', closed, 'a');
     let fails = false;
@@ -158,7 +158,7 @@ describe('start, stop, restart', () => {
     expect(closed.toSorted()).toEqual(['kept', 'new', 'new', 'new']);
   });
 
-  test('stop: there is no port afterwards, operations that describe the agent are refused still, and it starts again on its port', async () => {
+  test('stop: afterwards there is no port, describing operations are still refused, and it starts again on its port', async () => {
     const { agent } = shopAgent();
     agent.mountAiMcpServer().mountOnStandaloneServer(0);
     const { server } = await agent.start();
@@ -171,7 +171,7 @@ describe('start, stop, restart', () => {
     expect(agent.standaloneServerPort).toBeUndefined();
   });
 
-  test('start, generateSchemaOnly, restart: in production the schema file is read by a start, written by generateSchemaOnly, and no typings are written by a start', async () => {
+  test('start, generateSchemaOnly, restart: in production a start reads the schema file and writes no typings; generateSchemaOnly writes both', async () => {
     const typingsPath = join(makeFolder(), 'typings.ts');
     const { agent, schemaPath, logged } = emptyAgent({ isProduction: true, typingsPath });
     let name = 'a';
@@ -190,7 +190,7 @@ describe('start, stop, restart', () => {
   }); // biome-ignore format: short
 });
 
-test('updateTypesOnFileSystem: only the file that is named, in place of what is there, by the model of the last restart', async () => {
+test('updateTypesOnFileSystem: replaces only the named file, from the model of the last restart', async () => {
   const folder = makeFolder();
   const [own, other] = [join(folder, 'own.ts'), join(folder, 'other.ts')];
   const { agent } = emptyAgent({ typingsPath: own });
@@ -208,7 +208,7 @@ test('updateTypesOnFileSystem: only the file that is named, in place of what is 
   expect(await messageOf(() => agent.updateTypesOnFileSystem(join(folder, 'none', 'a.ts'), 1))).toContain("'typingsPath' must be the path of a file in an existing folder");
 }); // biome-ignore format: short
 
-test('mountAiMcpServer: a list in the settings and one in code are both kept to; an empty base path is the root', async () => {
+test('mountAiMcpServer: lists in the settings and in code both apply; an empty base path is the root', async () => {
   const toolsOf = async (agentOptions: Partial<AgentOptions>, mcp: object) => {
     const place = await createTestableAgent((agent: Agent) => void agent.addDataSource(source('a')), { agent: agentOptions, mcp });
     onTestFinished(() => place.close());
@@ -234,7 +234,7 @@ test.each<[option: string, values: unknown[]]>([
   ['typingsMaxDepth', [0, 11, 1.5, '5']],
   ['useUnsafeActionEndpoint', ['yes', 0]],
   ['settings', ['x', []]],
-])('createAgent: %s: a wrong value is refused, with the option and the line, and without the value of a secret', async (option, values) => {
+])('createAgent: %s: an invalid value is refused, with the option and the line, without a secret', async (option, values) => {
   for (const value of values) {
     const message = await messageOf(() => createAgent({ ...secrets, [option]: value } as never));
     expect([message.includes(`'${option}'`), message.includes(secrets.authSecret)], `${option}: ${value}: ${message}`).toEqual([true, false]);
@@ -242,7 +242,7 @@ test.each<[option: string, values: unknown[]]>([
   }
 }); // biome-ignore format: short
 
-test('start, stop: what a failed start reports is its own problem, also if a source fails to close', async () => {
+test('start, stop: a failed start reports its own error, even if a source fails to close', async () => {
   const { agent } = emptyAgent();
   agent
     .addDataSource(() => ({ ...closing('a', [], 'a'), close: () => Promise.reject(new Error('stuck')) }))
@@ -271,7 +271,7 @@ test.each<[row: string, act: (agent: Agent) => unknown, problem: string]>([
   ['customizeCollection', (agent) => agent.customizeCollection('a', undefined as never), "customizeCollection('a') needs a function"],
   ['removeCollection', (agent) => agent.addDataSource(source('a')).removeCollection('A').start(), "There is no collection 'A'"],
   ['start, generateSchemaOnly', (agent) => agent.addDataSource(source('a')).customizeCollection('b', () => {}).generateSchemaOnly(), "There is no collection 'b'"],
-])('%s: %#: a wrong call is refused, with what is wrong and the line', async (_, act, problem) => {
+])('%s: %#: an invalid call is refused, with the error and the line', async (_, act, problem) => {
   const message = await messageOf(() => act(emptyAgent().agent));
   expect([message.includes(problem) ? problem : message, message]).toEqual([problem, expect.stringMatching(/4\.1-edges-outside\.test\.ts:\d+/)]);
 }); // biome-ignore format: a table

@@ -18,7 +18,7 @@ test('mountAiMcpServer | options? {enabledTools, basePath} | enables the MCP ser
   ]);
 });
 
-test('mountAiMcpServer gives the agent back, and may come before or after the mount', async () => {
+test('mountAiMcpServer returns the agent, and can be called before or after the mount', async () => {
   const outcomes = [];
   for (const order of ['before', 'after']) {
     const { agent } = shopAgent();

@@ -65,7 +65,7 @@ const cases: readonly (readonly [row: string, act: (agent: Agent) => unknown, pr
   ['generateSchemaOnly', (agent) => agent.addDataSource(source('a')).customizeCollection('a', (each) => each.removeField('id')).generateSchemaOnly(), 'and cannot be removed'],
 ]; // biome-ignore format: a table
 
-test.each(cases)('%s: a wrong one is refused, with what is wrong and the line', async (row, act, problem) => {
+test.each(cases)('%s: an invalid call is refused, with the error and the line', async (row, act, problem) => {
   const { agent } = emptyAgent();
   const message = await messageOf(() => act(agent));
   // An error about an agent without a data source cannot name a line.

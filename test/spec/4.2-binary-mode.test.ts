@@ -27,7 +27,7 @@ const open = (field: string, mode: BinaryMode) =>
     sources: [files()],
   });
 
-test('Fields | replaceFieldBinaryMode(name, mode): what callers are shown, while both forms are read', async () => {
+test('Fields | replaceFieldBinaryMode(name, mode): the form that callers see, while both forms are accepted', async () => {
   const request = { collection: 'files', fields: ['id', 'body', 'parts'], limit: 1 };
   const uri = `data:image/png;base64,${png.toString('base64')}`;
   const parts = ['data:application/octet-stream;base64,/w==', null];
@@ -47,7 +47,7 @@ test('Fields | replaceFieldBinaryMode(name, mode): what callers are shown, while
     ).toEqual([['a']]);
 });
 
-test('Fields | replaceFieldBinaryMode: a wrong mode, and a field that is no Binary, end the start', async () => {
+test('Fields | replaceFieldBinaryMode: an invalid mode, and a field that is not Binary, end the start', async () => {
   await expect(open('body', 'base64' as 'hex')).rejects.toThrow(
     /There is no binary mode 'base64'. Use 'datauri' or 'hex'. \(.*4.2-binary-mode/,
   );

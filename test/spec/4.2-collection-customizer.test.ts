@@ -10,7 +10,7 @@ const label = {
   getValues: (records: readonly unknown[]) => records.map(() => 'a'),
 } as const;
 
-test('chaining: every operation gives the customizer back', async () => {
+test('chaining: every operation returns the customizer', async () => {
   const given: unknown[] = [];
   let customizer: CollectionCustomizer | undefined;
   const everything = (agent: HeadlessAgent) =>

@@ -146,7 +146,7 @@ const save = (type: string, attributes: object, id?: number) =>
     id ? 'PUT' : 'POST',
   );
 
-test('addAction: each at its place and by its name, of this collection only', async () => {
+test('addAction: each has its position and name, only in this collection', async () => {
   const run = async (path: string, given = ['3']) => {
     const { status, body } = await place.act(`/_actions/${path}`, { ids: given });
     return [status, body.success];
@@ -170,7 +170,7 @@ test('addAction: each at its place and by its name, of this collection only', as
   ]).toEqual([[200, 'first 3'], [200, 'second'], 404, 404, 'first 2', 'second', 'UNKNOWN_ACTION']);
 });
 
-test('addField, removeField: what is added is there in each list, through relations and in CSV; what is removed is nowhere, and code has it', async () => {
+test('addField, removeField: an added field is in each list, in relations and CSV; a removed one is only visible to code', async () => {
   const [first] = await place.list('/people?sort=id');
   const csv = await place.get('/people.csv?fields[people]=id,greeting&header=%5B%22id%22%2C%22greeting%22%5D&sort=id');
   expect([
@@ -198,7 +198,7 @@ test('addField, removeField: what is added is there in each list, through relati
   ]);
 });
 
-test('renameField, importField: one name for reading, filters, sorting and writing, for relations too; the old one is unknown', async () => {
+test('renameField, importField: one name for reading, filters, sorts and writes, also for relations; the old one is unknown', async () => {
   const written = await save('orders', { amount: 11 }, 1);
   const refused = [await save('orders', { total: 12 }, 1), await save('orders', { town: 'Oslo' }, 1)];
   expect([
@@ -223,7 +223,7 @@ test('renameField, importField: one name for reading, filters, sorting and writi
   await save('orders', { amount: 10 }, 1);
 });
 
-test('addFieldValidation: every rule of a field holds, for creates and updates, HTTP and MCP; null breaks none but Present', async () => {
+test('addFieldValidation: every rule of a field applies, for creates and updates, HTTP and MCP; null breaks only Present', async () => {
   const tries = [];
   for (const given of [{ name: 'ab' }, { name: 'abcde' }, { name: 'abc', n: 10 }])
     tries.push((await save('ruled', { id: 9, ...given })).status, (await save('ruled', given, 1)).status);
@@ -243,7 +243,7 @@ test('addFieldValidation: every rule of a field holds, for creates and updates, 
   ]);
 });
 
-test('replaceFieldWriting, addHook, setFieldNullable: what code gives is written, over HTTP and MCP; hooks before and after, of their type only', async () => {
+test('replaceFieldWriting, addHook, setFieldNullable: the values of code are written, over HTTP and MCP; hooks run before and after, only for their type', async () => {
   seen.length = 0;
   const one = await save('ruled', { id: 8, name: 'four', n: 4 });
   await ask('create', {
@@ -274,7 +274,7 @@ test('replaceFieldWriting, addHook, setFieldNullable: what code gives is written
   ]);
 });
 
-test('replaceFieldBinaryMode: hex or a data URI, as it was said of the column, to read and to write', async () => {
+test('replaceFieldBinaryMode: hex or a data URI, as set for the column, for reading and writing', async () => {
   const [one] = await place.list('/orders?sort=id');
   const uri = `data:application/octet-stream;base64,${Buffer.from([7, 8, 9]).toString('base64')}`;
   const written = await save('orders', { blob: uri, code: 'ff00' }, 2);
@@ -348,7 +348,7 @@ test('addManyToOneRelation, addOneToManyRelation, addOneToOneRelation, addManyTo
   ]);
 });
 
-test('addSegment: a leaf, a tree or what code gives for the caller, with filters, counts and over MCP; of this collection only', async () => {
+test('addSegment: a leaf, a tree or code for the caller, with filters, counts and over MCP; only in this collection', async () => {
   const count = async (query: string) => (await place.get(`/orders/count?${query}`)).body.count;
   expect([
     [
@@ -367,7 +367,7 @@ test('addSegment: a leaf, a tree or what code gives for the caller, with filters
   ]).toEqual([[[2, 3, 4], [1, 4], [1]], [3, 1, 4], [[1], [4]], 'UNKNOWN_SEGMENT', 400]);
 });
 
-test('replaceSearch, disableSearch: code is given the text as it was typed, for lists and counts; a collection without search refuses it', async () => {
+test('replaceSearch, disableSearch: code gets the text as typed, for lists and counts; a collection without search refuses it', async () => {
   seen.length = 0;
   expect([
     await ids('/found?search=One'),
@@ -397,7 +397,7 @@ test('replaceSearch, disableSearch: code is given the text as it was typed, for 
   ]);
 });
 
-test('emulateFieldSorting, replaceFieldSorting, disableFieldSorting: both directions, page by page; what is disabled is refused, and the rest is not', async () => {
+test('emulateFieldSorting, replaceFieldSorting, disableFieldSorting: both directions, page by page; only the disabled field is refused', async () => {
   const page = (sort: string, number: number) => ids(`/sorted?sort=${sort}&page[size]=2&page[number]=${number}`);
   expect([
     [await ids('/sorted?sort=size,id'), await ids('/sorted?sort=-size,id')],
@@ -430,7 +430,7 @@ test('emulateFieldSorting, replaceFieldSorting, disableFieldSorting: both direct
   ]);
 });
 
-test('emulateFieldFiltering, emulateFieldOperator, replaceFieldOperator: every operator, one, or what code says of one', async () => {
+test('emulateFieldFiltering, emulateFieldOperator, replaceFieldOperator: every operator, one operator, or one replaced by code', async () => {
   const found = async (field: string, operator: string, value?: unknown) => {
     const answer = await place.get(`/filtered?sort=id&${by({ field, operator, value })}`);
     return answer.status === 200 ? answer.body.data.map(({ id }: { id: string }) => Number(id)) : answer.status;
@@ -451,7 +451,7 @@ test('emulateFieldFiltering, emulateFieldOperator, replaceFieldOperator: every o
   ]).toEqual([[1, 3], [4], [2, 4], [2], [2], 400, [1], [2], 400, [['large', 'x']], 2]);
 });
 
-test('addChart: about the record that was asked for, over HTTP and MCP; one that is not there is not found', async () => {
+test('addChart: about the requested record, over HTTP and MCP; a missing record is not found', async () => {
   const draw = async (id: number) => {
     const { status, body } = await place.post('/_charts/people/worth', { record_id: id });
     return [status, body.data?.attributes.value];
@@ -467,7 +467,7 @@ test('addChart: about the record that was asked for, over HTTP and MCP; one that
   ]);
 });
 
-test('overrideCreate, overrideUpdate, overrideDelete: code is called once, with the data, the patch and which records, and nothing else is written', async () => {
+test('overrideCreate, overrideUpdate, overrideDelete: code is called once, with the data, the patch and the filter, and nothing else is written', async () => {
   seen.length = 0;
   const made = await ask('create', {
     collectionName: 'taken',
@@ -499,7 +499,7 @@ test('overrideCreate, overrideUpdate, overrideDelete: code is called once, with 
   ]);
 });
 
-test('disableCount, use: no count of that collection, lists of it all the same; plugins with their options, without, and twice', async () => {
+test('disableCount, use: no count of that collection, but its lists; plugins with options, without, and twice', async () => {
   const { body } = await place.get('/unfound/count');
   const counted = await ask('list', {
     collectionName: 'plain',

@@ -140,7 +140,7 @@ const described = async (collectionName: string) =>
   (await place.tool('describeCollection', { collectionName })).json.fields as Record<string, string>;
 const inSchema = (name: string) => place.schema.collections.find((one: { name: string }) => one.name === name);
 
-test('renameField, removeField: a field that was renamed is renamed again by its new name; what is removed gives up its name; a key that is removed takes its relation along', async () => {
+test('renameField, removeField: a renamed field can be renamed again; a removed name is free; a removed key removes its relation', async () => {
   const fields = await described('owners');
   const { json } = await place.tool('describeCollection', { collectionName: 'pets' });
   expect([Object.keys(fields), await rowsOf('owners', ['forename', 'old']), await rowsOf('owners', ['given']), await rowsOf('owners', ['first'])]).toEqual([
@@ -153,7 +153,7 @@ test('renameField, removeField: a field that was renamed is renamed again by its
   expect([(await place.save('owners', 2, { old: 'Bell' })).status, await rowsOf('owners', ['old']), (await place.save('owners', 2, { old: null })).status]).toEqual([200, [['Byron'], ['Bell']], 200]);
 }); // biome-ignore format: short
 
-test('importField, addField: what lies behind a relation may be missing, and is null then, whatever the default; it is nullable; readonly as it was said', async () => {
+test('importField, addField: a missing related record gives null despite a default; nullable; readonly as set', async () => {
   const fields = await described('pets');
   expect([await rowsOf('pets', ['owner name', 'owner label', 'friend code', 'own code']), await rowsOf('owners', ['label'])]).toEqual([
     [['Ada', 'Byron', 'b', 'a'], [null, null, null, 'b'], ['Bo', 'none', 'a', null]],
@@ -164,7 +164,7 @@ test('importField, addField: what lies behind a relation may be missing, and is 
   expect([await rowsOf('pets', ['id'], { filters: { field: 'owner name', operator: 'Missing' } }), (await place.save('pets', 2, { 'owner name': 'X' })).status]).toEqual([[[2]], expect.any(Number)]);
 }); // biome-ignore format: short
 
-test('addFieldValidation, setFieldNullable: null breaks Present and nothing else; what may be null keeps its other rules; null among the values of In is none of them; a long text is looked at whole', async () => {
+test('addFieldValidation, setFieldNullable: null breaks only Present; a nullable field keeps other rules; null in In never matches; long strings are checked fully', async () => {
   const write = async (attributes: object) => (await place.save('ruled', 1, attributes)).status;
   expect([
     ...[await write({ n: null }), await write({ n: 3 }), await write({ n: 2 }), await write({ remark: null }), await write({ remark: '' })],
@@ -178,7 +178,7 @@ test('addFieldValidation, setFieldNullable: null breaks Present and nothing else
   expect([(await described('ruled')).remark, inSchema('ruled').fields.find(({ field }: { field: string }) => field === 'remark').isRequired]).toEqual(['String?', false]);
 }); // biome-ignore format: short
 
-test('replaceFieldWriting: code that gives null or nothing writes nothing of the field; the rest of the record is written; each of two fields has its own', async () => {
+test('replaceFieldWriting: null or no result writes nothing of the field; the rest is written; each field has its own', async () => {
   const after = async (attributes: object) => {
     const { status } = await place.save('written', 2, attributes);
     return [status, ...(await rowsOf('written', ['name', 'n', 'note'], { filters: { field: 'id', operator: 'Equal', value: 2 } }))];
@@ -192,7 +192,7 @@ test('replaceFieldWriting: code that gives null or nothing writes nothing of the
   ]);
 }); // biome-ignore format: short
 
-test('addExternalRelation: labels are texts there, times are times, and what is not given is null', async () => {
+test('addExternalRelation: enums are strings there, times are times, and missing values are null', async () => {
   const { body } = await place.get('/owners/2/relationships/moods');
   expect(body.data.map(({ attributes }: { attributes: object }) => attributes)).toEqual([
     { mood: 'mood 2', at: '1970-01-01T00:00:00.000Z', file: null },
@@ -205,7 +205,7 @@ test('addExternalRelation: labels are texts there, times are times, and what is 
   ]);
 });
 
-test('addHook: what is wrong with a call is said before any hook runs; each way of stopping one has its status, and a field where records are written', async () => {
+test('addHook: errors of a call are returned before any hook runs; each way of stopping has its status', async () => {
   told.length = 0;
   const wrong = [await status(`/hooked?${by({ field: 'nam', operator: 'Present' })}`), await status(`/hooked/count?${by({ field: 'n', operator: 'Like', value: 'x' })}`)];
   expect([wrong, told.splice(0)]).toEqual([[400, 400], []]);
@@ -236,12 +236,12 @@ test('addHook: what is wrong with a call is said before any hook runs; each way 
   ]);
 }); // biome-ignore format: short
 
-test('replaceSearch, disableSearch, disableCount: what is said last counts, in lists, counts and the schema file; an empty search is no search', async () => {
+test('replaceSearch, disableSearch, disableCount: the last call wins, in lists, counts and the schema file; an empty search is ignored', async () => {
   expect([await place.ids('/found?search=x'), await place.ids('/found?search=&sort=id'), (await place.get('/found/count?search=x')).body.count, inSchema('found').isSearchable]).toEqual([[3], [1, 2, 3], 1, true]);
   expect([await status('/lost?search=x'), (await place.get('/lost/count')).body, inSchema('lost').isSearchable, await status('/lost?search=')]).toEqual([400, { meta: { count: 'deactivated' } }, false, 200]);
 }); // biome-ignore format: short
 
-test('emulateFieldSorting, replaceFieldSorting, disableFieldSorting: null, equal ones and several clauses, in both directions; by names of before', async () => {
+test('emulateFieldSorting, replaceFieldSorting, disableFieldSorting: null, ties and several clauses, in both directions; by earlier names', async () => {
   expect([
     await place.ids('/sorted?sort=size,id'),
     await place.ids('/sorted?sort=-size,id'),
@@ -252,7 +252,7 @@ test('emulateFieldSorting, replaceFieldSorting, disableFieldSorting: null, equal
   ]).toEqual([[3, 2, 1], [1, 2, 3], [2, 1, 3], [3, 1, 2], [3], [400, 400, 400]]);
 }); // biome-ignore format: short
 
-test('emulateFieldFiltering, emulateFieldOperator, replaceFieldOperator: what was said of one operator stays when the rest is emulated; an expression is given to code as it was typed', async () => {
+test('emulateFieldFiltering, emulateFieldOperator, replaceFieldOperator: a replaced operator is kept when the rest is emulated; code gets patterns as typed', async () => {
   told.length = 0;
   const found = async (field: string, operator: string, value?: unknown) => {
     const { status, body } = await place.get(`/emulated?sort=id&${by({ field, operator, value })}`);
@@ -265,7 +265,7 @@ test('emulateFieldFiltering, emulateFieldOperator, replaceFieldOperator: what wa
   ]).toEqual([[2], [2], [], [1, 3], [], [1, 3], [], [2], [1], ['((']]);
 }); // biome-ignore format: short
 
-test('addChart: what no method of the builder made is no chart; a number stays a number in the id of the record', async () => {
+test('addChart: only results of the builder are charts; a number in the record id stays a number', async () => {
   const draw = async (chart: string, id: number | string) => {
     const { status, body } = await place.post(`/_charts/drawn/${chart}`, { record_id: id });
     return [status, status === 200 ? body.data.attributes.value : body.errors[0].code];
@@ -276,7 +276,7 @@ test('addChart: what no method of the builder made is no chart; a number stays a
   ]);
 }); // biome-ignore format: short
 
-test('overrideCreate: as many records as were asked for, each with its key, which are there; what is wrong then is said to have been done', async () => {
+test('overrideCreate: must return as many existing records, each with its key; later errors say that it was done', async () => {
   const create = async (answer: () => unknown, attributes: object[] = [{ name: 'a' }]) => {
     give = answer;
     const { json, error } = await place.tool('create', { collectionName: 'created', attributes });
@@ -295,7 +295,7 @@ test('overrideCreate: as many records as were asked for, each with its key, whic
   ]);
 }); // biome-ignore format: short
 
-test('overrideUpdate, overrideDelete: a key that is changed is found again; records that are not there are said before code is asked; a dry run of code is refused', async () => {
+test('overrideUpdate, overrideDelete: a changed key is followed; missing records are reported before code runs; a dry run is refused', async () => {
   told.length = 0;
   const tool = async (name: string, collectionName: string, more: object) => {
     const { json, error } = await place.tool(name, { collectionName, ...more });
@@ -322,11 +322,11 @@ test('overrideUpdate, overrideDelete: a key that is changed is found again; reco
   ]);
 }); // biome-ignore format: short
 
-test('use: a plugin within a plugin, with options and without', async () => {
+test('use: a nested plugin, with options and without', async () => {
   expect(inSchema('scoped').segments.map(({ name }: { name: string }) => name)).toEqual(['false', 'none', 'true']);
 });
 
-test('addSegment, addHook, replaceSearch: one segment is shown, and is of who asks and where; code is given the segment and the search as they were sent', async () => {
+test('addSegment, addHook, replaceSearch: a segment depends on caller and timezone; code gets segment and search as sent', async () => {
   told.length = 0;
   expect([
     (await place.tool('describeCollection', { collectionName: 'extra' })).json.segments,
@@ -345,7 +345,7 @@ test('addSegment, addHook, replaceSearch: one segment is shown, and is of who as
   ]);
 });
 
-test('addSegment: code that gives no filter selects nothing: the call fails, also a count', async () => {
+test('addSegment: code that returns no filter fails the call, also a count', async () => {
   const answers = [];
   for (const value of [undefined, null, 'id', {}, { aggregator: 'And', conditions: [null] }]) {
     give = value;
@@ -355,7 +355,7 @@ test('addSegment: code that gives no filter selects nothing: the call fails, als
   expect(answers).toEqual(Array(10).fill(500));
 });
 
-test('addHook, replaceFieldWriting: code reads the records as they are before a write; what stops a call afterwards says that it was written', async () => {
+test('addHook, replaceFieldWriting: code reads the records before a write; an error afterwards says that it was written', async () => {
   expect([(await place.save('extra', 1, { note: 'x' })).status, await rowsOf('extra', ['note'])]).toEqual([200, [['x one'], [''], ['x']]]);
   give = 'late';
   const { error } = await place.tool('update', { collectionName: 'extra', recordIds: [2], attributes: { n: 7 } });
@@ -363,11 +363,11 @@ test('addHook, replaceFieldWriting: code reads the records as they are before a 
   expect([error, await rowsOf('extra', ['n'])]).toEqual([expect.stringMatching(/^FAILED_AFTER_WRITE.*Too late\./), [[0], [7], [null]]]);
 }); // biome-ignore format: short
 
-test('replaceFieldSorting: every clause counts, each with its direction, turned around together, through the collection that leads there too', async () => {
+test('replaceFieldSorting: every clause applies with its direction, all reversed together, also through a relation', async () => {
   expect([await place.ids('/ties?sort=name'), await place.ids('/ties?sort=-name'), await place.ids('/ties?sort=id')]).toEqual([[2, 1, 4, 3], [3, 4, 1, 2], [1, 2, 3, 4]]);
 }); // biome-ignore format: short
 
-test('replaceFieldOperator, emulateFieldFiltering: an operator of the database gives way to code; one that stands for others is answered by them', async () => {
+test('replaceFieldOperator, emulateFieldFiltering: code replaces an operator of the database; derived operators use it', async () => {
   const found = async (name: string, filter: object) => place.ids(`/${name}?sort=id&${by(filter)}`);
   expect([
     await found('extra', { field: 'note', operator: 'Equal', value: 'nothing' }),
@@ -378,7 +378,7 @@ test('replaceFieldOperator, emulateFieldFiltering: an operator of the database g
   ]).toEqual([[3], [1, 2, 3], [], [1, 2], [2, 3]]);
 });
 
-test('replaceFieldBinaryMode: up to 32 bytes are hex and more are a file, unless code says another mode', async () => {
+test('replaceFieldBinaryMode: up to 32 bytes are hex and more are a file, unless code sets a mode', async () => {
   const { short, long, said, other } = await described('bytes');
   const uri = (byte: string) => `data:application/octet-stream;base64,${Buffer.from(byte, 'hex').toString('base64')}`;
   expect([short, long, said, other, await rowsOf('bytes', ['short', 'said', 'other']), (await place.list('/bytes'))[0]]).toEqual([

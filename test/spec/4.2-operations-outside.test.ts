@@ -112,7 +112,7 @@ const column = async (collection: string, name: string) =>
   (await place.list(`/${collection}?sort=id`)).map((one) => one[name]);
 const statusOf = async (path: string) => (await place.get(path)).status;
 
-test('Actions | addAction(name, definition): served in the order of the calls, run, and told', async () => {
+test('Actions | addAction(name, definition): served in the order of the calls, run, and described', async () => {
   const run = async (path: string, ids: string[]) => (await place.act(`/_actions/orders/${path}`, { ids, collection_name: 'orders' })).body;
   const tool = await place.tool('executeAction', { collectionName: 'orders', actionName: 'Pay', recordIds: [3] });
   expect([
@@ -129,7 +129,7 @@ test('Actions | addAction(name, definition): served in the order of the calls, r
 }); // biome-ignore format: short
 
 describe('Fields', () => {
-  test('addField(name, definition), renameField, removeField: of names as they were before', async () => {
+  test('addField(name, definition), renameField, removeField: by the names at the time of the call', async () => {
     expect([await column('orders', 'size'), await column('orders', 'hint')]).toEqual([
       ['small', 'large', 'large', 'large', 'small'],
       ['a10.5', 'b20', 'c20', 'd30', 'e5'],
@@ -140,7 +140,7 @@ describe('Fields', () => {
     ]);
   });
 
-  test('importField(name, {path, readonly?}): read, filtered, sorted; written where it comes from, unless it is readonly or there is nothing', async () => {
+  test('importField(name, {path, readonly?}): read, filtered, sorted; written to its source, unless readonly or missing', async () => {
     const towns = [await column('orders', 'town'), await column('orders', 'buyer')];
     const found = [
       await place.ids(filtered('orders', is('town', 'Rome'))),
@@ -159,7 +159,7 @@ describe('Fields', () => {
     expect([fieldOf('orders', 'town').isReadOnly, fieldOf('orders', 'buyer').isReadOnly]).toEqual([false, true]);
   }); // biome-ignore format: short
 
-  test('renameField(currentName, newName): columns and relations bear the new name everywhere, and not the old one', async () => {
+  test('renameField(currentName, newName): columns and relations have the new name everywhere, and not the old one', async () => {
     const names = inSchema('orders').fields.map(({ field }: { field: string }) => field);
     expect([names.includes('total'), names.includes('customer'), names]).toEqual([false, false, expect.arrayContaining(['amount', 'client'])]);
     const { fields, relations } = await describedAs('orders');
@@ -177,7 +177,7 @@ describe('Fields', () => {
     await place.save('orders', 5, { amount: 5 });
   }); // biome-ignore format: short
 
-  test('removeField(...names): neither shown, nor asked for, nor written, by each of the names; code still has it', async () => {
+  test('removeField(...names): cannot be read, filtered or written, for each of the names; code still has it', async () => {
     const { fields } = await describedAs('orders');
     expect([fieldOf('orders', 'placed'), fieldOf('orders', 'unseen'), fields.placed, fields.unseen, (await place.list('/orders'))[0]!.placed]).toEqual(Array(5).fill(undefined));
     expect([
@@ -190,7 +190,7 @@ describe('Fields', () => {
     expect((await column('orders', 'hint'))[0]).toBe('a10.5');
   }); // biome-ignore format: short
 
-  test('setFieldNullable(name): the field may be left out and be null, as far as it is asked for', async () => {
+  test('setFieldNullable(name): callers may omit the field or send null', async () => {
     const { isRequired } = fieldOf('customers', 'name');
     expect([isRequired, fieldOf('items', 'name').isRequired, (await describedAs('customers')).fields.name]).toEqual([
       false,
@@ -199,7 +199,7 @@ describe('Fields', () => {
     ]);
   });
 
-  test('addFieldValidation(name, operator, value?): every rule of the field holds, for creates and updates', async () => {
+  test('addFieldValidation(name, operator, value?): every rule of the field applies, for creates and updates', async () => {
     const create = async (name: string) => (await place.save('items', null, { id: 70, name })).status;
     const statuses = [await create('a'), await create('sixsix'), await create('ab')];
     const update = async (name: string) => (await place.save('items', 70, { name })).status;
@@ -208,7 +208,7 @@ describe('Fields', () => {
     await place.remove('items', 70);
   }); // biome-ignore format: short
 
-  test('replaceFieldWriting(name, definition): what it gives is written, of creates and updates; null makes the field read-only', async () => {
+  test('replaceFieldWriting(name, definition): its result is written, for creates and updates; null makes the field read-only', async () => {
     const created = await place.save('items', null, { id: 71, label: '<abc>' });
     const first = (await place.list('/items'))[0];
     const updated = await place.save('items', 71, { label: '<xyz>' });
@@ -221,7 +221,7 @@ describe('Fields', () => {
     expect([fieldOf('items', 'label').isReadOnly, fieldOf('items', 'size').isReadOnly]).toEqual([false, true]);
   }); // biome-ignore format: short
 
-  test('replaceFieldBinaryMode(name, mode): shown so, also in the schema file', async () => {
+  test('replaceFieldBinaryMode(name, mode): shown in this mode, also in the schema file', async () => {
     expect([await column('customers', 'photo'), fieldOf('customers', 'photo').binaryMode]).toEqual([['07', null, null], 'hex']);
   }); // biome-ignore format: short
 });
@@ -260,7 +260,7 @@ test('Segments | addSegment(name, definition): a condition leaf or tree, or an a
 }); // biome-ignore format: short
 
 describe('Search', () => {
-  test('replaceSearch(definition taking the search string): it alone says what is found, and is told whether to look further', async () => {
+  test('replaceSearch(definition taking the search string): it decides what matches, and gets whether the search is extended', async () => {
     expect([
       await place.ids('/sales?search=B&sort=id'),
       await place.ids('/sales?search=B&searchExtended=1'),
@@ -271,7 +271,7 @@ describe('Search', () => {
     ]).toEqual([[2, 3], [], [2, 3], [], [2, 3], 2]);
   });
 
-  test('disableSearch(): a search is refused; the schema file says so', async () => {
+  test('disableSearch(): a search is refused; the schema file has it', async () => {
     expect([await statusOf('/quiet?search=20'), inSchema('quiet').isSearchable, inSchema('plain').isSearchable, await place.ids('/plain?search=20&sort=id')]).toEqual([400, false, true, [2, 3]]);
     expect((await place.tool('list', { collectionName: 'quiet', search: '20' })).error).toContain('cannot be searched');
   }); // biome-ignore format: short
@@ -289,7 +289,7 @@ describe('Sorting', () => {
     ]).toEqual([[4, 3, 2, 5, 1], [1, 5, 2, 3, 4], [2, 5], [4, 2, 3, 1, 5], true, 400]);
   }); // biome-ignore format: short
 
-  test('replaceFieldSorting(name, sortClauses): these instead, and the other way round when it descends', async () => {
+  test('replaceFieldSorting(name, sortClauses): sorts by these instead, reversed when descending', async () => {
     expect([await place.ids('/sales?sort=placed'), await place.ids('/sales?sort=-placed'), await place.ids('/sales?sort=copy,id'), fieldOf('sales', 'copy').isSortable]).toEqual([
       [4, 2, 3, 1, 5],
       [5, 1, 3, 2, 4],
@@ -298,7 +298,7 @@ describe('Sorting', () => {
     ]);
   }); // biome-ignore format: short
 
-  test('disableFieldSorting(name): a sort is refused, and the others go on', async () => {
+  test('disableFieldSorting(name): a sort by the field is refused, and others work', async () => {
     expect([await statusOf('/sales?sort=customer_id'), await statusOf('/sales?sort=-customer_id'), await statusOf('/plain?sort=customer_id'), (await describedAs('sales')).fields.customer_id, fieldOf('sales', 'total').isSortable]).toEqual([400, 400, 200, 'Number? unsortable', true]);
     expect((await place.tool('list', { collectionName: 'sales', sort: 'customer_id' })).error).toBeDefined();
   }); // biome-ignore format: short
@@ -317,7 +317,7 @@ describe('Filtering', () => {
     ]).toEqual([[1, 5], [1, 5], [2, 3, 4], [2, 3], 2, true, 400]);
   }); // biome-ignore format: short
 
-  test('emulateFieldOperator(name, operator): this operator, and no other', async () => {
+  test('emulateFieldOperator(name, operator): only this operator', async () => {
     expect([
       await place.ids(filtered('sales', is('copy', 'small'))),
       await statusOf(filtered('sales', is('copy', '%', 'Like'))),
@@ -325,7 +325,7 @@ describe('Filtering', () => {
     ]).toEqual([[1, 5], 400, 400]);
   });
 
-  test('replaceFieldOperator(name, operator, replacer): its answer is asked instead, also within trees and of fields that the database has', async () => {
+  test('replaceFieldOperator(name, operator, replacer): its filter applies instead, also within trees and for database fields', async () => {
     const both = { aggregator: 'Or', conditions: [is('copy', 'large', 'NotEqual'), is('id', 4)] };
     expect([
       await place.ids(filtered('sales', is('copy', 'large', 'NotEqual'))),
@@ -359,7 +359,7 @@ describe('Overrides', () => {
   const rows = async () => (await place.list('/kept?sort=id')).map(({ id, name, mark }) => [id, name, mark]);
   beforeEach(() => void told.splice(0));
 
-  test('overrideCreate(handler returning the created records): it creates instead, and its records are answered', async () => {
+  test('overrideCreate(handler returning the created records): it creates instead, and its records are returned', async () => {
     const { status, body } = await place.save('kept', null, { id: 8, name: 'new' });
     expect([status, body.data.attributes, (await rows()).at(-1)]).toEqual([200, { id: 8, name: 'new', mark: 'by 1' }, [8, 'new', 'by 1']]);
   }); // biome-ignore format: short
@@ -381,7 +381,7 @@ describe('Overrides', () => {
 });
 
 describe('Other', () => {
-  test('disableCount(): the count is not told, and the list is', async () => {
+  test('disableCount(): the count is not returned, and the list is', async () => {
     expect([(await place.get('/quiet/count')).body, await place.ids('/quiet?sort=id'), (await place.get('/plain/count')).body]).toEqual([{ meta: { count: 'deactivated' } }, [1, 2, 3, 4, 5], { count: 5 }]);
   }); // biome-ignore format: short
 

@@ -130,7 +130,7 @@ const cases: Case[] = [
   ['use', (each) => each.use((inner) => void inner.removeField('ag')), "no field 'ag'. Near: age"],
 ]; // biome-ignore format: a table
 
-test.each<Case>(cases)('%s: a wrong one ends the start, with what is wrong and the line', async (_, say, problem, of = 'people') => {
+test.each<Case>(cases)('%s: an invalid call ends the start, with the error and the line', async (_, say, problem, of = 'people') => {
   const { agent } = emptyAgent();
   agent
     .addDataSource(createMemoryDataSource('people', [people, keyless]))

@@ -47,7 +47,7 @@ describe.each(sellers)('$name', (seller) => {
   ];
 
   describe('replaceFieldWriting', () => {
-    test('replaceFieldWriting: what the function gives is written instead, the field itself too', async () => {
+    test('replaceFieldWriting: the result of the function is written instead, also the field itself', async () => {
       const seen: unknown[] = [];
       const shop = await open(
         on('customers', (each) =>
@@ -73,7 +73,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('replaceFieldWriting: an added field can be written with it, and it gives way in its turn', async () => {
+    test('replaceFieldWriting: makes an added field writable, also through another one', async () => {
       const shop = await open(
         on(
           'customers',
@@ -93,7 +93,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('replaceFieldWriting: null makes the field read-only for callers, and code writes it', async () => {
+    test('replaceFieldWriting: null makes the field read-only for callers, and code can write it', async () => {
       const shop = await open(
         on('customers', (each) =>
           each
@@ -117,7 +117,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('replaceFieldWriting: two values for one field are an error, two equal ones are not, and circles end', async () => {
+    test('replaceFieldWriting: two different values for one field are an error, two equal ones are not, and circles end', async () => {
       const shop = await open(
         on(
           'customers',
@@ -155,7 +155,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('replaceFieldWriting: what the function gives is checked, and nothing is written when it fails', async () => {
+    test('replaceFieldWriting: the result of the function is validated, and nothing is written if it fails', async () => {
       const shop = await open(
         on(
           'customers',
@@ -201,7 +201,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('replaceFieldWriting: a function that gives nothing writes nothing, and the record must be there all the same', async () => {
+    test('replaceFieldWriting: a function without a result writes nothing, and the record must still exist', async () => {
       const shop = await open(
         on(
           'customers',
@@ -245,7 +245,7 @@ describe.each(sellers)('$name', (seller) => {
     });
   });
 
-  test('addFieldValidation, addHook: they hold for what a caller writes', async () => {
+  test('addFieldValidation, addHook: they apply to the writes of callers', async () => {
     const shop = await open(
       on('customers', (each) =>
         each
@@ -261,7 +261,7 @@ describe.each(sellers)('$name', (seller) => {
   });
 
   describe('importField', () => {
-    test('importField: written where it comes from, unless it is readonly', async () => {
+    test('importField: written to its source, unless it is readonly', async () => {
       const shop = await open(
         on('orders', (each) =>
           each
@@ -294,12 +294,12 @@ describe.each(sellers)('$name', (seller) => {
     });
   });
 
-  describe('records written along', () => {
+  describe('nested writes', () => {
     const order = { id: 9, total: 5, placed_at: '2024-05-01T00:00:00.000Z' };
     const orders = async (shop: Shop) =>
       (await rowsOf(shop, 'orders', ['id', 'customer_id', 'total'])).filter(([id]) => Number(id) >= 9 || id === 4);
 
-    test('a create makes the record that it points to, or writes the one that its key names', async () => {
+    test('a create creates the related record, or updates the one that its key names', async () => {
       const shop = await open();
       const records = [
         { ...order, customer: { id: 20, name: 'New' } },
@@ -315,7 +315,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('an update writes the records that are there, and makes those that are not: each as if it were alone', async () => {
+    test('an update updates existing related records and creates missing ones, for each record separately', async () => {
       const shop = await open();
       const request = { collection: 'orders', ids: [4, 2, 1, 3], values: { 'customer:city': 'Bern', total: 7 } };
       const missing = await problemsOf(shop.engine.update(all, request));
@@ -340,7 +340,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('a record that is told apart by what is written of its relation is still found', async () => {
+    test('a record selected by a field that the nested write changes is still found', async () => {
       const shop = await open();
       const filter = { field: 'customer:city', operator: 'Equal', value: 'Rome' } as const;
       const { ids } = await shop.engine.update(all, {
@@ -354,7 +354,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('through several relations, at once or not at all', async () => {
+    test('through several relations, atomically', async () => {
       const shop = await open();
       const line = { order_id: 1, line: 7, article: 'cap', order: { total: 8, customer: { name: 'Ava' } } };
       await shop.engine.create(all, { collection: 'order_lines', records: [line] });
@@ -371,7 +371,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('permissions and the row scope of the other collection hold, before and after', async () => {
+    test('permissions and the row scope of the other collection apply, before and after', async () => {
       const shop = await open();
       const scopes = { customers: { field: 'city', operator: 'Equal', value: 'Rome' } } as const;
       const scoped = accessOf({ scopes });
@@ -411,7 +411,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('a record that leaves the row scope by what is written along is refused', async () => {
+    test('a nested write that moves the record out of the row scope is refused', async () => {
       const shop = await open();
       const scopes = { orders: { field: 'customer:city', operator: 'Equal', value: 'Rome' } } as const;
       const update = shop.engine.update(accessOf({ scopes }), {
@@ -422,7 +422,7 @@ describe.each(sellers)('$name', (seller) => {
       expect([(await refusalOf(update)).code, await customers(shop)]).toEqual(['FORBIDDEN', untouched]);
     });
 
-    test('rules of the other collection hold, and what is wrong is told with its path', async () => {
+    test('rules of the other collection apply, and errors name the path', async () => {
       const shop = await open(on('customers', (each) => each.addFieldValidation('name', 'LongerThan', 1)));
       const records = [{ ...order, customer: { id: 'x', name: 'Y', nme: 1 }, 'lines:id': 2 }];
       const values = { 'customer:name': 'Z', customer_id: null };
@@ -450,7 +450,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('what the database refuses of the other record is told with its names', async () => {
+    test('database errors of the related record name its fields', async () => {
       const shop = await open(on('customers', (each) => each.renameField('id', 'number')));
       const records = [{ ...order, customer: { number: 1, name: 'Twin' } }];
       const { code, details } = await refusalOf(shop.engine.create(all, { collection: 'orders', records }));
@@ -460,7 +460,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('a one-to-one relation: the record behind is written after, and made where there is none', async () => {
+    test('a one-to-one relation: the related record is updated, or created if missing', async () => {
       const shop = await open(
         on('orders', (each) => each.addOneToOneRelation('again', 'orders', { originKey: 'id', originKeyTarget: 'id' })),
       );
@@ -468,7 +468,7 @@ describe.each(sellers)('$name', (seller) => {
       expect((await rowsOf(shop, 'orders', ['total'])).flat()).toEqual([99, 20, 20, 30, 5]);
     });
 
-    test('a preview writes nothing of either', async () => {
+    test('a preview writes neither record', async () => {
       const shop = await open();
       const values = { customer: { id: 50, name: 'X' }, total: 1 };
       const { changes } = await shop.engine.update(all, { collection: 'orders', ids: [4], values }, { preview: true });
@@ -481,7 +481,7 @@ describe.each(sellers)('$name', (seller) => {
   });
 
   describe('overrides', () => {
-    test('overrideCreate: code creates, and what it says it created is read and checked', async () => {
+    test('overrideCreate: code creates the records, and its result is read and checked', async () => {
       const told: unknown[] = [];
       const shop = await open(
         on('customers', (each) =>
@@ -516,7 +516,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('overrideCreate: what it gives must be the records, each with its key', async () => {
+    test('overrideCreate: it must return the records, each with its key', async () => {
       const give = async (given: unknown) => {
         const shop = await open(on('customers', (each) => each.overrideCreate(() => given as never)));
         const run = shop.engine.create(all, { collection: 'customers', records: [{ id: 9, name: 'X' }] });
@@ -531,7 +531,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('overrideUpdate: code updates what the filter means, within the row scope', async () => {
+    test('overrideUpdate: code updates the records of the filter, within the row scope', async () => {
       const told: unknown[] = [];
       const shop = await open(
         on('customers', (each) =>
@@ -569,7 +569,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('overrideDelete: code deletes, here by a mark, and the answer tells what was there', async () => {
+    test('overrideDelete: code deletes, here by a mark, and the answer has the former records', async () => {
       const shop = await open(
         on('customers', (each) =>
           each.overrideDelete(async ({ filter, collection }) => {
@@ -587,7 +587,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('overrideCreate, overrideUpdate, overrideDelete: a preview of an override tells of records outside the row scope before it tells that there is none', async () => {
+    test('overrideCreate, overrideUpdate, overrideDelete: a preview reports records outside the row scope before it reports the override', async () => {
       const shop = await open(
         on('customers', (each) => each.overrideUpdate(async () => {}).overrideDelete(async () => {})),
       );
@@ -606,7 +606,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('addHook, overrideCreate, overrideUpdate, overrideDelete: hooks are called around overrides as around other writes', async () => {
+    test('addHook, overrideCreate, overrideUpdate, overrideDelete: hooks run around overrides as around other writes', async () => {
       const told: unknown[] = [];
       const shop = await open(
         on('customers', (each) =>
@@ -631,7 +631,7 @@ describe.each(sellers)('$name', (seller) => {
       ]);
     });
 
-    test('overrideCreate, overrideUpdate, overrideDelete: an override that throws is told by its name; records are not written along with it', async () => {
+    test('overrideCreate, overrideUpdate, overrideDelete: the error of an override names it; nested writes to it are refused', async () => {
       const shop = await open(
         on('customers', (each) =>
           each.overrideCreate(() => {
@@ -655,12 +655,12 @@ describe.each(sellers)('$name', (seller) => {
 });
 
 const wrongs: readonly (readonly [what: string, customize: (agent: HeadlessAgent) => void, problem: RegExp])[] = [
-  ['no function', on('orders', (each) => each.replaceFieldWriting('total', 3 as never)), /The replacement for writing 'total' \(or null\) must be a function/],
+  ['not a function', on('orders', (each) => each.replaceFieldWriting('total', 3 as never)), /The replacement for writing 'total' \(or null\) must be a function/],
   ['an unknown field', on('orders', (each) => each.replaceFieldWriting('totl', () => ({}))), /no field 'totl'\. Near: total/],
   ['two replacements', on('orders', (each) => each.replaceFieldWriting('total', null).replaceFieldWriting('total', null)), /writing of 'total' of 'orders' is already defined/],
   ['two overrides', on('orders', (each) => each.overrideUpdate(() => {}).overrideUpdate(() => {})), /override of update of 'orders' is already defined/],
-  ['an override that is no function', on('orders', (each) => each.overrideDelete('x' as never)), /The override of delete must be a function/],
-  ['a writable import of what cannot be written', on('orders', (each) => each.importField('x', { path: 'customer:id', readonly: false })), /'x' of 'orders' cannot be written/],
+  ['an override that is not a function', on('orders', (each) => each.overrideDelete('x' as never)), /The override of delete must be a function/],
+  ['a writable import of a read-only field', on('orders', (each) => each.importField('x', { path: 'customer:id', readonly: false })), /'x' of 'orders' cannot be written/],
 ]; // biome-ignore format: a table
 
 test.each(wrongs)('%s stops the start, with the line of the call', async (_what, customize, problem) => {

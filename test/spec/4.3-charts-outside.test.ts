@@ -118,7 +118,7 @@ test.each(charts.map(([row, make, ...answers], at) => [row, `${make}`.replace(/^
 ); // biome-ignore format: short
 
 test.each(mistakes.map(([row, , cause], at) => [row, cause, at] as const))(
-  '%s: what cannot be drawn fails the chart, and the log says why: %s',
+  '%s: an invalid result fails the chart, and the log says why: %s',
   async (_row, cause, at) => {
     const { status, body } = await place.get(`/_charts/m${at}`);
     const told = await place.tool('getChart', { chartName: `m${at}` });
@@ -131,7 +131,7 @@ test.each(mistakes.map(([row, , cause], at) => [row, cause, at] as const))(
   },
 );
 
-test('timeBased: the days are those of the zone that asks, else of the person', async () => {
+test('timeBased: the days are in the requested timezone, otherwise in that of the caller', async () => {
   const labels = async (query: string) => (await place.get(`/_charts/c7${query}`)).body.map((one: { label: string }) => one.label);
   expect([await labels('?timezone=UTC'), await labels('')]).toEqual([
     ['30/03/2024', '31/03/2024'],
@@ -139,7 +139,7 @@ test('timeBased: the days are those of the zone that asks, else of the person', 
   ]);
 }); // biome-ignore format: short
 
-test('objective, value: of one record, which must be there; what no builder made is an error', async () => {
+test('objective, value: of one record, which must exist; a result without a builder is an error', async () => {
   expect([
     (await place.get('/_charts/a/record?record_id=7')).body,
     (await place.get('/_charts/a/record?record_id=8')).status,

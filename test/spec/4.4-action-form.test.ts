@@ -74,13 +74,13 @@ const fresh = {
 };
 
 describe('4.4 MCP tools', () => {
-  test('getActionForm: type, required, value and what may be sent, for the chosen record', async () => {
+  test('getActionForm: type, required, value and accepted values, for the chosen record', async () => {
     const form = await open();
     expect(await form({ recordIds: [1] })).toEqual(fresh);
     expect(await form({ recordIds: '1' })).toEqual(fresh);
   });
 
-  test('getActionForm: evaluated again with the values that are sent, as JSON text too', async () => {
+  test('getActionForm: evaluated again with the sent values, also as a JSON string', async () => {
     const form = await open();
     const { fields, missing, canExecute, ...rest } = (await form({
       recordIds: [1],
@@ -99,7 +99,7 @@ describe('4.4 MCP tools', () => {
     );
   });
 
-  test('getActionForm: what is wrong with the values, all of it at once', async () => {
+  test('getActionForm: all errors of the values together', async () => {
     const form = await open();
     expect(
       await form({ recordIds: [1], values: { amount: 51, reason: 'latte', by: 'me', amout: 3, customer: 99 } }),
@@ -125,7 +125,7 @@ describe('4.4 MCP tools', () => {
     );
   });
 
-  test('getActionForm: an action without fields, one of every record, and one without records yet', async () => {
+  test('getActionForm: an action without fields, a global one, and one without records yet', async () => {
     const form = await open();
     expect([
       await form({ actionName: 'Archive', recordIds: [1, 2] }),
@@ -141,8 +141,8 @@ describe('4.4 MCP tools', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('getActionForm: names, records and ids that do not fit', async () => {
+describe('errors', () => {
+  test('getActionForm: invalid names, records and ids', async () => {
     const form = await open();
     expect([
       await form({ actionName: 'Refunds', recordIds: [1] }),
@@ -167,7 +167,7 @@ describe('what goes wrong', () => {
     ]);
   });
 
-  test('getActionForm: an action or record that is hidden is as if it were not there', async () => {
+  test('getActionForm: a hidden action or record gives the same error as an unknown one', async () => {
     const scopes = { orders: { field: 'id', operator: 'Equal', value: 2 } } as const;
     const form = await open({ untriggered: ['orders.Refund'], scopes });
     expect([
@@ -184,7 +184,7 @@ describe('what goes wrong', () => {
   });
 });
 
-test('describeCollection lists the actions, in full with what they say of themselves', async () => {
+test('describeCollection lists the actions, in full with their descriptions', async () => {
   await open();
   const describe = async (detail: string) =>
     JSON.parse(await counter.ask('describeCollection', { collectionName: 'orders', detail })).actions;

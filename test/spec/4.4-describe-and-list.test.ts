@@ -25,7 +25,7 @@ async function open(seller: Seller, rights: Rights = {}) {
 }
 
 describe.each(databases)('4.4 MCP tools on $name', (seller) => {
-  test('describeCollection: what there is, and one collection with fields, relations and key', async () => {
+  test('describeCollection: the index, and one collection with fields, relations and key', async () => {
     const call = await open(seller);
     const { collections } = JSON.parse(await call('describeCollection'));
     const orders = JSON.parse(await call('describeCollection', { collectionName: 'orders' }));
@@ -45,7 +45,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
     ]);
   });
 
-  test('describeCollection: names nothing that the caller may not see', async () => {
+  test('describeCollection: names only what the caller may see', async () => {
     const call = await open(seller, { browse: ['orders'] });
     expect([
       Object.keys(JSON.parse(await call('describeCollection')).collections),
@@ -88,7 +88,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
     ]);
   });
 
-  test('list: a search, and the records of the caller alone', async () => {
+  test('list: a search, and only the records of the caller', async () => {
     const scopes = { customers: { field: 'city', operator: 'Equal', value: 'Rome' } } as const;
     const call = await open(seller, { scopes });
     const names = async (given: object) =>

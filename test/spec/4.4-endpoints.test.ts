@@ -216,7 +216,7 @@ describe('4.4 rules', () => {
   describe.each(mounts)('%s', (_place, open) => {
     test.each([
       ['of the SDK', connectNew],
-      ['of the former SDK', connectFormer],
+      ['of the previous SDK', connectFormer],
     ])(
       'discovery: clients discover endpoints from the metadata, sign in and call: the client %s',
       async (_which, connectTo) => {
@@ -234,8 +234,8 @@ describe('4.4 rules', () => {
 
     test.each([
       ['of the SDK', connectNew],
-      ['of the former SDK', connectFormer],
-    ])('an address that narrows takes the same sign-in: the client %s', async (_which, connectTo) => {
+      ['of the previous SDK', connectFormer],
+    ])('a URL with restrictions uses the same sign-in: the client %s', async (_which, connectTo) => {
       const { mcpUrl } = await open();
       const client = await connectTo(`${mcpUrl}?collections=customers&readonly=true`);
       const { tools } = await client.listTools();
@@ -265,7 +265,7 @@ describe('4.4 rules', () => {
     ]);
   });
 
-  test('capture: without basePath the whole /oauth/* and /.well-known/* namespaces and /mcp are ours, with it the host has its own', async () => {
+  test('capture: without basePath all of /oauth/*, /.well-known/* and /mcp belong to Portico, with it the host keeps its own', async () => {
     const paths = [
       '/oauth/token',
       '/oauth/callback',
@@ -290,7 +290,7 @@ describe('4.4 rules', () => {
     ]);
   });
 
-  test('enabledTools: the list is exact, and a tool that is not on it cannot be called', async () => {
+  test('enabledTools: the list is exact, and other tools cannot be called', async () => {
     const mounted = await at('at the root')({ mcp: { enabledTools: ['list', 'describeCollection'] } });
     const token = await tokenOf(mounted);
     const { text } = await ask(mounted.mcpUrl, token, 'tools/list', {});
@@ -300,7 +300,7 @@ describe('4.4 rules', () => {
     ]).toEqual([['describeCollection', 'list'], { error: expect.stringMatching(/-32602 .*listRelated/) }]);
   });
 
-  test('enabledTools: a name that no tool has ends the start with near names, and so does an empty list', async () => {
+  test('enabledTools: an unknown name ends the start with near names, and so does an empty list', async () => {
     const begin = (enabledTools: unknown) =>
       messageOf(() => {
         const { agent } = shopAgent();

@@ -40,7 +40,7 @@ const open = async (access: Access = accessOf()) => {
 const send = (method: string, params: Record<string, unknown>, token: string) =>
   post(counter.house, legacy(method, params), { authorization: `Bearer ${token}` });
 
-test('describeCollection, list, listRelated, create, update, delete, associate, dissociate, getActionForm, executeAction: each needs its OAuth scope, and says whether it reads, destroys or may be repeated', async () => {
+test('describeCollection, list, listRelated, create, update, delete, associate, dissociate, getActionForm, executeAction: each needs its OAuth scope, and has its annotations', async () => {
   await open();
   const tokens = { 'reader-2': ['mcp:read'], 'writer-2': ['mcp:write'], 'actor-2': ['mcp:action'], 'user-2': ['mcp:read', 'mcp:write', 'mcp:action'] };
   for (const [token, scopes] of Object.entries(tokens)) {
@@ -58,7 +58,7 @@ test('describeCollection, list, listRelated, create, update, delete, associate, 
   }
 }); // biome-ignore format: short
 
-test('describeCollection, list, listRelated, create, update, delete, associate, dissociate, getActionForm, executeAction: the log has one entry, with what was called and the records, also of a call that fails and of a dry run', async () => {
+test('describeCollection, list, listRelated, create, update, delete, associate, dissociate, getActionForm, executeAction: each call is logged once, with its records, also if it fails or is a dry run', async () => {
   await open();
   const entries = async () => [...counter.house.activity, ...(await counter.house.store.activity.list({ limit: 99 })).toReversed()];
   for (const [name, { given, entry, scope }] of Object.entries(tools)) {
@@ -75,7 +75,7 @@ test('describeCollection, list, listRelated, create, update, delete, associate, 
   }
 }); // biome-ignore format: short
 
-test('describeCollection, list, listRelated, create, update, delete, associate, dissociate, getActionForm, executeAction: nothing is done without one of the rights, nor where a policy denies it', async () => {
+test('describeCollection, list, listRelated, create, update, delete, associate, dissociate, getActionForm, executeAction: nothing happens without the rights, or if a policy denies it', async () => {
   await open();
   const stored = async () => {
     rights = accessOf();
@@ -104,7 +104,7 @@ test('describeCollection, list, listRelated, create, update, delete, associate, 
   expect(await stored()).toEqual(before);
 }); // biome-ignore format: short
 
-test('describeCollection, list, listRelated, create, update, delete, associate, dissociate, getActionForm, executeAction: an argument that the tool does not have is refused by its name, and nothing is done', async () => {
+test('describeCollection, list, listRelated, create, update, delete, associate, dissociate, getActionForm, executeAction: an unknown argument is refused by name, and nothing happens', async () => {
   await open();
   for (const [name, { given }] of Object.entries(tools))
     expect([name, await counter.ask(name, { ...given, colour: 'red' })]).toEqual([name, expect.stringMatching(/^INVALID_ARGUMENT: colour: unknown argument/)]);

@@ -70,7 +70,7 @@ async function openAnswering(
 }
 
 describe('4.4 MCP tools', () => {
-  test('executeAction: on one record, on chosen ones and on none, with the values of its form', async () => {
+  test('executeAction: on one record, on several and on none, with the values of its form', async () => {
     const { execute, ran } = await open();
     expect([
       await execute({ actionName: 'Refund', recordIds: 1, values: '{"amount":"12","reason":"late"}' }),
@@ -85,7 +85,7 @@ describe('4.4 MCP tools', () => {
     ]);
   });
 
-  test('executeAction: leaves its mark in the activity log, with names and ids and no values', async () => {
+  test('executeAction: is logged with names and ids and without values', async () => {
     const { execute } = await open();
     await execute({ actionName: 'Refund', recordIds: [1], values: { amount: 12 } });
     await execute({ actionName: 'Refund', recordIds: [1], values: { amount: 0 } });
@@ -142,15 +142,15 @@ describe('4.4 MCP tools', () => {
   });
 });
 
-describe('what an action answers', () => {
-  test('executeAction: an error is one, with its text', async () => {
+describe('the result of an action', () => {
+  test('executeAction: an error is a tool error, with its text', async () => {
     const act = await openAnswering((builder) =>
       builder.error('Too late', { html: '<ul><li>Order <i>1</i></li></ul>' }),
     );
     expect(await act()).toBe('ACTION_REFUSED: Too late\nOrder 1');
   });
 
-  test('executeAction: a path becomes the address of the application, another address stays', async () => {
+  test('executeAction: a redirect path becomes a URL of the application, another URL is unchanged', async () => {
     const settings = { publicUrl: 'https://shop.example' };
     const inside = await openAnswering((builder) => builder.redirectTo('/orders/1?x=2'), settings);
     const first = await inside();
@@ -162,7 +162,7 @@ describe('what an action answers', () => {
     ]);
   });
 
-  test('executeAction: refused or broken in its code: the words that are meant to be read, or none', async () => {
+  test('executeAction: code that refuses shows its message, code that throws does not', async () => {
     const refusing = await openAnswering(() => {
       throw new ActionError('The shop is closed on Sundays.');
     });
@@ -196,7 +196,7 @@ describe('webhooks', () => {
     return `127.0.0.1:${(outside.address() as AddressInfo).port}`;
   }
 
-  test('are sent by the server to a host that the operator named, and the status is answered', async () => {
+  test('are sent by the server to an allowed host, and the status is returned', async () => {
     const host = await openOutside();
     const act = await openAnswering(
       (builder) => builder.webhook(`http://${host}/hook`, 'PUT', { 'X-Key': 'k', Host: 'evil.example' }, { a: 1 }),
@@ -217,7 +217,7 @@ describe('webhooks', () => {
   });
 
   test.each(['127.0.0.1', 'localhost', '[::1]', '0x7f000001', '[::ffff:127.0.0.1]'])(
-    'never reach a private address that nobody named: %s',
+    'never reach a private address that is not allowed: %s',
     async (name) => {
       const host = await openOutside();
       const act = await openAnswering((builder) => builder.webhook(`http://${name}:${host.split(':')[1]}/`));
@@ -232,8 +232,8 @@ describe('webhooks', () => {
   );
 });
 
-describe('what never runs', () => {
-  test('executeAction: an action without the records it needs: no ids never means all', async () => {
+describe('calls that never run', () => {
+  test('executeAction: a missing selection of records is refused and does not mean all', async () => {
     const { execute, ran } = await open();
     expect([
       await execute({ actionName: 'Archive' }),
@@ -257,7 +257,7 @@ describe('what never runs', () => {
     ]);
   });
 
-  test('executeAction: a form with mistakes: all of them are told by the names to send, within 80 tokens', async () => {
+  test('executeAction: an invalid form: all errors are returned by field, within 80 tokens', async () => {
     const { execute, ran } = await open();
     const wrong = await execute({
       actionName: 'Refund',
@@ -274,7 +274,7 @@ describe('what never runs', () => {
     ]);
   });
 
-  test('executeAction: what the caller may not trigger or see, as if it were not there', async () => {
+  test('executeAction: hidden and forbidden actions and records give the same errors as unknown ones', async () => {
     const scopes = { orders: { field: 'id', operator: 'Equal', value: 2 } } as const;
     const { execute, ran } = await open({ untriggered: ['orders.Refund'], scopes, browse: ['orders'] });
     expect([
@@ -292,7 +292,7 @@ describe('what never runs', () => {
     ]);
   });
 
-  test('executeAction: without the OAuth scope: 403 with what to ask for', async () => {
+  test('executeAction: without the OAuth scope: 403 with the required scope', async () => {
     const { ran } = await open();
     const response = await fetch(counter.house.url, {
       method: 'POST',
@@ -311,7 +311,7 @@ describe('what never runs', () => {
     ]);
   });
 
-  test('executeAction: when the permissions were taken away meanwhile', async () => {
+  test('executeAction: if permissions change during the call, it runs with the new ones', async () => {
     const { execute, ran } = await open();
     counter.house.holds.push(Promise.resolve(false));
     counter.house.revoked.add('user-4');

@@ -15,7 +15,7 @@ async function open(rights: Rights = {}) {
 }
 
 describe('4.4 MCP tools', () => {
-  test('listRelated: the records of a to-many relation of one record, with everything that list takes', async () => {
+  test('listRelated: the records of a to-many relation of one record, with the arguments of list', async () => {
     const related = await open();
     const page = { fields: ['id', 'customer:name'], pagination: { size: 1 }, enableCount: true };
     const first = JSON.parse(await related(page)) as { nextCursor: string };
@@ -57,8 +57,8 @@ describe('4.4 MCP tools', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('listRelated: says what to send, by the names of the tool', async () => {
+describe('errors', () => {
+  test('listRelated: says what to send, by the argument names of the tool', async () => {
     const related = await open();
     expect([
       await related({ relationName: 'ordres' }),
@@ -85,7 +85,7 @@ describe('what goes wrong', () => {
     ]);
   });
 
-  test('listRelated: what is hidden is as if it were not there', async () => {
+  test('listRelated: hidden relations and records give the same errors as unknown ones', async () => {
     const scopes = { customers: { field: 'city', operator: 'Equal', value: 'Paris' } } as const;
     const related = await open({ browse: ['customers', 'order_lines', 'line_notes'], scopes });
     const unseen = await related({});

@@ -70,7 +70,7 @@ const ids = async (more: object = {}) => {
   return answer.rows?.flat() ?? answer.split(':')[0];
 };
 
-test('list: a page has 15 records, or as many as are asked for, up to the limit; pages are counted from 1; what else is in it is refused', async () => {
+test('list: a page has 15 records by default, or as many as requested up to the limit; pages start at 1; other members are refused', async () => {
   const size = async (pagination: unknown) => {
     const answer = await list({ pagination });
     return answer.rows?.length ?? answer;
@@ -81,7 +81,7 @@ test('list: a page has 15 records, or as many as are asked for, up to the limit;
     expect(await size(wrong), JSON.stringify(wrong)).toMatch(/^INVALID_ARGUMENT: (pagination|offset)/);
 }); // biome-ignore format: short
 
-test('list: fields once each in their order, also as a text; a sort in each way of writing it; a search without its blanks; both forms of the answer', async () => {
+test('list: fields once each in order, also as a string; a sort in each notation; a trimmed search; both formats', async () => {
   const sorted = async (sort: unknown) => (await list({ sort, pagination: { size: 3 } })).rows?.flat();
   expect([
     (await list({ fields: ['name', 'id', 'name', ' id '] })).columns,
@@ -100,7 +100,7 @@ test('list: fields once each in their order, also as a text; a sort in each way 
   ]);
 }); // biome-ignore format: short
 
-test('list: the zone of the argument, else that of the profile; a cursor goes on, with the same question only; the count is of all pages', async () => {
+test('list: the timezone of the argument or the profile; a cursor continues only the same request; the count is of all pages', async () => {
   seen.length = 0;
   const zoned = [];
   for (const timezone of ['Pacific/Auckland', undefined, 'UTC']) zoned.push((await ids({ segment: 'of today', pagination: { size: 30 }, timezone })).length);
@@ -116,7 +116,7 @@ test('list: the zone of the argument, else that of the profile; a cursor goes on
   expect([last.hasMore, 'nextCursor' in last, await ids({ segment: 'some', pagination: { size: 5, number: 2 } })]).toEqual([false, false, [6, 7, 8, 9]]);
 }); // biome-ignore format: short
 
-test('listRelated: with a segment, a filter, a search and their count; of one record, which must be there; a relation to one is refused', async () => {
+test('listRelated: with a segment, a filter, a search and their count; of one existing record; a to-one relation is refused', async () => {
   const related = (more: object = {}, relationName = 'things', parentRecordId: unknown = 1) => ask('listRelated', { collectionName: 'shelves', relationName, parentRecordId, fields: ['id'], ...more });
   expect([
     await related({ segment: 'some', enableCount: true }),
@@ -138,7 +138,7 @@ test('listRelated: with a segment, a filter, a search and their count; of one re
   ]);
 }); // biome-ignore format: short
 
-test('describeCollection: what a collection is and cannot do: a view, no search, no count, each value of an Enum, charts, actions, ids; in full rights and operators', async () => {
+test('describeCollection: the kind and limits of a collection: views, search, count, enums, charts, actions, ids; in full rights and operators', async () => {
   const index = await ask('describeCollection');
   const [thingsOf, quiet, few, parts] = await Promise.all(['things', 'quiet', 'few', 'parts'].map((collectionName) => ask('describeCollection', { collectionName })));
   expect([index.collections.few, index.collections.things.split(' ').sort(), index.charts]).toEqual([expect.stringMatching(/^view/), ['marks', 'parts', 'shelf'], ['whole']]);
@@ -149,7 +149,7 @@ test('describeCollection: what a collection is and cannot do: a view, no search,
   expect([await ask('describeCollection', { collectionName: ' things ' }).then(({ name }) => name), await ask('describeCollection', { collectionName: 'things', detail: 'all' }), await ask('describeCollection', { colour: 'things' })]).toEqual(['things', expect.stringMatching(/^INVALID_ARGUMENT: detail/), expect.stringMatching(/^INVALID_ARGUMENT: colour/)]);
 }); // biome-ignore format: short
 
-test('create, update, delete: one or several, in every way of writing ids; dry runs name every record and write nothing; none, both names of one argument, and a key that is too long are refused', async () => {
+test('create, update, delete: one or several records, ids in each notation; dry runs; empty, duplicate and long arguments are refused', async () => {
   const create = (more: object) => ask('create', { collectionName: 'shelves', ...more });
   const dry = await create({ attributes: [{ id: 50, name: 'a' }, { id: 51, name: 'b' }], dryRun: true });
   expect([dry.count, dry.changes.map(({ fields }: { fields: { name: object } }) => fields.name), (await ask('list', { collectionName: 'shelves', fields: ['id'] })).rows.length]).toEqual([2, [{ before: null, after: 'a' }, { before: null, after: 'b' }], 4]);
@@ -170,7 +170,7 @@ test('create, update, delete: one or several, in every way of writing ids; dry r
   await ask('delete', { collectionName: 'shelves', recordIds: [50, 51, 52, 300] });
 }); // biome-ignore format: a table
 
-test('associate, dissociate: one or several, dry or not; what is sent under another name is refused', async () => {
+test('associate, dissociate: one or several records, with and without dry run; other argument names are refused', async () => {
   const link = (tool: string, more: object) => ask(tool, { collectionName: 'shelves', relationName: 'things', parentRecordId: 4, ...more });
   const on = async () => (await ask('listRelated', { collectionName: 'shelves', relationName: 'things', parentRecordId: 4, fields: ['id'] })).rows.flat();
   const dry = await link('associate', { targetRecordId: [1, 2], dryRun: true });
@@ -182,7 +182,7 @@ test('associate, dissociate: one or several, dry or not; what is sent under anot
   await link('dissociate', { targetRecordIds: [2] });
 }); // biome-ignore format: a table
 
-test('getActionForm: values so far, defaults, what is missing and every problem; what a change brings; options of a search in place of the first', async () => {
+test('getActionForm: current values, defaults, missing fields and errors; the effect of a change; options of a search', async () => {
   const form = (more: object = {}) => ask('getActionForm', { collectionName: 'things', actionName: 'Paint', recordIds: [1], ...more });
   const [plain, sent, changed, found] = [await form(), await form({ values: { Color: 'green', Layers: 9 } }), await form({ values: { Color: 'red' }, changedField: 'Color' }), await form({ searches: { Shade: 'sea' } })];
   expect([plain.description, plain.fields.Color, plain.fields.Layers.value, plain.missing, plain.canExecute, 'problems' in plain]).toEqual(['Paints them.', { type: 'Enum', required: true, reload: true, values: ['red', 'blue'] }, 2, ['Color'], false, false]);
@@ -191,7 +191,7 @@ test('getActionForm: values so far, defaults, what is missing and every problem;
   expect([await form({ actionName: 'paint' }), await form({ recordIds: [99] }), await form({ values: { Colour: 'red' } }), await form({ searches: { Note: 'x' } })].map(String)).toEqual([expect.anything(), expect.stringMatching(/RECORD_NOT_FOUND|99/), expect.anything(), expect.stringMatching(/searches|options/)]);
 }); // biome-ignore format: short
 
-test('executeAction: a dry run only checks; what is wrong runs nothing; the answer is cut, says what to read again of what one may see, and an error is an error', async () => {
+test('executeAction: a dry run only checks; invalid calls run nothing; the result is cut, and names the visible changes', async () => {
   const run = (more: object = {}, actionName = 'Paint') => ask('executeAction', { collectionName: 'things', actionName, ...more });
   seen.length = 0;
   const dry = [await run({ recordIds: [1, 2], values: { Color: 'red' }, dryRun: true }), await run({ recordIds: [1], values: { Color: 'red' }, dryRun: 'true' })];
@@ -203,7 +203,7 @@ test('executeAction: a dry run only checks; what is wrong runs nothing; the answ
   expect(await run({}, 'Sweep')).toMatch(/No broom\.[\s\S]*None/);
 }); // biome-ignore format: short
 
-test('describeCollection: what must be given has a mark, what may be left out has none; a relation that is written along, and its key in full; one segment', async () => {
+test('describeCollection: required fields have a mark, optional ones do not; a nested-write relation, and its key in full; one segment', async () => {
   const [marks, full] = await Promise.all([{ collectionName: 'marks' }, { collectionName: 'marks', detail: 'full' }].map((given) => ask('describeCollection', given)));
   expect([marks.fields, marks.relations, marks.segments, marks.actions, full.relations]).toEqual([
     { id: expect.stringMatching(/^Number/), word: 'String!', state: 'String', long: 'String?', thing_id: 'Number?' },
@@ -214,7 +214,7 @@ test('describeCollection: what must be given has a mark, what may be left out ha
   ]);
 }); // biome-ignore format: short
 
-test('list, listRelated: many fields, empty names, a search in relations, and the rest of a long cell, which must be shown', async () => {
+test('list, listRelated: many fields, empty names, a search in relations, and the rest of a long cell, which must be listed', async () => {
   const marks = (more: object) => ask('list', { collectionName: 'marks', ...more });
   const rest = await marks({ fields: ['long'], cells: { long: { from: 5990 } } });
   expect([
@@ -231,12 +231,12 @@ test('list, listRelated: many fields, empty names, a search in relations, and th
   ]).toEqual([8, ['id'], [], [[1]], [[1]], true, true, rest.rows, ...[/cells\.long: 'long' is not shown/, /cells\.long/].map((one) => expect.stringMatching(one))]);
 }); // biome-ignore format: short
 
-test('getActionForm: texts and fields of a page; what may not be changed; every option, by its value where that is the label', async () => {
+test('getActionForm: texts and fields of a page; read-only fields; every option, as its value if that is the label', async () => {
   const form = await ask('getActionForm', { collectionName: 'marks', actionName: 'Tag', recordIds: [1] });
   expect([form.notes, form.fields.Fixed, form.fields.Kind.options.length, form.fields.Kind.options.slice(0, 2)]).toEqual([['Read this'], { type: 'String', readOnly: true, value: 'f' }, 62, [{ value: 1, label: 'one' }, 2]]);
 }); // biome-ignore format: short
 
-test('executeAction: a global action takes no records, and says so', async () => {
+test('executeAction: a global action takes no records, and the error says so', async () => {
   expect([await ask('executeAction', { collectionName: 'things', actionName: 'Sweep', recordIds: [1] }), await ask('getActionForm', { collectionName: 'things', actionName: 'Sweep', recordIds: [1] }), await ask('getActionForm', { collectionName: 'things', actionName: 'Sweep', recordIds: [] }).then(({ canExecute }) => canExecute)]).toEqual([
     ...Array(2).fill(expect.stringMatching(/^INVALID_ARGUMENT: recordIds: .*global action/)),
     true,

@@ -26,7 +26,7 @@ beforeAll(async () => {
           .addSegment('large', { field: 'total', operator: 'GreaterThan', value: 9 })
           .addAction('Close', { scope: 'Single', form: [{ label: 'Why', type: 'String', isRequired: true }], execute: () => undefined }),
       ),
-    // The row scope of her team excludes Oslo.
+    // The row scope of the team excludes Oslo.
     { customers: { field: 'city', operator: 'NotEqual', value: 'Oslo' } },
   );
 }); // biome-ignore format: short
@@ -64,7 +64,7 @@ function asMatchers(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, asMatchers(each)]));
 }
 
-test('list: everything in the order of the key, in the columns that were asked for', async () => {
+test('list: all records in the order of the key, with the requested columns', async () => {
   expect(await ask('list', 'orders', { fields: ['total', 'customer:name', 'id'] })).toEqual({
     columns: ['total', 'customer:name', 'id'],
     rows: [[10, 'Ada', 1], [null, 'Ada', 2], [30, 'Bo', 3], [5, null, 4], [30, 'Ada', 5], [99, null, 6]],
@@ -75,7 +75,7 @@ test('list: everything in the order of the key, in the columns that were asked f
     .toMatchObject({ rows: [], hasMore: false });
 }); // biome-ignore format: short
 
-test('list: filters, a segment and a search are joined with And; sorts follow each other', async () => {
+test('list: filters, a segment and a search are combined with And; sorts apply in order', async () => {
   const thirty = { field: 'total', operator: 'Equal', value: 30 };
   const ofAda = { field: 'customer:name', operator: 'Equal', value: 'Ada' };
   expect([
@@ -101,12 +101,12 @@ test('list: pages by number and by cursor, with the count of all pages', async (
   expect([next.rows.flat(), next.hasMore, next.nextCursor, second.nextCursor]).toEqual([[5, 6], false, undefined, undefined]);
 }); // biome-ignore format: short
 
-test('list: the row scope of the caller, through relations too', async () => {
+test('list: the row scope of the caller, also through relations', async () => {
   expect([await rows('customers', { fields: ['id'] }), (await ask('list', 'customers', { enableCount: true })).totalCount]).toEqual([[[1], [2], [3]], 3]);
   expect(await ids({ filters: { field: 'customer:name', operator: 'Equal', value: 'Zed' } })).toEqual([]);
 }); // biome-ignore format: short
 
-test('listRelated: records of this record and of no other, with what list takes', async () => {
+test('listRelated: only records of this record, with the arguments of list', async () => {
   const related = (given: object) =>
     ask('listRelated', 'customers', { relationName: 'orders', parentRecordId: 1, fields: ['id'], ...given });
   const page = await related({ pagination: { size: 2 }, enableCount: true });
@@ -135,7 +135,7 @@ test('listRelated: records of this record and of no other, with what list takes'
   ]);
 }); // biome-ignore format: short
 
-test('create: one with its defaults, several in their order, and nothing of those of which one is wrong', async () => {
+test('create: one with its defaults, several in order, and none if one is invalid', async () => {
   expect(await ask('create', 'orders', { attributes: { id: 20, total: null } })).toEqual({
     ...{ count: 1, ids: ['20'], columns: ['id', 'total', 'state', 'customer_id'], rows: [[20, null, 'new', null]] },
   });
@@ -150,7 +150,7 @@ test('create: one with its defaults, several in their order, and nothing of thos
   ]).toEqual([...[/^INVALID_RECORD: .*id/, /^INVALID_RECORD: .*totl.*total/, /^INVALID_RECORD: .*total/, /^INVALID_RECORD: .*name/].map(asMatchers), []]);
 }); // biome-ignore format: short
 
-test('update: what is named and nothing else, of one record, several, and one of several key columns', async () => {
+test('update: changes only the given fields, of one record, several, and one with a composite key', async () => {
   const all = () => rows('orders', { fields: ['id', 'total', 'state'], filters: { field: 'id', operator: 'In', value: [30, 31, 32] } });
   await ask('create', 'orders', { attributes: [30, 31, 32].map((id) => ({ id, total: 1 })) });
   const one = await ask('update', 'orders', { recordId: 30, attributes: { total: null } });
@@ -175,7 +175,7 @@ test('update: what is named and nothing else, of one record, several, and one of
   ]);
 }); // biome-ignore format: short
 
-test('delete: those that are named, all or nothing, and never all because none was', async () => {
+test('delete: deletes the given records, all or none, and an empty list is refused', async () => {
   await ask('create', 'orders', { attributes: [40, 41, 42].map((id) => ({ id })) });
   const left = () => ids({ filters: { field: 'id', operator: 'In', value: [40, 41, 42] } });
   const refused = [];
@@ -190,7 +190,7 @@ test('delete: those that are named, all or nothing, and never all because none w
   expect(await ask('delete', 'customers', { recordIds: [1] })).toMatch(/^RECORD_IN_USE/);
 }); // biome-ignore format: short
 
-test('associate, dissociate: by a foreign key and by pairs; the other end stays, and what is linked already is no error', async () => {
+test('associate, dissociate: by a foreign key and by a join table; the other record stays, and an existing link is no error', async () => {
   const link = { relationName: 'orders', parentRecordId: 3 };
   const tags = { relationName: 'tags', parentRecordId: 4 };
   const mine = async (relation: object, collection: string) =>
@@ -224,7 +224,7 @@ test('associate, dissociate: by a foreign key and by pairs; the other end stays,
   ]);
 }); // biome-ignore format: short
 
-test('getActionForm, executeAction: of an action that is there, with what it needs', async () => {
+test('getActionForm, executeAction: of an existing action, with its requirements', async () => {
   const about = { actionName: 'Close', recordIds: [1] };
   expect([
     await ask('getActionForm', 'orders', about),
@@ -243,7 +243,7 @@ test('getActionForm, executeAction: of an action that is there, with what it nee
   ]);
 });
 
-test('list, listRelated, describeCollection: what is unknown or cannot be is told with what to send', async () => {
+test('list, listRelated, describeCollection: unknown and invalid arguments are refused with what to send', async () => {
   expect([
     await ask('list', 'orders', { fields: ['totl'] }),
     await ask('list', 'orders', { filters: { field: 'total', operator: 'Equals', value: 1 } }),

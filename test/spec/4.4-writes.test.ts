@@ -39,7 +39,7 @@ const orders = 'orders';
 const instant = '2024-06-01T10:00:00.000Z';
 
 describe.each(databases)('4.4 MCP tools on $name', (seller) => {
-  test('create: one record, and a list of them; the answer is what is stored', async () => {
+  test('create: one record, and a list of records; the answer contains what is stored', async () => {
     const { call, wrote } = await open({}, seller);
     const attributes = { id: 6, customer_id: 1, total: '12.50', placed_at: instant };
     expect(await wrote('create', { collectionName: orders, attributes }, orders, ['id', 'total'])).toEqual([
@@ -64,7 +64,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
     ).toMatchObject({ count: 2, ids: ['7', '8'] });
   });
 
-  test('update: one record, several alike, and one with a packed key', async () => {
+  test('update: one record, several with equal values, and one with a packed key', async () => {
     const { call, wrote } = await open({}, seller);
     const one = { collectionName: orders, recordId: '1', attributes: '{"total":11}' };
     const several = { collectionName: orders, recordIds: [2, '3'], attributes: { total: 21, customer_id: null } };
@@ -108,7 +108,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
   });
 
   const link = { collectionName: 'customers', relationName: 'orders', parentRecordId: 1 };
-  test('associate: records of a to-many relation belong to this record', async () => {
+  test('associate: records of a to-many relation are linked to this record', async () => {
     const { wrote } = await open({}, seller);
     expect(await wrote('associate', { ...link, targetRecordId: ['4', 5] }, orders, ['customer_id'])).toEqual([
       { count: 2, collection: orders, ids: ['4', '5'] },
@@ -116,7 +116,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
     ]);
   });
 
-  test('dissociate: the records belong to nobody, and stay', async () => {
+  test('dissociate: the records are unlinked, and not deleted', async () => {
     const { wrote } = await open({}, seller);
     expect(await wrote('dissociate', { ...link, targetRecordIds: 1 }, orders, ['customer_id'])).toEqual([
       { count: 1, collection: orders, ids: ['1'] },
@@ -124,7 +124,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
     ]);
   });
 
-  test('create, update, delete, associate, dissociate: dryRun: all five tell before and after, and write nothing', async () => {
+  test('create, update, delete, associate, dissociate: dryRun: all five return the values before and after, and write nothing', async () => {
     const { call } = await open({}, seller);
     const dryRun = true;
     const attributes = { id: 6, total: 1, placed_at: instant };
@@ -190,7 +190,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
     ]);
   });
 
-  test('create, update: what a database refuses is told with the fields, in a dry run as well, and nothing is written', async () => {
+  test('create, update: database errors name the fields, in a dry run as well, and nothing is written', async () => {
     const { call } = await open({}, seller);
     const twice = {
       collectionName: 'customers',
@@ -223,7 +223,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
     ]);
   });
 
-  test('create, update, delete, associate, dissociate: several records are written all or none, and the missing ones are named', async () => {
+  test('create, update, delete, associate, dissociate: several records are written all or none, and the error names the missing ones', async () => {
     const { call } = await open({ scopes: { orders: { field: 'id', operator: 'NotEqual', value: 5 } } }, seller);
     expect([
       await call('update', { collectionName: orders, recordIds: [1, 5, 99], attributes: { total: 1 } }),
@@ -252,7 +252,7 @@ describe.each(databases)('4.4 MCP tools on $name', (seller) => {
   });
 });
 
-test('associate, dissociate: many to many: the pairs are made and deleted, and the answer names the collection that holds them', async () => {
+test('associate, dissociate: many to many: rows of the join table are created and deleted, and the answer names it', async () => {
   const [customers, orders] = shopTables;
   server = await openMcpServer({
     source: createMemorySource('memory', [
@@ -294,8 +294,8 @@ test('associate, dissociate: many to many: the pairs are made and deleted, and t
   ]);
 });
 
-describe('what models send', () => {
-  test('create, update, delete, associate, dissociate: what is wrong is told by the names of the tool, with what to send instead', async () => {
+describe('invalid arguments', () => {
+  test('create, update, delete, associate, dissociate: errors use the names of the tool, and say what to send instead', async () => {
     const { call } = await open();
     const customers = { collectionName: 'customers' };
     const link = { ...customers, relationName: 'orders', parentRecordId: 1 };
@@ -363,7 +363,7 @@ describe('what models send', () => {
     ]);
   });
 
-  test('create, update: an answer is bounded: cut on a record, saying how many were written', async () => {
+  test('create, update: a long answer is cut between records, and says how many were written', async () => {
     const { call } = await open({}, undefined, { answerTokens: 500 });
     const attributes = Array.from({ length: 200 }, (_, i) => ({ id: 100 + i, name: `Customer ${i}` }));
     const dry = JSON.parse(await call('create', { collectionName: 'customers', attributes, dryRun: true }));
@@ -387,10 +387,10 @@ describe('what models send', () => {
   });
 });
 
-describe('what is hidden is as if it were not there', () => {
+describe('hidden data', () => {
   const hidden = ['customers.secret'];
 
-  test('create, update: a hidden field is neither told nor written, and is no near name', async () => {
+  test('create, update: a hidden field is not returned, written or suggested', async () => {
     const { call } = await open({ hidden });
     const customers = { collectionName: 'customers' };
     const [made, absent, near, unseen] = [
@@ -412,7 +412,7 @@ describe('what is hidden is as if it were not there', () => {
     ]);
   });
 
-  test('create, update, delete: a read-only field says so; a hidden collection does not exist', async () => {
+  test('create, update, delete: the error of a read-only field says so; a hidden collection does not exist', async () => {
     const { call } = await open({ readOnly: ['customers.city'], browse: ['customers'] });
     expect([
       await call('update', { collectionName: 'customers', recordId: 1, attributes: { city: 'Rome' } }),

@@ -49,10 +49,10 @@ async function hosted(options: Partial<AgentOptions>): Promise<string> {
 
 describe('4.5 Collection data routes', () => {
   test.each([
-    ['on a server of its own', standalone, {}, '/service'],
+    ['on a standalone server', standalone, {}, '/service'],
     ['under a prefix', standalone, { prefix: '/data/api' }, '/data/api'],
     ['at the root', standalone, { prefix: '' }, ''],
-    ['inside a host application', hosted, { prefix: '/data' }, '/data'],
+    ['in a host application', hosted, { prefix: '/data' }, '/data'],
   ] as const)('collections, served under the configured prefix: %s', async (_place, open, options, prefix) => {
     const origin = await open(options);
     const headers = { authorization: `Bearer ${await sessionToken(`${origin}${prefix}`, account)}` };
@@ -78,7 +78,7 @@ describe('4.5 Collection data routes', () => {
     ]).toEqual([{ jsonapi, data: [ada] }, { jsonapi, data: ada }, { count: 3 }, { count: 2 }, ['customers']]);
   });
 
-  test('prefix: where it is set, the routes are there and nowhere else', async () => {
+  test('prefix: the routes exist only below it', async () => {
     const origin = await hosted({ prefix: '/data' });
     const status = async (path: string) => (await fetch(`${origin}${path}`)).status;
     expect([await status('/data/customers'), await status('/service/customers'), await status('/customers')]).toEqual([

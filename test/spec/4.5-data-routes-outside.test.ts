@@ -49,7 +49,7 @@ test('collections: lists are filtered, searched, sorted and paged, within the ro
   expect([await count(''), await count('segment=stocked'), await count('search=hat')]).toEqual([{ count: 3 }, { count: 2 }, { count: 1 }]);
 }); // biome-ignore format: short
 
-test('collections: one record with what was asked for and its relations; one outside the row scope is not there', async () => {
+test('collections: one record with the requested fields and relations; one outside the row scope is not found', async () => {
   const { body } = await place.get('/shops/1?fields[shops]=label,owner&fields[owner]=name');
   const statuses = [];
   for (const id of ['4', '77', 'x']) statuses.push((await place.get(`/shops/${id}`)).status);
@@ -64,7 +64,7 @@ test('collections: one record with what was asked for and its relations; one out
   expect('stock' in body.data.attributes).toBe(false);
 }); // biome-ignore format: short
 
-test('collections: related records, their number and their file', async () => {
+test('collections: related records, their count and their CSV file', async () => {
   const shops = '/owners/1/relationships/shops';
   expect([
     await ids('sort=-id', shops),
@@ -77,7 +77,7 @@ test('collections: related records, their number and their file', async () => {
   ]).toEqual([[2, 1], [2], { count: 2 }, { count: 1 }, expect.stringMatching(/Boots\r?\n.*Hats/), 404, { count: 2 }]);
 });
 
-test('collections: a CSV file has the columns that were asked for, and no cell of it is a formula', async () => {
+test('collections: a CSV file has the requested columns, and no cell is a formula', async () => {
   const { body, headers } = await place.get('/shops.csv?fields[shops]=label,stock&header=Label,Stock&filename=all&sort=-id');
   expect([body.replaceAll('\r', '').trim().replace(/^\uFEFF/, ''), headers.get('content-type'), headers.get('content-disposition')]).toEqual([
     "Label,Stock\n'=Sum,30\nHats,\nBoots,10",
@@ -99,7 +99,7 @@ test('collections: statistics and capabilities', async () => {
   expect([body.collections.length, name, stock]).toMatchObject([1, 'shops', { type: 'Number', operators: expect.arrayContaining(['equal', 'greater_than']) }]);
 }); // biome-ignore format: short
 
-test('collections: records are created, changed and deleted; links are made and taken away', async () => {
+test('collections: records are created, changed and deleted; links are created and removed', async () => {
   const document = (attributes: object) => ({ data: { type: 'shops', attributes } });
   const made = await place.post('/shops', document({ id: 20, label: 'New' }));
   const changed = await place.post('/shops/20', document({ stock: 3 }), 'PUT');
@@ -127,7 +127,7 @@ test('collections: records are created, changed and deleted; links are made and 
   expect(refused[3]!.status).toBeGreaterThanOrEqual(400);
 }); // biome-ignore format: short
 
-test('collections: what is unknown is refused by its name', async () => {
+test('collections: unknown names are refused by name', async () => {
   const told = [];
   for (const path of ['/shop', '/shops?sort=labl', '/shops?fields[shops]=labl', '/shops?segment=stock', '/shops?page[size]=0', `/shops?${filters({ field: 'labl', operator: 'present' })}`, '/shops?timezone=Mars']) {
     const { status, body } = await place.get(path);
@@ -139,7 +139,7 @@ test('collections: what is unknown is refused by its name', async () => {
   ]);
 }); // biome-ignore format: short
 
-test('collections: parameters of a list once each, in each way of writing no; pages from 1 up to the limit; an empty parameter is none', async () => {
+test('collections: each list parameter once; each notation of false; pages from 1 up to the limit; empty parameters are ignored', async () => {
   const status = async (query: string) => (await place.get(`/shops?${query}`)).status;
   const refused = ['page[size]=1&page[size]=2', 'page[size]=0', 'page[number]=0', 'page[size]=-1', 'page[size]=1.5', 'page[size]=x', 'page[size]=1001', 'page[number]=1e2', 'sort=,id', 'sort=id,', 'filters={', 'filters=[]', 'nothing=1', 'segmentQuery=SELECT 1', 'fields[shops]=', 'searchextended=1'];
   const statuses: Record<string, number> = {};
@@ -154,7 +154,7 @@ test('collections: parameters of a list once each, in each way of writing no; pa
   expect([await ids('page[size]=1&page[number]=3'), await ids('page[size]=1&page[number]=4'), await ids('sort= -id '), await ids('sort=-stock, id')]).toEqual([[3], [], [3, 2, 1], [3, 1, 2]]);
 }); // biome-ignore format: short
 
-test('collections: methods, bodies and ids that cannot be are refused, each with its status, and nothing is written', async () => {
+test('collections: invalid methods, bodies and ids are refused, each with its status, and nothing is written', async () => {
   const document = (attributes: unknown, type = 'shops') => ({ data: { type, attributes } });
   const asked = [
     await place.post('/shops', document({ id: 30, label: 'x', colour: 'red' })),
@@ -181,7 +181,7 @@ test('collections: methods, bodies and ids that cannot be are refused, each with
   expect([await ids(''), (await place.get('/shops/1')).body.data.attributes.stock]).toEqual([[1, 2, 3], 10]);
 }); // biome-ignore format: short
 
-test('collections: several are deleted by their ids, or all but some, at most 500 and all or none; PATCH is PUT; numbers of a file are numbers, and its name is kept', async () => {
+test('collections: deletes by ids, or all but some, at most 500, atomically; PATCH equals PUT; CSV numbers are numbers; the file name is kept', async () => {
   const remove = async (attributes: object) => {
     const { status, body } = await place.post('/heaps', { data: { attributes } }, 'DELETE');
     return status === 204 ? status : [status, body.errors[0].detail];

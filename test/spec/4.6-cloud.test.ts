@@ -68,7 +68,7 @@ test('bootstrap --env-secret: authenticates, creates a cloud-customizer director
   ]).toEqual([['cloud-customizer', 'tokens'], true, true]);
 });
 
-test('bootstrap: under the name that is given, once; the secret of the command before that of the environment; only its owner reads it; nothing is left of one that fails', async () => {
+test('bootstrap: with the given name, once; the secret option wins over the environment; only the owner can read it; a failure leaves nothing', async () => {
   await bootstrapped();
   const make = (name?: string, more: object = {}) => bootstrap(name, { ...options(), envSecret, version: '1.2.3', ...more });
   vi.stubEnv('SERVICE_ENV_SECRET', 'another');

@@ -53,7 +53,7 @@ test('createForestServerSandbox(port): starts a local sandbox mimicking the plat
   ]);
 });
 
-test('createForestServerSandbox: two at once without a port, the last port too, on this machine only; an environment of its own, which is the first that comes', async () => {
+test('createForestServerSandbox: two concurrently without a port, the last port too, only on this machine; bound to the first environment', async () => {
   const [one, other] = [await open(), await open()];
   const last = await open(65_535);
   expect([one.port === other.port, last.port, one.url, last.url]).toEqual([
@@ -87,7 +87,7 @@ test('createForestServerSandbox: has close()', async () => {
   expect(another.port).toBe(sandbox.port);
 });
 
-test('createForestServerSandbox: a path that it does not have is 404, and says so', async () => {
+test('createForestServerSandbox: an unknown path returns 404 with a message', async () => {
   const { url } = await open();
   const response = await fetch(`${url}/service/authentication?x=1`, { method: 'PUT' });
   expect([response.status, await response.json()]).toEqual([

@@ -46,7 +46,7 @@ test('createAgentTestClient(options of 2.9): returns a client with collection(na
   expect(await messageOf(() => client.collection('customers').list())).toMatch(/503/);
 });
 
-test('createAgentTestClient: list takes what a front end asks for, in the zone of the client; every refusal is an error with its status; workflow: what was closed asks nothing any more', async () => {
+test('createAgentTestClient: list accepts the parameters of a front end, in its timezone; refusals are errors with status; workflow: a closed client sends nothing', async () => {
   const folder = makeFolder();
   const sandbox = await createForestServerSandbox(0);
   onTestFinished(() => sandbox.close());

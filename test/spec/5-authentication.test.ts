@@ -9,7 +9,7 @@ import { ask } from '../app/call.ts';
 import { mounts, redirectUri, tokenOf } from '../app/mounts.ts';
 import { register } from '../oauth/client.ts';
 
-test.each(['authSecret', 'envSecret'] as const)('%s: an agent is created with it, and not without', async (name) => {
+test.each(['authSecret', 'envSecret'] as const)('%s: createAgent requires it', async (name) => {
   const { [name]: _, ...rest } = secrets;
   expect([await messageOf(() => createAgent(secrets)), await messageOf(() => createAgent(rest as never))]).toEqual([
     'it worked',
@@ -19,7 +19,7 @@ test.each(['authSecret', 'envSecret'] as const)('%s: an agent is created with it
     expect(await messageOf(() => createAgent({ ...secrets, [name]: value } as never))).toMatch(name);
 });
 
-test('authSecret, envSecret: neither is in the schema file, the log or an answer', async () => {
+test('authSecret, envSecret: neither is in the schema file, the log or a response', async () => {
   const { agent, schemaPath, logged } = shopAgent();
   agent.mountAiMcpServer().mountOnStandaloneServer(0);
   const { server } = await agent.start();
@@ -62,7 +62,7 @@ test.each(mounts)(
 );
 
 test.each(mounts)(
-  'discovery: the challenge leads to metadata of RFC 9728 and that to RFC 8414, %s',
+  'discovery: the challenge leads to metadata of RFC 9728, and that to RFC 8414, %s',
   async (_place, open) => {
     const { mcpUrl } = await open();
     const refused = await fetch(mcpUrl, {
@@ -89,7 +89,7 @@ test.each(mounts)(
   },
 );
 
-test('apiKey: an AI provider is asked with it, and is not made without', async () => {
+test('apiKey: an AI provider sends it, and cannot be created without it', async () => {
   const { baseUrl, asked } = await openAiServer('openai', saying('openai', 'Yes.'));
   const given = { name: 'house', provider: 'openai', model: 'model-1', baseUrl } as const;
   const ai = createAiProvider({ ...given, apiKey: KEY });
@@ -104,7 +104,7 @@ test('apiKey: an AI provider is asked with it, and is not made without', async (
     expect(await messageOf(() => createAiProvider({ ...given, apiKey } as never))).toMatch(/apiKey/);
 });
 
-test('apiKey: the other provider is asked with it too', async () => {
+test('apiKey: the other provider sends it too', async () => {
   const { baseUrl, asked } = await openAiServer('anthropic', saying('anthropic', 'Yes.'));
   const ai = createAiProvider({ name: 'house', provider: 'anthropic', model: 'model-1', baseUrl, apiKey: KEY });
   await ai.ask({ messages: [{ role: 'user', content: 'Is it so?' }] });

@@ -19,7 +19,7 @@ test('useUnsafeActionEndpoint enabled and two actions of one collection share a 
   expect(message.match(/7-errors\.test\.ts:\d+/g)).toHaveLength(2);
 });
 
-test('useUnsafeActionEndpoint not enabled: the position tells them apart', async () => {
+test('useUnsafeActionEndpoint not enabled: the position distinguishes the actions', async () => {
   const { agent } = shopAgent();
   agent.customizeCollection('orders', two);
   expect(await messageOf(() => agent.start())).toBe('it worked');
@@ -68,14 +68,14 @@ test('addAi called a second time | throws an error, with the lines of both calls
   expect(await messageOf(() => agent.start())).toBe('it worked');
 });
 
-test('addAi, called by a plugin, is told with both lines too', async () => {
+test('addAi, called by a plugin, names both lines too', async () => {
   const { agent } = emptyAgent();
   agent.addAi(ai);
   const message = await messageOf(() => agent.use({ customizeAgent: (inner) => void inner.addAi(ai) }));
   expect(message).toMatch(/^addAi was already called, at .*:\d+: .*7-errors\.test\.ts:\d+, by a plugin at .*:\d+/);
 });
 
-test('addAi after the start is refused, like everything that comes too late', async () => {
+test('addAi after the start is refused, like every late call', async () => {
   const { agent } = shopAgent();
   await agent.start();
   expect(await messageOf(() => agent.addAi(ai))).toMatch(
@@ -87,7 +87,7 @@ test.each([
   ['nothing', undefined],
   ['the options', { name: 'house', provider: 'openai', apiKey: 'sk-of-nobody', model: 'model-1' }],
   ['a copy of a provider', { ...ai }],
-])('addAi takes what createAiProvider made, and not %s', async (_, given) => {
+])('addAi accepts the result of createAiProvider, and not %s', async (_, given) => {
   const { agent } = shopAgent();
   const message = await messageOf(() => agent.addAi(given as never));
   expect(message).toMatch(
@@ -139,7 +139,7 @@ test('namespaces | a request in the MCP namespaces that the MCP server does not 
   expect(reached).toEqual(['/mcp-dashboard']);
 });
 
-test('namespaces | with a basePath those below it are ours, and those of the root are the host’s', async () => {
+test('namespaces | with a basePath those below it belong to Portico, and those of the root to the host', async () => {
   const { origin, prefix, reached } = await hosted('/data');
   const ask = async (method: string, path: string) => (await fetch(origin + path, { method })).status;
   expect([

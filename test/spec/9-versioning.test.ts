@@ -13,7 +13,7 @@ test('generateSchemaOnly | is available, since agent package version 1.83.0', as
   expect(readFileSync('docs/library.md', 'utf8')).toContain('since version 1.83.0');
 });
 
-test('generateSchemaOnly | always rebuilds the schema, in production too, and leaves connections open until the agent is stopped', async () => {
+test('generateSchemaOnly | always rebuilds the schema, in production too, and connections stay open until the agent stops', async () => {
   const closed: string[] = [];
   const { agent, schemaPath } = emptyAgent({ isProduction: true });
   agent.addDataSource(() => ({
@@ -27,7 +27,7 @@ test('generateSchemaOnly | always rebuilds the schema, in production too, and le
   expect(closed).toEqual(['shop']);
 });
 
-test('generateSchemaOnly | typings where they are asked for, with their depth, and nowhere else; names of callers in the one, of code in the other', async () => {
+test('generateSchemaOnly | writes typings only if configured, with their depth; the schema has names of callers, typings names in code', async () => {
   const folder = makeFolder();
   for (const [isProduction, typingsMaxDepth] of [[true, 2], [false, undefined]] as const) {
     const typingsPath = join(folder, `${isProduction}.ts`);

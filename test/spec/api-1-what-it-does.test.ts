@@ -35,7 +35,7 @@ test('environment | and, for most endpoints, to an environment', async () => {
 });
 
 test.each(['notes', 'notes/1', 'activity-logs', 'activity-logs/export', 'workflows', 'workflow-runs'])(
-  'project, environment | both names, to the letter and in their places: %s',
+  'project, environment | both names must match exactly, in their positions: %s',
   async (name) => {
     const at = (project: string, environment: string) => `/project/${project}/environment/${environment}/${name}`;
     const wrong = [
@@ -60,7 +60,7 @@ test.each(['notes', 'notes/1', 'activity-logs', 'activity-logs/export', 'workflo
   },
 );
 
-test('project | also for what changes the project: another name revokes no token', async () => {
+test('project | also for changes of the project: another name revokes no token', async () => {
   const secret = await client.secret(['notes:read']);
   const { id } = (await client.ask('GET', '/token', { secret })).body;
   for (const name of ['Another', 'my%20project', 'Production'])

@@ -26,7 +26,7 @@ describe('api 2.1 List envelope', () => {
     ]);
   });
 
-  test('hasMore | boolean | with filters by any of the times as well', async () => {
+  test('hasMore | boolean | also with filters by each time', async () => {
     const since = '2020-01-01';
     const answers = [];
     for (const name of ['createdAt', 'updatedAt'])
@@ -51,7 +51,7 @@ describe('api 2.1 List envelope', () => {
     ]);
   });
 
-  test('hasMore | boolean | of those that the filters leave; each page begins where the last one ended', async () => {
+  test('hasMore | boolean | counts only filtered notes; each page begins where the previous one ended', async () => {
     await client.create({ title: 'other', recordId: '2' });
     const one = await list('?limit=1&recordId=2');
     const titles = [];
@@ -66,7 +66,7 @@ describe('api 2.1 List envelope', () => {
     ]);
   });
 
-  test('parameters | object | every filter as it was sent, numbers as numbers', async () => {
+  test('parameters | object | every filter as sent, numbers as numbers', async () => {
     const sent = {
       ...{
         userEmail: 'ada@example.com',
@@ -90,7 +90,7 @@ describe('api 2.1 List envelope', () => {
     });
   });
 
-  test('parameters, hasMore, data | with a cursor: the request is echoed without it, and its page holds what the first left', async () => {
+  test('parameters, hasMore, data | with a cursor: the request is echoed without it, and its page has the remaining notes', async () => {
     const first = await list('?limit=1&teamName=Operations');
     const next = await list(`?limit=1&teamName=Operations&cursor=${first.nextCursor}`);
     const whole = await list('?limit=100');
@@ -104,7 +104,7 @@ describe('api 2.1 List envelope', () => {
     );
   });
 
-  test('data | array of Note | notes, newest id first, whichever was changed last', async () => {
+  test('data | array of Note | notes, newest id first, whichever changed last', async () => {
     const [, , { id: oldest }] = (await list('?recordId=1')).data;
     await client.ask('PATCH', `{notes}/${oldest}`, { body: { archived: true } });
     const { data } = await list('?recordId=1');
@@ -119,7 +119,7 @@ describe('api 2.1 List envelope', () => {
     ]);
   });
 
-  test('hasMore, data, parameters | over three pages by cursor: true before the last one only; each note once', async () => {
+  test('hasMore, data, parameters | over three pages by cursor: true except on the last; each note once', async () => {
     for (const title of ['p', 'q', 'r', 's', 't']) await client.create({ title, recordId: '9' });
     for (const filter of ['', '&createdAt.gte=2020-01-01', '&updatedAt.gte=2020-01-01']) {
       const pages = [];
@@ -143,7 +143,7 @@ describe('api 2.1 List envelope', () => {
     );
   });
 
-  test('data, hasMore | of the notes of this environment only, also where another one has a note of the same moment', async () => {
+  test('data, hasMore | only notes of this environment, even if another one has a note of the same moment', async () => {
     const { id } = await client.create({ title: 'ours', recordId: '8' });
     const { knex } = client.tables();
     const { id: own, is_archived, ...row } = await knex('notes').where({ id }).first();

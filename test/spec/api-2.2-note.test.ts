@@ -38,7 +38,7 @@ describe('api 2.2 Note', () => {
     for (const recordId of ['17', '18']) expect((await made({ recordId })).recordId).toBe(recordId);
   });
 
-  test('title | string | as it was last written; recordId | string | with the parts of a key of several columns packed', async () => {
+  test('title | string | as last written; recordId | string | a composite key in packed form', async () => {
     const [line] = await client.shop.ask('SELECT order_id, product_id FROM order_items LIMIT 1');
     const packed = `${line!.order_id}|${line!.product_id}`;
     const { id, recordId } = await made({ collectionName: 'order_items', recordId: packed, title: 'Before' });
@@ -52,7 +52,7 @@ describe('api 2.2 Note', () => {
     ]);
   });
 
-  test('createdAt | string, ISO 8601 | what is done later does not move it; updatedAt | string, ISO 8601 | archiving does', async () => {
+  test('createdAt | string, ISO 8601 | never changes; updatedAt | string, ISO 8601 | changes on archiving', async () => {
     const note = await made();
     const seen: { readonly createdAt: string; readonly updatedAt: string }[] = [];
     for (const body of [{ title: 'B' }, { archived: true }, { archived: false }]) {
@@ -66,7 +66,7 @@ describe('api 2.2 Note', () => {
     ]);
   });
 
-  test('archivedAt | string, ISO 8601 | the time at which it was archived, of that note only; archiving it again keeps it', async () => {
+  test('archivedAt | string, ISO 8601 | when the note was archived; archiving it again keeps it', async () => {
     const [note, other] = [await made(), await made()];
     const archive = () => client.ask('PATCH', `{notes}/${note.id}`, { body: { archived: true } });
     const before = Date.now();
@@ -87,7 +87,7 @@ describe('api 2.2 Note', () => {
     expect(Object.hasOwn(await listed(other.id), 'archivedAt')).toBe(false);
   });
 
-  test('user | User | the creator, whoever writes later; team | Team | that of then, whoever moves', async () => {
+  test('user | User | the creator, whoever writes later; team | Team | the team at creation', async () => {
     const { email } = await client.shop.addUser({ email: 'wim@example.com', level: 'admin', team: 'West' });
     const { id } = await client.create({ content: 'mine' }, await client.secret(['all'], email));
     await client.ask('PATCH', `{notes}/${id}`, { body: { title: 'Ada was here' } });
@@ -177,7 +177,7 @@ describe('api 2.2 Note', () => {
     expect((await made()).messages).toEqual([]);
   });
 
-  test('title, updatedAt, messages | to the letter; what changes nothing moves no time; each note of a page has its own thread', async () => {
+  test('title, updatedAt, messages | stored exactly; an edit without a change keeps the time; each note of a page has its own thread', async () => {
     const one = await client.create({ title: 'Call', content: 'same' });
     const two = await client.create({ title: 'Other' });
     for (const content of ['first', 'second', 'third'])
@@ -195,7 +195,7 @@ describe('api 2.2 Note', () => {
     expect(threads).toEqual([['first', 'second', 'third'], ['same']]);
   });
 
-  test('user, team, environment | their names as they are now; of somebody who is gone the id, of a team the last name', async () => {
+  test('user, team, environment | their current names; a deleted user has only the id, a deleted team its last name', async () => {
     const { knex } = client.tables();
     const { id } = await client.create({ content: 'x' });
     const { user, team, environment } = await listed(id);
@@ -222,7 +222,7 @@ describe('api 2.2 Note', () => {
     ]);
   });
 
-  test('object, id, title, recordId, createdAt, updatedAt, archivedAt, user, environment, team, collection, messages: of notes in each state, in each answer', async () => {
+  test('object, id, title, recordId, createdAt, updatedAt, archivedAt, user, environment, team, collection, messages: of notes in each state, in each response', async () => {
     const writer = { email: 'asa+notes@example.com', firstName: 'Åsa', lastName: 'von Öst', team: 'South West' };
     await client.shop.addUser({ ...writer, level: 'admin' });
     const { id: userId } = (await client.shop.store.identity.findUserByEmail(writer.email))!;
@@ -271,7 +271,7 @@ describe('api 2.2 Note', () => {
     expect([archivedAt < renamed.updatedAt, new Set([bare.id, full.id, archived.id]).size]).toEqual([true, 3]);
   });
 
-  test('title | string | 1 to 255 characters on one line, when it is made and when it is changed; recordId | string | as the record has it', async () => {
+  test('title | string | 1 to 255 characters on one line, on creation and on change; recordId | string | as the record has it', async () => {
     const { id } = await made();
     const sent = ['x'.repeat(255), ' a\n\tb ', 'x'.repeat(256), '', ' \n', 'é'.repeat(255)];
     const seen = [];

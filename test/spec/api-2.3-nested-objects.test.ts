@@ -68,7 +68,7 @@ describe('api 2.3 Nested objects', () => {
     ]);
   });
 
-  test('Note message | object, content, createdAt, user: of each message its own, oldest first, and nothing that could run', async () => {
+  test('Note message | object, content, createdAt, user: each message with its own author and time, oldest first, without executable content', async () => {
     const { made, listed, xia } = await thread();
     const author = { object: 'user', id: xia.id, username: 'Xia', email: 'xia@example.com' };
     const [first, second] = listed.messages;
@@ -82,7 +82,7 @@ describe('api 2.3 Nested objects', () => {
     expect(listed.collection).toStrictEqual({ object: 'collection', name: 'customers' });
   });
 
-  test('User | object, id, username, email: without a last name, with a last name alone, without a name, and of somebody who is gone', async () => {
+  test('User | object, id, username, email: without a last name, with only a last name, without a name, and of a deleted user', async () => {
     const { knex } = client.tables();
     const { id } = await client.create({});
     const read = async () => (await client.ask('GET', `{notes}/${id}`)).body;
@@ -107,7 +107,7 @@ describe('api 2.3 Nested objects', () => {
   test.each([
     ['Environment | object, name', 'environments', 'environment'],
     ['Team | object, name', 'teams', 'team'],
-  ] as const)('%s: the name of now', async (_, table, member) => {
+  ] as const)('%s: the current name', async (_, table, member) => {
     const { knex } = client.tables();
     const { id } = await client.create({});
     const row = await knex('notes').where({ id }).first();
@@ -120,7 +120,7 @@ describe('api 2.3 Nested objects', () => {
     expect(body.data[0][member]).toStrictEqual({ object: member, name: 'Of now' });
   });
 
-  test('Note message | content: the markup that is kept, the addresses of links, and the longest text, new and edited', async () => {
+  test('Note message | content: allowed markup, link addresses, and the longest text, new and edited', async () => {
     const { id, messages } = await client.create({ content: 'first' });
     const write = async (content: string) => {
       const added = await client.ask('POST', `{notes}/${id}/messages`, { body: { content } });

@@ -15,7 +15,7 @@ test('runId | string | identifier of the created run (UUID format)', async () =>
   expect([run?.recordId, run?.origin]).toEqual(['1', 'webhook']);
 });
 
-test('runId | string | another one for each run; it is the id of the run everywhere', async () => {
+test('runId | string | unique for each run; it is the id of the run everywhere', async () => {
   const { id, path } = await client.hook();
   const ids: string[] = [];
   for (const record_id of ['1', '2', '3']) ids.push(String((await client.call(path, { record_id })).json?.runId));

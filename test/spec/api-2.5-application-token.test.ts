@@ -40,7 +40,7 @@ test('creation date | ISO 8601', async () => {
   expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before);
 });
 
-test('last used | absent before the first use, and then the time of the use, not of the creation; creation date | it stays', {
+test('last used | absent before the first use, and then the time of the use; creation date | unchanged', {
   timeout: 30_000,
 }, async () => {
   const { token, secret } = await make();
@@ -72,7 +72,7 @@ test('last used | absent before the first use, and then the time of the use, not
   expect(used - token.createdAt).toBeLessThan(3_660_000);
 });
 
-test('expiration date | the token opens nothing from then on', async () => {
+test('expiration date | the token is refused from then on', async () => {
   const expiresAt = Date.now() + 60_000;
   const { secret } = await make({ expiresAt });
   const shown = (await own(secret)).expiresAt;
@@ -89,7 +89,7 @@ test('expiration date | the token opens nothing from then on', async () => {
     await expect(make({ expiresAt: over })).rejects.toThrow('a time in the future');
 });
 
-test('expiration date | to the millisecond: good before it, and at it no more', async () => {
+test('expiration date | to the millisecond: valid before it, and not at it', async () => {
   const expiresAt = Date.now() + 120_000;
   const { secret } = await make({ expiresAt });
   const seen = [];
@@ -101,7 +101,7 @@ test('expiration date | to the millisecond: good before it, and at it no more', 
   expect(seen).toEqual([200, 401, 401]);
 });
 
-test('name | without the blanks around it, 1 to 100 printable characters, once for each user; project | a token of another one opens nothing', async () => {
+test('name | trimmed, 1 to 100 printable characters, unique for each user; project | a token of another project is refused', async () => {
   const { tokens, identity } = client.shop.store;
   const { id: ada } = (await identity.findUserByEmail(client.shop.account.email))!;
   const { id: bea } = await client.shop.addUser({ email: 'bea@example.com' }).then(async ({ email }) => {
@@ -129,7 +129,7 @@ test('name | without the blanks around it, 1 to 100 printable characters, once f
   expect(there.status).toBe(401);
 });
 
-test('scopes | each once, at least one, those of one entrance and no others', async () => {
+test('scopes | each once, at least one, only those of one API', async () => {
   const { secret } = await make({ scopes: ['notes:read', 'admin_logs:read', 'notes:read'] });
   const { scopes, level } = await own(secret);
   expect([scopes, level]).toEqual([['notes:read', 'admin_logs:read'], 'read-only']);
@@ -144,12 +144,12 @@ test('scopes | each once, at least one, those of one entrance and no others', as
     await expect(make({ scopes: wrong }), `${wrong}`).rejects.toThrow('expected some of');
 });
 
-test('scopes | as they were chosen', async () => {
+test('scopes | as chosen', async () => {
   const { secret } = await make({ scopes: ['notes:read', 'activity_logs:read'] });
   expect((await own(secret)).scopes).toEqual(['notes:read', 'activity_logs:read']);
 });
 
-test('value | another one each time, also of the same name', async () => {
+test('value | different each time, also for the same name', async () => {
   const { tokens, identity } = client.shop.store;
   const { id: userId } = (await identity.findUserByEmail(client.shop.account.email))!;
   const values = [];
@@ -188,7 +188,7 @@ test('value | displayed once at creation, and cannot be retrieved later', async 
   ]).toEqual([200, false]);
 });
 
-test('name, creation date, last used, expiration date, scopes: of tokens of each kind, in both answers; the value in neither', async () => {
+test('name, creation date, last used, expiration date, scopes: of tokens of each kind, in both responses; without the value', async () => {
   const list = '/project/My%20project/tokens';
   const all = ['activity_logs:read', 'admin_logs:read', 'notes:read', 'notes:write', 'workflows:trigger', 'all'];
   const { knex } = client.tables();
@@ -212,7 +212,7 @@ test('name, creation date, last used, expiration date, scopes: of tokens of each
   }
 });
 
-test('name | no character that cannot be printed', async () => {
+test('name | only printable characters', async () => {
   const create = (name: string) => client.shop.store.tokens.create({ userId: 1, name, scopes: ['notes:read'] });
   for (const wrong of ['a\u200bb', 'a\u202eb', 'a\u0000b', 'a\tb', 'a\u007fb', 'a\ufeffb'])
     await expect(create(wrong), JSON.stringify(wrong)).rejects.toThrow('printable characters');

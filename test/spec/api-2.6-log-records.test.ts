@@ -12,7 +12,7 @@ afterAll(() => apiClient?.shop.stop());
 const id = expect.stringMatching(/^\d+$/);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-test('Activity log records: the fields of reference 6.7, and no others', async () => {
+test('Activity log records: exactly the fields of reference 6.7', async () => {
   const path = '/project/My%20project/environment/Production/activity-logs';
   const { body } = await apiClient.ask('GET', `${path}?action=createNote`);
   expect(body.data).toEqual([
@@ -31,7 +31,7 @@ test('Activity log records: the fields of reference 6.7, and no others', async (
   ]);
 });
 
-test('Activity log: of a user who is gone it keeps the id', async () => {
+test('Activity log: keeps the id of a deleted user', async () => {
   const { knex } = apiClient.tables();
   const path = '/project/My%20project/environment/Production/activity-logs?action=createNote&limit=1';
   const before = (await apiClient.ask('GET', path)).body.data[0];
@@ -45,7 +45,7 @@ test('Activity log: of a user who is gone it keeps the id', async () => {
   expect([after.id, after.user]).toEqual([before.id, { object: 'user', id: 4711, username: '', email: '' }]);
 });
 
-test('admin log records: the fields of reference 6.7, and no others', async () => {
+test('admin log records: exactly the fields of reference 6.7', async () => {
   const ada = (await apiClient.shop.store.identity.findUserByEmail(apiClient.shop.account.email))!;
   const { email } = await apiClient.shop.addUser({ email: 'eve@example.com' });
   const eve = (await apiClient.shop.store.identity.findUserByEmail(email))!;
@@ -73,7 +73,7 @@ test('admin log records: the fields of reference 6.7, and no others', async () =
   ]);
 });
 
-test('Activity log: what an entry has nothing of is absent; details are there where they are asked for; the time is that of the beginning', async () => {
+test('Activity log: empty members are absent; details are returned on request; the time is the start of the call', async () => {
   const { activity, permissions } = apiClient.shop.store;
   const { renderingId } = (await permissions.caller(1))!;
   const entry = { userId: 1, renderingId, clientId: 'c', clientName: 'The client', type: 'read', outcome: 'failed', code: 'FORBIDDEN' } as const;
@@ -97,7 +97,7 @@ test('Activity log: what an entry has nothing of is absent; details are there wh
   ]);
 }); // biome-ignore format: short
 
-test('admin log: an entry without somebody who did it, without a before or an after; tags as pairs; other resources by name', async () => {
+test('admin log: an entry without an author, without a before or an after; tags as pairs; other resources by name', async () => {
   const { identity, members, permissions, tokens } = apiClient.shop.store;
   const { email } = await apiClient.shop.addUser({ email: 'tia@example.com', tags: { level: '2', region: 'south' } });
   const tia = (await identity.findUserByEmail(email))!;
@@ -121,7 +121,7 @@ test('admin log: an entry without somebody who did it, without a before or an af
   expect([token.user.id, token.initiator, token.type, token.newValue.name.includes('hers'), token.newValue.details.scopes, 'previousValue' in token]).toEqual([1, 'administrator', 'add', true, ['notes:read'], false]);
 }); // biome-ignore format: short
 
-test('Activity log: every member that an entry can have, each action by its name of the document', async () => {
+test('Activity log: every possible member of an entry, each action by its documented name', async () => {
   const { activity, permissions } = apiClient.shop.store;
   const { renderingId } = (await permissions.caller(1))!;
   const startedAt = Date.parse('2023-05-01T10:00:00.000Z');

@@ -49,7 +49,7 @@ test('an editor regenerates the URL | from the workflow trigger settings | the o
   expect([refused.status, await client.pathOf(id)]).toEqual([403, next]);
 });
 
-test('an editor disables the trigger, an editor regenerates the URL | so can a developer and an administrator; nobody below, nor of another team; the other settings stay', async () => {
+test('an editor disables the trigger, an editor regenerates the URL | and developers and administrators, but no lower level or other team; other settings are kept', async () => {
   const { id, path } = await client.hook();
   await client.change(id, { needsSignature: true, callbackUrl: 'https://callback.example/done' });
   await client.store.keys.rotate('workflow-addresses');
@@ -90,7 +90,7 @@ test('an editor disables the trigger, an editor regenerates the URL | so can a d
   expect(((await settings()) as { callbackUrl?: string }).callbackUrl).toBe('https://callback.example/done');
 });
 
-test('an editor disables the trigger, an editor regenerates the URL | runs that were started go on, and other workflows keep their URL', async () => {
+test('an editor disables the trigger, an editor regenerates the URL | started runs continue, and other workflows keep their URL', async () => {
   const [one, other] = [await client.hook(), await client.hook()];
   const { json } = await client.call(one.path);
   await client.change(one.id, { enabled: false });

@@ -18,7 +18,7 @@ test('queued | a run is created and queued by the webhook call; processed afterw
   await vi.waitFor(async () => expect(await stateOf(json?.runId)).toBe('awaiting-input'), { timeout: 20_000 });
 });
 
-test('queued | it stays so, and blocks another on the record, while nobody executes runs', async () => {
+test('queued | while no process executes runs, the run stays queued, and blocks another on the record', async () => {
   const idle = await openWebhookClient({ env: { SERVICE_WORKFLOWS: 'false' } });
   onTestFinished(() => idle.stop());
   const { path } = await idle.hook();
@@ -44,7 +44,7 @@ test('active run: only one of a given workflow can be on a given record', async 
   expect(statuses).toEqual([202, 409, 202, 202]);
 });
 
-test('active run: whoever asks, by any token, of any version of the workflow, and to the letter of the record', async () => {
+test('active run: for every caller, token and version of the workflow, and the exact record id', async () => {
   const { id, path } = await client.hook();
   await client.addUser({ email: 'uma@example.com', level: 'user', role: 'Administrator' });
   const { secret } = await client.make(['workflows:trigger'], { email: 'uma@example.com' });
@@ -69,7 +69,7 @@ test('fresh run: when that run finishes, a new call on the same record starts on
   expect([next.status, next.json?.runId === json?.runId]).toEqual([202, false]);
 });
 
-test('active run, fresh run | whichever way it was started, in each state that is not the last; of a repeat in another letter or with a blank it is another record', async () => {
+test('active run, fresh run | however it was started, in each state but the last; another spelling of the id is another record', async () => {
   const { id, path } = await client.hook();
   const { secret } = await client.make(['mcp:read', 'mcp:action']);
   const triggered = async (recordId: string) => {
@@ -103,7 +103,7 @@ test('active run, fresh run | whichever way it was started, in each state that i
   ]).toEqual([false, true, 409]);
 });
 
-test('fresh run: after one that failed and one that succeeded, as often as is asked', async () => {
+test('fresh run: after a failed and a succeeded run, any number of times', async () => {
   const reading = { collection: 'orders', steps: [{ id: 'read', type: 'read-record', fields: ['id'] }] };
   const { path } = await client.hook(reading);
   const ids = new Set();

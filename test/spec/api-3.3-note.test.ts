@@ -25,7 +25,7 @@ describe('api 3.3 Note', () => {
     ]);
   });
 
-  test('archivedAt | of an archived note: it keeps its messages, takes more, and its time stays what it was', async () => {
+  test('archivedAt | an archived note keeps its messages, accepts more, and keeps its time', async () => {
     const { id, messages } = await client.create({ content: 'one' });
     const path = `{notes}/${id}`;
     const { archivedAt } = (await client.ask('PATCH', path, { body: { archived: true, title: 'Over' } })).body;

@@ -1,4 +1,4 @@
-// The list of notes (behaviour api 4.1): each parameter by itself.
+// The list of notes (behaviour api 4.1): each parameter separately.
 // test/api/notes-random.ts compares combinations with a naive implementation.
 import { Settings } from 'luxon';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -96,7 +96,7 @@ describe('api 4.1 List notes', () => {
     ]).toEqual([[1, 0], [2], []]);
   });
 
-  test('recordId | string | the whole of it, to the letter', async () => {
+  test('recordId | string | the whole id, exactly', async () => {
     const { id } = await client.create({ collectionName: 'orders', recordId: '12' });
     const asked = ['1', '12', '01', '1%20', '%25', '1_'];
     const lists = await Promise.all(asked.map((text) => client.ids(`?recordId=${text}`)));
@@ -112,11 +112,11 @@ describe('api 4.1 List notes', () => {
 
   test.each([
     ["userEmail | string | creator's e-mail, in any case", 'userEmail=ZOE@Example.com', [1]],
-    ["userId | integer | creator's id; with userEmail both must hold", 'userId=1&userEmail=zoe@example.com', []],
-    ['teamName | string | with a filter of another kind both must hold', 'teamName=South&collectionName=orders', []],
-    ['teamName | string | one that is none finds nothing', 'teamName=North', []],
-    ['collectionName | string | to the letter', 'collectionName=order', []],
-    ['collectionName | string | with recordId both must hold', 'collectionName=orders&recordId=1', [0]],
+    ["userId | integer | creator's id; with userEmail both must match", 'userId=1&userEmail=zoe@example.com', []],
+    ['teamName | string | with a filter of another kind both must match', 'teamName=South&collectionName=orders', []],
+    ['teamName | string | an unknown name finds nothing', 'teamName=North', []],
+    ['collectionName | string | case-sensitive', 'collectionName=order', []],
+    ['collectionName | string | with recordId both must match', 'collectionName=orders&recordId=1', [0]],
   ] as const)('%s', async (_, query, places) => {
     expect(await found(query)).toEqual(places);
   });
@@ -153,7 +153,7 @@ describe('api 4.1 List notes', () => {
   });
 
   const fields = ['createdAt', 'updatedAt', 'archivedAt'] as const;
-  test.each(fields.map((field) => [['eq', 'lt', 'lte', 'gt', 'gte'].map((by) => `${field}.${by}`).join(', '), field] as const))('%s | between milliseconds, in other zones, by day, two at once', async (_, field) => {
+  test.each(fields.map((field) => [['eq', 'lt', 'lte', 'gt', 'gte'].map((by) => `${field}.${by}`).join(', '), field] as const))('%s | between milliseconds, in other timezones, by day, two together', async (_, field) => {
     const time = `${notes[1]![field]}`;
     const [before, after] = [-1, 1].map((by) => new Date(Date.parse(time) + by).toISOString());
     const local = new Date(Date.parse(time) + 7_200_000).toISOString().replace('Z', '+02:00');
@@ -191,7 +191,7 @@ describe('api 4.1 List notes', () => {
         expect(await status(`${notesPath}?${field}.${comparison}=${wrong}`), wrong).toBe(400);
   }); // biome-ignore format: short
 
-  test('archivedAt.gte, archivedAt.lt | a note that is open is archived neither before nor after', async () => {
+  test('archivedAt.gte, archivedAt.lt | an open note matches neither', async () => {
     const { id } = await client.create({ collectionName: 'orders', recordId: '3' });
     const [gte, lt] = [await client.ids('?archivedAt.gte=2000-01-01'), await client.ids('?archivedAt.lt=2999-01-01')];
     await client.tables().knex('notes').where({ id }).delete();
@@ -200,7 +200,7 @@ describe('api 4.1 List notes', () => {
     expect(await found(both.toString())).toEqual([2]);
   });
 
-  test('sorted by id descending | whatever is asked for', async () => {
+  test('sorted by id descending | for every request', async () => {
     const all = await client.ids();
     const some = await client.ids('?limit=1&collectionName=orders');
     expect([all, some]).toEqual([all.toSorted((a, b) => b - a), some.toSorted((a, b) => b - a)]);
@@ -224,7 +224,7 @@ describe('api 4.1 List notes', () => {
     expect([before, promoted, (await client.ask('GET', '{notes}', { secret })).status]).toEqual([403, 200, 403]);
   });
 
-  test.each(fields.map((field) => [['eq', 'lt', 'lte', 'gt', 'gte'].map((by) => `${field}.${by}`).join(', '), field] as const))('%s | without an offset in UTC, wherever the server is; a date is its first moment; with limit and the other filters', async (_, field) => {
+  test.each(fields.map((field) => [['eq', 'lt', 'lte', 'gt', 'gte'].map((by) => `${field}.${by}`).join(', '), field] as const))('%s | without an offset in UTC, in any timezone of the server; a date is its first moment; with limit and other filters', async (_, field) => {
     const time = `${notes[1]![field]}`;
     const zone = Settings.defaultZone;
     Settings.defaultZone = 'Pacific/Auckland';
@@ -254,7 +254,7 @@ describe('api 4.1 List notes', () => {
     expect(parameters[`${field}.gte`]).toBe(plain);
   }); // biome-ignore format: short
 
-  test('limit | integer | as it was sent, without sign, blank, point or exponent', async () => {
+  test('limit | integer | plain digits, without sign, space, point or exponent', async () => {
     const seen = [];
     for (const limit of ['1', '9', '99', '100'])
       seen.push((await client.ask('GET', `{notes}?limit=${limit}`)).body.parameters.limit);
@@ -264,7 +264,7 @@ describe('api 4.1 List notes', () => {
     expect([seen, new Set(refused)]).toEqual([[1, 9, 99, 100], new Set([400])]);
   });
 
-  test('userEmail, userId, teamName, collectionName, recordId | each with each of the others: both must hold', async () => {
+  test('userEmail, userId, teamName, collectionName, recordId | each with each of the others: both must match', async () => {
     const of = { userEmail: 'zoe@example.com', teamName: 'South', collectionName: 'customers', recordId: '1' } as const;
     const zoe = (await client.shop.store.identity.findUserByEmail('zoe@example.com'))!;
     const own: [string, string][] = [...Object.entries(of), ['userId', `${zoe.id}`]];
@@ -286,7 +286,7 @@ describe('api 4.1 List notes', () => {
   });
 
   test.each(['userEmail', 'userId', 'teamName', 'collectionName', 'recordId'] as const)(
-    '%s | to the letter, and nothing in it is a pattern or SQL',
+    '%s | matches exactly, without patterns or SQL',
     async (name) => {
       const right = {
         userEmail: 'zoe@example.com',

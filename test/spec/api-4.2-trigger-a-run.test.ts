@@ -59,7 +59,7 @@ test('authority | the URL alone grants none; a token is always required', async 
   expect((await client.call(path)).status).toBe(202);
 });
 
-test('latest | what runs is what was published last, also of a run that waits for its turn', async () => {
+test('latest | a run executes the definition published last, also if it waited in the queue', async () => {
   const { id, path } = await client.hook({
     collection: 'orders',
     steps: [{ id: 'read', type: 'read-record', fields: ['nothing'] }],
@@ -109,7 +109,7 @@ test('record_id | string | yes | record to run on; composite primary keys are gi
   expect(states).toEqual(['succeeded', 'failed', 'failed']);
 });
 
-test('record_id | a composite one leads the run to its record; 202 | before the run is over, which is the one of that id', async () => {
+test('record_id | a composite id leads to its record; 202 | returned before the run is over, with the id of the run', async () => {
   const sql = "SELECT order_id || '|' || product_id AS id FROM order_items ORDER BY order_id DESC, product_id LIMIT 2";
   const [line, other] = (await askSql({ dialect: 'sqlite', url: client.database, drop: async () => {} }, sql)).map(
     ({ id }) => id,
@@ -151,7 +151,7 @@ test('202 | Accepted with body `{ runId: <run_id> }` (string); the run is create
   expect([status, json]).toEqual([202, { runId: expect.stringMatching(uuid) }]);
 });
 
-test('409 | not for another record, not for another workflow, and not once the run is over', async () => {
+test('409 | not for another record, another workflow, or after the run is over', async () => {
   const [one, other] = [await client.hook(reading), await client.hook()];
   const first = await client.call(one.path, { record_id: '5' });
   await ended(first.json?.runId);
@@ -175,7 +175,7 @@ test('409 | a run of the same workflow is already ongoing on the record: body `{
   expect(((listed?.data ?? []) as { id: string }[]).map((run) => run.id)).toEqual([first?.runId]);
 });
 
-test("the token's user | the run reads and writes data as him; attributed to that user in the activity log", async () => {
+test("the token's user | the run reads and writes data as that user, and the activity log names them", async () => {
   await client.addUser({ email: 'tom@example.com', level: 'user', role: 'Administrator' });
   const tom = (await client.store.identity.findUserByEmail('tom@example.com'))!;
   const { secret } = await client.make(['workflows:trigger'], { email: tom.email });
@@ -193,7 +193,7 @@ test("the token's user | the run reads and writes data as him; attributed to tha
   expect((await client.store.workflows.find(id))?.id).toBe(id);
 });
 
-test('authority | no other credential starts a run, in its place or beside it; what is refused starts nothing', async () => {
+test('authority | no other credential starts a run, instead of or beside the token; a refused call starts nothing', async () => {
   const { id, path } = await client.hook();
   const { secret: mcp } = await client.make(['mcp:read', 'mcp:write', 'mcp:action']);
   const { secret: expired } = await client.make(['all'], { expiresAt: Date.now() + 500 });
@@ -211,7 +211,7 @@ test('authority | no other credential starts a run, in its place or beside it; w
   expect(await client.store.runs.list({ workflowId: id, limit: 5 })).toEqual([]);
 });
 
-test('record_id, unknown fields, 202 | 1 to 400 characters of any kind, kept to the letter; other members of any type; a Content-Type of any kind', async () => {
+test('record_id, unknown fields, 202 | 1 to 400 characters of any kind, stored exactly; other members of any type; any Content-Type', async () => {
   const { path } = await client.hook();
   const ids = ['0', 'x'.repeat(400), ' a ', 'é\u{1F600}', '1|2|3', '{"a":1}', "' OR 1=1", '-1', 'null'];
   for (const record_id of ids) {
@@ -247,7 +247,7 @@ test('record_id, unknown fields, 202 | 1 to 400 characters of any kind, kept to 
     expect((await client.call(path, body)).status, JSON.stringify(body)).toBe(400);
 });
 
-test("the token's user, not verified | who may not see the record or the collection: the run is made, and fails; the log has them, the token and the run", async () => {
+test("the token's user, not verified | without access to the record or collection the run is created and fails; the log names user, token and run", async () => {
   await client.addUser({ email: 'rob@example.com', level: 'user', role: 'Reader of orders' });
   const rob = (await client.store.identity.findUserByEmail('rob@example.com'))!;
   const rights = { browse: true, read: true, edit: false, add: false, delete: false, export: false };
@@ -266,7 +266,7 @@ test("the token's user, not verified | who may not see the record or the collect
   );
 }); // biome-ignore format: short
 
-test('409, latest | it is in the log as failed, and names the run; after another was published the run that is under way keeps its version', async () => {
+test('409, latest | logged as failed, and names the run; a running run keeps its version after another is published', async () => {
   const { id, path } = await client.hook();
   const { json: first } = await client.call(path, { record_id: '77' });
   const known = (await client.store.workflows.find(id))!;

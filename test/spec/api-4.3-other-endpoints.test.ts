@@ -111,7 +111,7 @@ describe('other endpoints', () => {
     expect([created.status, renamed.status, renamed.body.title, refused.status]).toEqual([201, 200, 'Another', 403]);
   });
 
-  test('activity-logs, admin-logs: each filter leaves what it says, pages follow one another, and what is no filter is refused', async () => {
+  test('activity-logs, admin-logs: each filter selects its entries, pages continue, and unknown filters are refused', async () => {
     const { activity, permissions, identity, members } = client.shop.store;
     await client.shop.addUser({ email: 'sam@example.com', team: 'South', level: 'admin' });
     const sam = (await identity.findUserByEmail('sam@example.com'))!;
@@ -190,7 +190,7 @@ describe('other endpoints', () => {
         expect((await client.ask('GET', `${path.split('?')[0]}?${wrong}`)).status, `${path} ${wrong}`).toBe(400);
   }); // biome-ignore format: a table
 
-  test('activity-logs, admin-logs: 1 to 100 entries, 10 where no limit is said', async () => {
+  test('activity-logs, admin-logs: 1 to 100 entries, 10 by default', async () => {
     const { activity, permissions, members } = client.shop.store;
     const { renderingId } = (await permissions.caller(1))!;
     for (let entry = 0; entry < 11; entry++) {
@@ -211,7 +211,7 @@ describe('other endpoints', () => {
     expect(told).toEqual([...each, ...each]);
   }); // biome-ignore format: short
 
-  test('create and update of notes (write scope exists): notes: each member as it must be, and only those that there are', async () => {
+  test('create and update of notes (write scope exists): notes: each member is validated, and unknown ones are refused', async () => {
     const { id, messages } = await client.create({ content: 'x' });
     const given = { title: 'A note', collectionName: 'customers', recordId: '1' };
     const create = [{ ...given, recordId: '' }, { ...given, recordId: 1 }, { ...given, title: ' ' }, { ...given, title: 'x'.repeat(256) }, { ...given, content: '' }, { ...given, content: null }, { ...given, collectionName: '' }, { ...given, collectionName: 'Customers' }, [], 'null', ''];
@@ -236,7 +236,7 @@ describe('other endpoints', () => {
     ]).toEqual([[400], [400], [400], [400], [404], 404, 201, 1, 404, 400, 405]);
   }); // biome-ignore format: short
 
-  test('activity-logs, admin-logs, notes: the Admin role at the call, other methods, HEAD, and what is echoed', async () => {
+  test('activity-logs, admin-logs, notes: the Admin role at each call, other methods, HEAD, and the echoed parameters', async () => {
     const { email } = await client.shop.addUser({ email: 'dev@example.com', level: 'developer' });
     const [secret, none] = [await client.secret(['all'], email), await client.secret(['workflows:trigger'])];
     const environment = '/project/My%20project/environment/Production';
@@ -258,7 +258,7 @@ describe('other endpoints', () => {
     }
   });
 
-  test('create and update of notes (write scope exists): notes: a message is edited by its author and by an administrator; a note that is full or gone; both in the activity log', async () => {
+  test('create and update of notes (write scope exists): notes: a message is edited by its author or an administrator; a full and a missing note; both are logged', async () => {
     const { email } = await client.shop.addUser({ email: 'ann@example.com', level: 'admin' });
     const secret = await client.secret(['notes:write'], email);
     const note = await client.create({ content: 'hers', title: 'Shared' }, secret);
@@ -299,7 +299,7 @@ describe('other endpoints', () => {
     );
   });
 
-  test('activity-logs, admin-logs, notes: a cursor is taken as it was given and for its own list; the limit may be another', async () => {
+  test('activity-logs, admin-logs, notes: a cursor is valid unchanged and for its own list; the limit may differ', async () => {
     for (const title of ['1', '2', '3']) await client.create({ title });
     for (const email of ['u1@example.com', 'u2@example.com', 'u3@example.com']) await client.shop.addUser({ email });
     await client.shop.store.activity.flush();

@@ -126,7 +126,7 @@ test('read-write | also create and update notes', async () => {
   expect([body.level, made.status, changed.status, changed.body.title]).toEqual(['read-write', 201, 200, 'Another']);
 });
 
-test('read-only, read-write | notes:read, notes:write, all: every write of a note needs the writing scope, every read the reading one', async () => {
+test('read-only, read-write | notes:read, notes:write, all: every write of a note needs the write scope, every read the read scope', async () => {
   const { id, messages } = await client.create({ content: 'first' });
   const asked = async (scopes: readonly string[]) => {
     const secret = await client.secret(scopes);
@@ -147,7 +147,7 @@ test('read-only, read-write | notes:read, notes:write, all: every write of a not
   ]).toEqual([[200, 403, 403, 403], [403, 200, 201, 200], [403, 403, 403, 403], [200, 200, 201, 200]]);
 }); // biome-ignore format: short
 
-test('Bearer | the scheme in any case, the token to the letter; revoked | no other token, whose ever it is', async () => {
+test('Bearer | the scheme in any case, the token exactly; revoked | only this token, not others', async () => {
   const { store, account } = client.shop;
   const user = (await store.identity.findUserByEmail(account.email))!;
   const make = (name: string) => store.tokens.create({ userId: user.id, name, scopes: ['notes:read'] });
@@ -159,7 +159,7 @@ test('Bearer | the scheme in any case, the token to the letter; revoked | no oth
   expect([...seen, await ask(`Bearer ${one.secret}`), await ask(`Bearer ${other.secret}`)]).toEqual([200, 401, 401, 401, 401, 200]);
 }); // biome-ignore format: short
 
-test('expire | at its very moment; Admin role | also for writing notes and for the admin log', async () => {
+test('expire | at its exact moment; Admin role | also for writing notes and for the admin log', async () => {
   const { store, account } = client.shop;
   const user = (await store.identity.findUserByEmail(account.email))!;
   const expiresAt = Date.now() + 3_600_000;
@@ -189,7 +189,7 @@ test.each([
   if (scope !== 'all') expect((await statuses(others))[own]).toBe(403);
 });
 
-test('read-only, read-write | what the scopes of a token come to, and what the one may never', async () => {
+test('read-only, read-write | the level of each set of scopes, and what read-only may never do', async () => {
   const levels: Record<string, string> = {};
   const reading = ['activity_logs:read', 'admin_logs:read', 'notes:read'];
   for (const scopes of [...reading.map((one) => [one]), reading, ['notes:write'], ['workflows:trigger'], ['all'], ['notes:read', 'workflows:trigger']])
@@ -204,7 +204,7 @@ test('read-only, read-write | what the scopes of a token come to, and what the o
   expect([asked.map(({ status }) => status), JSON.stringify(asked[0].body).includes('svc_')]).toEqual([[200, 403, 403], false]);
 }); // biome-ignore format: short
 
-test('Bearer | one header with one token, of 1 to 4096 characters, and it is said how it must be', async () => {
+test('Bearer | one header with one token, of 1 to 4096 characters, and the error describes the form', async () => {
   const secret = await client.secret(['all']);
   const ask = async (authorization: string) => {
     const response = await fetch(`${client.shop.address}/v1/token`, { headers: { authorization } });
@@ -220,7 +220,7 @@ test('Bearer | one header with one token, of 1 to 4096 characters, and it is sai
 
 const readings = ['activity_logs:read', 'admin_logs:read', 'notes:read'];
 const scopes = [...readings, 'notes:write', 'workflows:trigger', 'all'];
-test.each(scopes)('%s | alone, first and last of several: it gives the same, and takes nothing from the others', async (scope) => {
+test.each(scopes)('%s | alone, first and last of several: it grants the same, and restricts no other scope', async (scope) => {
   const grants: Record<string, readonly number[]> = { 'notes:read': [0], 'notes:write': [1], 'activity_logs:read': [2], 'admin_logs:read': [3], 'workflows:trigger': [], all: [0, 1, 2, 3, 4] };
   for (const other of scopes.filter((one) => one !== scope)) {
     const open = new Set([...grants[scope]!, ...grants[other]!]);
@@ -229,7 +229,7 @@ test.each(scopes)('%s | alone, first and last of several: it gives the same, and
   }
 }); // biome-ignore format: short
 
-test('Admin role, revoked, expire | at each endpoint, for each level, at the very next call', async () => {
+test('Admin role, revoked, expire | at each endpoint, for each level, at the next call', async () => {
   const { store } = client.shop;
   const { email } = await client.shop.addUser({ email: 'max@example.com', level: 'admin' });
   const { id } = (await store.identity.findUserByEmail(email))!;
@@ -258,7 +258,7 @@ test('Admin role, revoked, expire | at each endpoint, for each level, at the ver
   expect(await asked(again.secret)).toEqual(new Set([401]));
 }); // biome-ignore format: short
 
-test('Admin role | asked again when the body has arrived: who loses it in between writes nothing', async () => {
+test('Admin role | checked again when the body has arrived: a user who loses it in between writes nothing', async () => {
   const { store } = client.shop;
   const { email } = await client.shop.addUser({ email: 'ray@example.com', level: 'admin' });
   const { id } = (await store.identity.findUserByEmail(email))!;

@@ -31,7 +31,7 @@ test('webhook | the token is both authentication and execution identity; a user 
   expect(run?.userId).toBe(uma.id);
 });
 
-test('webhook | what the token may not see, the run may not see: a collection, a row, a role that lost its rights', async () => {
+test("webhook | a run sees only what the token's user may see: collections, rows, and current rights of the role", async () => {
   const reading = { collection: 'orders', steps: [{ id: 'read', type: 'read-record', fields: ['id'] }] };
   const { path } = await client.hook(reading);
   await client.addUser({ email: 'vic@example.com', level: 'user', role: 'Narrow' });
@@ -60,7 +60,7 @@ test('webhook | what the token may not see, the run may not see: a collection, a
   expect(seen).toEqual(['succeeded', 403, 'succeeded', 'failed']);
 });
 
-test('webhook | the scope in any place among others, no scope of /mcp, each level; the team of now', async () => {
+test('webhook | the scope among others, no scope of /mcp, each level; the current team', async () => {
   const { path } = await client.hook();
   await client.addUser({ email: 'wes@example.com', team: 'West' });
   let record = 100;

@@ -66,7 +66,7 @@ test('An expired token gives 401 with a message saying it has expired.', async (
   expect([status, json?.message]).toEqual([401, expect.stringContaining('has expired')]);
 });
 
-test('401, 403 | every endpoint says so, with WWW-Authenticate; a token that was revoked or of a user who is disabled is invalid', async () => {
+test('401, 403 | at every endpoint, with WWW-Authenticate; a revoked token and one of a disabled user are invalid', async () => {
   await ways.addUser({ email: 'gone@example.com', level: 'admin' });
   const { secret, token } = await ways.make(['all']);
   const { secret: theirs } = await ways.make(['all'], { email: 'gone@example.com' });
@@ -95,7 +95,7 @@ test('401, 403 | every endpoint says so, with WWW-Authenticate; a token that was
   ).toEqual(Array(3).fill([403, true]));
 });
 
-test('401, 403 | { error: <text>, message: <text> } at each method and path; a token is looked at before the path, and rights before the body', async () => {
+test('401, 403 | { error: <text>, message: <text> } at each method and path; the token is checked before the path, rights before the body', async () => {
   const { secret } = await ways.make(['notes:read']);
   const { secret: expired } = await ways.make(['all'], { expiresAt: Date.now() + 30_000 });
   const { secret: mcp } = await ways.make(['mcp:read']);

@@ -19,7 +19,7 @@ test('429 | too many requests; header Retry-After holds seconds to wait', async 
   expect([Number.isInteger(wait), wait > 50, wait <= 60, last.json?.retry_after]).toEqual([true, true, true, wait]);
 });
 
-test('429 | header Retry-After holds the seconds until the limit that was reached ends, be it of an hour', async () => {
+test('429 | header Retry-After has the seconds until the exceeded limit ends, also for an hourly one', async () => {
   let late = 0;
   const clock = { ...systemClock, now: () => Date.now() + late };
   const few = await openWays({ env: { SERVICE_API_PER_MINUTE: '2', SERVICE_API_PER_HOUR: '3' }, app: { clock } });
@@ -37,7 +37,7 @@ test('429 | header Retry-After holds the seconds until the limit that was reache
   expect([ofMinute![1] <= 60, ofHour![1] > 3400, ofHour![1] <= 3600 - 61]).toEqual([true, true, true]);
 });
 
-test('4XX | 401, 403 and what no route takes have `code` and `message` too', async () => {
+test('4XX | 401, 403 and errors of unknown routes have `code` and `message` too', async () => {
   const { secret } = await ways.make(['activity_logs:read']);
   const answers = [
     await ways.ask(notesPath),
@@ -96,7 +96,7 @@ test('5XX | server error; body has `code` and `message`', async () => {
   expect(ways.observed.filter(({ type }) => type === 'failure')).toHaveLength(1);
 });
 
-test('429 | the limit of a day too; refused calls take none, another token is free, and each answer has the headers of the limit that is nearest', async () => {
+test('429 | the daily limit too; refused calls do not count, other tokens are unaffected, and responses have the headers of the nearest limit', async () => {
   let late = 0;
   const clock = { ...systemClock, now: () => Date.now() + late };
   const env = { SERVICE_API_PER_MINUTE: '2', SERVICE_API_PER_HOUR: '3', SERVICE_API_PER_DAY: '4' };
@@ -124,7 +124,7 @@ test('429 | the limit of a day too; refused calls take none, another token is fr
   expect((await few.ask(notesPath, { secret: (await few.make(['notes:read'])).secret })).status).toBe(200);
 });
 
-test('4XX | 400: which parameter or member is wrong, and what is expected; 404 and 405: which path and method', async () => {
+test('4XX | 400: the wrong parameter or member, and what is expected; 404 and 405: the path and method', async () => {
   const headers = { 'Content-Type': 'application/json' };
   const told = [];
   for (const [method, path, body] of [
@@ -230,7 +230,7 @@ test('4XX | 400: which parameter or member is wrong, and what is expected; 404 a
   `);
 });
 
-test('429 | the headers to the second, of a clock that stands still in the middle of one: no call before the time that they name is of use', async () => {
+test('429 | the headers are exact to the second, also between two seconds: no call before the named time succeeds', async () => {
   let now = Math.floor(Date.now() / 1000) * 1000 + 250;
   const clock = { ...systemClock, now: () => now };
   const few = await openWays({ env: { SERVICE_API_PER_MINUTE: '2' }, app: { clock } });

@@ -90,7 +90,7 @@ test('429 | rate limit exceeded; header Retry-After in seconds', async () => {
   expect(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60).toBe(true);
 });
 
-test('400 | a body that is no object, and a record_id that is no text; 401 | an expired token, another scheme', async () => {
+test('400 | a body that is not an object, and a record_id that is not a string; 401 | an expired token, another scheme', async () => {
   for (const body of ['[]', 'null', '"1"', '{"record_id":1}', '{"record_id":""}'])
     expectRefused(await client.call((await client.hook()).path, body), 400, 'INVALID_ARGUMENT');
   const messages = [];
@@ -110,7 +110,7 @@ test('400 | a body that is no object, and a record_id that is no text; 401 | an 
   expectRefused(await client.call(path, { record_id: '1' }, basic), 401, 'UNAUTHENTICATED');
 });
 
-test('404 | before 403 and 409: an inactive workflow; 409 | names nothing of the other run that another token may not see', async () => {
+test('404 | before 403 and 409: an inactive workflow; 409 | does not reveal a run that another token may not see', async () => {
   const { id, path } = await client.hook();
   const { secret: reader } = await client.make(['notes:read']);
   await client.store.workflows.setActive(id, false, 1);
@@ -123,7 +123,7 @@ test('404 | before 403 and 409: an inactive workflow; 409 | names nothing of the
   expect((await client.call(path, { record_id: '2' })).status).toBe(202);
 });
 
-test('429 | of each webhook by itself', async () => {
+test('429 | for each webhook separately', async () => {
   const [one, other] = [await client.hook(), await client.hook()];
   const statuses = [];
   for (const record_id of ['1', '2', '3', '4']) statuses.push((await client.call(one.path, { record_id })).status);
@@ -136,7 +136,7 @@ test('429 | of each webhook by itself', async () => {
   expect(statuses).toEqual([202, 202, 202, 429, 202, 429, 429]);
 });
 
-test('400 | an address whose key was retired; while that key is only replaced it goes on', async () => {
+test('400 | a URL whose key was retired; a URL whose key was only rotated still works', async () => {
   const { id, path } = await client.hook();
   await client.store.keys.rotate('workflow-addresses');
   expect([(await client.call(path)).status, await client.pathOf(id)]).toEqual([202, path]);
@@ -147,7 +147,7 @@ test('400 | an address whose key was retired; while that key is only replaced it
   expect((await client.call(await client.pathOf(id), { record_id: '2' })).status).toBe(202);
 });
 
-test('404 | of a workflow that is gone; 429 | the seconds to wait are those that are left of the minute', async () => {
+test('404 | a deleted workflow; 429 | Retry-After has the remaining seconds of the minute', async () => {
   const { id, path } = await client.hook();
   for (const record_id of ['1', '2', '3']) await client.call(path, { record_id });
   const waits = [];
@@ -164,7 +164,7 @@ test('404 | of a workflow that is gone; 429 | the seconds to wait are those that
   expectRefused(await client.call(path), 404, 'UNKNOWN_WEBHOOK');
 });
 
-test('400, 401, 403, 404, 409, 429 | each has its meaning, a message and the headers of its own, and starts no run', async () => {
+test('400, 401, 403, 404, 409, 429 | each has its code, a message and its headers, and starts no run', async () => {
   const { id, path } = await client.hook();
   await client.addUser({ email: 'olga@example.com', team: 'North', level: 'admin' });
   const { secret } = await client.make(['all'], { email: 'olga@example.com' });
@@ -187,7 +187,7 @@ test('400, 401, 403, 404, 409, 429 | each has its meaning, a message and the hea
   expect((await client.store.runs.list({ workflowId: id, limit: 9 })).map((run) => run.id)).toEqual([first.json?.runId]);
 }); // biome-ignore format: short
 
-test('401, 403 | of each account and token: who is disabled is as unknown as a token that was never made', async () => {
+test('401, 403 | of each account and token: a token of a disabled user gives the same error as an unknown token', async () => {
   const { path } = await client.hook();
   const told = async (secret: string) => {
     const { status, json, headers } = await client.call(path, { record_id: '9' }, { secret });

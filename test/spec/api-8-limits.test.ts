@@ -88,7 +88,7 @@ test('public API rate | per token | enforced; 429 with Retry-After; responses ca
   expect((await ways.ask(notesPath, { secret: other.secret })).headers.get('x-ratelimit-remaining')).toBe('19');
 });
 
-test('active runs, limit query parameter | to the letter of the record; of each team its own; as many notes as are asked for', async () => {
+test('active runs, limit query parameter | by the exact record id; separate for each team; as many notes as requested', async () => {
   const { path } = await ways.hook();
   const statuses = [];
   for (const record_id of ['1', '10', '01', '1', '1 ', '10']) statuses.push((await ways.call(path, { record_id })).status);

@@ -41,7 +41,7 @@ test('webhook URL: does not change when the workflow is published again; changes
   expect(await ways.pathOf(id)).not.toBe(path);
 });
 
-test('Public API paths, webhook URL | the document, the trigger and the path: one public address, also behind a path of a proxy and in a host application', async () => {
+test('Public API paths, webhook URL | the document, the trigger and the path use one public URL, also behind a proxy path and in a host', async () => {
   const proxied = await openWebhookClient({ env: { SERVICE_PUBLIC_URL: 'https://portico.example/data' } });
   try {
     const document = (await proxied.ask('/v1/openapi.json')).json as unknown as ApiDocument;

@@ -72,7 +72,7 @@ export function serveOutside(tables: readonly string[], customize?: (agent: Agen
 export async function openOutside(
   tables: readonly string[],
   customize: (agent: Agent) => unknown = () => {},
-  /** The row scopes of her team, by collection. */
+  /** The row scopes of the team, by collection. */
   scopes: Readonly<Record<string, unknown>> = {},
 ): Promise<Outside> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-outside-'));
