@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..');
 const isNative = loadSqliteDriver().kind === 'native';
 
 test.runIf(isNative)(
-  'the bench of large tables measures every operation beside handwritten SQL, and judges calls, memory and start',
+  'the bench of large tables measures each operation beside handwritten SQL, and judges calls, memory and start',
   async () => {
     const command = ['--import', 'tsx', join('bench', 'large.ts'), '--quick'];
     const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
@@ -41,7 +41,7 @@ test.runIf(isNative)(
 );
 
 test.runIf(isNative)(
-  'the bench of workflows measures triggers and runs in one process, and beside workers and BullMQ alone where they can be had',
+  'the bench of workflows measures triggers and runs in one process, beside workers and BullMQ if available',
   async () => {
     const command = ['--import', 'tsx', join('bench', 'workflows.ts'), '--quick'];
     const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });

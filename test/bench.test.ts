@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '..');
 const isNative = loadSqliteDriver().kind === 'native';
 
 test.runIf(isNative)(
-  'the bench of the tools measures every operation beside the bare servers',
+  'the bench of the tools measures every operation beside servers without Portico',
   async () => {
     const command = ['--import', 'tsx', join('bench', 'tools.ts'), '--quick'];
     const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
@@ -28,7 +28,7 @@ test.runIf(isNative)(
   180_000,
 );
 
-test('answers are the same rows only if times and values agree; rows with the time of a page’s edge may differ', () => {
+test('two answers are equal if times and values agree; rows with the time of the page edge may differ', () => {
   const answer = (...rows: unknown[][]) =>
     JSON.stringify({ columns: ['id', 'total', 'created_at'], rows, hasMore: true });
   const [first, second, third] = ['2024-01-03T00:00:00.000Z', '2024-01-02T00:00:00.000Z', '2024-01-01T00:00:00.000Z'];

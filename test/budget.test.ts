@@ -94,8 +94,8 @@ const ofWorkflows = ['listWorkflows', 'triggerWorkflow', 'getWorkflowRun'];
 const modelView = ({ name, description, inputSchema }: Listed['tools'][number]) =>
   countTokens(JSON.stringify({ name, description, input_schema: inputSchema }));
 
-describe('what a client is shown before it calls', () => {
-  test('tools/list: no tool over 350 tokens, those of the specification at most 1,300, all at most 2,100; the former under 8 kB on the wire', async () => {
+describe('the tool list and the instructions', () => {
+  test('tools/list: a tool takes at most 350 tokens, the tools of the specification 1,300 and 8 kB, all tools 2,100', async () => {
     const { body } = await post(server, legacy('tools/list'));
     const { tools } = (body as { result: Listed }).result;
     expect(tools.map(({ name }) => name)).toEqual(toolNames.filter((name) => !ofWorkflows.includes(name)));
@@ -109,7 +109,7 @@ describe('what a client is shown before it calls', () => {
     expect(JSON.stringify(specified).length).toBeLessThanOrEqual(8000);
   });
 
-  test('workflows add three tools, of 300 tokens at most together, for those who have some', async () => {
+  test('the three workflow tools take at most 300 tokens, and are listed if there are workflows', async () => {
     const other = await openMcpServer({ workflowOn: 'notes' });
     const { body } = await post(other, legacy('tools/list'));
     await other.close();
@@ -118,7 +118,7 @@ describe('what a client is shown before it calls', () => {
     expect(added.map(modelView).reduce((a, b) => a + b)).toBeLessThanOrEqual(300);
   });
 
-  test('every argument has a type, and every list says of what: some model providers refuse a tool without', async () => {
+  test('every argument has a type, and every list has an item type', async () => {
     const { body } = await post(server, legacy('tools/list'));
     const { tools } = (body as { result: Listed }).result;
     const untyped = tools.flatMap(({ name, inputSchema }) =>
@@ -177,7 +177,7 @@ describe('lists', () => {
     expect(countTokens(text) - countTokens(cells)).toBeLessThanOrEqual(40);
   });
 
-  test('a long list is cut on a row within the budget, and goes on with its cursor until every record was shown', async () => {
+  test('a long list is cut between rows within the budget, and the cursor continues until the last record', async () => {
     const ids: unknown[] = [];
     let cursor: string | undefined;
     let cut = 0;
@@ -196,7 +196,7 @@ describe('lists', () => {
     expect([cut > 1, ids]).toEqual([true, members.map((row) => row[0])]);
   });
 
-  test('records are cut on a record too', async () => {
+  test('related records are cut between records too', async () => {
     const text = await ask('list', { collectionName: 'members', pagination: { size: 600 }, format: 'records' });
     const { records, hasMore, nextCursor } = JSON.parse(text);
     expect([countTokens(text) <= 8000, Object.keys(records[0]).length, hasMore, typeof nextCursor]).toEqual([
@@ -207,7 +207,7 @@ describe('lists', () => {
     ]);
   });
 
-  test('a long text is clipped and says how to get it; listed alone it comes whole', async () => {
+  test('a long text is clipped and the note says how to read it; a list of only this text is complete', async () => {
     const both = JSON.parse(await ask('list', { collectionName: 'books', fields: ['id', 'title'] }));
     const filters = { field: 'id', operator: 'Equal', value: 1 };
     const alone = JSON.parse(await ask('list', { collectionName: 'books', fields: ['title'], filters }));
@@ -236,7 +236,7 @@ describe('a small budget', () => {
   });
   afterAll(() => small.close());
 
-  test('one record that is too large alone is clipped until it fits', async () => {
+  test('a single record that is too large is clipped until it fits', async () => {
     const call = modern('tools/call', {
       name: 'list',
       arguments: { collectionName: 'books', pagination: { size: 1 } },
@@ -255,12 +255,12 @@ describe('errors', () => {
     new AppError('UNKNOWN_FIELD', { collection: 'x'.repeat(300), field: 'y'.repeat(300), near: wide.slice(0, 5) }),
     new AppError('INVALID_ARGUMENT', { argument: 'filters', problem: 'word '.repeat(300) }),
     new AppError('INVALID_VALUE', { at: 'id', expected: 'a number', got: 'q'.repeat(10_000) }),
-  ])('$code is at most 80 tokens, and starts with its code', (error) => {
+  ])('$code takes at most 80 tokens, and starts with its code', (error) => {
     const text = errorText(error);
     expect([countTokens(text) <= 80, text.startsWith(error.code)]).toEqual([true, true]);
   });
 
-  test('what a model gets wrong most: at most 80 tokens each, with the next step', async () => {
+  test('the errors that models cause most often take at most 80 tokens each, and name the next step', async () => {
     const collectionName = 'members';
     const texts = await Promise.all([
       ask('list', {}),
@@ -285,7 +285,7 @@ describe('errors', () => {
     ]);
   });
 
-  test('what it gets wrong of writes: at most 80 tokens each, and nothing is written', async () => {
+  test('errors of writes take at most 80 tokens each, and nothing is written', async () => {
     const collectionName = 'members';
     const many = Array.from({ length: 300 }, (_, at) => `${10_000 + at}`);
     const attributes = { first_name: 'A', last_nam: 'B', emal: 'x', joined_at: 'yesterday', birth_date: 'spring' };
@@ -347,7 +347,7 @@ const samples: Record<string, () => unknown> = {
 };
 
 test.each(Object.entries(samples))(
-  'the estimate of %s is not short, nor more than 2.2 times too long',
+  'the estimate of %s is not too low, and at most 2.2 times too high',
   (_name, make) => {
     const text = JSON.stringify({ columns: ['a'], rows: Array.from({ length: 60 }, () => [make()]) });
     const ratio = estimateTokens(text) / countTokens(text);
@@ -356,7 +356,7 @@ test.each(Object.entries(samples))(
   },
 );
 
-describe.each(databases)('statements a call on $name, BEGIN and COMMIT aside', (seller) => {
+describe.each(databases)('statements of a call on $name, without BEGIN and COMMIT', (seller) => {
   const scopes = { orders: { field: 'total', operator: 'GreaterThan', value: 1 } } as const;
   const access = accessOf({ scopes });
   const isMariadb = seller.name === 'mariadb';
@@ -441,7 +441,7 @@ describe.each(databases)('statements a call on $name, BEGIN and COMMIT aside', (
     expect(await write(true)).toEqual([[1, update, update, 1], told]);
   });
 
-  test('the same where the database gives nothing back, as MySQL: at most 2, 3, 3, 2', async () => {
+  test('without RETURNING, as on MySQL: at most 2, 3, 3, 2', async () => {
     const [spent, answers] = await write(false);
     expect(answers).toEqual(told);
     expect((spent as number[]).map((each, at) => each <= [2, 3, 3, 2][at]!)).toEqual([true, true, true, true]);

@@ -38,14 +38,14 @@ const citations = files
   .filter((file) => file !== 'test/docs-behaviour.test.ts')
   .flatMap((file) => findCitations(file, readFileSync(file, 'utf8')));
 
-test('every cited section and item is there', () => {
+test('every cited section and item exists', () => {
   expect(citations.length).toBeGreaterThan(50);
   const isThere = ({ section, item }: Citation) =>
     item === undefined ? sections.has(section) : sections.get(section)?.includes(`\n${item}. `);
   expect(citations.filter((one) => !isThere(one))).toEqual([]);
 });
 
-test('a citation of two sections, and of an item, is read', () => {
+test('a citation of two sections, and of an item, is parsed', () => {
   expect(findCitations('a.ts', '(behaviour 4.4 and 7). Behaviour api 5, 4: x. Behaviour 2.9, with 4.7')).toEqual([
     { file: 'a.ts', section: '4.4' },
     { file: 'a.ts', section: '7' },
@@ -55,7 +55,7 @@ test('a citation of two sections, and of an item, is read', () => {
   ]);
 });
 
-test('every section of the ledger is there', () => {
+test('every section of the ledger exists', () => {
   const ledger = new Set(rows.map(({ section }) => section).filter((section) => section !== 'decisions'));
   expect(ledger.size).toBeGreaterThan(30);
   expect([...ledger].filter((section) => !sections.has(section))).toEqual([]);

@@ -197,7 +197,7 @@ test('the test of each example fails without the change and passes with it', asy
   }
 }, 600_000);
 
-test('all of them together pass the linter, the type check and the rules of the folders', async () => {
+test('all examples together pass the linter, the type check and the architecture rules', async () => {
   const steps = examples.flatMap((example) => example.steps);
   const changed = [...new Set(steps.map(({ path }) => path))].filter((path) => path.endsWith('.ts'));
   await inCopy(async (root) => {

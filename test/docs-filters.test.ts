@@ -67,4 +67,4 @@ test.each(table)('%s', async (question, text) => {
   expect(found).toBeLessThan(countSql(home));
 });
 
-test('the table is read', () => expect(table.map(([question]) => question)).toEqual(Object.keys(truths)));
+test('the table is parsed', () => expect(table.map(([question]) => question)).toEqual(Object.keys(truths)));

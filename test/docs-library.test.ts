@@ -70,7 +70,7 @@ test('the example of docs/library.md starts, serves and stops', async () => {
   ]).toEqual([401, true, false, true, true]);
 });
 
-test('the example of docs/sources.md is filtered, sorted and related as a database is', async () => {
+test('the example of docs/sources.md can be filtered, sorted and related like a database', async () => {
   const { createCountries } = (await load('docs/sources.md')) as {
     createCountries: (fetchCountries: () => Promise<object[]>) => DataSourceFactory;
   };
@@ -103,7 +103,7 @@ test('the example of docs/sources.md is filtered, sorted and related as a databa
   expect([told, asked >= 4]).toEqual([[['VA'], ['NO', 'VA', 'AQ'], ['NO'], [[5_500_000]], false], true]);
 });
 
-test('docs/library.md lists every option of createAgent, and names settings that there are', () => {
+test('docs/library.md lists every option of createAgent, and only existing settings', () => {
   const text = readFileSync('docs/library.md', 'utf8');
   const rows = [...text.matchAll(/^\| `(\w+)` +\|/gm)].map(([, name]) => name);
   const source = readFileSync('src/server/agent/options.ts', 'utf8');
@@ -112,7 +112,7 @@ test('docs/library.md lists every option of createAgent, and names settings that
   expect([rows, 'dataDir' in settings]).toEqual([options, true]);
 });
 
-test('the example of docs/observability.md makes spans and durations of calls', async () => {
+test('the example of docs/observability.md records spans and durations of calls', async () => {
   const printed: unknown[] = [];
   const spy = vi.spyOn(console, 'dir').mockImplementation((what) => void printed.push(what));
   const { stop } = (await load('docs/observability.md')) as { stop: () => Promise<void> };
@@ -131,7 +131,7 @@ test('the example of docs/observability.md makes spans and durations of calls', 
   ).toEqual([]);
 });
 
-test('docs/observability.md lists every metric that /metrics may hold, and no other', () => {
+test('docs/observability.md lists exactly the metrics that /metrics can contain', () => {
   const named = readdirSync('src/core/observe').flatMap((name) => [
     ...readFileSync(join('src/core/observe', name), 'utf8').matchAll(/'((?:portico|process|nodejs)_[a-z0-9_]+)'/g),
   ]);

@@ -1,4 +1,4 @@
-// Checks the list of docs/security.md: every row says how an item is met and names an existing test.
+// Checks the list of docs/security.md: every row has the measure for an item, and names an existing test.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,14 +9,14 @@ const rows = readFileSync(page, 'utf8')
   .filter((line) => line.startsWith('| ') && !/^\| (?:item|---)/.test(line))
   .map((line) => line.slice(2, -2).split(' | '));
 
-test('every row has an item, how it is held, and tests', () => {
+test('every row has an item, a measure, and tests', () => {
   expect([
     rows.length > 40,
     rows.filter((cells) => cells.length !== 3 || cells.some((cell) => cell.trim() === '')),
   ]).toEqual([true, []]);
 });
 
-test.each(rows.map(([item = '', , tests = '']) => [item, tests]))('%s: its tests are there', (_item, tests) => {
+test.each(rows.map(([item = '', , tests = '']) => [item, tests]))('%s: its tests exist', (_item, tests) => {
   const named = tests.split('<br>').map((one) => /^\[([^\]]+)\]\(([^)]+)\): (.+)$/.exec(one)?.slice(1) ?? [one]);
   const missing = named.filter(([name = '', path, title]) => {
     if (path === undefined || title === undefined || !path.endsWith(`/${name}`)) return true;

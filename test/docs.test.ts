@@ -44,7 +44,7 @@ function readTable(path: string, heading?: string): string[][] {
   );
 }
 
-test('docs/errors.md lists every code of core/errors.ts with its status, and no other', () => {
+test('docs/errors.md lists exactly the codes of core/errors.ts, with their status', () => {
   // Details with members that behave like an empty list satisfy every error text.
   const details = new Proxy({}, { get: () => [] });
   const coded = errorCodes.map((code) => [code, String(new AppError(code, details as never).status)]);
@@ -53,7 +53,7 @@ test('docs/errors.md lists every code of core/errors.ts with its status, and no 
   expect(rows.filter((cells) => cells.length !== 4 || cells.some((cell) => cell === ''))).toEqual([]);
 });
 
-test('docs/configuration.md lists every setting of core/config.ts as it is, and no other', () => {
+test('docs/configuration.md lists exactly the settings of core/config.ts', () => {
   const shown = (value: unknown): string => {
     if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return '–';
     return `\`${Array.isArray(value) ? value.join(',') : String(value)}\``;
@@ -68,7 +68,7 @@ test('docs/configuration.md lists every setting of core/config.ts as it is, and 
   );
 });
 
-test('docs/dependencies.md names every package that this one uses, and no other', () => {
+test('docs/dependencies.md lists exactly the packages that this package uses', () => {
   const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   const text = readFileSync('docs/dependencies.md', 'utf8');
   const named = [...text.split('\n## Types')[0]!.matchAll(/^\| ([^|]+) \|/gm)].flatMap(
@@ -79,7 +79,7 @@ test('docs/dependencies.md names every package that this one uses, and no other'
   expect(names.sort()).toEqual([...Object.keys({ ...dependencies, ...peerDependencies }), ...bundledPackages].sort());
 });
 
-test.each(pages)('the links of %s lead somewhere', (page) => {
+test.each(pages)('the links of %s are valid', (page) => {
   const text = readFileSync(page, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
   const links = [
     ...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g),
@@ -89,7 +89,7 @@ test.each(pages)('the links of %s lead somewhere', (page) => {
   expect(gone).toEqual([]);
 });
 
-test('llms.txt is what `npm run docs` makes of the pages', () => {
+test('llms.txt is the output of `npm run docs`', () => {
   expect(readFileSync('llms.txt', 'utf8')).toBe(makeRootLlms('.'));
 });
 
@@ -107,7 +107,7 @@ const blocks: Block[] = pages.flatMap((page) =>
 );
 
 describe('code blocks marked as runnable', () => {
-  test('there are some', () => {
+  test('the pages have runnable blocks', () => {
     expect(blocks.length).toBeGreaterThan(0);
   });
 
@@ -156,7 +156,7 @@ async function openConfig(place: number) {
 }
 
 test.each(configs.map((_, place) => place))(
-  'example %i of docs/customizing.md, docs/aggregates.md and docs/queries.md is a portico.config that starts, with charts that can be drawn',
+  'example %i of customizing.md, aggregates.md and queries.md is a valid portico.config, and its charts render',
   async (place) => {
     const { engine, close } = await openConfig(place);
     for (const chart of engine.charts.names(access)) await engine.charts.render(access, { chart });
@@ -167,7 +167,7 @@ test.each(configs.map((_, place) => place))(
   },
 );
 
-test('the query of docs/queries.md answers its call', async () => {
+test('the query of docs/queries.md returns its documented columns', async () => {
   const { engine, close } = await openConfig(configs.length - 1);
   const [, text] = /```json\n(.*?)```/s.exec(readFileSync('docs/queries.md', 'utf8'))!;
   const { collectionName: collection, filters: filter, ...call } = JSON.parse(text!);
@@ -179,7 +179,7 @@ test('the query of docs/queries.md answers its call', async () => {
   expect(names).toEqual(['customer_id Number', 'month Dateonly', 'orders Number', 'revenue Number', 'since Dateonly']);
 });
 
-test('the first example of docs/customizing.md does what it says', async () => {
+test('the first example of docs/customizing.md does what the page says', async () => {
   const { engine, close } = await openConfig(0);
   const { rows } = await engine.list(access, {
     collection: 'customers',

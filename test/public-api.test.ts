@@ -29,7 +29,7 @@ const members = documented.flatMap((of) =>
 );
 const pathsOf = (some: typeof members) => some.map(({ path }) => path);
 
-test('the root entry has what an application needs, at most 65 names', () => {
+test('the root entry exports what an application needs, at most 65 names', () => {
   expect(current.map(({ name }) => name)).toEqual(
     expect.arrayContaining([
       'AgentOptions',
@@ -42,7 +42,7 @@ test('the root entry has what an application needs, at most 65 names', () => {
   expect(current.length).toBeLessThanOrEqual(65);
 });
 
-test('each other name of the root is a deprecated alias of an entry point that has it', () => {
+test('each other name of the root is a deprecated alias of an entry point that exports it', () => {
   const aliases = root.exports.filter(({ deprecated }) => deprecated !== '');
   const lost = aliases.filter(({ name, deprecated }) => {
     const from = /^Import it from "(portico\/\w+)"\.$/.exec(deprecated)?.[1] ?? '';
@@ -82,7 +82,7 @@ test('every function of the package has an example', () => {
   expect(functions.filter(({ example }) => example === '').map(({ name }) => name)).toEqual([]);
 });
 
-test('the error codes that docstrings name are those of the table', () => {
+test('docstrings name only error codes of the table', () => {
   const texts = [...documented, ...members].map(({ doc }) => doc).join('\n');
   const named = new Set(texts.match(/\b(?!SERVICE_)[A-Z]+(?:_[A-Z]+)+\b/g));
   const settings = ['MCP_SERVER_PORT'];
