@@ -42,10 +42,10 @@ const otherSource = proof(
 );
 const setToOne = proof(
   'rest/writes',
-  'a relation to one is set and emptied from either side; what led there before is released along',
+  'a to-one relation is set and cleared from either side, and the previous record is released',
 );
 
-const sql = proof('sql/operators', '%s %s %s holds for the right rows, and its negation for all others');
+const sql = proof('sql/operators', '%s %s %s matches the right rows, and its negation all others');
 const types = proof('agent/oracle/operators', 'every operator of $type works as documented');
 const refused = proof(
   'agent/names',
@@ -65,18 +65,18 @@ const before = proof('agent/previous-period', '%s is compared with the previous 
 
 const rules = proof(
   'spec/2.7-field-validation',
-  'is kept by updates of the field, and told with its value and what to send',
-  'every rule of every record is told at once, and nothing is written',
-  'what a hook makes of a record is what is checked, and what an update leaves out is not',
+  'applies to updates of the field, and the error names its value and what to send',
+  'every broken rule of every record is returned, and nothing is written',
+  'rules check the values after hooks, and not fields that an update omits',
   'a rule with %s stops the start, with the line of the call',
 );
 const stopped = proof(
   'spec/2.7-hooks',
-  'Before | hook | what a hook stops a call with reaches the caller, and nothing is written',
+  'Before | hook | the error of a hook reaches the caller, and nothing is written',
 );
 const previewed = proof(
   'spec/2.7-hooks',
-  'Before, After, Create, Update, Delete | hook | before a preview hooks are told that it is one; after it they are not called',
+  'Before, After, Create, Update, Delete | hook | in a preview isPreview is true, and After hooks are not called',
 );
 const afterWrites = proof(
   'app/visible-writes',
@@ -84,8 +84,8 @@ const afterWrites = proof(
 );
 const charts = proof(
   'rest/charts',
-  'GET gives the value, POST the same as a statistic; periods are those of the zone that asks',
-  'periods are those of the caller where no zone is named, and never those of the server',
+  'GET returns the value, POST the same as a statistic; periods are in the requested timezone',
+  'without a timezone, periods are in the timezone of the caller, not of the server',
 );
 
 const parts = proof(
@@ -101,12 +101,12 @@ const ofRelation = proof(
   'a hidden relation has no flattened fields',
 );
 
-const refusals = proof('spec/4.1-refusals-outside', '%s: a wrong one is refused, with what is wrong and the line');
+const refusals = proof('spec/4.1-refusals-outside', '%s: an invalid call is refused, with the error and the line');
 const mounted = proof(
   'hosts/wrong-things',
-  'no data source, and MCP without a place: more calls are the cure',
+  'no data source, and MCP without a mount: more calls fix it',
   'a customization that throws',
-  'a port that is taken',
+  'a port in use',
 );
 
 /** By the id of the row. */
@@ -121,7 +121,7 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
   '2.6 · many-to-one · foreignKeyTarget': [lowest],
   '2.6 · one-to-many': [
     fromOneRecord,
-    proof('rest/writes', 'records of a relation to many: all that are sent are linked, whatever holds the key'),
+    proof('rest/writes', 'a to-many relation: all records in the body are linked, whichever side has the key'),
   ],
   '2.6 · one-to-many · originKey': [otherSource],
   '2.6 · one-to-one': [lowest, setToOne],
@@ -151,11 +151,11 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
     proof('agent/names', 'an operator that the type does not have is refused with the allowed operators'),
   ],
   '2.7 · condition · And': [
-    proof('sql/operators', 'branches, empty branches and negations of them follow de Morgan'),
+    proof('sql/operators', 'And, Or, empty branches and their negations follow De Morgan'),
     proof('agent/names', 'a filter that is too deep or too wide is refused'),
   ],
   '2.7 · condition · Or': [
-    proof('sql/operators', 'branches, empty branches and negations of them follow de Morgan'),
+    proof('sql/operators', 'And, Or, empty branches and their negations follow De Morgan'),
     proof('agent/names', 'a filter that is too deep or too wide is refused'),
   ],
   ...Object.fromEntries(
@@ -216,8 +216,8 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
   '2.7 · projection': [
     proof(
       'rest/shapes',
-      'one record, and the header that says what is shown, two relations deep',
-      'HEAD is GET without a body; a front end may send its projection; every answer has its type',
+      'one record, and the projection header, two relations deep',
+      'HEAD is GET without a body; a front end may send its projection; every answer has a content type',
     ),
     proof(
       'agent/names',
@@ -228,14 +228,14 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
   ],
   '2.7 · sort · field': [
     proof('agent/names', 'a sort by an unsortable field is refused with the sortable fields'),
-    proof('sql/operators', 'nulls come first in ascending order and last in descending'),
+    proof('sql/operators', 'nulls are first in ascending order and last in descending'),
   ],
   '2.7 · sort · ascending': [
     proof(
       'agent/cursors',
       'pages of one record include ties and nulls, in both directions, by columns and related fields',
     ),
-    proof('sql/operators', 'nulls come first in ascending order and last in descending'),
+    proof('sql/operators', 'nulls are first in ascending order and last in descending'),
   ],
   '2.7 · hook position · Before': [stopped, previewed],
   '2.7 · hook position · After': [previewed, afterWrites],
@@ -268,7 +268,7 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
   '4.1 · stop': [
     proof(
       'hosts/untouched',
-      'the application answers as if nobody was mounted, before the start, during it and after the end',
+      'the routes of the application answer as before, before the start, during it and after the stop',
     ),
   ],
   '4.1 · addChart': [
@@ -284,10 +284,7 @@ export const proofsB: Readonly<Record<string, readonly Proof[]>> = {
     proof('agent/customize', 'removeCollection: the collection is not listed, and no relation leads to it'),
   ],
   '4.1 · mountAiMcpServer': [
-    proof(
-      'hosts/untouched',
-      'without mountAiMcpServer the paths of MCP are the application’s, and the HTTP API is there',
-    ),
+    proof('hosts/untouched', 'without mountAiMcpServer the application keeps the paths of MCP, and the HTTP API works'),
     mounted,
   ],
   '4.1 · addAi': [

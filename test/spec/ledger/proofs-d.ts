@@ -29,39 +29,37 @@ const paths = [
 const randomNotes = inSuite('api/notes-random')(
   'random notes and filters on $dialect give the results of a naive in-memory model',
 );
-const rangesOfNotes = storedNotes('whether a range has few notes or many, the same are found');
-const namesByBytes = storedNotes('names compare by their bytes: neither case nor blanks at the end are passed over');
+const rangesOfNotes = storedNotes('a range with few or many notes returns the same notes');
+const namesByBytes = storedNotes('names compare by their bytes: case and trailing spaces matter');
 const wrongNotes = notes(
   'an invalid request gets a 4xx status with error, message and code, and the message names the problem',
 );
 const createdNote = notes('a new note with its first message is found by its id and in the list');
 const changedNote = notes('renaming, archiving, restoring, and adding or editing a message each advance updatedAt');
-const timesOfNotes = storedNotes(
-  'of notes that are made at once each has a time of its own, and later ids have later ones',
-);
-const addedMessages = storedNotes('messages that are added at once are all there, and counted');
+const timesOfNotes = storedNotes('concurrent notes have different times, and later ids have later times');
+const addedMessages = storedNotes('concurrent messages are all stored and counted');
 const leftNotes = storedNotes(
-  'notes stay when their writer is disabled and their team is removed, and go with their environment',
+  'notes outlive their disabled author and deleted team, and are deleted with their environment',
 );
 const cleanContent = [
   notes('the HTML of a message is sanitized, and a message that is empty afterwards is refused'),
   notePages(
     'stored HTML is sanitized again when it is shown',
-    'what is typed comes back as it was typed; other HTML is edited as HTML',
+    'typed text is edited as it was typed; other HTML is edited as HTML',
   ),
 ];
 const inEachState = inSuite('spec/api-2.2-note')(
-  'object, id, title, recordId, createdAt, updatedAt, archivedAt, user, environment, team, collection, messages: of notes in each state, in each answer',
+  'object, id, title, recordId, createdAt, updatedAt, archivedAt, user, environment, team, collection, messages: of notes in each state, in each response',
 );
 const byId = [createdNote, changedNote];
 const madeToken = tokenPages('a token for the public API has the chosen scopes and is shown only in one response');
 const ownToken = anyCall('GET /token describes the token of the request');
-const storedToken = storedTokens('a token is random, told once, and kept as its SHA-256');
+const storedToken = storedTokens('a token is random, returned once, and stored as its SHA-256');
 const revokedToken = [
-  tokenPages('is felt by the next call, and asked a second time does nothing'),
+  tokenPages('applies to the next call, and has no effect a second time'),
   storedTokens(
-    'one that counts is kept in memory, until it is revoked anywhere',
-    'revoking takes the row away, raises the version of grants and is in the admin log; a second time is nothing',
+    'a valid token is cached until it is revoked in any process',
+    'revoking deletes the row, raises the version of grants and is logged; a second time does nothing',
   ),
 ];
 const rightsAtTheCall = [
@@ -77,8 +75,8 @@ const noToken = [
 ];
 const filteredNotes = [namesByBytes, rangesOfNotes, randomNotes];
 const triggerPages = workflowPages(
-  'is switched on, called, given a new address, and switched off; a secret is shown once it is asked for',
-  'is not shown to a user, and not changed by one',
+  'is enabled, called, regenerated, and disabled; its secret is shown once on request',
+  'is not shown to a user without the level, and not changed by them',
 );
 const replacedAddress = webhook(
   'a regenerated URL applies to the next call in another process; the old one gets 400, a disabled one 404',
@@ -87,7 +85,7 @@ const forgedAddress = webhook('a forged, truncated, changed or foreign URL is re
 const wrongBodies = webhook('the body %j is refused with %s');
 const firstWrongThing = webhook('a request with several faults gets the error of the first check that fails');
 const oneRun = storedRuns(
-  'of many that start one workflow on one record at once, one does; when it is over, another may',
+  'of many concurrent starts of a workflow on one record one succeeds; after its end another may',
 );
 const countedCalls = webhook(
   'the rate limit of a webhook covers all processes, and refused tokens are limited by IP address',
@@ -125,39 +123,39 @@ export const proofsD: Readonly<Record<string, readonly Proof[]>> = {
   ...each('api 2.3 · Note message', ['object', 'createdAt', 'user'], [...byId, inEachState]),
   'api 2.3 · Note message · content': [...byId, ...cleanContent],
   ...each('api 2.5', ['name', 'scopes'], [madeToken, ownToken, storedToken]),
-  'api 2.5 · value': [madeToken, ownToken, storedToken, tokenPages('the same form sent again, as a reload does, shows nothing and makes nothing')],
+  'api 2.5 · value': [madeToken, ownToken, storedToken, tokenPages('the same form sent again, as by a reload, shows and creates nothing')],
   'api 2.5 · project': [wrongThings('a token of another project is unknown')],
   'api 2.5 · creation date': [ownToken, storedToken],
-  'api 2.5 · last used': [ownToken, storedTokens('uses are gathered and written together, at the latest when the store closes; the latest counts')],
-  'api 2.5 · expiration date': [ownToken, tokenPages('it ends at the end of the day that was named, where the person lives')],
+  'api 2.5 · last used': [ownToken, storedTokens('uses are collected and written together, at the latest when the store closes; the latest is kept')],
+  'api 2.5 · expiration date': [ownToken, tokenPages('a token ends at the end of the chosen day, in the timezone of the user')],
   'api 2.6 · Activity log': [
     activityLogs('an entry has the documented fields; with details=true it also has the outcome of the call', 'an entry of a workflow step names the workflow, the run and the step', 'the document contains an action name for every tool and every route of the agent'),
-    logPages('an administrator finds an entry by the record, opens it, and takes all that fits as a file'),
+    logPages('an administrator finds an entry by the record, opens it, and downloads all matches as a file'),
   ],
   'api 2.6 · admin log': [
     adminLogs('an entry about a member shows the author of the change and the full old and new values', 'the filter %s finds the matching changes'),
-    logPages('the admin log tells what was before and after'),
+    logPages('the admin log shows the values before and after'),
   ],
   'api 3.1 · an editor disables the trigger': [triggerPages, replacedAddress, triggerView],
   'api 3.1 · an editor regenerates the URL': [triggerPages, replacedAddress, forgedAddress],
   'api 3.2 · queued': [workflows('runs are paged without repetition; users see their own runs, editors those of their team')],
-  ...each('api 3.2', ['active run', 'fresh run'], [oneRun, workflowPages('a second one on the same record leads to the first, which can be ended')]),
-  'api 3.3 · archivedAt': [changedNote, notePages('a note is begun, written to, edited by its author and by administrators alone, renamed and archived')],
-  ...each('api 4.1', ['projectName', 'environmentName'], [...paths, wrongNotes, inSuite('spec/api-1-what-it-does')('project, environment | both names, to the letter and in their places: %s')]),
+  ...each('api 3.2', ['active run', 'fresh run'], [oneRun, workflowPages('a second start on the same record leads to the first run, which can be cancelled')]),
+  'api 3.3 · archivedAt': [changedNote, notePages('a note is created, replied to, edited by its author and administrators only, renamed and archived')],
+  ...each('api 4.1', ['projectName', 'environmentName'], [...paths, wrongNotes, inSuite('spec/api-1-what-it-does')('project, environment | both names must match exactly, in their positions: %s')]),
   ...each('api 4.1', ['limit', 'sorted by id descending'], [wrongNotes, rangesOfNotes, randomNotes]),
   ...each('api 4.1', ['userEmail', 'userId', 'teamName', 'collectionName', 'recordId'], [...filteredNotes, wrongNotes]),
   ...each('api 4.1', times, [rangesOfNotes, randomNotes]),
   'api 4.1 · Admin role': rightsAtTheCall,
   'api 4.2 · {webhook_url}': [forgedAddress, replacedAddress, webhook('URLs work after a key rotation in another process, new ones too, until their key is retired', 'in a host application the webhook is served below the API prefix only')],
   'api 4.2 · authority': [firstWrongThing],
-  'api 4.2 · latest': [storedRuns('a workflow is published, gets versions, and the later of two who began with one version is told')],
+  'api 4.2 · latest': [storedRuns('a workflow is published, gets versions, and the later of two concurrent edits is refused')],
   'api 4.2 · record_id': [wrongBodies],
   'api 4.2 · unknown fields': [wrongBodies],
-  'api 4.2 · not verified': [inSuite('workflow/executor')('a missing record ends it')],
+  'api 4.2 · not verified': [inSuite('workflow/executor')('a missing record ends the run')],
   'api 4.2 · 202': [webhook('a repeat with the same idempotency key returns the same run; for another record it is refused')],
   'api 4.2 · 409': [oneRun, webhook('a repeat with the same idempotency key returns the same run; for another record it is refused')],
   "api 4.2 · the token's user": [
-    workflowPages('a run goes on when the token that started it is revoked, which starts no more'),
+    workflowPages('a run continues after the token that started it is revoked; the token starts no more'),
     activityLogs('an entry of a workflow step names the workflow, the run and the step'),
   ],
   'api 4.3 · activity-logs': [
@@ -166,10 +164,10 @@ export const proofsD: Readonly<Record<string, readonly Proof[]>> = {
   'api 4.3 · admin-logs': [adminLogs('the filter %s finds the matching changes', '%s returns 400', 'pages by cursor and the export contain every entry once, in opposite orders')],
   'api 4.3 · notes': [...byId, wrongNotes, notes('a hidden collection or record gets the same response as one that does not exist', 'every write is in the activity log, failed ones too, without the content')],
   'api 5 · Bearer': noToken,
-  'api 5 · Admin role': [...rightsAtTheCall, tokenPages('who has not got the Admin role is told so on the form, and the call is refused until he has it')],
+  'api 5 · Admin role': [...rightsAtTheCall, tokenPages('a user without the Admin role sees a warning, and calls are refused until they have it')],
   'api 5 · SSO': [wrongThings('with single sign-on, a token made without it gets 401 with the reason; one made through it works')],
   'api 5 · revoked': revokedToken,
-  'api 5 · expire': [ownToken, tokenPages('it ends at the end of the day that was named, where the person lives')],
+  'api 5 · expire': [ownToken, tokenPages('a token ends at the end of the chosen day, in the timezone of the user')],
   ...each('api 5 · level', ['read-only', 'read-write'], [ownToken, ...rightsAtTheCall]),
   ...each('api 5 · scope', ['activity_logs:read', 'admin_logs:read', 'notes:read', 'notes:write', 'all'], [...rightsAtTheCall, madeToken]),
   'api 5 · webhook': [firstWrongThing],
@@ -185,7 +183,7 @@ export const proofsD: Readonly<Record<string, readonly Proof[]>> = {
   'api 8 · limit query parameter': [wrongNotes],
   'api 8 · webhook rate': [countedCalls],
   'api 8 · active runs': [oneRun],
-  'api 8 · public API rate': [...limitHeaders, inSuite('spec/api-7.2-notes-listing-errors')('429 | the limit of a day too; refused calls take none, another token is free, and each answer has the headers of the limit that is nearest'), inSuite('store/quotas')('side by side in two processes: as many get through as there are points, and refused ones take none')],
+  'api 8 · public API rate': [...limitHeaders, inSuite('spec/api-7.2-notes-listing-errors')('429 | the daily limit too; refused calls do not count, other tokens are unaffected, and responses have the headers of the nearest limit'), inSuite('store/quotas')('concurrently in two processes: as many pass as the limit allows, and refused calls do not count')],
   'api 9 · Public API paths': [documented('the document is public, has version 3.1, and has exactly one operation per route and for the webhook')],
-  'api 9 · webhook URL': [replacedAddress, storedRuns('an address has a version that only regeneration raises')],
+  'api 9 · webhook URL': [replacedAddress, storedRuns('a webhook URL has a version that only regeneration raises')],
 }; // biome-ignore format: a table
