@@ -306,7 +306,7 @@ describe('scope variables', () => {
     expect(scopes).toEqual([compared('Clerk', role), value('12'), nothing, nothing]);
   });
 
-  test('values of a user are escaped in patterns', async () => {
+  test('a variable in a Like or Match pattern matches nothing, and Contains uses it as text', async () => {
     const value = '{{currentUser.tags.region}}';
 
     const { scopes } = await fill(

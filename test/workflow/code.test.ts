@@ -92,7 +92,7 @@ test('a user who saves gets the same error for hidden fields as for unknown ones
   expect(() => checkAgainstModel(change, accessOf({ readOnly: ['orders.total'] }), engine)).toThrow('steps.0.values');
 });
 
-test('the demo shop has workflows, which can be started from its first start on', async () => {
+test('the demo shop has active workflows in code, and a run executes', async () => {
   const database = await servers[0]!.create();
   undo.push(() => database.drop());
   const connection = await connect(database);

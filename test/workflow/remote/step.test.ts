@@ -258,7 +258,7 @@ test('an administrator sets which tools may be called, and which always need the
   expect([(await run([step])).state, remote.charged.length]).toEqual(['succeeded', 2]);
 });
 
-test('the setting lists one tool for each line', () => {
+test('the setting names one tool with its rule in each line', () => {
   const tools = { search: 'allow', open: 'ask', '*': 'ask' } as const;
   expect([parseToolRules(' search \n\nopen  ask\r\n* ask'), parseToolRules(' \n'), formatToolRules(tools)]).toEqual([
     tools,
