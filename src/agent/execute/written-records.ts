@@ -27,6 +27,20 @@ export interface WriteLogEntry {
   };
 }
 
+/** Learns of the writes of each transaction. Its functions never reject. */
+export interface TransactionHooks {
+  /** Whether the previous values of updated records of the collection are needed. */
+  readsPrevious(collection: string): boolean;
+  /** Called before the commit, and again with the same list if the transaction starts again. */
+  beforeCommit(list: readonly WriteLogEntry[]): Promise<void>;
+  afterCommit(list: readonly WriteLogEntry[]): void;
+}
+
+/** Every record that a call writes. */
+export interface WriteList extends Array<WriteLogEntry> {
+  hooks?: TransactionHooks;
+}
+
 /** Receives the writes of one transaction. */
 export interface WriteLog {
   /** Whether records are read before they are updated. */
