@@ -28,12 +28,13 @@ export interface WriteLogEntry {
 }
 
 /** Learns of the writes of each transaction. Its functions never reject. */
-export interface TransactionHooks {
+interface TransactionHooks {
   /** Whether the previous values of updated records of the collection are needed. */
   readsPrevious(collection: string): boolean;
   /** Called before the commit, and again with the same list if the transaction starts again. */
   beforeCommit(list: readonly WriteLogEntry[]): Promise<void>;
-  afterCommit(list: readonly WriteLogEntry[]): void;
+  /** `isPreview`: the transaction was rolled back. */
+  afterCommit(list: readonly WriteLogEntry[], isPreview: boolean): void;
 }
 
 /** Every record that a call writes. */

@@ -8,7 +8,7 @@ interface CommonSettings {
   readonly limit: number;
 }
 
-export interface ScheduleSettings extends CommonSettings {
+interface ScheduleSettings extends CommonSettings {
   readonly kind: 'schedule';
   /** Five fields. */
   readonly cron: string;
@@ -60,7 +60,7 @@ export interface StartResult {
   readonly problem?: string;
 }
 
-export interface NewStartRule {
+interface NewStartRule {
   readonly workflowId: string;
   readonly collection: string;
   readonly version: number;

@@ -57,6 +57,7 @@ export function createChangeWatch({ store, rules, clock, observe, nudge }: Chang
     /** Stored before the commit. By the list of the transaction, which is the same when it starts again. */
     const prepared = new Map<readonly Written[], { starts: readonly PendingStart[]; isStored: boolean }>();
     const committed = new Set<readonly Written[]>();
+    const previewed = new Set<readonly Written[]>();
     const startsOf = (list: readonly Written[]): readonly PendingStart[] => {
       const { written: records } = mergeRecords(list);
       return open.flatMap((rule) => {
@@ -85,28 +86,29 @@ export function createChangeWatch({ store, rules, clock, observe, nudge }: Chang
           warn('Failed to store the runs that a data change starts. Trying again after the commit.', cause);
         }
       },
-      afterCommit: (list) => void committed.add(list),
+      afterCommit: (list, isPreview) => void (isPreview ? previewed : committed).add(list),
     };
 
     return async (failure) => {
       delete written.hooks;
-      const all = [...prepared];
-      const isCommitted = ([list]: (typeof all)[number]) => committed.has(list);
-      const confirmed = all.filter(isCommitted).map(([, one]) => one);
+      const transactions = [...prepared];
+      const isCommitted = ([list]: (typeof transactions)[number]) => committed.has(list);
+      const confirmed = transactions.filter(isCommitted).map(([, one]) => one);
       // If the response to a COMMIT was lost, these become due by themselves.
       const isUncertain = isAppError(failure, 'OUTCOME_UNKNOWN');
-      const rolledBack = isUncertain ? [] : all.filter((one) => !isCommitted(one)).map(([, one]) => one);
+      const rolledBack = isUncertain ? [] : transactions.filter((one) => !isCommitted(one)).map(([, one]) => one);
+      const discarded = new Set([...previewed].flat());
+      const all = written.filter((each) => !discarded.has(each));
       const known = new Set([...committed].flat());
       // Written without a transaction of Portico, by code that replaces a write.
-      const others = startsOf(written.filter((each) => !known.has(each)));
+      const others = startsOf(all.filter((each) => !known.has(each)));
       const unlisted = open.flatMap((rule) => {
-        const count = countUnlisted(written, rule);
+        const count = countUnlisted(all, rule);
         return count === 0 ? [] : [newStart(rule, [], count)];
       });
       const late = confirmed.filter(({ isStored }) => !isStored).flatMap(({ starts }) => starts);
-      const idsOf = (some: typeof confirmed) =>
-        some.filter(({ isStored }) => isStored).flatMap(({ starts }) => starts.map(({ id }) => id));
-      const [confirmIds, dropIds] = [idsOf(confirmed), idsOf(rolledBack)];
+      const idsOf = (some: typeof confirmed) => some.flatMap(({ starts }) => starts.map(({ id }) => id));
+      const [confirmIds, dropIds] = [idsOf(confirmed.filter(({ isStored }) => isStored)), idsOf(rolledBack)];
       const added = [...late, ...others, ...unlisted];
       try {
         if (dropIds.length > 0) await startRules.drop(dropIds);

@@ -31,7 +31,7 @@ export function createRuleReader({ startRules }: Pick<Store, 'startRules'>): Rul
 }
 
 /** A rule that can start runs now, or the reason why it cannot. */
-export type RuleState =
+type RuleState =
   | { readonly state: 'ready'; readonly access: Access; readonly workflow: Workflow }
   | { readonly state: 'stopped'; readonly reason: string; readonly needsAgreement?: true };
 
@@ -44,6 +44,8 @@ export interface AutomaticStarts {
    * `fields`, `operations` or `limit`.
    */
   add(access: Access, workflow: Workflow, settings: StartSettings): Promise<StartRule>;
+  /** Throws as `add` does, and stores nothing. */
+  check(access: Access, workflow: Workflow, settings: StartSettings): Promise<void>;
   /** Saves a rule of the caller, and accepts the current version of the workflow. DENIED for a rule of another person. */
   save(access: Access, workflow: Workflow, rule: StartRule, settings: StartSettings): Promise<void>;
   /** Pauses the rule of any person. */
@@ -150,6 +152,10 @@ export function createAutomaticStarts({ store, engine, clock }: AutomaticParts):
       return startRules.list({ workflowId: workflow.id });
     },
     stateOf,
+    async check(access, workflow, settings) {
+      requireStarter(access, workflow);
+      await check(access, workflow, settings);
+    },
     async add(access, workflow, settings) {
       requireStarter(access, workflow);
       await check(access, workflow, settings);

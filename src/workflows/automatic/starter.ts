@@ -26,7 +26,7 @@ const PAGE = 50;
 /** Attempts after errors that nobody expects. */
 const MAX_ATTEMPTS = 5;
 
-export interface Starter {
+interface Starter {
   start(): void;
   /** Looks for due starts now. */
   nudge(): void;
