@@ -39,7 +39,7 @@ describe.each(variants)('automatic starts on $name', (variant) => {
   const recordsOf = async (workflow: Workflow) => (await auto.runsOf(workflow)).map(({ recordId }) => recordId).sort();
   const stop = async (id: string, by: number) => void (await at.store.startRules.delete(id, by));
   const update =
-    (ids: readonly number[], values: object, userId = at.userId) =>
+    (ids: readonly number[], values: Record<string, unknown>, userId = at.userId) =>
     async (written: WriteList) =>
       at.engine.update(await auto.accessOf(userId), { collection: 'orders', ids, values }, { written });
 
@@ -58,7 +58,7 @@ describe.each(variants)('automatic starts on $name', (variant) => {
       expect(await recordsOf(workflow)).toEqual(['2', '3', '4']);
       expect(await auto.rule(id)).toMatchObject({ lastResult: { started: 3, active: 0, hasMore: false } });
       const [run] = await auto.runsOf(workflow);
-      expect(run).toMatchObject({ userId, origin: 'schedule', originName: `Schedule rule of Ed${editors}` });
+      expect(run).toMatchObject({ userId, origin: 'schedule', originName: `Schedule of Ed${editors}` });
       await stop(id, userId);
     });
 

@@ -145,7 +145,7 @@ export function createStarter({ store, engine, rules, automatic, service, clock,
   ): Promise<boolean> => {
     const { firstName, lastName, email } = access.caller;
     const name = `${firstName} ${lastName}`.trim() || email;
-    const clientName = `${kind === 'schedule' ? 'Schedule' : 'Data change'} rule of ${name}`;
+    const clientName = `${kind === 'schedule' ? 'Schedule' : 'Data change rule'} of ${name}`;
     const request = { workflow, recordId: id, idempotencyKey: `${startId} ${id}`, chain };
     const created = await service.start({ access, origin: kind, clientId: kind, clientName }, request);
     return created.state === 'created' || created.state === 'repeated';

@@ -124,7 +124,7 @@ function changeFields(
     checkField({ id: `operation-${value}`, name: 'operation', value, label, checked: operations.includes(value) });
   const choices = (describe(collection)?.fields ?? []).filter(({ isKey }) => !isKey);
   return html`${wrong !== undefined && html`<p class="alert" role="alert">${wrong}</p>`}
-<fieldset><legend>When</legend>${operation('create', 'A record is created')}${operation('update', 'A record is changed')}</fieldset>
+<fieldset class="plain-set"><legend>When</legend>${operation('create', 'A record is created')}${operation('update', 'A record is changed')}</fieldset>
 <details class="more"${fields.length > 0 && html` open`}><summary>Only when one of some fields changes</summary><p class="quietly">For changed records. Without a choice: any field.</p>
 <div class="ticks">${choices.map(({ name }, at) => checkField({ id: `changed-${at}`, name: 'changed', value: name, label: name, checked: fields.includes(name) }))}</div></details>`;
 }

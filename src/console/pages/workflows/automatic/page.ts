@@ -192,7 +192,8 @@ function framed(
   edited: Edited | undefined,
   body: Html,
 ): Answer {
-  const content = html`<p class="quietly"><a href="${parts.paths.path(workflowPage(workflow.id))}">${workflow.name}</a></p><h1>${title}</h1>${body}`;
+  const content = html`<h1>${title}</h1>${body}
+<p class="quietly"><a href="${parts.paths.path(workflowPage(workflow.id))}">Back to the workflow</a></p>`;
   return {
     page: createFramedPage(request, parts, { title: edited?.wrong ? `Error: ${title}` : title, under, content }),
   };

@@ -53,11 +53,13 @@ export function describeStart(settings: StartSettings): string {
   return `${frequencies[frequency].text} ${at}, ${timezone}`;
 }
 
-/** Such as `3 runs started. 2 records had an active run.` */
+/** Such as `3 runs started. 2 records had an active run.` A result with a problem has started no run. */
 export function describeResult({ started, active, unlisted = 0, hasMore, problem }: StartResult): string {
   const count = (number: number, name: string) => `${number} ${name}${number === 1 ? '' : 's'}`;
   return [
-    problem === undefined || started > 0 ? `${count(started, 'run')} started.` : `No run started. ${problem}`,
+    problem !== undefined && `No run started. ${problem}`,
+    problem === undefined && started + active + unlisted === 0 && 'No record matched.',
+    problem === undefined && started + active > 0 && `${count(started, 'run')} started.`,
     active > 0 && `${count(active, 'record')} had an active run.`,
     hasMore && 'More records matched than the limit allows: those got no run.',
     unlisted > 0 && `${count(unlisted, 'changed record')} got no run, because only the number of them is known.`,
