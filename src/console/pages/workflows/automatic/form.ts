@@ -5,9 +5,9 @@ import type { Workflow } from '../../../../store/workflows/types.ts';
 import { MAX_STARTS } from '../../../../workflows/automatic/rules.ts';
 import type { Parts, SignedInRequest } from '../../../page-request.ts';
 import { filterBuilder } from '../../../ui/filter/builder.ts';
-import type { Describe } from '../../../ui/filter/fields.ts';
+import { type Describe, findField } from '../../../ui/filter/fields.ts';
 import { readRows } from '../../../ui/filter/form.ts';
-import { noRows, type Rows, toFilter, toRows } from '../../../ui/filter/state.ts';
+import { collectionOf, noRows, type Rows, toFilter, toRows } from '../../../ui/filter/state.ts';
 import { checkField, field, selectField } from '../../../ui/form.ts';
 import { frequencyOptions, fromCron, toCron } from './words.ts';
 
@@ -16,7 +16,7 @@ const DEFAULT_LIMIT = 100;
 export type Kind = StartSettings['kind'];
 
 /** The form as the person sees it. */
-export interface StartForm {
+interface StartForm {
   readonly kind: Kind;
   readonly frequency: string;
   readonly time: string;
@@ -69,7 +69,17 @@ export function toSettings(form: StartForm, describe: Describe, collection: stri
   return { kind: 'schedule', cron, timezone: form.timezone, ...common };
 }
 
-export interface FormProblem {
+/** A field that the person does not see. Without its condition, the filter would match more records. */
+export function findUnknownField({ rows }: StartForm, describe: Describe, collection: string): string | undefined {
+  const unknownIn = (conditions: Rows['conditions'], of: string | undefined) =>
+    conditions.find(({ field }) => of === undefined || !findField(describe, of, field))?.field;
+  const inGroups = rows.groups.map(({ kind, conditions }) =>
+    unknownIn(conditions, collectionOf(kind, describe, collection)),
+  );
+  return unknownIn(rows.conditions, collection) ?? inGroups.find((name) => name !== undefined);
+}
+
+interface FormProblem {
   readonly argument: string;
   readonly problem: string;
 }

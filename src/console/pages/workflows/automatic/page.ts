@@ -13,7 +13,17 @@ import { flash } from '../../../ui/notices.ts';
 import { showTime } from '../../../ui/times.ts';
 import { describeFor } from '../../data/access.ts';
 import { findWorkflow, requireEditor, under, workflowPage } from '../access.ts';
-import { type Edited, formFields, formOf, type Kind, newForm, type PageContext, readForm, toSettings } from './form.ts';
+import {
+  type Edited,
+  findUnknownField,
+  formFields,
+  formOf,
+  type Kind,
+  newForm,
+  type PageContext,
+  readForm,
+  toSettings,
+} from './form.ts';
 import { ownerOf, startsPage } from './section.ts';
 import { describeResult, describeStart } from './words.ts';
 
@@ -107,6 +117,9 @@ async function submit(context: PageContext, kind: Kind, { show, save }: Submit):
         argument: 'filter',
         problem: 'A condition has no value. Enter one, or remove the condition.',
       });
+    const unknown = findUnknownField(form, describe, collection);
+    if (unknown !== undefined)
+      fail('INVALID_ARGUMENT', { argument: 'filter', problem: `'${collection}' has no field '${unknown}'.` });
     if (pressed === 'preview') return await show({ form, preview: await preview(context, settings) });
     return { to: `${workflowPage(workflow.id)}?done=${await save(settings)}#starts` };
   } catch (error) {
