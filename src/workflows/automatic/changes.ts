@@ -100,8 +100,12 @@ export function createChangeWatch({ store, rules, clock, observe, nudge }: Chang
       const discarded = new Set([...previewed].flat());
       const all = written.filter((each) => !discarded.has(each));
       const known = new Set([...committed].flat());
-      // Written without a transaction of Portico, by code that replaces a write.
-      const others = startsOf(all.filter((each) => !known.has(each)));
+      // Written by code that replaces a write, maybe through the transactions above.
+      const isStarted = (ruleId: string, id: string) =>
+        confirmed.some(({ starts }) => starts.some((start) => start.ruleId === ruleId && start.records?.includes(id)));
+      const others = startsOf(all.filter((each) => !known.has(each)))
+        .map((start) => ({ ...start, records: start.records!.filter((id) => !isStarted(start.ruleId, id)) }))
+        .filter(({ records }) => records.length > 0);
       const unlisted = open.flatMap((rule) => {
         const count = countUnlisted(all, rule);
         return count === 0 ? [] : [newStart(rule, [], count)];
