@@ -19,7 +19,10 @@ import { stepHandlers } from '../workflows/steps/table.ts';
 import { createWorkflowService, type WorkflowService } from '../workflows/workflows.ts';
 
 interface WorkflowsOptions {
-  readonly config: Pick<Config, 'workflows' | 'workflowRunsAtOnce' | 'redisUrl' | 'environment' | 'fileLimitBytes'>;
+  readonly config: Pick<
+    Config,
+    'workflows' | 'workflowRunsAtOnce' | 'redisUrl' | 'environment' | 'fileLimitBytes' | 'pageSizeLimit'
+  >;
   readonly store: OpenedStore;
   readonly engine: Engine;
   readonly sendWebhook: SendWebhook;
@@ -86,7 +89,8 @@ export function openWorkflows({ config, remotes, ...parts }: WorkflowsOptions): 
     ...{ store, engine: parts.engine, clock, nudge },
     fileLimitBytes: config.fileLimitBytes,
   });
-  const starter = createStarter({ store, engine: parts.engine, rules, automatic, service, clock, observe });
+  const { pageSizeLimit } = config;
+  const starter = createStarter({ ...parts, rules, automatic, service, pageSizeLimit });
   return {
     service,
     automatic,

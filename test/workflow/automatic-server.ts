@@ -37,6 +37,7 @@ export function openAutomatic(at: WorkflowTestServer): AutomaticTestServer {
     const own = { ...parts, store };
     return createStarter({
       ...own,
+      pageSizeLimit: 2,
       rules: createRuleReader(store),
       automatic: createAutomaticStarts(own),
       service: createWorkflowService({ ...own, fileLimitBytes: 1 }),

@@ -6,7 +6,7 @@ import type { NewUser } from '../../src/store/users/types.ts';
 import type { StartSettings } from '../../src/store/workflows/start-rule-types.ts';
 import type { Workflow } from '../../src/store/workflows/types.ts';
 import { dropSpares } from '../store/spares.ts';
-import { cleanUpAfterAll, variants } from '../store/stores.ts';
+import { cleanUpAfterAll, createPlace, variants } from '../store/stores.ts';
 import { type AutomaticTestServer, openAutomatic } from './automatic-server.ts';
 import { everything, openWorkflowServer, type WorkflowTestServer } from './workflow-server.ts';
 
@@ -423,5 +423,33 @@ describe.each(variants)('automatic starts on $name', (variant) => {
     await at.store.workflows.delete(workflow.id, userId);
     expect(await at.store.startRules.find(id)).toBeUndefined();
     expect(await at.store.startRules.take(10, MINUTE)).toEqual([]);
+  });
+
+  test('another environment has none of them', async () => {
+    const place = await createPlace(variant);
+    await place.open();
+    const { knex } = place.tables();
+    const { project_id } = (await knex('environments').first('project_id'))!;
+    await knex('environments').insert({ project_id, name: 'Staging', created_at: 0 });
+    const production = await place.open({ environment: 'Production' });
+    const staging = await place.open({ environment: 'Staging' });
+    const { id: userId } = await production.identity.addUser({ email: 'ada@b.example', role: 'Clerk' });
+    const { renderingId } = (await production.permissions.caller(userId))!;
+    const wish = { renderingId, name: 'here', collection: 'orders', definition: '{}', concurrency: null, by: userId };
+    const { id: workflowId } = await production.workflows.publish(wish);
+    const common = { workflowId, collection: 'orders', version: 1, userId };
+    const { id } = await production.startRules.add({ ...common, settings: hourly, nextAt: 1 });
+    await production.startRules.claimOccurrence(id, 1, 2);
+    expect(await staging.startRules.list()).toEqual([]);
+    expect(await staging.startRules.find(id)).toBeUndefined();
+    expect(await staging.startRules.dueSchedules()).toEqual([]);
+    expect(await staging.startRules.take(10, MINUTE)).toEqual([]);
+    expect(await staging.startRules.change(id, { isActive: false }, userId)).toBeUndefined();
+    expect(await staging.startRules.delete(id, userId)).toBe(false);
+    await expect(staging.startRules.add({ ...common, settings: hourly, nextAt: 1 })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    });
+    expect(await production.startRules.dueSchedules()).toMatchObject([{ id, nextAt: 2 }]);
+    expect(await production.startRules.take(10, MINUTE)).toMatchObject([{ ruleId: id }]);
   });
 });

@@ -23,7 +23,7 @@ const LEASE_MS = 60_000;
 const BATCH = 5;
 /** Records read at once. */
 const PAGE = 50;
-/** Attempts after errors that nobody expects. */
+/** Attempts after errors that may pass, such as a time limit. */
 const MAX_ATTEMPTS = 5;
 
 interface Starter {
@@ -41,12 +41,16 @@ interface StarterParts {
   readonly rules: RuleReader;
   readonly automatic: Pick<AutomaticStarts, 'stateOf'>;
   readonly service: Pick<WorkflowService, 'start'>;
+  /** The maximum number of records of a list. */
+  readonly pageSizeLimit: number;
   readonly clock: Clock;
   readonly observe: Observe;
 }
 
-export function createStarter({ store, engine, rules, automatic, service, clock, observe }: StarterParts): Starter {
+export function createStarter(parts: StarterParts): Starter {
+  const { store, engine, rules, automatic, service, clock, observe } = parts;
   const { startRules, runs } = store;
+  const pageSize = Math.min(PAGE, parts.pageSizeLimit);
   let isStopped = true;
   let isReported = false;
   let cancel: (() => void) | undefined;
@@ -81,7 +85,7 @@ export function createStarter({ store, engine, rules, automatic, service, clock,
       // The start stays, and is due again after its lease.
       if (isUnavailable(failure)) throw thrown;
       reportFailure(observe, 'automatic start', failure);
-      const isFinal = failure.status < 500 || start.fence >= MAX_ATTEMPTS;
+      const isFinal = (failure.status < 500 && failure.code !== 'TIMED_OUT') || start.fence >= MAX_ATTEMPTS;
       if (isFinal) await startRules.settle(start, resultOf(start, { problem: withoutToolAdvice(failure) }));
     }
   };
@@ -113,21 +117,21 @@ export function createStarter({ store, engine, rules, automatic, service, clock,
     const { key } = engine.describe(access, collection);
     if (start.records) {
       const records: string[] = [];
-      for (let at = 0; at < start.records.length; at += PAGE) {
-        const page = start.records.slice(at, at + PAGE);
+      for (let at = 0; at < start.records.length; at += pageSize) {
+        const page = start.records.slice(at, at + pageSize);
         const conditions = page.map((id) =>
           recordFilter({ engine, access, step: { id: 'start' } }, { collection, id }),
         );
         const within = andFilter({ aggregator: 'Or', conditions }, filter);
         records.push(
-          ...packIds((await engine.list(access, { collection, fields: key, filter: within, limit: PAGE })).rows),
+          ...packIds((await engine.list(access, { collection, fields: key, filter: within, limit: pageSize })).rows),
         );
       }
       return { records, hasMore: start.hasMore };
     }
     const records: string[] = [];
     for (let cursor: string | undefined; ; ) {
-      const size = Math.min(PAGE, limit - records.length);
+      const size = Math.min(pageSize, limit - records.length);
       const request = { collection, fields: key, limit: size, ...(filter && { filter }), ...(cursor && { cursor }) };
       const { rows, hasMore, cursorAfter } = await engine.list(access, request);
       records.push(...packIds(rows));
@@ -201,5 +205,4 @@ export function createStarter({ store, engine, rules, automatic, service, clock,
   };
 }
 
-const isUnavailable = (failure: AppError): boolean =>
-  isTemporary(failure) || failure.code === 'PLATFORM_UNAVAILABLE' || failure.code === 'TIMED_OUT';
+const isUnavailable = (failure: AppError): boolean => isTemporary(failure) || failure.code === 'PLATFORM_UNAVAILABLE';
