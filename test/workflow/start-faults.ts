@@ -58,7 +58,7 @@ async function expire({ tables }: Field): Promise<void> {
 }
 
 /** Kills a process at each of the points, and lets another one continue. */
-export async function proveStartFaults(server: TestServer, points: readonly number[]): Promise<void> {
+export async function proveStartFaults(server: TestServer, points: readonly (number | string)[]): Promise<void> {
   const field = await openField(server);
   try {
     let next: Promise<Worker> = field.worker();

@@ -15,8 +15,8 @@ export interface WorkerWish {
   /** The URL of the served database. */
   readonly url: string;
 }
-/** `dieAt`: the worker kills itself at this point. `stop`: it drains and exits. */
-export type WorkerOrder = { readonly go: true; readonly dieAt?: number } | { readonly stop: true };
+/** `dieAt`: the worker kills itself at this point, by number or name. `stop`: it drains and exits. */
+export type WorkerOrder = { readonly go: true; readonly dieAt?: number | string } | { readonly stop: true };
 export type WorkerTold = { readonly ready: true } | { readonly warning: string } | { readonly owner: string };
 
 const { env, url } = JSON.parse(process.argv[2]!) as WorkerWish;
@@ -25,10 +25,10 @@ const observe = (one: Observation): void => {
   if (one.type === 'warning') tell({ warning: `${one.message} ${one.cause ?? ''}` });
 };
 let passed = 0;
-let dieAt = Number.POSITIVE_INFINITY;
+let dieAt: number | string = Number.POSITIVE_INFINITY;
 
 function pass(point: string): void {
-  if (++passed !== dieAt) return;
+  if (++passed !== dieAt && point !== dieAt) return;
   process.kill(process.pid, 'SIGKILL');
   throw new Error(`killed at ${point}`);
 }
