@@ -6,7 +6,7 @@ import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { ReportProgress } from './actions/definitions.ts';
 import type { FieldMeaning, Meaning } from './customize/definitions.ts';
 import type { RecordId } from './encode/record-id.ts';
-import type { WriteLogEntry } from './execute/written-records.ts';
+import type { WriteList } from './execute/written-records.ts';
 import type { Operation } from './sources/statement.ts';
 import type { RecordChange, WriteEffect } from './write/effects.ts';
 
@@ -32,7 +32,7 @@ export interface CallOptions {
    * Collects every record that the call writes, including writes by code and by failed calls (agent/write/effects.ts).
    * Default: no collection of them.
    */
-  readonly written?: WriteLogEntry[];
+  readonly written?: WriteList;
   /**
    * Shortens a page that exceeds the memory limit; `hasMore` and the cursor continue after it. Default false: such a
    * page is an error.

@@ -15,6 +15,7 @@ import type { LoginMethods } from '../oauth/login/login-methods.ts';
 import type { SignIn } from '../oauth/login/sign-in.ts';
 import type { Approval } from '../store/approvals/types.ts';
 import type { Store } from '../store/store.ts';
+import type { AutomaticStarts } from '../workflows/automatic/rules.ts';
 import type { RemoteServers } from '../workflows/remote-mcp/remote-servers.ts';
 import type { Triggers } from '../workflows/triggers/trigger.ts';
 import type { WorkflowService } from '../workflows/workflows.ts';
@@ -29,6 +30,7 @@ export interface Parts {
   readonly engine: Engine;
   readonly workflows: WorkflowService;
   readonly triggers: Triggers;
+  readonly automatic: AutomaticStarts;
   /** Configuration of this process. */
   readonly config: Config;
   readonly sessions: Sessions;

@@ -24,6 +24,7 @@ import type { Mailer } from '../notifications/mail.ts';
 import { type LoginMethods, passwordsOnly } from '../oauth/login/login-methods.ts';
 import type { SignIn } from '../oauth/login/sign-in.ts';
 import type { Store } from '../store/store.ts';
+import type { AutomaticStarts } from '../workflows/automatic/rules.ts';
 import type { RemoteServers } from '../workflows/remote-mcp/remote-servers.ts';
 import type { Triggers } from '../workflows/triggers/trigger.ts';
 import type { WorkflowService } from '../workflows/workflows.ts';
@@ -44,6 +45,7 @@ export interface ConsoleOptions extends ReviewParts, Pick<Parts, 'dropUploads' |
   readonly engine: Engine;
   readonly workflows: WorkflowService;
   readonly triggers: Triggers;
+  readonly automatic: AutomaticStarts;
   readonly config: Config;
   readonly remotes: RemoteServers;
   readonly paths: ConsolePaths;

@@ -9,6 +9,7 @@
 
 import type { Engine } from '../agent/engine.ts';
 import { describeEffects, type Written } from '../agent/write/effects.ts';
+import type { EndWatch, WriteWatch } from '../agent/write/watch.ts';
 import type { StopSignal } from '../core/clock/stop.ts';
 import { createTimeLimit, type TimeLimit } from '../core/clock/time-limit.ts';
 import type { Clock } from '../core/clock.ts';
@@ -57,6 +58,8 @@ export interface CallParts {
   readonly toolList: Pick<ToolList, 'hiddenToolsFor'>;
   readonly config: Config;
   readonly files: Files;
+  /** Learns of the records that calls write. */
+  readonly watch?: WriteWatch | undefined;
   readonly observe: Observe;
   readonly clock: Clock;
 }
@@ -233,6 +236,7 @@ export function createCallTool(parts: CallParts): CallTool {
     let dryRun = false;
     let acquired: Acquired | undefined;
     let intent: Intent | undefined;
+    let endWatch: EndWatch | undefined;
     let answer: ToolAnswer = { text: '' };
     const written: Written[] = [];
     let decision: ApprovalDecision | undefined;
@@ -273,6 +277,7 @@ export function createCallTool(parts: CallParts): CallTool {
           } else if (decision.state === 'clear') {
             const approvalId = decision.approved?.id;
             intent = await beginEntry(parts, entryOf({ tool, type, subject, auth, startedAt, approvalId }));
+            endWatch = await parts.watch?.begin(written, intent.versions);
             // A call with an idempotency key runs on after the client disconnects, because the client will repeat it
             // for the answer.
             const signal = acquired ? limit.timeoutSignal() : limit.signal;
@@ -290,6 +295,7 @@ export function createCallTool(parts: CallParts): CallTool {
       limit.end();
       await progress?.end();
     }
+    await endWatch?.(failure);
     const waits = decision?.state === 'pending' || decision?.state === 'asked';
     const durationMs = clock.monotonic() - from;
     const call = { tool, type, subject, auth, startedAt, durationMs, failure, waits, dryRun };

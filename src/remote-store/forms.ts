@@ -58,6 +58,11 @@ export const claim = shape({ run: shape({ id: text, stepId: nullable(text) }), o
 export const passed = listOf(
   shape({ stepId: text, state: oneOf('done', 'skipped'), outcome: plain, data: optional(json), at: number }),
 );
+export const startRule = { collection: text, version: id, settings: plain, nextAt: nullable(number) };
+export const pendingStart = shape({
+  ...{ id: text, ruleId: text, records: nullable(listOf(text)), unlisted: id, hasMore: flag },
+  ...{ chain: listOf(text), occurredAt: number },
+});
 export const remoteKey = { serverId: text, userId: id };
 export const remoteCredential = { held: json, expiresAt: nullable(number) };
 export const fileState = oneOf('asked', 'arriving', 'ready', 'taken');

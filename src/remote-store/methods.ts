@@ -3,6 +3,7 @@
 // nonce, and only one process executes it. `kept`: only available on the platform, because it administers the
 // installation. `apart`: has a different wire format (relayed.ts).
 import type { Store } from '../store/store.ts';
+import { runOrigins } from '../store/workflows/types.ts';
 import { type Check, flag, id, json, listOf, nullable, number, oneOf, optional, plain, shape, text } from './checks.ts';
 import {
   activityFilter,
@@ -17,8 +18,10 @@ import {
   noteFilter,
   oauthRow,
   passed,
+  pendingStart,
   remoteCredential,
   remoteKey,
+  startRule,
 } from './forms.ts';
 
 export interface RemoteCall<T extends readonly Check[] = readonly Check[]> {
@@ -252,9 +255,10 @@ export const calls: Calls = {
         workflow: shape({ id: text, version: id, renderingId: id }),
         recordId: text,
         userId: id,
-        origin: oneOf('webhook', 'mcp', 'console', 'api'),
+        origin: oneOf(...runOrigins),
         originName: text,
         collections: optional(listOf(text)),
+        chain: optional(listOf(text)),
         idempotencyKey: optional(text),
         idempotencyOf: optional(text),
       }),
@@ -273,6 +277,7 @@ export const calls: Calls = {
       }),
     ),
     claim: exactlyOnce(shape({ owner: text, leaseMs: id, limit: id, ids: optional(listOf(text)) })),
+    active: idempotent(text, listOf(text)),
     due: idempotent(shape({ limit: id, ids: optional(listOf(text)) })),
     renew: exactlyOnce(claim, id),
     begin: exactlyOnce(claim, text, optional(id), optional(passed)),
@@ -318,6 +323,31 @@ export const calls: Calls = {
     takeCallbacks: exactlyOnce(id, id),
     settleCallback: exactlyOnce(text, nullable(id), nullable(text)),
     sweep: exactlyOnce(),
+  },
+  startRules: {
+    list: idempotent(optional(shape({ workflowId: optional(text) }))),
+    find: idempotent(text),
+    add: exactlyOnce(shape({ ...startRule, workflowId: text, userId: id })),
+    change: exactlyOnce(
+      text,
+      shape({
+        settings: optional(plain),
+        collection: optional(text),
+        version: optional(id),
+        isActive: optional(flag),
+        nextAt: optional(nullable(number)),
+      }),
+      id,
+    ),
+    delete: exactlyOnce(text, id),
+    dueSchedules: idempotent(),
+    claimOccurrence: exactlyOnce(text, number, nullable(number)),
+    put: idempotent(listOf(pendingStart), id),
+    confirm: idempotent(listOf(text)),
+    drop: idempotent(listOf(text)),
+    take: exactlyOnce(id, id),
+    choose: idempotent(shape({ id: text, fence: id }), shape({ records: listOf(text), hasMore: flag })),
+    settle: idempotent(shape({ id: text, ruleId: text }), plain),
   },
   remotes: {
     add: 'kept',

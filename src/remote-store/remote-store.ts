@@ -76,6 +76,7 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
     schema: remotePart('schema'),
     workflows: remotePart('workflows'),
     runs: remotePart('runs'),
+    startRules: remotePart('startRules'),
     remotes: remotePart('remotes'),
     notes: remotePart('notes'),
     versions,

@@ -4,6 +4,7 @@
 
 import type { Engine } from '../agent/engine.ts';
 import { describeEffects, logOtherEffects, type WriteEffect, type Written } from '../agent/write/effects.ts';
+import type { EndWatch, WriteWatch } from '../agent/write/watch.ts';
 import { createTimeLimit } from '../core/clock/time-limit.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
@@ -26,6 +27,8 @@ interface PipelineParts {
   readonly config: Config;
   /** The URL path before the path of a route. */
   readonly prefix: string;
+  /** Learns of the records that calls write. */
+  readonly watch?: WriteWatch | undefined;
   readonly observe: Observe;
   readonly clock: Clock;
 }
@@ -57,6 +60,7 @@ export function createPipeline(parts: PipelineParts): RunDataRoute {
     const callerPart = { userId, renderingId: access.caller.renderingId, clientId: 'agent-api', clientName: origin };
     let subject: Pick<ActivityEntry, 'collection' | 'recordIds'> = {};
     let intent: Intent | undefined;
+    let endWatch: EndWatch | undefined;
     let answer: Answer | undefined;
     const written: Written[] = [];
     let failure: AppError | undefined;
@@ -92,6 +96,7 @@ export function createPipeline(parts: PipelineParts): RunDataRoute {
       };
       if (writes) {
         intent = await begin(entry());
+        endWatch = await parts.watch?.begin(written, intent.versions);
         // A right revoked since the request arrived must block the first mutating statement.
         const isCurrent = await authenticator.isCurrent(signedIn, intent.versions);
         const currentAccess = isCurrent ? access : await accessNow();
@@ -102,6 +107,7 @@ export function createPipeline(parts: PipelineParts): RunDataRoute {
     } finally {
       limit.end();
     }
+    await endWatch?.(failure);
     const recordOutcome = async (failed: AppError | undefined): Promise<void> => {
       const milliseconds = Math.max(0, Math.round(clock.monotonic() - from));
       const outcome = outcomeOfCode(failed?.code ?? answer?.errorCode);

@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Router } from 'express';
 import type { Engine } from '../agent/engine.ts';
+import type { WriteWatch } from '../agent/write/watch.ts';
 import { Stop } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
@@ -39,6 +40,7 @@ interface RestRouterParts {
   readonly engine: Engine;
   readonly windows: Windows;
   readonly activity: Pick<ActivityLog, 'record' | 'begin'>;
+  readonly watch?: WriteWatch | undefined;
   readonly observe: Observe;
   readonly clock: Clock;
 }

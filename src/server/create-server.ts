@@ -294,6 +294,7 @@ async function createModules({
         loginMethods,
         files,
         workflows: workflows.service,
+        watch: workflows.watch,
         endpoint: options.mcp,
         clock,
         observe,
@@ -308,11 +309,13 @@ async function createModules({
   const router = createLazyRouter(async () => {
     const { createRouter } = await import('./mounts.ts');
     return createRouter({
-      ...{ config, store, engine, workflows: workflows.service, triggers, apiPaths, consolePaths, mcp, rpc },
+      ...{ config, store, engine, workflows: workflows.service, watch: workflows.watch, triggers, mcp, rpc },
+      ...{ apiPaths, consolePaths },
       ...{ authSecret: options.authSecret, clock, observe, version, cloudResource },
       environmentSecrets: environment.secrets,
       console: {
         ...{ store, engine, workflows: workflows.service, triggers: triggers.triggers, config, remotes, signIn },
+        automatic: workflows.automatic,
         ...{ paths: consolePaths, loginMethods, mailer, clock, observe, tools },
         mcpUrl: servesMcp ? endpoint : null,
         apiUrl: apiPaths.address,

@@ -1,6 +1,7 @@
 // The parts that exist only with MCP: its endpoint, the file URLs below it, and the authorization server. Most of the
 // authorization server is loaded after the start.
 import type { Engine } from '../agent/engine.ts';
+import type { WriteWatch } from '../agent/write/watch.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import type { StatementWatch } from '../core/observe/statements.ts';
@@ -32,6 +33,7 @@ interface McpOptions {
   readonly loginMethods: LoginMethods;
   readonly files: Files;
   readonly workflows: WorkflowService;
+  readonly watch: WriteWatch;
   readonly endpoint: Pick<McpEndpointParts, 'extension' | 'legacySessions' | 'serving'> | undefined;
   readonly clock: Clock;
   readonly observe: Observe;
@@ -71,6 +73,7 @@ export function openMcp({ endpoint, signIn, loginMethods, fetchDocument, ...part
     idempotency,
     approval: approvals,
     workflows: workflowAccess,
+    watch: parts.watch,
     observe,
     clock,
     rateLimit,

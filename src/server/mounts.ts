@@ -1,6 +1,7 @@
 // Every router with its paths, in the order in which they answer. This module loads Express, the HTTP APIs and the
 // console; tool calls need none of them.
 import type { Engine } from '../agent/engine.ts';
+import type { WriteWatch } from '../agent/write/watch.ts';
 import { createCloudRouter } from '../api/cloud/router.ts';
 import type { ApiPaths } from '../api/paths.ts';
 import { createApiRouter } from '../api/router.ts';
@@ -31,6 +32,7 @@ interface MountOptions {
   readonly store: OpenedStore;
   readonly engine: Engine;
   readonly workflows: WorkflowService;
+  readonly watch: WriteWatch;
   readonly triggers: TriggerModules;
   readonly apiPaths: ApiPaths;
   readonly consolePaths: ConsolePaths;
@@ -84,7 +86,8 @@ function createApiMounts(options: MountOptions, prefixes: readonly string[]): re
 
 const sessionKeys = 'agent-sessions';
 
-function createRestMount({ config, store, engine, consolePaths, authSecret, clock, observe }: MountOptions): Mount {
+function createRestMount({ config, store, engine, watch, consolePaths, authSecret, ...parts }: MountOptions): Mount {
+  const { clock, observe } = parts;
   const paths = createRestPaths(config.publicUrl, config.prefix);
   const secrets = async (): Promise<readonly string[]> =>
     authSecret !== undefined
@@ -94,7 +97,7 @@ function createRestMount({ config, store, engine, consolePaths, authSecret, cloc
   const tokens = createSessionTokens({ secrets, address: paths.address, testingSecret, clock });
   const pageOf = (state: string) => consolePaths.url(frontEndPage(state));
   const router = createRestRouter({
-    ...{ config, paths, engine, observe, clock },
+    ...{ config, paths, engine, watch, observe, clock },
     authenticator: createSessionAuthenticator({ store, tokens, clock }),
     windows: store.windows,
     activity: store.activity,

@@ -12,6 +12,8 @@ import { createFiles } from '../mcp/uploads/files.ts';
 import { createPaths } from '../oauth/server/paths.ts';
 import { createTokenAuthenticator } from '../oauth/tokens/bearer.ts';
 import { isApplicationToken } from '../store/oauth/tokens.ts';
+import { createChangeWatch } from '../workflows/automatic/changes.ts';
+import { createRuleReader } from '../workflows/automatic/rules.ts';
 import { openApprovals } from './approval.ts';
 import { type DataOptions, openData } from './data.ts';
 
@@ -66,6 +68,8 @@ export async function startStdio(configured: Config, options: StdioOptions): Pro
       isActive: async (userId) => (await store.permissions.accessOf(userId)) !== undefined,
     }),
     activity: store.activity,
+    // Another process starts the runs.
+    watch: createChangeWatch({ store, rules: createRuleReader(store), clock, observe, nudge: () => undefined }),
     idempotency: store.idempotency,
     approval: openApprovals(store, config, clock),
     observe,

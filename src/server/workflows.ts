@@ -1,11 +1,15 @@
 // Assembles workflows: the API that starts them, and the executor of this process.
 import type { SendWebhook } from '../agent/actions/results.ts';
 import type { Engine } from '../agent/engine.ts';
+import type { WriteWatch } from '../agent/write/watch.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
 import { hashToken, randomToken } from '../core/secret.ts';
 import type { OpenedStore } from '../store/open.ts';
+import { createChangeWatch } from '../workflows/automatic/changes.ts';
+import { type AutomaticStarts, createAutomaticStarts, createRuleReader } from '../workflows/automatic/rules.ts';
+import { createStarter } from '../workflows/automatic/starter.ts';
 import { createCodeReader } from '../workflows/definition/code.ts';
 import type { RemoteServers } from '../workflows/remote-mcp/remote-servers.ts';
 import { createExecutor } from '../workflows/runs/executor.ts';
@@ -15,7 +19,10 @@ import { stepHandlers } from '../workflows/steps/table.ts';
 import { createWorkflowService, type WorkflowService } from '../workflows/workflows.ts';
 
 interface WorkflowsOptions {
-  readonly config: Pick<Config, 'workflows' | 'workflowRunsAtOnce' | 'redisUrl' | 'environment' | 'fileLimitBytes'>;
+  readonly config: Pick<
+    Config,
+    'workflows' | 'workflowRunsAtOnce' | 'redisUrl' | 'environment' | 'fileLimitBytes' | 'pageSizeLimit'
+  >;
   readonly store: OpenedStore;
   readonly engine: Engine;
   readonly sendWebhook: SendWebhook;
@@ -27,6 +34,10 @@ interface WorkflowsOptions {
 
 export interface WorkflowModules {
   readonly service: WorkflowService;
+  /** Rules that start workflows by themselves. */
+  readonly automatic: AutomaticStarts;
+  /** Starts workflows on data changes. */
+  readonly watch: WriteWatch;
   /** Publishes the workflows defined in code and begins to execute runs. */
   start(): Promise<void>;
   /** Takes no new runs, waits up to the limit for running steps, and releases unfinished runs. */
@@ -41,8 +52,11 @@ const QUEUE_KEY = 'workflow-queue';
 export function openWorkflows({ config, remotes, ...parts }: WorkflowsOptions): WorkflowModules {
   const { store, clock, observe } = parts;
   const maxConcurrentRuns = config.workflowRunsAtOnce;
+  const rules = createRuleReader(store);
+  const automatic = createAutomaticStarts({ store, engine: parts.engine, clock });
+  const watch = createChangeWatch({ store, rules, clock, observe, nudge: () => starter.nudge() });
   const executor = createExecutor({
-    ...parts,
+    ...{ ...parts, watch },
     onDue: (id) => {
       if (queue?.isConnected()) queue.nudge(id);
     },
@@ -71,17 +85,24 @@ export function openWorkflows({ config, remotes, ...parts }: WorkflowsOptions): 
     if (queue?.isConnected()) queue.nudge(runId);
     else executor.nudge();
   };
+  const service = createWorkflowService({
+    ...{ store, engine: parts.engine, clock, nudge },
+    fileLimitBytes: config.fileLimitBytes,
+  });
+  const { pageSizeLimit } = config;
+  const starter = createStarter({ ...parts, rules, automatic, service, pageSizeLimit });
   return {
-    service: createWorkflowService({
-      ...{ store, engine: parts.engine, clock, nudge },
-      fileLimitBytes: config.fileLimitBytes,
-    }),
+    service,
+    automatic,
+    watch,
     async start() {
       await executor.start();
+      if (config.workflows) starter.start();
       queue?.start();
     },
     async stop(limitMs) {
       queue?.pause();
+      await starter.stop();
       await executor.stop(limitMs);
       await queue?.close(QUEUE_CLOSE_MS);
     },

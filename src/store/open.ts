@@ -37,6 +37,7 @@ import { createLinks } from './users/one-time-links.ts';
 import { createSecondFactors } from './users/second-factors.ts';
 import { createVersionRows } from './versions.ts';
 import { createRuns } from './workflows/runs.ts';
+import { createStartRules } from './workflows/start-rules.ts';
 import { createWorkflows } from './workflows/workflows.ts';
 
 export interface OpenedStore extends Store {
@@ -142,6 +143,7 @@ export async function openStore(options: {
     notes: createNotes(database, readEnvironment, clock),
     workflows: createWorkflows(database, versions, readEnvironment, clock, getSecret),
     runs: createRuns(database, readEnvironment, clock, getSecret),
+    startRules: createStartRules(database, versions, readEnvironment, clock),
     remotes: createRemotes(database, readEnvironment, clock, getSecret),
     keys: createKeys(database, versions, clock, getSecret),
     versions: versions.current,

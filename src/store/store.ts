@@ -13,6 +13,7 @@ import type { Remotes } from './remotes/types.ts';
 import type { AgentSessions, Links, SecondFactors, Sessions } from './sessions/types.ts';
 import type { Identities, Identity, Members } from './users/types.ts';
 import type { Versions } from './version-types.ts';
+import type { StartRules } from './workflows/start-rule-types.ts';
 import type { Runs, Workflows } from './workflows/types.ts';
 
 export interface Store {
@@ -43,6 +44,7 @@ export interface Store {
   readonly notes: Notes;
   readonly workflows: Workflows;
   readonly runs: Runs;
+  readonly startRules: StartRules;
   readonly remotes: Remotes;
   /**
    * Version numbers that every call compares, which makes a change take effect at once in every process. There is no

@@ -36,6 +36,8 @@ interface StartRequest {
   /** Packed. Not checked for existence (behaviour api 4.2, 1). */
   readonly recordId: string;
   readonly idempotencyKey?: string;
+  /** Ids of the workflows whose changes led to the run. */
+  readonly chain?: readonly string[];
 }
 
 /** What decides who may see a workflow. */
@@ -111,7 +113,7 @@ export function createWorkflowService({
       const found = await workflows.find(id);
       return found && canSeeWorkflow(access, found) ? found : undefined;
     },
-    async start({ access, origin, clientId, clientName }, { workflow, recordId, idempotencyKey }) {
+    async start({ access, origin, clientId, clientName }, { workflow, recordId, idempotencyKey, chain }) {
       const { caller } = access;
       if (!canSeeWorkflow(access, workflow) || !access.startsWorkflows)
         fail('FORBIDDEN', { verb: 'start workflows of', collection: workflow.collection });
@@ -138,6 +140,7 @@ export function createWorkflowService({
         originName: clientName,
         ...(access.collections && { collections: access.collections }),
         ...(idempotencyKey !== undefined && { idempotencyKey }),
+        ...(chain && { chain }),
       });
       const isRejected = created.state === 'ongoing' || created.state === 'mismatch';
       await intent.complete(

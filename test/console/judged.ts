@@ -186,6 +186,17 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await judgeHere('Published.');
     await tab.getByRole('button', { name: 'Turn on' }).click();
     await judgeHere('The webhook is on');
+    await tab.getByRole('link', { name: 'Add a schedule' }).click();
+    await tab.getByRole('button', { name: 'Show the next times' }).click();
+    await judgeHere('match now');
+    await tab.getByRole('button', { name: 'Save', exact: true }).click();
+    await tab.getByRole('link', { name: 'Every day at 08:00' }).click();
+    await judgeHere('Acts for');
+    await tab.getByRole('link', { name: 'Back to the workflow' }).click();
+    await tab.getByRole('link', { name: 'Add a data change' }).click();
+    await judgeHere('A run starts when');
+    await tab.getByRole('button', { name: 'Save', exact: true }).click();
+    await judgeHere('Automatic start added.');
     await tab.getByLabel('Record', { exact: true }).fill('17');
     await tab.getByRole('button', { name: 'Start a run' }).click();
     await tab.getByText('Waiting for someone to complete').first().waitFor();

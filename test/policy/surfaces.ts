@@ -50,7 +50,16 @@ export const consoleForms: Readonly<Record<'admin' | 'member' | 'open', readonly
     ],
     ...['/front-ends/:id', '/apps/:id', '/remotes', '/remotes/:id', '/tokens/new', '/tokens/:id'],
     ...['/data/:collection/:record/edit', '/data/:collection/:record/delete', '/create/:collection'],
-    ...['/act/:collection/:action', '/workflows/new', '/workflows/:id', '/workflows/:id/edit', '/runs/:id', '/inbox'],
+    ...[
+      '/act/:collection/:action',
+      '/workflows/new',
+      '/workflows/:id',
+      '/workflows/:id/edit',
+      '/workflows/:id/starts/new',
+      '/workflows/:id/starts/:rule',
+      '/runs/:id',
+      '/inbox',
+    ],
   ],
   open: ['/sign-in', '/sign-out', '/welcome', '/forgot'],
 };

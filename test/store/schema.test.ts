@@ -37,6 +37,7 @@ const all = [
   '026-lost-leases',
   '027-callback-problem',
   '028-workflow-version',
+  '029-start-rules',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {

@@ -15,8 +15,8 @@ export interface WorkerWish {
   /** The URL of the served database. */
   readonly url: string;
 }
-/** `dieAt`: the worker kills itself at this point. `stop`: it drains and exits. */
-export type WorkerOrder = { readonly go: true; readonly dieAt?: number } | { readonly stop: true };
+/** `dieAt`: the worker kills itself at this point, by number or name. `stop`: it drains and exits. */
+export type WorkerOrder = { readonly go: true; readonly dieAt?: number | string } | { readonly stop: true };
 export type WorkerTold = { readonly ready: true } | { readonly warning: string } | { readonly owner: string };
 
 const { env, url } = JSON.parse(process.argv[2]!) as WorkerWish;
@@ -25,17 +25,16 @@ const observe = (one: Observation): void => {
   if (one.type === 'warning') tell({ warning: `${one.message} ${one.cause ?? ''}` });
 };
 let passed = 0;
-let dieAt = Number.POSITIVE_INFINITY;
+let dieAt: number | string = Number.POSITIVE_INFINITY;
 
 function pass(point: string): void {
-  if (++passed !== dieAt) return;
+  if (++passed !== dieAt && point !== dieAt) return;
   process.kill(process.pid, 'SIGKILL');
   throw new Error(`killed at ${point}`);
 }
 
-/** Counts two points for each storage call that moves a run. */
-function watched(runs: Runs): Runs {
-  const names: readonly string[] = ['claim', 'begin', 'finish', 'wait', 'fail', 'release'] satisfies (keyof Runs)[];
+/** Counts two points for each call of these methods. */
+function counted<T extends object>(part: T, names: readonly (keyof T & string)[]): T {
   const around =
     (name: string, call: (...args: unknown[]) => Promise<unknown>) =>
     async (...args: unknown[]) => {
@@ -44,8 +43,15 @@ function watched(runs: Runs): Runs {
       pass(`after ${name}`);
       return answer;
     };
-  const entries = Object.entries(runs).map(([name, call]) => [name, names.includes(name) ? around(name, call) : call]);
-  const { claim, ...others } = Object.fromEntries(entries) as unknown as Runs;
+  const isCounted = (name: string) => (names as readonly string[]).includes(name);
+  const entries = Object.entries(part).map(([name, call]) => [name, isCounted(name) ? around(name, call) : call]);
+  return Object.fromEntries(entries) as T;
+}
+
+/** Counts the storage calls that move a run. */
+function watched(runs: Runs): Runs {
+  const moving = ['create', 'claim', 'begin', 'finish', 'wait', 'fail', 'release'] as const;
+  const { claim, ...others } = counted(runs, moving);
   return {
     ...others,
     claim(wish) {
@@ -57,7 +63,9 @@ function watched(runs: Runs): Runs {
 
 const config = loadConfig({ env });
 const opened = await openStore({ config, observe, clock: systemClock });
-const store = { ...opened, runs: watched(opened.runs) };
+// Only automatic starts call these.
+const starting = ['claimOccurrence', 'put', 'confirm', 'choose', 'settle'] as const;
+const store = { ...opened, runs: watched(opened.runs), startRules: counted(opened.startRules, starting) };
 const agent = createHeadlessAgent();
 agent.addDataSource(() => createSqlSource(url, { clock: systemClock, observe }));
 agent.customizeCollection('orders', (orders) =>
@@ -88,7 +96,7 @@ const rooms = openWorkflows({
   observe,
 });
 
-let starting: Promise<void> | undefined;
+let began: Promise<void> | undefined;
 let isStopping = false;
 // Exits if the parent process is gone, because it can no longer stop this one.
 process.on('disconnect', () => {
@@ -97,11 +105,11 @@ process.on('disconnect', () => {
 process.on('message', async (order: WorkerOrder) => {
   if ('go' in order) {
     dieAt = order.dieAt ?? dieAt;
-    starting = rooms.start();
+    began = rooms.start();
     return;
   }
   isStopping = true;
-  await starting;
+  await began;
   await rooms.stop(10_000);
   await engine.close();
   await opened.close();

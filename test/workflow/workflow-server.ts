@@ -33,6 +33,8 @@ export interface WorkflowTestServer {
   readonly executor: Executor;
   readonly room: WorkflowService;
   readonly observed: readonly Observation[];
+  /** The clock of the storage and of the executors. */
+  readonly clock: Clock;
   /** The number of notifications that a run has ended. */
   ends(): number;
   /** Moves the clock of the storage and of the executors. */
@@ -96,7 +98,7 @@ export async function openWorkflowServer(
     engine: shop.engine,
     executor,
     room: createWorkflowService({ store, engine: shop.engine, clock, fileLimitBytes: 1_000_000 }),
-    observed,
+    ...{ observed, clock },
     ends: () => ends,
     wait: (ms) => {
       ahead += ms;

@@ -27,6 +27,21 @@ export interface WriteLogEntry {
   };
 }
 
+/** Learns of the writes of each transaction. Its functions never reject. */
+interface TransactionHooks {
+  /** Whether the previous values of updated records of the collection are needed. */
+  readsPrevious(collection: string): boolean;
+  /** Called before the commit, and again with the same list if the transaction starts again. */
+  beforeCommit(list: readonly WriteLogEntry[]): Promise<void>;
+  /** `isPreview`: the transaction was rolled back. */
+  afterCommit(list: readonly WriteLogEntry[], isPreview: boolean): void;
+}
+
+/** Every record that a call writes. */
+export interface WriteList extends Array<WriteLogEntry> {
+  hooks?: TransactionHooks;
+}
+
 /** Receives the writes of one transaction. */
 export interface WriteLog {
   /** Whether records are read before they are updated. */

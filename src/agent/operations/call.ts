@@ -8,7 +8,7 @@ import type { AiProvider } from '../ai/definitions.ts';
 import { withCancellation } from '../ai/provider.ts';
 import type { CustomizationContext, UnscopedCollection } from '../customize/context.ts';
 import type { StepContext } from '../execute/read.ts';
-import type { WriteLogEntry } from '../execute/written-records.ts';
+import type { WriteList } from '../execute/written-records.ts';
 import { createMoment } from '../lower/dates.ts';
 import type { ScopeOf } from '../lower/filter.ts';
 import { scopeOf } from '../lower/filter.ts';
@@ -72,7 +72,7 @@ export interface Call extends StepContext {
   readonly options: CallOptions;
   readonly moment: Moment;
   /** Every record written during the call, including writes by code. */
-  readonly written: WriteLogEntry[];
+  readonly written: WriteList;
   /** Sentences about effects that cannot be predicted: code that runs afterwards, and triggers. */
   readonly unseen: Set<string>;
   /** Overrides that are running code at the moment. Writes of that code bypass them. */

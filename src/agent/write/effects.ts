@@ -3,12 +3,12 @@
 import type { Access } from '../../core/caller.ts';
 import { packId } from '../encode/record-id.ts';
 import { binarySlots, readyRows } from '../encode/records.ts';
-import type { Cause, Change, WriteLogEntry } from '../execute/written-records.ts';
+import type { Cause, Change, WriteList, WriteLogEntry } from '../execute/written-records.ts';
 import type { Collection, Column } from '../model/types.ts';
 import { viewOf } from '../resolve/visibility.ts';
 import type { Row } from '../sources/statement.ts';
 
-export type { WriteLogEntry as Written };
+export type { WriteList, WriteLogEntry as Written };
 
 export interface RecordChange {
   /** Null for a record that would be created. */
@@ -56,7 +56,7 @@ interface LoggedEffect {
 }
 
 /** One record, written once or several times. */
-interface WrittenRecord {
+export interface WrittenRecord {
   readonly collection: Collection;
   readonly id: string | null;
   change: Change;
@@ -159,7 +159,7 @@ function groupEffects(list: readonly WriteLogEntry[]): EffectGroup[] {
 }
 
 /** Each record once, in the order of first writes. `others` are writes with only a known count. */
-function mergeRecords(list: readonly WriteLogEntry[]): {
+export function mergeRecords(list: readonly WriteLogEntry[]): {
   readonly written: readonly WrittenRecord[];
   readonly others: ReadonlySet<WriteLogEntry>;
 } {

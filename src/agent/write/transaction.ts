@@ -52,7 +52,8 @@ export async function inTransaction(
   const origin: StatementOrigin = { writer, written };
   const list: WriteLogEntry[] = [];
   const { preview = false, approved } = options;
-  const readsPrevious = preview || approved !== undefined;
+  const { hooks } = call.written;
+  const readsPrevious = preview || approved !== undefined || hooks?.readsPrevious(place.view.collection.name) === true;
   try {
     const rows = await withPrefetch(() =>
       writing.transaction(
@@ -75,12 +76,14 @@ export async function inTransaction(
             })),
           );
           if (!preview && !place.isInternal) approved?.(toApprovalEffects(list));
+          if (!preview) await hooks?.beforeCommit(list);
           return rows;
         },
         { ...readOptions(call.ops, options), ...(options.preview && { discard: true }) },
       ),
     );
     call.written.push(...list);
+    hooks?.afterCommit(list, preview);
     readyRows(rows, binarySlots(target.columns));
     return rows;
   } catch (error) {

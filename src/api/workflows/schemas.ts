@@ -1,6 +1,13 @@
 // Workflows and their runs in the public API. A run shows states, names, counts and times, never values of records.
 import { z } from 'zod';
-import { awaitReasons, type Run, type RunStep, runStates, type Workflow } from '../../store/workflows/types.ts';
+import {
+  awaitReasons,
+  type Run,
+  type RunStep,
+  runOrigins,
+  runStates,
+  type Workflow,
+} from '../../store/workflows/types.ts';
 import { collectionSchema, showTime, teamSchema, timeSchema } from '../schemas.ts';
 
 export const triggerSchema = z
@@ -66,7 +73,7 @@ const runSchema = z.strictObject({
   collection: collectionSchema,
   recordId: z.string(),
   userId: z.int().describe('The run reads and writes with the permissions of this user'),
-  origin: z.enum(['webhook', 'mcp', 'console', 'api']),
+  origin: z.enum(runOrigins),
   startedBy: z.string().describe('The name of the token or the app'),
   state: z.enum(runStates),
   reason: z.enum(awaitReasons).optional().describe('With awaiting-input: what a person must enter or decide'),

@@ -1,6 +1,7 @@
 // Commands that delete for good, and the list of workflows to choose from.
 import type { Command } from 'commander';
 import { fail } from '../../core/errors.ts';
+import type { StartRule } from '../../store/workflows/start-rule-types.ts';
 import { addCommand, flagsOf, withSettings } from '../command.ts';
 import { readConfig } from '../environment.ts';
 import { alignColumns } from '../terminal.ts';
@@ -21,11 +22,13 @@ export function addDeletions(program: Command, user: Command): void {
     async (_options: object, command: Command) => {
       const { withStore } = await import('../storage.ts');
       await withStore(await readConfig(flagsOf(command)), async (store) => {
+        const rules = await store.startRules.list();
         const rows = (await store.workflows.list({})).map(({ id, name, team, collection, source, isActive }) => [
           ...[id, name, team, collection],
           source === 'code' ? 'in code' : isActive ? 'active' : 'paused',
+          describeStarts(rules.filter(({ workflowId }) => workflowId === id)),
         ]);
-        const lines = alignColumns([['ID', 'NAME', 'TEAM', 'COLLECTION', 'STATE'], ...rows]);
+        const lines = alignColumns([['ID', 'NAME', 'TEAM', 'COLLECTION', 'STATE', 'AUTOMATIC STARTS'], ...rows]);
         for (const line of rows.length === 0 ? ['There are no workflows.'] : lines) process.stdout.write(`${line}\n`);
       });
     },
@@ -48,3 +51,12 @@ export function addDeletions(program: Command, user: Command): void {
       });
     });
 }
+
+/** Such as `cron 0 8 * * * Europe/Paris, data change (paused)`. */
+const describeStarts = (rules: readonly StartRule[]): string =>
+  rules
+    .map(({ settings, isActive }) => {
+      const when = settings.kind === 'change' ? 'data change' : `cron ${settings.cron} ${settings.timezone}`;
+      return isActive ? when : `${when} (paused)`;
+    })
+    .join(', ');

@@ -38,7 +38,7 @@ export interface Field {
 
 interface InputField extends Field {
   /** Default `text`. */
-  readonly type?: 'text' | 'email' | 'password' | 'search' | 'date' | 'datetime-local' | 'number';
+  readonly type?: 'text' | 'email' | 'password' | 'search' | 'date' | 'datetime-local' | 'time' | 'number';
   readonly maxLength?: number;
   readonly autocomplete?: string;
 }

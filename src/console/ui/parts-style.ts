@@ -21,7 +21,7 @@ export const partsStyle = `
 .filters .field input,.filters .field select{height:42px;min-height:42px;font-size:15px}.filters .slim{justify-self:start}
 input[type=file]{display:block;width:100%;font:inherit;font-size:15px;color:var(--soft)}
 input[type=file]::file-selector-button{font:inherit;font-weight:600;color:var(--ink);background:var(--card);min-height:44px;margin:0 12px 0 0;padding:0 16px;border:1px solid var(--edge);border-radius:10px;cursor:pointer}
-input[type=date],input[type=datetime-local],input[type=number],textarea{width:100%;min-height:46px;padding:0 12px;font:inherit;color:inherit;background:var(--field);border:1px solid var(--edge);border-radius:10px}
+input[type=date],input[type=datetime-local],input[type=time],input[type=number],textarea{width:100%;min-height:46px;padding:0 12px;font:inherit;color:inherit;background:var(--field);border:1px solid var(--edge);border-radius:10px}
 textarea{padding:10px 12px;line-height:1.45;resize:vertical}
 textarea[aria-invalid=true],select[aria-invalid=true]{border-color:var(--bad-ink);border-width:2px}
 .field .hint{margin:6px 0 0}

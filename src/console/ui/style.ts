@@ -53,7 +53,7 @@ h2.plainly{font-size:17px;color:var(--ink);margin:28px 0 10px}
 .changes del.gone{color:var(--bad-ink);text-decoration:none}
 .changes ins{text-decoration:none;background:var(--tint);color:var(--accent);padding:1px 5px;border-radius:5px;font-weight:600;box-decoration-break:clone;-webkit-box-decoration-break:clone}
 .changes i{color:var(--soft);font-style:normal}
-.apps{list-style:none;margin:0;padding:0}.quietly+.apps{margin-top:10px}
+.apps{list-style:none;margin:0;padding:0}.quietly+.apps,.quietly+.rows{margin-top:10px}
 .apps li{display:grid;grid-template-columns:1fr auto;gap:4px 16px;align-items:start;padding:16px;border:1px solid var(--line);border-radius:12px}.apps li+li{margin-top:12px}
 .apps h2{margin:0;font-size:17px;color:var(--ink);overflow-wrap:anywhere}.apps h2 small{display:block;color:var(--soft);font-size:14px;font-weight:400}
 .apps dl{grid-column:1/-1;grid-row:2;margin:8px 0 0;display:grid;gap:3px}.apps dl>div{display:grid;grid-template-columns:116px 1fr;gap:12px}

@@ -1,6 +1,7 @@
 // Shared by all transports: the enabled tools, their visibility, the execution of calls, with and without the SDK. The
 // transports (mcp/endpoint.ts for HTTP, stdio.ts for a pipe) only identify the caller.
 import type { Engine } from '../../agent/engine.ts';
+import type { WriteWatch } from '../../agent/write/watch.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
 import { inSpan } from '../../core/observe/telemetry.ts';
@@ -34,6 +35,7 @@ export interface ServingParts {
   readonly idempotency: IdempotencyKeys;
   readonly approval: ApprovalCheck;
   readonly workflows?: WorkflowAccess | undefined;
+  readonly watch?: WriteWatch | undefined;
   readonly observe: Observe;
   readonly clock: Clock;
   /** The version of this package, which clients see. */

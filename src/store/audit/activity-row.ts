@@ -3,8 +3,8 @@
 import type { Knex } from 'knex';
 import { hashToken } from '../../core/secret.ts';
 import type { Tables } from '../migrations/first-tables.ts';
-import type { EntryWorkflow } from '../workflows/types.ts';
 import type { ActivityEntry, LoggedEffect } from './activity-types.ts';
+import type { EntryWorkflow } from './log-types.ts';
 
 export const TABLE = 'activity_logs';
 /** The records of each entry, to find entries by record. */

@@ -9,7 +9,6 @@ import type { SqliteConnection } from '../../core/sqlite.ts';
 import type { Database } from '../database/database.ts';
 import type { Versions } from '../version-types.ts';
 import { versionsOf } from '../versions.ts';
-import type { EntryWorkflow } from '../workflows/types.ts';
 import {
   columns,
   type EntryDetails,
@@ -32,6 +31,7 @@ import {
 } from './activity-row.ts';
 import { type Completed, createGroupedWrites, hasMore, prepare, type Statements } from './activity-statements.ts';
 import type { ActivityEntry, ActivityLog } from './activity-types.ts';
+import type { EntryWorkflow } from './log-types.ts';
 import { createServerStatements } from './server-statements.ts';
 
 export interface ActivityRows {

@@ -5,7 +5,6 @@
 import type { SqliteConnection } from '../../core/sqlite.ts';
 import type { Database } from '../database/database.ts';
 import { versionNumbers } from '../versions.ts';
-import type { EntryWorkflow } from '../workflows/types.ts';
 import {
   columns,
   DETAILS,
@@ -24,6 +23,7 @@ import {
   workflowColumns,
 } from './activity-row.ts';
 import type { ActivityEntry, Intent } from './activity-types.ts';
+import type { EntryWorkflow } from './log-types.ts';
 
 /** Rows in one prepared INSERT. A row then costs half as much as with an INSERT of its own. */
 const ROWS_PER_STATEMENT = 20;

@@ -2,8 +2,7 @@
 
 import type { CommitOutcome } from '../../core/errors/lost-commit.ts';
 import type { Versions } from '../version-types.ts';
-import type { EntryWorkflow } from '../workflows/types.ts';
-import type { LoggedUser, LogTimes, ScanOf, ScanStep, SearchOf } from './log-types.ts';
+import type { EntryWorkflow, LoggedUser, LogTimes, ScanOf, ScanStep, SearchOf } from './log-types.ts';
 
 export interface ActivityEntry {
   readonly userId: number;

@@ -87,3 +87,12 @@ export interface AdminLog {
   walk(walk: ScanOf<AdminLogFilter>): Promise<ScanStep<LoggedChange>>;
   newestId(): Promise<number>;
 }
+
+/** The run of an activity log entry, and the step and option within it. */
+export interface EntryWorkflow {
+  /** Name of the workflow at that time. */
+  readonly name: string;
+  readonly runId: string;
+  readonly stepName?: string;
+  readonly optionName?: string;
+}

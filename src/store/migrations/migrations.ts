@@ -31,6 +31,7 @@ import {
 import { addLogPairs } from './log-pairs.ts';
 import { addLogSearch } from './log-tables.ts';
 import { addNotePairs } from './note-pairs.ts';
+import { addStartRules } from './start-rule-tables.ts';
 import { addCallbackProblem, addLostLeasesColumn, addRunCollections, workflowTables } from './workflow-tables.ts';
 
 interface Migration {
@@ -68,6 +69,7 @@ const migrations: readonly Migration[] = [
   { name: '026-lost-leases', up: addLostLeasesColumn },
   { name: '027-callback-problem', up: addCallbackProblem },
   { name: '028-workflow-version', up: (_, on) => addVersion(on, 'workflows') },
+  { name: '029-start-rules', up: addStartRules },
 ];
 
 /** Also adds the version of the keys, which rotation raises. */

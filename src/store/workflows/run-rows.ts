@@ -20,6 +20,7 @@ export interface StoredRun {
   readonly step_id: string | null;
   readonly position: number;
   readonly collections: string | null;
+  readonly chain: string | null;
   readonly code: string | null;
   readonly message: string | null;
   readonly answer_by: Time | null;
@@ -50,6 +51,7 @@ export const storedColumns = [
     'lost_leases',
     'callback_at',
     'callback_problem',
+    'chain',
   ],
   ...['created_at', 'started_at', 'updated_at', 'finished_at'],
 ] as const;
@@ -93,6 +95,7 @@ export function toRun(row: StoredRun): Run {
     stepId: row.step_id,
     position: row.position,
     collections: row.collections === null ? null : (JSON.parse(row.collections) as string[]),
+    chain: row.chain === null ? [] : (JSON.parse(row.chain) as string[]),
     lostLeases: row.lost_leases,
     failure: row.code === null ? null : { code: row.code, message: row.message ?? '' },
     callbackFailure:

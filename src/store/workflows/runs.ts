@@ -14,6 +14,7 @@ import { findDueRuns } from './due-runs.ts';
 import { createClaims } from './run-claims.ts';
 import { type StoredRun, type StoredStep, selectRuns, toRun, toStep } from './run-rows.ts';
 import { createRunWrites, ending, setsOf } from './run-writes.ts';
+import { deleteStartRules } from './start-rules.ts';
 import type { CreatedRun, NewRun, RunStep, Runs } from './types.ts';
 
 /** How long an idempotency key of a trigger is valid. */
@@ -68,6 +69,13 @@ export function createRuns(
     },
     async steps(id) {
       return (await stepsOf(knex, [id])).get(id)!;
+    },
+    async active(workflowId, recordIds) {
+      const keys = new Map(recordIds.map((id) => [activeKey(workflowId, id), id]));
+      const found: string[] = await knex('workflow_runs')
+        .whereIn('active_key', [...keys.keys()])
+        .pluck('active_key');
+      return found.map((key) => keys.get(key)!);
     },
     async list({ renderingId, workflowId, recordId, userId, state, after, limit }) {
       const query = selectRuns(knex, await environment())
@@ -193,6 +201,8 @@ export function createRuns(
           .where({ environment_id: await environment() })
           .where('created_at', '<=', now - KEY_MS)
           .whereNotNull('request_key')
+          // Their key is unique forever, and a start may be repeated long after a crash.
+          .whereNotIn('origin', ['schedule', 'change'])
           .update({ request_key: null, request_hash: null }),
       );
     },
@@ -222,7 +232,8 @@ function newRow(run: NewRun, environmentId: number, now: number): NewRow & Reado
     state: 'queued',
     position: 0,
     collections: run.collections ? JSON.stringify(run.collections) : null,
-    active_key: hashToken(JSON.stringify([workflow.id, recordId])),
+    chain: run.chain && run.chain.length > 0 ? JSON.stringify(run.chain) : null,
+    active_key: activeKey(workflow.id, recordId),
     request_key: idempotencyKey === undefined ? null : hashToken(JSON.stringify([workflow.id, userId, idempotencyKey])),
     request_hash: idempotencyKey === undefined ? null : hashToken(idempotencyOf ?? recordId),
     due_at: now,
@@ -232,6 +243,8 @@ function newRow(run: NewRun, environmentId: number, now: number): NewRow & Reado
     updated_at: now,
   };
 }
+
+const activeKey = (workflowId: string, recordId: string): string => hashToken(JSON.stringify([workflowId, recordId]));
 
 async function findExistingRun(on: Knex, row: NewRow): Promise<CreatedRun | undefined> {
   const { request_key, request_hash, active_key } = row;
@@ -268,6 +281,7 @@ export async function deleteWorkflow(
     const problem = `a run of '${name}' is in progress. Cancel it or wait until it ends, then try again.`;
     fail('INVALID_ARGUMENT', { argument: 'id', problem });
   }
+  await deleteStartRules(trx, trx('workflows').where({ id }).select('id'));
   await trx('workflow_versions').where({ workflow_id: id }).delete();
   await trx('workflows').where({ id }).delete();
 }
@@ -279,6 +293,7 @@ export async function removeWorkflows(trx: Knex.Transaction, environmentId: numb
   ) as [Knex.QueryBuilder, Knex.QueryBuilder];
   await trx('workflow_run_steps').whereIn('run_id', runs.clone().select('id')).delete();
   await trx('workflow_versions').whereIn('workflow_id', workflows.clone().select('id')).delete();
+  await deleteStartRules(trx, workflows.clone().select('id'));
   await runs.delete();
   await workflows.delete();
 }

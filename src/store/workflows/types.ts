@@ -123,7 +123,8 @@ export const awaitReasons = [
 ] as const;
 
 /** How a run was started. */
-export type RunOrigin = 'webhook' | 'mcp' | 'console' | 'api';
+export const runOrigins = ['webhook', 'mcp', 'console', 'api', 'schedule', 'change'] as const;
+export type RunOrigin = (typeof runOrigins)[number];
 
 export interface NewRun {
   readonly workflow: Pick<Workflow, 'id' | 'version' | 'renderingId'>;
@@ -135,6 +136,8 @@ export interface NewRun {
   readonly originName: string;
   /** The only collections that the run may read and change, from the consent of its caller. Absent means no limit. */
   readonly collections?: readonly string[];
+  /** Ids of the workflows whose changes led to the run, the first one first. */
+  readonly chain?: readonly string[];
   /** A repeated call of the same user with the same key gets the same run. */
   readonly idempotencyKey?: string;
   /** A repeated call must have the same value. */
@@ -172,6 +175,8 @@ export interface Run {
   readonly lostLeases: number;
   /** The only collections that the run may read and change; null for no limit. */
   readonly collections: readonly string[] | null;
+  /** As in `NewRun`. */
+  readonly chain: readonly string[];
   /** Set with `failed`. */
   readonly failure: RunFailure | null;
   /** Set when the last attempt to deliver the callback failed. */
@@ -301,6 +306,8 @@ export interface Runs {
   find(id: string): Promise<Run | undefined>;
   steps(id: string): Promise<readonly RunStep[]>;
   list(filter: RunFilter): Promise<readonly Run[]>;
+  /** Those of the records that have an active run of the workflow. */
+  active(workflowId: string, recordIds: readonly string[]): Promise<readonly string[]>;
 
   /**
    * Claims runs that are due: queued runs, runs with an expired lease, runs past their deadline, and waiting runs with
@@ -383,13 +390,4 @@ export interface Callback {
   readonly url: string;
   /** Includes the current attempt. */
   readonly attempts: number;
-}
-
-/** The run of an activity log entry, and the step and option within it. */
-export interface EntryWorkflow {
-  /** Name of the workflow at that time. */
-  readonly name: string;
-  readonly runId: string;
-  readonly stepName?: string;
-  readonly optionName?: string;
 }

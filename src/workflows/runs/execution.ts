@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { SendWebhook } from '../../agent/actions/results.ts';
 import type { Engine } from '../../agent/engine.ts';
 import { logOtherEffects, type Written } from '../../agent/write/effects.ts';
+import type { WriteWatch } from '../../agent/write/watch.ts';
 import { createRestrictions, restrictAccess } from '../../core/caller/restrictions.ts';
 import type { Access } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -54,6 +55,8 @@ export interface ExecutionParts {
   readonly engine: Engine;
   readonly handlers: StepHandlers;
   readonly sendWebhook: SendWebhook;
+  /** Learns of the records that steps write. */
+  readonly watch?: WriteWatch | undefined;
   readonly clock: Clock;
   readonly observe: Observe;
 }
@@ -125,9 +128,12 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     const written: Written[] = [];
     const describeOtherEffects = () =>
       logOtherEffects(written, subject.collection ?? run.collection, subject.recordIds ?? [run.recordId]);
+    const endWatch = await parts.watch?.begin(written, intent.versions, run);
     try {
       done = await make({ signal: lease.signal, written });
+      await endWatch?.();
     } catch (thrown) {
+      await endWatch?.(thrown);
       const failure = toAppError(thrown, randomId());
       const isUnsure = isUncertain(failure);
       if (!isUnsure) await intent.complete({ ...outcomeOfCode(failure.code), ...describeOtherEffects() });

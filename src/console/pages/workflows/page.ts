@@ -11,6 +11,7 @@ import { flash } from '../../ui/notices.ts';
 import { showTime } from '../../ui/times.ts';
 import { refusal } from '../rights/review.ts';
 import { definitionOf, findWorkflow, mayEdit, requireEditor, runsPage, under, workflowPage } from './access.ts';
+import { automaticStarts, startTexts } from './automatic/section.ts';
 import { drawWorkflow } from './graph.ts';
 import { outline } from './outline.ts';
 import { runTable } from './runs.ts';
@@ -22,6 +23,7 @@ const doneTexts: Readonly<Record<string, string>> = {
   paused: 'Paused. New runs are blocked. Current runs continue.',
   resumed: 'Active again. You can start it.',
   ...triggerTexts,
+  ...startTexts,
 };
 
 const RUNS = 8;
@@ -60,6 +62,7 @@ ${facts([
 ${isActive && access.startsWorkflows && startForm(workflow, request, parts, result.problem)}
 <h2 class="plainly">Steps</h2>
 ${drawWorkflow(definition)}${outline(definition)}
+${await automaticStarts(workflow, request, parts)}
 ${await triggerSettings(workflow, runs, request, parts, result)}
 <h2 class="plainly">Latest runs</h2>
 ${runs.length > 0 ? await runTable(runs, request, parts) : empty('No runs yet', isActive ? 'Start it on a record above.' : 'The workflow is paused.')}

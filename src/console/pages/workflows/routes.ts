@@ -1,5 +1,6 @@
 // Routes of the pages about workflows and their runs. Each page checks the user's rights itself.
 import type { Route } from '../../route.ts';
+import { addStart, changeStart, showNewStart, showStart } from './automatic/page.ts';
 import { saveWorkflow, showEditor, showNewWorkflow, showVersion } from './editor.ts';
 import { listWorkflows } from './list.ts';
 import { changeWorkflow, showWorkflow } from './page.ts';
@@ -14,6 +15,8 @@ export const workflowRoutes: readonly Route[] = [
   { page: '/workflows/new', open: false, get: showNewWorkflow, post: saveWorkflow, bodyBytes },
   { page: '/workflows/:id', open: false, get: showWorkflow, post: changeWorkflow },
   { page: '/workflows/:id/edit', open: false, get: showEditor, post: saveWorkflow, bodyBytes },
+  { page: '/workflows/:id/starts/new', open: false, get: showNewStart, post: addStart },
+  { page: '/workflows/:id/starts/:rule', open: false, get: showStart, post: changeStart },
   { page: '/workflows/:id/versions/:version', open: false, get: showVersion },
   { page: '/runs', open: false, get: listRuns },
   { page: '/runs/:id', open: false, takesFiles: true, get: showRun, post: answerRun },

@@ -27,6 +27,8 @@ export const originWords: Readonly<Record<RunOrigin, string>> = {
   mcp: 'Assistant',
   console: 'Console',
   api: 'Public API',
+  schedule: 'Schedule',
+  change: 'Data change',
 };
 
 const tones: Readonly<Record<RunState, string>> = {

@@ -3,7 +3,7 @@
 export const filterStyle = `
 .fb{margin:0 0 16px;padding:14px 16px;border:1px solid var(--line);border-radius:12px;background:var(--bg)}
 .fb select,.fb input,.fb textarea{font-size:15px}.fb select,.fb input{height:42px;min-height:42px}
-.fb-match{display:flex;flex-wrap:wrap;gap:4px 10px;align-items:center;margin:0 0 10px}.fb-match select{width:auto}.fb-one{position:absolute;left:-9999px}
+.quietly+.fb{margin-top:10px}.fb-match{display:flex;flex-wrap:wrap;gap:4px 10px;align-items:center;margin:0 0 10px}.fb-match select{width:auto}.fb-one{position:absolute;left:-9999px}
 .fb-row{display:grid;grid-template-columns:minmax(120px,1.1fr) minmax(130px,1fr) minmax(140px,1.5fr) auto;gap:8px 10px;align-items:center;padding:8px 0}
 .fb-row+.fb-row,.fb-row+.fb-group{border-top:1px solid var(--line)}.fb-row b{font-weight:600;font-size:15px;overflow-wrap:anywhere}
 .fb-value{display:flex;gap:8px;min-width:0}.fb-value>*{min-width:0;flex:1 1 0}.fb-value select[multiple]{height:auto;padding:6px 10px}
