@@ -168,11 +168,9 @@ export function createId(title: string, taken: readonly string[], usual: string)
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-');
-  const base =
-    plain
-      .replace(/^[^a-z]+/, '')
-      .slice(0, MAX_ID - 4)
-      .replace(/-+$/, '') || usual;
+  const trimmed = plain.replace(/^-+/, '');
+  const named = /^[0-9]/.test(trimmed) ? `${usual}-${trimmed}` : trimmed || usual;
+  const base = named.slice(0, MAX_ID - 4).replace(/-+$/, '');
   for (let number = 1; ; number++) {
     const id = number === 1 ? base : `${base}-${number}`;
     if (!taken.includes(id)) return id;

@@ -70,8 +70,7 @@ function show(
         ? 'Every save publishes a version. New runs use it. Current runs keep theirs.'
         : 'Only editors, developers and administrators can change it.';
   const isWrong = alert !== undefined || problems.size > 0;
-  const content = html`<p class="trail"><a href="${parts.paths.path(under)}">Workflows</a> / <a href="${parts.paths.path(workflowPage(id))}">${name}</a></p>
-<h1>${name}</h1>
+  const content = html`<h1>${name}</h1>
 ${tabs('steps', id, parts)}
 <p class="lead">${lead}</p>
 ${!isWrong && (flash(doneTexts, request.query) || deletedText(definition, request.query))}

@@ -134,12 +134,11 @@ async function stepAnswer(target: StepTarget, shown: Shown, request: SignedInReq
   const title = place === undefined ? titleIn(definition, base.id!) : `New step: ${kind}`;
   const isWrong = problems.size > 0 || alert !== undefined;
   const back = workflow ? editPage(workflow.id) : under;
-  const trail = workflow
-    ? html`<a href="${parts.paths.path(under)}">Workflows</a> / <a href="${parts.paths.path(workflowPage(workflow.id))}">${workflow.name}</a> / <a href="${parts.paths.path(back)}">Steps</a>`
-    : html`<a href="${parts.paths.path(under)}">Workflows</a>`;
-  const content = html`<p class="trail">${trail}</p>
-<h1>${workflow ? title : 'New workflow'}</h1>
-<p class="lead">${kind}${place === undefined && html`: saving publishes a new version. Current runs keep theirs.`}</p>
+  const trail =
+    workflow &&
+    html`<p class="trail"><a href="${parts.paths.path(workflowPage(workflow.id))}">${workflow.name}</a> / <a href="${parts.paths.path(back)}">Steps</a></p>`;
+  const content = html`${trail}<h1>${workflow ? title : 'New workflow'}</h1>
+<p class="lead">${place === undefined ? `${kind}. Saving publishes a new version. Current runs keep theirs.` : 'You can change everything later.'}</p>
 ${alert !== undefined && html`<p class="alert" role="alert">${alert}</p>`}
 ${problems.size > 0 && html`<p class="alert" role="alert">Not saved. ${[...problems.values()].length === 1 ? [...problems.values()][0] : 'Some values do not fit.'}</p>`}
 <div class="wf-cols"><div>${openForm(request, parts, page)}<button class="unseen" name="action" value="save" tabindex="-1" aria-hidden="true"></button><input type="hidden" name="since" value="${since}">${above}

@@ -18,5 +18,5 @@ export function tabs(current: 'steps' | 'json' | 'try', id: string | undefined, 
     ...(id === undefined ? [] : [['try', 'Dry run', tryPage(id)] as const]),
     ['json', 'JSON', id === undefined ? newJsonPage : jsonPage(id)],
   ] as const;
-  return html`<nav class="tabs" aria-label="Editor">${all.map(([key, text, page]) => html`<a href="${paths.path(page)}"${key === current && html` aria-current="page"`}>${text}</a>`)}</nav>`;
+  return html`<nav class="wf-tabs" aria-label="Editor">${all.map(([key, text, page]) => html`<a href="${paths.path(page)}"${key === current && html` aria-current="page"`}>${text}</a>`)}</nav>`;
 }

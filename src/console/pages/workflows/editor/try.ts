@@ -98,8 +98,7 @@ async function show(
   const tried = isTried ? await tryAnswers(workflow, recordId, given, decision, request, parts) : undefined;
   const isWrong = tried?.dryRun.end.kind === 'asks' && tried.dryRun.end.problem !== undefined;
   const picker = await recordPicker(collection, undefined, request, parts);
-  const content = html`<p class="trail"><a href="${parts.paths.path(under)}">Workflows</a> / <a href="${parts.paths.path(workflowPage(id))}">${name}</a></p>
-<h1>Dry run of ${name}</h1>
+  const content = html`<h1>Dry run of ${name}</h1>
 ${tabs('try', id, parts)}
 <p class="lead">What a run would do, with your rights. Nothing is changed, and no action, remote server or language model is called.</p>
 ${openForm(request, parts, tryPage(id))}<div class="narrow">${picker}<button class="${tried ? 'plain' : 'primary'} slim" name="action" value="run">${tried ? 'Start again' : 'Try it'}</button></div></form>

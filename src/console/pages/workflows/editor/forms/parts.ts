@@ -159,10 +159,11 @@ export const waitPart: Part = {
   },
   show({ form, problem }) {
     const options = units.map(([seconds, name]) => [`${seconds}`, name] as const);
-    return html`<div class="two">${field({
-      ...{ id: 'wait-count', label: 'Time to answer', value: form.get('wait-count') ?? '', maxLength: 8 },
+    const isOpen = textFrom(form, 'wait-count') !== '' || problem('waitSeconds') !== undefined;
+    return html`<details class="more"${isOpen && html` open`}><summary>Time to answer</summary><div class="two">${field({
+      ...{ id: 'wait-count', label: 'A person has', value: form.get('wait-count') ?? '', maxLength: 8 },
       ...{ hint: 'Empty: seven days. Then the run fails.', problem: problem('waitSeconds') },
-    })}${selectField({ id: 'wait-unit', label: 'Unit', value: form.get('wait-unit') ?? '86400', options })}</div>`;
+    })}${selectField({ id: 'wait-unit', label: 'Unit', value: form.get('wait-unit') ?? '86400', options })}</div></details>`;
   },
   read({ form, fail }) {
     const text = textFrom(form, 'wait-count');
