@@ -33,7 +33,8 @@ describe.skipIf(!hasChromium).each([
   /** Judges the page, and keeps its visible text. */
   const look = async (what: string): Promise<void> => {
     texts += await tab.getByRole('main').innerText();
-    if (pictures) await tab.screenshot({ path: `${pictures}/${name.replaceAll(' ', '-')}-${++shots}-${what}.png`, fullPage: true });
+    if (pictures)
+      await tab.screenshot({ path: `${pictures}/${name.replaceAll(' ', '-')}-${++shots}-${what}.png`, fullPage: true });
     if (javaScriptEnabled) expect(await findFaults(tab, what)).toEqual([]);
   };
   const press = (button: string) => tab.getByRole('button', { name: button, exact: true }).click();
@@ -96,15 +97,32 @@ describe.skipIf(!hasChromium).each([
       name: 'Refund an order',
       collection: 'orders',
       steps: [
-        { id: 'look-at-the-order', type: 'read-record', title: 'Look at the order', fields: ['number', 'status', 'total'], next: 'how-much' },
+        {
+          id: 'look-at-the-order',
+          type: 'read-record',
+          title: 'Look at the order',
+          fields: ['number', 'status', 'total'],
+          next: 'how-much',
+        },
         {
           ...{ id: 'how-much', type: 'condition', title: 'How much?', mode: 'automatic', next: 'refund' },
           options: [
-            { id: 'option-100-or-more', label: '100 or more', when: { field: 'total', operator: 'GreaterThanOrEqual', value: 100 }, next: 'call-the-customer' },
+            {
+              id: 'option-100-or-more',
+              label: '100 or more',
+              when: { field: 'total', operator: 'GreaterThanOrEqual', value: 100 },
+              next: 'call-the-customer',
+            },
             { id: 'otherwise', label: 'Otherwise' },
           ],
         },
-        { id: 'call-the-customer', type: 'guidance', title: 'Call the customer', text: 'Call the customer of this order.', next: 'refund' },
+        {
+          id: 'call-the-customer',
+          type: 'guidance',
+          title: 'Call the customer',
+          text: 'Call the customer of this order.',
+          next: 'refund',
+        },
         { id: 'refund', type: 'update-record', title: 'Refund', mode: 'confirm', values: { status: 'returned' } },
       ],
     });

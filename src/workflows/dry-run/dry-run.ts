@@ -211,7 +211,9 @@ function withoutModel(
 ): { readonly step: WorkflowStep; readonly notes: readonly string[] } {
   const notes =
     changedBy.length > 0 && readsRecords(step)
-      ? [`It reads the records as they are now, without what ${changedBy.map((each) => `“${each}”`).join(', ')} would change.`]
+      ? [
+          `It reads the records as they are now, without what ${changedBy.map((each) => `“${each}”`).join(', ')} would change.`,
+        ]
       : [];
   const asksModel =
     step.type === 'ai' ||
@@ -275,7 +277,11 @@ function valuesAfter(
   );
 }
 
-const contextOf = ({ parts, access, request, run, steps }: DryRunState, step: WorkflowStep, asked: InputRequestData) => {
+const contextOf = (
+  { parts, access, request, run, steps }: DryRunState,
+  step: WorkflowStep,
+  asked: InputRequestData,
+) => {
   const { definition } = request;
   // The person who tries the workflow answers for everybody.
   const data = 'notBy' in asked ? { ...asked, notBy: [] } : asked;

@@ -118,7 +118,9 @@ type WorkflowAction = (workflow: Workflow, request: SignedInRequest, parts: Part
 const workflowActions: Readonly<Record<string, WorkflowAction>> = {
   start,
   find: (workflow, request, parts) => show(workflow, request, parts),
-  try: async ({ id }, { form }) => ({ to: `${tryPage(id)}?${new URLSearchParams({ record: form.get('record') ?? '' })}` }),
+  try: async ({ id }, { form }) => ({
+    to: `${tryPage(id)}?${new URLSearchParams({ record: form.get('record') ?? '' })}`,
+  }),
   pause: (workflow, request, parts) => setActive(workflow, false, request, parts),
   resume: (workflow, request, parts) => setActive(workflow, true, request, parts),
   delete: deleteWorkflow,

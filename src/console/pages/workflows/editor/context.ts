@@ -126,14 +126,15 @@ async function countOptions(
   const counts = new Map<number, Html>();
   const say = (at: number, text: string) => counts.set(at, html`<p class="quietly" role="status">${text}</p>`);
   const all = await engine.count(access, { collection }, { signal });
-  for (const [at, prefix] of rowsIn(form, 'o', 'mark', MAX_OPTIONS).entries()) {
+  for (const [at, prefix] of rowsIn(form, 'o', MAX_OPTIONS).entries()) {
     const stored = base.options?.[Number(form.get(`${prefix}mark`) || -1)];
     const problems: string[] = [];
     const controls = { context, prefix: `${prefix}w.`, collection, form };
     const filter = readFilter(controls, stored?.when, (problem) => problems.push(problem));
     if (problems.length > 0) say(at, problems[0]!);
     else if (filter === undefined) say(at, 'Without conditions, every record matches.');
-    else if (isTemplate(JSON.stringify(filter))) say(at, 'It depends on values of the run, so it cannot be counted here.');
+    else if (isTemplate(JSON.stringify(filter)))
+      say(at, 'It depends on values of the run, so it cannot be counted here.');
     else {
       try {
         const condition = engine.storedFilters.disambiguate(access, collection, filter);

@@ -6,7 +6,7 @@ import type { Answer, Parts, SignedInRequest } from '../../../page-request.ts';
 import { field, type Option, openForm, selectField } from '../../../ui/form.ts';
 import { createFramedPage } from '../../../ui/frame.ts';
 import { requireEditor, under } from '../access.ts';
-import { titleIn, slotsOf } from './connections.ts';
+import { slotsOf, titleIn } from './connections.ts';
 import type { StepTarget } from './context.ts';
 import { blankStep } from './forms/table.ts';
 import { slotOptions, stepTypes } from './overview.ts';

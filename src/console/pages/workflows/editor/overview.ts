@@ -93,7 +93,10 @@ function deletedText(definition: WorkflowDefinition, query: URLSearchParams): Ht
   const target = to === null || stepOf(definition, to) ? titleIn(definition, to) : 'the end';
   const dropped = Number(/^\d{1,2}$/.exec(query.get('dropped') ?? '')?.[0] ?? 0);
   const names = from.map((id) => titleIn(definition, id)).join(' and ');
-  const led = from.length > 0 ? `${names} now ${from.length > 1 ? 'lead' : 'leads'} to ${target}.` : `The run now starts with ${target}.`;
+  const led =
+    from.length > 0
+      ? `${names} now ${from.length > 1 ? 'lead' : 'leads'} to ${target}.`
+      : `The run now starts with ${target}.`;
   return html`<p class="done" role="status">Step deleted. ${led}${dropped > 0 && html` ${dropped === 1 ? 'One more step that nothing led to was' : `${dropped} more steps that nothing led to were`} deleted.`}</p>`;
 }
 
@@ -116,7 +119,9 @@ function stepItem(
     moveDown(definition, id) && move('down', 'Move down'),
   ];
   const about = [typeName(step), modeOf(step), firstStep(definition) === id && 'first step'].filter(Boolean).join(', ');
-  const ways = transitionsOf(step).map(({ to, label }) => `${label === undefined ? '' : `${label}: `}${titleIn(definition, to)}`);
+  const ways = transitionsOf(step).map(
+    ({ to, label }) => `${label === undefined ? '' : `${label}: `}${titleIn(definition, to)}`,
+  );
   return html`<li><div><b>${isOpen ? html`<a href="${parts.paths.path(stepPage(workflow.id, id))}">${title}</a>` : title}</b><span>${about}</span><span>Then ${ways.join('; ')}</span></div>${buttons && html`<div class="wf-moves">${buttons}</div>`}</li>`;
 }
 
@@ -168,19 +173,27 @@ export async function changeSteps(request: SignedInRequest, parts: Parts): Promi
         ? moveUp(definition, step)
         : moveDown(definition, step);
   if (problems.size > 0) return refuse({ problems, status: 400 });
-  if (!changed) return refuse({ alert: 'This step cannot be moved there. Change the next steps in its form.', status: 400 });
+  if (!changed)
+    return refuse({ alert: 'This step cannot be moved there. Change the next steps in its form.', status: 400 });
   try {
     const checked = checkDefinition(changed, request, parts);
     const published = await publishDefinition(checked, { id: workflow.id, since }, request, parts);
-    if ('saved' in published) return { to: `${editPage(workflow.id)}?done=${action === 'settings' ? 'saved' : 'moved'}` };
+    if ('saved' in published)
+      return { to: `${editPage(workflow.id)}?done=${action === 'settings' ? 'saved' : 'moved'}` };
     const { argument, problem } = published;
     if (argument === 'name') return refuse({ problems: new Map([['name', sentence(problem)]]), status: 409 });
-    return refuse({ alert: 'Another user has saved a version meanwhile. This page shows it now. Try again.', status: 409 });
+    return refuse({
+      alert: 'Another user has saved a version meanwhile. This page shows it now. Try again.',
+      status: 409,
+    });
   } catch (error) {
     if (!isAppError(error, 'INVALID_ARGUMENT')) throw error;
     const { argument, problem } = error.details;
     const isOwn = action === 'settings' && !argument.startsWith('steps.');
-    return refuse({ ...(isOwn ? { problems: new Map([[argument, sentence(problem)]]) } : { alert: sentence(problem) }), status: 400 });
+    return refuse({
+      ...(isOwn ? { problems: new Map([[argument, sentence(problem)]]) } : { alert: sentence(problem) }),
+      status: 400,
+    });
   }
 }
 
@@ -191,7 +204,12 @@ function readSettings(
 ): WorkflowDefinition {
   const { name: _name, description: _description, start: _start, concurrency: _concurrency, ...rest } = definition;
   const text = (key: string) => (form.get(key) ?? '').replaceAll('\r\n', '\n').trim();
-  const [name, description, start, concurrency] = [text('name'), text('description'), text('start'), text('concurrency')];
+  const [name, description, start, concurrency] = [
+    text('name'),
+    text('description'),
+    text('start'),
+    text('concurrency'),
+  ];
   if (name === '') problems.set('name', 'Enter a name.');
   if (concurrency !== '' && !/^[1-9]\d*$/.test(concurrency)) problems.set('concurrency', 'Enter a whole number.');
   return {

@@ -48,5 +48,4 @@ export async function publishDefinition(
 export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The version that a form is based on, 0 for none. */
-export const readSince = (form: URLSearchParams): number =>
-  Number(/^\d{1,9}$/.exec(form.get('since') ?? '')?.[0] ?? 0);
+export const readSince = (form: URLSearchParams): number => Number(/^\d{1,9}$/.exec(form.get('since') ?? '')?.[0] ?? 0);

@@ -20,7 +20,8 @@ const typeIn = (form: URLSearchParams, prefix: string): AnswerType['type'] =>
 
 function fillAnswer(answer: AnswerType, prefix: string, set: SetText): void {
   set(`${prefix}type`, answer.type);
-  const number = (name: string, value: number | undefined) => value !== undefined && set(`${prefix}${name}`, `${value}`);
+  const number = (name: string, value: number | undefined) =>
+    value !== undefined && set(`${prefix}${name}`, `${value}`);
   if (answer.type === 'text') number('length', answer.maxLength);
   if (answer.type === 'number') {
     number('min', answer.min);
@@ -104,7 +105,12 @@ type TaskInput = NonNullable<StepOf<'guidance'>['inputs']>[number];
 const MAX_INPUTS = 20;
 
 /** `mark`: the position of the stored input; '' for a new one. */
-function fillInput({ name, label, required = true, answer }: TaskInput, mark: string, prefix: string, set: SetText): void {
+function fillInput(
+  { name, label, required = true, answer }: TaskInput,
+  mark: string,
+  prefix: string,
+  set: SetText,
+): void {
   set(`${prefix}mark`, mark);
   set(`${prefix}label`, oneLine(label ?? name));
   if (required) set(`${prefix}required`, 'yes');
@@ -115,7 +121,7 @@ export const inputsPart: Part = {
   prefix: 'i.',
   fill: ({ inputs = [] }, set) => inputs.forEach((input, at) => fillInput(input, `${at}`, `i.${at}.`, set)),
   show({ form, problem }) {
-    const rows = rowsIn(form, 'i', 'mark', MAX_INPUTS).map((prefix, at) => {
+    const rows = rowsIn(form, 'i', MAX_INPUTS).map((prefix, at) => {
       const text = (name: string) => form.get(prefix + name) ?? '';
       return html`<fieldset class="wf-part"><legend>Input ${at + 1}</legend><input type="hidden" name="${prefix}mark" value="${text('mark')}">
 ${field({ id: `${prefix}label`, label: 'Label', value: text('label'), maxLength: 191, problem: problem(`inputs.${at}`) })}
@@ -129,7 +135,7 @@ ${checkField({ id: `${prefix}required`, name: `${prefix}required`, label: 'Requi
   read({ context, form, fail }) {
     const old = context.base.inputs ?? [];
     const inputs: TaskInput[] = [];
-    for (const [at, prefix] of rowsIn(form, 'i', 'mark', MAX_INPUTS).entries()) {
+    for (const [at, prefix] of rowsIn(form, 'i', MAX_INPUTS).entries()) {
       const failAt = (problem: string) => fail(`inputs.${at}`, problem);
       const mark = form.get(`${prefix}mark`) ?? '';
       const base = mark === '' ? undefined : old[Number(mark)];
@@ -151,8 +157,7 @@ ${checkField({ id: `${prefix}required`, name: `${prefix}required`, label: 'Requi
         name: base?.name ?? createId(label, taken, 'input'),
         ...(nextLabel !== undefined && nextLabel !== '' && { label: nextLabel }),
         ...((!isRequired || wasRequired === true) && { required: isRequired }),
-        answer:
-          base && isUnchanged(form, shown, `${prefix}a-`) ? base.answer : readAnswer(form, `${prefix}a-`, failAt),
+        answer: base && isUnchanged(form, shown, `${prefix}a-`) ? base.answer : readAnswer(form, `${prefix}a-`, failAt),
       });
     }
     return { inputs: inputs.length > 0 ? inputs : undefined };

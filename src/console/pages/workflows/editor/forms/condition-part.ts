@@ -33,7 +33,7 @@ export const optionsPart: Part = {
     }
   },
   show({ context, form, problem }) {
-    const rows = rowsIn(form, 'o', 'mark', MAX_OPTIONS);
+    const rows = rowsIn(form, 'o', MAX_OPTIONS);
     const shown = rows.map((prefix, at) => {
       const label = form.get(`${prefix}label`) ?? '';
       const about = `Option ${at + 1}: `;
@@ -55,7 +55,7 @@ ${wrong !== undefined && !isOwn && html`<p class="note" role="alert">${wrong}</p
   read({ context, form, fail }) {
     const old = context.base.options ?? [];
     const options: ConditionOption[] = [];
-    for (const [at, prefix] of rowsIn(form, 'o', 'mark', MAX_OPTIONS).entries()) {
+    for (const [at, prefix] of rowsIn(form, 'o', MAX_OPTIONS).entries()) {
       const mark = form.get(`${prefix}mark`) ?? '';
       const base = mark === '' ? undefined : old[Number(mark)];
       const shown = new URLSearchParams();

@@ -63,12 +63,12 @@ export interface Part {
 
 export function fillForm(parts: readonly Part[], step: DraftStep, context: FormContext): URLSearchParams {
   const form = new URLSearchParams();
-  for (const part of parts) part.fill(step, (name, value) => form.append(name, visibleText(value)), context);
+  const set: SetValue = (name, value) => form.append(visibleText(name), visibleText(value));
+  for (const part of parts) part.fill(step, set, context);
   return form;
 }
 
-export const showForm = (parts: readonly Part[], view: FormView): Html =>
-  html`${parts.map((part) => part.show(view))}`;
+export const showForm = (parts: readonly Part[], view: FormView): Html => html`${parts.map((part) => part.show(view))}`;
 
 /** The step with the submitted changes. Keys without a part stay. */
 export function readForm(
@@ -94,7 +94,8 @@ export function readForm(
 /** Browsers send line breaks as CRLF. */
 function normalForm(form: URLSearchParams): URLSearchParams {
   const normal = new URLSearchParams();
-  for (const [name, value] of form) normal.append(name, value.replace(/\r\n?/g, '\n'));
+  const lines = (text: string) => text.replace(/\r\n?/g, '\n');
+  for (const [name, value] of form) normal.append(lines(name), lines(value));
   return normal;
 }
 
@@ -113,9 +114,9 @@ export const oneLine = (text: string): string => text.replace(/[\r\n]/g, '');
 export const textFrom = (form: URLSearchParams, name: string): string => (form.get(name) ?? '').trim();
 
 /** Names of the rows of a list: `o.0.`, `o.1.` and so on, as long as the form has a control `mark` for them. */
-export function rowsIn(form: URLSearchParams, letter: string, mark: string, most: number): readonly string[] {
+export function rowsIn(form: URLSearchParams, letter: string, most: number): readonly string[] {
   const rows: string[] = [];
-  while (rows.length < most && form.has(`${letter}.${rows.length}.${mark}`)) rows.push(`${letter}.${rows.length}.`);
+  while (rows.length < most && form.has(`${letter}.${rows.length}.mark`)) rows.push(`${letter}.${rows.length}.`);
   return rows;
 }
 

@@ -51,7 +51,8 @@ export const titlePart: Part = textPart({
   key: 'title',
   label: 'Title',
   maxLength: 191,
-  hint: ({ base, isNew }) => (isNew || base.title !== undefined ? undefined : `Without a title, its id is shown: ${base.id}.`),
+  hint: ({ base, isNew }) =>
+    isNew || base.title !== undefined ? undefined : `Without a title, its id is shown: ${base.id}.`,
 });
 
 /** The end of the run; '' cannot be the id of a step. */
@@ -160,10 +161,12 @@ export const waitPart: Part = {
   show({ form, problem }) {
     const options = units.map(([seconds, name]) => [`${seconds}`, name] as const);
     const isOpen = textFrom(form, 'wait-count') !== '' || problem('waitSeconds') !== undefined;
-    return html`<details class="more"${isOpen && html` open`}><summary>Time to answer</summary><div class="two">${field({
-      ...{ id: 'wait-count', label: 'A person has', value: form.get('wait-count') ?? '', maxLength: 8 },
-      ...{ hint: 'Empty: seven days. Then the run fails.', problem: problem('waitSeconds') },
-    })}${selectField({ id: 'wait-unit', label: 'Unit', value: form.get('wait-unit') ?? '86400', options })}</div></details>`;
+    return html`<details class="more"${isOpen && html` open`}><summary>Time to answer</summary><div class="two">${field(
+      {
+        ...{ id: 'wait-count', label: 'A person has', value: form.get('wait-count') ?? '', maxLength: 8 },
+        ...{ hint: 'Empty: seven days. Then the run fails.', problem: problem('waitSeconds') },
+      },
+    )}${selectField({ id: 'wait-unit', label: 'Unit', value: form.get('wait-unit') ?? '86400', options })}</div></details>`;
   },
   read({ form, fail }) {
     const text = textFrom(form, 'wait-count');

@@ -7,7 +7,10 @@ import { fillFilter, readFilter, showFilter } from './filter-part.ts';
 import type { FormContext, Part } from './part.ts';
 
 /** Fields of the record by its own name, and those of related records as `relation:field`. */
-function readableFields({ describe, collection }: FormContext): readonly (readonly [group: string, names: readonly string[]])[] {
+function readableFields({
+  describe,
+  collection,
+}: FormContext): readonly (readonly [group: string, names: readonly string[]])[] {
   const described = describe(collection);
   const related = (described?.relations ?? []).filter(({ kind, fields }) => kind === 'one' && !fields);
   return [
@@ -88,8 +91,10 @@ export const relatedFilterPart: Part = {
   },
   show({ context, form, problem }) {
     const collection = targetOf(context, form.get('relation'));
-    if (collection === undefined) return html`<input type="hidden" name="filter.match" value="And">`;
-    return html`<fieldset class="wf-set"><legend>Only records that match</legend>${showFilter({ context, prefix: 'filter.', collection, form }, { about: '', problem: problem('filter') })}</fieldset>`;
+    // Without a known relation there is nothing to choose from, but a stored filter stays.
+    if (collection === undefined && !form.has('filter.json'))
+      return html`<input type="hidden" name="filter.match" value="And">`;
+    return html`<fieldset class="wf-set"><legend>Only records that match</legend>${showFilter({ context, prefix: 'filter.', collection: collection ?? '', form }, { about: '', problem: problem('filter') })}</fieldset>`;
   },
   read({ context, form, fail }) {
     const collection = targetOf(context, form.get('relation')) ?? '';
@@ -115,8 +120,12 @@ export const sortPart: Part = {
   },
   show({ context, form, problem }) {
     const collection = targetOf(context, form.get('relation')) ?? '';
-    const names = (context.describe(collection)?.fields ?? []).flatMap(({ name, sortable }) => (sortable ? [name] : []));
-    const filled = Array.from({ length: MAX_SORTS }, (_, at) => form.get(`sort.${at}.field`) ?? '').filter(Boolean).length;
+    const names = (context.describe(collection)?.fields ?? []).flatMap(({ name, sortable }) =>
+      sortable ? [name] : [],
+    );
+    const filled = Array.from({ length: MAX_SORTS }, (_, at) => form.get(`sort.${at}.field`) ?? '').filter(
+      Boolean,
+    ).length;
     const rows = Array.from({ length: Math.min(MAX_SORTS, filled + 1) }, (_, at) => {
       const chosen = form.get(`sort.${at}.field`) ?? '';
       const known = chosen === '' || names.includes(chosen) ? names : [chosen, ...names];

@@ -4,7 +4,16 @@ import { formFields } from '../../../data/form.ts';
 import { answerPart, inputsPart, otherwiseAnswerPart } from './answer-part.ts';
 import { optionsPart } from './condition-part.ts';
 import { type DraftStep, type Part, reorder, rowsIn } from './part.ts';
-import { allowChangesPart, followPart, modePart, nextPart, recordPart, textPart, titlePart, waitPart } from './parts.ts';
+import {
+  allowChangesPart,
+  followPart,
+  modePart,
+  nextPart,
+  recordPart,
+  textPart,
+  titlePart,
+  waitPart,
+} from './parts.ts';
 import { fieldsPart, relatedFilterPart, relationPart, sortPart } from './record-parts.ts';
 import { actionPart, argumentsPart, serverPart } from './tool-parts.ts';
 import { changeValues, valuesPart } from './values.ts';
@@ -52,7 +61,14 @@ const parts: Readonly<Record<WorkflowStep['type'], readonly Part[]>> = {
     ...[followPart, waitPart],
   ],
   'load-related-record': [
-    ...[recordPart, modePart(['automatic', 'confirm', 'manual']), relationPart, relatedFilterPart, sortPart, followPart],
+    ...[
+      recordPart,
+      modePart(['automatic', 'confirm', 'manual']),
+      relationPart,
+      relatedFilterPart,
+      sortPart,
+      followPart,
+    ],
     nextPart({ key: 'otherwise', label: 'If there is no such record', same: 'The next step' }),
     waitPart,
   ],
@@ -86,16 +102,22 @@ export const partsOf = ({ type }: Pick<DraftStep, 'type'>): readonly Part[] => [
 export function blankStep(type: WorkflowStep['type'], next: string | null): DraftStep {
   const about = { id: '', type, ...(next !== null && { next }) };
   if (type === 'condition')
-    return { ...about, options: [{ id: '', label: '' }, { id: '', label: 'Otherwise' }] };
+    return {
+      ...about,
+      options: [
+        { id: '', label: '' },
+        { id: '', label: 'Otherwise' },
+      ],
+    };
   if (type === 'ai') return { ...about, answer: { type: 'text' } };
   return type === 'update-record' ? { ...about, values: {} } : about;
 }
 
 /** The lists of rows, by the letter that starts the names of their controls. */
-const lists: readonly (readonly [letter: string, mark: string, most: number])[] = [
-  ['o', 'mark', 20],
-  ['i', 'mark', 20],
-  ['a', 'name', 50],
+const lists: readonly (readonly [letter: string, most: number])[] = [
+  ['o', 20],
+  ['i', 20],
+  ['a', 50],
 ];
 
 /** The form after the pressed button: with an added, removed or moved row. */
@@ -104,16 +126,21 @@ export function changeForm(submitted: URLSearchParams): URLSearchParams {
   const [, verb, letter, number] = /^(add|remove|up)-([oia])(?::(\d+))?$/.exec(submitted.get('action') ?? '') ?? [];
   const list = lists.find(([each]) => each === letter);
   if (!list) return form;
-  const [name, mark, most] = list;
-  const order = rowsIn(form, name, mark, most).map((_, at) => at);
+  const [name, most] = list;
+  const order = rowsIn(form, name, most).map((_, at) => at);
   const at = Number(number);
   if (verb === 'add' && order.length < most) {
     form = new URLSearchParams(form);
-    form.append(`${name}.${order.length}.${mark}`, '');
+    form.append(`${name}.${order.length}.mark`, '');
     if (name === 'o') form.append(`o.${order.length}.w.match`, 'And');
     if (name === 'i') form.append(`i.${order.length}.required`, 'yes');
   }
-  if (verb === 'remove') return reorder(form, name, order.filter((each) => each !== at));
+  if (verb === 'remove')
+    return reorder(
+      form,
+      name,
+      order.filter((each) => each !== at),
+    );
   if (verb === 'up' && at > 0 && at < order.length) {
     const moved = order.filter((each) => each !== at);
     moved.splice(at - 1, 0, at);

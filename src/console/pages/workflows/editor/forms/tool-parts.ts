@@ -1,8 +1,8 @@
 // Parts of steps that call something: the action with its values, and the tool of a remote server with its arguments.
 import { html, visibleText } from '../../../../../http/html.ts';
-import { areaField, field, type Option, selectField } from '../../../../ui/form.ts';
 import { readJsonFilter } from '../../../../ui/filter/form.ts';
-import { isUnchanged, type Part, rowsIn, textFrom } from './part.ts';
+import { areaField, field, type Option, selectField } from '../../../../ui/form.ts';
+import { isUnchanged, oneLine, type Part, rowsIn, textFrom } from './part.ts';
 
 /** A select of names; a name that is not known stays. */
 function choicePart(key: 'action' | 'server', label: string, missing: string, hint?: string): Part {
@@ -45,9 +45,16 @@ const kindOf = (value: unknown): Kind => {
 
 const MAX_ARGUMENTS = 50;
 
-const fillArgument = (name: string, value: unknown, prefix: string, set: (name: string, value: string) => void): void => {
+/** `mark`: the position of the stored argument; '' for a new one. */
+const fillArgument = (
+  [name, value]: readonly [string, unknown],
+  mark: string,
+  prefix: string,
+  set: (name: string, value: string) => void,
+): void => {
   const kind = kindOf(value);
-  set(`${prefix}name`, name);
+  set(`${prefix}mark`, mark);
+  set(`${prefix}name`, oneLine(name));
   set(`${prefix}kind`, kind);
   if (kind !== 'null') set(`${prefix}text`, kind === 'json' ? JSON.stringify(value, null, 2) : String(value));
 };
@@ -59,22 +66,26 @@ function readArgument(kind: string | null, text: string): { readonly value?: unk
     return value === undefined ? { problem: 'Enter yes or no.' } : { value };
   }
   if (kind === 'number')
-    return text.trim() !== '' && Number.isFinite(Number(text)) ? { value: Number(text) } : { problem: 'Enter a number.' };
+    return text.trim() !== '' && Number.isFinite(Number(text))
+      ? { value: Number(text) }
+      : { problem: 'Enter a number.' };
   if (kind !== 'json') return { value: text };
   const read = readJsonFilter(`{"value":${text}}`);
-  return 'filter' in read && read.filter ? { value: (read.filter as { value?: unknown }).value } : { problem: 'Enter JSON.' };
+  return 'filter' in read && read.filter
+    ? { value: (read.filter as { value?: unknown }).value }
+    : { problem: 'Enter JSON.' };
 }
 
 export const argumentsPart: Part = {
   prefix: 'a.',
   fill({ arguments: given = {} }, set) {
-    for (const [at, [name, value]] of Object.entries(given).entries()) fillArgument(name, value, `a.${at}.`, set);
+    for (const [at, argument] of Object.entries(given).entries()) fillArgument(argument, `${at}`, `a.${at}.`, set);
   },
   show({ form, problem }) {
-    const rows = rowsIn(form, 'a', 'name', MAX_ARGUMENTS).map((prefix, at) => {
+    const rows = rowsIn(form, 'a', MAX_ARGUMENTS).map((prefix, at) => {
       const name = form.get(`${prefix}name`) ?? '';
       const text = form.get(`${prefix}text`) ?? '';
-      return html`<fieldset class="wf-part"><legend>Argument ${at + 1}</legend><div class="two">${field({ id: `${prefix}name`, label: 'Name', value: name, maxLength: 191, problem: problem(`arguments.${at}`) })}${selectField({ id: `${prefix}kind`, label: 'Type', value: form.get(`${prefix}kind`) ?? 'text', options: Object.entries(kinds) })}</div>
+      return html`<fieldset class="wf-part"><legend>Argument ${at + 1}</legend><input type="hidden" name="${prefix}mark" value="${form.get(`${prefix}mark`)}"><div class="two">${field({ id: `${prefix}name`, label: 'Name', value: name, maxLength: 191, problem: problem(`arguments.${at}`) })}${selectField({ id: `${prefix}kind`, label: 'Type', value: form.get(`${prefix}kind`) ?? 'text', options: Object.entries(kinds) })}</div>
 ${areaField({ id: `${prefix}text`, label: 'Value', value: text, rows: Math.min(10, text.split('\n').length) })}
 <button class="plain slim" name="action" value="remove-a:${at}" formnovalidate aria-label="Remove argument ${at + 1}">Remove</button></fieldset>`;
     });
@@ -83,13 +94,15 @@ ${areaField({ id: `${prefix}text`, label: 'Value', value: text, rows: Math.min(1
 <div class="fb-tools"><button class="plain slim" name="action" value="add-a" formnovalidate>Add an argument</button></div></fieldset>`;
   },
   read({ context, form, fail }) {
-    const old: Readonly<Record<string, unknown>> = context.base.arguments ?? {};
-    const values = rowsIn(form, 'a', 'name', MAX_ARGUMENTS).flatMap((prefix, at): readonly (readonly [string, unknown])[] => {
-      const name = textFrom(form, `${prefix}name`);
+    const old: readonly (readonly [string, unknown])[] = Object.entries(context.base.arguments ?? {});
+    const values = rowsIn(form, 'a', MAX_ARGUMENTS).flatMap((prefix, at): readonly (readonly [string, unknown])[] => {
+      const mark = form.get(`${prefix}mark`) ?? '';
+      const base = mark === '' ? undefined : old[Number(mark)];
       const shown = new URLSearchParams();
-      const isKnown = Object.hasOwn(old, name);
-      if (isKnown) fillArgument(name, old[name], prefix, (key, value) => shown.append(key, visibleText(value)));
-      if (isKnown && isUnchanged(form, shown, prefix)) return [[name, old[name]]];
+      if (base) fillArgument(base, mark, prefix, (key, value) => shown.append(key, visibleText(value)));
+      if (base && isUnchanged(form, shown, prefix)) return [base];
+      const isSameName = base && isUnchanged(form, shown, `${prefix}name`);
+      const name = isSameName ? base[0] : textFrom(form, `${prefix}name`);
       const { value, problem } = readArgument(form.get(`${prefix}kind`), form.get(`${prefix}text`) ?? '');
       if (name === '') fail(`arguments.${at}`, 'Enter a name.');
       if (problem !== undefined) fail(`arguments.${at}`, problem);

@@ -110,7 +110,9 @@ function textsOf({ type, options }: InputRequestField, value: unknown): readonly
   if (type === 'json') return [JSON.stringify(value, null, 2)];
   if (!Array.isArray(value)) return [String(value)];
   const chosen = value.map(String);
-  return options ? options.flatMap((option) => (chosen.includes(option.value) ? [option.value] : [])) : [chosen.join('\n')];
+  return options
+    ? options.flatMap((option) => (chosen.includes(option.value) ? [option.value] : []))
+    : [chosen.join('\n')];
 }
 
 function readValue(

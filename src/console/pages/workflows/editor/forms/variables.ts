@@ -48,7 +48,11 @@ const userWords: Readonly<Record<string, string>> = {
 export function variablesOf({ definition, base, describe }: FormContext): readonly Option[] {
   const others = definition.steps.filter(({ id }) => id !== base.id);
   const names = [
-    ...others.flatMap((step) => outputsOf(step).filter(isName).map((name) => `steps.${step.id}.${name}`)),
+    ...others.flatMap((step) =>
+      outputsOf(step)
+        .filter(isName)
+        .map((name) => `steps.${step.id}.${name}`),
+    ),
     ...(describe(definition.collection)?.fields ?? [])
       .map(({ name }) => name)
       .filter(isName)
