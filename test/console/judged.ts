@@ -33,7 +33,8 @@ const pages: readonly (readonly [page: string, text: string])[] = [
   ['/collections', 'orders'],
   ['/collections/orders', 'orders'],
   ['/environments', 'Production'],
-  ['/workflows/new', 'Check and preview'],
+  ['/workflows/new', 'The first step'],
+  ['/workflows/new/json', 'Check and preview'],
   ['/runs', 'No runs yet'],
   ['/inbox', 'Nothing is waiting for you'],
   ['/api', 'Public API'],
@@ -164,7 +165,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.goto(server.at('/workflows'));
     if (!(await isSignedIn())) await signIn();
     await judgeHere('Step-by-step processes');
-    await tab.goto(server.at('/workflows/new'));
+    await tab.goto(server.at('/workflows/new/json'));
     await tab.getByLabel('Definition (JSON)').fill('{"name": 1}');
     await tab.getByRole('button', { name: 'Check and preview' }).click();
     await judgeHere('Line 1.');
@@ -186,7 +187,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await judgeHere('Published.');
     await tab.getByRole('button', { name: 'Turn on' }).click();
     await judgeHere('The webhook is on');
-    await tab.getByLabel('Record', { exact: true }).fill('17');
+    await tab.getByLabel('Record', { exact: true }).selectOption('17');
     await tab.getByRole('button', { name: 'Start a run' }).click();
     await tab.getByText('Waiting for someone to complete').first().waitFor();
     await tab.reload();

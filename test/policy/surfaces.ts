@@ -50,7 +50,9 @@ export const consoleForms: Readonly<Record<'admin' | 'member' | 'open', readonly
     ],
     ...['/front-ends/:id', '/apps/:id', '/remotes', '/remotes/:id', '/tokens/new', '/tokens/:id'],
     ...['/data/:collection/:record/edit', '/data/:collection/:record/delete', '/create/:collection'],
-    ...['/act/:collection/:action', '/workflows/new', '/workflows/:id', '/workflows/:id/edit', '/runs/:id', '/inbox'],
+    ...['/act/:collection/:action', '/runs/:id', '/inbox', '/workflows/new', '/workflows/new/json', '/workflows/:id'],
+    ...['/workflows/:id/edit', '/workflows/:id/edit/json', '/workflows/:id/add', '/workflows/:id/steps/:step'],
+    '/workflows/:id/try',
   ],
   open: ['/sign-in', '/sign-out', '/welcome', '/forgot'],
 };

@@ -62,7 +62,7 @@ ${
 }
 
 /** Updates have a previous value; inputs of actions and tools do not. */
-export function changesTable({ changes = [], type }: InputRequest, addressOf: (number: number) => string): Html {
+function changesTable({ changes = [], type }: InputRequest, addressOf: (number: number) => string): Html {
   if (type !== 'update-record') {
     const rows = changes.map(({ field: name, after, files }) => {
       const links = files?.map(({ number, text }) => ({ text, address: addressOf(number) }));

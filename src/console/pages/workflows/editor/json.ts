@@ -17,7 +17,7 @@ import { outline } from '../outline.ts';
 import { reference } from '../reference.ts';
 import { findLine, lineAt } from '../source-position.ts';
 import { checkDefinition, publishDefinition, readSince, sentence } from './save.ts';
-import { tabs } from './tabs.ts';
+import { jsonPage, newJsonPage, tabs } from './tabs.ts';
 
 const MAX_DEPTH = 60;
 
@@ -190,7 +190,7 @@ ${copyable(pretty(otherVersion), `version ${version}`)}
 <p>Your input is below. Add the parts of theirs that you want to keep. Saving again creates version ${version + 1} from it.</p>`;
 
 function form({ workflow, text, since, problem }: Editing, request: SignedInRequest, parts: Parts): Html {
-  const page = workflow ? `${workflowPage(workflow.id)}/edit/json` : `${under}/new/json`;
+  const page = workflow ? jsonPage(workflow.id) : newJsonPage;
   const rows = Math.min(36, Math.max(14, text.split('\n').length + 1));
   return html`<div class="editing">${openForm(request, parts, page)}<input type="hidden" name="since" value="${since}">
 <div class="field code-area"><label for="definition">Definition (JSON)</label><textarea id="definition" name="definition" rows="${rows}" spellcheck="false" autocapitalize="off" autocomplete="off" required${problem && html` aria-invalid="true" aria-describedby="definition-problem"`}>

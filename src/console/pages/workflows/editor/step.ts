@@ -12,7 +12,7 @@ import { definitionOf, findWorkflow, requireEditor, under, workflowPage } from '
 import { drawWorkflow, typeName } from '../graph.ts';
 import { createId, insertStep, nextChoices, removeStep, replaceStep, stepsBefore, titleIn } from './connections.ts';
 import { createContext, type StepTarget } from './context.ts';
-import { type DraftStep, type FormView, fillForm, readForm, showForm } from './forms/part.ts';
+import { type FormView, fillForm, readForm, showForm } from './forms/part.ts';
 import { changeForm, partsOf } from './forms/table.ts';
 import { checkDefinition, publishDefinition, readSince, sentence } from './save.ts';
 import { editPage, stepPage } from './tabs.ts';

@@ -119,7 +119,9 @@ function fillInput(
 
 export const inputsPart: Part = {
   prefix: 'i.',
-  fill: ({ inputs = [] }, set) => inputs.forEach((input, at) => fillInput(input, `${at}`, `i.${at}.`, set)),
+  fill({ inputs = [] }, set) {
+    for (const [at, input] of inputs.entries()) fillInput(input, `${at}`, `i.${at}.`, set);
+  },
   show({ form, problem }) {
     const rows = rowsIn(form, 'i', MAX_INPUTS).map((prefix, at) => {
       const text = (name: string) => form.get(prefix + name) ?? '';

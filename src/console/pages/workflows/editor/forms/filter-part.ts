@@ -33,7 +33,10 @@ export function fillFilter(
   set: (name: string, value: string) => void,
 ): void {
   const rows = rowsOf(filter, context, collection);
-  if (!rows) return set(`${prefix}json`, JSON.stringify(filter, null, 2));
+  if (!rows) {
+    set(`${prefix}json`, JSON.stringify(filter, null, 2));
+    return;
+  }
   set(`${prefix}match`, rows.match);
   let at = 0;
   const fill = (conditions: Rows['conditions'], group: string) => {

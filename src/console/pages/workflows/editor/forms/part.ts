@@ -49,7 +49,7 @@ interface ReadView {
 }
 
 /** New values by key; undefined removes the key. */
-export type Changes = { readonly [K in keyof DraftStep]?: DraftStep[K] | undefined };
+type Changes = { readonly [K in keyof DraftStep]?: DraftStep[K] | undefined };
 
 type SetValue = (name: string, value: string) => void;
 

@@ -2,7 +2,6 @@
 import { html } from '../../../../../http/html.ts';
 import { modes } from '../../../../../workflows/definition/definition.ts';
 import { areaField, checkField, field, type Option, selectField } from '../../../../ui/form.ts';
-import { modeOf } from '../../graph.ts';
 import { titleIn } from '../connections.ts';
 import type { DraftStep, FormContext, Part } from './part.ts';
 import { oneLine, textFrom } from './part.ts';
@@ -153,9 +152,9 @@ export const recordPart: Part = {
 export const waitPart: Part = {
   prefix: 'wait',
   fill(step: DraftStep, set) {
-    if (step.waitSeconds === undefined) return set('wait-unit', '86400');
-    const [seconds] = units.find(([each]) => step.waitSeconds! % each === 0)!;
-    set('wait-count', `${step.waitSeconds / seconds}`);
+    const { waitSeconds } = step;
+    const [seconds] = units.find(([each]) => (waitSeconds ?? 0) % each === 0)!;
+    if (waitSeconds !== undefined) set('wait-count', `${waitSeconds / seconds}`);
     set('wait-unit', `${seconds}`);
   },
   show({ form, problem }) {
@@ -190,10 +189,4 @@ export const allowChangesPart: Part = {
       hint: 'Without a confirmation: of a tool that the server does not declare as read-only or non-destructive.',
     }),
   read: ({ form }) => ({ allowChanges: form.get('allow-changes') === 'yes' || undefined }),
-};
-
-/** The mode of a step in words. */
-export const modeText = (step: Parameters<typeof modeOf>[0]): string | undefined => {
-  const mode = modeOf(step);
-  return mode && modeWords[mode];
 };
