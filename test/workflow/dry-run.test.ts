@@ -16,7 +16,12 @@ const step = { id: 'x' } as const;
 const late = {
   ...{ id: 'late', type: 'condition', title: 'Late?' },
   options: [
-    { id: 'big', label: '10 or more', when: { field: 'total', operator: 'GreaterThanOrEqual', value: 10 }, next: 'set' },
+    {
+      id: 'big',
+      label: '10 or more',
+      when: { field: 'total', operator: 'GreaterThanOrEqual', value: 10 },
+      next: 'set',
+    },
     { id: 'small', label: 'Less', next: null },
   ],
 } as const;
