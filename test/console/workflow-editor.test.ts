@@ -83,9 +83,9 @@ describe('each type of step', () => {
       { type: 'trigger-action', action: 'Cancel' },
       {
         ...{ ...common, 'of-record': '', mode: 'manual', 'choice-action': 'Ship' },
-        ...{ 'value-row': 'Carrier', 'value.Carrier': 'Parcel Express' },
+        ...{ 'value-row': 'carrier', 'value.carrier': 'Northern Post' },
       },
-      { ...waiting, mode: 'manual', action: 'Ship', values: { Carrier: 'Parcel Express' } },
+      { ...waiting, mode: 'manual', action: 'Ship', values: { carrier: 'Northern Post' } },
     ],
     [
       { type: 'condition', options: [{ id: 'a' }, { id: 'b' }] },

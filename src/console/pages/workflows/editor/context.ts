@@ -8,6 +8,7 @@ import { stepOf, type WorkflowDefinition } from '../../../../workflows/definitio
 import { type InputRequestField, toInputFields } from '../../../../workflows/input-requests/fields.ts';
 import type { Parts, SignedInRequest } from '../../../page-request.ts';
 import type { Describe } from '../../../ui/filter/fields.ts';
+import { inputName } from '../../../ui/value-input.ts';
 import { describeFor } from '../../data/access.ts';
 import { formFields } from '../../data/form.ts';
 import { readLookups } from '../../data/lookup.ts';
@@ -67,7 +68,7 @@ export async function createContext(
     const actions = parts.engine.actions.describe(access, collection).map(({ name }) => name);
     const needed = [base.action, form?.get('choice-action')].filter((name) => name && actions.includes(name));
     const fields = [...new Set(needed)].map(
-      async (name) => [name!, await readActionFields(collection, name!, request, parts)] as const,
+      async (name) => [name!, await readActionFields(collection, name!, valuesIn(base, form), request, parts)] as const,
     );
     return { ...empty, actions, actionFields: new Map(await Promise.all(fields)) };
   }
@@ -87,10 +88,19 @@ export async function createContext(
   return empty;
 }
 
+/** The values that a form of an action can depend on. Values of the run are not known yet. */
+function valuesIn({ values = {} }: DraftStep, form: URLSearchParams | undefined): Readonly<Record<string, unknown>> {
+  const given: readonly (readonly [string, unknown])[] = form
+    ? form.getAll('value-row').map((name) => [name, form.get(inputName({ name })) ?? ''] as const)
+    : Object.entries(values);
+  return Object.fromEntries(given.filter(([, value]) => value !== '' && !isTemplate(JSON.stringify(value))));
+}
+
 /** The fields of a form that depends on the record are those for the first record. */
 async function readActionFields(
   collection: string,
   action: string,
+  values: Readonly<Record<string, unknown>>,
   { access, signal }: SignedInRequest,
   { engine }: Parts,
 ): Promise<readonly InputRequestField[]> {
@@ -104,10 +114,12 @@ async function readActionFields(
     const { key } = engine.describe(access, collection);
     const { rows } = await engine.list(access, { collection, fields: key, limit: 1 }, { signal });
     const recordIds = rows.map((row) => packId(row));
-    const selected = { collection, action, values: {}, ...(described.scope !== 'Global' && { recordIds }) };
-    const fields = toInputFields(await engine.actions.loadForm(access, selected, { signal }));
+    const selected = { collection, action, ...(described.scope !== 'Global' && { recordIds }) };
+    const load = async (given: Readonly<Record<string, unknown>>) =>
+      toInputFields(await engine.actions.loadForm(access, { ...selected, values: given }, { signal }));
+    const all = [...(await load({})), ...(await load(values))];
     // A default value is one of that record.
-    return fields.map(({ value: _, ...field }) => field);
+    return [...new Map(all.map(({ value: _, ...field }) => [field.name, field])).values()];
   } catch (error) {
     if (isAppError(error) && error.status < 500) return [];
     throw error;
