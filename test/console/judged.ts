@@ -211,6 +211,53 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     expect(found).toEqual([]);
   }, 60_000);
 
+  test('the forms of each type of step have no accessibility fault', async () => {
+    const { renderingId } = (await server.store.permissions.caller(server.ada.id))!;
+    const when = { field: 'total', operator: 'GreaterThan', value: 100 };
+    const steps = [
+      { id: 'look', type: 'read-record', fields: ['total', 'customer:email'] },
+      {
+        id: 'which',
+        type: 'condition',
+        options: [
+          { id: 'big', when },
+          { id: 'odd', when: { every: 'order_items', where: when } },
+        ],
+      },
+      { id: 'set', type: 'update-record', values: { note: 'by {{user.email}}', customer_id: 3, shipping_fee: null } },
+      { id: 'ship', type: 'trigger-action', action: 'Ship', values: { carrier: 'Northern Post' } },
+      {
+        id: 'buyer',
+        type: 'load-related-record',
+        relation: 'customer',
+        filter: { field: 'city', operator: 'Present' },
+      },
+      { id: 'pack', type: 'guidance', text: 'Pack.', inputs: [{ name: 'kilos', answer: { type: 'number', min: 1 } }] },
+      { id: 'mood', type: 'ai', prompt: 'Angry?', answer: { type: 'enum', options: ['yes', 'no'] }, otherwise: 'no' },
+      { id: 'far', type: 'mcp', server: 'tickets', tool: 'open', arguments: { title: 'x', count: 2 } },
+    ];
+    const linked = steps.map((step, at) => ({ ...step, ...(steps[at + 1] && { next: steps[at + 1]!.id }) }));
+    const [name, collection, concurrency] = [`Every type ${viewport.width} ${colorScheme}`, 'orders', null];
+    const definition = JSON.stringify({ name, collection, steps: linked });
+    const wish = { renderingId, name, collection, concurrency, by: server.ada.id, definition };
+    const { id } = await server.store.workflows.publish(wish);
+    await tab.goto(server.at('/account'));
+    if (!(await isSignedIn())) await signIn();
+    const found: string[] = [];
+    const pages = ['edit', 'add?type=condition', ...steps.map((step) => `steps/${step.id}`), 'try?record=17'];
+    for (const page of pages) {
+      await tab.goto(server.at(`/workflows/${id}/${page}`));
+      await tab.evaluate('document.querySelectorAll("main details").forEach((each) => { each.open = true; })');
+      found.push(...(await faults(page)));
+    }
+    await tab.goto(server.at(`/workflows/${id}/steps/pack`));
+    await tab.getByLabel('Task').fill('');
+    await tab.getByRole('button', { name: 'Save', exact: true }).click();
+    await tab.getByText('Describe the task.').first().waitFor();
+    found.push(...(await faults('a wrong step')));
+    expect(found).toEqual([]);
+  }, 60_000);
+
   test('the playground has no accessibility fault', async () => {
     const found: string[] = [];
     const press = async (name: string, text: string) => {
