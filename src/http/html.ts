@@ -37,17 +37,19 @@ const escapes: Readonly<Record<string, string>> = {
   '`': '&#96;',
 };
 
-/**
- * Also removes control, bidirectional and invisible characters, because they can disguise text. Line breaks stay; other
- * whitespace controls become a space. Variation selectors stay, because they are part of normal writing.
- */
 function escapeText(text: string): string {
-  return text
-    .replace(/(?!\p{Variation_Selector})[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]/gu, (found) =>
-      found === '\n' ? found : /\s/.test(found) ? ' ' : '',
-    )
-    .replace(/[&<>"'`]/g, (found) => escapes[found] ?? '');
+  return visibleText(text).replace(/[&<>"'`]/g, (found) => escapes[found] ?? '');
 }
+
+/**
+ * The text as a page shows it: without control, bidirectional and invisible characters, because they can disguise text.
+ * Line breaks stay; other whitespace controls become a space. Variation selectors stay, because they are part of normal
+ * writing.
+ */
+export const visibleText = (text: string): string =>
+  text.replace(/(?!\p{Variation_Selector})[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]/gu, (found) =>
+    found === '\n' ? found : /\s/.test(found) ? ' ' : '',
+  );
 
 /** The exact text, with characters that can disguise it. Only for text shown to the user who typed it. */
 export function exactText(text: string): Html {

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts';
 import type { Versions } from '../store/version-types.ts';
 import type { CreatedRun, Run, RunFilter, RunOrigin, RunStep, Workflow } from '../store/workflows/types.ts';
 import type { WorkflowDefinition } from './definition/definition.ts';
+import { type DryRun, type DryRunRequest, tryWorkflow } from './dry-run/dry-run.ts';
 import { createInputRequests, type InputRequests } from './input-requests/answers.ts';
 import { createRunFiles } from './runs/files.ts';
 import { createRunLog } from './runs/log.ts';
@@ -60,6 +61,8 @@ export interface WorkflowService extends InputRequests {
    * start it, INVALID_ARGUMENT for a malformed record id.
    */
   start(requester: Requester, request: StartRequest): Promise<CreatedRun>;
+  /** Shows what a run would do, without any effect. Throws FORBIDDEN like `start`. */
+  dryRun(access: Access, request: DryRunRequest): Promise<DryRun>;
   runs(access: Access, filter: Omit<RunFilter, 'renderingId'>): Promise<readonly Run[]>;
   run(access: Access, id: string): Promise<Run | undefined>;
   /** A run with its steps and its definition. Undefined like `run`. */
@@ -150,6 +153,11 @@ export function createWorkflowService({
       );
       if (created.state === 'created') nudge?.(created.runId);
       return created;
+    },
+    async dryRun(access, request) {
+      const { collection } = request.workflow;
+      if (!canSeeWorkflow(access, request.workflow)) fail('FORBIDDEN', { verb: 'try workflows of', collection });
+      return tryWorkflow({ engine, clock, files: createRunFiles(store.files, clock) }, access, request);
     },
     async runs(access, filter) {
       const { id, permissionLevel, renderingId } = access.caller;

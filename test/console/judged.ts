@@ -33,7 +33,8 @@ const pages: readonly (readonly [page: string, text: string])[] = [
   ['/collections', 'orders'],
   ['/collections/orders', 'orders'],
   ['/environments', 'Production'],
-  ['/workflows/new', 'Check and preview'],
+  ['/workflows/new', 'The first step'],
+  ['/workflows/new/json', 'Check and preview'],
   ['/runs', 'No runs yet'],
   ['/inbox', 'Nothing is waiting for you'],
   ['/api', 'Public API'],
@@ -164,7 +165,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.goto(server.at('/workflows'));
     if (!(await isSignedIn())) await signIn();
     await judgeHere('Step-by-step processes');
-    await tab.goto(server.at('/workflows/new'));
+    await tab.goto(server.at('/workflows/new/json'));
     await tab.getByLabel('Definition (JSON)').fill('{"name": 1}');
     await tab.getByRole('button', { name: 'Check and preview' }).click();
     await judgeHere('Line 1.');
@@ -197,7 +198,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await judgeHere('A run starts when');
     await tab.getByRole('button', { name: 'Save', exact: true }).click();
     await judgeHere('Automatic start added.');
-    await tab.getByLabel('Record', { exact: true }).fill('17');
+    await tab.getByLabel('Record', { exact: true }).selectOption('17');
     await tab.getByRole('button', { name: 'Start a run' }).click();
     await tab.getByText('Waiting for someone to complete').first().waitFor();
     await tab.reload();
@@ -218,6 +219,53 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await judgeHere('Reject and end the run');
     await tab.goto(server.at('/runs'));
     await judgeHere('Runs of your team.');
+    expect(found).toEqual([]);
+  }, 60_000);
+
+  test('the forms of each type of step have no accessibility fault', async () => {
+    const { renderingId } = (await server.store.permissions.caller(server.ada.id))!;
+    const when = { field: 'total', operator: 'GreaterThan', value: 100 };
+    const steps = [
+      { id: 'look', type: 'read-record', fields: ['total', 'customer:email'] },
+      {
+        id: 'which',
+        type: 'condition',
+        options: [
+          { id: 'big', when },
+          { id: 'odd', when: { every: 'order_items', where: when } },
+        ],
+      },
+      { id: 'set', type: 'update-record', values: { note: 'by {{user.email}}', customer_id: 3, shipping_fee: null } },
+      { id: 'ship', type: 'trigger-action', action: 'Ship', values: { carrier: 'Northern Post' } },
+      {
+        id: 'buyer',
+        type: 'load-related-record',
+        relation: 'customer',
+        filter: { field: 'city', operator: 'Present' },
+      },
+      { id: 'pack', type: 'guidance', text: 'Pack.', inputs: [{ name: 'kilos', answer: { type: 'number', min: 1 } }] },
+      { id: 'mood', type: 'ai', prompt: 'Angry?', answer: { type: 'enum', options: ['yes', 'no'] }, otherwise: 'no' },
+      { id: 'far', type: 'mcp', server: 'tickets', tool: 'open', arguments: { title: 'x', count: 2 } },
+    ];
+    const linked = steps.map((step, at) => ({ ...step, ...(steps[at + 1] && { next: steps[at + 1]!.id }) }));
+    const [name, collection, concurrency] = [`Every type ${viewport.width} ${colorScheme}`, 'orders', null];
+    const definition = JSON.stringify({ name, collection, steps: linked });
+    const wish = { renderingId, name, collection, concurrency, by: server.ada.id, definition };
+    const { id } = await server.store.workflows.publish(wish);
+    await tab.goto(server.at('/account'));
+    if (!(await isSignedIn())) await signIn();
+    const found: string[] = [];
+    const pages = ['edit', 'add?type=condition', ...steps.map((step) => `steps/${step.id}`), 'try?record=17'];
+    for (const page of pages) {
+      await tab.goto(server.at(`/workflows/${id}/${page}`));
+      await tab.evaluate('document.querySelectorAll("main details").forEach((each) => { each.open = true; })');
+      found.push(...(await faults(page)));
+    }
+    await tab.goto(server.at(`/workflows/${id}/steps/pack`));
+    await tab.getByLabel('Task').fill('');
+    await tab.getByRole('button', { name: 'Save', exact: true }).click();
+    await tab.getByText('Describe the task.').first().waitFor();
+    found.push(...(await faults('a wrong step')));
     expect(found).toEqual([]);
   }, 60_000);
 

@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     const violations: string[] = [];
     context.on('console', (message) => /Content Security/.test(message.text()) && violations.push(message.text()));
     const tab = await context.newPage();
-    await tab.goto(server.at('/workflows/new'));
+    await tab.goto(server.at('/workflows/new/json'));
     await tab.getByLabel('E-mail').fill(server.account.email);
     await tab.getByLabel('Password').fill(server.account.password);
     await tab.getByRole('button', { name: 'Sign in', exact: true }).click();

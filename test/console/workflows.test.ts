@@ -84,7 +84,7 @@ describe('the list and the editor', () => {
     // No workflow is published for this user's team.
     const { page: empty } = await visit('nora', '/workflows');
     expect(read(empty)).toContain('No workflows yet');
-    const saved = await edit('olga', '/workflows/new', JSON.stringify(definition(), null, 2));
+    const saved = await edit('olga', '/workflows/new/json', JSON.stringify(definition(), null, 2));
     expect(read(saved)).toContain('Published.');
     expect(saved.html).toContain('Diagram of Check');
     expect(read(saved)).toContain('Go on? Choice, manual. Then It is: Write it down; no: the end.');
@@ -128,7 +128,7 @@ describe('the list and the editor', () => {
     ],
   ])('%s is an error with its line, and the typed text is kept', async (_what, text, line, said) => {
     const before = (await testServer.store.workflows.list({})).length;
-    const page = await edit('olga', '/workflows/new', text);
+    const page = await edit('olga', '/workflows/new/json', text);
     expect(page.status).toBe(400);
     expect(read(page)).toContain(`Line ${line}.`);
     expect(read(page).replace(/&#39;/g, "'")).toContain(said);
@@ -146,7 +146,7 @@ describe('the list and the editor', () => {
       [onRecord({ type: 'load-related-record', relation: 'x' }), /no relation 'x'. It has: .*customer/],
       [onRecord({ type: 'trigger-action', action: 'x' }), /no action 'x'. .*It has: nothing./],
     ] as const) {
-      const page = read(await edit('olga', '/workflows/new', JSON.stringify(text))).replace(/&#39;/g, "'");
+      const page = read(await edit('olga', '/workflows/new/json', JSON.stringify(text))).replace(/&#39;/g, "'");
       expect(page).toMatch(said);
       expect(page).not.toContain('describeCollection');
     }
@@ -154,14 +154,14 @@ describe('the list and the editor', () => {
 
   test('check draws the diagram and saves nothing', async () => {
     const before = (await testServer.store.workflows.list({})).length;
-    const page = await edit('olga', '/workflows/new', JSON.stringify(definition({ name: 'Drawn' })), 'check');
+    const page = await edit('olga', '/workflows/new/json', JSON.stringify(definition({ name: 'Drawn' })), 'check');
     expect([page.status, page.html.includes('Diagram of Drawn')]).toEqual([200, true]);
     expect((await testServer.store.workflows.list({})).length).toBe(before);
   });
 
   test('of two edits of one version, the later shows both, and can be saved deliberately', async () => {
     const id = await publish();
-    const page = `/workflows/${id}/edit`;
+    const page = `/workflows/${id}/edit/json`;
     const mine = await visit('olga', page);
     await edit('oli', page, JSON.stringify(definition({ name: 'Theirs' })));
     const late = await mine.browser.press(mine.page, 'save', {
@@ -180,7 +180,7 @@ describe('the list and the editor', () => {
 
   test('a user without the level and a user of another team change nothing', async () => {
     const id = await publish();
-    const { page: seen } = await visit('omar', `/workflows/${id}/edit`);
+    const { page: seen } = await visit('omar', `/workflows/${id}/edit/json`);
     expect([seen.status, seen.html.includes('<textarea')]).toEqual([200, false]);
     expect((await visit('omar', '/workflows/new')).page.status).toBe(403);
     for (const name of ['nora', 'ole']) expect((await visit(name, `/workflows/${id}`)).page.status).toBe(404);
@@ -189,7 +189,7 @@ describe('the list and the editor', () => {
     const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)![1]!;
     for (const [to, form] of [
       [`/workflows/${id}`, { action: 'pause' }],
-      [`/workflows/${id}/edit`, { action: 'save', since: '1', definition: JSON.stringify(definition()) }],
+      [`/workflows/${id}/edit/json`, { action: 'save', since: '1', definition: JSON.stringify(definition()) }],
     ] as const) {
       expect((await browser.open(testServer.at(to), posted({ csrf, ...form }))).status).toBe(403);
     }
@@ -201,7 +201,7 @@ describe('the list and the editor', () => {
     const text = JSON.stringify({ ...definition(), name: 'In code' });
     await testServer.store.workflows.publishCode([{ ...code, definition: text, teams: ['Operations'] }]);
     const { id } = (await testServer.store.workflows.list({})).find(({ name }) => name === 'In code')!;
-    const { page } = await visit('olga', `/workflows/${id}/edit`);
+    const { page } = await visit('olga', `/workflows/${id}/edit/json`);
     expect([page.html.includes('<textarea'), read(page).includes('Change it there')]).toEqual([false, true]);
     expect((await visit('olga', `/workflows/${id}`)).page.html).not.toContain('value="pause"');
   });

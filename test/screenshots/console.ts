@@ -30,6 +30,7 @@ const plain: Readonly<Record<string, string>> = {
   environments: '/environments',
   workflows: '/workflows',
   'workflow-new': '/workflows/new',
+  'workflow-json': '/workflows/new/json',
   runs: '/runs',
   'api-page': '/api',
   'playground-tools': '/playground',
@@ -209,11 +210,57 @@ async function startReturn({
   }
 }
 
+/** The workflow of docs/workflows.md. */
+async function publishRefund({ store, ada }: ConsoleTestServer): Promise<string> {
+  const { renderingId } = (await store.permissions.caller(ada.id))!;
+  const [name, collection] = ['Refund an order', 'orders'];
+  const when = { field: 'total', operator: 'GreaterThanOrEqual', value: 100 };
+  const steps = [
+    ...[
+      {
+        id: 'look',
+        type: 'read-record',
+        title: 'Look at the order',
+        fields: ['number', 'status', 'total'],
+        next: 'late',
+      },
+    ],
+    {
+      ...{ id: 'late', type: 'condition', title: 'How much?' },
+      options: [
+        { id: 'big', label: '100 or more', when, next: 'ask' },
+        { id: 'small', label: 'Less', next: 'refund' },
+      ],
+    },
+    {
+      id: 'ask',
+      type: 'guidance',
+      title: 'Call the customer',
+      text: 'Call about {{steps.look.number}}.',
+      next: 'refund',
+    },
+    { id: 'refund', type: 'update-record', title: 'Refund', values: { status: 'returned' } },
+  ];
+  const definition = JSON.stringify({ name, collection, steps });
+  return (await store.workflows.publish({ renderingId, name, collection, concurrency: null, by: ada.id, definition }))
+    .id;
+}
+
 async function takeWorkflows(testServer: ConsoleTestServer, page: Page, shoot: Shoot): Promise<void> {
   const { workflowId, runId } = await startReturn(testServer);
   await page.goto(testServer.at(`/workflows/${workflowId}`));
   await page.getByRole('heading', { name: 'Take back an order' }).waitFor();
   await shoot('console-workflow');
+  const refund = await publishRefund(testServer);
+  await page.goto(testServer.at(`/workflows/${refund}/edit`));
+  await page.getByText('Add a step').waitFor();
+  await shoot('console-workflow-steps');
+  await page.goto(testServer.at(`/workflows/${refund}/steps/late`));
+  await page.getByText('Option 2').first().waitFor();
+  await shoot('console-workflow-condition');
+  await page.goto(testServer.at(`/workflows/${refund}/try?record=17`));
+  await page.getByText('Takes the option').waitFor();
+  await shoot('console-workflow-dry-run');
   await page.goto(testServer.at(`/runs/${runId}`));
   await page.getByText('in what state it is').waitFor();
   await shoot('console-run');

@@ -322,7 +322,8 @@ function checkOptions(
   });
 }
 
-function findReachable(definition: WorkflowDefinition): ReadonlySet<string> {
+/** Ids of the steps that a run can reach. */
+export function findReachable(definition: WorkflowDefinition): ReadonlySet<string> {
   const reached = new Set<string>();
   const pending = [firstStep(definition)];
   for (let id = pending.pop(); id !== undefined; id = pending.pop()) {

@@ -37,7 +37,7 @@ interface InputRequestParts {
 }
 
 /** An answer from a page or a program. Values may be strings; a file is a FormFile. */
-interface SubmittedAnswer {
+export interface SubmittedAnswer {
   readonly decision: string;
   readonly values?: Readonly<Record<string, unknown>>;
 }
@@ -102,8 +102,7 @@ export function createInputRequests({
       if (!inputRequest || inputRequest.position !== position) return false;
       if (inputRequest.refusal !== null) fail('DENIED', { problem: inputRequest.refusal });
       const requestData = parts.steps.at(-1)!.data as InputRequestData;
-      const value = await resolveChosenRecord(parts, requestData, parseAnswer(inputRequest, submitted));
-      await checkAnswer({ engine, access, files, runId }, requestData, value);
+      const value = await acceptAnswer(parts, inputRequest, submitted);
       const { id: userId } = access.caller;
       const step = stepOf(parts.definition, inputRequest.stepId)!;
       // The run may still wait for a confirmation before the action, for the same time again.
@@ -136,6 +135,21 @@ export function createInputRequests({
       return isEnded;
     },
   };
+}
+
+/**
+ * The answer to the question of the waiting step, checked with the access of the caller. Throws INVALID_ARGUMENT for a
+ * decision or values that the question does not accept. Changes nothing.
+ */
+export async function acceptAnswer(
+  parts: InputRequestContext,
+  inputRequest: InputRequest,
+  submitted: SubmittedAnswer,
+): Promise<Answer> {
+  const requestData = parts.steps.at(-1)!.data as InputRequestData;
+  const value = await resolveChosenRecord(parts, requestData, parseAnswer(inputRequest, submitted));
+  await checkAnswer({ ...parts, runId: parts.run.id }, requestData, value);
+  return value;
 }
 
 function parseAnswer({ decisions, fields }: InputRequest, { decision, values = {} }: SubmittedAnswer): Answer {

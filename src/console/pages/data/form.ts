@@ -111,7 +111,8 @@ export function readRecord(
   return { values: Object.fromEntries(values), problems };
 }
 
-function toValue(field: InputRequestField, text: string): unknown {
+/** The value of a text that is not empty. Throws INVALID_ARGUMENT for a text that does not fit the field. */
+export function toValue(field: InputRequestField, text: string): unknown {
   if (field.type === 'enum' && field.options?.every(({ value }) => value === 'true' || value === 'false'))
     return parseInput({ ...field, type: 'boolean' }, text);
   if (field.type === 'list')

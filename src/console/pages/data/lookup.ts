@@ -33,25 +33,29 @@ export async function readLookups(
   return new Map((await Promise.all(controls)).flat());
 }
 
-async function readLookup(
+/** Undefined if records of the collection have no name or no simple key. `name`: of the control. */
+export async function readLookup(
   field: InputRequestField,
   target: CollectionDescription,
   problem: string | undefined,
-  { access, form, signal }: SignedInRequest,
-  { engine }: Parts,
+  { access, form, signal }: Pick<SignedInRequest, 'access' | 'form' | 'signal'>,
+  { engine }: Pick<Parts, 'engine'>,
+  name = inputName(field),
 ): Promise<Html | undefined> {
   const { key, displayField, searchable } = target;
   if (key.length !== 1 || displayField === undefined) return undefined;
-  const name = inputName(field);
   const chosen = form.has(name) ? form.get(name)! : textOf(field.value);
   const search = (form.get(`find.${field.name}`) ?? '').trim().slice(0, 200);
   const read = async (more: object, limit: number) => {
     const listed = { collection: target.name, fields: [...key, displayField], limit, ...more };
     const { rows, hasMore } = await engine.list(access, listed, { signal });
-    const options = rows.map((row): Option => {
+    const named = rows.map((row): Option => {
       const id = packId(row.slice(0, 1));
       return [id, shortName(row[1]) ?? id];
     });
+    // Two records with one name are told apart by their ids.
+    const isUnique = ([, text]: Option) => named.filter((each) => each[1] === text).length === 1;
+    const options = named.map((each): Option => (isUnique(each) ? each : [each[0], `${each[1]} (${each[0]})`]));
     return { options, hasMore };
   };
   try {

@@ -17,9 +17,23 @@ interface FormError {
 /** Step that a submitted form answers. */
 export const readPosition = (form: URLSearchParams): number | undefined => parseCount(form.get('position'));
 
+interface FormTarget {
+  /** The page that posts the answer. */
+  readonly page: string;
+  /** What the page shows instead of the form to users who may not answer. */
+  readonly refused: string;
+  /** More hidden fields. */
+  readonly hidden?: Html;
+}
+
+export const runTarget = ({ id }: Pick<Run, 'id'>): FormTarget => ({
+  page: runPage(id),
+  refused: 'Send the link to this page to a person who can answer.',
+});
+
 export function questionForm(
   question: InputRequest,
-  run: Run,
+  { page, refused, hidden }: FormTarget,
   request: SignedInRequest,
   parts: Parts,
   formError?: FormError,
@@ -28,7 +42,7 @@ export function questionForm(
   const isOfField = formError?.field !== undefined && fields.some(({ name }) => name === formError.field);
   const inputs = fields.map((one, at) =>
     valueInput(one, at, {
-      submitted: request.form.has('position') ? request.form : undefined,
+      submitted: readPosition(request.form) === position ? request.form : undefined,
       fileLimitBytes: parts.config.fileLimitBytes,
       submittedProblem: formError?.field === one.name ? formError.problem : undefined,
       isRetry: formError !== undefined,
@@ -37,12 +51,12 @@ export function questionForm(
   return html`<section class="question" aria-labelledby="question"><h2 id="question">${title}</h2>
 ${text !== undefined && text !== '' && html`<p class="told">${text}</p>`}
 ${formError && !isOfField && html`<p class="alert" role="alert">${formError.problem}</p>`}
-${changes.length > 0 && changesTable(question, (number) => parts.paths.path(`${runPage(run.id)}/files/${number}?asked=${position}`))}
+${changes.length > 0 && changesTable(question, (number) => parts.paths.path(`${page}/files/${number}?asked=${position}`))}
 ${effectTables(question.effects ?? [], question.unseen ?? [])}
 ${
   refusal !== null
-    ? html`<p class="warning" role="note">${refusal} Send the link to this page to a person who can answer.</p>`
-    : html`${openForm(request, parts, runPage(run.id), fields.some(isFileField) ? 'files' : 'fields')}<input type="hidden" name="position" value="${position}">${inputs}<div class="pair${decisions.length === 1 && ' single'}">${decisions.map(({ id, label }, at) => html`<button class="${at === 0 ? 'primary' : 'plain'}" name="action" value="${id}"${at > 0 && html` formnovalidate`}>${label}</button>`)}</div></form>`
+    ? html`<p class="warning" role="note">${refusal} ${refused}</p>`
+    : html`${openForm(request, parts, page, fields.some(isFileField) ? 'files' : 'fields')}${hidden}<input type="hidden" name="position" value="${position}">${inputs}<div class="pair${decisions.length === 1 && ' single'}">${decisions.map(({ id, label }, at) => html`<button class="${at === 0 ? 'primary' : 'plain'}" name="action" value="${id}"${at > 0 && html` formnovalidate`}>${label}</button>`)}</div></form>`
 }
 </section>`;
 }

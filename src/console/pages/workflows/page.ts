@@ -5,13 +5,15 @@ import type { Workflow } from '../../../store/workflows/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { runPage } from '../../paths.ts';
 import { empty, facts } from '../../ui/data.ts';
-import { buttonTo, field, openForm } from '../../ui/form.ts';
+import { buttonTo, openForm } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { showTime } from '../../ui/times.ts';
 import { refusal } from '../rights/review.ts';
 import { definitionOf, findWorkflow, mayEdit, requireEditor, runsPage, under, workflowPage } from './access.ts';
 import { automaticStarts, startTexts } from './automatic/section.ts';
+import { recordPicker } from './editor/record-picker.ts';
+import { tryPage } from './editor/tabs.ts';
 import { drawWorkflow } from './graph.ts';
 import { outline } from './outline.ts';
 import { runTable } from './runs.ts';
@@ -59,7 +61,7 @@ ${facts([
   ['State', isActive ? 'Active' : 'Paused'],
   ['Source', source === 'code' && 'Defined in code. Change it there.'],
 ])}
-${isActive && access.startsWorkflows && startForm(workflow, request, parts, result.problem)}
+${isActive && access.startsWorkflows && (await startForm(workflow, request, parts, result.problem))}
 <h2 class="plainly">Steps</h2>
 ${drawWorkflow(definition)}${outline(definition)}
 ${await automaticStarts(workflow, request, parts)}
@@ -75,14 +77,13 @@ ${source === 'console' && mayEdit(access) && html`${pausing(workflow, request, p
   return { page, ...(result.status !== undefined && { status: result.status }) };
 }
 
-function startForm(
+async function startForm(
   { id, collection }: Workflow,
   request: SignedInRequest,
   parts: Parts,
   problem: string | undefined,
-): Html {
-  const hint = `The record ID in ${collection}. Separate the parts of a composite key with |.`;
-  return html`<h2 class="plainly">Start</h2>${openForm(request, parts, workflowPage(id))}<div class="narrow">${field({ id: 'record', label: 'Record', value: request.form.get('record') ?? request.query.get('record') ?? '', hint, problem, maxLength: 400, required: true })}<button class="primary slim" name="action" value="start">Start a run</button></div></form>`;
+): Promise<Html> {
+  return html`<h2 class="plainly">Start</h2>${openForm(request, parts, workflowPage(id))}<div class="narrow">${await recordPicker(collection, problem, request, parts)}<div class="deeds"><button class="primary slim" name="action" value="start">Start a run</button><button class="plain slim" name="action" value="try">Dry run</button></div></div></form>`;
 }
 
 const pausing = ({ id, isActive }: Workflow, request: SignedInRequest, parts: Parts): Html =>
@@ -119,6 +120,10 @@ type WorkflowAction = (workflow: Workflow, request: SignedInRequest, parts: Part
 
 const workflowActions: Readonly<Record<string, WorkflowAction>> = {
   start,
+  find: (workflow, request, parts) => show(workflow, request, parts),
+  try: async ({ id }, { form }) => ({
+    to: `${tryPage(id)}?${new URLSearchParams({ record: form.get('record') ?? '' })}`,
+  }),
   pause: (workflow, request, parts) => setActive(workflow, false, request, parts),
   resume: (workflow, request, parts) => setActive(workflow, true, request, parts),
   delete: deleteWorkflow,
@@ -149,7 +154,7 @@ async function start(workflow: Workflow, request: SignedInRequest, parts: Parts)
     return { to: `${runPage(created.runId)}${created.state === 'ongoing' ? '?done=ongoing' : ''}` };
   } catch (error) {
     if (!isAppError(error, 'INVALID_ARGUMENT')) throw error;
-    return show(workflow, request, parts, { problem: 'Enter a record ID, at most 400 characters.', status: 400 });
+    return show(workflow, request, parts, { problem: 'Choose a record.', status: 400 });
   }
 }
 

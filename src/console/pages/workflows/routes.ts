@@ -1,20 +1,17 @@
 // Routes of the pages about workflows and their runs. Each page checks the user's rights itself.
 import type { Route } from '../../route.ts';
 import { addStart, changeStart, showNewStart, showStart } from './automatic/page.ts';
-import { saveWorkflow, showEditor, showNewWorkflow, showVersion } from './editor.ts';
+import { showVersion } from './editor/json.ts';
+import { editorRoutes } from './editor/routes.ts';
 import { listWorkflows } from './list.ts';
 import { changeWorkflow, showWorkflow } from './page.ts';
 import { answerRun, sendRunFile, showRun, showRunLive } from './run.ts';
 import { listRuns } from './runs.ts';
 
-/** Maximum size of a form with a definition, in bytes. */
-const bodyBytes = 512 * 1024;
-
 export const workflowRoutes: readonly Route[] = [
   { page: '/workflows', open: false, get: listWorkflows },
-  { page: '/workflows/new', open: false, get: showNewWorkflow, post: saveWorkflow, bodyBytes },
+  ...editorRoutes,
   { page: '/workflows/:id', open: false, get: showWorkflow, post: changeWorkflow },
-  { page: '/workflows/:id/edit', open: false, get: showEditor, post: saveWorkflow, bodyBytes },
   { page: '/workflows/:id/starts/new', open: false, get: showNewStart, post: addStart },
   { page: '/workflows/:id/starts/:rule', open: false, get: showStart, post: changeStart },
   { page: '/workflows/:id/versions/:version', open: false, get: showVersion },

@@ -17,7 +17,7 @@ import { readValues, sizeOf } from '../../ui/value-input.ts';
 import { logFile, savedFile } from '../approvals/saved-file.ts';
 import { mayEdit, runsPage, workflowPage } from './access.ts';
 import { drawWorkflow, type ShownState, type StepStates, stateWord, titleOf } from './graph.ts';
-import { questionForm, readPosition } from './input-request-form.ts';
+import { questionForm, readPosition, runTarget } from './input-request-form.ts';
 import { outline } from './outline.ts';
 import { describeCallback, originWords, reasonWords, stateWords } from './words.ts';
 
@@ -82,7 +82,7 @@ async function show(request: SignedInRequest, parts: Parts, pageError?: RunPageE
   const about = `${run.name} on ${names.name(run.collection, run.recordId)}`;
   const content = html`<h1>${about}</h1>
 ${!pageError && flash(doneTexts, request.query)}
-${question && questionForm(question, run, request, parts, pageError)}
+${question && questionForm(question, runTarget(run), request, parts, pageError)}
 <div data-live="${parts.paths.path(`${livePage(run.id)}${questionQuery}`)}" data-live-every="2000">${await live(trace, request, parts, question?.position)}</div>
 ${!isOver(run.state) && ending(run, request, parts)}
 <p class="quietly"><a href="${parts.paths.path(workflowPage(run.workflowId))}">Workflow</a> · <a href="${parts.paths.path(runPage(run.id))}">Refresh</a></p>`;

@@ -1,4 +1,5 @@
 // Style of workflows: drawing, editor, and the page of a run.
+import { editorStyle } from './editor/style.ts';
 
 export const workflowsStyle = `
 .flow{background:var(--bg);text-align:center}.graph{display:inline-block;vertical-align:top;margin:12px}
@@ -28,4 +29,4 @@ export const workflowsStyle = `
 h1+.question{margin-top:16px}
 @media (max-width:600px){.graph{margin:6px}}
 @media (max-width:480px){.question{padding:16px}}
-`;
+${editorStyle}`;

@@ -9,8 +9,10 @@ interface BuilderView {
   readonly rows: Rows;
   readonly describe: Describe;
   readonly collection: string;
-  /** Variables of the current user that may give a value, such as `currentUser.tags.region`. Default: none. */
+  /** Variables that may give a value, such as `currentUser.tags.region`. Default: none. */
   readonly variables?: readonly string[];
+  /** A variable in words. Default: those of the current user. */
+  readonly variableWords?: (name: string) => string;
   /** Starts the names of the controls, for a page with several builders; `partOf` reads them. Default: ''. */
   readonly prefix?: string;
   /** Starts the labels of the controls, for people who hear them, such as `Measure 2: `. Default: ''. */
@@ -72,7 +74,7 @@ function adder(
 }
 
 function row(view: BuilderView, condition: Condition, collection: string, group: string, at: number): Html {
-  const { describe, variables = [], prefix = '', about = '' } = view;
+  const { describe, variables = [], variableWords = describeVariable, prefix = '', about = '' } = view;
   const { field: path, operator, variable } = condition;
   const field = findField(describe, collection, path);
   const title = field?.label ?? path;
@@ -85,7 +87,7 @@ function row(view: BuilderView, condition: Condition, collection: string, group:
   const source =
     kind !== 'none' &&
     sources.length > 0 &&
-    html`<select name="${name}.variable" aria-label="${label}: compare with"><option value="">this value</option>${sources.map((each) => option(each, describeVariable(each), variable))}</select>`;
+    html`<select name="${name}.variable" aria-label="${label}: compare with"><option value="">this value</option>${sources.map((each) => option(each, variableWords(each), variable))}</select>`;
   const ending = html`<button class="plain slim fb-x" name="do" value="${prefix}remove:${at}" aria-label="${about}Remove the condition on ${title}">Remove</button>`;
   return html`<div class="fb-row${isIncomplete(condition) && ' fb-open'}"><input type="hidden" name="${name}.group" value="${group}"><input type="hidden" name="${name}.field" value="${path}">
 <b>${title}</b><select name="${name}.operator" aria-label="${label}: how to compare">${offered.map((each) => option(each, operatorWords[each], operator))}</select>

@@ -1,22 +1,23 @@
-// The editor: a workflow definition as JSON, validated with the executor's schema, and a drawing of it. Saving
+// The JSON tab of the editor: a workflow definition as JSON, validated with the executor's schema, and a drawing of it. Saving
 // publishes a new version. If another user has saved in the meantime, the page shows both versions and keeps the typed
 // text.
 
-import { type AppError, fail, isAppError } from '../../../core/errors.ts';
-import { findInexactNumber } from '../../../core/filter/exact-numbers.ts';
-import { exactText, type Html, html } from '../../../http/html.ts';
-import type { Workflow } from '../../../store/workflows/types.ts';
-import { checkAgainstModel } from '../../../workflows/definition/check-model.ts';
-import { parseDefinition, type WorkflowDefinition } from '../../../workflows/definition/definition.ts';
-import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
-import { openForm } from '../../ui/form.ts';
-import { createFramedPage } from '../../ui/frame.ts';
-import { copyable } from '../../ui/notices.ts';
-import { definitionOf, findWorkflow, mayEdit, requireEditor, under, workflowPage } from './access.ts';
-import { drawWorkflow } from './graph.ts';
-import { outline } from './outline.ts';
-import { reference } from './reference.ts';
-import { findLine, lineAt } from './source-position.ts';
+import { type AppError, fail, isAppError } from '../../../../core/errors.ts';
+import { findInexactNumber } from '../../../../core/filter/exact-numbers.ts';
+import { exactText, type Html, html } from '../../../../http/html.ts';
+import type { Workflow } from '../../../../store/workflows/types.ts';
+import type { WorkflowDefinition } from '../../../../workflows/definition/definition.ts';
+import type { Answer, Parts, SignedInRequest } from '../../../page-request.ts';
+import { openForm } from '../../../ui/form.ts';
+import { createFramedPage } from '../../../ui/frame.ts';
+import { copyable } from '../../../ui/notices.ts';
+import { definitionOf, findWorkflow, mayEdit, requireEditor, under, workflowPage } from '../access.ts';
+import { drawWorkflow } from '../graph.ts';
+import { outline } from '../outline.ts';
+import { reference } from '../reference.ts';
+import { findLine, lineAt } from '../source-position.ts';
+import { checkDefinition, publishDefinition, readSince, sentence } from './save.ts';
+import { jsonPage, newJsonPage, tabs } from './tabs.ts';
 
 const MAX_DEPTH = 60;
 
@@ -63,61 +64,53 @@ const sample = (collection: string): WorkflowDefinition => ({
   ],
 });
 
-export async function showNewWorkflow(request: SignedInRequest, parts: Parts): Promise<Answer> {
+export async function showNewJson(request: SignedInRequest, parts: Parts): Promise<Answer> {
   requireEditor(request.access);
   const [first] = parts.engine.index(request.access);
   return show({ text: pretty(sample(first?.name ?? 'orders')), since: 0 }, request, parts);
 }
 
-export async function showEditor(request: SignedInRequest, parts: Parts): Promise<Answer> {
+export async function showJson(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const workflow = await findWorkflow(request, parts);
   const definition = await definitionOf(workflow, parts);
   return show({ workflow, text: pretty(definition), since: workflow.version, checked: definition }, request, parts);
 }
 
-export async function saveWorkflow(request: SignedInRequest, parts: Parts): Promise<Answer> {
+export async function saveJson(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const { access, form } = request;
   requireEditor(access);
   const workflow = request.id === '' ? undefined : await findWorkflow(request, parts);
   const text = (form.get('definition') ?? '').replaceAll('\r\n', '\n');
-  const since = Number(/^\d{1,9}$/.exec(form.get('since') ?? '')?.[0] ?? 0);
+  const since = readSince(form);
   const editing: Editing = { ...(workflow && { workflow }), text, since };
   const read = readText(text, request, parts);
   if ('problem' in read) return show({ ...editing, problem: read.problem }, request, parts, 400);
   const { definition } = read;
   if (form.get('action') !== 'save') return show({ ...editing, checked: definition }, request, parts);
-  try {
-    const { name, collection, concurrency = null } = definition;
-    const saved = await parts.store.workflows.publish({
-      ...{ renderingId: access.caller.renderingId, name, collection, concurrency, by: access.caller.id },
-      definition: JSON.stringify(definition),
-      ...(workflow && { of: { id: workflow.id, since } }),
-    });
-    return { to: `${workflowPage(saved.id)}?done=${workflow ? 'saved' : 'made'}` };
-  } catch (error) {
-    if (!isAppError(error, 'INVALID_ARGUMENT')) throw error;
-    const { argument, problem } = error.details;
-    const isLate = workflow !== undefined && argument === 'version';
-    const now = isLate ? ((await parts.workflows.find(access, workflow.id)) ?? workflow) : workflow;
-    return show(
-      {
-        ...editing,
-        ...(now && { workflow: now }),
-        ...(isLate && now && { since: now.version, otherVersion: await definitionOf(now, parts) }),
-        checked: definition,
-        problem: argument === 'name' ? { text: problem, line: findLine(text, ['name']) } : { text: capital(problem) },
-      },
-      request,
-      parts,
-      409,
-    );
-  }
+  const of = workflow && { id: workflow.id, since };
+  const published = await publishDefinition(definition, of, request, parts);
+  if ('saved' in published) return { to: `${workflowPage(published.saved.id)}?done=${workflow ? 'saved' : 'made'}` };
+  const { argument, problem } = published;
+  const isLate = workflow !== undefined && argument === 'version';
+  const now = isLate ? ((await parts.workflows.find(access, workflow.id)) ?? workflow) : workflow;
+  return show(
+    {
+      ...editing,
+      ...(now && { workflow: now }),
+      ...(isLate && now && { since: now.version, otherVersion: await definitionOf(now, parts) }),
+      checked: definition,
+      problem: argument === 'name' ? { text: problem, line: findLine(text, ['name']) } : { text: sentence(problem) },
+    },
+    request,
+    parts,
+    409,
+  );
 }
 
 function readText(
   text: string,
-  { access }: SignedInRequest,
-  { engine }: Parts,
+  request: SignedInRequest,
+  parts: Parts,
 ): { readonly definition: WorkflowDefinition } | { readonly problem: Problem } {
   let parsed: unknown;
   try {
@@ -130,10 +123,7 @@ function readText(
     return { problem: syntaxProblem(text, error as SyntaxError) };
   }
   try {
-    const definition = parseDefinition(parsed);
-    // Validate with the rights of the user who saves: hidden names count as unknown.
-    checkAgainstModel(definition, access, engine, { isSaved: true });
-    return { definition };
+    return { definition: checkDefinition(parsed, request, parts) };
   } catch (error) {
     if (!isAppError(error, 'INVALID_ARGUMENT')) throw error;
     return { problem: problemOf(text, error) };
@@ -162,13 +152,12 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 function show(editing: Editing, request: SignedInRequest, parts: Parts, status?: number): Answer {
   const { workflow, text, problem, checked, otherVersion } = editing;
   const isOpen = mayEdit(request.access) && workflow?.source !== 'code';
   const title = workflow ? workflow.name : 'New workflow';
   const content = html`<h1>${title}</h1>
+${tabs('json', workflow?.id, parts)}
 <p class="lead">${isOpen ? 'Saving publishes the workflow. New runs use the new version. Current runs keep theirs.' : readOnly(workflow)}</p>
 ${problem && notice(problem, text)}
 ${otherVersion && workflow && conflict(otherVersion, workflow)}
@@ -201,7 +190,7 @@ ${copyable(pretty(otherVersion), `version ${version}`)}
 <p>Your input is below. Add the parts of theirs that you want to keep. Saving again creates version ${version + 1} from it.</p>`;
 
 function form({ workflow, text, since, problem }: Editing, request: SignedInRequest, parts: Parts): Html {
-  const page = workflow ? `${workflowPage(workflow.id)}/edit` : `${under}/new`;
+  const page = workflow ? jsonPage(workflow.id) : newJsonPage;
   const rows = Math.min(36, Math.max(14, text.split('\n').length + 1));
   return html`<div class="editing">${openForm(request, parts, page)}<input type="hidden" name="since" value="${since}">
 <div class="field code-area"><label for="definition">Definition (JSON)</label><textarea id="definition" name="definition" rows="${rows}" spellcheck="false" autocapitalize="off" autocomplete="off" required${problem && html` aria-invalid="true" aria-describedby="definition-problem"`}>
