@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { createSqlSource } from '../agent/sources/sql/source.ts';
 import { systemClock } from '../core/clock.ts';
+import { databasesOf } from '../core/config/databases.ts';
 import { checkAddress, type Finding, note, ok, risks, wrong } from '../core/config/findings.ts';
 import { maskUrl } from '../core/config/masking.ts';
 import { describeSettings } from '../core/config/shown.ts';
@@ -36,24 +37,24 @@ export async function examine(config: Config, { indexes = false }: { indexes?: b
   let problems = 0;
   const colours = { ok: 'green', note: 'yellow', wrong: 'red' } as const;
   for (const check of indexes ? [...checks, checkIndexes] : checks) {
-    const found = await check(config);
-    if (!found) continue;
-    const { state, text } = found;
-    if (state === 'wrong') problems++;
-    print(`  ${paint(colours[state], state.padEnd(5))}  ${text}`);
+    for (const { state, text } of [(await check(config)) ?? []].flat()) {
+      if (state === 'wrong') problems++;
+      print(`  ${paint(colours[state], state.padEnd(5))}  ${text}`);
+    }
   }
   print();
   print(problems === 0 ? 'No problems found.' : `${problems === 1 ? '1 problem' : `${problems} problems`} found.`);
   return problems === 0;
 }
 
-type Check = (config: Config) => Finding | undefined | Promise<Finding | undefined>;
+type Found = Finding | readonly Finding[] | undefined;
+type Check = (config: Config) => Found | Promise<Found>;
 const checks: readonly Check[] = [
   checkNode,
   checkSqlite,
   checkFolder,
   checkStorage,
-  checkSource,
+  checkSources,
   checkRedis,
   checkStoredFilters,
   checkAddress,
@@ -129,11 +130,19 @@ function checkPlatform(config: Config): Promise<Finding> {
   });
 }
 
-async function checkSource(config: Config): Promise<Finding> {
+async function checkSources(config: Config): Promise<Found> {
   const demo = demoPath(config.dataDir);
   if (config.database === null && !existsSync(demo)) return ok('Database: the demo shop, created at the first start');
-  return guard('Database', async () => {
-    const url = config.database ?? `sqlite:${demo}`;
+  const databases = databasesOf(config.database ?? `sqlite:${demo}`);
+  return Promise.all(
+    databases.map(({ name, url, prefix }) =>
+      checkSource(databases.length > 1 || prefix !== '' ? `Database '${name}'` : 'Database', url, config),
+    ),
+  );
+}
+
+function checkSource(what: string, url: string, config: Config): Promise<Finding> {
+  return guard(what, async () => {
     const driverWarnings: string[] = [];
     const source = createSqlSource(url, {
       observe: warningsTo(driverWarnings),
@@ -144,7 +153,7 @@ async function checkSource(config: Config): Promise<Finding> {
       const { tables, skipped, warnings = [] } = await source.describe();
       const left = skipped.length ? `, ${skipped.length} tables or columns cannot be served` : '';
       return ok(
-        `Database ${maskUrl(url)}: ${tables.length} tables and views${left}${warnings.map(({ table, problem }) => `; '${table}' ${problem}`).join('')}${also(driverWarnings)}`,
+        `${what} ${maskUrl(url)}: ${tables.length} tables and views${left}${warnings.map(({ table, problem }) => `; '${table}' ${problem}`).join('')}${also(driverWarnings)}`,
       );
     } finally {
       await source.close();

@@ -6,6 +6,7 @@ import type { Engine } from '../agent/engine.ts';
 import { cloudResourceOf, createApiPaths } from '../api/paths.ts';
 import { createConsolePaths, forgotPage } from '../console/paths.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
+import { databasesOf } from '../core/config/databases.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { createMetrics } from '../core/observe/metrics.ts';
@@ -183,7 +184,11 @@ export function createApp(configured: Config, options: AppOptions): App {
       engine.catalogue?.onReload(() => mcp?.endpoint.notifyChange());
       clock.after(LOAD_AFTER_MS, () => void load(opened, observe, () => stopping !== undefined));
       store.retention?.begin();
-      observe({ type: 'server.started', address, milliseconds: Math.round(clock.monotonic() - from) });
+      const databases = options.openEngine || config.database === null ? [] : databasesOf(config.database);
+      observe({
+        ...{ type: 'server.started', address, milliseconds: Math.round(clock.monotonic() - from) },
+        ...(databases.length > 1 && { databases: databases.map(({ name }) => name) }),
+      });
       const mcpUrl = mcp ? endpointOf(config) : '';
       const apiUrl = `${config.publicUrl}${config.prefix}`;
       const consoleUrl = createConsolePaths(config.publicUrl, config.consolePath).url('');

@@ -24,7 +24,7 @@ export function parseSettings(
     }
     if (value === undefined) continue;
     try {
-      const text = Array.isArray(value) ? value.join(',') : String(value);
+      const text = Array.isArray(value) ? value.join(row.repeats ? '\n' : ',') : String(value);
       checked[name] = value === null ? null : row.read(text);
     } catch (error) {
       refuse(`settings: '${name}': ${(error as Error).message}`);

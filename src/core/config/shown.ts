@@ -1,5 +1,6 @@
 // Settings for display: in groups, with secrets masked and the origin of each value.
 import { type Config, type SettingName, settings } from '../config.ts';
+import { maskDatabases } from './databases.ts';
 import { maskUrl } from './masking.ts';
 
 export interface ShownSetting {
@@ -33,7 +34,8 @@ function describeSetting(name: SettingName, config: Config): ShownSetting {
 
 function showValue(name: SettingName, value: unknown): string {
   if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return '-';
-  if (name === 'database' || name === 'storageUrl') return maskUrl(String(value));
+  if (name === 'database') return maskDatabases(String(value));
+  if (name === 'storageUrl') return maskUrl(String(value));
   if ('secret' in settings[name]) return '***';
   return Array.isArray(value) ? value.join(',') : String(value);
 }
