@@ -9,6 +9,7 @@ import { databasesOf } from '../core/config/databases.ts';
 import { checkAddress, type Finding, note, ok, risks, wrong } from '../core/config/findings.ts';
 import { maskUrl } from '../core/config/masking.ts';
 import { describeSettings } from '../core/config/shown.ts';
+import { type SsoProvider, ssoProvidersOf } from '../core/config/sso.ts';
 import type { Config } from '../core/config.ts';
 import { messageForOperator } from '../core/errors/connection.ts';
 import { toAppError } from '../core/errors.ts';
@@ -59,7 +60,7 @@ const checks: readonly Check[] = [
   checkStoredFilters,
   checkAddress,
   checkPublicUrl,
-  checkProvider,
+  checkProviders,
   checkPort,
   checkMetricsPort,
   ...risks,
@@ -217,11 +218,14 @@ async function checkPublicUrl({ publicUrl }: Config): Promise<Finding | undefine
 /** Ten minutes are the usual life of what a provider signs; most tolerate less than one minute of difference. */
 const MAX_CLOCK_SECONDS = 60;
 
-async function checkProvider({ ssoIssuer: issuer }: Config): Promise<Finding | undefined> {
-  if (issuer === null) return undefined;
+function checkProviders(config: Config): Promise<readonly Finding[]> {
+  return Promise.all(ssoProvidersOf(config).map(checkProvider));
+}
+
+async function checkProvider({ issuer, setting }: SsoProvider): Promise<Finding> {
   // OpenID Connect Discovery section 4.
   const answer = await probe(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-  const problem = (text: string) => wrong(`Identity provider ${issuer}: ${text}; check SERVICE_SSO_ISSUER`);
+  const problem = (text: string) => wrong(`Identity provider ${issuer}: ${text}; check ${setting}`);
   if (typeof answer === 'string') return problem(`its configuration cannot be read (${answer})`);
   if (answer.status !== 200 || answer.body === undefined)
     return problem(`it has no configuration (status ${answer.status})`);

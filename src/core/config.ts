@@ -21,6 +21,7 @@ import { limitSettings } from './config/limits.ts';
 import { listeningSettings } from './config/listening.ts';
 import { peopleSettings } from './config/people.ts';
 import type { Setting } from './config/setting.ts';
+import { ssoProvidersOf } from './config/sso.ts';
 import { AppError, fail } from './errors.ts';
 
 export const settings = {
@@ -94,6 +95,7 @@ export function loadConfig(input: ConfigInput = {}): Config {
   if (values.serverUrl) values.serverUrl = checkServerUrl(values as unknown as Config);
   values.agentOrigins = (values.agentOrigins as readonly string[]).map(checkOrigin);
   checkSso(values as unknown as SsoSettings);
+  ssoProvidersOf(values as unknown as Config);
   checkNotify(values as unknown as Config);
   checkMail(values as unknown as Config);
   return Object.freeze({ ...values, origins: Object.freeze(origins), unused }) as unknown as Config;

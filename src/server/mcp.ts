@@ -2,6 +2,7 @@
 // authorization server is loaded after the start.
 import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
+import { hasSso } from '../core/config/sso.ts';
 import type { Config } from '../core/config.ts';
 import type { StatementWatch } from '../core/observe/statements.ts';
 import type { Observe } from '../core/observe.ts';
@@ -58,7 +59,7 @@ export function openMcp({ endpoint, signIn, loginMethods, fetchDocument, ...part
   const paths = createPaths(config.publicUrl, config.basePath);
   const tools = selectTools(config.enabledTools, () => undefined);
   const scopes = defaultScopes(tools.map((tool) => tool.scope));
-  const sso = config.ssoIssuer !== null;
+  const sso = hasSso(config);
   const gate = createTokenAuthenticator({ store, paths, clock, defaultScopes: scopes, sso });
   const { idempotency } = store;
   const approvals = openApprovals(store, config, clock);

@@ -26,6 +26,10 @@ const samples: Partial<Record<SettingName, readonly [string, string]>> = {
   databaseTimezone: ['America/New_York', 'Asia/Tokyo'],
   databaseColumnTimezones: ['orders.placed_at=America/New_York', 'orders.placed_at=Asia/Tokyo'],
   ssoMapping: ['[]', '[]'],
+  ssoProviders: [
+    '[{"id":"a","issuer":"https://code.example","clientId":"id"}]',
+    '[{"id":"a","issuer":"https://environment.example","clientId":"id"}]',
+  ],
   agentOrigins: ['https://code.example,https://both.example', 'https://environment.example,https://both.example'],
 };
 const sso = { SERVICE_SSO_CLIENT_ID: 'id', SERVICE_SSO_CLIENT_SECRET: 'secret' };

@@ -36,8 +36,14 @@ function showValue(name: SettingName, value: unknown): string {
   if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return '-';
   if (name === 'database') return maskDatabases(String(value));
   if (name === 'storageUrl') return maskUrl(String(value));
+  if (name === 'ssoProviders') return showProviders(String(value));
   if ('secret' in settings[name]) return '***';
   return Array.isArray(value) ? value.join(',') : String(value);
+}
+
+function showProviders(text: string): string {
+  const providers = JSON.parse(text) as readonly { readonly id: string; readonly issuer: string }[];
+  return providers.map(({ id, issuer }) => `${id} (${issuer})`).join(', ');
 }
 
 const groups = [
@@ -80,6 +86,7 @@ const groups = [
         'ssoVerifiedEmail',
         'ssoDomains',
         'ssoMapping',
+        'ssoProviders',
         'ssoPasswords',
         'linkUsers',
         'signInAttempts',

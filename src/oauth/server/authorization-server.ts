@@ -204,7 +204,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       return secretThrottle.run({ req, form, address }, callProvider, () => res.statusCode === 401);
     }
     if (endpoint === 'device') return enterCode(req, composed, address, query, callProvider);
-    if (endpoint === 'sso') return interaction.finishSso(composed, res, query);
+    if (endpoint === 'sso') {
+      const sso = loginMethods.providers.find(({ id }) => id === (located.uid ?? ''));
+      return sso ? interaction.finishSso(composed, res, sso, query) : fail('NOT_FOUND', { path: located.path });
+    }
     if (endpoint !== 'interaction') return callProvider();
     const uid = located.uid ?? '';
     if (!body) return interaction.show(composed, res, uid);
@@ -264,7 +267,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       (endpoint) =>
         (endpoint !== 'register' || config.dynamicRegistration) &&
         (!deviceEndpoints.has(endpoint) || options.cloud !== undefined) &&
-        (endpoint !== 'sso' || loginMethods.sso !== undefined),
+        (endpoint !== 'sso' || loginMethods.providers.length > 0),
     ),
     serve,
     load: async () => void (await load()),
