@@ -15,6 +15,7 @@ import { messageForOperator } from '../core/errors/connection.ts';
 import { toAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { loadSqliteDriver } from '../core/sqlite.ts';
+import { explainColor, readBrand } from '../server/brand.ts';
 import { openPlatform } from '../server/remote-store.ts';
 import { locateStorage, openDatabase } from '../store/database/database.ts';
 import { checkSecret, createSecretReader } from '../store/keys.ts';
@@ -61,6 +62,7 @@ const checks: readonly Check[] = [
   checkAddress,
   checkPublicUrl,
   checkProviders,
+  checkBrand,
   checkPort,
   checkMetricsPort,
   ...risks,
@@ -238,6 +240,17 @@ async function checkProvider({ issuer, setting }: SsoProvider): Promise<Finding>
     );
   }
   return ok(`Identity provider ${issuer} answers, and the clocks agree`);
+}
+
+function checkBrand(config: Config): Finding | undefined {
+  try {
+    const brand = readBrand(config);
+    const color = explainColor(config);
+    if (color !== undefined) return note(`Brand: ${color}`);
+    return brand === undefined ? undefined : ok('Brand: the logo can be shown, and the color can be read');
+  } catch (error) {
+    return wrong(`Brand: ${messageForOperator(error as Error)}`);
+  }
 }
 
 function warningsTo(list: string[]): Observe {

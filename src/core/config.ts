@@ -2,6 +2,7 @@
 // environment, config file, default. A secret is never a flag. `NAME_FILE` reads any setting from a file.
 import { readFileSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
+import { brandSettings } from './config/brand.ts';
 import {
   checkApiPath,
   checkBasePath,
@@ -29,6 +30,7 @@ export const settings = {
   ...clientSettings,
   ...peopleSettings,
   ...limitSettings,
+  ...brandSettings,
 } as const;
 
 type Settings = typeof settings;

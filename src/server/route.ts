@@ -4,10 +4,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from '../agent/engine.ts';
 import { createApiPaths } from '../api/paths.ts';
-import { createConsolePaths } from '../console/paths.ts';
+import { createConsolePaths, logoPage } from '../console/paths.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Next } from '../frameworks/host.ts';
+import { brandOf, sendLogo } from '../http/brand.ts';
 import { createHostCheck } from '../http/host-check.ts';
 import { messagePage, sendPage } from '../http/page.ts';
 import { isBelow, prefixesOf } from '../http/prefixes.ts';
@@ -50,9 +51,14 @@ export function createRoute(
   const claim = createClaim(config);
   const { servesMcp, publicUrl, basePath, consolePath } = config;
   const isOurHost = createHostCheck(publicUrl === null ? undefined : new URL(publicUrl).host, config);
+  const { prefixes: consolePrefixes, url: consoleUrl } = createConsolePaths(
+    publicUrl ?? 'http://localhost',
+    consolePath,
+  );
+  const logoPaths = new Set(consolePrefixes.map((prefix) => prefix + logoPage));
   const addresses = {
     mcpUrl: servesMcp ? `${publicUrl}${basePath}/mcp` : undefined,
-    consoleUrl: createConsolePaths(publicUrl ?? 'http://localhost', consolePath).url(''),
+    consoleUrl: consoleUrl(''),
   };
   return (req, res, next) => {
     const path = pathOf(req.url);
@@ -62,6 +68,9 @@ export function createRoute(
     if (path === '/healthz') return sendJson(res, 200, { status: 'ok' });
     if (path === '/readyz') return answerReadiness(res, { store, engine }, isStopping());
     requireAllowedAddress(checkAddress, req, res, () => {
+      const logo = brandOf(res)?.logo;
+      if (logo && owner === 'router' && logoPaths.has(path) && /^(GET|HEAD)$/.test(req.method ?? ''))
+        return sendLogo(res, logo);
       const isForPeople = owner === 'mcp' || (!next && path === '/');
       if (isForPeople && isBrowserVisit(req) && isOurHost(req.headers.host)) sendBrowserPage(res, addresses);
       else if (owner === 'mcp') mcp?.endpoint.handle(req, res);

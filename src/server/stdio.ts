@@ -72,6 +72,7 @@ export async function startStdio(configured: Config, options: StdioOptions): Pro
     observe,
     clock,
     version,
+    brand: { name: configured.brandName ?? undefined, icon: undefined },
     token,
     restrictions,
     input,

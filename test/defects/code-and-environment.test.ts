@@ -25,6 +25,7 @@ const samples: Partial<Record<SettingName, readonly [string, string]>> = {
   notifySecret: [`whsec_${'a'.repeat(32)}`, `whsec_${'b'.repeat(32)}`],
   databaseTimezone: ['America/New_York', 'Asia/Tokyo'],
   databaseColumnTimezones: ['orders.placed_at=America/New_York', 'orders.placed_at=Asia/Tokyo'],
+  brandColor: ['#123456', '#654321'],
   ssoMapping: ['[]', '[]'],
   ssoProviders: [
     '[{"id":"a","issuer":"https://code.example","clientId":"id"}]',

@@ -78,6 +78,7 @@ const groups = [
       ...(['trustedProxies', 'allowedHosts', 'allowedOrigins', 'agentOrigins'] as const),
     ],
   ],
+  ['Brand', ['brandName', 'brandLogo', 'brandColor']],
   [
     'Signing in',
     [

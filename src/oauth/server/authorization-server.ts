@@ -13,7 +13,7 @@ import type { Observe } from '../../core/observe.ts';
 import { hashToken } from '../../core/secret.ts';
 import { isForm, readBody } from '../../http/body.ts';
 import { createAddressReader } from '../../http/client-address.ts';
-import { messagePage, setPageHeaders } from '../../http/page.ts';
+import { messagePage, preparePage } from '../../http/page.ts';
 import { sendJson } from '../../http/reply.ts';
 import { queryOf, queryTextOf } from '../../http/request-target.ts';
 import type { Store } from '../../store/store.ts';
@@ -296,7 +296,7 @@ function renderError(ctx: KoaContextWithOIDC, out: { error: string; error_descri
           text: explanations[out.error] ?? 'Go back to your assistant and connect again.',
           detail: [out.error, out.error_description].filter(Boolean).join(': '),
         });
-  setPageHeaders(ctx.res, page);
+  const text = preparePage(ctx.res, page);
   ctx.type = 'html';
-  ctx.body = page.text;
+  ctx.body = text;
 }
