@@ -15,6 +15,7 @@ import { messageForOperator } from '../core/errors/connection.ts';
 import { toAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { loadSqliteDriver } from '../core/sqlite.ts';
+import { probeMailServer } from '../notifications/mail.ts';
 import { explainColor, readBrand } from '../server/brand.ts';
 import { openPlatform } from '../server/remote-store.ts';
 import { locateStorage, openDatabase } from '../store/database/database.ts';
@@ -63,6 +64,7 @@ const checks: readonly Check[] = [
   checkPublicUrl,
   checkProviders,
   checkBrand,
+  checkMail,
   checkPort,
   checkMetricsPort,
   ...risks,
@@ -240,6 +242,16 @@ async function checkProvider({ issuer, setting }: SsoProvider): Promise<Finding>
     );
   }
   return ok(`Identity provider ${issuer} answers, and the clocks agree`);
+}
+
+/** Mail is optional, so no finding without it. */
+async function checkMail({ mailUrl, mailFrom }: Config): Promise<Finding | undefined> {
+  if (mailUrl === null || mailFrom === null) return undefined;
+  return guard('Mail', async () => {
+    const problem = await probeMailServer(mailUrl, mailFrom);
+    const shown = maskUrl(mailUrl);
+    return problem === undefined ? ok(`Mail server ${shown} answers`) : wrong(`Mail server ${shown}: ${problem}`);
+  });
 }
 
 function checkBrand(config: Config): Finding | undefined {

@@ -20,9 +20,10 @@ export function readBrand({ brandName, brandLogo, brandColor }: BrandConfig): Br
 
 /** The same, with a warning if the color is changed. */
 export function openBrand(config: BrandConfig, observe: Observe): Brand | undefined {
+  const brand = readBrand(config);
   const changed = explainColor(config);
   if (changed !== undefined) observe({ type: 'warning', message: changed });
-  return readBrand(config);
+  return brand;
 }
 
 /** Pages, mails and authenticator apps show the name of the brand as that of the organization. */

@@ -294,15 +294,7 @@ async function createModules({
   const notify = createNotifyWebhook({ config, sendWebhook, urlOf: consolePaths.url, clock, observe });
   if (notify) waiting.listen(notify);
   const remotes = openRemotes({ config, store, consolePaths, clock, observe, version: options.version });
-  const workflows = openWorkflows({
-    remotes,
-    config,
-    store,
-    engine,
-    sendWebhook,
-    clock,
-    observe,
-  });
+  const workflows = openWorkflows({ remotes, config, store, engine, sendWebhook, clock, observe });
   const apiPaths = createApiPaths(config.publicUrl, config.apiPath);
   const { version } = options;
   const servesMcp = options.servesMcp !== false;
