@@ -36,7 +36,11 @@ async function openTransport(mailUrl: string, mailFrom: string) {
       secure: isTls,
       // RFC 8314 section 3.3: no fallback to plain text.
       requireTLS: !isTls && !isLocal,
-      ...(username !== '' && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+      // A server that offers no sign-in must not be used without one.
+      ...(username !== '' && {
+        forceAuth: true,
+        auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
+      }),
       pool: true,
       maxConnections: 2,
       ...{

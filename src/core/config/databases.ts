@@ -13,9 +13,9 @@ export interface ServedDatabase {
 const NAMED = /^([^:=]+)=(?=[a-z]+:)/i;
 const NAME = /^[A-Za-z][\w-]{0,49}$/;
 
-/** Accepts the text of the setting. Throws a plain Error, without any part of an address. */
+/** Accepts the text of the setting; an empty variable is not set. Throws a plain Error, without any part of an address. */
 export function readDatabases(text: string): string {
-  parse(text);
+  if (text !== '') parse(text);
   return text;
 }
 
