@@ -5,8 +5,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN npm run build
-# The drivers of servers and Redis are not installed with the package. Their versions come from the lockfile too.
-RUN node scripts/with-drivers.mjs pg mysql2 bullmq ioredis
+# The drivers of servers, Redis and mail are not installed with the package. Their versions come from the lockfile too.
+RUN node scripts/with-drivers.mjs pg mysql2 bullmq ioredis nodemailer
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
 FROM node:24-alpine

@@ -158,7 +158,7 @@ export function checkPacked(root: string, { files, size, unpackedSize }: Packed)
   const paths = files.map(({ path }) => path);
   const entries = [...Object.values(bin), ...Object.values(exports).flatMap((one) => Object.values(one))];
   const required = [
-    ...['README.md', 'LICENSE', 'package.json', 'docs/index.md'],
+    ...['README.md', 'LICENSE', 'package.json', 'dist/cli/main.js'],
     // The values of a plain text are its characters.
     ...entries.filter((path) => path.startsWith('./')).map((path) => path.slice(2)),
   ];

@@ -20,7 +20,6 @@ try {
   // The drivers of servers, since a bundle cannot install them later. Not what is compiled: it would fit one platform.
   run('node', [join(root, 'scripts', 'with-drivers.mjs'), 'pg', 'mysql2'], server);
   run('npm', ['ci', '--omit=dev', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund'], server);
-  rmSync(join(server, 'docs'), { recursive: true });
   cpSync(join(root, 'deploy', 'mcpb', 'manifest.json'), join(work, 'manifest.json'));
   cpSync(join(root, 'deploy', 'icons', 'icon-512.png'), join(work, 'icon.png'));
   const mcpb = run('node', [join(root, 'scripts', 'tool.mjs'), 'mcpb'], root).trim();

@@ -12,6 +12,8 @@ import { createSqlSource } from './sources/sql/source.ts';
 export interface SqlDataSourceOptions extends TimezoneOptions {
   /** Default `auto`: the first that loads of `native` (better-sqlite3), `node` (node:sqlite) and `wasm`. */
   readonly sqlite?: SqliteChoice;
+  /** Its name in the log, in metrics and on pages. Default: the address, without user, password and query. */
+  readonly name?: string;
 }
 
 const optionRules: OptionRules<SqlDataSourceOptions> = {
@@ -19,6 +21,7 @@ const optionRules: OptionRules<SqlDataSourceOptions> = {
     expected: 'auto, native, node or wasm',
     accepts: (value) => value === 'auto' || value === 'native' || value === 'node' || value === 'wasm',
   },
+  name: { expected: 'a text', accepts: isText },
   timezone: { expected: "the IANA name of a timezone, such as 'America/New_York' or 'UTC'", accepts: isText },
   columnTimezones: {
     expected: "an object such as { 'orders.placed_at': 'America/New_York' }",

@@ -79,6 +79,7 @@ export function createEngineHandle(
       onCurrent((it) => it.explain(access, request, operation ?? ('list' as O))),
     structure: (...given) => onCurrent((it) => it.structure(...given)),
     missingIndexes: (...given) => onCurrent((it) => it.missingIndexes(...given)),
+    health: () => current.engine.health(),
     actions: {
       describe: (...given) => current.engine.actions.describe(...given),
       loadForm: (...given) => onCurrent((it) => it.actions.loadForm(...given)),

@@ -1,8 +1,6 @@
 // The public interface of the engine. Every operation takes an `Access` first, which carries the caller's permissions.
 
 import type { Access } from '../core/caller.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Observe } from '../core/observe.ts';
 import { type Actions, createActions } from './actions/actions.ts';
 import type { ActionEntry } from './actions/definitions.ts';
 import { createActionEngine } from './actions/engine-access.ts';
@@ -11,12 +9,12 @@ import { findMissingIndexes, type KeptFilter, type MissingIndexes } from './arti
 import { describeStructure, requireCustomizer, type Structure } from './artifacts/structure.ts';
 import { type Charts, createCharts } from './charts/charts.ts';
 import type { Customizations } from './customize/definitions.ts';
-import type { EngineCatalogue } from './customize/engine-parts.ts';
+import type { EngineCatalogue, EngineParts } from './customize/engine-parts.ts';
 import { definitionsOf } from './customize/recording.ts';
 import type { WorkflowEntry } from './customize/workflow-entry.ts';
 import { createMoment } from './lower/dates.ts';
 import { buildModel } from './model/build.ts';
-import { checkReserved, chooseTables, readCurrentTables } from './model/chosen-tables.ts';
+import { checkDistinct, checkReserved, chooseTables, readCurrentTables } from './model/chosen-tables.ts';
 import { addQueries } from './model/queries.ts';
 import type { Model } from './model/types.ts';
 import { aggregate } from './operations/aggregate.ts';
@@ -42,7 +40,6 @@ import type {
   CountRequest,
   CreateRequest,
   DeleteRequest,
-  EngineLimits,
   ForeignKeyRequest,
   GetRequest,
   InverseRelation,
@@ -57,6 +54,7 @@ import type {
   WriteOptions,
 } from './requests.ts';
 import { type CallerNames, createCallerNames } from './resolve/caller-names.ts';
+import { createHealthCheck, type SourceHealth } from './sources/health.ts';
 import type { Source } from './sources/source.ts';
 import { compileRules } from './write/validation.ts';
 
@@ -261,6 +259,13 @@ export interface Engine {
    * for (const { statement } of missing) console.log(statement);
    */
   missingIndexes(access: Access, kept: readonly KeptFilter[]): Promise<MissingIndexes>;
+  /**
+   * Whether each data source answers at the moment, in the order in which they were added.
+   *
+   * @example
+   * const down = (await engine.health()).filter(({ isAvailable }) => !isAvailable).map(({ name }) => name);
+   */
+  health(): Promise<readonly SourceHealth[]>;
   /** The actions of collections: their forms, and their execution. */
   readonly actions: Actions;
   /** The charts of the agent and of records. */
@@ -288,11 +293,8 @@ export interface Engine {
 
 export type { CallerNames };
 
-export interface EngineOptions {
+export interface EngineOptions extends Omit<EngineParts, 'schemaSeconds'> {
   readonly sources: readonly Source[];
-  readonly observe: Observe;
-  readonly clock: Clock;
-  readonly limits: EngineLimits;
   /** Customizations from code, recorded by an agent (agent.ts). */
   readonly customizations?: Customizations;
   readonly actions?: readonly ActionEntry[];
@@ -300,14 +302,6 @@ export interface EngineOptions {
   readonly ai?: AiProvider | null;
   readonly instructions?: string | null;
   readonly workflows?: readonly WorkflowEntry[];
-  /** Action URLs without the position of the action; default false. */
-  readonly useUnsafeActionEndpoint?: boolean;
-  /** Collection names that are taken by URLs of the HTTP API; empty when absent. */
-  readonly reservedNames?: ReadonlySet<string>;
-  /** A setting names the database, not the user's code. Only the error message changes. */
-  readonly isOfSettings?: boolean;
-  /** Checks that a text is the e-mail address of a user. When absent, any text passes. */
-  readonly isUser?: (email: string) => Promise<boolean>;
 }
 
 /** An engine with its model. */
@@ -330,6 +324,7 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
   const { sources, observe, clock, limits, customizations } = options;
   const { tables: chosen, versions } = await chooseTables(sources, observe, customizations?.tables);
   const tables = await addQueries(chosen, sources, customizations?.queries ?? []);
+  checkDistinct(tables, options);
   const recorded = await (customizations ?? noCustomizations).collect(tables.map(({ name }) => name));
   checkReserved(tables, recorded, options);
   const model = buildModel(tables, recorded, observe);
@@ -379,6 +374,7 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
       requireCustomizer(access);
       return findMissingIndexes(model, kept);
     },
+    health: createHealthCheck(sources, clock),
     actions,
     charts,
     storedFilters: createStoredFilters(ops),

@@ -2,6 +2,7 @@
 // the storage on every call, so revocation applies to the next call in every process.
 import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
+import { hasSso } from '../core/config/sso.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { hashToken } from '../core/secret.ts';
@@ -20,7 +21,7 @@ interface HolderCheckParts {
   readonly store: Pick<Store, 'tokens' | 'permissions'>;
   readonly clock: Pick<Clock, 'now'>;
   /** Whether users sign in through an OpenID provider. */
-  readonly config: Pick<Config, 'ssoIssuer'>;
+  readonly config: Pick<Config, 'ssoIssuer' | 'ssoProviders'>;
 }
 
 /** Throws UNAUTHENTICATED unless the header has a valid application token for the public API. */
@@ -40,7 +41,7 @@ export function createHolderCheck({ store, clock, config }: HolderCheckParts): C
     if (token.expiresAt !== null && !(token.expiresAt > clock.now())) {
       return refuse('The token has expired. Create a new one.');
     }
-    const problem = findSsoProblem(token, config.ssoIssuer !== null);
+    const problem = findSsoProblem(token, hasSso(config));
     if (problem !== undefined) return refuse(problem);
     const access = (await store.permissions.accessOf(token.userId)) ?? refuse('The account is disabled or gone.');
     store.tokens.noteUse(token.id);

@@ -29,7 +29,14 @@ import { levelOf } from './token-routes.ts';
 interface ApiRouterParts {
   readonly config: Pick<
     Config,
-    'trustedProxies' | 'allowedHosts' | 'host' | 'apiPerMinute' | 'apiPerHour' | 'apiPerDay' | 'ssoIssuer'
+    | 'trustedProxies'
+    | 'allowedHosts'
+    | 'host'
+    | 'apiPerMinute'
+    | 'apiPerHour'
+    | 'apiPerDay'
+    | 'ssoIssuer'
+    | 'ssoProviders'
   >;
   readonly paths: ApiPaths;
   readonly store: Store;

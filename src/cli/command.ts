@@ -8,15 +8,24 @@ const settingOptions: readonly [SettingName, Option][] = (
   Object.entries(settings) as [SettingName, (typeof settings)[SettingName]][]
 ).flatMap(([name, row]) => {
   if (!('flag' in row)) return [];
-  const check = (value: string): string => {
+  const repeats = 'repeats' in row;
+  const check = (value: string, before?: string): string => {
+    const text = repeats && before !== undefined ? `${before}\n${value}` : value;
     try {
-      row.read(value);
-      return value;
+      row.read(text);
+      return text;
     } catch (error) {
       throw new InvalidArgumentError((error as Error).message);
     }
   };
-  return [[name, new Option(`${row.flag} <value>`, `${row.about} (${row.env})`).argParser(check)]];
+  return [
+    [
+      name,
+      new Option(`${row.flag} <value>`, `${row.about} (${row.env})${repeats ? '; can be repeated' : ''}`).argParser(
+        check,
+      ),
+    ],
+  ];
 });
 
 export function flagsOf(command: Command): Flags {

@@ -5,14 +5,18 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { createSqlSource } from '../agent/sources/sql/source.ts';
 import { systemClock } from '../core/clock.ts';
+import { databasesOf } from '../core/config/databases.ts';
 import { checkAddress, type Finding, note, ok, risks, wrong } from '../core/config/findings.ts';
 import { maskUrl } from '../core/config/masking.ts';
 import { describeSettings } from '../core/config/shown.ts';
+import { type SsoProvider, ssoProvidersOf } from '../core/config/sso.ts';
 import type { Config } from '../core/config.ts';
 import { messageForOperator } from '../core/errors/connection.ts';
 import { toAppError } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { loadSqliteDriver } from '../core/sqlite.ts';
+import { probeMailServer } from '../notifications/mail.ts';
+import { explainColor, readBrand } from '../server/brand.ts';
 import { openPlatform } from '../server/remote-store.ts';
 import { locateStorage, openDatabase } from '../store/database/database.ts';
 import { checkSecret, createSecretReader } from '../store/keys.ts';
@@ -36,29 +40,31 @@ export async function examine(config: Config, { indexes = false }: { indexes?: b
   let problems = 0;
   const colours = { ok: 'green', note: 'yellow', wrong: 'red' } as const;
   for (const check of indexes ? [...checks, checkIndexes] : checks) {
-    const found = await check(config);
-    if (!found) continue;
-    const { state, text } = found;
-    if (state === 'wrong') problems++;
-    print(`  ${paint(colours[state], state.padEnd(5))}  ${text}`);
+    for (const { state, text } of [(await check(config)) ?? []].flat()) {
+      if (state === 'wrong') problems++;
+      print(`  ${paint(colours[state], state.padEnd(5))}  ${text}`);
+    }
   }
   print();
   print(problems === 0 ? 'No problems found.' : `${problems === 1 ? '1 problem' : `${problems} problems`} found.`);
   return problems === 0;
 }
 
-type Check = (config: Config) => Finding | undefined | Promise<Finding | undefined>;
+type Found = Finding | readonly Finding[] | undefined;
+type Check = (config: Config) => Found | Promise<Found>;
 const checks: readonly Check[] = [
   checkNode,
   checkSqlite,
   checkFolder,
   checkStorage,
-  checkSource,
+  checkSources,
   checkRedis,
   checkStoredFilters,
   checkAddress,
   checkPublicUrl,
-  checkProvider,
+  checkProviders,
+  checkBrand,
+  checkMail,
   checkPort,
   checkMetricsPort,
   ...risks,
@@ -129,11 +135,19 @@ function checkPlatform(config: Config): Promise<Finding> {
   });
 }
 
-async function checkSource(config: Config): Promise<Finding> {
+async function checkSources(config: Config): Promise<Found> {
   const demo = demoPath(config.dataDir);
   if (config.database === null && !existsSync(demo)) return ok('Database: the demo shop, created at the first start');
-  return guard('Database', async () => {
-    const url = config.database ?? `sqlite:${demo}`;
+  const databases = databasesOf(config.database ?? `sqlite:${demo}`);
+  return Promise.all(
+    databases.map(({ name, url, prefix }) =>
+      checkSource(databases.length > 1 || prefix !== '' ? `Database '${name}'` : 'Database', url, config),
+    ),
+  );
+}
+
+function checkSource(what: string, url: string, config: Config): Promise<Finding> {
+  return guard(what, async () => {
     const driverWarnings: string[] = [];
     const source = createSqlSource(url, {
       observe: warningsTo(driverWarnings),
@@ -144,7 +158,7 @@ async function checkSource(config: Config): Promise<Finding> {
       const { tables, skipped, warnings = [] } = await source.describe();
       const left = skipped.length ? `, ${skipped.length} tables or columns cannot be served` : '';
       return ok(
-        `Database ${maskUrl(url)}: ${tables.length} tables and views${left}${warnings.map(({ table, problem }) => `; '${table}' ${problem}`).join('')}${also(driverWarnings)}`,
+        `${what} ${maskUrl(url)}: ${tables.length} tables and views${left}${warnings.map(({ table, problem }) => `; '${table}' ${problem}`).join('')}${also(driverWarnings)}`,
       );
     } finally {
       await source.close();
@@ -208,11 +222,14 @@ async function checkPublicUrl({ publicUrl }: Config): Promise<Finding | undefine
 /** Ten minutes are the usual life of what a provider signs; most tolerate less than one minute of difference. */
 const MAX_CLOCK_SECONDS = 60;
 
-async function checkProvider({ ssoIssuer: issuer }: Config): Promise<Finding | undefined> {
-  if (issuer === null) return undefined;
+function checkProviders(config: Config): Promise<readonly Finding[]> {
+  return Promise.all(ssoProvidersOf(config).map(checkProvider));
+}
+
+async function checkProvider({ issuer, setting }: SsoProvider): Promise<Finding> {
   // OpenID Connect Discovery section 4.
   const answer = await probe(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-  const problem = (text: string) => wrong(`Identity provider ${issuer}: ${text}; check SERVICE_SSO_ISSUER`);
+  const problem = (text: string) => wrong(`Identity provider ${issuer}: ${text}; check ${setting}`);
   if (typeof answer === 'string') return problem(`its configuration cannot be read (${answer})`);
   if (answer.status !== 200 || answer.body === undefined)
     return problem(`it has no configuration (status ${answer.status})`);
@@ -225,6 +242,27 @@ async function checkProvider({ ssoIssuer: issuer }: Config): Promise<Finding | u
     );
   }
   return ok(`Identity provider ${issuer} answers, and the clocks agree`);
+}
+
+/** Mail is optional, so no finding without it. */
+async function checkMail({ mailUrl, mailFrom }: Config): Promise<Finding | undefined> {
+  if (mailUrl === null || mailFrom === null) return undefined;
+  return guard('Mail', async () => {
+    const problem = await probeMailServer(mailUrl, mailFrom);
+    const shown = maskUrl(mailUrl);
+    return problem === undefined ? ok(`Mail server ${shown} answers`) : wrong(`Mail server ${shown}: ${problem}`);
+  });
+}
+
+function checkBrand(config: Config): Finding | undefined {
+  try {
+    const brand = readBrand(config);
+    const color = explainColor(config);
+    if (color !== undefined) return note(`Brand: ${color}`);
+    return brand === undefined ? undefined : ok('Brand: the logo can be shown, and the color can be read');
+  } catch (error) {
+    return wrong(`Brand: ${messageForOperator(error as Error)}`);
+  }
 }
 
 function warningsTo(list: string[]): Observe {

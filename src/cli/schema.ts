@@ -2,12 +2,11 @@
 // agent that a module exports. These commands do not start a server, send no data and do not open the storage.
 // `portico schema reload` only writes a request to the storage.
 import type { HeadlessAgent } from '../agent/agent.ts';
-import { createSqlDataSource } from '../agent/data-sources.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { createAgent } from '../server/agent/create-agent.ts';
-import { sourceOptionsOf } from '../server/data.ts';
+import { addDatabases } from '../server/data.ts';
 import { requestReload } from '../store/settings.ts';
 import { type AgentModule, loadAgent } from './agent-module.ts';
 import { prepareServed } from './served.ts';
@@ -62,12 +61,9 @@ async function openAgent(config: Config, { file, agent: module }: SchemaOptions)
   }
   const { database, customize } = await prepareServed(config, systemClock);
   // No user signs in, so the secrets are placeholders.
-  const agent = createAgent({
-    authSecret: 'none',
-    envSecret: 'none',
-    prefix: config.prefix,
-    ...(file !== undefined && { schemaPath: file }),
-  }).addDataSource(createSqlDataSource(database, sourceOptionsOf(config)));
+  const secrets = { authSecret: 'none', envSecret: 'none' };
+  const agent = createAgent({ ...secrets, prefix: config.prefix, ...(file !== undefined && { schemaPath: file }) });
+  addDatabases(agent, { ...config, database });
   customize?.(agent as unknown as HeadlessAgent);
   return agent;
 }

@@ -33,8 +33,11 @@ export function createConsolePaths(publicUrl: string, consolePath: string): Cons
 /** Page that answers the sign-in of a front end of the HTTP API. */
 export const frontEndPage = (state: string): string => `/front-ends/${state}`;
 
-/** Redirect URI for the OpenID provider. */
-export const ssoPage = '/sso/callback';
+/** The logo of the brand. Anybody may read it: clients show it before a sign-in. */
+export const logoPage = '/logo';
+
+/** Redirect URI for an OpenID provider; '' is that of SERVICE_SSO_ISSUER. */
+export const ssoPage = (provider: string): string => `/sso/callback${provider === '' ? '' : `/${provider}`}`;
 
 /** Page that mails a link for a forgotten password. */
 export const forgotPage = '/forgot';

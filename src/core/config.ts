@@ -2,6 +2,7 @@
 // environment, config file, default. A secret is never a flag. `NAME_FILE` reads any setting from a file.
 import { readFileSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
+import { brandSettings } from './config/brand.ts';
 import {
   checkApiPath,
   checkBasePath,
@@ -21,6 +22,7 @@ import { limitSettings } from './config/limits.ts';
 import { listeningSettings } from './config/listening.ts';
 import { peopleSettings } from './config/people.ts';
 import type { Setting } from './config/setting.ts';
+import { ssoProvidersOf } from './config/sso.ts';
 import { AppError, fail } from './errors.ts';
 
 export const settings = {
@@ -28,6 +30,7 @@ export const settings = {
   ...clientSettings,
   ...peopleSettings,
   ...limitSettings,
+  ...brandSettings,
 } as const;
 
 type Settings = typeof settings;
@@ -94,6 +97,7 @@ export function loadConfig(input: ConfigInput = {}): Config {
   if (values.serverUrl) values.serverUrl = checkServerUrl(values as unknown as Config);
   values.agentOrigins = (values.agentOrigins as readonly string[]).map(checkOrigin);
   checkSso(values as unknown as SsoSettings);
+  ssoProvidersOf(values as unknown as Config);
   checkNotify(values as unknown as Config);
   checkMail(values as unknown as Config);
   return Object.freeze({ ...values, origins: Object.freeze(origins), unused }) as unknown as Config;

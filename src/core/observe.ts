@@ -5,7 +5,13 @@ import { listCodeFailures, unwrapCodeFailure } from './errors/code-failure.ts';
 
 /** An event, as listeners receive it. It contains only names and ids, never values, tokens or passwords. */
 export type Observation =
-  | { readonly type: 'server.started'; readonly address: string; readonly milliseconds: number }
+  | {
+      readonly type: 'server.started';
+      readonly address: string;
+      readonly milliseconds: number;
+      /** The names of the served databases, if the settings have several. */
+      readonly databases?: readonly string[];
+    }
   | { readonly type: 'server.stopping'; readonly reason: string }
   | { readonly type: 'server.stopped' }
   | { readonly type: 'warning'; readonly message: string; readonly cause?: unknown }

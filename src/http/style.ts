@@ -42,7 +42,7 @@ dd .code{font:600 18px/24px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace
 button{width:100%;min-height:48px;padding:10px 20px;font:inherit;font-weight:600;border-radius:10px;border:1px solid transparent;cursor:pointer}
 a.button{display:block;width:100%;min-height:48px;padding:11px 20px;font-weight:600;border-radius:10px;text-align:center;text-decoration:none;overflow-wrap:anywhere}
 button{overflow-wrap:anywhere}
-.way{margin:0;text-align:center}.way .primary{margin:0 0 4px}
+.way{margin:0;text-align:center}.way .primary{margin:0 0 4px}.way+.way{margin-top:12px}
 .or{display:flex;align-items:center;gap:12px;margin:12px 0 16px;color:var(--soft);font-size:14px}.or::before,.or::after{content:'';flex:1;border-top:1px solid var(--line)}
 .primary{background:var(--accent);color:var(--accent-ink)}
 .primary:hover{background:var(--accent-hover)}

@@ -4,7 +4,26 @@ import { withoutTools } from './results/absent-tools.ts';
 import type { Tool } from './tool.ts';
 import { toolNames } from './tools.ts';
 
-export const serverName = { name: 'portico', title: 'Portico' } as const;
+/** The brand of the operator, as clients show it. */
+export interface ServerBrand {
+  readonly name: string | undefined;
+  readonly icon: { readonly src: string; readonly type: string } | undefined;
+}
+
+export interface ServerInfo {
+  readonly name: string;
+  readonly title: string;
+  readonly version: string;
+  /** MCP 2025-11-25, Icons. A URL, because some results repeat this. */
+  readonly icons?: { src: string; mimeType: string; sizes?: string[] }[];
+}
+
+export function describeServer(version: string, brand: ServerBrand | undefined): ServerInfo {
+  const { name = 'Portico', icon } = brand ?? {};
+  const sizes = icon?.type === 'image/svg+xml' ? { sizes: ['any'] } : {};
+  const icons = icon && { icons: [{ src: icon.src, mimeType: icon.type, ...sizes }] };
+  return { name: 'portico', title: name, ...icons, version };
+}
 
 const instructions = `Portico serves the records of an application's databases that the signed-in user may see.
 Start with describeCollection: without a name it lists the collections, with one it gives fields and relations. Then read records with list. For totals, use aggregate.

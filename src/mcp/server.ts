@@ -23,7 +23,7 @@ import { withoutTools } from './results/absent-tools.ts';
 import { chartTools, declaresViews, EXTENSION, toolMeta, VIEW_TYPE } from './results/chart-view.ts';
 import { outputSchemaOf } from './results/output-schemas.ts';
 import { toResult } from './results/result.ts';
-import { instructionsFor, type serverName } from './server-info.ts';
+import { instructionsFor, type ServerInfo } from './server-info.ts';
 import type { Tool } from './tool.ts';
 import type { CallTool, CallTransport, Identity } from './tool-call.ts';
 import { createProgressSender } from './transport/progress.ts';
@@ -49,7 +49,7 @@ export interface ExtraTool {
 }
 
 export interface ServerParts {
-  readonly serverInfo: typeof serverName & { readonly version: string };
+  readonly serverInfo: ServerInfo;
   readonly tools: readonly Tool[];
   readonly toolList: ToolList;
   readonly engine: Engine;

@@ -23,21 +23,24 @@ interface MailerParts {
   readonly observe: Observe;
 }
 
-/** Null if no mail server is configured. CONFIGURATION if the package is not installed. */
-export async function createMailer({ config, observe }: MailerParts): Promise<Mailer | null> {
-  if (config.mailUrl === null || config.mailFrom === null) return null;
+/** CONFIGURATION if the package is not installed. */
+async function openTransport(mailUrl: string, mailFrom: string) {
   const { createTransport } = await importOptional('nodemailer', () => import('nodemailer'));
-  const { protocol, hostname, port, username, password } = new URL(config.mailUrl);
+  const { protocol, hostname, port, username, password } = new URL(mailUrl);
   const isTls = protocol === 'smtps:';
   const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-  const transport = createTransport(
+  return createTransport(
     {
       host: hostname.replace(/^\[|\]$/g, ''),
       port: port === '' ? (isTls ? 465 : 587) : Number(port),
       secure: isTls,
       // RFC 8314 section 3.3: no fallback to plain text.
       requireTLS: !isTls && !isLocal,
-      ...(username !== '' && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+      // A server that offers no sign-in must not be used without one.
+      ...(username !== '' && {
+        forceAuth: true,
+        auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
+      }),
       pool: true,
       maxConnections: 2,
       ...{
@@ -50,8 +53,14 @@ export async function createMailer({ config, observe }: MailerParts): Promise<Ma
       ...{ disableFileAccess: true, disableUrlAccess: true },
     },
     // RFC 3834 section 5: answering machines do not answer.
-    { from: config.mailFrom, headers: { 'Auto-Submitted': 'auto-generated' } },
+    { from: mailFrom, headers: { 'Auto-Submitted': 'auto-generated' } },
   );
+}
+
+/** Null if no mail server is configured. CONFIGURATION if the package is not installed. */
+export async function createMailer({ config, observe }: MailerParts): Promise<Mailer | null> {
+  if (config.mailUrl === null || config.mailFrom === null) return null;
+  const transport = await openTransport(config.mailUrl, config.mailFrom);
   return {
     async send({ to, subject, text }) {
       try {
@@ -65,4 +74,29 @@ export async function createMailer({ config, observe }: MailerParts): Promise<Ma
     },
     close: () => transport.close(),
   };
+}
+
+/** Codes of nodemailer. Its messages repeat what the server wrote, which can contain the name of the user. */
+const problems: Readonly<Record<string, string>> = {
+  EAUTH: 'it refuses the user or the password of SERVICE_MAIL_URL',
+  ENOAUTH: 'it refuses the user or the password of SERVICE_MAIL_URL',
+  ETLS: 'the connection cannot be encrypted: it offers no STARTTLS, or its certificate is not trusted',
+  EDNS: 'the host of SERVICE_MAIL_URL is unknown',
+  ECONNECTION: 'nothing answers at the host and port of SERVICE_MAIL_URL',
+  ESOCKET: 'the connection failed: check the host, the port, and smtp: or smtps: in SERVICE_MAIL_URL',
+  ETIMEDOUT: 'no answer within 10 seconds',
+};
+
+/** Connects with TLS and signs in, but sends nothing. Returns what is wrong. CONFIGURATION without the package. */
+export async function probeMailServer(mailUrl: string, mailFrom: string): Promise<string | undefined> {
+  const transport = await openTransport(mailUrl, mailFrom);
+  try {
+    await transport.verify();
+    return undefined;
+  } catch (error) {
+    const { code = '', cause } = error as { readonly code?: string; readonly cause?: { readonly code?: string } };
+    return problems[code] ?? `it cannot be used (${cause?.code ?? (code || 'unknown reason')})`;
+  } finally {
+    transport.close();
+  }
 }

@@ -57,7 +57,7 @@ export const calls: Calls = {
     place: idempotent(),
   },
   identities: {
-    admit: exactlyOnce(externalIdentity, shape({ link: flag })),
+    admit: exactlyOnce(externalIdentity, shape({ link: flag, otherIssuers: optional(listOf(text)) })),
     findUserId: idempotent(text, text),
     has: idempotent(id, text),
   },

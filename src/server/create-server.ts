@@ -6,6 +6,7 @@ import type { Engine } from '../agent/engine.ts';
 import { cloudResourceOf, createApiPaths } from '../api/paths.ts';
 import { createConsolePaths, forgotPage } from '../console/paths.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
+import { databasesOf } from '../core/config/databases.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { createMetrics } from '../core/observe/metrics.ts';
@@ -13,6 +14,7 @@ import { createStatementWatch, type StatementWatch } from '../core/observe/state
 import { createTelemetryListener } from '../core/observe/telemetry.ts';
 import { createLogListener, createObserver, type Observe } from '../core/observe.ts';
 import type { Next } from '../frameworks/host.ts';
+import { type Brand, setBrand } from '../http/brand.ts';
 import { dropUploads } from '../mcp/approvals/uploads.ts';
 import type { McpEndpointParts } from '../mcp/endpoint.ts';
 import { selectTools } from '../mcp/tools.ts';
@@ -30,6 +32,7 @@ import type { OpenedStore } from '../store/open.ts';
 import { notifyOnEnd } from '../workflows/runs/completion.ts';
 import { refuseUnscopedQueries } from './agent/query-scopes.ts';
 import { warnAboutReadOnlyScopes } from './agent/read-only-scopes.ts';
+import { openBrand, withBrandName } from './brand.ts';
 import { type DataOptions, openData } from './data.ts';
 import { openEnvironment } from './environment.ts';
 import { createHttpServer, createInFlight } from './http-server.ts';
@@ -138,15 +141,28 @@ export function createApp(configured: Config, options: AppOptions): App {
   const servesMcp = options.servesMcp !== false;
   const claimed = { ...configured, servesMcp };
   let route: Route = routeBeforeStart(claimed);
-  const server =
-    options.listens === false ? undefined : createHttpServer(configured, clock, (req, res) => route(req, res));
+  let brand: Brand | undefined;
+  const dispatch: Route = (req, res, next) => {
+    if (brand) setBrand(res, brand);
+    route(req, res, next);
+  };
+  const server = options.listens === false ? undefined : createHttpServer(configured, clock, dispatch);
   const inFlight = createInFlight(clock);
 
   const open = async (config: Config & { readonly publicUrl: string }): Promise<Modules> => {
     const { store, engine } = await openData(config, observe, clock, options);
     try {
       await refuseUnscopedQueries(store, engine, config);
-      const openedModules = await createModules({ config, opened: store, engine, options, clock, observe, statements });
+      const openedModules = await createModules({
+        config,
+        opened: store,
+        engine,
+        options,
+        clock,
+        observe,
+        statements,
+        brand,
+      });
       await openedModules.workflows.start();
       return openedModules;
     } catch (error) {
@@ -159,6 +175,7 @@ export function createApp(configured: Config, options: AppOptions): App {
   return {
     async start() {
       const from = clock.monotonic();
+      brand = openBrand(configured, observe);
       // If the public URL is the listening address, the server listens first. Otherwise it listens only when it can
       // answer, and until then a load balancer uses another process.
       let listening = configured.publicUrl === null ? await server?.open() : undefined;
@@ -183,7 +200,11 @@ export function createApp(configured: Config, options: AppOptions): App {
       engine.catalogue?.onReload(() => mcp?.endpoint.notifyChange());
       clock.after(LOAD_AFTER_MS, () => void load(opened, observe, () => stopping !== undefined));
       store.retention?.begin();
-      observe({ type: 'server.started', address, milliseconds: Math.round(clock.monotonic() - from) });
+      const databases = options.openEngine || config.database === null ? [] : databasesOf(config.database);
+      observe({
+        ...{ type: 'server.started', address, milliseconds: Math.round(clock.monotonic() - from) },
+        ...(databases.length > 1 && { databases: databases.map(({ name }) => name) }),
+      });
       const mcpUrl = mcp ? endpointOf(config) : '';
       const apiUrl = `${config.publicUrl}${config.prefix}`;
       const consoleUrl = createConsolePaths(config.publicUrl, config.consolePath).url('');
@@ -192,7 +213,7 @@ export function createApp(configured: Config, options: AppOptions): App {
 
     handle(req, res, next) {
       const release = inFlight.watch(res);
-      route(req, res, (error) => {
+      dispatch(req, res, (error) => {
         release();
         next(error);
       });
@@ -233,6 +254,7 @@ interface ModuleParts {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly statements: StatementWatch;
+  readonly brand: Brand | undefined;
 }
 
 /** Connects the parts that answer requests. */
@@ -244,11 +266,13 @@ async function createModules({
   clock,
   observe,
   statements,
+  brand,
 }: ModuleParts): Promise<Modules> {
   // Any part may end a run, so callbacks hook into the store.
   const waiting = createWaitingHook({ observe });
   const runs = waiting.watchRuns(notifyOnEnd(opened.runs, () => triggers.callbacks.nudge()));
-  const store = { ...opened, runs, approvals: waiting.watchApprovals(opened.approvals) };
+  const identity = withBrandName(opened.identity, brand);
+  const store = { ...opened, identity, runs, approvals: waiting.watchApprovals(opened.approvals) };
   const environment = openEnvironment(store, options.envSecret ?? config.envSecret ?? undefined);
   // With another platform, the secret itself authenticates the agent.
   if (config.serverUrl === null) await environment.claim();
@@ -270,15 +294,7 @@ async function createModules({
   const notify = createNotifyWebhook({ config, sendWebhook, urlOf: consolePaths.url, clock, observe });
   if (notify) waiting.listen(notify);
   const remotes = openRemotes({ config, store, consolePaths, clock, observe, version: options.version });
-  const workflows = openWorkflows({
-    remotes,
-    config,
-    store,
-    engine,
-    sendWebhook,
-    clock,
-    observe,
-  });
+  const workflows = openWorkflows({ remotes, config, store, engine, sendWebhook, clock, observe });
   const apiPaths = createApiPaths(config.publicUrl, config.apiPath);
   const { version } = options;
   const servesMcp = options.servesMcp !== false;
@@ -299,6 +315,7 @@ async function createModules({
         clock,
         observe,
         statements,
+        brand,
         version,
         fetchDocument: options[documentFetch],
         cloudResource,

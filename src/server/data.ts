@@ -1,10 +1,12 @@
 // Opens the served data and the platform storage together, for every transport.
 
 import { createHeadlessAgent, type HeadlessAgent } from '../agent/agent.ts';
-import type { EngineParts } from '../agent/customize/engine-parts.ts';
+import type { DataSourceOptions } from '../agent/customize/definitions.ts';
+import type { DataSourceFactory, EngineParts } from '../agent/customize/engine-parts.ts';
 import { createSqlDataSource, type SqlDataSourceOptions } from '../agent/data-sources.ts';
 import type { Engine } from '../agent/engine.ts';
 import type { Clock } from '../core/clock.ts';
+import { databasesOf, type ServedDatabase } from '../core/config/databases.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import type { Observe } from '../core/observe.ts';
@@ -76,12 +78,14 @@ async function checkData(data: OpenedData): Promise<OpenedData> {
   }
 }
 
+type SourceConfig = Pick<Config, 'sqlite' | 'databaseTimezone' | 'databaseColumnTimezones'>;
+
 /** The database settings other than the URL. */
 export function sourceOptionsOf({
   sqlite,
   databaseTimezone,
   databaseColumnTimezones,
-}: Pick<Config, 'sqlite' | 'databaseTimezone' | 'databaseColumnTimezones'>): SqlDataSourceOptions {
+}: SourceConfig): SqlDataSourceOptions {
   const split = (item: string) => [item.slice(0, item.lastIndexOf('=')), item.slice(item.lastIndexOf('=') + 1)];
   return {
     sqlite,
@@ -90,12 +94,52 @@ export function sourceOptionsOf({
   };
 }
 
+/** A database of the settings, with the options for `createSqlDataSource`. */
+interface ConfiguredDatabase extends ServedDatabase {
+  readonly options: SqlDataSourceOptions;
+}
+
+/**
+ * One database keeps its address as its name in the log unless a name was written. Of several, the timezone of a column
+ * is for the database whose name it starts with. Throws CONFIGURATION.
+ */
+function readConfiguredDatabases(config: SourceConfig & { readonly database: string }): readonly ConfiguredDatabase[] {
+  const databases = databasesOf(config.database);
+  const [only] = databases;
+  if (databases.length === 1 && only) {
+    const { name, prefix } = only;
+    return [{ ...only, options: { ...sourceOptionsOf(config), ...(prefix !== '' && { name }) } }];
+  }
+  const { databaseColumnTimezones: zones } = config;
+  const isOf = (zone: string, name: string) => zone.startsWith(`${name}.`);
+  const lost = zones.find((zone) => !databases.some(({ name }) => isOf(zone, name)));
+  if (lost !== undefined)
+    fail('CONFIGURATION', {
+      problem: `SERVICE_DATABASE_COLUMN_TIMEZONES: '${lost}' must start with the name of a database, such as ${only?.name}.${lost}. The databases are: ${databases.map(({ name }) => name).join(', ')}.`,
+    });
+  return databases.map((database) => {
+    const { name } = database;
+    const own = zones.filter((zone) => isOf(zone, name)).map((zone) => zone.slice(name.length + 1));
+    return { ...database, options: { ...sourceOptionsOf({ ...config, databaseColumnTimezones: own }), name } };
+  });
+}
+
+/** Adds the databases of the settings, in their order. */
+export function addDatabases<A extends { addDataSource(factory: DataSourceFactory, options?: DataSourceOptions): A }>(
+  agent: A,
+  config: SourceConfig & { readonly database: string },
+): A {
+  for (const { url, prefix, options } of readConfiguredDatabases(config))
+    agent.addDataSource(createSqlDataSource(url, options), prefix === '' ? undefined : { prefix });
+  return agent;
+}
+
 /** Throws CONFIGURATION if no database is configured. */
 export function openEngineOver(config: Config, customize?: (agent: HeadlessAgent) => void) {
   const { database } = config;
   if (database === null) fail('CONFIGURATION', { problem: 'No database is set: set SERVICE_DATABASE_URL.' });
   return (parts: EngineParts): Promise<Engine> => {
-    const agent = createHeadlessAgent().addDataSource(createSqlDataSource(database, sourceOptionsOf(config)));
+    const agent = addDatabases(createHeadlessAgent(), { ...config, database });
     customize?.(agent);
     return agent.createEngine({ ...parts, isOfSettings: true });
   };

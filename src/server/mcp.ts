@@ -2,10 +2,13 @@
 // authorization server is loaded after the start.
 import type { Engine } from '../agent/engine.ts';
 import type { WriteWatch } from '../agent/write/watch.ts';
+import { createConsolePaths, logoPage } from '../console/paths.ts';
 import type { Clock } from '../core/clock.ts';
+import { hasSso } from '../core/config/sso.ts';
 import type { Config } from '../core/config.ts';
 import type { StatementWatch } from '../core/observe/statements.ts';
 import type { Observe } from '../core/observe.ts';
+import type { Brand } from '../http/brand.ts';
 import { type ApprovalExecution, createApprovalExecution } from '../mcp/approvals/execution.ts';
 import { createMcpEndpoint, type McpEndpoint, type McpEndpointParts } from '../mcp/endpoint.ts';
 import { createPlayground, type Playground } from '../mcp/playground.ts';
@@ -39,6 +42,7 @@ interface McpOptions {
   readonly observe: Observe;
   readonly statements: StatementWatch;
   readonly version: string;
+  readonly brand: Brand | undefined;
   readonly fetchDocument: FetchDocument | undefined;
   /** The OAuth resource of the command line; absent if it may not sign in. */
   readonly cloudResource: string | undefined;
@@ -55,12 +59,17 @@ export interface McpModules {
   readonly execution: ApprovalExecution | null;
 }
 
+function logoOf(config: McpOptions['config'], { logo }: Brand) {
+  const { url } = createConsolePaths(config.publicUrl, config.consolePath);
+  return logo && { src: url(logoPage), type: logo.type };
+}
+
 export function openMcp({ endpoint, signIn, loginMethods, fetchDocument, ...parts }: McpOptions): McpModules {
   const { config, store, engine, files, clock, observe, version } = parts;
   const paths = createPaths(config.publicUrl, config.basePath);
   const tools = selectTools(config.enabledTools, () => undefined);
   const scopes = defaultScopes(tools.map((tool) => tool.scope));
-  const sso = config.ssoIssuer !== null;
+  const sso = hasSso(config);
   const gate = createTokenAuthenticator({ store, paths, clock, defaultScopes: scopes, sso });
   const { idempotency } = store;
   const approvals = openApprovals(store, config, clock);
@@ -91,6 +100,7 @@ export function openMcp({ endpoint, signIn, loginMethods, fetchDocument, ...part
       authenticator: gate,
       activity: store.activity,
       version,
+      brand: parts.brand && { name: parts.brand.name, icon: logoOf(config, parts.brand) },
       // A SQLite storage has one process. With a shared storage, a session would be unknown to the other processes.
       legacySessions: store.sqliteKind === undefined ? 'off' : 'approvals',
       readRights: async () => (await store.versions()).permissions,
@@ -104,6 +114,7 @@ export function openMcp({ endpoint, signIn, loginMethods, fetchDocument, ...part
       observe,
       signIn,
       loginMethods,
+      ...(parts.brand?.name !== undefined && { resourceName: parts.brand.name }),
       defaultScopes: scopes,
       cloud: parts.cloudResource,
       async offeredScopes(access) {

@@ -2,11 +2,13 @@
 // the routers (mounts.ts). All other paths go to the host application, if there is one. A standalone server answers them
 // with its two health checks or 404.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Engine } from '../agent/engine.ts';
 import { createApiPaths } from '../api/paths.ts';
-import { createConsolePaths } from '../console/paths.ts';
+import { createConsolePaths, logoPage } from '../console/paths.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Next } from '../frameworks/host.ts';
+import { brandOf, sendLogo } from '../http/brand.ts';
 import { createHostCheck } from '../http/host-check.ts';
 import { messagePage, sendPage } from '../http/page.ts';
 import { isBelow, prefixesOf } from '../http/prefixes.ts';
@@ -36,21 +38,27 @@ interface ClaimConfig
 export interface RoutedModules {
   readonly checkAddress: AddressCheck;
   readonly store: OpenedStore;
+  readonly engine: Pick<Engine, 'health'>;
   readonly mcp: { readonly endpoint: McpEndpoint } | undefined;
   readonly router: LazyRouter;
 }
 
 export function createRoute(
   config: ClaimConfig & Pick<Config, 'allowedHosts' | 'host'>,
-  { checkAddress, store, mcp, router }: RoutedModules,
+  { checkAddress, store, engine, mcp, router }: RoutedModules,
   isStopping: () => boolean,
 ): Route {
   const claim = createClaim(config);
   const { servesMcp, publicUrl, basePath, consolePath } = config;
   const isOurHost = createHostCheck(publicUrl === null ? undefined : new URL(publicUrl).host, config);
+  const { prefixes: consolePrefixes, url: consoleUrl } = createConsolePaths(
+    publicUrl ?? 'http://localhost',
+    consolePath,
+  );
+  const logoPaths = new Set(consolePrefixes.map((prefix) => prefix + logoPage));
   const addresses = {
     mcpUrl: servesMcp ? `${publicUrl}${basePath}/mcp` : undefined,
-    consoleUrl: createConsolePaths(publicUrl ?? 'http://localhost', consolePath).url(''),
+    consoleUrl: consoleUrl(''),
   };
   return (req, res, next) => {
     const path = pathOf(req.url);
@@ -58,8 +66,11 @@ export function createRoute(
     // Paths of the host application and health checks skip the address check, because they return no data.
     if (!owner && next) return next();
     if (path === '/healthz') return sendJson(res, 200, { status: 'ok' });
-    if (path === '/readyz') return answerReadiness(res, store, isStopping());
+    if (path === '/readyz') return answerReadiness(res, { store, engine }, isStopping());
     requireAllowedAddress(checkAddress, req, res, () => {
+      const logo = brandOf(res)?.logo;
+      if (logo && owner === 'router' && logoPaths.has(path) && /^(GET|HEAD)$/.test(req.method ?? ''))
+        return sendLogo(res, logo);
       const isForPeople = owner === 'mcp' || (!next && path === '/');
       if (isForPeople && isBrowserVisit(req) && isOurHost(req.headers.host)) sendBrowserPage(res, addresses);
       else if (owner === 'mcp') mcp?.endpoint.handle(req, res);
@@ -100,10 +111,21 @@ export function createClaim(config: ClaimConfig): (path: string) => 'mcp' | 'rou
   };
 }
 
-function answerReadiness(res: ServerResponse, store: OpenedStore, stopping: boolean): void {
+/** One database of several that is down does not make the process unready: the others still answer. */
+function answerReadiness(
+  res: ServerResponse,
+  { store, engine }: Pick<RoutedModules, 'store' | 'engine'>,
+  stopping: boolean,
+): void {
   const unready = () => sendJson(res, 503, { status: 'unavailable' });
-  if (stopping) unready();
-  else store.ready().then(() => sendJson(res, 200, { status: 'ready' }), unready);
+  if (stopping) {
+    unready();
+    return;
+  }
+  Promise.all([store.ready(), engine.health()]).then(([, sources]) => {
+    const states = sources.map(({ label, isAvailable }) => [label, isAvailable ? 'ready' : 'unavailable']);
+    sendJson(res, 200, { status: 'ready', ...(states.length > 1 && { databases: Object.fromEntries(states) }) });
+  }, unready);
 }
 
 /** Guards every path of Portico; no request bypasses it. */

@@ -2,6 +2,7 @@
 // pipe and without a port. A server may run on the same data at the same time.
 import type { Readable, Writable } from 'node:stream';
 import { type Clock, systemClock } from '../core/clock.ts';
+import { hasSso } from '../core/config/sso.ts';
 import type { Config } from '../core/config.ts';
 import { AppError, fail, isAppError } from '../core/errors.ts';
 import { createTelemetryListener } from '../core/observe/telemetry.ts';
@@ -59,7 +60,7 @@ export async function startStdio(configured: Config, options: StdioOptions): Pro
   const opening = openStdioServer({
     config,
     engine,
-    authenticator: createTokenAuthenticator({ store, paths, clock, defaultScopes: [], sso: config.ssoIssuer !== null }),
+    authenticator: createTokenAuthenticator({ store, paths, clock, defaultScopes: [], sso: hasSso(config) }),
     files: createFiles({
       rows: store.files,
       config,
@@ -75,6 +76,7 @@ export async function startStdio(configured: Config, options: StdioOptions): Pro
     observe,
     clock,
     version,
+    brand: { name: configured.brandName ?? undefined, icon: undefined },
     token,
     restrictions,
     input,

@@ -81,7 +81,14 @@ async function openFront(
   const addresses = createTriggerAddresses({ store, address: paths.address });
   const triggers = createTriggers({ store, addresses, config: { webhookHosts: [] } });
   const webhook = createWebhookRouter({
-    config: { trustedProxies: [], allowedHosts: [], host: '127.0.0.1', ssoIssuer: null, webhookPerMinute },
+    config: {
+      trustedProxies: [],
+      allowedHosts: [],
+      host: '127.0.0.1',
+      ssoIssuer: null,
+      ssoProviders: null,
+      webhookPerMinute,
+    },
     ...{
       paths,
       store,

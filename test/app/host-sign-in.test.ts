@@ -229,5 +229,5 @@ test('an identity provider together with authenticate is refused at the start', 
   const message = await messageOf(() =>
     openHost({ settings: { ...settings, dataDir: join(makeFolder(), 'd'), publicUrl: 'http://localhost:1' } }),
   );
-  expect(message).toContain('authenticate and SERVICE_SSO_ISSUER are both set');
+  expect(message).toContain('authenticate and SERVICE_SSO_ISSUER (or SERVICE_SSO_PROVIDERS) are both set');
 });

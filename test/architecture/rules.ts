@@ -69,6 +69,7 @@ const folderReach: Readonly<Record<string, readonly string[]>> = {
     'console',
     'frameworks',
     'cloud',
+    'notifications',
   ],
   'entries/engine': ['agent'],
   'entries/server': ['server', 'remote-store', 'store', 'oauth', 'agent', 'workflows', 'mcp', 'api', 'rest', 'console'],

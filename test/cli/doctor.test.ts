@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import { copyDemo } from '../demo.ts';
-import { takePort } from '../ports.ts';
+import { freePort, takePort } from '../ports.ts';
+import { startMailServer } from '../smtp.ts';
 import { buildOnce, makePlace, type Place, portico } from './command.ts';
 import { addPerson } from './prepared.ts';
 
@@ -247,4 +248,31 @@ test('the identity provider, the clock and the public address are checked', asyn
       ],
     ],
   ]);
+});
+
+test('the mail server is asked: it answers, refuses the password, is not there, or cannot encrypt; no mail is sent', async () => {
+  const smtp = await startMailServer();
+  const closed = await freePort();
+  const check = async (url: string) => {
+    const env = { SERVICE_MAIL_URL: url, SERVICE_MAIL_FROM: 'portico@example.com' };
+    const { code, stdout, stderr } = await portico(['doctor', '--port', '0'], { ...place, env });
+    expect(stdout + stderr).not.toMatch(/hunter2|somebody/);
+    return [code, ...findings(stdout).filter((line) => line.includes('Mail'))];
+  };
+  const at = `127.0.0.1:${smtp.port}`;
+  expect(await check(`smtp://${at}`)).toEqual([0, `ok Mail server smtp://${at} answers`]);
+  expect(await check(`smtp://somebody:hunter2@${at}`)).toEqual([
+    1,
+    `wrong Mail server smtp://***@${at}: it refuses the user or the password of SERVICE_MAIL_URL`,
+  ]);
+  expect(await check(`smtps://${at}`)).toEqual([
+    1,
+    expect.stringMatching(/^wrong Mail server .*: the connection (failed|cannot be encrypted)/),
+  ]);
+  expect(await check(`smtp://127.0.0.1:${closed}`)).toEqual([
+    1,
+    expect.stringMatching(/^wrong Mail server .*: (nothing answers|the connection failed)/),
+  ]);
+  expect(smtp.mails).toEqual([]);
+  await smtp.stop();
 });

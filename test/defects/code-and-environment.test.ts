@@ -25,7 +25,12 @@ const samples: Partial<Record<SettingName, readonly [string, string]>> = {
   notifySecret: [`whsec_${'a'.repeat(32)}`, `whsec_${'b'.repeat(32)}`],
   databaseTimezone: ['America/New_York', 'Asia/Tokyo'],
   databaseColumnTimezones: ['orders.placed_at=America/New_York', 'orders.placed_at=Asia/Tokyo'],
+  brandColor: ['#123456', '#654321'],
   ssoMapping: ['[]', '[]'],
+  ssoProviders: [
+    '[{"id":"a","issuer":"https://code.example","clientId":"id"}]',
+    '[{"id":"a","issuer":"https://environment.example","clientId":"id"}]',
+  ],
   agentOrigins: ['https://code.example,https://both.example', 'https://environment.example,https://both.example'],
 };
 const sso = { SERVICE_SSO_CLIENT_ID: 'id', SERVICE_SSO_CLIENT_SECRET: 'secret' };

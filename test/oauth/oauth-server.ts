@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { hasSso } from '../../src/core/config/sso.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import type { Observation } from '../../src/core/observe.ts';
@@ -109,7 +110,7 @@ export async function startServer(options: OAuthTestServerOptions = {}): Promise
       return document === undefined ? new Response('', { status: 404 }) : Response.json(document);
     },
   });
-  const gate = createTokenAuthenticator({ store, paths, clock, defaultScopes, sso: config.ssoIssuer !== null });
+  const gate = createTokenAuthenticator({ store, paths, clock, defaultScopes, sso: hasSso(config) });
   const add: OAuthTestServer['addUser'] = (user) => addUser(store, config, user);
   if (!options.beside) {
     const person = { ...account, firstName: 'Ada', lastName: 'Lovelace', team: 'Sales', role: 'Clerk' };

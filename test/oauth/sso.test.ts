@@ -24,7 +24,7 @@ async function openWorld(env: Record<string, string> = {}, options: OAuthTestSer
   closing.push(() => upstream.stop());
   const testServer = await startServer({ ...options, env: { ...upstream.env, ...env } });
   closing.push(() => testServer.stop());
-  upstream.start([testServer.paths.ssoCallback]);
+  upstream.start([testServer.paths.ssoCallback('')]);
   return { place: testServer, upstream };
 }
 
@@ -355,7 +355,7 @@ describe('a response of the provider is valid once, in the browser and for the r
   test('the callback URL does not exist without single sign-on', async () => {
     const testServer = await startServer();
     closing.push(() => testServer.stop());
-    expect((await fetch(`${testServer.paths.ssoCallback}?state=x`)).status).toBe(404);
+    expect((await fetch(`${testServer.paths.ssoCallback('')}?state=x`)).status).toBe(404);
   });
 });
 

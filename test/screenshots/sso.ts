@@ -22,7 +22,7 @@ export async function takeSso(camera: Camera): Promise<void> {
       redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
     });
   }
-  upstream.start([server.paths.ssoCallback]);
+  upstream.start([server.paths.ssoCallback('')]);
   upstream.people.set('otto', { email: 'otto@example.com', email_verified: false });
   try {
     await camera.open(['desktop', 'light'], take);

@@ -19,6 +19,8 @@ export interface DataSourceOptions {
   readonly exclude?: readonly string[];
   /** Maps names in the source to names of collections. Default: collections have the names of the source. */
   readonly rename?: Readonly<Record<string, string>>;
+  /** What the names of its collections start with, such as `crm.`. Default: no prefix. */
+  readonly prefix?: string;
 }
 
 /** What a collection or relation means, for assistants and people. */

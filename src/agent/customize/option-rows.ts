@@ -163,6 +163,7 @@ export const sourceOptionRules: OptionRules<DataSourceOptions> = {
     expected: "a map of names in the source to names of collections, such as { customers: 'clients' }",
     accepts: (value) => typeof value === 'object' && !Array.isArray(value) && isNameList(Object.values(value ?? {})),
   },
+  prefix: { expected: "a text, such as 'crm.'", accepts: isText },
 };
 export const workflowOptionRules: OptionRules<WorkflowOptions> = {
   teams: { expected: 'a list of names of teams', accepts: isNameList },

@@ -1,5 +1,4 @@
 // Builds the frozen Model from the schema of the sources and the customizations. `buildModel` lists the passes.
-import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { RecordedCustomizations } from '../customize/definitions.ts';
@@ -65,11 +64,6 @@ function createDrafts(
   const customizations = collectCustomizations(recorded);
   const hidden = new Set(removed.map(({ collection }) => collection));
   for (const each of chosen) {
-    const other = drafts.get(each.name)?.collection.source;
-    if (other)
-      fail('CONFIGURATION', {
-        problem: `The collection '${each.name}' is published by both '${other.name}' and '${each.source.name}'. Rename one of them.${each.at ? ` (${each.at})` : ''}`,
-      });
     drafts.set(
       each.name,
       createDraft(each, customizations.get(each.name) ?? createCollectionCustomizations(), !hidden.has(each.name)),

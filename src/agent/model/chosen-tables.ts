@@ -84,16 +84,17 @@ function selectTables(
   return described.flatMap(([source, { tables }]) => {
     const selection = options.get(source);
     if (!selection) return tables.map((table) => ({ source, table, name: table.name }));
-    const { include, exclude = [], rename = {} } = selection.options;
+    const { include, exclude = [], rename = {}, prefix = '' } = selection.options;
     const names = tables.map((table) => table.name);
     // A table may have the name of a member of every object, such as 'constructor'.
     const renames = new Map(Object.entries(rename));
     for (const name of [...(include ?? []), ...exclude, ...renames.keys()])
       if (!names.includes(name)) failUnknownName(`${source.name} has no table '${name}'`, name, names, selection.at);
     for (const name of renames.values()) checkName(name, selection.at);
+    if (prefix !== '') checkName(prefix, selection.at);
     return tables
       .filter(({ name }) => (!include || include.includes(name)) && !exclude.includes(name))
-      .map((table) => ({ source, table, name: renames.get(table.name) ?? table.name, at: selection.at }));
+      .map((table) => ({ source, table, name: prefix + (renames.get(table.name) ?? table.name), at: selection.at }));
   });
 }
 
@@ -101,6 +102,29 @@ interface Reserved {
   readonly reservedNames?: ReadonlySet<string>;
   /** A setting names the database, not the user's code. Only the error message changes. */
   readonly isOfSettings?: boolean;
+}
+
+/** CONFIGURATION for two collections of the same name. */
+export function checkDistinct(tables: readonly ChosenTable[], { isOfSettings }: Pick<Reserved, 'isOfSettings'>): void {
+  const sources = new Map<string, Source>();
+  const conflicts = tables.filter(({ name, source }) => {
+    if (sources.has(name)) return true;
+    sources.set(name, source);
+    return false;
+  });
+  const [first] = conflicts;
+  if (!first) return;
+  const { name, source, at } = first;
+  const other = sources.get(name);
+  const names = [other?.name, source.name].map((each) => `'${each}'`).join(' and ');
+  if (!isOfSettings || other === source)
+    fail('CONFIGURATION', {
+      problem: `The collection '${name}' is published by both ${names}. Rename one of them.${at ? ` (${at})` : ''}`,
+    });
+  const others = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more)` : '';
+  fail('CONFIGURATION', {
+    problem: `The table '${name}'${others} exists in both ${names}. Write a name before the address of one of them: --database ${source.name}=... Its collections are then named '${source.name}.${name}'.`,
+  });
 }
 
 /** CONFIGURATION for a collection that callers could not reach because the HTTP API uses its name in URLs. */

@@ -23,6 +23,8 @@ export const inexactHere = new Error('the database cannot calculate this exactly
 export interface Source {
   /** For messages and observations; contains no secrets. */
   readonly name: string;
+  /** A name that anybody may read, for health checks. When absent, they show the position of the source. */
+  readonly label?: string;
   /** The tables, their columns and keys. Called once by each start and restart. */
   describe(): Promise<Described>;
   /** The current tables, without changing what is served. When absent, the tables of `describe` are current. */

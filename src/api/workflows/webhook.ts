@@ -28,7 +28,10 @@ import type { ApiPaths } from '../paths.ts';
 import { webhookBodySchema } from './webhook-description.ts';
 
 interface WebhookRouterParts {
-  readonly config: Pick<Config, 'trustedProxies' | 'allowedHosts' | 'host' | 'ssoIssuer' | 'webhookPerMinute'>;
+  readonly config: Pick<
+    Config,
+    'trustedProxies' | 'allowedHosts' | 'host' | 'ssoIssuer' | 'ssoProviders' | 'webhookPerMinute'
+  >;
   readonly paths: ApiPaths;
   readonly store: Store;
   readonly workflows: WorkflowService;

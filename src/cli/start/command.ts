@@ -2,10 +2,12 @@
 // prints the welcome text, and shuts down cleanly on SIGTERM and SIGINT.
 import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../../core/clock.ts';
+import { maskDatabases } from '../../core/config/databases.ts';
 import { isUnprotected, unprotectedWarning } from '../../core/config/exposure.ts';
-import { maskUrl } from '../../core/config/masking.ts';
+import { hasSso, ssoProvidersOf } from '../../core/config/sso.ts';
 import type { Config } from '../../core/config.ts';
 import { createLogListener } from '../../core/observe.ts';
+import { listProviders } from '../../oauth/login/login-methods.ts';
 import { type AppOptions, createApp } from '../../server/create-server.ts';
 import { hint } from '../environment.ts';
 import { prepareServed } from '../served.ts';
@@ -78,10 +80,10 @@ export async function start(config: Config, options: StartOptions): Promise<void
       ? instead.serves
       : config.database === null
         ? 'the demo shop, about 20,000 rows'
-        : maskUrl(config.database),
+        : maskDatabases(config.database),
     email,
     password,
-    ...(config.ssoIssuer !== null && !config.ssoPasswords && { through: config.ssoName ?? config.ssoIssuer }),
+    ...(hasSso(config) && !config.ssoPasswords && { through: listProviders(ssoProvidersOf(config)) }),
     resetCommand: hint(config, `user password ${email}`),
     linkCommand: hint(config, `user invite ${email}${atAddress}`),
     warnings,

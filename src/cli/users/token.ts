@@ -1,6 +1,7 @@
 // `portico token`: manages application tokens. Only the token itself goes to standard output, for scripts. Messages go
 // to standard error.
 import { systemClock } from '../../core/clock.ts';
+import { hasSso, ssoProvidersOf } from '../../core/config/sso.ts';
 import type { Config } from '../../core/config.ts';
 import { fail } from '../../core/errors.ts';
 import { withStore } from '../storage.ts';
@@ -71,10 +72,11 @@ export async function revokeToken(config: Config, id: string): Promise<void> {
 }
 
 /** With single sign-on, a token is only valid if it was created in a session of that sign-in. */
-function refuseUnderSso({ ssoIssuer }: Config): void {
-  if (ssoIssuer === null) return;
+function refuseUnderSso(config: Config): void {
+  if (!hasSso(config)) return;
+  const issuers = ssoProvidersOf(config).map(({ issuer }) => issuer);
   fail('CONFIGURATION', {
-    problem: `Users sign in through ${ssoIssuer}, so a token must be created in such a session. Sign in to the console and create it on the page Tokens.`,
+    problem: `Users sign in through ${issuers.join(' or ')}, so a token must be created in such a session. Sign in to the console and create it on the page Tokens.`,
   });
 }
 

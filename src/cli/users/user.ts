@@ -2,6 +2,7 @@
 // password is generated and shown once, or read from standard input.
 import { text } from 'node:stream/consumers';
 import type { PermissionLevel } from '../../core/caller.ts';
+import { hasSso, ssoProvidersOf } from '../../core/config/sso.ts';
 import type { Config } from '../../core/config.ts';
 import { fail } from '../../core/errors.ts';
 import type { Store } from '../../store/store.ts';
@@ -133,9 +134,12 @@ function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function warnIfSsoOnly({ ssoIssuer, ssoPasswords }: Config): void {
-  if (ssoIssuer === null || ssoPasswords) return;
-  printLine(`Users sign in through ${ssoIssuer}: the password does not work until SERVICE_SSO_PASSWORDS is true.`);
+function warnIfSsoOnly(config: Config): void {
+  if (!hasSso(config) || config.ssoPasswords) return;
+  const issuers = ssoProvidersOf(config).map(({ issuer }) => issuer);
+  printLine(
+    `Users sign in through ${issuers.join(' or ')}: the password does not work until SERVICE_SSO_PASSWORDS is true.`,
+  );
 }
 
 function printPassword(password: string): void {

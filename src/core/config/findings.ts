@@ -4,6 +4,7 @@
 import type { Config } from '../config.ts';
 import { readParameters } from './address-parameters.ts';
 import { isLoopback, isUnprotected, unprotectedWarning } from './exposure.ts';
+import { hasSso } from './sso.ts';
 
 export interface Finding {
   readonly state: 'ok' | 'note' | 'wrong';
@@ -80,8 +81,8 @@ function checkProxies({ trustedProxies }: Config): Finding | undefined {
   );
 }
 
-function checkPasswords({ ssoIssuer, ssoPasswords }: Config): Finding | undefined {
-  if (ssoIssuer === null || !ssoPasswords) return undefined;
+function checkPasswords(config: Config): Finding | undefined {
+  if (!hasSso(config) || !config.ssoPasswords) return undefined;
   return note(
     'Sign-in: passwords work in addition to the OpenID provider; remove SERVICE_SSO_PASSWORDS when it is available again',
   );

@@ -24,11 +24,17 @@ export function parseSettings(
     }
     if (value === undefined) continue;
     try {
-      const text = Array.isArray(value) ? value.join(',') : String(value);
+      const text = toText(value, row.repeats ? '\n' : ',');
       checked[name] = value === null ? null : row.read(text);
     } catch (error) {
       refuse(`settings: '${name}': ${(error as Error).message}`);
     }
   }
   return checked;
+}
+
+/** Lists of objects, and objects, are settings that the environment writes as JSON. */
+function toText(value: unknown, separator: string): string {
+  const list = Array.isArray(value) ? value : [value];
+  return list.some((each) => typeof each === 'object' && each !== null) ? JSON.stringify(value) : list.join(separator);
 }

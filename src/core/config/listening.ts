@@ -1,6 +1,7 @@
 // Storage locations, listening addresses and public URLs.
 import { type LogLevel, logLevels } from '../observe.ts';
 import type { SqliteChoice } from '../sqlite.ts';
+import { readDatabases } from './databases.ts';
 import {
   columnTimezones,
   flagged,
@@ -26,9 +27,11 @@ export const listeningSettings = {
     env: 'SERVICE_DATABASE_URL',
     flag: '--database',
     secret: true,
-    about: 'The database to serve (sqlite:, mysql:, mariadb:, postgres:); the demo shop if not set',
+    repeats: true,
+    about:
+      'The database to serve (sqlite:, mysql:, mariadb:, postgres:), or several, one a line: name=address; the demo shop if not set',
     fallback: null,
-    read: text,
+    read: readDatabases,
   }),
   databaseTimezone: setting({
     env: 'SERVICE_DATABASE_TIMEZONE',

@@ -1,5 +1,6 @@
 // Users and programs: sign-in, session lifetimes, rate limits and log retention.
 import { flagged, issuer, list, oneOf, setting, text, wholeNumber } from './setting.ts';
+import { readProviders } from './sso.ts';
 
 export const peopleSettings = {
   adminEmail: setting<string | null>({
@@ -156,6 +157,14 @@ export const peopleSettings = {
     about: 'Claims that determine team, role, level and tags, as JSON',
     fallback: null,
     read: text,
+  }),
+  ssoProviders: setting<string | null>({
+    env: 'SERVICE_SSO_PROVIDERS',
+    // Nobody should write a client secret into it, but somebody will.
+    secret: true,
+    about: 'OpenID providers in addition to that of SERVICE_SSO_ISSUER, as JSON',
+    fallback: null,
+    read: readProviders,
   }),
   ssoPasswords: setting({
     env: 'SERVICE_SSO_PASSWORDS',

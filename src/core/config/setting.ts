@@ -5,6 +5,8 @@ export interface Setting<T> {
   /** Command-line flag of `portico start`; absent for secrets. */
   readonly flag?: string;
   readonly secret?: true;
+  /** The flag can be repeated. Its values, and the lines of the variable, are joined by line breaks. */
+  readonly repeats?: true;
   /** For a list: its names are allowed, or denied. Code and environment together can only restrict. */
   readonly names?: 'allowed' | 'denied';
   readonly about: string;

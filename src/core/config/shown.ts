@@ -1,5 +1,6 @@
 // Settings for display: in groups, with secrets masked and the origin of each value.
 import { type Config, type SettingName, settings } from '../config.ts';
+import { maskDatabases } from './databases.ts';
 import { maskUrl } from './masking.ts';
 
 export interface ShownSetting {
@@ -33,9 +34,16 @@ function describeSetting(name: SettingName, config: Config): ShownSetting {
 
 function showValue(name: SettingName, value: unknown): string {
   if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return '-';
-  if (name === 'database' || name === 'storageUrl') return maskUrl(String(value));
+  if (name === 'database') return maskDatabases(String(value));
+  if (name === 'storageUrl') return maskUrl(String(value));
+  if (name === 'ssoProviders') return showProviders(String(value));
   if ('secret' in settings[name]) return '***';
   return Array.isArray(value) ? value.join(',') : String(value);
+}
+
+function showProviders(text: string): string {
+  const providers = JSON.parse(text) as readonly { readonly id: string; readonly issuer: string }[];
+  return providers.map(({ id, issuer }) => `${id} (${issuer})`).join(', ');
 }
 
 const groups = [
@@ -70,6 +78,7 @@ const groups = [
       ...(['trustedProxies', 'allowedHosts', 'allowedOrigins', 'agentOrigins'] as const),
     ],
   ],
+  ['Brand', ['brandName', 'brandLogo', 'brandColor']],
   [
     'Signing in',
     [
@@ -78,6 +87,7 @@ const groups = [
         'ssoVerifiedEmail',
         'ssoDomains',
         'ssoMapping',
+        'ssoProviders',
         'ssoPasswords',
         'linkUsers',
         'signInAttempts',

@@ -14,7 +14,7 @@ import { elicitationByMeta } from '../approvals/supports-elicitation.ts';
 import { outputSchemaOf } from '../results/output-schemas.ts';
 import { toResult } from '../results/result.ts';
 import type { Extension, ServerParts } from '../server.ts';
-import { serverName } from '../server-info.ts';
+import { describeServer, type ServerBrand } from '../server-info.ts';
 import type { Tool, WorkflowAccess } from '../tool.ts';
 import { type CallTool, createCallTool, type Identity } from '../tool-call.ts';
 import { selectTools } from '../tools.ts';
@@ -40,6 +40,8 @@ export interface ServingParts {
   readonly clock: Clock;
   /** The version of this package, which clients see. */
   readonly version: string;
+  /** The name and icon that clients show. Default: those of Portico. */
+  readonly brand?: ServerBrand | undefined;
   readonly extension?: Extension;
 }
 
@@ -65,7 +67,7 @@ export function createServing(parts: ServingParts): Serving {
   const toolList = createToolList(tools, engine, parts.workflows?.service.listActive);
   const { callTool, whenIdle } = trackCalls(createCallTool({ ...parts, authenticator, toolList }));
   const toolsByName = new Map(tools.map((tool) => [tool.name, tool]));
-  const serverInfo = { ...serverName, version };
+  const serverInfo = describeServer(version, parts.brand);
   const { outputSchemas } = config;
   return {
     authenticator,
@@ -104,7 +106,7 @@ interface FastPathParts {
   readonly toolsByName: ReadonlyMap<string, Tool>;
   readonly callTool: CallTool;
   /** The name and version of the server, as clients get them. */
-  readonly serverInfo: Readonly<Record<string, unknown>>;
+  readonly serverInfo: object;
   /** Whether results also contain structured content. */
   readonly outputSchemas: boolean;
 }

@@ -5,7 +5,7 @@
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { Clock } from '../../core/clock.ts';
 import type { Observe } from '../../core/observe.ts';
-import { type Page, setPageHeaders } from '../../http/page.ts';
+import { type Page, preparePage } from '../../http/page.ts';
 import type { Store } from '../../store/store.ts';
 import type { Paths } from '../server/paths.ts';
 import type { DeviceInfo } from './pages.ts';
@@ -54,10 +54,10 @@ export function createDeviceFlow(parts: DeviceFlowParts): DeviceFlow {
   const { store, paths, clock, observe, addressOf } = parts;
 
   const send = (ctx: KoaContextWithOIDC, status: number, page: Page): void => {
-    setPageHeaders(ctx.res, page);
+    const text = preparePage(ctx.res, page);
     ctx.status = status;
     ctx.type = 'html';
-    ctx.body = page.text;
+    ctx.body = text;
   };
 
   const sendEntry = async (ctx: KoaContextWithOIDC, code: string, problem?: string): Promise<void> => {

@@ -17,9 +17,10 @@ import { createDeviceConsent } from '../device/consent.ts';
 import type { Paths } from '../server/paths.ts';
 import { originalOf } from '../server/request.ts';
 import { createSsoRedirects } from '../sso/redirects.ts';
+import type { Sso } from '../sso/sign-in.ts';
 import { completeSignIn, forgetSession, redirect } from './completion.ts';
 import type { Details, LogEvent, Step } from './interaction-step.ts';
-import type { LoginMethods } from './login-methods.ts';
+import { type LoginMethods, readSsoAction } from './login-methods.ts';
 import { signInPage } from './page.ts';
 import { createPasswordSteps, destinationOf } from './password-steps.ts';
 import type { SignIn } from './sign-in.ts';
@@ -46,7 +47,7 @@ export interface Interaction {
   show(req: IncomingMessage, res: ServerResponse, uid: string): Promise<void>;
   answer(req: IncomingMessage, res: ServerResponse, uid: string, form: URLSearchParams): Promise<void>;
   /** Handles the redirect back from the OpenID provider. */
-  finishSso(req: IncomingMessage, res: ServerResponse, query: URLSearchParams): Promise<void>;
+  finishSso(req: IncomingMessage, res: ServerResponse, sso: Sso, query: URLSearchParams): Promise<void>;
 }
 
 export const expiredPage = messagePage({
@@ -173,11 +174,11 @@ export function createInteraction(options: InteractionOptions): Interaction {
     return isStill;
   };
 
-  const beginSso = async (step: Step, forceLogin: boolean): Promise<void> => {
+  const beginSso = async (step: Step, { sso, forceLogin }: { sso: Sso; forceLogin: boolean }): Promise<void> => {
     const loginHint = step.details.params.login_hint;
     const shortHint = typeof loginHint === 'string' ? loginHint.slice(0, 254) : undefined;
     try {
-      await ssoRedirects.begin(step.req, step.res, { uid: step.details.uid, forceLogin, hint: shortHint });
+      await ssoRedirects.begin(step.req, step.res, sso, { uid: step.details.uid, forceLogin, hint: shortHint });
     } catch (error) {
       if (!isAppError(error, 'SSO_UNAVAILABLE')) throw error;
       await showSignIn(step, '', error.message, error.status);
@@ -260,9 +261,8 @@ export function createInteraction(options: InteractionOptions): Interaction {
         if (action === 'code') return passwordSteps.code(step, form);
         if (action === 'set-up') return passwordSteps.setUp(step, form);
       }
-      if ((action === 'sso' || action === 'sso-again') && !isConsentStep && loginMethods.sso) {
-        return beginSso(step, action === 'sso-again');
-      }
+      const throughSso = isConsentStep ? undefined : readSsoAction(action, loginMethods);
+      if (throughSso) return beginSso(step, throughSso);
       if ((action === 'allow' || action === 'find') && isConsentStep) {
         if (!(await isStillSignedIn(step))) return switchAccount(step);
         return action === 'allow' ? allow(step, form) : searchCollections(step, form);

@@ -1,11 +1,11 @@
 // The options on a sign-in page: a button for each enabled method, and the password form if passwords are enabled.
 import { type Html, html } from '../../http/html.ts';
 import { createCard, messagePage, type Page, type PageTheme, signInTheme } from '../../http/page.ts';
-import type { LoginMethods } from './login-methods.ts';
+import { type LoginMethods, ssoAction } from './login-methods.ts';
 import { type SignInForm, signInForm } from './sign-in-form.ts';
 
 export interface SignInChoices extends SignInForm {
-  readonly loginMethods: Pick<LoginMethods, 'sso' | 'passwords' | 'forgotUrl'>;
+  readonly loginMethods: Pick<LoginMethods, 'providers' | 'passwords' | 'forgotUrl'>;
   /** Sign-in page of the host application; it redirects back. */
   readonly hostUrl?: string | undefined;
   /** The user that the host application reports. */
@@ -17,7 +17,7 @@ export function signInChoices(page: SignInChoices): Html {
   // The password form shows its own error message.
   const alert = !loginMethods.passwords && problem && html`<p class="alert" role="alert">${problem}</p>\n`;
   const others = [
-    loginMethods.sso && ssoForm(page, loginMethods.sso.name),
+    ...loginMethods.providers.map((sso) => ssoForm(page, sso)),
     hostUser && buttonForm(page, 'host', `Continue as ${hostUser.email}`),
     hostUrl !== undefined &&
       html`<p class="way"><a class="button primary" href="${hostUrl}">${URL.canParse(hostUrl) ? `Sign in at ${new URL(hostUrl).host}` : 'Sign in'}</a></p>`,
@@ -32,11 +32,12 @@ export function signInChoices(page: SignInChoices): Html {
 
 const noMethodMessage = html`<p class="alert" role="alert">You are not signed in to the application that this server belongs to. Sign in there, then reload this page.</p>`;
 
-function ssoForm(page: SignInForm, name: string): Html {
+function ssoForm(page: SignInForm, sso: LoginMethods['providers'][number]): Html {
+  const { name } = sso;
   return html`<form method="post" action="${page.action}" class="way">
 <input type="hidden" name="csrf" value="${page.csrf}">${page.hidden}
-<button class="primary" name="action" value="sso">Sign in with ${name}</button>
-<button class="quiet" name="action" value="sso-again">Use another ${name} account</button>
+<button class="primary" name="action" value="${ssoAction(sso, false)}">Sign in with ${name}</button>
+<button class="quiet" name="action" value="${ssoAction(sso, true)}">Use another ${name} account</button>
 </form>
 `;
 }

@@ -13,7 +13,7 @@ import type { Observe } from '../../core/observe.ts';
 import { hashToken } from '../../core/secret.ts';
 import { isForm, readBody } from '../../http/body.ts';
 import { createAddressReader } from '../../http/client-address.ts';
-import { messagePage, setPageHeaders } from '../../http/page.ts';
+import { messagePage, preparePage } from '../../http/page.ts';
 import { sendJson } from '../../http/reply.ts';
 import { queryOf, queryTextOf } from '../../http/request-target.ts';
 import type { Store } from '../../store/store.ts';
@@ -204,7 +204,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       return secretThrottle.run({ req, form, address }, callProvider, () => res.statusCode === 401);
     }
     if (endpoint === 'device') return enterCode(req, composed, address, query, callProvider);
-    if (endpoint === 'sso') return interaction.finishSso(composed, res, query);
+    if (endpoint === 'sso') {
+      const sso = loginMethods.providers.find(({ id }) => id === (located.uid ?? ''));
+      return sso ? interaction.finishSso(composed, res, sso, query) : fail('NOT_FOUND', { path: located.path });
+    }
     if (endpoint !== 'interaction') return callProvider();
     const uid = located.uid ?? '';
     if (!body) return interaction.show(composed, res, uid);
@@ -264,7 +267,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       (endpoint) =>
         (endpoint !== 'register' || config.dynamicRegistration) &&
         (!deviceEndpoints.has(endpoint) || options.cloud !== undefined) &&
-        (endpoint !== 'sso' || loginMethods.sso !== undefined),
+        (endpoint !== 'sso' || loginMethods.providers.length > 0),
     ),
     serve,
     load: async () => void (await load()),
@@ -293,7 +296,7 @@ function renderError(ctx: KoaContextWithOIDC, out: { error: string; error_descri
           text: explanations[out.error] ?? 'Go back to your assistant and connect again.',
           detail: [out.error, out.error_description].filter(Boolean).join(': '),
         });
-  setPageHeaders(ctx.res, page);
+  const text = preparePage(ctx.res, page);
   ctx.type = 'html';
-  ctx.body = page.text;
+  ctx.body = text;
 }

@@ -49,8 +49,8 @@ export interface Paths {
       | 'device'
       | 'device_authorization',
   ): string;
-  /** Absolute URL of the redirect from the OpenID provider. */
-  readonly ssoCallback: string;
+  /** Absolute URL of the redirect from an OpenID provider; '' is that of SERVICE_SSO_ISSUER. */
+  ssoCallback(provider: string): string;
   /** Public path of a sign-in or consent page. */
   interaction(uid: string): string;
   /** Path prefixes of requests to the endpoints, which end in `/oauth`. */
@@ -64,7 +64,7 @@ export interface Paths {
 export type MetadataDocument = 'authorizationServer' | 'protectedResource' | 'appsChallenge';
 
 const ssoPath = '/oauth/sso/callback';
-/** Paths without any prefix. `:uid` is the id of an interaction. */
+/** Paths without any prefix. `:uid` is the id of an interaction, or of an OpenID provider. */
 export const endpointPaths: Readonly<Record<string, Endpoint>> = {
   '/oauth/authorize': 'authorize',
   '/oauth/token': 'token',
@@ -76,6 +76,7 @@ export const endpointPaths: Readonly<Record<string, Endpoint>> = {
   '/oauth/device_authorization': 'device-authorization',
   '/oauth/device': 'device',
   [ssoPath]: 'sso',
+  [`${ssoPath}/:uid`]: 'sso',
   '/oauth/authorize/:uid': 'resume',
   '/oauth/device/:uid': 'device-resume',
   '/oauth/interaction/:uid': 'interaction',
@@ -117,7 +118,7 @@ export function createPaths(publicUrl: string, basePath: string): Paths {
     resourceMetadata: `${url.origin}${protectedResource}${prefix}/mcp`,
     authorizationServerMetadata: url.origin + authorizationServer + prefix,
     url: (endpoint) => `${issuer}/oauth/${endpoint}`,
-    ssoCallback: `${issuer}${ssoPath}`,
+    ssoCallback: (provider) => `${issuer}${ssoPath}${provider === '' ? '' : `/${provider}`}`,
     interaction: (uid) => `${prefix}/oauth/interaction/${uid}`,
     prefixes: prefixesOf(publicUrl, `${basePath}/oauth`).prefixes,
     documents,

@@ -1,7 +1,7 @@
 // Shows errors of the authorization endpoint on our own page first. Any client can register any redirect URI.
 // Redirecting errors without a click would make this server an open redirector.
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { messagePage, setPageHeaders } from '../../http/page.ts';
+import { messagePage, preparePage } from '../../http/page.ts';
 import type { Store } from '../../store/store.ts';
 import { describeRedirect } from '../clients/normalize.ts';
 
@@ -32,8 +32,8 @@ export function createErrorPage({ connections }: Pick<Store, 'connections'>) {
     });
     ctx.remove('location');
     ctx.status = 400;
-    setPageHeaders(ctx.res, page);
+    const text = preparePage(ctx.res, page);
     ctx.type = 'html';
-    ctx.body = page.text;
+    ctx.body = text;
   };
 }

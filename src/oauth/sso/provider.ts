@@ -4,7 +4,7 @@
 // The package checks state, iss (RFC 9207), PKCE, and iss, aud, exp, iat and nonce of the ID token. We also require a
 // valid signature, even where TLS would be enough, and check `azp`.
 import type { Configuration } from 'openid-client';
-import type { Config } from '../../core/config.ts';
+import type { SsoProvider } from '../../core/config/sso.ts';
 import { AppError, fail, isAppError } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { Claims } from './claims.ts';
@@ -36,7 +36,6 @@ interface AuthorizeRequest extends SignInSecrets {
 }
 
 type Package = typeof import('openid-client');
-type SsoConfig = Pick<Config, 'ssoIssuer' | 'ssoClientId' | 'ssoClientSecret' | 'ssoScopes'>;
 
 const TIMEOUT_SECONDS = 10;
 /** Error codes of the package that mean a faulty provider, independent of the user. */
@@ -61,14 +60,14 @@ const configurationErrors: ReadonlySet<unknown> = new Set([
   'unsupported_response_type',
 ]);
 
-export function createOpenIdProvider(config: SsoConfig, name: string, observe: Observe): OpenIdProvider {
-  const issuer = new URL(`${config.ssoIssuer}`);
-  const clientId = `${config.ssoClientId}`;
+export function createOpenIdProvider(settings: SsoProvider, observe: Observe): OpenIdProvider {
+  const { clientId, name } = settings;
+  const issuer = new URL(settings.issuer);
   let discovered: Promise<{ readonly client: Package; readonly provider: Configuration }> | undefined;
 
   const discover = async () => {
     const client = await import('openid-client');
-    const provider = await client.discovery(issuer, clientId, undefined, authenticate(client, config.ssoClientSecret), {
+    const provider = await client.discovery(issuer, clientId, undefined, authenticate(client, settings.clientSecret), {
       timeout: TIMEOUT_SECONDS,
       // OpenID Connect Core section 3.1.3.7: the signature is always checked, however the token arrived.
       execute: [
@@ -101,7 +100,7 @@ export function createOpenIdProvider(config: SsoConfig, name: string, observe: O
         const { client, provider } = await find();
         return client.buildAuthorizationUrl(provider, {
           redirect_uri: redirectUri,
-          scope: config.ssoScopes.join(' '),
+          scope: settings.scopes.join(' '),
           state,
           nonce,
           code_challenge: await client.calculatePKCECodeChallenge(verifier),

@@ -5,6 +5,7 @@
 // and the hash of the secret. Nonce and PKCE verifier are derived from the secret and the state. A redirect URL opened
 // in another browser, or an attempt read from the storage, is therefore useless.
 import type { Clock } from '../../core/clock.ts';
+import { type SsoProvider, ssoProvidersOf } from '../../core/config/sso.ts';
 import type { Config } from '../../core/config.ts';
 import { type AppError, fail, isAppError } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
@@ -42,6 +43,8 @@ type SsoOutcome =
   | { readonly state: 'failed'; readonly about: string; readonly error: AppError };
 
 export interface Sso {
+  /** The last segment of its redirect URIs; '' for the provider whose URIs have none. */
+  readonly id: string;
   readonly issuer: string;
   /** Display name of the provider. */
   readonly name: string;
@@ -62,14 +65,23 @@ export interface SsoOptions {
 
 const MODEL = 'SsoAttempt';
 
-/** Undefined if SSO is not configured. CONFIGURATION for an invalid mapping. */
-export function createSso({ store, config, clock, observe }: SsoOptions): Sso | undefined {
-  const { ssoIssuer: issuer } = config;
-  if (issuer === null) return undefined;
-  const name = config.ssoName ?? new URL(issuer).host;
-  const mapping = checkMapping(config.ssoMapping);
-  const openIdProvider = createOpenIdProvider(config, name, observe);
-  const link = config.linkUsers;
+/** One for each provider; empty if SSO is not configured. CONFIGURATION for an invalid mapping. */
+export function createSsoProviders(options: SsoOptions): readonly Sso[] {
+  const all = ssoProvidersOf(options.config);
+  return all.map((settings) => {
+    const otherIssuers = all.flatMap(({ issuer }) => (issuer === settings.issuer ? [] : [issuer]));
+    return createSso(settings, otherIssuers, options);
+  });
+}
+
+function createSso(
+  settings: SsoProvider,
+  otherIssuers: readonly string[],
+  { store, config, clock, observe }: SsoOptions,
+): Sso {
+  const { id: provider, issuer, name, linkUsers: link } = settings;
+  const mapping = checkMapping(settings);
+  const openIdProvider = createOpenIdProvider(settings, observe);
 
   const logEvent = (
     event: string,
@@ -78,8 +90,11 @@ export function createSso({ store, config, clock, observe }: SsoOptions): Sso | 
   ) => observe({ type: 'security', event: `${door === 'console' ? 'console.' : ''}sso.${event}`, address, ...extra });
 
   const admitUser = async (claims: Claims): Promise<User> => {
-    const identity = readIdentity(claims, { ...config, issuer, name }, mapping);
-    const admission = await store.identities.admit(identity, { link });
+    const identity = readIdentity(claims, settings, mapping);
+    const admission = await store.identities.admit(identity, {
+      link,
+      ...(otherIssuers.length > 0 && { otherIssuers }),
+    });
     if (admission.state === 'ok') return admission.user;
     // The message does not reveal which users or roles exist; the reason is only logged.
     const problem = `Your ${name} account has no access here. Ask an administrator for access.`;
@@ -87,6 +102,7 @@ export function createSso({ store, config, clock, observe }: SsoOptions): Sso | 
   };
 
   return {
+    id: provider,
     issuer,
     name,
     mapping,
@@ -96,7 +112,7 @@ export function createSso({ store, config, clock, observe }: SsoOptions): Sso | 
       await store.oauth.upsert({
         model: MODEL,
         id: hashToken(state),
-        payload: { door, about, binding: hashToken(binding) },
+        payload: { door, about, binding: hashToken(binding), ...(provider !== '' && { provider }) },
         expiresAt: clock.now() + config.interactionSeconds * 1000,
       });
       return url;
@@ -111,6 +127,14 @@ export function createSso({ store, config, clock, observe }: SsoOptions): Sso | 
         attempt?.payload.door === context.door && timingSafeEqualText(`${attempt.payload.binding}`, hashToken(binding));
       if (!attempt || !isOwn) {
         logEvent(attempt ? 'forged' : 'lost', context);
+        return { state: 'lost' };
+      }
+      // RFC 9700 section 4.4.2.2, RFC 9207 section 4: a response counts only at the redirect URI of the provider that was
+      // asked. The `iss` of the response is checked too, but not every provider sends it.
+      if ((attempt.payload.provider ?? '') !== provider) {
+        logEvent('mixed-up', context, {
+          detail: `begun with '${attempt.payload.provider ?? ''}', returned by '${provider}'`,
+        });
         return { state: 'lost' };
       }
       // RFC 9700 section 4.7.1: a state is accepted once, over all processes.
@@ -139,21 +163,20 @@ function deriveSecrets(binding: string, state: string): SignInSecrets {
   return { state, nonce: sign(`nonce ${state}`, binding), verifier: sign(`verifier ${state}`, binding) };
 }
 
-function checkMapping(text: string | null): ClaimMapping {
+function checkMapping({ id, mapping, setting }: SsoProvider): ClaimMapping {
   try {
-    return parseMapping(text);
+    return parseMapping(mapping);
   } catch (error) {
-    return fail('CONFIGURATION', { problem: `SERVICE_SSO_MAPPING: ${(error as Error).message}.` });
+    const where = id === '' ? 'SERVICE_SSO_MAPPING' : `${setting}: mapping`;
+    return fail('CONFIGURATION', { problem: `${where}: ${(error as Error).message}.` });
   }
 }
-
-type IdentityRules = Pick<Config, 'ssoEmailClaim' | 'ssoVerifiedEmail' | 'ssoDomains'> & Pick<Sso, 'issuer' | 'name'>;
 
 /**
  * SSO_REFUSED for an account that is refused regardless of the user: no e-mail address, an unverified one, or a domain
  * that is not allowed.
  */
-function readIdentity(claims: Claims, rules: IdentityRules, mapping: ClaimMapping): ExternalIdentity {
+function readIdentity(claims: Claims, rules: SsoProvider, mapping: ClaimMapping): ExternalIdentity {
   const { name, issuer } = rules;
   const readText = (claim: string): string | undefined => {
     const value = claims[claim];
@@ -162,27 +185,29 @@ function readIdentity(claims: Claims, rules: IdentityRules, mapping: ClaimMappin
   const refuse = (problem: string, why: string): never =>
     fail('SSO_REFUSED', { problem, why: `${why} (subject ${claims.sub})` });
 
-  const emailClaim = claims[rules.ssoEmailClaim];
+  const emailClaim = claims[rules.emailClaim];
   const email = typeof emailClaim === 'string' ? emailClaim.trim() : '';
   if (email.length > 254 || !/^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(email)) {
     return refuse(
       `${name} did not send your e-mail address, which is required to sign in. Contact the operator.`,
-      `the claim '${rules.ssoEmailClaim}' is not an e-mail address`,
+      `the claim '${rules.emailClaim}' is not an e-mail address`,
     );
   }
   // Some providers send a string. Any other value means unverified.
   const emailVerified = claims.email_verified === true || claims.email_verified === 'true';
-  if (rules.ssoVerifiedEmail && !emailVerified) {
+  if (rules.verifiedEmail && !emailVerified) {
     return refuse(
       `${name} has not verified your e-mail address. Verify it there, then sign in again.`,
       'the address is not verified',
     );
   }
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
-  if (rules.ssoDomains && !rules.ssoDomains.includes(domain)) {
+  if (rules.domains && !rules.domains.includes(domain)) {
     return refuse(
       `People with an e-mail address at ${domain} cannot sign in here. Use an account of another domain.`,
-      'the domain of the address is not in SERVICE_SSO_DOMAINS',
+      rules.id === ''
+        ? 'the domain of the address is not in SERVICE_SSO_DOMAINS'
+        : `the domain of the address is not in the domains of ${rules.setting}`,
     );
   }
   return {

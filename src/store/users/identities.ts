@@ -12,7 +12,7 @@ import type { VersionRows } from '../versions.ts';
 import { fold } from './identity.ts';
 import { readMember } from './member-value.ts';
 import { isTimezone } from './members.ts';
-import type { Admission, ExternalIdentity, Identities, Identity } from './types.ts';
+import type { Admission, AdmissionRules, ExternalIdentity, Identities, Identity } from './types.ts';
 
 const identityTables: Tables = {
   identities(table) {
@@ -125,17 +125,17 @@ export function createIdentities(
   }
 
   return {
-    async admit(identity, { link }) {
+    async admit(identity, rules) {
       for (let attempt = 1; ; attempt++) {
         try {
-          const planned = await plan(knex, identity, link);
+          const planned = await plan(knex, identity, rules);
           if ('state' in planned) return planned;
           const changes = Object.keys(planned.profile).length + Object.keys(planned.membership).length;
           const isUnchanged = planned.isKnown && changes === 0;
           const userId = isUnchanged
             ? planned.user!.id
             : await versions.change('permissions', async (trx) => {
-                const replanned = await plan(trx, identity, link);
+                const replanned = await plan(trx, identity, rules);
                 return 'state' in replanned ? replanned : applyPlan(trx, replanned, identity);
               });
           if (typeof userId !== 'number') return userId;
@@ -164,7 +164,7 @@ async function findUserId(on: Knex, issuer: string, subject: string): Promise<nu
   return row?.user_id;
 }
 
-async function plan(on: Knex, given: ExternalIdentity, link: boolean): Promise<Planned> {
+async function plan(on: Knex, given: ExternalIdentity, { link, otherIssuers = [] }: AdmissionRules): Promise<Planned> {
   const projectId = await getProjectId(on);
   const members = () =>
     on('users')
@@ -189,6 +189,9 @@ async function plan(on: Knex, given: ExternalIdentity, link: boolean): Promise<P
     if (others.some(({ issuer }: { issuer: string }) => issuer === given.issuer)) {
       return refused(`user ${sameAddress.id} has this address, and is another account of the issuer`);
     }
+    // Otherwise each provider could sign in as the users of all others, by their addresses.
+    const inUse = others.find(({ issuer }: { issuer: string }) => otherIssuers.includes(issuer));
+    if (inUse) return refused(`user ${sameAddress.id} has this address, and signs in through ${inUse.issuer}`);
   }
   if (user?.disabled_at) return refused(`user ${user.id} is disabled`);
 

@@ -84,10 +84,17 @@ export interface Identities {
    * If a user has the same address: `link` adds the identity to that user, when the address is verified and the user
    * has no other account of the issuer. Otherwise the sign-in is refused.
    */
-  admit(identity: ExternalIdentity, options: { readonly link: boolean }): Promise<Admission>;
+  admit(identity: ExternalIdentity, rules: AdmissionRules): Promise<Admission>;
   findUserId(issuer: string, subject: string): Promise<number | undefined>;
   /** Whether the user has signed in through the issuer. */
   has(userId: number, issuer: string): Promise<boolean>;
+}
+
+export interface AdmissionRules {
+  /** Whether a first sign-in is linked to the user of the same verified address. */
+  readonly link: boolean;
+  /** The other issuers in use. A user of one of them is not linked by address. Default: none. */
+  readonly otherIssuers?: readonly string[];
 }
 
 export interface ExternalIdentity {

@@ -49,6 +49,8 @@ interface SqlSourceOptions extends TimezoneOptions {
   readonly clock: Clock;
   /** Default `auto`: the first that loads. */
   readonly sqlite?: SqliteChoice;
+  /** Default: the name of the address. */
+  readonly name?: string;
 }
 
 /**
@@ -57,7 +59,8 @@ interface SqlSourceOptions extends TimezoneOptions {
  * server and must run before `read`.
  */
 export function createSqlSource(given: string | SqlConnectionOptions, options: SqlSourceOptions): Source {
-  const address = readAddress(given);
+  const parsed = readAddress(given);
+  const address = { ...parsed, name: options.name ?? parsed.name };
   const { dialect, name, schemas } = address;
   const { observe, clock } = options;
   for (const message of address.warnings) observe({ type: 'warning', message });
@@ -128,6 +131,7 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
 
   return {
     name,
+    ...(options.name !== undefined && { label: options.name }),
     async describe(): Promise<Described> {
       const began = clock.monotonic();
       const found = await introspect().catch((error: unknown) => Promise.reject(translateAtStart(error)));

@@ -3,6 +3,7 @@
 import { type PermissionLevel, permissionLevels } from '../../../core/caller.ts';
 import { isAppError } from '../../../core/errors.ts';
 import { html } from '../../../http/html.ts';
+import { listProviders } from '../../../oauth/login/login-methods.ts';
 import type { NewUser } from '../../../store/users/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { field, type Option, openForm, selectField } from '../../ui/form.ts';
@@ -30,7 +31,7 @@ async function invitePage(request: SignedInRequest, parts: Parts, problem?: Prob
   const options = (names: readonly string[]) => names.map((one): Option => [one, one]);
   const usual = (names: readonly string[], name: string) => (names.includes(name) ? name : (names[0] ?? ''));
   const content = html`<h1>${title}</h1>
-<p class="lead">${loginMethods.passwords ? (parts.mailer ? 'The person gets a link to set a password: by mail, or from you.' : 'You get a link to send to the person, who uses it to set a password.') : `People sign in through ${loginMethods.sso?.name ?? 'your application'}. The person who signs in there with this address gets these permissions, if users are linked by address.`}</p>
+<p class="lead">${loginMethods.passwords ? (parts.mailer ? 'The person gets a link to set a password: by mail, or from you.' : 'You get a link to send to the person, who uses it to set a password.') : `People sign in through ${listProviders(loginMethods.providers) || 'your application'}. The person who signs in there with this address gets these permissions, if users are linked by address.`}</p>
 ${openForm(request, parts, page)}
 ${field({ ...of('email'), label: 'E-mail', type: 'email', value: is('email'), maxLength: 254, required: true })}
 <div class="two">${field({ ...of('firstName'), label: 'First name', value: is('firstName'), maxLength: 191 })}

@@ -19,8 +19,9 @@ const noProvider: Provider = { name: '', providedFields: new Set(), tags: [], ma
 
 /** {@link noProvider} for a user who has never signed in through a provider. */
 export async function providerOf({ id }: User, { loginMethods, store }: Parts): Promise<Provider> {
-  const { sso, host } = loginMethods;
-  if (sso && (await store.identities.has(id, sso.issuer))) {
+  const { providers, host } = loginMethods;
+  for (const sso of providers) {
+    if (!(await store.identities.has(id, sso.issuer))) continue;
     const { tags, ...rest } = sso.mapping;
     return {
       name: sso.name,

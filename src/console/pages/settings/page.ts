@@ -1,12 +1,13 @@
 // The settings of this process, for administrators. They are read-only: change a setting at its source and restart.
 // `portico doctor` prints the same findings (core/config). One button reads the tables of the served databases again.
+import type { SourceHealth } from '../../../agent/sources/health.ts';
 import { type Finding, findProblems } from '../../../core/config/findings.ts';
 import { describeSettings, type ShownSetting, settingGroups } from '../../../core/config/shown.ts';
 import { messageForOperator } from '../../../core/errors/connection.ts';
 import { fail } from '../../../core/errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
-import { empty } from '../../ui/data.ts';
+import { empty, table } from '../../ui/data.ts';
 import { buttonTo } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
@@ -44,11 +45,22 @@ ${flash({ reloaded: 'The tables were read again, and are served as they are now.
 ${problem !== undefined && html`<p class="state bad" role="alert"><b>The previous tables stay in use.</b> ${problem}</p>`}
 <p class="lead">The settings of this process. To change one, set its variable or flag and restart. To read a value from a file, append <code>_FILE</code> to the variable's name.</p>
 ${problems(findProblems(config))}
+${databases(await parts.engine.health())}
 <nav class="pager" aria-label="Which settings">${filterLink('', `All ${all.length}`, chosen === all)}${filterLink('?shown=set', `Set here: ${count}`, chosen !== all)}</nav>
 ${reload}
 ${groups.length > 0 ? groups : empty('No setting is set', 'All settings have their defaults.')}
 <p class="quietly">A flag overrides the variable, the variable overrides the code or file, and all override the default. <code>portico doctor</code> shows the same on the command line, and also checks ports, folders and databases.</p>`;
   return { page: createFramedPage(request, parts, { title: 'Settings', under, content }) };
+}
+
+function databases(sources: readonly SourceHealth[]): Html | false {
+  if (sources.length < 2) return false;
+  const rows = sources.map(({ name, isAvailable }) => [
+    name,
+    isAvailable ? 'Answers' : html`<b>No answer</b>: calls for its collections fail until it is back`,
+  ]);
+  return html`<section aria-labelledby="databases"><h2 class="plainly" id="databases">Databases</h2>
+${table({ caption: 'Databases', heads: ['Name', 'State'], rows })}</section>`;
 }
 
 const isSet = ({ origin }: ShownSetting): boolean => origin !== 'default';

@@ -2,6 +2,7 @@
 import { isAppError } from '../../../core/errors.ts';
 import { html } from '../../../http/html.ts';
 import { messagePage } from '../../../http/page.ts';
+import { readSsoAction } from '../../../oauth/login/login-methods.ts';
 import { readSetUp, recoveryCodes, setUpForm, setUpLead, wrongAppCodeText } from '../../../oauth/login/set-up-form.ts';
 import type { SignInAnswer } from '../../../oauth/login/sign-in.ts';
 import { invalidSignInPage, signInChoices, tryAgainPage } from '../../../oauth/login/sign-in-choices.ts';
@@ -15,6 +16,7 @@ import {
   wrongCodeText,
   wrongPasswordText,
 } from '../../../oauth/login/sign-in-form.ts';
+import type { Sso } from '../../../oauth/sso/sign-in.ts';
 import type { Answer, PageAnswer, PageRequest, Parts, RedirectAnswer } from '../../page-request.ts';
 import { ssoPage } from '../../paths.ts';
 import type { NewSession } from '../../session.ts';
@@ -52,7 +54,7 @@ async function signInPage(
   // The return URL for the host is our own and names a console page.
   const hostUrl = hostUser ? undefined : loginMethods.host?.signInUrl(paths.url(signInPath(to)));
   const isOpen =
-    loginMethods.passwords || loginMethods.sso !== undefined || hostUser !== undefined || hostUrl !== undefined;
+    loginMethods.passwords || loginMethods.providers.length > 0 || hostUser !== undefined || hostUrl !== undefined;
   const lead = to.startsWith('/approvals/')
     ? 'Sign in to review what your assistant asks to do.'
     : 'Sign in to manage assistants, approvals and permissions.';
@@ -72,7 +74,7 @@ async function signInPage(
     html`<h1>Sign in</h1>
 <p class="lead">${lead}</p>
 ${signInChoices(choices)}`,
-    loginMethods.sso ? 'away' : 'here',
+    loginMethods.providers.length > 0 ? 'away' : 'here',
   );
   return { page, status: status ?? (problem !== undefined ? 400 : isOpen ? 200 : 401) };
 }
@@ -80,8 +82,8 @@ ${signInChoices(choices)}`,
 export async function signIn(request: PageRequest, parts: Parts): Promise<Answer> {
   const { loginMethods } = parts;
   const action = readAction(request.form);
-  if (loginMethods.sso && (action === 'sso' || action === 'sso-again'))
-    return beginSso(request, parts, action === 'sso-again');
+  const throughSso = readSsoAction(action, loginMethods);
+  if (throughSso) return beginSso(request, parts, throughSso);
   if (loginMethods.host && action === 'host') return signInByHost(request, parts);
   if (!loginMethods.passwords)
     return signInPage(request, parts, { problem: 'Password sign-in is off here. Use a sign-in that the page offers.' });
@@ -206,13 +208,13 @@ async function signInByHost(request: PageRequest, parts: Parts): Promise<Answer>
   return startSession(request, parts, { userId: answer.user.id, issuer: host.issuer }, request.to);
 }
 
-async function beginSso(request: PageRequest, parts: Parts, isRetry: boolean): Promise<Answer> {
+async function beginSso(
+  request: PageRequest,
+  parts: Parts,
+  { sso, forceLogin }: NonNullable<ReturnType<typeof readSsoAction>>,
+): Promise<Answer> {
   try {
-    const url = await parts.loginMethods.sso!.begin({
-      ...ssoContext(request, parts),
-      about: request.to,
-      forceLogin: isRetry,
-    });
+    const url = await sso.begin({ ...ssoContext(request, parts, sso), about: request.to, forceLogin });
     return { leaveTo: url.href };
   } catch (error) {
     if (!isAppError(error, 'SSO_UNAVAILABLE')) throw error;
@@ -221,13 +223,13 @@ async function beginSso(request: PageRequest, parts: Parts, isRetry: boolean): P
 }
 
 export async function finishSso(request: PageRequest, parts: Parts): Promise<Answer> {
-  const { sso } = parts.loginMethods;
+  const sso = parts.loginMethods.providers.find(({ id }) => id === (request.params.provider ?? ''));
   if (!sso)
     return {
       status: 404,
       page: messagePage({ title: 'Page not found', text: 'This server has no sign-in provider.' }, consoleLook),
     };
-  const returned = await sso.finish({ ...ssoContext(request, parts), query: request.query });
+  const returned = await sso.finish({ ...ssoContext(request, parts, sso), query: request.query });
   if (returned.state === 'lost') return { status: 400, page: invalidSignInPage(consoleLook) };
   // Check again on the way back: the stored value may not be a console page (CWE-601).
   const to = parts.readReturn(returned.about);
@@ -239,8 +241,8 @@ export async function finishSso(request: PageRequest, parts: Parts): Promise<Ans
 }
 
 /** The visit cookie binds the redirect to the provider to this browser. */
-const ssoContext = ({ visitor, address }: PageRequest, { paths }: Parts) =>
-  ({ door: 'console', binding: visitor.binding, redirectUri: paths.url(ssoPage), address }) as const;
+const ssoContext = ({ visitor, address }: PageRequest, { paths }: Parts, { id }: Sso) =>
+  ({ door: 'console', binding: visitor.binding, redirectUri: paths.url(ssoPage(id)), address }) as const;
 
 type SessionStart = Omit<NewSession, 'browser' | 'address'>;
 

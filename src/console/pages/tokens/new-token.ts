@@ -4,6 +4,7 @@
 import { isAppError } from '../../../core/errors.ts';
 import { randomToken } from '../../../core/secret.ts';
 import { type Html, html } from '../../../http/html.ts';
+import { listProviders } from '../../../oauth/login/login-methods.ts';
 import { wrongCodeText } from '../../../oauth/login/sign-in-form.ts';
 import type { ApplicationToken, TokenEntrance } from '../../../store/oauth/token-types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
@@ -37,10 +38,11 @@ async function readTokenRights(request: SignedInRequest, { store, loginMethods }
     store.secondFactors.of(id),
   ]);
   const issuer = session?.issuer ?? null;
-  const sso = loginMethods.sso !== undefined && issuer === loginMethods.sso.issuer;
+  const { providers } = loginMethods;
+  const sso = providers.some((provider) => provider.issuer === issuer);
   const refused =
-    loginMethods.sso && !sso
-      ? `Single sign-on is required, and you signed in without it. Sign out, sign in with ${loginMethods.sso.name}, and create the token again.`
+    providers.length > 0 && !sso
+      ? `Single sign-on is required, and you signed in without it. Sign out, sign in with ${listProviders(providers)}, and create the token again.`
       : undefined;
   const requiresPassword = issuer === null && loginMethods.passwords && Boolean(user?.hasPassword);
   return { refused, sso, requiresPassword, requiresCode: requiresPassword && factor !== undefined };
