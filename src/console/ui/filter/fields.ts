@@ -26,7 +26,7 @@ const MAX_CHOICES = 100;
 /** A relation makes two choices. */
 const MAX_RELATIONS = 50;
 
-export interface Choices<T> {
+interface Choices<T> {
   readonly shown: readonly T[];
   /** The number of choices that are left out. */
   readonly more: number;

@@ -16,7 +16,7 @@ import { type ListState, queryOf } from '../state.ts';
 export const bulkPage = (collection: string): string => `/bulk/${segment(collection)}`;
 
 /** What the viewer may do with several records at once. */
-export interface BulkRights {
+interface BulkRights {
   /** The fields that can be set to one value. The key differs for each record. */
   readonly fields: readonly InputRequestField[];
   readonly deletes: boolean;
