@@ -52,6 +52,7 @@ export const consoleForms: Readonly<Record<'admin' | 'member' | 'open', readonly
     ...['/data/:collection/:record/edit', '/data/:collection/:record/delete', '/create/:collection'],
     ...[
       '/act/:collection/:action',
+      '/bulk/:collection',
       '/workflows/new',
       '/workflows/:id',
       '/workflows/:id/edit',
