@@ -71,6 +71,8 @@ const scans: readonly string[] = [
 interface Figures {
   readonly address: string;
   readonly times: number[];
+  /** Processor time of this process, with that of the client. */
+  readonly cpu: number[];
   bytes: number;
 }
 
@@ -91,13 +93,17 @@ async function measure({ dialect, create }: TestServer): Promise<void> {
       const pages = addresses(await fillStorage(server, size));
       const browser = createBrowser();
       await browser.press(await browser.open(server.consoleUrl), 'sign-in', { ...server.account });
-      const all = pages.map((address): Figures => ({ address, times: [], bytes: 0 }));
+      const all = pages.map((address): Figures => ({ address, times: [], cpu: [], bytes: 0 }));
       // The first visit of a page compiles its code and statements, and is no figure.
       for (let round = -1; round < rounds; round += 1)
         for (const each of all) {
-          const from = performance.now();
+          const [from, used] = [performance.now(), process.cpuUsage()];
           const answer = await browser.open(server.consoleUrl + each.address);
-          if (round >= 0) each.times.push(performance.now() - from);
+          if (round >= 0) {
+            const { user, system } = process.cpuUsage(used);
+            each.times.push(performance.now() - from);
+            each.cpu.push((user + system) / 1000);
+          }
           if (answer.status !== 200) throw new Error(`${each.address} answers ${answer.status}: ${answer.html}`);
           each.bytes = Buffer.byteLength(answer.html);
         }
@@ -123,18 +129,23 @@ function addresses(parameters: Readonly<Record<string, string>>): readonly strin
   );
 }
 
+function quantile(figures: readonly number[], share: number): number {
+  const sorted = figures.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
+}
+
 function report(dialect: string, all: readonly Figures[]): void {
   console.log(
-    `\n### ${dialect}\n\n| Page | Least ms | Median ms | 95th percentile ms | kB |\n| --- | ---: | ---: | ---: | ---: |`,
+    `\n### ${dialect}\n\n| Page | Least ms | Median ms | 95th percentile ms | Processor ms, median | kB |\n| --- | ---: | ---: | ---: | ---: | ---: |`,
   );
   const over: string[] = [];
-  for (const { address, times, bytes } of all) {
-    times.sort((a, b) => a - b);
-    const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))]!;
-    const slow = at(0.95);
+  for (const { address, times, cpu, bytes } of all) {
+    const slow = quantile(times, 0.95);
     const isScan = scans.includes(address);
     if ((slow > TARGET_MS && !isScan) || bytes > TARGET_BYTES) over.push(address);
-    const ms = [at(0), at(0.5), slow].map((figure) => figure.toFixed(1)).join(' | ');
+    const ms = [quantile(times, 0), quantile(times, 0.5), slow, quantile(cpu, 0.5)]
+      .map((figure) => figure.toFixed(1))
+      .join(' | ');
     console.log(
       `| ${decodeURIComponent(address) || '/'}${isScan ? ' (reads the table)' : ''} | ${ms} | ${(bytes / 1000).toFixed(1)} |`,
     );

@@ -64,7 +64,7 @@ test.runIf(isNative)(
     const command = ['--import', 'tsx', join('bench', 'console.ts'), '--quick'];
     const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
     for (const page of ['/data/orders', '/data/orders/5000', '/people', '/settings'])
-      expect(stdout).toMatch(new RegExp(`^\\| ${page} \\| [\\d.]+ \\| [\\d.]+ \\| [\\d.]+ \\| [\\d.]+ \\|$`, 'm'));
+      expect(stdout).toMatch(new RegExp(`^\\| ${page} (\\| [\\d.]+ ){5}\\|$`, 'm'));
     expect(stdout).toMatch(/^\d+ pages, 2 requests each\. Above 300 ms/m);
   },
   180_000,

@@ -60,6 +60,9 @@ const callTool = async (
   return (await playground?.call(call)) ?? fail('NOT_FOUND', { path: paths.path(under) });
 };
 
+/** Examples of the further records that a change of many records writes. Their number is always shown. */
+const MAX_EFFECTS = 3;
+
 const takesKey = ({ tool }: Change): boolean => tool === 'create' || tool === 'executeAction';
 
 /** Shows what the change would do, and asks. */
@@ -138,8 +141,14 @@ function effects({ tool, args }: Change, { result, inspected }: Tried): Html {
     const values = Object.entries((args.values ?? {}) as Readonly<Record<string, unknown>>);
     return html`<p>It would run on ${records === undefined ? 'no selected records' : records === 1 ? '1 record' : `${records} records`}. Its code can make changes that are not known in advance.</p>${values.length > 0 && changeTables('create', [{ id: null, fields: Object.fromEntries(values.map(([name, after]) => [name, { before: null, after }])) }])}`;
   }
+  if (inspected) {
+    const few = (alsoWritten ?? []).map((effect) => ({
+      ...effect,
+      ...(effect.changes && { changes: effect.changes.slice(0, MAX_EFFECTS) }),
+    }));
+    return html`${inspected.view}${effectTables(few, unseen ?? [])}`;
+  }
   const others = effectTables(alsoWritten ?? [], unseen ?? []);
-  if (inspected) return html`${inspected.view}${others}`;
   const [first] = changes ?? [];
   const isSame = first && Object.keys(first.fields).length === 0 && tool === 'update';
   return html`${isSame ? html`<p>No field that you can see changes.</p>` : changeTables(tool, changes ?? [])}${(changes?.length ?? 0) < (count ?? 0) && html`<p class="quietly">Shown: ${changes?.length ?? 0} of ${count} records.</p>`}${others}`;

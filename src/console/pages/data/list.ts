@@ -21,7 +21,7 @@ import { conditionsOf, type ListState, listPage, readState } from './state.ts';
 
 const LISTED = 25;
 /** A count that takes longer is left out, because the page waits for it. */
-const COUNT_MS = 200;
+const COUNT_MS = 150;
 
 interface Found {
   readonly answer: ListAnswer | undefined;

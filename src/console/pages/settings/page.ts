@@ -42,17 +42,17 @@ export async function showSettings(request: SignedInRequest, parts: Parts, probl
   });
   const reload =
     parts.reloadTables !== null &&
-    buttonTo(request, parts, { page: under, action: 'reload', text: 'Read the tables again' });
+    html`<div class="leave">${buttonTo(request, parts, { page: under, action: 'reload', text: 'Read the tables again' })}</div>`;
   const content = html`<h1>Settings</h1>
 ${flash({ reloaded: 'The tables were read again, and are served as they are now.' }, request.query)}
 ${problem !== undefined && html`<p class="state bad" role="alert"><b>The previous tables stay in use.</b> ${problem}</p>`}
 <p class="lead">The settings of this process. To change one, set its variable or flag and restart. To read a value from a file, append <code>_FILE</code> to the variable's name.</p>
 ${problems(findProblems(config))}
-${reload}
 <form method="get" action="${paths.path(under)}" class="list-find" role="search">${isSetOnly && html`<input type="hidden" name="shown" value="set">`}<input type="search" name="find" value="${find}" aria-label="Find settings" placeholder="Name, flag, purpose or value" maxlength="100"><button class="plain slim">Find</button></form>
 <nav class="pager" aria-label="Which settings">${filterLink('', `All ${found.length}`, !isSetOnly)}${filterLink('set', `Set here: ${found.filter(isSet).length}`, isSetOnly)}</nav>
 ${groups.length > 0 ? groups : nothing(find, paths.path(under))}
-<p class="quietly">A flag overrides the variable, the variable overrides the code or file, and all override the default. <code>portico doctor</code> shows the same on the command line, and also checks ports, folders and databases.</p>`;
+<p class="quietly">A flag overrides the variable, the variable overrides the code or file, and all override the default. <code>portico doctor</code> shows the same on the command line, and also checks ports, folders and databases.</p>
+${reload}`;
   return { page: createFramedPage(request, parts, { title: 'Settings', under, content }) };
 }
 

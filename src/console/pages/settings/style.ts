@@ -1,6 +1,6 @@
 // Style of the settings page: one line per setting on wide screens, three on phones.
 export const settingsStyle = `
-.findings+.pager,.state+.pager{margin-top:18px}.settings small code{white-space:nowrap}
+.state+.list-find,.findings+.list-find{margin:18px 0 10px}.settings small code{white-space:nowrap}
 .findings{list-style:none;margin:0 0 8px;padding:0}.findings .state{margin:0 0 10px}
 .pager a[aria-current]{color:var(--ink);font-weight:600;text-decoration:none}
 .settings-group>summary h2{display:inline;margin:0;font-size:17px;color:inherit}.settings-group>summary span{color:var(--soft);font-weight:400;font-size:15px}.settings-group .settings{margin:8px 0 16px}

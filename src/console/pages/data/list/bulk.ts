@@ -199,7 +199,7 @@ function names({ described, parts }: Bulk, { records }: Selection): Html {
       ({ id, name }, at) =>
         html`${at > 0 && ', '}<a href="${parts.paths.path(recordPage(described.name, id))}">${name}</a>`,
     );
-  return html`<p class="names">${links}${records.length > SHOWN && ` and ${records.length - SHOWN} more`}</p>`;
+  return html`<p class="picked">${links}${records.length > SHOWN && ` and ${records.length - SHOWN} more`}</p>`;
 }
 
 type Preview = (options: WriteOptions) => ReturnType<Parts['engine']['update']>;
