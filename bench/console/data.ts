@@ -29,7 +29,7 @@ export async function makeTables(database: TestDatabase, size: number): Promise<
       const columns = Array.from({ length: 12 }, (_, column) => `field_${column} varchar(100)`).join(', ');
       return `create table thing_${at} (id ${id}, order_id integer, ${columns}, foreign key (order_id) references orders(id))`;
     }),
-    ...(dialect === 'sqlite' ? ['analyze'] : []),
+    dialect === 'mariadb' ? 'analyze table orders, customers' : 'analyze',
   ];
   await runSql(database, statements);
 }
