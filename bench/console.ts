@@ -136,7 +136,7 @@ function quantile(figures: readonly number[], share: number): number {
 
 function report(dialect: string, all: readonly Figures[]): void {
   console.log(
-    `\n### ${dialect}\n\n| Page | Least ms | Median ms | 95th percentile ms | Processor ms, median | kB |\n| --- | ---: | ---: | ---: | ---: | ---: |`,
+    `\n### ${dialect}\n\n| Page | Least ms | Median ms | 95th percentile ms | Processor ms, median | kB |\n| --- | --- | --- | --- | --- | --- |`,
   );
   const over: string[] = [];
   for (const { address, times, cpu, bytes } of all) {
