@@ -1,4 +1,4 @@
-// Checks that the benches of large tables, of the agent's HTTP API and of workflows run, and print what they measure.
+// Checks that the benches of large tables, of the agent's HTTP API, of workflows and of the console run, and print what they measure.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -56,4 +56,16 @@ test.runIf(isNative)(
       );
   },
   300_000,
+);
+
+test.runIf(isNative)(
+  'the bench of the console visits every page',
+  async () => {
+    const command = ['--import', 'tsx', join('bench', 'console.ts'), '--quick'];
+    const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root });
+    for (const page of ['/data/orders', '/data/orders/5000', '/people', '/settings'])
+      expect(stdout).toMatch(new RegExp(`^\\| ${page} (\\| [\\d.]+ ){5}\\|$`, 'm'));
+    expect(stdout).toMatch(/^\d+ pages, 2 requests each\. Above 300 ms/m);
+  },
+  180_000,
 );

@@ -24,8 +24,9 @@ import { pingRedis } from '../store/limits/redis-quotas.ts';
 import { findPending } from '../store/migrations/migrations.ts';
 import { checkIndexes } from './missing-indexes.ts';
 import { demoPath } from './parts.ts';
+import { withStore } from './storage.ts';
 import { alignColumns, createPaint } from './terminal.ts';
-import { checkStoredFilters } from './unclear-filters.ts';
+import { checkStoredFilters, isStorageThere } from './unclear-filters.ts';
 
 /** Prints settings, findings and, on request, missing indexes to standard output. Returns false if there is a problem. */
 export async function examine(config: Config, { indexes = false }: { indexes?: boolean } = {}): Promise<boolean> {
@@ -60,6 +61,7 @@ const checks: readonly Check[] = [
   checkSources,
   checkRedis,
   checkStoredFilters,
+  checkWaitingMail,
   checkAddress,
   checkPublicUrl,
   checkProviders,
@@ -69,6 +71,20 @@ const checks: readonly Check[] = [
   checkMetricsPort,
   ...risks,
 ];
+
+/** Mail that the mail server did not accept. */
+async function checkWaitingMail(config: Config): Promise<Finding | undefined> {
+  if (config.mailUrl === null || !(await isStorageThere(config))) return undefined;
+  let failing = 0;
+  await withStore(config, async (store) => {
+    failing = await store.waitingMails.countFailing();
+  });
+  if (failing === 0) return undefined;
+  const people = failing === 1 ? '1 person' : `${failing} people`;
+  return note(
+    `SERVICE_MAIL_URL: the mail server did not accept the last mail about waiting items to ${people}. The log has its answer`,
+  );
+}
 
 function checkNode(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

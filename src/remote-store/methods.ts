@@ -165,6 +165,17 @@ export const calls: Calls = {
     find: idempotent(text),
     end: exactlyOnce(text),
   },
+  waitingMails: {
+    isOn: idempotent(id),
+    setOn: exactlyOnce(id, flag),
+    raise: exactlyOnce(number, number),
+    claim: exactlyOnce(id, number),
+    finish: exactlyOnce(
+      shape({ userId: id, until: number, raised: id, failures: id, items: listOf(text) }),
+      shape({ items: optional(listOf(text)), isSent: flag, retryMs: optional(number), nextMs: number }),
+    ),
+    countFailing: idempotent(),
+  },
   links: { make: 'kept', find: idempotent(text), use: exactlyOnce(text, text) },
   secondFactors: {
     of: idempotent(id),

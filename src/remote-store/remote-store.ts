@@ -78,6 +78,7 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
     runs: remotePart('runs'),
     startRules: remotePart('startRules'),
     remotes: remotePart('remotes'),
+    waitingMails: remotePart('waitingMails'),
     notes: remotePart('notes'),
     versions,
     ready: () => relay('ready'),

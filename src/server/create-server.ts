@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from '../agent/engine.ts';
 import { cloudResourceOf, createApiPaths } from '../api/paths.ts';
+import type { ReviewParts } from '../console/pages/approvals/review.ts';
 import { createConsolePaths, forgotPage } from '../console/paths.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { databasesOf } from '../core/config/databases.ts';
@@ -22,6 +23,7 @@ import { createFiles } from '../mcp/uploads/files.ts';
 import { createWebhookSender } from '../mcp/webhook.ts';
 import { createMailer, type Mailer } from '../notifications/mail.ts';
 import { createWaitingHook } from '../notifications/waiting.ts';
+import type { WaitingMail } from '../notifications/waiting-mail.ts';
 import { createNotifyWebhook } from '../notifications/webhook.ts';
 import { documentFetch, type FetchDocument } from '../oauth/clients/documents.ts';
 import type { HostSignInOptions } from '../oauth/login/host-sign-in.ts';
@@ -36,6 +38,7 @@ import { openBrand, withBrandName } from './brand.ts';
 import { type DataOptions, openData } from './data.ts';
 import { openEnvironment } from './environment.ts';
 import { createHttpServer, createInFlight } from './http-server.ts';
+import { openWaitingMail } from './inbox.ts';
 import { createLazyRouter } from './lazy-router.ts';
 import { type McpModules, openMcp } from './mcp.ts';
 import { createMetricsServer } from './metrics-server.ts';
@@ -115,6 +118,7 @@ interface Modules extends RoutedModules {
   readonly triggers: TriggerModules;
   readonly reloading: ReturnType<typeof openReloading>;
   readonly mailer: Mailer | null;
+  readonly waitingMail: WaitingMail | undefined;
 }
 
 /**
@@ -186,6 +190,7 @@ export function createApp(configured: Config, options: AppOptions): App {
         metricsUrl = await metricsServer?.open();
         modules = await open(config);
         if (config.workflows) modules.triggers.callbacks.start();
+        modules.waitingMail?.start();
         route = createRoute({ ...config, servesMcp }, modules, () => stopping !== undefined);
         listening ??= await server?.open();
       } catch (error) {
@@ -323,6 +328,14 @@ async function createModules({
     : undefined;
   const reloading = config.serverUrl === null ? openReloading(store, engine, clock) : undefined;
   const rpc = readRpcParts({ config, envSecret: options.envSecret, store, version, clock, observe });
+  const callAs: ReviewParts['callAs'] = (access, signal) => ({
+    ...{ access, engine, config, signal, sendWebhook, files },
+    hiddenTools: () => new Set(),
+  });
+  const waitingMail = openWaitingMail({
+    ...{ mailer, store, workflows: workflows.service, tools, callAs, urlOf: consolePaths.url, clock, observe },
+  });
+  if (waitingMail) waiting.listen(waitingMail.listener);
   const router = createLazyRouter(async () => {
     const { createRouter } = await import('./mounts.ts');
     return createRouter({
@@ -337,10 +350,7 @@ async function createModules({
         mcpUrl: servesMcp ? endpoint : null,
         apiUrl: apiPaths.address,
         dropUploads: (denied) => dropUploads({ tools, approvals: store.approvals, files }, denied),
-        callAs: (access, signal) => ({
-          ...{ access, engine, config, signal, sendWebhook, files },
-          hiddenTools: () => new Set(),
-        }),
+        callAs,
         playground: mcp?.playground ?? null,
         execution: mcp?.execution ?? null,
         reloadTables: reloading?.reload ?? engine.catalogue?.reload ?? null,
@@ -348,7 +358,7 @@ async function createModules({
     });
   }, observe);
   const checkAddress = createAddressCheck({ store, config, observe });
-  return { store, engine, workflows, triggers, checkAddress, mcp, router, reloading, mailer };
+  return { store, engine, workflows, triggers, checkAddress, mcp, router, reloading, mailer, waitingMail };
 }
 
 /** Loads the parts that no request has needed yet. */
@@ -381,6 +391,7 @@ async function closeModules(modules: Modules | undefined): Promise<void> {
   await modules?.mcp?.endpoint.close();
   await modules?.mcp?.playground.whenIdle();
   await modules?.mcp?.execution?.whenIdle();
+  await modules?.waitingMail?.stop();
   modules?.mailer?.close();
   await modules?.engine.close();
   await modules?.store.close();

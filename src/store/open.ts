@@ -35,6 +35,7 @@ import { createIdentity } from './users/identity.ts';
 import { createMembers } from './users/members.ts';
 import { createLinks } from './users/one-time-links.ts';
 import { createSecondFactors } from './users/second-factors.ts';
+import { createWaitingMails } from './users/waiting-mails.ts';
 import { createVersionRows } from './versions.ts';
 import { createRuns } from './workflows/runs.ts';
 import { createStartRules } from './workflows/start-rules.ts';
@@ -145,6 +146,7 @@ export async function openStore(options: {
     runs: createRuns(database, readEnvironment, clock, getSecret),
     startRules: createStartRules(database, versions, readEnvironment, clock),
     remotes: createRemotes(database, readEnvironment, clock, getSecret),
+    waitingMails: createWaitingMails(database, readEnvironment, clock),
     keys: createKeys(database, versions, clock, getSecret),
     versions: versions.current,
     relay: { factsOf: permissions.factsOf, activity: activityRows, idempotency: idempotencyRows },

@@ -12,6 +12,7 @@ import type { Permissions, Rights } from './permissions/types.ts';
 import type { Remotes } from './remotes/types.ts';
 import type { AgentSessions, Links, SecondFactors, Sessions } from './sessions/types.ts';
 import type { Identities, Identity, Members } from './users/types.ts';
+import type { WaitingMails } from './users/waiting-mail-types.ts';
 import type { Versions } from './version-types.ts';
 import type { StartRules } from './workflows/start-rule-types.ts';
 import type { Runs, Workflows } from './workflows/types.ts';
@@ -46,6 +47,7 @@ export interface Store {
   readonly runs: Runs;
   readonly startRules: StartRules;
   readonly remotes: Remotes;
+  readonly waitingMails: WaitingMails;
   /**
    * Version numbers that every call compares, which makes a change take effect at once in every process. There is no
    * cache lifetime. SQLite returns them synchronously when no commit has happened since the last call (`PRAGMA

@@ -123,6 +123,51 @@ describe.skipIf(!hasChromium)('records in a browser', () => {
   });
 
   test.each([
+    ['desk', { width: 1366, height: 768 }],
+    ['phone', { width: 390, height: 844 }],
+  ] as const)('several records get a value, by the keyboard and without scripts, on a %s', async (device, viewport) => {
+    const note = `Together, ${device}`;
+    const tab = await open('/data/orders', { javaScriptEnabled: false, viewport });
+    const boxes = tab.locator('.records tbody input[type=checkbox]');
+    const ids = [];
+    for (const at of [0, 2]) {
+      await boxes.nth(at).focus();
+      await tab.keyboard.press('Space');
+      ids.push(await boxes.nth(at).inputValue());
+    }
+    await take(tab, `selected-${device}`);
+    await tab.getByLabel('Field to change').selectOption('note');
+    await tab.getByRole('button', { name: 'Change', exact: true }).focus();
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('heading', { name: 'Change note of 2 records' }).waitFor();
+    await tab.getByLabel('note', { exact: true }).fill(note);
+    await take(tab, `value-of-several-${device}`);
+    await tab.getByRole('button', { name: 'Preview' }).click();
+    await tab.getByText('2 records change.').waitFor();
+    await take(tab, `preview-of-several-${device}`);
+    await tab.getByRole('button', { name: 'Change 2 records' }).click();
+    await tab.getByText('2 records changed.').waitFor();
+    await take(tab, `changed-several-${device}`);
+    const changed = await server.ask(`SELECT id FROM orders WHERE note = '${note}' ORDER BY id`);
+    expect(changed.map(({ id }) => `${id}`)).toEqual(ids);
+    await tab.context().close();
+  });
+
+  test('one box selects all records of the page, where scripts run', async () => {
+    const tab = await open('/data/orders');
+    await tab.getByLabel('Select all on this page').check();
+    expect(await tab.locator('.records tbody input[type=checkbox]:checked').count()).toBe(25);
+    await tab.locator('.records tbody input[type=checkbox]').first().uncheck();
+    expect(await tab.getByLabel('Select all on this page').isChecked()).toBe(false);
+    await tab.getByRole('button', { name: 'Delete', exact: true }).click();
+    await tab.getByRole('heading', { name: 'Delete 24 records of orders?' }).waitFor();
+    await take(tab, 'delete-several');
+    await tab.getByRole('button', { name: 'Back', exact: true }).click();
+    await tab.getByRole('heading', { name: 'orders', exact: true }).waitFor();
+    await tab.context().close();
+  });
+
+  test.each([
     ['light', { width: 1366, height: 768 }],
     ['dark', { width: 390, height: 844 }],
   ] as const)(

@@ -42,8 +42,12 @@ test('an administrator sees every setting with its value and origin, and no secr
   expect(lineOf(page, 'SERVICE_WEBHOOK_HOSTS')).toMatch(/a\.internal,b\.internal from environment$/);
   expect(lineOf(page, 'SERVICE_HOST')).toMatch(/\( --host \) 127\.0\.0\.1 from default$/);
   expect(page.html).not.toMatch(/hunter2|a-secret|svc_of/);
-  // The one form reads the tables again.
-  expect(page.html.match(/<form(?![^>]*sign-out)[^>]*>/g)).toEqual([expect.stringContaining('/settings"')]);
+  // One form reads the tables again, and one finds settings: none changes any.
+  expect(page.html.match(/<form method="post"(?![^>]*sign-out)[^>]*>/g)).toEqual([
+    expect.stringContaining('/settings"'),
+  ]);
+  expect(page.html).not.toMatch(/<details class="more settings-group" open>/);
+  expect(read(page)).toMatch(/Data and storage \d+ settings, \d set here/);
   expect(read(page)).toContain('SERVICE_TRUSTED_PROXIES trusts every address (::/0)');
 });
 
@@ -51,6 +55,22 @@ test('the page can show only the settings that are set', async () => {
   const { browser } = await server.browse(server.account, '/settings');
   const page = await browser.open(server.at('/settings?shown=set'));
   expect([page.html.includes('SERVICE_WEBHOOK_HOSTS'), page.html.includes('SERVICE_CIMD')]).toEqual([true, false]);
+});
+
+test('settings are found by words of their name, purpose or value, also among those that are set', async () => {
+  const { browser } = await server.browse(server.account, '/settings');
+  const shown = async (query: Record<string, string>) => {
+    const page = await browser.open(server.at(`/settings?${new URLSearchParams(query)}`));
+    return { page, names: [...page.html.matchAll(/<dt><code>(\w+)</g)].map(([, name]) => name) };
+  };
+  const { names, page } = await shown({ find: 'Mail server' });
+  expect(names).toContain('SERVICE_MAIL_URL');
+  expect(names.length).toBeLessThan(5);
+  expect(page.html).toMatch(/<details class="more settings-group" open>/);
+  expect((await shown({ find: 'A.INTERNAL' })).names).toEqual(['SERVICE_WEBHOOK_HOSTS']);
+  expect((await shown({ find: 'SERVICE_', shown: 'set' })).names).not.toContain('SERVICE_MAIL_URL');
+  expect((await shown({ find: 'hunter2' })).names).toEqual([]);
+  expect(read((await shown({ find: 'hunter2' })).page)).toContain('No setting matches');
 });
 
 test('the button reads the tables again, and shows the error of a failure', async () => {

@@ -54,6 +54,7 @@ export const consoleForms: Readonly<Record<'admin' | 'member' | 'open', readonly
     ...['/workflows/:id/edit', '/workflows/:id/edit/json', '/workflows/:id/add', '/workflows/:id/steps/:step'],
     '/workflows/:id/try',
     ...['/workflows/:id/starts/new', '/workflows/:id/starts/:rule'],
+    '/bulk/:collection',
   ],
   open: ['/sign-in', '/sign-out', '/welcome', '/forgot'],
 };

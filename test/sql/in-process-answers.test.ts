@@ -147,3 +147,24 @@ test.runIf(sqliteIsolates)(
   },
   180_000,
 );
+
+test.runIf(sqliteIsolates)('an empty list of related records needs no child to look for the record', async () => {
+  const database = await servers[0]!.create();
+  onTestFinished(() => database.drop());
+  await runSql(database, [...schema, 'delete from things']);
+  let children = 0;
+  const source = createSqlSource(database.url, {
+    observe: ({ type }) => {
+      if (type === 'source.isolated') children++;
+    },
+    clock: { ...systemClock, monotonic: () => 0 },
+  });
+  const limits = { pageSizeLimit: 1000, queryTimeoutMs: 20_000 };
+  const engine = await createEngine({ sources: [source], observe: () => undefined, clock: systemClock, limits });
+  onTestFinished(() => engine.close());
+  const access = fullAccess({ id: 1, timezone: 'UTC', tags: {} } as Caller);
+  const list = (id: number) => engine.listRelated(access, { collection: 'groups', id, relation: 'things', limit: 5 });
+  expect((await list(7)).rows).toEqual([]);
+  await expect(list(99)).rejects.toMatchObject({ code: 'RECORD_NOT_FOUND' });
+  expect(children).toBe(0);
+});

@@ -43,7 +43,7 @@ import {
   scopesOf,
   unrestricted,
 } from './call.ts';
-import { countFrom, countWhere, listFrom } from './list.ts';
+import { countFrom, listFrom } from './list.ts';
 
 export async function listRelated(
   ops: Operations,
@@ -200,10 +200,19 @@ function findToMany({ collection, relations }: CollectionView, name: string): Re
   });
 }
 
-/** Throws RECORD_NOT_FOUND, for a missing record as well as for one that the caller may not see. */
+/**
+ * Throws RECORD_NOT_FOUND, for a missing record as well as for one that the caller may not see. Reads at most one row by
+ * its key, which SQLite does in the process; a count runs in a child process.
+ */
 async function requireOrigin(call: Call, { view, key }: Origin): Promise<void> {
+  const { ops, options } = call;
   const { collection } = view;
+  const scope = scopesOf(call);
   const target = planTarget(view);
-  if ((await countWhere(call, collection, and(keysFilter(target, [key]), scopesOf(call)(collection)))) === 0)
-    fail('RECORD_NOT_FOUND', { collection: collection.name, id: packKey(target, key) });
+  const select = target.key.map((path) => ({ name: path.id, path, through: [], leaf: path.id }));
+  const where = and(keysFilter(target, [key]), scope(collection));
+  const query: Query = { collection, select, where, order: [], limit: 1, skip: 0, cursor: false };
+  const plan = { ...planRead(query, scope, rowsLimitOf(ops)), binary: [] };
+  const { rows } = await executeRead(plan, 1, readOptions(ops, options), call);
+  if (rows.length === 0) fail('RECORD_NOT_FOUND', { collection: collection.name, id: packKey(target, key) });
 }

@@ -8,6 +8,7 @@
 //                                                                   (data-live-every: ms) until it contains
 //                                                                   [data-live-end], at most 600 times: each request
 //                                                                   extends the session
+//   <input type="checkbox" hidden data-pick="record">               ticks all boxes of its form with that name
 //   <button type="button" hidden data-notify>...</button>           switches notifications of this browser on and off.
 //                                                                   While they are on, each page asks for the count
 //                                                                   of the inbox once a minute, at most 480 times
@@ -126,6 +127,13 @@ const text = `
     show();
   }
   watch();
+
+  for (const all of document.querySelectorAll('[data-pick]')) {
+    const boxes = () => all.form.querySelectorAll('input[type=checkbox][name="' + all.dataset.pick + '"]');
+    all.hidden = false;
+    all.addEventListener('change', () => boxes().forEach((box) => { box.checked = all.checked; }));
+    all.form.addEventListener('change', () => { all.checked = [...boxes()].every((box) => box.checked); });
+  }
 
   reveal(document);
   for (const region of document.querySelectorAll('[data-live]')) follow(region);

@@ -93,7 +93,7 @@ export const limitSettings = {
     env: 'SERVICE_MAIL_URL',
     secret: true,
     about:
-      'Mail server for invitations and forgotten passwords: smtps://user:password@mail.example.com, or smtp:// with STARTTLS',
+      'Mail server for invitations, forgotten passwords and what waits for people: smtps://user:password@mail.example.com, or smtp:// with STARTTLS',
     fallback: null,
     read: mailServer,
   }),

@@ -18,6 +18,7 @@ import { addRemoteSettings, remoteTables } from '../remotes/remotes.ts';
 import { agentSessionTables } from '../sessions/agent-sessions.ts';
 import { sessionTables } from '../sessions/sessions.ts';
 import { addIdentities } from '../users/identities.ts';
+import { waitingMailTables } from '../users/waiting-mails.ts';
 import type { VersionName } from '../versions.ts';
 import { addAccountColumns } from './account-tables.ts';
 import {
@@ -70,6 +71,7 @@ const migrations: readonly Migration[] = [
   { name: '027-callback-problem', up: addCallbackProblem },
   { name: '028-workflow-version', up: (_, on) => addVersion(on, 'workflows') },
   { name: '029-start-rules', up: addStartRules },
+  { name: '030-waiting-mails', up: ({ dialect }, on) => createTables(on, dialect, waitingMailTables) },
 ];
 
 /** Also adds the version of the keys, which rotation raises. */

@@ -13,7 +13,7 @@ import { readMember } from './member-value.ts';
 /** Tables with rows of one user that end with the user, except those that need more than a deletion. */
 const ownTables = [
   ...['consents', 'application_tokens', 'agent_sign_ins', 'one_time_links', 'recovery_codes', 'second_factors'],
-  ...['identities', 'remote_sign_ins', 'remote_credentials', 'approvals'],
+  ...['identities', 'remote_sign_ins', 'remote_credentials', 'approvals', 'waiting_mails'],
 ] as const;
 
 /** Runs in the transaction that raises the version of the permissions. `by` as in `checkAdministrator`. */

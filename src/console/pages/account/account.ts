@@ -9,7 +9,7 @@ import type { ConfirmAnswer } from '../../../oauth/login/sign-in.ts';
 import { readCode } from '../../../oauth/login/sign-in-form.ts';
 import type { ListedSession } from '../../../store/sessions/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
-import { openForm } from '../../ui/form.ts';
+import { checkField, openForm } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { describeWait, showTime } from '../../ui/times.ts';
 import { throttledAnswer } from '../sign-in/sign-in.ts';
@@ -30,6 +30,7 @@ const doneTexts: Readonly<Record<string, string>> = {
   password: 'Password changed. Your other sessions have ended. Assistants stay connected.',
   'totp-off': 'The authenticator app is off. Your password is now enough to sign in.',
   session: 'Session ended.',
+  mail: 'Saved.',
 };
 
 export function showAccount(request: SignedInRequest, parts: Parts): Promise<Answer> {
@@ -39,10 +40,11 @@ export function showAccount(request: SignedInRequest, parts: Parts): Promise<Ans
 async function accountPage(request: SignedInRequest, parts: Parts, problem?: Problem): Promise<Answer> {
   const { caller } = request.access;
   const { store } = parts;
-  const [user, factor, sessions] = await Promise.all([
+  const [user, factor, sessions, wantsMail] = await Promise.all([
     store.identity.findUser(caller.id),
     store.secondFactors.of(caller.id),
     store.sessions.list(caller.id, request.visitor.session?.id),
+    parts.mailer !== null && store.waitingMails.isOn(caller.id),
   ]);
   const usesPassword = user?.hasPassword && parts.loginMethods.passwords;
   const done = problem ? undefined : doneTexts[request.query.get('done') ?? ''];
@@ -50,6 +52,7 @@ async function accountPage(request: SignedInRequest, parts: Parts, problem?: Pro
 ${done && html`<p class="done" role="status">${done}</p>`}
 <p class="lead">${caller.email} · ${caller.team} · ${caller.role}</p>
 ${profileSection(caller, request, parts, problem)}
+${parts.mailer !== null && mailSection(wantsMail, request, parts)}
 ${usesPassword && passwordSection(caller, request, parts, problem)}
 ${usesPassword && factorSection(factor, request, parts, problem)}
 ${sessionsSection(sessions, caller, request, parts)}`;
@@ -72,6 +75,15 @@ ${field('last', 'lastName', 'Last name', caller.lastName, 'family-name')}</div>
 ${noteOf('profile', problem, 'profile-note')}</div>
 <button class="plain slim" name="action" value="profile">Save</button>
 </form></section>`;
+}
+
+function mailSection(wantsMail: boolean, request: SignedInRequest, parts: Parts): Html {
+  const choice = checkField({
+    ...{ id: 'waiting', name: 'waiting', checked: wantsMail, label: 'Send me mail when something waits for me' },
+    hint: 'Approvals that you may decide, and questions of workflow runs: at most one mail in 5 minutes, with names of collections and workflows, and a link to your inbox.',
+  });
+  return html`<section aria-labelledby="mail-title"><h2 class="plainly" id="mail-title">Mail</h2>
+${openForm(request, parts, '/account')}${choice}<button class="plain slim" name="action" value="mail">Save</button></form></section>`;
 }
 
 const currentPassword = (id: string) =>
@@ -146,6 +158,7 @@ type Change = (request: SignedInRequest, parts: Parts) => Promise<Answer>;
 
 const changes: Readonly<Record<string, Change>> = {
   profile: changeProfile,
+  mail: changeMail,
   password: changePassword,
   codes: renewCodes,
   'totp-off': switchOff,
@@ -172,6 +185,11 @@ async function changeProfile(request: SignedInRequest, parts: Parts): Promise<An
   };
   await parts.store.identity.setProfile(access.caller.id, profile);
   return { to: '/account?done=profile' };
+}
+
+async function changeMail({ form, access }: SignedInRequest, parts: Parts): Promise<Answer> {
+  if (parts.mailer !== null) await parts.store.waitingMails.setOn(access.caller.id, form.get('waiting') === 'yes');
+  return { to: '/account?done=mail' };
 }
 
 async function changePassword(request: SignedInRequest, parts: Parts): Promise<Answer> {

@@ -29,7 +29,8 @@ ${paragraphsOf(document.info.description)}
         html`<li><a href="#${operation.operationId}"><b class="method">${method}</b> ${operation.summary}</a></li>`,
     )}</ul></section>`;
   })}</nav>
-${document.tags.map(({ name }) => operationsOf(document, name).map((one) => describe(document, one)))}`;
+${document.tags.map(({ name }) => operationsOf(document, name).map((one) => describe(document, one)))}
+${sharedErrors(document)}`;
   return { page: createFramedPage(request, parts, { title: 'The public API', under: '/api', content, wide: true }) };
 }
 
@@ -51,6 +52,9 @@ function describe(document: ApiDocument, { method, path, operation }: Described)
   const { operationId, summary, description, parameters = [], requestBody, responses } = operation;
   const server = document.servers[0]!.url;
   const requestContent = requestBody?.content['application/json'];
+  const all = Object.entries(responses);
+  const own = all.flatMap(([status, one]) => ('$ref' in one ? [] : [[status, inline(one.description)]]));
+  const shared = all.flatMap(([status, one]) => ('$ref' in one ? [status] : []));
   return html`<section class="operation" aria-labelledby="${operationId}"><h2 class="plainly" id="${operationId}">${summary}</h2>
 <p class="address"><b class="method">${method}</b> <code>${path}</code></p>
 <p>${inline(description)}</p>
@@ -58,9 +62,22 @@ ${copyable(formatCurl({ server, method, path, operation }), `a call of ${operati
 ${parameters.length > 0 && table({ caption: `Parameters of ${operationId}`, heads: ['Parameter', 'In', 'Description', 'Example'], rows: parameters.map(parameterRow) })}
 ${requestContent && html`<details class="more"><summary>Request body<span class="unseen"> of ${operationId}</span></summary>${sample(requestContent.example, `the body of ${operationId}`)}</details>`}
 <details class="more"><summary>Responses<span class="unseen"> of ${operationId}</span></summary>
-${table({ caption: `Responses of ${operationId}`, heads: ['Status', 'Meaning'], rows: Object.entries(responses).map(([status, one]) => [status, inline(read(document, one).description)]) })}
+${table({ caption: `Responses of ${operationId}`, heads: ['Status', 'Meaning'], rows: own })}
+${shared.length > 0 && html`<p class="quietly">Also <a href="#errors">errors that several operations have</a>: ${shared.join(', ')}.</p>`}
 ${exampleOf(document, operation)}</details>
 </section>`;
+}
+
+/** The errors that operations share. Repeating them for each makes the page half as long again. */
+function sharedErrors(document: ApiDocument): Html {
+  const used = new Map<string, string>();
+  for (const methods of Object.values(document.paths))
+    for (const { responses } of Object.values(methods))
+      for (const [status, one] of Object.entries(responses))
+        if ('$ref' in one) used.set(status, read(document, one).description);
+  const rows = [...used].sort(([a], [b]) => a.localeCompare(b)).map(([status, text]) => [status, inline(text)]);
+  return html`<section class="operation" aria-labelledby="errors"><h2 class="plainly" id="errors">Errors</h2>
+${table({ caption: 'Errors that several operations have', heads: ['Status', 'Meaning'], rows })}</section>`;
 }
 
 const parameterRow = ({ name, in: where, description, schema, example }: ParameterObject) => [
@@ -95,11 +112,9 @@ function exampleOf(document: ApiDocument, { operationId, responses }: Operation)
 const sample = (value: unknown, what: string): Html =>
   html`<div class="copyable"><pre tabindex="0" role="region" aria-label="${what}"><code>${linesOf(value)}</code></pre></div>`;
 
-/** Escaping removes line breaks, so add them as markup. */
-const linesOf = (value: unknown): Html[] =>
-  JSON.stringify(value, null, 2)
-    .split('\n')
-    .map((line) => html`${line}${trustedHtml('\n')}`);
+/** Between tags a quote needs no escape (HTML, 13.1.2.4), and the examples have thousands. */
+const linesOf = (value: unknown): Html =>
+  trustedHtml(html`${JSON.stringify(value, null, 2)}`.text.replaceAll('&quot;', '"'));
 
 /** Renders the subset of Markdown that the document uses: paragraphs and {@link inline} markup. */
 const paragraphsOf = (text: string): Html[] => text.split('\n\n').map((part) => html`<p>${inline(part)}</p>`);

@@ -8,6 +8,7 @@ import type { ActivityEntry } from '../../../store/audit/activity-types.ts';
 import type { Parts, SignedInRequest } from '../../page-request.ts';
 import { dataPage } from '../../paths.ts';
 import type { Describe } from '../../ui/filter/fields.ts';
+import type { ListState } from './state.ts';
 
 export const under = '/data';
 
@@ -33,6 +34,18 @@ export function describeFor({ access }: Pick<SignedInRequest, 'access'>, { engin
       throw error;
     }
   };
+}
+
+/** The request for related records; undefined for a list without a parent. NOT_FOUND if the relation leads elsewhere. */
+export function requireParent({ parent, collection }: ListState, request: SignedInRequest, parts: Parts) {
+  if (!parent) return undefined;
+  const { relations = [] } = describeFor(request, parts)(parent.collection) ?? {};
+  const leadsHere = relations.some(
+    ({ name, kind, to }) => name === parent.relation && kind === 'many' && to === collection,
+  );
+  if (!isOffered(parts, 'listRelated') || !leadsHere)
+    return fail('NOT_FOUND', { path: parts.paths.path(dataPage(collection)) });
+  return { collection: parent.collection, id: parent.id, relation: parent.relation };
 }
 
 /** Logs a read of records, as a tool logs its call. */

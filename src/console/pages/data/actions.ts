@@ -3,6 +3,7 @@
 
 import type { LayoutAnswer } from '../../../agent/actions/answer.ts';
 import type { ActionDescription } from '../../../agent/actions/catalogue.ts';
+import { RECORDS_LIMIT } from '../../../agent/write/target.ts';
 import { type AppError, fail, isAppError } from '../../../core/errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { htmlToText } from '../../../http/html-text.ts';
@@ -41,7 +42,8 @@ interface ActionTarget {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-const MAX_RECORDS = 100;
+/** Records of one call that the page names. */
+const MAX_NAMED = 20;
 /** A later field may depend on an earlier one, so the form is loaded until it has the values of all its fields. */
 const MAX_LOADS = 5;
 
@@ -51,7 +53,9 @@ async function loadTarget(request: SignedInRequest, parts: Parts): Promise<Actio
   const action = actionsFor(collection, request, parts).find(({ name }) => name === params.action);
   if (!action) return fail('NOT_FOUND', { path: parts.paths.path(dataPage(collection)) });
   const isPosted = request.req.method === 'POST';
-  const records = (isPosted ? form : query).getAll('record').slice(0, MAX_RECORDS);
+  const records = (isPosted ? form : query).getAll('record');
+  if (records.length > RECORDS_LIMIT)
+    return fail('INVALID_ARGUMENT', { argument: 'record', problem: `choose at most ${RECORDS_LIMIT} records.` });
   const startedAt = parts.clock.now();
   const log = (failure?: unknown) =>
     logRead(request, parts, {
@@ -120,13 +124,15 @@ interface Shown {
 
 async function formPage(target: ActionTarget, request: SignedInRequest, parts: Parts, shown: Shown): Promise<Answer> {
   const { collection, action, records, fields, texts } = target;
+  const named = records.slice(0, MAX_NAMED);
   const names = await readNames(
     request,
     parts,
-    records.map((id) => ({ collection, id })),
+    named.map((id) => ({ collection, id })),
   );
   const { alert, status, problems = target.problems } = shown;
-  const submitted = request.req.method === 'POST' ? request.form : undefined;
+  // Each button of the form has the name.
+  const submitted = request.form.has('action') ? request.form : undefined;
   const hasFiles = fields.some(isFileField);
   const inputs = fields
     .filter((field) => !isFileField(field))
@@ -141,7 +147,7 @@ async function formPage(target: ActionTarget, request: SignedInRequest, parts: P
   const content = html`<p class="trail"><a href="${parts.paths.path(under)}">Data</a> / <a href="${parts.paths.path(dataPage(collection))}">${collection}</a></p>
 <h1>${action.name}</h1>
 ${action.description !== undefined && html`<p class="lead">${action.description}</p>`}
-${records.length > 0 && html`<p>On ${records.map((id, at) => html`${at > 0 && ', '}${names.link(collection, id)}`)}</p>`}
+${records.length > 0 && html`<p>On ${named.map((id, at) => html`${at > 0 && ', '}${names.link(collection, id)}`)}${records.length > named.length && ` and ${records.length - named.length} more`}</p>`}
 ${texts.map((text) => html`<p class="told">${text}</p>`)}
 ${alert !== undefined && html`<p class="alert" role="alert">${alert}</p>`}
 ${hasFiles && html`<p class="warning">This action takes a file, which you cannot send from this page. Ask your assistant, or use a workflow.</p>`}
@@ -162,6 +168,19 @@ const backOf = ({ collection, records }: ActionTarget): string =>
 
 export async function showAction(request: SignedInRequest, parts: Parts): Promise<Answer> {
   return formPage(await loadTarget(request, parts), request, parts, {});
+}
+
+/** Shows the form of an action for records of a list. */
+export async function openAction(
+  action: string,
+  records: readonly string[],
+  alert: string | undefined,
+  request: SignedInRequest,
+  parts: Parts,
+): Promise<Answer> {
+  const form = new URLSearchParams(records.map((id): [string, string] => ['record', id]));
+  const opened = { ...request, params: { ...request.params, action }, form };
+  return formPage(await loadTarget(opened, parts), opened, parts, alert === undefined ? {} : { alert });
 }
 
 export async function runAction(request: SignedInRequest, parts: Parts): Promise<Answer> {

@@ -25,12 +25,28 @@ export interface Change {
   readonly back: string;
   /** Fields of the form that the confirmation sends again. */
   readonly carried: readonly (readonly [name: string, value: string])[];
+  /**
+   * Reads more than the dry run answers, for a change of many records: what to show of them, and a fingerprint of what
+   * they are now.
+   */
+  readonly inspect?: () => Promise<Inspected>;
   /** Shows the answer instead of redirecting to `after`. */
   readonly finished?: (result: Readonly<Record<string, unknown>>) => Answer;
   /** The page after the change. */
   readonly after: (result: Readonly<Record<string, unknown>>) => string;
   /** Shows the form again with the error. */
   readonly refused: (failure: AppError) => Answer | Promise<Answer>;
+}
+
+export interface Inspected {
+  readonly view: Html;
+  readonly fingerprint: string;
+}
+
+/** A dry run that was not refused. */
+interface Tried {
+  readonly result: PlaygroundResult;
+  readonly inspected: Inspected | undefined;
 }
 
 const callTool = async (
@@ -44,20 +60,22 @@ const callTool = async (
   return (await playground?.call(call)) ?? fail('NOT_FOUND', { path: paths.path(under) });
 };
 
+/** Examples of the further records that a change of many records writes. Their number is always shown. */
+const MAX_EFFECTS = 3;
+
 const takesKey = ({ tool }: Change): boolean => tool === 'create' || tool === 'executeAction';
 
 /** Shows what the change would do, and asks. */
 export async function previewChange(change: Change, request: SignedInRequest, parts: Parts): Promise<Answer> {
   const tried = await dryRun(change, request, parts);
-  if (tried.failure && !cannotBeTried(tried)) return change.refused(tried.failure);
-  return confirmPage(change, tried, false, request, parts);
+  return 'refused' in tried ? change.refused(tried.refused) : confirmPage(change, tried, false, request, parts);
 }
 
 /** Makes the change if it still has the effect that the person confirmed. */
 export async function makeChange(change: Change, request: SignedInRequest, parts: Parts): Promise<Answer> {
   const { form } = request;
   const tried = await dryRun(change, request, parts);
-  if (tried.failure && !cannotBeTried(tried)) return change.refused(tried.failure);
+  if ('refused' in tried) return change.refused(tried.refused);
   if (form.get('seen') !== previewHash(change, tried)) return confirmPage(change, tried, true, request, parts);
   const key = (form.get('key') ?? '').slice(0, 100);
   const args = takesKey(change) && key !== '' ? { ...change.args, idempotencyKey: key } : change.args;
@@ -69,14 +87,27 @@ export async function makeChange(change: Change, request: SignedInRequest, parts
   return change.finished?.(result) ?? { to: change.after(result) };
 }
 
-const dryRun = (change: Change, request: SignedInRequest, parts: Parts): Promise<PlaygroundResult> =>
-  callTool(change, { ...change.args, dryRun: true }, request, parts);
+async function dryRun(
+  change: Change,
+  request: SignedInRequest,
+  parts: Parts,
+): Promise<Tried | { readonly refused: AppError }> {
+  const result = await callTool(change, { ...change.args, dryRun: true }, request, parts);
+  if (result.failure) return cannotBeTried(result) ? { result, inspected: undefined } : { refused: result.failure };
+  try {
+    return { result, inspected: await change.inspect?.() };
+  } catch (error) {
+    if (isAppError(error) && error.status < 500) return { refused: error };
+    throw error;
+  }
+}
 
-const previewHash = ({ args }: Change, { text }: PlaygroundResult): string => hashToken(JSON.stringify([args, text]));
+const previewHash = ({ args }: Change, { result, inspected }: Tried): string =>
+  hashToken(JSON.stringify([args, result.text, inspected?.fingerprint]));
 
 function confirmPage(
   change: Change,
-  tried: PlaygroundResult,
+  tried: Tried,
   hasChanged: boolean,
   request: SignedInRequest,
   parts: Parts,
@@ -97,9 +128,9 @@ ${openForm(request, parts, page)}${hidden.map(([name, value]) => html`<input typ
   return { page: createFramedPage(request, parts, { title, under, content }), ...(hasChanged && { status: 409 }) };
 }
 
-function effects({ tool, args }: Change, tried: PlaygroundResult): Html {
-  if (tried.failure) return html`<p>The effect is not known in advance: customization code performs the write.</p>`;
-  const { changes, alsoWritten, unseen, records, count } = JSON.parse(tried.text) as {
+function effects({ tool, args }: Change, { result, inspected }: Tried): Html {
+  if (result.failure) return html`<p>The effect is not known in advance: customization code performs the write.</p>`;
+  const { changes, alsoWritten, unseen, records, count } = JSON.parse(result.text) as {
     readonly changes?: Changes;
     readonly alsoWritten?: readonly PreviewedEffect[];
     readonly unseen?: readonly string[];
@@ -110,9 +141,17 @@ function effects({ tool, args }: Change, tried: PlaygroundResult): Html {
     const values = Object.entries((args.values ?? {}) as Readonly<Record<string, unknown>>);
     return html`<p>It would run on ${records === undefined ? 'no selected records' : records === 1 ? '1 record' : `${records} records`}. Its code can make changes that are not known in advance.</p>${values.length > 0 && changeTables('create', [{ id: null, fields: Object.fromEntries(values.map(([name, after]) => [name, { before: null, after }])) }])}`;
   }
+  if (inspected) {
+    const few = (alsoWritten ?? []).map((effect) => ({
+      ...effect,
+      ...(effect.changes && { changes: effect.changes.slice(0, MAX_EFFECTS) }),
+    }));
+    return html`${inspected.view}${effectTables(few, unseen ?? [])}`;
+  }
+  const others = effectTables(alsoWritten ?? [], unseen ?? []);
   const [first] = changes ?? [];
   const isSame = first && Object.keys(first.fields).length === 0 && tool === 'update';
-  return html`${isSame ? html`<p>No field that you can see changes.</p>` : changeTables(tool, changes ?? [])}${(changes?.length ?? 0) < (count ?? 0) && html`<p class="quietly">Shown: ${changes?.length ?? 0} of ${count} records.</p>`}${effectTables(alsoWritten ?? [], unseen ?? [])}`;
+  return html`${isSame ? html`<p>No field that you can see changes.</p>` : changeTables(tool, changes ?? [])}${(changes?.length ?? 0) < (count ?? 0) && html`<p class="quietly">Shown: ${changes?.length ?? 0} of ${count} records.</p>`}${others}`;
 }
 
 function pendingPage({ back }: Change, address: string, request: SignedInRequest, parts: Parts): Answer {

@@ -1,26 +1,27 @@
 // The records of a collection, or those that a relation of one record leads to: a table with a filter, pages by cursor,
 // and links to the records.
 import type { CollectionDescription, ListAnswer, ListRequest } from '../../../agent/requests.ts';
-import { type AppError, fail, isAppError } from '../../../core/errors.ts';
+import { type AppError, isAppError } from '../../../core/errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
-import { dataPage, recordPage } from '../../paths.ts';
+import { dataPage, parseCount, recordPage } from '../../paths.ts';
 import { readNames } from '../../records/names.ts';
 import { empty } from '../../ui/data.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { analysisPage } from '../playground/tool-view.ts';
-import { describeFor, isOffered, logRead, requireCollection, under } from './access.ts';
+import { describeFor, isOffered, logRead, requireCollection, requireParent, under } from './access.ts';
 import { actionPage, actionsFor } from './actions.ts';
 import { chooseColumns, columnChoices, fieldsFor, type ListColumn, readRows } from './columns.ts';
 import { type ColumnChoice, columnChooser, filterForms } from './list/forms.ts';
 import { meaningSection } from './list/meanings.ts';
+import { bulkRights, countRecords, selectCell, selectHead, selectionForm } from './list/selection.ts';
 import { createPage, mayCreate } from './rights.ts';
-import { type ListState, listPage, readState } from './state.ts';
+import { conditionsOf, type ListState, listPage, readState } from './state.ts';
 
 const LISTED = 25;
 /** A count that takes longer is left out, because the page waits for it. */
-const COUNT_MS = 200;
+const COUNT_MS = 150;
 
 interface Found {
   readonly answer: ListAnswer | undefined;
@@ -45,7 +46,7 @@ export async function listRecords(request: SignedInRequest, parts: Parts): Promi
   const content = html`<p class="trail"><a href="${parts.paths.path(under)}">Data</a>${parent && html` / <a href="${parts.paths.path(dataPage(parent.collection))}">${parent.collection}</a> / ${parentNames!.link(parent.collection, parent.id)}`}</p>
 <div class="head"><h1>${collection}${parent && html` <small>${parent.relation} of ${parentNames!.name(parent.collection, parent.id)}</small>`}</h1><div class="deeds">${!parent && parts.playground && isOffered(parts, 'aggregate') && html`<a class="button plain" href="${parts.paths.path(analysisPage(collection))}">Analyse</a>`}${mayCreate(request, parts, described) && html`<a class="button primary" href="${parts.paths.path(createPage(collection))}">New record</a>`}</div></div>
 ${described.description !== undefined && html`<p class="lead">${described.description}</p>`}
-${flash({ deleted: 'Deleted.' }, request.query)}
+${flash({ deleted: 'Deleted.' }, request.query)}${bulkFlash(request.query)}
 ${filterForms({ state, described, describe, parts, problem })}
 ${columnChooser(state, toChoices(choices, columns), parts)}
 ${!parent && meaningSection(described)}
@@ -68,12 +69,8 @@ async function read(
 ): Promise<Found> {
   const { engine, clock } = parts;
   const { access, signal } = request;
-  const { collection, parent, filter, segment, search, sort, cursor } = state;
-  const conditions = {
-    ...(filter && { filter }),
-    ...(segment !== '' && { segment }),
-    ...(search !== '' && described.searchable && { search }),
-  };
+  const { collection, parent, sort, cursor } = state;
+  const conditions = conditionsOf(state, described);
   const listed: ListRequest = {
     ...{ collection, ...conditions, fields: fieldsFor(described, columns), limit: LISTED },
     ...(sort && { sort: [sort] }),
@@ -91,9 +88,7 @@ async function read(
   const options = { signal, cutsPages: true };
   const counting = { signal, timeoutMs: COUNT_MS };
   try {
-    if (parent && !(isOffered(parts, 'listRelated') && leadsHere(parent, collection, request, parts)))
-      return fail('NOT_FOUND', { path: parts.paths.path(dataPage(collection)) });
-    const related = parent && { collection: parent.collection, id: parent.id, relation: parent.relation };
+    const related = requireParent(state, request, parts);
     const [answer, count] = await Promise.all([
       related ? engine.listRelated(access, { ...listed, ...related }, options) : engine.list(access, listed, options),
       described.countable
@@ -112,24 +107,16 @@ async function read(
   }
 }
 
-function leadsHere(
-  { collection, relation }: NonNullable<ListState['parent']>,
-  to: string,
-  request: SignedInRequest,
-  parts: Parts,
-): boolean {
-  const { relations = [] } = describeFor(request, parts)(collection) ?? {};
-  return relations.some((each) => each.name === relation && each.kind === 'many' && each.to === to);
-}
-
 function results(
   state: ListState,
   described: CollectionDescription,
   columns: readonly ListColumn[],
   { answer, count }: Found,
-  { access }: SignedInRequest,
-  { paths }: Parts,
+  request: SignedInRequest,
+  parts: Parts,
 ): Html {
+  const { access } = request;
+  const { paths } = parts;
   const { collection } = state;
   const { hasMore, cursorAfter, rows } = answer!;
   if (rows.length === 0) {
@@ -139,18 +126,32 @@ function results(
       : empty('No records', 'This collection is empty, or your team sees none of its records.');
   }
   const opens = access.can('read', collection);
+  const rights = bulkRights(described, request, parts);
   const lines = readRows(answer!, described, columns).map(
     ({ id, name, cells }) =>
-      html`<tr><th scope="row">${id !== undefined && opens ? html`<a href="${paths.path(recordPage(collection, id))}">${name}</a>` : name}</th>${cells.map((cell, at) => html`<td${columns[at]!.isNumber && html` class="number"`}>${cell}</td>`)}</tr>`,
+      html`<tr>${rights && selectCell(id, name)}<th scope="row">${id !== undefined && opens ? html`<a href="${paths.path(recordPage(collection, id))}">${name}</a>` : name}</th>${cells.map((cell, at) => html`<td${columns[at]!.isNumber && html` class="number"`}>${cell}</td>`)}</tr>`,
   );
   const nameColumn = {
     label: described.displayField ?? described.key.join(', '),
     sort: described.displayField ?? described.key[0],
   };
   const heads = [nameColumn, ...columns].map((column) => sortHead(column, state, paths));
-  return html`<div class="scroll" role="region" aria-label="Records of ${collection}" tabindex="0"><table class="table records"><caption class="unseen">Records of ${collection}</caption>
-<thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div>
+  const table = html`<div class="scroll" role="region" aria-label="Records of ${collection}" tabindex="0"><table class="table records"><caption class="unseen">Records of ${collection}</caption>
+<thead><tr>${rights && selectHead}${heads}</tr></thead><tbody>${lines}</tbody></table></div>`;
+  const form = { state, table, shown: rows.length, count, isLast: !hasMore };
+  return html`${rights ? selectionForm({ ...form, rights }, request, parts) : table}
 ${pages(state, hasMore ? cursorAfter(rows.length - 1) : undefined, count, paths)}`;
+}
+
+/** The result of a change of several records, after its redirect. */
+function bulkFlash(query: URLSearchParams): Html | false {
+  if (query.get('done') === 'none') return html`<p class="alert" role="alert">Select at least one record.</p>`;
+  const count = parseCount(query.get('count'));
+  if (count === undefined) return false;
+  return flash(
+    { 'all-changed': `${countRecords(count)} changed.`, 'all-deleted': `${countRecords(count)} deleted.` },
+    query,
+  );
 }
 
 function sortHead(
@@ -171,14 +172,12 @@ function sortHead(
   return html`<th scope="col"${number}${order}><a href="${link}">${label}${isCurrent && html`<span aria-hidden="true"> ${isAscending ? '↑' : '↓'}</span>`}</a></th>`;
 }
 
-const figures = new Intl.NumberFormat('en');
-
 function pages(state: ListState, next: string | undefined, count: number | undefined, paths: Parts['paths']): Html {
   const { cursor, trail } = state;
   const previous = cursor !== '' && listPage(state, { cursor: trail.at(-1) ?? '', trail: trail.slice(0, -1) });
   const following =
     next !== undefined && listPage(state, { cursor: next, trail: cursor === '' ? [] : [...trail, cursor] });
-  return html`<nav class="pager" aria-label="Pages">${count !== undefined && html`<span>${figures.format(count)} ${count === 1 ? 'record' : 'records'}</span>`}
+  return html`<nav class="pager" aria-label="Pages">${count !== undefined && html`<span>${countRecords(count)}</span>`}
 ${trail.length > 0 && html`<a href="${paths.path(listPage(state))}">First</a>`}${previous !== false && html`<a href="${paths.path(previous)}" rel="prev">Previous</a>`}${following !== false && html`<a href="${paths.path(following)}" rel="next">Next</a>`}</nav>`;
 }
 

@@ -3,6 +3,7 @@ import type { Route } from '../../route.ts';
 import { runAction, showAction } from './actions.ts';
 import { listCollections } from './collections.ts';
 import { deleteRecord, saveCreate, saveEdit, showCreate, showEdit } from './edit.ts';
+import { changeSelected } from './list/bulk.ts';
 import { listRecords } from './list.ts';
 import { showRecord } from './record.ts';
 
@@ -15,6 +16,7 @@ export const dataRoutes: readonly Route[] = [
   { page: '/data/:collection/:record', open: false, get: showRecord },
   { page: '/data/:collection/:record/edit', open: false, get: showEdit, post: saveEdit, bodyBytes: FORM_BYTES },
   { page: '/data/:collection/:record/delete', open: false, post: deleteRecord },
+  { page: '/bulk/:collection', open: false, post: changeSelected, bodyBytes: FORM_BYTES },
   { page: '/create/:collection', open: false, get: showCreate, post: saveCreate, bodyBytes: FORM_BYTES },
   { page: '/act/:collection/:action', open: false, get: showAction, post: runAction, bodyBytes: FORM_BYTES },
 ];

@@ -1,5 +1,6 @@
 // What a list of records shows, in the query of its URL: columns, order, filter, segment, search and page. Links change
 // one part and keep the others. The filter is JSON in links, and rows of the builder in the form.
+import type { CollectionDescription } from '../../../agent/requests.ts';
 import type { PlainFilter, PlainSort } from '../../../core/filter.ts';
 import { dataPage } from '../../paths.ts';
 import type { Describe } from '../../ui/filter/fields.ts';
@@ -77,6 +78,16 @@ function safeRows(filter: PlainFilter | undefined, describe: Describe, collectio
     return undefined;
   }
 }
+
+/** The part of a request that decides which records are listed. */
+export const conditionsOf = (
+  { filter, segment, search }: Pick<ListState, 'filter' | 'segment' | 'search'>,
+  { searchable }: CollectionDescription,
+) => ({
+  ...(filter && { filter }),
+  ...(segment !== '' && { segment }),
+  ...(search !== '' && searchable && { search }),
+});
 
 const pretty = (json: string): string => (json.trim() === '' ? '' : JSON.stringify(JSON.parse(json), null, 2));
 

@@ -6,6 +6,9 @@ export const dataStyle = `
 .records{font-size:14.5px}.records th,.records td{padding:8px 12px;max-width:320px}.records th,.records td{overflow-wrap:break-word}
 .records thead th a{color:inherit;text-decoration:none;display:block}.records thead th a:hover{text-decoration:underline}
 .records .number{text-align:right;font-variant-numeric:tabular-nums;overflow-wrap:normal}
+.records .pick{width:1px;padding:6px 0 6px 14px}.records .pick input{display:block;width:20px;height:20px;margin:2px;accent-color:var(--accent)}
+.bulk{display:flex;flex-wrap:wrap;gap:10px;align-items:center;margin:0 0 16px;padding:0;border:0;min-width:0;font-size:15px}.bulk select{width:auto;min-width:0;max-width:260px;min-height:42px}.bulk-field{display:flex;gap:6px;min-width:0}.bulk .slim{padding:6px 16px;font-size:15px}
+.picked{overflow-wrap:anywhere}
 .none{color:var(--soft);font-style:normal}.lines{white-space:pre-wrap}
 .list-form{margin:0 0 4px}.list-find{display:flex;flex-wrap:wrap;gap:8px 10px;margin:0 0 4px}.list-find input{flex:1 1 200px;min-width:0;max-width:420px}.list-find select{width:auto;max-width:220px}.list-find .slim{min-height:42px;padding:6px 16px;font-size:15px}
 .list-form summary span{color:var(--soft);font-weight:400;overflow-wrap:anywhere}.list-form .fb-tools{padding:0 0 16px}.list-form .fb+.fb-tools a{font-size:15px}

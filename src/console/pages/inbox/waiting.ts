@@ -18,9 +18,25 @@ export interface WaitingCount {
   readonly isMore: boolean;
 }
 
+/** Something that waits for a user, by names that the user may see. */
+interface WaitingEntry {
+  /** Of the approval, or of the run with the position of its open question. */
+  readonly id: string;
+  readonly kind: 'approval' | 'question';
+  /** Such as `update on orders`. No ids or values of records: it is sent by mail. */
+  readonly title: string;
+}
+
+interface Waiting {
+  readonly entries: readonly WaitingEntry[];
+  readonly isMore: boolean;
+}
+
 export const nothingWaits: WaitingCount = { count: 0, isMore: false };
 
 export interface Inbox {
+  /** What the count counts. Throws without an answer of the data sources. */
+  read(access: Access): Promise<Waiting>;
   /** Never throws: without an answer of the data sources, an approval is not counted. */
   count(access: Access): Promise<WaitingCount>;
 }
@@ -34,11 +50,11 @@ interface InboxParts {
 export function createInbox({ store, workflows, reviewer }: InboxParts): Inbox {
   const checked = new LRUCache<string, boolean>({ max: KEPT, ttl: KEPT_MS });
 
-  const countApprovals = async (access: Access): Promise<WaitingCount> => {
+  const readApprovals = async (access: Access): Promise<Waiting> => {
     const pending = await store.approvals.list('pending', EXAMINED);
-    if (pending.length === 0) return nothingWaits;
+    if (pending.length === 0) return none;
     const { permissions } = await store.versions();
-    let count = 0;
+    const entries: WaitingEntry[] = [];
     for (const approval of pending) {
       if (approval.userId === access.caller.id && approval.policy.secondPerson) continue;
       const key = JSON.stringify([approval.id, access.caller.id, permissions]);
@@ -47,23 +63,33 @@ export function createInbox({ store, workflows, reviewer }: InboxParts): Inbox {
         mayDecide = (await reviewer.review(approval, access))?.may === 'decide';
         checked.set(key, mayDecide);
       }
-      if (mayDecide) count += 1;
+      const { id, tool, action, collection } = approval;
+      if (mayDecide) entries.push({ id, kind: 'approval', title: `${action ?? tool} on ${collection}` });
     }
-    return { count, isMore: pending.length === EXAMINED };
+    return { entries, isMore: pending.length === EXAMINED };
   };
 
-  const countQuestions = async (access: Access): Promise<WaitingCount> => {
+  const readQuestions = async (access: Access): Promise<Waiting> => {
     const runs = await workflows.runs(access, { state: 'awaiting-input', limit: EXAMINED });
-    return { count: runs.length, isMore: runs.length === EXAMINED };
+    const entries = runs.map(({ id, position, name, collection }): WaitingEntry => {
+      return { id: `${id}.${position}`, kind: 'question', title: `${name} on ${collection}` };
+    });
+    return { entries, isMore: runs.length === EXAMINED };
+  };
+  const readers = [readApprovals, readQuestions];
+  const join = (found: readonly Waiting[]): Waiting => {
+    const entries = found.flatMap((each) => each.entries);
+    return { entries, isMore: entries.length > 0 && found.some(({ isMore }) => isMore) };
   };
 
   return {
+    read: async (access) => join(await Promise.all(readers.map((read) => read(access)))),
     async count(access) {
-      const found = await Promise.all(
-        [countApprovals, countQuestions].map((count) => count(access).catch(() => nothingWaits)),
-      );
-      const count = found.reduce((sum, each) => sum + each.count, 0);
-      return { count, isMore: count > 0 && found.some(({ isMore }) => isMore) };
+      const found = await Promise.all(readers.map((read) => read(access).catch(() => none)));
+      const { entries, isMore } = join(found);
+      return { count: entries.length, isMore };
     },
   };
 }
+
+const none: Waiting = { entries: [], isMore: false };

@@ -28,30 +28,49 @@ export async function reloadTables(request: SignedInRequest, parts: Parts): Prom
 /** `problem`: why the tables could not be read. */
 export async function showSettings(request: SignedInRequest, parts: Parts, problem?: string): Promise<Answer> {
   const { config, paths } = parts;
+  const find = (request.query.get('find') ?? '').trim().slice(0, 100);
   const all = describeSettings(config);
-  const chosen = request.query.get('shown') === 'set' ? all.filter(isSet) : all;
-  const count = all.filter(isSet).length;
-  const filterLink = (query: string, name: string, isCurrent: boolean) =>
-    html`<a href="${paths.path(under)}${query}"${isCurrent && html` aria-current="true"`}>${name}</a>`;
+  const found = all.filter((setting) => matches(setting, find));
+  const isSetOnly = request.query.get('shown') === 'set';
+  const chosen = isSetOnly ? found.filter(isSet) : found;
+  const filterLink = (shown: string, name: string, isCurrent: boolean) => {
+    const query = new URLSearchParams({ ...(shown && { shown }), ...(find && { find }) });
+    return html`<a href="${paths.path(under)}${query.size > 0 && `?${query}`}"${isCurrent && html` aria-current="true"`}>${name}</a>`;
+  };
   const groups = settingGroups.flatMap(([title, names]) => {
     const rows = names.flatMap((name) => chosen.find((setting) => setting.name === name) ?? []);
-    return rows.length === 0 ? [] : [group(title, rows)];
+    return rows.length === 0 ? [] : [group(title, rows, isSetOnly || find !== '')];
   });
   const reload =
     parts.reloadTables !== null &&
-    buttonTo(request, parts, { page: under, action: 'reload', text: 'Read the tables again' });
+    html`<div class="leave">${buttonTo(request, parts, { page: under, action: 'reload', text: 'Read the tables again' })}</div>`;
   const content = html`<h1>Settings</h1>
 ${flash({ reloaded: 'The tables were read again, and are served as they are now.' }, request.query)}
 ${problem !== undefined && html`<p class="state bad" role="alert"><b>The previous tables stay in use.</b> ${problem}</p>`}
 <p class="lead">The settings of this process. To change one, set its variable or flag and restart. To read a value from a file, append <code>_FILE</code> to the variable's name.</p>
 ${problems(findProblems(config))}
 ${databases(await parts.engine.health())}
-<nav class="pager" aria-label="Which settings">${filterLink('', `All ${all.length}`, chosen === all)}${filterLink('?shown=set', `Set here: ${count}`, chosen !== all)}</nav>
-${reload}
-${groups.length > 0 ? groups : empty('No setting is set', 'All settings have their defaults.')}
-<p class="quietly">A flag overrides the variable, the variable overrides the code or file, and all override the default. <code>portico doctor</code> shows the same on the command line, and also checks ports, folders and databases.</p>`;
+<form method="get" action="${paths.path(under)}" class="list-find" role="search">${isSetOnly && html`<input type="hidden" name="shown" value="set">`}<input type="search" name="find" value="${find}" aria-label="Find settings" placeholder="Name, flag, purpose or value" maxlength="100"><button class="plain slim">Find</button></form>
+<nav class="pager" aria-label="Which settings">${filterLink('', `All ${found.length}`, !isSetOnly)}${filterLink('set', `Set here: ${found.filter(isSet).length}`, isSetOnly)}</nav>
+${groups.length > 0 ? groups : nothing(find, paths.path(under))}
+<p class="quietly">A flag overrides the variable, the variable overrides the code or file, and all override the default. <code>portico doctor</code> shows the same on the command line, and also checks ports, folders and databases.</p>
+${reload}`;
   return { page: createFramedPage(request, parts, { title: 'Settings', under, content }) };
 }
+
+const nothing = (find: string, page: string): Html =>
+  find === ''
+    ? empty('No setting is set', 'All settings have their defaults.')
+    : empty('No setting matches', html`<a href="${page}">Show all settings</a>`);
+
+/** Every word, in any case. */
+const matches = ({ env, flag = '', about, value }: ShownSetting, find: string): boolean => {
+  const text = `${env} ${flag} ${about} ${value}`.toLowerCase();
+  return find
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+};
 
 function databases(sources: readonly SourceHealth[]): Html | false {
   if (sources.length < 2) return false;
@@ -84,16 +103,17 @@ const origins: Readonly<Record<ShownSetting['origin'], string>> = {
   default: 'default',
 };
 
-function group(title: string, rows: readonly ShownSetting[]): Html {
-  const id = `group-${title.toLowerCase().replaceAll(' ', '-')}`;
+/** Closed, a group says how much is in it; browsers find text in closed groups too. */
+function group(title: string, rows: readonly ShownSetting[], isOpen: boolean): Html {
+  const count = rows.filter(isSet).length;
   const lines = rows.map(
     (
       setting,
     ) => html`<div${isSet(setting) && html` class="set"`}><dt><code>${setting.env}</code><small>${setting.about}${setting.flag !== undefined && html` (<code>${setting.flag}</code>)`}</small></dt>
 <dd>${shownValue(setting)}</dd><dd class="from"><span class="unseen">from </span>${origins[setting.origin]}</dd></div>`,
   );
-  return html`<section aria-labelledby="${id}"><h2 class="plainly" id="${id}">${title}</h2>
-<dl class="settings">${lines}</dl></section>`;
+  return html`<details class="more settings-group"${isOpen && html` open`}><summary><h2>${title}</h2> <span>${rows.length} ${rows.length === 1 ? 'setting' : 'settings'}${count > 0 && `, ${count} set here`}</span></summary>
+<dl class="settings">${lines}</dl></details>`;
 }
 
 function shownValue({ value }: ShownSetting): Html {

@@ -40,7 +40,7 @@ ${rowsOf(conditions, of, `${index}`)}
   const kinds: readonly (readonly [GroupKind, string])[] = [
     ['Or', 'Any of some conditions'],
     ['And', 'All of some conditions'],
-    ...relations.flatMap(({ name }): (readonly [GroupKind, string])[] => [
+    ...relations.shown.flatMap(({ name }): (readonly [GroupKind, string])[] => [
       [`some:${name}`, `Has ${name} where …`],
       [`none:${name}`, `Has no ${name} where …`],
     ]),
@@ -49,12 +49,15 @@ ${rowsOf(conditions, of, `${index}`)}
 <p class="fb-match${count < 2 && ' fb-one'}"><label for="${prefix}fb-match">Records that match</label> <select id="${prefix}fb-match" name="${prefix}match">${matchOptions.map(([value, text]) => option(value, text, rows.match))}</select></p>
 ${top}${groups}
 <div class="fb-tools">${adder(view, collection, 'add', 'Add condition')}
-<details class="more fb-more"><summary>Add a group</summary><div class="fb-tools"><select name="${prefix}group" aria-label="${about}Kind of group"><option value="">Choose a kind</option>${kinds.map(([value, text]) => option(value, text, ''))}</select><button class="plain slim" name="do" value="${prefix}group">Add group</button></div></details></div>
+<details class="more fb-more"><summary>Add a group</summary><div class="fb-tools"><select name="${prefix}group" aria-label="${about}Kind of group"><option value="">Choose a kind</option>${kinds.map(([value, text]) => option(value, text, ''))}${leftOut(relations.more, 'relations')}</select><button class="plain slim" name="do" value="${prefix}group">Add group</button></div></details></div>
 </div>`;
 }
 
 const option = (value: string, text: string, chosen: string): Html =>
   html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`;
+
+const leftOut = (count: number, what: string): Html | false =>
+  count > 0 && html`<option value="" disabled>${count} more ${what}: write the filter as JSON</option>`;
 
 function kindText(kind: GroupKind): string {
   if (kind === 'And') return 'All of';
@@ -70,7 +73,7 @@ function adder(
   label: string,
 ): Html {
   const choices = fieldChoices(describe, collection);
-  return html`<span class="fb-add"><select name="${prefix}${name}" aria-label="${about}${label}: field"><option value="">Choose a field</option>${choices.map(({ path, label }) => option(path, label, ''))}</select><button class="plain slim" name="do" value="${prefix}add" aria-label="${about}${label}">Add condition</button></span>`;
+  return html`<span class="fb-add"><select name="${prefix}${name}" aria-label="${about}${label}: field"><option value="">Choose a field</option>${choices.shown.map(({ path, label }) => option(path, label, ''))}${leftOut(choices.more, 'fields')}</select><button class="plain slim" name="do" value="${prefix}add" aria-label="${about}${label}">Add condition</button></span>`;
 }
 
 function row(view: BuilderView, condition: Condition, collection: string, group: string, at: number): Html {

@@ -21,8 +21,21 @@ interface FilterRelation {
   readonly to: string;
 }
 
-/** Choices beyond this number make a list that nobody reads, and a large page. */
-const MAX_CHOICES = 200;
+/** Choices beyond this number make a list that nobody reads, and a large page: a form has many of these lists. */
+const MAX_CHOICES = 100;
+/** A relation makes two choices. */
+const MAX_RELATIONS = 50;
+
+interface Choices<T> {
+  readonly shown: readonly T[];
+  /** The number of choices that are left out. */
+  readonly more: number;
+}
+
+const firstOf = <T>(all: readonly T[], limit: number): Choices<T> => ({
+  shown: all.slice(0, limit),
+  more: Math.max(0, all.length - limit),
+});
 
 const toField = ({ name, type, operators, enumValues }: FieldDescription, via: readonly string[]): FilterField => ({
   path: [...via, name].join(':'),
@@ -33,14 +46,15 @@ const toField = ({ name, type, operators, enumValues }: FieldDescription, via: r
 });
 
 /** Own fields first, then those of each to-one relation. Fields without operators are left out. */
-export function fieldChoices(describe: Describe, collection: string): readonly FilterField[] {
+export function fieldChoices(describe: Describe, collection: string): Choices<FilterField> {
   const described = describe(collection);
-  if (!described) return [];
+  if (!described) return firstOf([], MAX_CHOICES);
   const own = described.fields.map((field) => toField(field, []));
   const related = described.relations
     .filter(({ kind, fields }) => kind === 'one' && !fields)
     .flatMap(({ name, to }) => (describe(to)?.fields ?? []).map((field) => toField(field, [name])));
-  return [...own, ...related].filter(({ operators }) => operators.length > 0).slice(0, MAX_CHOICES);
+  const all = [...own, ...related].filter(({ operators }) => operators.length > 0);
+  return firstOf(all, MAX_CHOICES);
 }
 
 /** The field at the end of a path of any length. Undefined for an unknown one. */
@@ -55,7 +69,11 @@ export function findField(describe: Describe, collection: string, path: string):
   return field && toField(field, names.slice(0, -1));
 }
 
-export function relationChoices(describe: Describe, collection: string): readonly FilterRelation[] {
+export const relationChoices = (describe: Describe, collection: string): Choices<FilterRelation> =>
+  firstOf(findRelations(describe, collection), MAX_RELATIONS);
+
+/** The to-many relations that a group can be about, also those that are not offered. */
+export function findRelations(describe: Describe, collection: string): readonly FilterRelation[] {
   return (describe(collection)?.relations ?? []).flatMap(({ name, kind, to, fields }) =>
     kind === 'many' && !fields && describe(to) ? [{ name, to }] : [],
   );

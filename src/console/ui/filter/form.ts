@@ -2,7 +2,7 @@
 // builder works without scripts.
 import { findInexactNumber } from '../../../core/filter/exact-numbers.ts';
 import type { PlainFilter } from '../../../core/filter.ts';
-import { type Describe, fieldChoices, findField, relationChoices } from './fields.ts';
+import { type Describe, findField, findRelations } from './fields.ts';
 import { type Condition, collectionOf, type Group, type GroupKind, isOperator, MAX_ROWS, type Rows } from './state.ts';
 
 /** Whether the query or form has rows of the builder. */
@@ -59,7 +59,7 @@ function isGroupKind(kind: string, describe: Describe, collection: string): kind
   if (kind === 'And' || kind === 'Or') return true;
   const [quantifier, relation] = kind.split(/:(.*)/s);
   const isQuantifier = quantifier === 'some' || quantifier === 'none';
-  return isQuantifier && relationChoices(describe, collection).some(({ name }) => name === relation);
+  return isQuantifier && findRelations(describe, collection).some(({ name }) => name === relation);
 }
 
 function readCondition(form: URLSearchParams, name: string): Condition | undefined {
@@ -80,8 +80,7 @@ const firstChoice: Readonly<Record<string, string>> = { String: 'IContains', Dat
 
 /** A condition on the field without a value, with the operator that people need most. */
 function newCondition(describe: Describe, collection: string, path: string): Condition | undefined {
-  const field =
-    fieldChoices(describe, collection).find((each) => each.path === path) ?? findField(describe, collection, path);
+  const field = findField(describe, collection, path);
   const usual = field?.operators.find((each) => each === (firstChoice[field.type] ?? 'Equal'));
   const operator = usual ?? field?.operators[0];
   return operator && { field: path, operator, values: [], variable: '' };

@@ -12,7 +12,7 @@ import {
   readQuantified,
   valuelessOperators,
 } from '../../../core/filter.ts';
-import { type Describe, type FilterField, findField, relationChoices } from './fields.ts';
+import { type Describe, type FilterField, findField, findRelations } from './fields.ts';
 import { variableOf } from './words.ts';
 
 export interface Condition {
@@ -75,7 +75,7 @@ export const isUnfinished = ({ conditions, groups }: Rows): boolean =>
 export function collectionOf(kind: GroupKind, describe: Describe, collection: string): string | undefined {
   const [quantifier, relation] = kind.split(/:(.*)/s);
   if (quantifier !== 'some' && quantifier !== 'none') return collection;
-  return relationChoices(describe, collection).find(({ name }) => name === relation)?.to;
+  return findRelations(describe, collection).find(({ name }) => name === relation)?.to;
 }
 
 /** The filter of the rows; undefined without a complete condition. */

@@ -5,14 +5,18 @@ import type { CollectionDescription } from '../../../../agent/requests.ts';
 import { type Html, html } from '../../../../http/html.ts';
 import { table } from '../../../ui/data.ts';
 
+/** A collection can have hundreds, most of which say nothing more than their names. */
+const MAX_RELATIONS = 50;
+
 export function meaningSection(described: CollectionDescription): Html {
   const { name, fields, relations, metrics, synonyms = [] } = described;
+  const shown = relations.slice(0, MAX_RELATIONS);
   const rows = [
     ...fields.map((field) => [
       html`${field.name}<small>${field.type}${field.unit !== undefined && html`, in ${field.unit}`}</small>${field.hiddenByDefault && html`<small>only if named</small>`}`,
       meaningOf(field),
     ]),
-    ...relations.map((relation) => [
+    ...shown.map((relation) => [
       html`${relation.name}<small>${relation.kind} of ${relation.to}</small>`,
       meaningOf(relation),
     ]),
@@ -20,6 +24,7 @@ export function meaningSection(described: CollectionDescription): Html {
   return html`<details class="more meanings"><summary>What the fields mean</summary>
 ${synonyms.length > 0 && html`<p class="quietly">Also called ${synonyms.join(', ')}.</p>`}
 ${table({ caption: `Fields of ${name}`, heads: ['Field', 'Meaning'], rows })}
+${relations.length > shown.length && html`<p class="quietly">And ${relations.length - shown.length} more relations.</p>`}
 ${
   metrics.length > 0 &&
   table({

@@ -152,7 +152,7 @@ function measureControls(view: AnalysisView, measure: MeasureRow, row: string, a
   const operationSelect = select(`${row}.operation`, choices, operation, label(`${about}: operation`));
   if (kind === 'total') return html`${operationSelect}${measureSelect('of', of, 'of the measure')}`;
   const fields = fieldChoices(view.describe, view.state.collection)
-    .filter(({ type }) => !arithmetic.includes(operation) || type === 'Number')
+    .shown.filter(({ type }) => !arithmetic.includes(operation) || type === 'Number')
     .map(({ path, label }): Choice => [path, label]);
   return html`${operationSelect}${select(`${row}.of`, withChosen(fields, of), of, label(`${about}: field`))}
 ${operation === 'percentile' && html`<label class="an-short"><span>at</span><input type="text" inputmode="decimal" name="${row}.fraction" value="${fraction || '0.9'}" aria-label="${about}: from 0 to 1" maxlength="8"></label>`}`;
@@ -176,7 +176,7 @@ ${problemNote(problem)}${filterBuilder({ rows: measure.where, describe, collecti
 
 function groupSection(view: AnalysisView): Html {
   const { state, describe } = view;
-  const choices = fieldChoices(describe, state.collection).map(({ path, label }): Choice => [path, label]);
+  const choices = fieldChoices(describe, state.collection).shown.map(({ path, label }): Choice => [path, label]);
   return html`<section class="an-part" id="groups" aria-labelledby="groups-title"><h2 class="plainly" id="groups-title">For each</h2>
 ${state.groups.length === 0 && html`<p class="quietly">Without groups there is one figure for all records.</p>`}
 ${state.groups.map((group, at) => groupRow(view, group, at, findField(describe, state.collection, group.field)))}

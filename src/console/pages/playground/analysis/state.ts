@@ -1,7 +1,7 @@
 // What the form of an analysis contains: measures, groups, filters, and which groups to show. Each change of the rows is
 // a request, so the form works without scripts. Rows refer to each other by ids, which stay when other rows are removed.
 import { bucketUnits, dateParts, MAX_MEASURES, periodUnits } from '../../../../core/filter/measures.ts';
-import { type Describe, fieldChoices, findField } from '../../../ui/filter/fields.ts';
+import { type Describe, findField } from '../../../ui/filter/fields.ts';
 import { partOf, readRows } from '../../../ui/filter/form.ts';
 import { noRows, type Rows } from '../../../ui/filter/state.ts';
 
@@ -184,9 +184,9 @@ function addedGroup(
   describe: Describe,
   collection: string,
 ): readonly GroupRow[] {
-  const isKnown = fieldChoices(describe, collection).some(({ path }) => path === field);
-  if (!isKnown || groups.length >= MAX_GROUPS) return [];
-  const isDate = /^Date/.test(findField(describe, collection, field)?.type ?? '');
+  const found = findField(describe, collection, field);
+  if (!found || groups.length >= MAX_GROUPS) return [];
+  const isDate = /^Date/.test(found.type);
   return [{ id: nextId(groups), field, by: isDate ? 'Month' : '', ranges: '' }];
 }
 

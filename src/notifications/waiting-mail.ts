@@ -1,0 +1,142 @@
+// Mail to people about what waits for them in the inbox, if they want it: at most one in five minutes, with all that is
+// new. The call that makes somebody wait only marks the storage. Every process looks there for people whose time has
+// come, and claims them, so that one process sends the mail. A failure is tried again and logged.
+import type { Access } from '../core/caller.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Observe } from '../core/observe.ts';
+import type { Store } from '../store/store.ts';
+import type { WaitingMailClaim, WaitingMailOutcome } from '../store/users/waiting-mail-types.ts';
+import type { Mail, Mailer } from './mail.ts';
+import type { WaitingListener } from './waiting.ts';
+
+/** People decide much at once in the console. What comes within this time is one mail. */
+const DELAY_MS = 30_000;
+const MIN_GAP_MS = 5 * 60_000;
+const POLL_MS = 15_000;
+/** Longer than checking what waits and sending a mail. */
+const LEASE_MS = 3 * 60_000;
+const PEOPLE_AT_ONCE = 20;
+/** After failures. Then the next new item is the next attempt. */
+const RETRY_MS = [60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000, 4 * 60 * 60_000] as const;
+
+interface WaitingEntry {
+  readonly id: string;
+  readonly kind: 'approval' | 'question';
+  readonly title: string;
+}
+
+interface Waiting {
+  readonly entries: readonly WaitingEntry[];
+  readonly isMore: boolean;
+}
+
+interface WaitingMailParts {
+  readonly mailer: Pick<Mailer, 'send'>;
+  readonly store: Pick<Store, 'waitingMails' | 'permissions' | 'identity'>;
+  /** What the inbox shows to the user. */
+  readonly readInbox: (access: Access) => Promise<Waiting>;
+  /** Address of a page of the console. */
+  readonly urlOf: (page: string) => string;
+  readonly clock: Clock;
+  readonly observe: Observe;
+}
+
+export interface WaitingMail {
+  readonly listener: WaitingListener;
+  /** Begins to look for people. */
+  start(): void;
+  /** Resolves when no mail is being sent. */
+  stop(): Promise<void>;
+}
+
+export function createWaitingMail(parts: WaitingMailParts): WaitingMail {
+  const { mailer, store, readInbox, urlOf, clock, observe } = parts;
+  const { waitingMails } = store;
+  const warn = (message: string) => (cause: unknown) => observe({ type: 'warning', message, cause });
+  let cancel = (): void => undefined;
+  let running: Promise<void> | undefined;
+  let isStopped = false;
+
+  /** Throws if the inbox or the storage cannot be read. */
+  const attempt = async (claim: WaitingMailClaim): Promise<WaitingMailOutcome> => {
+    const access = await store.permissions.accessOf(claim.userId);
+    // Disabled people get nothing, and what waits then is new to them later.
+    if (!access) return { items: [], isSent: false, nextMs: MIN_GAP_MS };
+    const { entries, isMore } = await readInbox(access);
+    const items = entries.map(({ id }) => id);
+    if (items.every((id) => claim.items.includes(id))) return { items, isSent: false, nextMs: DELAY_MS };
+    const { organization } = await store.identity.place();
+    const mail = writeWaitingMail({ access, entries, isMore, organization, urlOf });
+    if (await mailer.send(mail)) return { items, isSent: true, nextMs: MIN_GAP_MS };
+    return failed(claim);
+  };
+
+  const failed = (claim: WaitingMailClaim): WaitingMailOutcome => {
+    const retryMs = RETRY_MS[claim.failures];
+    if (retryMs === undefined) {
+      const message = `The mail about waiting items for user ${claim.userId} was not sent after ${claim.failures + 1} attempts.`;
+      observe({ type: 'warning', message });
+    }
+    return { isSent: false, ...(retryMs !== undefined && { retryMs }), nextMs: MIN_GAP_MS };
+  };
+
+  const run = async (): Promise<void> => {
+    for (const claim of await waitingMails.claim(PEOPLE_AT_ONCE, LEASE_MS)) {
+      if (isStopped) return;
+      const outcome = await attempt(claim).catch((cause: unknown) => {
+        warn('Failed to check what waits for a person.')(cause);
+        return failed(claim);
+      });
+      await waitingMails.finish(claim, outcome);
+    }
+  };
+
+  const poll = (): void => {
+    cancel = clock.after(POLL_MS, () => {
+      running = run()
+        .catch(warn('Failed to send mail about waiting items.'))
+        .finally(() => {
+          running = undefined;
+          if (!isStopped) poll();
+        });
+    });
+  };
+
+  return {
+    listener() {
+      void waitingMails
+        .raise(DELAY_MS, MIN_GAP_MS)
+        .catch(warn('Failed to mark that mail about a waiting item is due.'));
+    },
+    start: poll,
+    async stop() {
+      isStopped = true;
+      cancel();
+      await running;
+    },
+  };
+}
+
+interface Contents extends Waiting {
+  readonly access: Access;
+  readonly organization: string;
+  readonly urlOf: (page: string) => string;
+}
+
+const SHOWN = 20;
+const kinds = { approval: 'Approval', question: 'Question of a workflow' } as const;
+
+function writeWaitingMail({ access, entries, isMore, organization, urlOf }: Contents): Mail {
+  const { firstName, email } = access.caller;
+  const many = `${entries.length}${isMore ? '+' : ''}`;
+  const count = many === '1' ? '1 item is' : `${many} items are`;
+  const list = entries.slice(0, SHOWN).map(({ kind, title }) => `- ${kinds[kind]}: ${title.replace(/\s+/g, ' ')}`);
+  const lines = [
+    firstName === '' ? 'Hello,' : `Hello ${firstName},`,
+    `${count} waiting for your answer:`,
+    [...list, ...(entries.length > SHOWN ? ['- and more'] : [])].join('\n'),
+    `Open your inbox:\n${urlOf('/inbox')}`,
+    `You get this mail because you turned it on in your account. Turn it off there:\n${urlOf('/account')}`,
+  ];
+  return { to: email, subject: `${count} waiting for you at ${organization}`, text: `${lines.join('\n\n')}\n` };
+}
