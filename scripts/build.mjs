@@ -55,13 +55,18 @@ for (const page of listPages(root)) {
 writeFileSync(stamp, '');
 utimesSync(stamp, startedAt, startedAt);
 
-/** Users need the declarations that the entry points reach, a fifth of all. */
+/**
+ * Users need the declarations that the entry points reach, a fifth of all. Comments stay in the modules that an entry
+ * point exports from.
+ */
 function writeDeclarations() {
   for (const name of readdirSync(outdir, { recursive: true, encoding: 'utf8' }))
     if (!name.startsWith('.types') && name.endsWith('.d.ts')) rmSync(join(outdir, name));
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const waiting = Object.values(exports).flatMap(({ types }) => (types ? [types.replace('./dist/', '')] : []));
   const reached = new Set();
+  const exported = new Set(waiting);
+  const texts = new Map();
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     // Examples in comments import files that do not exist.
     if (reached.has(name) || !existsSync(join(typesdir, name))) continue;
@@ -69,7 +74,16 @@ function writeDeclarations() {
     const text = readFileSync(join(typesdir, name), 'utf8');
     for (const [, path] of text.matchAll(/(?:\bfrom|\bimport\(?)\s*['"](\.[^'"]+)\.[jt]s['"]/g))
       waiting.push(join(dirname(name), `${path}.d.ts`));
-    mkdirSync(dirname(join(outdir, name)), { recursive: true });
-    copyFileSync(join(typesdir, name), join(outdir, name));
+    for (const [, path] of exported.has(name) ? text.matchAll(/^export [^;]*? from '(\.[^']+)\.[jt]s'/gm) : [])
+      exported.add(join(dirname(name), `${path}.d.ts`));
+    texts.set(name, text);
   }
+  for (const [name, text] of texts) {
+    mkdirSync(dirname(join(outdir, name)), { recursive: true });
+    writeFileSync(join(outdir, name), exported.has(name) ? text : withoutComments(text));
+  }
+}
+
+function withoutComments(text) {
+  return text.replace(/^[ \t]*\/\*\*[\s\S]*?\*\/\n|^\/\/.*\n/gm, '');
 }
