@@ -30,6 +30,7 @@ type CheckHolder = (authorization: string | undefined) => Promise<TokenHolder>;
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 
 export function createHolderCheck({ store, clock, config }: HolderCheckParts): CheckHolder {
+  const sso = hasSso(config);
   return async (authorization) => {
     const hash = hashToken(readToken(authorization));
     const token = await store.tokens.find(hash);
@@ -41,7 +42,7 @@ export function createHolderCheck({ store, clock, config }: HolderCheckParts): C
     if (token.expiresAt !== null && !(token.expiresAt > clock.now())) {
       return refuse('The token has expired. Create a new one.');
     }
-    const problem = findSsoProblem(token, hasSso(config));
+    const problem = findSsoProblem(token, sso);
     if (problem !== undefined) return refuse(problem);
     const access = (await store.permissions.accessOf(token.userId)) ?? refuse('The account is disabled or gone.');
     store.tokens.noteUse(token.id);

@@ -3,6 +3,7 @@
 export type { Config, ConfigInput } from '../core/config.ts';
 export { loadConfig } from '../core/config.ts';
 export type { AgentSettings } from '../server/agent/options.ts';
-export type { App, AppOptions, Started } from '../server/create-server.ts';
+export type { App, Started } from '../server/create-server.ts';
 export { createApp } from '../server/create-server.ts';
+export type { AppOptions } from '../server/modules.ts';
 export type { StepMode, WorkflowDefinition, WorkflowStep } from '../workflows/definition/definition.ts';

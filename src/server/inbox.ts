@@ -8,7 +8,7 @@ import type { Observe } from '../core/observe.ts';
 import type { Mailer } from '../notifications/mail.ts';
 import { createWaitingMail, type WaitingMail } from '../notifications/waiting-mail.ts';
 import type { OpenedStore } from '../store/open.ts';
-import type { WorkflowModules } from './workflows.ts';
+import type { WorkflowModules } from './workflows/workflows.ts';
 
 interface WaitingMailParts extends ReviewParts {
   /** Null if no mail server is configured. */

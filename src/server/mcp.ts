@@ -26,7 +26,7 @@ import { createTokenAuthenticator } from '../oauth/tokens/bearer.ts';
 import type { OpenedStore } from '../store/open.ts';
 import type { WorkflowService } from '../workflows/workflows.ts';
 import { openApprovals } from './approval.ts';
-import { openWorkflowAccess } from './workflow-access.ts';
+import { openWorkflowAccess } from './workflows/access.ts';
 
 interface McpOptions {
   readonly config: Config & { readonly publicUrl: string };

@@ -25,7 +25,7 @@ import { createSignIn } from '../rest/sign-in.ts';
 import type { OpenedStore } from '../store/open.ts';
 import type { WorkflowService } from '../workflows/workflows.ts';
 import type { McpModules } from './mcp.ts';
-import type { TriggerModules } from './triggers.ts';
+import type { TriggerModules } from './workflows/triggers.ts';
 
 interface MountOptions {
   readonly config: Config & { readonly publicUrl: string };

@@ -68,9 +68,9 @@ export function createRoute(
     if (path === '/healthz') return sendJson(res, 200, { status: 'ok' });
     if (path === '/readyz') return answerReadiness(res, { store, engine }, isStopping());
     requireAllowedAddress(checkAddress, req, res, () => {
-      const logo = brandOf(res)?.logo;
-      if (logo && owner === 'router' && logoPaths.has(path) && /^(GET|HEAD)$/.test(req.method ?? ''))
-        return sendLogo(res, logo);
+      const isLogo = owner === 'router' && logoPaths.has(path) && /^(GET|HEAD)$/.test(req.method ?? '');
+      const logo = isLogo ? brandOf(res)?.logo : undefined;
+      if (logo) return sendLogo(res, logo);
       const isForPeople = owner === 'mcp' || (!next && path === '/');
       if (isForPeople && isBrowserVisit(req) && isOurHost(req.headers.host)) sendBrowserPage(res, addresses);
       else if (owner === 'mcp') mcp?.endpoint.handle(req, res);

@@ -50,7 +50,7 @@ afterAll(async () => {
   receiver.close();
 });
 
-/** The same wiring as in server/triggers.ts; `hosts` lists the allowed hosts of the private network. */
+/** The same wiring as in server/workflows/triggers.ts; `hosts` lists the allowed hosts of the private network. */
 function callbacks(hosts = '127.0.0.1') {
   const clock = { ...systemClock, now: () => from + late };
   const observe = (one: Observation) => void observed.push(one);

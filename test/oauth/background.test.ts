@@ -63,6 +63,6 @@ test('importing the gate or the authorization server does not load the provider,
   const own = (file: string) => [...packagesOf(join(source, file))].filter((name) => !name.startsWith('node:')).sort();
   expect([own('tokens/bearer.ts'), own('server/authorization-server.ts')]).toEqual([
     ['ipaddr.js', 'lru-cache'],
-    ['ipaddr.js', 'lru-cache', 'uqr'],
+    ['ipaddr.js', 'lru-cache', 'uqr', 'zod'],
   ]);
 });

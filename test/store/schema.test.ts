@@ -38,6 +38,7 @@ const all = [
   '027-callback-problem',
   '028-workflow-version',
   '029-start-rules',
+  '030-waiting-mails',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {

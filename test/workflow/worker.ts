@@ -6,7 +6,7 @@ import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
 import type { Observation } from '../../src/core/observe.ts';
-import { openWorkflows } from '../../src/server/workflows.ts';
+import { openWorkflows } from '../../src/server/workflows/workflows.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Runs } from '../../src/store/workflows/types.ts';
 

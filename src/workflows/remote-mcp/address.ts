@@ -1,5 +1,5 @@
 // Access to the URLs of remote servers. An administrator enters the server's URL, but the URLs it publishes (its
-// authorization server and endpoints) are untrusted. All requests pass the guard in server/remotes.ts. It allows public
+// authorization server and endpoints) are untrusted. All requests pass the guard in server/workflows/remotes.ts. It allows public
 // addresses and those of the server itself, checked when the connection is made. Response size is limited.
 
 import { isNamedHost } from '../../core/config/hosts.ts';

@@ -170,7 +170,7 @@ export function createRemoteServers(parts: RemoteServersParts): RemoteServers {
     async saveClient(server, client, by) {
       checkManualClient(client, hosts);
       const { id, secret } = client;
-      // A discovered issuer was reached through the guard, so storing it allows no additional host (server/remotes.ts).
+      // A discovered issuer was reached through the guard, so storing it allows no additional host (server/workflows/remotes.ts).
       const issuer = client.issuer || (await accounts.issuerOf(server).catch((thrown) => failIssuerUnknown(thrown)));
       return remotes.setClient(server.id, { id, issuer, ...(secret !== '' && { secret }) }, by);
     },

@@ -81,7 +81,7 @@ const believes = {
   text: '        const tokens = await client.authorizationCodeGrant(provider, callbackUrl, {\n',
   into: `        const answered = await fetch(\`\${provider.serverMetadata().token_endpoint}\`, {
           method: 'POST',
-          headers: { authorization: \`Basic \${btoa(\`\${clientId}:\${encodeURIComponent(config.ssoClientSecret ?? '')}\`)}\` },
+          headers: { authorization: \`Basic \${btoa(\`\${clientId}:\${encodeURIComponent(settings.clientSecret ?? '')}\`)}\` },
           body: new URLSearchParams({
             grant_type: 'authorization_code',
             code: \`\${callbackUrl.searchParams.get('code')}\`,
@@ -275,7 +275,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
       const page = await enterAs(target, { email: `otto-${last}@example.com`, email_verified: false });
       return verdict(isConsent(page), shown(page));
     },
-    protection: [{ file: sso, text: 'if (rules.ssoVerifiedEmail && !emailVerified) {', into: 'if (false) {' }],
+    protection: [{ file: sso, text: 'if (rules.verifiedEmail && !emailVerified) {', into: 'if (false) {' }],
   },
   {
     id: 'web-held-address-of-another-domain',
@@ -286,9 +286,7 @@ const attacks: readonly Omit<Attack, 'place' | 'on'>[] = [
       const page = await enterAs(target, { email, email_verified: true });
       return verdict(isConsent(page), shown(page));
     },
-    protection: [
-      { file: sso, text: 'if (rules.ssoDomains && !rules.ssoDomains.includes(domain)) {', into: 'if (false) {' },
-    ],
+    protection: [{ file: sso, text: 'if (rules.domains && !rules.domains.includes(domain)) {', into: 'if (false) {' }],
   },
   {
     id: 'web-held-address-of-a-user-here',

@@ -117,7 +117,7 @@ export const workflowAttacks: readonly Attack[] = [
     },
     protection: [
       {
-        file: 'src/server/remotes.ts',
+        file: 'src/server/workflows/remotes.ts',
         text: ' && ownOrigins(server).includes(canonicalOrigin(url))',
         into: '',
       },

@@ -2,7 +2,7 @@
 // real authorization server and pages. Two instances over one storage simulate two processes.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stop } from '../../../src/core/clock/stop.ts';
-import { createRemoteFetch } from '../../../src/server/remotes.ts';
+import { createRemoteFetch } from '../../../src/server/workflows/remotes.ts';
 import type { RemoteAddresses } from '../../../src/workflows/remote-mcp/registration.ts';
 import { createRemoteServers, type RemoteServers } from '../../../src/workflows/remote-mcp/remote-servers.ts';
 import { openShop, type Shop } from '../../app/shop.ts';

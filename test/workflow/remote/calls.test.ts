@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod';
 import { Stop } from '../../../src/core/clock/stop.ts';
 import { loadConfig } from '../../../src/core/config.ts';
-import { createRemoteFetch } from '../../../src/server/remotes.ts';
+import { createRemoteFetch } from '../../../src/server/workflows/remotes.ts';
 import { type OpenedStore, openStore } from '../../../src/store/open.ts';
 import {
   createRemoteServers,

@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Stop } from '../../../src/core/clock/stop.ts';
-import { createRemoteFetch } from '../../../src/server/remotes.ts';
+import { createRemoteFetch } from '../../../src/server/workflows/remotes.ts';
 import type { RemoteServer } from '../../../src/store/remotes/types.ts';
 import type { RemoteAddresses } from '../../../src/workflows/remote-mcp/registration.ts';
 import { createRemoteServers, type RemoteServers } from '../../../src/workflows/remote-mcp/remote-servers.ts';

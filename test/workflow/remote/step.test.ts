@@ -1,7 +1,7 @@
 // Workflow steps that call remote tools, only on the first database, because they write what all steps write.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
-import { createRemoteFetch } from '../../../src/server/remotes.ts';
+import { createRemoteFetch } from '../../../src/server/workflows/remotes.ts';
 import { parseDefinition } from '../../../src/workflows/definition/definition.ts';
 import { createRemoteServers, type RemoteServers } from '../../../src/workflows/remote-mcp/remote-servers.ts';
 import { formatToolRules, parseToolRules, ruleOf } from '../../../src/workflows/remote-mcp/tools.ts';

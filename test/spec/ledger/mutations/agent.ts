@@ -26,8 +26,10 @@ export const agent: Points = {
   'src/server/route.ts': {
     '7 · namespaces': ["else refuse(res, 'NOT_FOUND', { path });", 'else next?.();'],
   },
-  'src/server/create-server.ts': {
+  'src/server/modules.ts': {
     '2.1 · envSecret': ['if (config.serverUrl === null) await', 'if (false) await'],
+  },
+  'src/server/create-server.ts': {
     '4.1 · restart': ['engine.catalogue?.onReload(() => mcp?.endpoint.notifyChange());', ''],
   },
   'src/cli/cloud/commands.ts': {
@@ -57,7 +59,7 @@ export const agent: Points = {
   'src/agent/model/chosen-tables.ts': {
     '2.2 · include': ['(!include || include.includes(name))', 'true'],
     '2.2 · exclude': ['!exclude.includes(name)', 'true'],
-    '2.2 · rename': ['name: renames.get(table.name) ?? table.name', 'name: table.name'],
+    '2.2 · rename': ['(renames.get(table.name) ?? table.name)', 'table.name'],
   },
   'src/agent/live-engine.ts': {
     '4.1 · restart': ['void running.live.swap(next.engine,', 'void running.live.swap(previous.engine,'],

@@ -34,8 +34,8 @@ export const edgesDrawn: Points = {
   'src/agent/operations/hooks.ts': {
     '4.2 · Hooks · addHook': ['for (const { handler, at } of hooks)', 'for (const { handler, at } of hooks.toReversed())'],
   },
-  'src/agent/model/build.ts': {
-    'decisions · contract · two data sources with one name': ['if (other)\n', 'if (other && each.table.name === each.name)\n'],
+  'src/agent/model/chosen-tables.ts': {
+    'decisions · contract · two data sources with one name': ['if (sources.has(name)) return true;', 'if (sources.has(name) && !tables.some((each) => each.name === name && each.table.name !== name)) return true;'],
   },
   'src/agent/model/declared.ts': {
     '2.6 · many-to-one': ["return home.source === to.source ? 'join' : 'fetch';", "return 'join';"],
@@ -125,7 +125,7 @@ export const edgesDrawn: Points = {
     'api 2.2 · archivedAt': ['...(archived === false && row.archived_at !== null && { archived_at: null }),', ''],
   },
   'src/store/workflows/runs.ts': {
-    'api 8 · active runs': ['hashToken(JSON.stringify([workflow.id, recordId]))', 'hashToken(JSON.stringify([workflow.id]))'],
+    'api 8 · active runs': ['hashToken(JSON.stringify([workflowId, recordId]))', 'hashToken(JSON.stringify([workflowId]))'],
   },
   'src/store/oauth/tokens.ts': {
     'api 2.5 · expiration date': ['if (expiresAt !== null && !(expiresAt > now))', 'if (false)'],

@@ -1,22 +1,22 @@
 // Assembles workflows: the API that starts them, and the executor of this process.
-import type { SendWebhook } from '../agent/actions/results.ts';
-import type { Engine } from '../agent/engine.ts';
-import type { WriteWatch } from '../agent/write/watch.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Config } from '../core/config.ts';
-import type { Observe } from '../core/observe.ts';
-import { hashToken, randomToken } from '../core/secret.ts';
-import type { OpenedStore } from '../store/open.ts';
-import { createChangeWatch } from '../workflows/automatic/changes.ts';
-import { type AutomaticStarts, createAutomaticStarts, createRuleReader } from '../workflows/automatic/rules.ts';
-import { createStarter } from '../workflows/automatic/starter.ts';
-import { createCodeReader } from '../workflows/definition/code.ts';
-import type { RemoteServers } from '../workflows/remote-mcp/remote-servers.ts';
-import { createExecutor } from '../workflows/runs/executor.ts';
-import { createRunQueue } from '../workflows/runs/queue.ts';
-import { createMcpStep } from '../workflows/steps/mcp.ts';
-import { stepHandlers } from '../workflows/steps/table.ts';
-import { createWorkflowService, type WorkflowService } from '../workflows/workflows.ts';
+import type { SendWebhook } from '../../agent/actions/results.ts';
+import type { Engine } from '../../agent/engine.ts';
+import type { WriteWatch } from '../../agent/write/watch.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config.ts';
+import type { Observe } from '../../core/observe.ts';
+import { hashToken, randomToken } from '../../core/secret.ts';
+import type { OpenedStore } from '../../store/open.ts';
+import { createChangeWatch } from '../../workflows/automatic/changes.ts';
+import { type AutomaticStarts, createAutomaticStarts, createRuleReader } from '../../workflows/automatic/rules.ts';
+import { createStarter } from '../../workflows/automatic/starter.ts';
+import { createCodeReader } from '../../workflows/definition/code.ts';
+import type { RemoteServers } from '../../workflows/remote-mcp/remote-servers.ts';
+import { createExecutor } from '../../workflows/runs/executor.ts';
+import { createRunQueue } from '../../workflows/runs/queue.ts';
+import { createMcpStep } from '../../workflows/steps/mcp.ts';
+import { stepHandlers } from '../../workflows/steps/table.ts';
+import { createWorkflowService, type WorkflowService } from '../../workflows/workflows.ts';
 
 interface WorkflowsOptions {
   readonly config: Pick<

@@ -1,18 +1,18 @@
 // Connects to remote MCP servers: only to public addresses and over https, checked at each connection. Servers in the
 // operator's network require that the operator lists their host, and only their own URL is reachable. Redirects are not
 // followed.
-import type { ConsolePaths } from '../console/paths.ts';
-import { remoteCallbackPage, remoteClientPage } from '../console/paths.ts';
-import type { Clock } from '../core/clock.ts';
-import { canonicalOrigin, isNamedHost } from '../core/config/hosts.ts';
-import type { Config } from '../core/config.ts';
-import type { Observe } from '../core/observe.ts';
-import { findAddressProblem, guardedFetch } from '../oauth/clients/documents.ts';
-import { anyDomain } from '../oauth/clients/domains.ts';
-import type { Store } from '../store/store.ts';
-import type { FetchForServer } from '../workflows/remote-mcp/address.ts';
-import type { RemoteAddresses } from '../workflows/remote-mcp/registration.ts';
-import { createRemoteServers, type RemoteServers } from '../workflows/remote-mcp/remote-servers.ts';
+import type { ConsolePaths } from '../../console/paths.ts';
+import { remoteCallbackPage, remoteClientPage } from '../../console/paths.ts';
+import type { Clock } from '../../core/clock.ts';
+import { canonicalOrigin, isNamedHost } from '../../core/config/hosts.ts';
+import type { Config } from '../../core/config.ts';
+import type { Observe } from '../../core/observe.ts';
+import { findAddressProblem, guardedFetch } from '../../oauth/clients/documents.ts';
+import { anyDomain } from '../../oauth/clients/domains.ts';
+import type { Store } from '../../store/store.ts';
+import type { FetchForServer } from '../../workflows/remote-mcp/address.ts';
+import type { RemoteAddresses } from '../../workflows/remote-mcp/registration.ts';
+import { createRemoteServers, type RemoteServers } from '../../workflows/remote-mcp/remote-servers.ts';
 
 export function openRemotes(parts: {
   readonly config: Pick<Config, 'remoteHosts'>;

@@ -1,14 +1,14 @@
 // Assembles the triggers of workflows: their URLs and settings, and the callbacks for the runs that they start.
-import type { ApiPaths } from '../api/paths.ts';
-import { Stop } from '../core/clock/stop.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Config } from '../core/config.ts';
-import type { Observe } from '../core/observe.ts';
-import type { createWebhookSender } from '../mcp/webhook.ts';
-import type { OpenedStore } from '../store/open.ts';
-import { type Callbacks, createCallbacks } from '../workflows/triggers/callbacks.ts';
-import { createTriggers, type Triggers } from '../workflows/triggers/trigger.ts';
-import { createTriggerAddresses, type TriggerAddresses } from '../workflows/triggers/trigger-address.ts';
+import type { ApiPaths } from '../../api/paths.ts';
+import { Stop } from '../../core/clock/stop.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config.ts';
+import type { Observe } from '../../core/observe.ts';
+import type { createWebhookSender } from '../../mcp/webhook.ts';
+import type { OpenedStore } from '../../store/open.ts';
+import { type Callbacks, createCallbacks } from '../../workflows/triggers/callbacks.ts';
+import { createTriggers, type Triggers } from '../../workflows/triggers/trigger.ts';
+import { createTriggerAddresses, type TriggerAddresses } from '../../workflows/triggers/trigger-address.ts';
 
 interface TriggersOptions {
   readonly config: Config;
