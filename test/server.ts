@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type ConfigInput, loadConfig } from '../src/core/config.ts';
 import type { Observation } from '../src/core/observe.ts';
 import { createApp, type Started } from '../src/server/create-server.ts';
-import type { AppOptions } from '../src/server/modules.ts';
+import type { AppOptions } from '../src/server/options.ts';
 import type { NewUser } from '../src/store/users/types.ts';
 import type { Account } from './oauth/flow.ts';
 import { prepareStorage } from './storage.ts';

@@ -20,7 +20,8 @@ import { openBrand } from './brand.ts';
 import { openData } from './data.ts';
 import { createHttpServer, createInFlight } from './http-server.ts';
 import { createMetricsServer } from './metrics-server.ts';
-import { type AppOptions, closeModules, createModules, endpointOf, loadModules, type Modules } from './modules.ts';
+import { closeModules, createModules, endpointOf, loadModules, type Modules } from './modules.ts';
+import type { AppOptions } from './options.ts';
 import { createClaim, createRoute, type Route, routeBeforeStart } from './route.ts';
 
 /** The URLs and parts of a running server. */

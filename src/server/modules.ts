@@ -9,7 +9,6 @@ import type { StatementWatch } from '../core/observe/statements.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Brand } from '../http/brand.ts';
 import { dropUploads } from '../mcp/approvals/uploads.ts';
-import type { McpEndpointParts } from '../mcp/endpoint.ts';
 import { selectTools } from '../mcp/tools.ts';
 import { createFiles } from '../mcp/uploads/files.ts';
 import { createWebhookSender } from '../mcp/webhook.ts';
@@ -17,8 +16,7 @@ import { createMailer, type Mailer } from '../notifications/mail.ts';
 import { createWaitingHook } from '../notifications/waiting.ts';
 import type { WaitingMail } from '../notifications/waiting-mail.ts';
 import { createNotifyWebhook } from '../notifications/webhook.ts';
-import { documentFetch, type FetchDocument } from '../oauth/clients/documents.ts';
-import type { HostSignInOptions } from '../oauth/login/host-sign-in.ts';
+import { documentFetch } from '../oauth/clients/documents.ts';
 import { createLoginMethods } from '../oauth/login/login-methods.ts';
 import { createSignIn } from '../oauth/login/sign-in.ts';
 import { createAddressCheck } from '../oauth/server/allow-list.ts';
@@ -26,41 +24,17 @@ import type { OpenedStore } from '../store/open.ts';
 import { notifyOnEnd } from '../workflows/runs/completion.ts';
 import { warnAboutReadOnlyScopes } from './agent/read-only-scopes.ts';
 import { withBrandName } from './brand.ts';
-import type { DataOptions } from './data.ts';
 import { openEnvironment } from './environment.ts';
 import { openWaitingMail } from './inbox.ts';
 import { createLazyRouter } from './lazy-router.ts';
 import { type McpModules, openMcp } from './mcp.ts';
+import type { AppOptions } from './options.ts';
 import { openReloading } from './reload.ts';
 import { readRpcParts } from './remote-store.ts';
 import type { RoutedModules } from './route.ts';
 import { openRemotes } from './workflows/remotes.ts';
 import { openTriggers, type TriggerModules } from './workflows/triggers.ts';
 import { openWorkflows, type WorkflowModules } from './workflows/workflows.ts';
-
-/** The options of a server in addition to the configuration. */
-export interface AppOptions extends DataOptions {
-  /** Version of this package, reported to clients. */
-  readonly version: string;
-  /** The time and the timers. Default: those of the system. */
-  readonly clock?: Clock;
-  /** A listener in addition to the log. Default: no listener. */
-  readonly observe?: Observe;
-  /** Replaces the log on standard error. Default: JSON lines at the level of the configuration. */
-  readonly log?: Observe;
-  /** Signs the session tokens of the agent's HTTP API. Default: a key of the installation. */
-  readonly authSecret?: string;
-  /** Extensions of the MCP endpoint. Default: no extensions. */
-  readonly mcp?: Pick<McpEndpointParts, 'extension' | 'legacySessions' | 'serving'>;
-  /** If false, neither /mcp nor the authorization server exists, and their paths are not claimed. Default true. */
-  readonly servesMcp?: boolean;
-  /** False if requests only come from a host application, through `handle`. Default true. */
-  readonly listens?: boolean;
-  /** The sign-in of the host application. Default: users sign in at Portico. */
-  readonly hostSignIn?: HostSignInOptions | undefined;
-  /** For tests only: fetches client metadata documents. */
-  readonly [documentFetch]?: FetchDocument;
-}
 
 export interface Modules extends RoutedModules {
   readonly mcp: McpModules | undefined;

@@ -9,7 +9,7 @@ import type { Config } from '../../core/config.ts';
 import { createLogListener } from '../../core/observe.ts';
 import { listProviders } from '../../oauth/login/login-methods.ts';
 import { createApp } from '../../server/create-server.ts';
-import type { AppOptions } from '../../server/modules.ts';
+import type { AppOptions } from '../../server/options.ts';
 import { hint } from '../environment.ts';
 import { prepareServed } from '../served.ts';
 import { createPaint } from '../terminal.ts';

@@ -42,7 +42,7 @@ export const apiWebhook: Points = {
   },
   'src/store/workflows/runs.ts': {
     'api 3.2 · queued': ['due_at: now,\n    fence: 0,', 'due_at: null,\n    fence: 0,'],
-    'api 3.2 · active run': ['activeKey(workflow.id, recordId)', 'activeKey(workflow.id, `${recordId} ${now}`)'],
+    'api 3.2 · active run': ['activeKey(workflow.id, recordId)', 'activeKey(workflow.id, recordId + now)'],
     'api 8 · active runs': ['active_key: activeKey(workflow.id, recordId)', 'active_key: hashToken(randomId())'],
   },
   'src/store/workflows/workflows.ts': {

@@ -113,8 +113,8 @@ export const edgesOfApiRows: Points = {
   },
   'src/store/workflows/runs.ts': {
     'api 3.2 · active run': [
-      ['activeKey(workflow.id, recordId)', 'activeKey(workflow.id, `${recordId} ${userId}`)'],
-      ['activeKey(workflow.id, recordId)', 'activeKey(`${workflow.id} ${workflow.version}`, recordId)'],
+      ['activeKey(workflow.id, recordId)', 'activeKey(workflow.id, recordId + userId)'],
+      ['activeKey(workflow.id, recordId)', 'activeKey(workflow.id + workflow.version, recordId)'],
     ],
   },
   'src/store/oauth/tokens.ts': {
