@@ -30,7 +30,8 @@ export async function findFaults(page: Page, name: string): Promise<string[]> {
 
 /**
  * A page must not scroll sideways, and no control may cover another one, be cut at the side of the window, or be wider
- * than its text needs by much: buttons of lists are as wide as their text.
+ * than its text needs by much: buttons of lists are as wide as their text. No link of the breadcrumb stands again above
+ * the heading.
  */
 const findLayoutFaults = `(() => {
   const faults = [];
@@ -66,5 +67,10 @@ const findLayoutFaults = `(() => {
     const { width: wide, height } = element.getBoundingClientRect();
     if (borderRadius === '50%' && Math.abs(wide - height) > 1) faults.push('oval: ' + element.className);
   }
+  const crumbs = [...document.querySelectorAll('.crumbs a')].map(({ href }) => href);
+  const heading = [...document.querySelectorAll('main h1')].at(-1);
+  for (const link of document.querySelectorAll('main a[href]'))
+    if (heading && !link.closest('.crumbs') && crumbs.includes(link.href) && link.compareDocumentPosition(heading) & Node.DOCUMENT_POSITION_FOLLOWING)
+      faults.push('the breadcrumb again: ' + link.textContent);
   return faults.slice(0, 8);
 })()`;

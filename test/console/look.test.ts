@@ -35,6 +35,11 @@ describe.skipIf(!hasChromium)('a page', () => {
       '<span aria-hidden="true" style="display:block;width:30px;height:12px;border-radius:50%"></span>',
       /oval/,
     ],
+    [
+      'with a second breadcrumb',
+      '<nav class="crumbs" aria-label="Breadcrumb"><a href="#data">Data</a></nav><p><a href="#data">Data</a></p><h1 id="x">B</h1>',
+      /the breadcrumb again: Data/,
+    ],
     ['with too little contrast', '<p style="color:#bbb;background:#fff">pale</p>', /color-contrast/],
   ])('%s', async (_name, content, fault) => {
     const found = (await faultsOf(content)).filter((each) => !/region/.test(each));

@@ -329,9 +329,7 @@ describe('a call', () => {
     const text = given(page)!;
     const { rows } = JSON.parse(text) as { rows: unknown[][] };
     expect(mainOf(page)).toMatch(
-      new RegExp(
-        `^Playground List records list Read-only Answered Size about \\d+ tokens an estimate; ${text.length} characters`,
-      ),
+      new RegExp(`^List records list Read-only Answered Size about \\d+ tokens an estimate; ${text.length} characters`),
     );
     expect(mainOf(page)).toMatch(/Took \d+ ms 1 database statement/);
     expect(mainOf(page)).toContain(`id status ${rows.flat().join(' ')} hasMore true`);

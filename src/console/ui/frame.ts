@@ -53,6 +53,10 @@ interface FramedPage {
   readonly title: string;
   /** Page of the tab that this page belongs to (navigation.ts); null for none. */
   readonly under: string | null;
+  /** Links in the breadcrumb, between that tab and this page. */
+  readonly between?: readonly Html[];
+  /** The page itself in the breadcrumb. Default: the title. */
+  readonly here?: string;
   readonly content: Html;
   /** Uses the full screen width, for tables with many columns. */
   readonly wide?: boolean;
@@ -63,7 +67,7 @@ interface FramedPage {
 export function createFramedPage(
   request: SignedInRequest,
   parts: Parts,
-  { title, under, content, wide, renews }: FramedPage,
+  { title, under, between = [], here = title, content, wide, renews }: FramedPage,
 ): Page {
   const { place } = request;
   const brand = html`<a class="brand" href="${parts.paths.path('')}">${logo}<div><strong>${place.organization}</strong><span>${place.project} · ${place.environment}</span></div></a>`;
@@ -77,7 +81,7 @@ export function createFramedPage(
 <details class="menu"><summary><span class="unseen">Menu, you are at </span>${current?.section.name ?? 'Menu'}${countBadge(request.waiting)}</summary><div>${navigation}</div></details></header>
 <header class="side">${brand}
 ${navigation}</header>
-<div class="place" data-inbox="${parts.paths.path('/inbox/count')}">${renderPlace(request, parts, current, title)}
+<div class="place" data-inbox="${parts.paths.path('/inbox/count')}">${renderPlace(request, parts, current, [...between, here])}
 <main id="main"${wide && html` class="wide"`}>
 ${content}
 </main></div>

@@ -112,12 +112,12 @@ export function countBadge({ count, isMore }: SignedInRequest['waiting']): Html 
   return html` <span class="tally" data-tally="${count}"${count === 0 && html` hidden`}>${count}${isMore && '+'}<span class="unseen"> waiting</span></span>`;
 }
 
-/** The tabs of the section, and on a page below a tab the way back to it. */
+/** The tabs of the section, and on a page below a tab the way back to it. `below`: the items after the tab. */
 export function renderPlace(
   { req }: SignedInRequest,
   { paths }: Parts,
   current: Place | undefined,
-  title: string,
+  below: readonly (Html | string)[],
 ): Html | false {
   if (!current) return false;
   const { section, tab } = current;
@@ -127,5 +127,5 @@ export function renderPlace(
     return html`<li><a href="${paths.path(page)}"${isCurrent && html` aria-current="${isBelow ? 'true' : 'page'}"`}>${name}</a></li>`;
   });
   return html`${tabs.length > 1 && html`<nav class="tabs" aria-label="${section.name}"><ul>${tabs}</ul></nav>`}
-${isBelow && html`<nav class="crumbs" aria-label="Breadcrumb"><ol><li><a href="${paths.path(tab.page)}">${tab.name}</a></li><li aria-current="page">${title}</li></ol></nav>`}`;
+${isBelow && html`<nav class="crumbs" aria-label="Breadcrumb"><ol><li><a href="${paths.path(tab.page)}">${tab.name}</a></li>${below.map((item, at) => html`<li${at === below.length - 1 && html` aria-current="page"`}>${item}</li>`)}</ol></nav>`}`;
 }

@@ -14,7 +14,6 @@ export const partsStyle = `
 .table form{margin:0}.table button{width:auto;min-height:36px;padding:4px 14px;font-size:14.5px}
 .pager{display:flex;gap:20px;margin:0 0 16px}
 .filters{display:grid;grid-template-columns:repeat(auto-fill,minmax(170px,1fr));gap:12px;align-items:end;margin:0 0 20px}
-.trail{margin:0 0 6px;font-size:14px}
 .filter-box>summary{cursor:pointer;color:var(--accent);font-weight:600;width:fit-content;padding:8px 0;margin:0 0 12px;border-radius:6px}
 @supports selector(::details-content){@media (min-width:861px){.filter-box>summary{display:none}.filter-box::details-content{display:block;content-visibility:visible}}}
 .filters .field{margin:0}.filters label{font-size:14px;margin-bottom:4px;font-weight:500}

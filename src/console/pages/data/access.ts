@@ -3,6 +3,7 @@
 
 import type { CollectionDescription } from '../../../agent/requests.ts';
 import { fail, isAppError } from '../../../core/errors.ts';
+import { type Html, html } from '../../../http/html.ts';
 import { CONSOLE } from '../../../mcp/playground.ts';
 import type { ActivityEntry } from '../../../store/audit/activity-types.ts';
 import type { Parts, SignedInRequest } from '../../page-request.ts';
@@ -11,6 +12,10 @@ import type { Describe } from '../../ui/filter/fields.ts';
 import type { ListState } from './state.ts';
 
 export const under = '/data';
+
+/** The way back to the list, for the breadcrumb. */
+export const collectionLink = (collection: string, { paths }: Pick<Parts, 'paths'>): Html =>
+  html`<a href="${paths.path(dataPage(collection))}">${collection}</a>`;
 
 /** Whether the operator offers the tool to assistants. */
 export const isOffered = ({ config }: Pick<Parts, 'config'>, tool: string): boolean =>

@@ -15,7 +15,7 @@ import { readNames } from '../../records/names.ts';
 import { openForm } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { inputName, isFileField, readValues, valueInput } from '../../ui/value-input.ts';
-import { isOffered, logRead, requireCollection, under } from './access.ts';
+import { collectionLink, isOffered, logRead, requireCollection, under } from './access.ts';
 import { type Change, makeChange, previewChange } from './change.ts';
 
 export const actionPage = (collection: string, action: string): string =>
@@ -144,8 +144,7 @@ async function formPage(target: ActionTarget, request: SignedInRequest, parts: P
         isRetry: submitted !== undefined,
       }),
     );
-  const content = html`<p class="trail"><a href="${parts.paths.path(under)}">Data</a> / <a href="${parts.paths.path(dataPage(collection))}">${collection}</a></p>
-<h1>${action.name}</h1>
+  const content = html`<h1>${action.name}</h1>
 ${action.description !== undefined && html`<p class="lead">${action.description}</p>`}
 ${records.length > 0 && html`<p>On ${named.map((id, at) => html`${at > 0 && ', '}${names.link(collection, id)}`)}${records.length > named.length && ` and ${records.length - named.length} more`}</p>`}
 ${texts.map((text) => html`<p class="told">${text}</p>`)}
@@ -155,7 +154,7 @@ ${openForm(request, parts, actionPage(collection, action.name))}${recordInputs(r
 <div class="deeds"><a class="button plain slim" href="${parts.paths.path(backOf(target))}">Cancel</a>${fields.length > 0 && html`<button class="plain slim" name="action" value="update" formnovalidate>Update the form</button>`}<button class="primary slim" name="action" value="review">${action.submitButtonLabel ?? 'Continue'}</button></div></form>`;
   const title = alert === undefined ? action.name : `Error: ${action.name}`;
   return {
-    page: createFramedPage(request, parts, { title, under, content }),
+    page: createFramedPage(request, parts, { title, under, between: [collectionLink(collection, parts)], content }),
     ...(status !== undefined && { status }),
   };
 }

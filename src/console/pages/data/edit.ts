@@ -8,7 +8,7 @@ import { table } from '../../ui/data.ts';
 import { openForm } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { inputName } from '../../ui/value-input.ts';
-import { requireCollection, under } from './access.ts';
+import { collectionLink, requireCollection, under } from './access.ts';
 import { cell } from './cells.ts';
 import { type Change, fieldProblems, makeChange, previewChange } from './change.ts';
 import { changedMeanwhile, formFields, readRecord, recordInputs } from './form.ts';
@@ -35,13 +35,13 @@ async function formPage(target: FormTarget, request: SignedInRequest, parts: Par
   const { alert, problems = new Map<string, string>(), status } = shown;
   const submitted = request.req.method === 'POST' ? request.form : undefined;
   const lookups = await readLookups(described, fields, problems, request, parts);
-  const content = html`<p class="trail"><a href="${parts.paths.path(under)}">Data</a> / <a href="${parts.paths.path(dataPage(described.name))}">${described.name}</a></p>
-<h1>${title}</h1>
+  const content = html`<h1>${title}</h1>
 ${alert !== undefined && html`<div class="alert" role="alert">${alert}</div>`}
 ${openForm(request, parts, page)}${recordInputs(fields, submitted, problems, lookups)}
 <div class="pair"><a class="button plain" href="${parts.paths.path(back)}">Cancel</a><button class="primary" name="action" value="review">Preview</button></div></form>`;
   const framed = createFramedPage(request, parts, {
     title: alert === undefined ? title : `Error: ${title}`,
+    between: [collectionLink(described.name, parts)],
     under,
     content,
   });

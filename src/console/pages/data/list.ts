@@ -10,7 +10,7 @@ import { empty } from '../../ui/data.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { analysisPage } from '../playground/tool-view.ts';
-import { describeFor, isOffered, logRead, requireCollection, requireParent, under } from './access.ts';
+import { collectionLink, describeFor, isOffered, logRead, requireCollection, requireParent, under } from './access.ts';
 import { actionPage, actionsFor } from './actions.ts';
 import { chooseColumns, columnChoices, fieldsFor, type ListColumn, readRows } from './columns.ts';
 import { type ColumnChoice, columnChooser, filterForms } from './list/forms.ts';
@@ -43,8 +43,7 @@ export async function listRecords(request: SignedInRequest, parts: Parts): Promi
   const parentNames = parent && (await readNames(request, parts, [parent]));
   const { failure } = found ?? {};
   const problem = state.problem ?? failure?.message;
-  const content = html`<p class="trail"><a href="${parts.paths.path(under)}">Data</a>${parent && html` / <a href="${parts.paths.path(dataPage(parent.collection))}">${parent.collection}</a> / ${parentNames!.link(parent.collection, parent.id)}`}</p>
-<div class="head"><h1>${collection}${parent && html` <small>${parent.relation} of ${parentNames!.name(parent.collection, parent.id)}</small>`}</h1><div class="deeds">${!parent && parts.playground && isOffered(parts, 'aggregate') && html`<a class="button plain" href="${parts.paths.path(analysisPage(collection))}">Analyse</a>`}${mayCreate(request, parts, described) && html`<a class="button primary" href="${parts.paths.path(createPage(collection))}">New record</a>`}</div></div>
+  const content = html`<div class="head"><h1>${collection}${parent && html` <small>${parent.relation} of ${parentNames!.name(parent.collection, parent.id)}</small>`}</h1><div class="deeds">${!parent && parts.playground && isOffered(parts, 'aggregate') && html`<a class="button plain" href="${parts.paths.path(analysisPage(collection))}">Analyse</a>`}${mayCreate(request, parts, described) && html`<a class="button primary" href="${parts.paths.path(createPage(collection))}">New record</a>`}</div></div>
 ${described.description !== undefined && html`<p class="lead">${described.description}</p>`}
 ${flash({ deleted: 'Deleted.' }, request.query)}${bulkFlash(request.query)}
 ${filterForms({ state, described, describe, parts, problem })}
@@ -53,7 +52,12 @@ ${!parent && meaningSection(described)}
 ${found?.answer && results(state, described, columns, found, request, parts)}
 ${globalActions(described, request, parts)}`;
   const title = problem === undefined ? collection : `Error: ${collection}`;
-  const page = createFramedPage(request, parts, { title, under, content, wide: true });
+  const page = createFramedPage(request, parts, {
+    ...{ title, under, content, wide: true },
+    ...(parent && {
+      between: [collectionLink(parent.collection, parts), parentNames!.link(parent.collection, parent.id)],
+    }),
+  });
   return { page, ...(problem !== undefined && { status: failure?.status ?? 400 }) };
 }
 

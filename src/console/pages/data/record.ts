@@ -1,12 +1,11 @@
 import { type Html, html } from '../../../http/html.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
-import { dataPage } from '../../paths.ts';
 import { facts } from '../../ui/data.ts';
 import { buttonTo, openForm } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { workflowPage } from '../workflows/access.ts';
-import { under } from './access.ts';
+import { collectionLink, under } from './access.ts';
 import { actionPage, actionsFor } from './actions.ts';
 import { fieldValue, instant } from './cells.ts';
 import { chartSection } from './charts.ts';
@@ -37,13 +36,15 @@ export async function showRecord(request: SignedInRequest, parts: Parts): Promis
     mayDelete(request, parts, described) &&
       buttonTo(request, parts, { page: deletePage(collection, id), action: 'review', text: 'Delete' }),
   ];
-  const content = html`<p class="trail"><a href="${paths.path(under)}">Data</a> / <a href="${paths.path(dataPage(collection))}">${collection}</a></p>
-<div class="head"><h1>${name}</h1><div class="deeds">${tools}</div></div>
+  const content = html`<div class="head"><h1>${name}</h1><div class="deeds">${tools}</div></div>
 ${flash(doneTexts, request.query)}
 <div class="record">${recordFacts(record, request, parts)}</div>
 ${actionButtons(record, request, parts)}${starts}
 ${charts}${related}${notes}${runs}${history}`;
-  const page = createFramedPage(request, parts, { title: `${name}, ${collection}`, under, content, wide: true });
+  const page = createFramedPage(request, parts, {
+    ...{ title: `${name}, ${collection}`, under, content, wide: true },
+    ...{ between: [collectionLink(collection, parts)], here: name },
+  });
   return { page };
 }
 

@@ -2,7 +2,7 @@
 
 export const dataStyle = `
 .head h1 small{display:block;font-size:15px;font-weight:400;color:var(--soft)}
-.head .deeds{margin:0}.deeds a.button{width:auto;min-height:42px;padding:8px 20px}.trail+h1{margin-bottom:20px}
+.head .deeds{margin:0}.deeds a.button{width:auto;min-height:42px;padding:8px 20px}
 .records{font-size:14.5px}.records th,.records td{padding:8px 12px;max-width:320px}.records th,.records td{overflow-wrap:break-word}
 .records thead th a{color:inherit;text-decoration:none;display:block}.records thead th a:hover{text-decoration:underline}
 .records .number{text-align:right;font-variant-numeric:tabular-nums;overflow-wrap:normal}

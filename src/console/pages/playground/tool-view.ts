@@ -63,8 +63,7 @@ function hintsOf({ annotations, name }: Tool): readonly (readonly [text: string,
 export function toolHead(tool: Tool, path: (page: string) => string): Html {
   const form =
     tool.name === 'aggregate' && html`<a class="button plain" href="${path(analysisPage())}">Build a call</a>`;
-  return html`<p class="trail"><a href="${path(root)}">Playground</a></p>
-<div class="head"><h1>${tool.title}</h1>${form}</div>
+  return html`<div class="head"><h1>${tool.title}</h1>${form}</div>
 <p class="hints"><code>${tool.name}</code>${hintsOf(tool).map(([text, tone]) => html` <span class="badge${tone === 'unsure' && ' unsure'}">${text}</span>`)}</p>`;
 }
 

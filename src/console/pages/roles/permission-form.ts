@@ -67,7 +67,7 @@ export function permissionForm(
   const base =
     request.form.get('base') ?? baseOf(rights, { kind: 'permission', path: [role, environment, collection] });
   const title = `${name}, ${role}`;
-  const content = html`<p class="quietly"><a href="${paths.path('/roles')}">Roles</a> / <a href="${paths.path(rolePage(role))}${suffix}">${role}</a></p><h1>${name}</h1>
+  const content = html`<h1>${name}</h1>
 <p class="lead">Permissions of ${role} in ${environment}. ${!own && !isRest && html`The collection has no custom permissions and uses those of <a href="${paths.path(permissionPage(role, '*'))}${suffix}">every other collection</a>. Saving a change creates custom permissions, which replace them.`}${isKnown && !isRest && html` <a href="${paths.path(collectionPage(collection))}">View fields</a>`}</p>
 ${!isKnown && html`<p class="warning">The model has no collection with this name. These permissions have no effect until it has one.</p>`}
 ${problems.size > 0 && html`<p class="alert" role="alert">Your changes are not saved. See below: ${[...problems.keys()].join(', ')}.</p>`}
@@ -79,7 +79,10 @@ ${fieldSection(target, typed)}
 ${actionSection(target, typed, problems)}
 <div class="row-of-buttons"><button class="primary slim" name="action" value="review">Review changes</button>${own && html`<button class="plain slim" name="action" value="remove">Remove custom permissions</button>`}</div></form>`;
   const shown = problems.size > 0 ? `Error: ${title}` : title;
-  return createFramedPage(request, parts, { title: shown, under: '/roles', content });
+  return createFramedPage(request, parts, {
+    ...{ title: shown, under: '/roles', content, here: name },
+    between: [html`<a href="${paths.path(rolePage(role))}${suffix}">${role}</a>`],
+  });
 }
 
 /** Own properties only: a field may be called `constructor`. */

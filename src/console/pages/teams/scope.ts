@@ -73,7 +73,7 @@ async function scopeAnswer(request: SignedInRequest, parts: Parts, target: Scope
     filter === undefined ? undefined : `those where ${filterWords(filter as PlainFilter)}`;
   const readOnly = environment !== served ? [] : findReadOnlyScopes(rights, environment, model);
   const [unclear] = is === undefined ? [] : model.findUnclear(collection, is as PlainFilter);
-  const content = html`<p class="quietly"><a href="${paths.path(under)}">Teams</a> / <a href="${paths.path(teamPage(team))}${suffix}">${team}</a></p><h1>${name}</h1>
+  const content = html`<h1>${name}</h1>
 <p class="lead">In ${environment}, ${team} sees ${seen(is) ?? seen(rest) ?? 'every record'}${is === undefined && rest !== undefined && ', as for every other collection'}.${model.collections.includes(collection) && html` <a href="${paths.path(collectionPage(collection))}">View fields</a>`}</p>
 ${collection !== '*' && !model.collections.includes(collection) && html`<p class="warning">The model has no collection with this name. The rule has no effect until it has one.</p>`}
 ${unclear !== undefined && html`<p class="warning">This rule keeps its meaning, but cannot be saved again unchanged. ${unclear}</p>`}
@@ -84,7 +84,10 @@ ${shown.preview}
 ${await previewSection(target, parts, shown.person)}
 <div class="row-of-buttons"><button class="primary slim" name="action" value="review">Review changes</button></div></form>`;
   const title = `${name}, ${team}`;
-  const page = createFramedPage(request, parts, { title: problem ? `Error: ${title}` : title, under, content });
+  const page = createFramedPage(request, parts, {
+    ...{ title: problem ? `Error: ${title}` : title, under, content, here: name },
+    between: [html`<a href="${paths.path(teamPage(team))}${suffix}">${team}</a>`],
+  });
   return { page, ...(problem !== undefined && { status: 400 }) };
 }
 

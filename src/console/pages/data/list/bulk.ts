@@ -9,14 +9,14 @@ import { hashToken } from '../../../../core/secret.ts';
 import { type Html, html } from '../../../../http/html.ts';
 import type { InputRequestField } from '../../../../workflows/input-requests/fields.ts';
 import type { Answer, Parts, SignedInRequest } from '../../../page-request.ts';
-import { dataPage, recordPage } from '../../../paths.ts';
+import { recordPage } from '../../../paths.ts';
 import { idsFilter } from '../../../records/names.ts';
 import { table } from '../../../ui/data.ts';
 import { openForm } from '../../../ui/form.ts';
 import { createFramedPage } from '../../../ui/frame.ts';
 import { inputName } from '../../../ui/value-input.ts';
 import { shownValue } from '../../approvals/changes-view.ts';
-import { describeFor, logRead, requireCollection, requireParent, under } from '../access.ts';
+import { collectionLink, describeFor, logRead, requireCollection, requireParent, under } from '../access.ts';
 import { openAction } from '../actions.ts';
 import { type Change, fieldProblems, type Inspected, makeChange, previewChange } from '../change.ts';
 import { fieldsFor, readRows } from '../columns.ts';
@@ -143,9 +143,8 @@ const missingText = ({ missing }: Selection): string | undefined =>
 function page(bulk: Bulk, title: string, content: Html, status?: number): Answer {
   const { request, parts, described } = bulk;
   const framed = createFramedPage(request, parts, {
-    ...{ title, under },
-    content: html`<p class="trail"><a href="${parts.paths.path(under)}">Data</a> / <a href="${parts.paths.path(dataPage(described.name))}">${described.name}</a></p>
-<h1>${title}</h1>
+    ...{ title, under, between: [collectionLink(described.name, parts)] },
+    content: html`<h1>${title}</h1>
 ${content}`,
   });
   return { page: framed, ...(status !== undefined && { status }) };

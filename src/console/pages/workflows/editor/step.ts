@@ -134,10 +134,13 @@ async function stepAnswer(target: StepTarget, shown: Shown, request: SignedInReq
   const title = place === undefined ? titleIn(definition, base.id!) : `New step: ${kind}`;
   const isWrong = problems.size > 0 || alert !== undefined;
   const back = workflow ? editPage(workflow.id) : under;
-  const trail =
-    workflow &&
-    html`<p class="trail"><a href="${parts.paths.path(workflowPage(workflow.id))}">${workflow.name}</a> / <a href="${parts.paths.path(back)}">Steps</a></p>`;
-  const content = html`${trail}<h1>${workflow ? title : 'New workflow'}</h1>
+  const between = workflow
+    ? [
+        html`<a href="${parts.paths.path(workflowPage(workflow.id))}">${workflow.name}</a>`,
+        html`<a href="${parts.paths.path(back)}">Steps</a>`,
+      ]
+    : [];
+  const content = html`<h1>${workflow ? title : 'New workflow'}</h1>
 <p class="lead">${place === undefined ? `${kind}. Saving publishes a new version. Current runs keep theirs.` : 'You can change everything later.'}</p>
 ${alert !== undefined && html`<p class="alert" role="alert">${alert}</p>`}
 ${problems.size > 0 && html`<p class="alert" role="alert">Not saved. ${[...problems.values()].length === 1 ? [...problems.values()][0] : 'Some values do not fit.'}</p>`}
@@ -147,7 +150,7 @@ ${showForm(partsOf(base), { context, form, problem })}
 ${place === undefined && workflow && deletion(target, workflow, request, parts)}</div>
 ${definition.steps.length > 0 && html`<div>${drawWorkflow(definition)}</div>`}</div>`;
   const framed = createFramedPage(request, parts, {
-    ...{ title: isWrong ? `Error: ${title}` : title, under, content, wide: true },
+    ...{ title: isWrong ? `Error: ${title}` : title, under, between, content, wide: true },
   });
   return { page: framed, ...(status !== undefined && { status }) };
 }
