@@ -1,6 +1,6 @@
-// Mail to people about what waits for them in the inbox, if they want it: at most one in five minutes, with all that is
-// new. The call that makes somebody wait only marks the storage. Every process looks there for people whose time has
-// come, and claims them, so that one process sends the mail. A failure is tried again and logged.
+// Mail to people about new items in their inbox, if they turned it on: at most one mail in five minutes. A call that adds
+// an item only marks the storage. Every process polls the storage for people who are due and claims them, and one process
+// sends each mail. Failures are retried and logged.
 import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
@@ -9,23 +9,26 @@ import type { WaitingMailClaim, WaitingMailOutcome } from '../store/users/waitin
 import type { Mail, Mailer } from './mail.ts';
 import type { WaitingListener } from './waiting.ts';
 
-/** People decide much at once in the console. What comes within this time is one mail. */
+/** Items that are added within this time share one mail. */
 const DELAY_MS = 30_000;
 const MIN_GAP_MS = 5 * 60_000;
 const POLL_MS = 15_000;
-/** Longer than checking what waits and sending a mail. */
+/** Longer than it takes to read an inbox and send a mail. */
 const LEASE_MS = 3 * 60_000;
 const PEOPLE_AT_ONCE = 20;
-/** After failures. Then the next new item is the next attempt. */
+/** The delays after failures. After the last one, the next new item causes the next attempt. */
 const RETRY_MS = [60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000, 4 * 60 * 60_000] as const;
 
-interface WaitingEntry {
+/** An item of an inbox, by names that the user may see. */
+export interface WaitingEntry {
+  /** Of the approval, or of the run with the position of its open question. */
   readonly id: string;
   readonly kind: 'approval' | 'question';
+  /** Such as `update on orders`. No ids or values of records: it is sent by mail. */
   readonly title: string;
 }
 
-interface Waiting {
+export interface Waiting {
   readonly entries: readonly WaitingEntry[];
   readonly isMore: boolean;
 }
@@ -33,7 +36,7 @@ interface Waiting {
 interface WaitingMailParts {
   readonly mailer: Pick<Mailer, 'send'>;
   readonly store: Pick<Store, 'waitingMails' | 'permissions' | 'identity'>;
-  /** What the inbox shows to the user. */
+  /** Returns the items that the inbox shows to the user. */
   readonly readInbox: (access: Access) => Promise<Waiting>;
   /** Address of a page of the console. */
   readonly urlOf: (page: string) => string;
@@ -43,9 +46,9 @@ interface WaitingMailParts {
 
 export interface WaitingMail {
   readonly listener: WaitingListener;
-  /** Begins to look for people. */
+  /** Begins to poll. */
   start(): void;
-  /** Resolves when no mail is being sent. */
+  /** Resolves when the current mail has been sent. */
   stop(): Promise<void>;
 }
 
@@ -60,7 +63,7 @@ export function createWaitingMail(parts: WaitingMailParts): WaitingMail {
   /** Throws if the inbox or the storage cannot be read. */
   const attempt = async (claim: WaitingMailClaim): Promise<WaitingMailOutcome> => {
     const access = await store.permissions.accessOf(claim.userId);
-    // Disabled people get nothing, and what waits then is new to them later.
+    // Disabled people get no mail. The items are new to them when they are enabled again.
     if (!access) return { items: [], isSent: false, nextMs: MIN_GAP_MS };
     const { entries, isMore } = await readInbox(access);
     const items = entries.map(({ id }) => id);

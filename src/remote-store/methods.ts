@@ -358,7 +358,7 @@ export const calls: Calls = {
     drop: idempotent(listOf(text)),
     take: exactlyOnce(id, id),
     choose: idempotent(shape({ id: text, fence: id }), shape({ records: listOf(text), hasMore: flag })),
-    settle: idempotent(shape({ id: text, ruleId: text }), plain),
+    settle: idempotent(shape({ id: text, ruleId: text, fence: id }), plain),
   },
   remotes: {
     add: 'kept',

@@ -86,3 +86,20 @@ test('long tasks end in the order in which they began, and a short task does not
   await Promise.all([...long, run('short', 3)]);
   expect(ended).toEqual(['short', 'first', 'second', 'third']);
 });
+
+test('works of more than four turns continue one after another', async () => {
+  const turnsOf = [0, 0, 0, 0];
+  let atFirstEnd: readonly number[] | undefined;
+  const run = async (at: number) => {
+    const turn = createTurns();
+    for (let part = 0; part < 10; part++) {
+      work(9);
+      turnsOf[at]! += 1;
+      await turn();
+    }
+    atFirstEnd ??= [...turnsOf];
+  };
+  await Promise.all([run(0), run(1), run(2), run(3)]);
+  expect(atFirstEnd?.[0]).toBe(10);
+  expect(Math.max(...atFirstEnd!.slice(1))).toBeLessThanOrEqual(6);
+});

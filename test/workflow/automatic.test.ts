@@ -104,6 +104,10 @@ describe.each(variants)('automatic starts on $name', (variant) => {
       await auto.poll();
       expect(await recordsOf(workflow)).toEqual(['1']);
       at.wait(2 * MINUTE);
+      const [again] = await at.store.startRules.take(1, MINUTE);
+      await at.store.startRules.settle(taken!, { at: 0, started: 0, active: 0 });
+      expect(again?.fence).toBe(taken!.fence + 1);
+      at.wait(2 * MINUTE);
       await auto.poll();
       expect(await recordsOf(workflow)).toEqual(['1', '2', '3']);
       expect(await at.store.startRules.take(10, MINUTE)).toEqual([]);

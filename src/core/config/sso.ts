@@ -1,4 +1,4 @@
-// The OpenID providers: that of SERVICE_SSO_ISSUER, and those of SERVICE_SSO_PROVIDERS.
+// The OpenID providers of SERVICE_SSO_ISSUER and SERVICE_SSO_PROVIDERS.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
@@ -85,7 +85,7 @@ function parse(text: string): readonly z.infer<typeof ENTRY>[] {
   throw new Error(`${first?.path.join('.') || 'it'}: ${first?.message}`);
 }
 
-/** That of SERVICE_SSO_ISSUER first. Throws CONFIGURATION if two of them cannot be told apart. */
+/** SERVICE_SSO_ISSUER comes first. Throws CONFIGURATION if two providers have the same id, issuer or name. */
 export function ssoProvidersOf(config: SsoConfig): readonly SsoProvider[] {
   const providers = [...fromSettings(config), ...(config.ssoProviders === null ? [] : fromList(config.ssoProviders))];
   for (const [at, { id, issuer, name }] of providers.entries()) {

@@ -129,6 +129,6 @@ export interface StartRules {
     start: { readonly id: string; readonly fence: number },
     chosen: { readonly records: readonly string[]; readonly hasMore: boolean },
   ): Promise<boolean>;
-  /** Deletes the start and stores its result in the rule. */
-  settle(start: { readonly id: string; readonly ruleId: string }, result: StartResult): Promise<void>;
+  /** Deletes the start and stores its result in the rule. Has no effect if another process has taken the start since. */
+  settle(start: Pick<ClaimedStart, 'id' | 'ruleId' | 'fence'>, result: StartResult): Promise<void>;
 }

@@ -202,9 +202,10 @@ export function createStartRules(
       const values = { records: JSON.stringify(records), has_more: hasMore };
       return (await database.retry(() => knex('workflow_starts').where({ id, fence }).update(values))) > 0;
     },
-    async settle({ id, ruleId }, result) {
+    async settle({ id, ruleId, fence }, result) {
       await database.write(async (trx) => {
-        await trx('workflow_starts').where({ id }).delete();
+        // A process that lost the start leaves it to the one that took it.
+        if ((await trx('workflow_starts').where({ id, fence }).delete()) === 0) return;
         await trx('workflow_start_rules')
           .where({ id: ruleId })
           .update({ last_result: JSON.stringify(result) });

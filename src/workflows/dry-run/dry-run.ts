@@ -1,6 +1,6 @@
-// Tries a workflow on a record without any effect. The handlers of the steps read and return what they would do, as in a
-// run; a change is described and not made. No run is stored, no action, webhook, language model or remote server is
-// called. Questions go to the person who tries it, whose answers are given again for each call.
+// Tries a workflow on a record without any effect. The handlers of the steps read as in a run and return their effect,
+// which is described instead of made. No run is stored, and no action, webhook, language model or remote server is called.
+// The person who tries it answers all questions. Every call repeats their earlier answers.
 import type { Engine } from '../../agent/engine.ts';
 import type { Access } from '../../core/caller.ts';
 import type { StopSignal } from '../../core/clock/stop.ts';
@@ -36,7 +36,7 @@ export interface DryRunRequest {
   readonly signal: StopSignal;
 }
 
-/** What a step would do. */
+/** The effect of a step. */
 export interface TriedStep {
   readonly step: WorkflowStep;
   /** Values for later steps; undefined if they are known only after the step has run. */
@@ -45,11 +45,11 @@ export interface TriedStep {
   readonly option?: string;
   /** It found no record. */
   readonly isSkipped?: true;
-  /** What it would change or call, as the question of a run shows it. */
+  /** Its change or call, as the question of a run shows it. */
   readonly effect?: InputRequest;
-  /** Whether the person who tries it has answered for somebody else. */
+  /** Whether the person who tries it has answered in place of another person. */
   readonly isAnswered?: true;
-  /** What the dry run cannot know, as sentences. */
+  /** The limits of the dry run for this step, as sentences. */
   readonly notes: readonly string[];
 }
 
@@ -89,7 +89,7 @@ const unsent = async () => ({
 
 const handlers = stepHandlers(createMcpStep({ prepare: unsent }));
 
-/** Starts no run and writes nothing. Throws what a step throws that is no error of the step itself. */
+/** Starts no run and does not write. A refusal of a step is part of the result; internal errors are thrown. */
 export async function tryWorkflow(parts: DryRunParts, access: Access, request: DryRunRequest): Promise<DryRun> {
   const { definition, answers } = request;
   const tried: TriedStep[] = [];
@@ -189,7 +189,7 @@ async function tryStep(
   }
 }
 
-/** What a filled-in form would do. */
+/** The effect of a filled-in form. */
 function toEffect({ asked, answer }: AnsweredRequest): InputRequestData {
   if (asked.ask === 'values') {
     const { collection, id } = asked;
@@ -200,7 +200,7 @@ function toEffect({ asked, answer }: AnsweredRequest): InputRequestData {
   return { ask: 'action', collection, id, action, values: { ...values, ...answer.values } };
 }
 
-/** An automatic change needs nobody, unless the role requires an approval. */
+/** An automatic change needs a person only if the role requires an approval. */
 const needsPerson = (step: WorkflowStep, reason: WaitResult['reason'] | undefined): boolean =>
   reason === 'approval' || (reason !== undefined && !('mode' in step && step.mode === 'automatic'));
 
@@ -283,7 +283,7 @@ const contextOf = (
   asked: InputRequestData,
 ) => {
   const { definition } = request;
-  // The person who tries the workflow answers for everybody.
+  // The person who tries the workflow answers in place of all others.
   const data = 'notBy' in asked ? { ...asked, notBy: [] } : asked;
   const waiting = createStep(steps.length + 1, step.id, 'waiting', data);
   return {

@@ -2,6 +2,7 @@
 // navigation of every page, so it examines a limited number and keeps the result of the check of each approval.
 import { LRUCache } from 'lru-cache';
 import type { Access } from '../../../core/caller.ts';
+import type { Waiting, WaitingEntry } from '../../../notifications/waiting-mail.ts';
 import type { Store } from '../../../store/store.ts';
 import type { WorkflowService } from '../../../workflows/workflows.ts';
 import type { Reviewer } from '../approvals/review.ts';
@@ -15,20 +16,6 @@ const KEPT = 5000;
 export interface WaitingCount {
   readonly count: number;
   /** More may be waiting than were examined. */
-  readonly isMore: boolean;
-}
-
-/** Something that waits for a user, by names that the user may see. */
-interface WaitingEntry {
-  /** Of the approval, or of the run with the position of its open question. */
-  readonly id: string;
-  readonly kind: 'approval' | 'question';
-  /** Such as `update on orders`. No ids or values of records: it is sent by mail. */
-  readonly title: string;
-}
-
-interface Waiting {
-  readonly entries: readonly WaitingEntry[];
   readonly isMore: boolean;
 }
 
