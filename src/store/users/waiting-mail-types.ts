@@ -3,7 +3,7 @@
 export interface WaitingMails {
   isOn(userId: number): Promise<boolean>;
   setOn(userId: number, isOn: boolean): Promise<void>;
-  /** Something new waits: everybody with mail is looked at soon, but not before `minGapMs` after their last mail. */
+  /** An item was added: all people with mail become due after the delay, but not before `minGapMs` after their last mail. */
   raise(delayMs: number, minGapMs: number): Promise<void>;
   /** People to look at now. Of all processes, one gets a person, until `leaseMs` are over. */
   claim(limit: number, leaseMs: number): Promise<readonly WaitingMailClaim[]>;
@@ -26,7 +26,7 @@ export interface WaitingMailClaim {
 }
 
 export interface WaitingMailOutcome {
-  /** The items that the person knows by now; absent if nothing was sent because of a failure. */
+  /** The items that the person knows from mails; absent after a failure. */
   readonly items?: readonly string[];
   readonly isSent: boolean;
   /** Try again after this time; absent: when something new waits. */

@@ -104,7 +104,7 @@ export function createStartRules(
       return versions.change('workflows', async (trx) => {
         const before = await find(trx, id);
         if (!before) return undefined;
-        // Nobody lets a rule act with the rights of another person.
+        // A person cannot let a rule act with the rights of another person.
         const onlyPauses = isActive === false && settings === undefined && version === undefined;
         if (before.userId !== by && !onlyPauses)
           fail('DENIED', { problem: 'Only the person that the runs act for can change or resume it.' });
@@ -118,7 +118,7 @@ export function createStartRules(
             ...(nextAt !== undefined && { next_at: nextAt }),
             updated_at: clock.now(),
           });
-        // What is under way starts nothing any more.
+        // Pending starts are dropped.
         if (isActive === false) await trx('workflow_starts').where({ rule_id: id }).delete();
         const action = isActive === undefined ? 'start-rule.update' : `start-rule.${isActive ? 'resume' : 'pause'}`;
         await log(trx, by, action, before);

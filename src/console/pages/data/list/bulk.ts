@@ -172,7 +172,7 @@ const nonePage = (bulk: Bulk): Answer =>
   page(
     bulk,
     'No records',
-    html`<p class="alert" role="alert">The list has none of the selected records, or you may not see them.</p>${backButton(bulk)}`,
+    html`<p class="alert" role="alert">The selected records are no longer in the list, or you may not see them.</p>${backButton(bulk)}`,
     404,
   );
 
@@ -239,7 +239,7 @@ async function deleteAll(bulk: Bulk, selection: Selection): Promise<Answer> {
     page(
       bulk,
       'Not deleted',
-      html`<p class="alert" role="alert">${failure.message}</p><p>All are deleted, or none.</p>${backButton(bulk)}`,
+      html`<p class="alert" role="alert">${failure.message}</p><p>If one record cannot be deleted, no record is deleted.</p>${backButton(bulk)}`,
       failure.status,
     );
   const change: Change = {
@@ -344,7 +344,7 @@ ${notice !== undefined && html`<p class="warning">${notice}</p>`}
 ${names(bulk, selection)}
 ${openForm(request, parts, bulkPage(described.name))}${hiddenInputs([...carried(bulk, selection, 'change'), ['field', field.name]])}
 ${recordInputs([field], submitted, problems, lookups)}
-<p class="quietly">All of them get this value, or none.${isNullable && ' Leave it empty for no value.'}</p>
+<p class="quietly">If one record refuses the value, no record is changed.${isNullable && ' Leave it empty for no value.'}</p>
 <div class="pair"><a class="button plain" href="${parts.paths.path(backTo(bulk))}">Cancel</a><button class="primary" name="action" value="review">Preview</button></div></form>`;
   const title = `Change ${field.name} of ${countRecords(selection.records.length)}`;
   return page(bulk, alert === undefined ? title : `Error: ${title}`, content, status);
