@@ -2,6 +2,7 @@
 // an item only marks the storage. Every process polls the storage for people who are due and claims them, and one process
 // sends each mail. Failures are retried and logged.
 import type { Access } from '../core/caller.ts';
+import { createPolling } from '../core/clock/polling.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Store } from '../store/store.ts';
@@ -56,7 +57,6 @@ export function createWaitingMail(parts: WaitingMailParts): WaitingMail {
   const { mailer, store, readInbox, urlOf, clock, observe } = parts;
   const { waitingMails } = store;
   const warn = (message: string) => (cause: unknown) => observe({ type: 'warning', message, cause });
-  let cancel = (): void => undefined;
   let running: Promise<void> | undefined;
   let isStopped = false;
 
@@ -94,16 +94,10 @@ export function createWaitingMail(parts: WaitingMailParts): WaitingMail {
     }
   };
 
-  const poll = (): void => {
-    cancel = clock.after(POLL_MS, () => {
-      running = run()
-        .catch(warn('Failed to send mail about waiting items.'))
-        .finally(() => {
-          running = undefined;
-          if (!isStopped) poll();
-        });
-    });
-  };
+  const polling = createPolling(clock, POLL_MS, () => {
+    running = run().catch(warn('Failed to send mail about waiting items.'));
+    return running;
+  });
 
   return {
     listener() {
@@ -111,10 +105,10 @@ export function createWaitingMail(parts: WaitingMailParts): WaitingMail {
         .raise(DELAY_MS, MIN_GAP_MS)
         .catch(warn('Failed to mark that mail about a waiting item is due.'));
     },
-    start: poll,
+    start: polling.start,
     async stop() {
       isStopped = true;
-      cancel();
+      polling.stop();
       await running;
     },
   };

@@ -3,6 +3,7 @@
 // and the idempotency keys of its runs prevent second runs.
 import type { Engine } from '../../agent/engine.ts';
 import type { Access } from '../../core/caller.ts';
+import { createPolling } from '../../core/clock/polling.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type AppError, toAppError } from '../../core/errors.ts';
 import { reportFailure } from '../../core/observe/failures.ts';
@@ -53,7 +54,6 @@ export function createStarter(parts: StarterParts): Starter {
   const pageSize = Math.min(PAGE, parts.pageSizeLimit);
   let isStopped = true;
   let isReported = false;
-  let cancel: (() => void) | undefined;
   let running: Promise<void> = Promise.resolve();
   let isQueued = false;
 
@@ -180,26 +180,19 @@ export function createStarter(parts: StarterParts): Starter {
     return running;
   };
 
-  const schedule = (): void => {
-    cancel = clock.after(POLL_MS, () => {
-      void poll().then(() => {
-        if (!isStopped) schedule();
-      });
-    });
-  };
-
+  const polling = createPolling(clock, POLL_MS, poll);
   return {
     poll,
     start() {
       isStopped = false;
-      schedule();
+      polling.start();
     },
     nudge() {
       if (!isStopped) void poll();
     },
     async stop() {
       isStopped = true;
-      cancel?.();
+      polling.stop();
       await running;
     },
   };

@@ -3,6 +3,7 @@
 // callback. Failed attempts are retried with increasing delays and the same `webhook-id`, which identifies repeats.
 // Editors enter the URL, so requests pass the guard for outgoing calls (SSRF). The run stores why its last attempt
 // failed, and the console shows that to editors.
+import { createPolling } from '../../core/clock/polling.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { Store } from '../../store/store.ts';
@@ -48,7 +49,6 @@ const MINUTE_MS = 60_000;
 const retryDelays = [5000, 5 * MINUTE_MS, 30 * MINUTE_MS, 120 * MINUTE_MS, 300 * MINUTE_MS] as const;
 
 export function createCallbacks({ store, post, clock, observe }: CallbackParts): Callbacks {
-  let cancel: (() => void) | undefined;
   let cancelNotified: (() => void) | undefined;
   let isStopped = true;
   let running: Promise<void> = Promise.resolve();
@@ -84,19 +84,12 @@ export function createCallbacks({ store, post, clock, observe }: CallbackParts):
     return running;
   };
 
-  const schedule = (): void => {
-    cancel = clock.after(POLL_MS, () => {
-      void poll().then(() => {
-        if (!isStopped) schedule();
-      });
-    });
-  };
-
+  const polling = createPolling(clock, POLL_MS, poll);
   return {
     poll,
     start() {
       isStopped = false;
-      schedule();
+      polling.start();
     },
     nudge() {
       if (isStopped) return;
@@ -107,7 +100,7 @@ export function createCallbacks({ store, post, clock, observe }: CallbackParts):
     },
     async stop() {
       isStopped = true;
-      cancel?.();
+      polling.stop();
       cancelNotified?.();
       await running;
     },
