@@ -1,5 +1,7 @@
 // The built command under expensive input, with an honest client beside it. Measures the latency of that client,
 // whether /healthz answers, and the memory of the server and its children.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,17 +85,20 @@ export async function openStalled(server: TestServer): Promise<Stalled> {
     throw new Error('the server did not say how late it was');
   };
   const attacking = new Agent({ connections: 64 });
-  const working = new Agent({ connections: 2 });
+  const client = fork(join(import.meta.dirname, 'honest.mjs'), [
+    mcpUrl,
+    JSON.stringify({ ...honestCall(honest), expected: 'person', timeoutMs: CALL_MS }),
+  ]);
 
-  const call = async (dispatcher: Agent, token: string, name: string, args: object): Promise<string> => {
+  const call = async (name: string, args: object): Promise<string> => {
     const { headers, body } = requestOf('tools/call', { name, arguments: args }, 'modern');
-    const authorization = `Bearer ${token}`;
+    const authorization = `Bearer ${attacker}`;
     const limits = { headersTimeout: CALL_MS, bodyTimeout: CALL_MS };
     const answer = await request(mcpUrl, {
       method: 'POST',
       headers: { ...headers, authorization },
       body,
-      dispatcher,
+      dispatcher: attacking,
       ...limits,
     });
     const text = await answer.body.text();
@@ -109,7 +114,7 @@ export async function openStalled(server: TestServer): Promise<Stalled> {
       const until = systemClock.monotonic() + sustainedMs;
       const attack = async (calls: Shape['calls']): Promise<void> => {
         const sent = calls.map(async ([name, args]) => {
-          const kind = kindOf(await call(attacking, attacker, name, args).catch((error: unknown) => String(error)));
+          const kind = kindOf(await call(name, args).catch((error: unknown) => String(error)));
           answers[kind] = (answers[kind] ?? 0) + 1;
         });
         await Promise.all([...sent, systemClock.sleep(20)]);
@@ -118,30 +123,19 @@ export async function openStalled(server: TestServer): Promise<Stalled> {
       const end = Promise.all([attack(shape?.calls ?? []), systemClock.sleep(1500)]).finally(() => {
         over = true;
       });
-      const taken: number[] = [];
-      const failures: string[] = [];
-      let health = 0;
+      client.send('start');
       let memory = 0;
       let server = 0;
       while (!over) {
-        const began = systemClock.monotonic();
-        const text = await call(working, honest, 'list', { collectionName: 'people', pagination: { size: 15 } }).catch(
-          String,
-        );
-        taken.push(systemClock.monotonic() - began);
-        if (!text.startsWith('200') || !text.includes('person')) failures.push(text.slice(0, 200));
-        if (taken.length % 10 === 1) {
-          const asked = systemClock.monotonic();
-          const { statusCode, body } = await request(new URL('/healthz', mcpUrl), { dispatcher: working });
-          await body.dump();
-          health = Math.max(health, systemClock.monotonic() - asked);
-          if (statusCode !== 200) failures.push(`/healthz: ${statusCode}`);
-          memory = Math.max(memory, megabytesOf(pid));
-          server = Math.max(server, megabytesOf(pid, false));
-        }
-        await systemClock.sleep(10);
+        const now = megabytesOf(pid);
+        memory = Math.max(memory, now.memory);
+        server = Math.max(server, now.server);
+        await systemClock.sleep(100);
       }
       await end;
+      const measured = once(client, 'message') as Promise<[Measured]>;
+      client.send('stop');
+      const [{ taken, failures, health }] = await measured;
       taken.sort((a, b) => a - b);
       const at = (part: number) => Math.round(taken[Math.floor(taken.length * part)] ?? 0);
       const most = Math.round(taken.at(-1) ?? 0);
@@ -161,11 +155,26 @@ export async function openStalled(server: TestServer): Promise<Stalled> {
       };
     },
     async close() {
-      await Promise.all([attacking.destroy(), working.destroy()]);
+      const ended = once(client, 'exit');
+      client.kill();
+      await Promise.all([attacking.destroy(), ended]);
       await target.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** As honest.mjs sends it. Times are milliseconds. */
+interface Measured {
+  readonly taken: number[];
+  readonly failures: readonly string[];
+  readonly health: number;
+}
+
+function honestCall(token: string) {
+  const args = { collectionName: 'people', pagination: { size: 15 } };
+  const { headers, body } = requestOf('tools/call', { name: 'list', arguments: args }, 'modern');
+  return { headers: { ...headers, authorization: `Bearer ${token}` }, body };
 }
 
 /** The status, and the code of an error. */
@@ -175,8 +184,8 @@ function kindOf(answer: string): string {
   return `${answer.slice(0, 3)}${code ? ` ${code}` : isError ? ' refused' : ''}`;
 }
 
-/** The memory of a process and its descendants. Shared pages count once (PSS, proc(5)). */
-function megabytesOf(root: number, withChildren = true): number {
+/** The memory of a process and its descendants, and of the process by itself. Shared pages count once (PSS, proc(5)). */
+function megabytesOf(root: number): { memory: number; server: number } {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
@@ -185,14 +194,16 @@ function megabytesOf(root: number, withChildren = true): number {
       parents.set(Number(name), Number(parent));
     } catch {}
   }
-  const isOurs = (pid: number): boolean =>
-    pid === root || (withChildren && parents.has(pid) && pid > 1 && isOurs(parents.get(pid)!));
-  let kilobytes = 0;
+  const isOurs = (pid: number): boolean => pid === root || (parents.has(pid) && pid > 1 && isOurs(parents.get(pid)!));
+  let memory = 0;
+  let server = 0;
   for (const pid of parents.keys()) {
     if (!isOurs(pid)) continue;
     try {
-      kilobytes += Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0);
+      const [, kilobytes] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? [];
+      memory += Number(kilobytes ?? 0) / 1000;
+      if (pid === root) server = Math.round(Number(kilobytes ?? 0) / 1000);
     } catch {}
   }
-  return Math.round(kilobytes / 1000);
+  return { memory: Math.round(memory), server };
 }
