@@ -114,7 +114,7 @@ export function createActivityRows(
         const [id, ...numbers] = done.answer;
         return { id: id!, versions: versionsOf(numbers) };
       }
-      if (onServer && isPlain(entry)) return { id: await onServer.mark({ row, keys }) };
+      if (onServer) return { id: await onServer.mark({ row, keys, more: entry }) };
       if (!hasMore(entry)) return { id: await database.insert(knex, TABLE, { ...row }) };
       return database.write(async (trx) => {
         const id = await database.insert(trx, TABLE, { ...row });
@@ -127,7 +127,10 @@ export function createActivityRows(
     async insertAll(entries) {
       const of = environment ?? (await findEnvironment());
       const rows = entries.map((entry) => toRow(entry, of));
-      if (onServer && rows.length <= rowsPerStatement && !entries.some(hasMore)) await onServer.insertAll(rows);
+      if (onServer && rows.length <= rowsPerStatement)
+        await onServer.insertAll(
+          rows.map((row, at) => ({ row, keys: recordKeysOf(entries[at]!.recordIds), more: entries[at]! })),
+        );
       else if (!runPrepared((ready) => ready.insertAll(rows, entries)))
         await database.write(async (trx) => {
           for (let at = 0; at < rows.length; at += rowsPerStatement) {
@@ -155,7 +158,7 @@ export function createActivityRows(
     async complete(id, completed) {
       const done = await groupedWrites?.write(hasMore(completed), (ready) => ready.complete(id, completed));
       if (done) return;
-      if (onServer && isPlain(completed)) await onServer.complete({ id, completed });
+      if (onServer) await onServer.complete({ id, completed });
       else await update(id, completed);
     },
     completeMark: (id, completed) => update(id, completed, 'unknown'),
@@ -170,10 +173,6 @@ export function createActivityRows(
     },
   };
 }
-
-/** Whether the entry has no other rows than those of its records. */
-const isPlain = ({ workflow, ...details }: Pick<ActivityEntry, 'workflow'> & EntryDetails): boolean =>
-  workflow === undefined && !hasDetails(details);
 
 interface RelatedRows {
   readonly workflows: ReadonlyMap<number, EntryWorkflow>;

@@ -29,7 +29,7 @@ import type { EntryWorkflow } from './log-types.ts';
 const ROWS_PER_STATEMENT = 20;
 
 /** Values that only few entries have. */
-type More = EntryDetails & Pick<ActivityEntry, 'workflow'>;
+export type More = EntryDetails & Pick<ActivityEntry, 'workflow'>;
 
 export interface Statements {
   /** Returns the id and the version numbers. Needs a transaction if it has keys or more. */

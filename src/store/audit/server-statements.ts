@@ -1,16 +1,31 @@
-// The statements of the activity log on database servers, for entries without rows of workflows and details. On
-// PostgreSQL each is one statement with a fixed text, whatever the number of entries and of their records.
-import { isUnavailable } from '../../core/errors/away.ts';
+// The statements of the activity log on database servers. On PostgreSQL each is one statement with a fixed text,
+// whatever the number of entries and of their records; rows of workflows and details take one more.
 import type { Database } from '../database/database.ts';
-import type { Direct } from '../database/direct.ts';
-import { columns, RECORDS, type Row, recordColumns, recordKeysOf, TABLE, valuesOf } from './activity-row.ts';
-import type { Completed } from './activity-statements.ts';
+import type { Direct, DirectStatement, Execute } from '../database/direct.ts';
+import { groupCalls } from '../database/group-calls.ts';
+import {
+  columns,
+  DETAILS,
+  detailColumns,
+  hasDetails,
+  RECORDS,
+  type Row,
+  recordColumns,
+  recordKeysOf,
+  TABLE,
+  toDetailRow,
+  toWorkflowRow,
+  valuesOf,
+  WORKFLOWS,
+  workflowColumns,
+} from './activity-row.ts';
+import type { Completed, More } from './activity-statements.ts';
 
 interface ServerStatements {
   /** Returns the id. */
   mark(entry: Mark): Promise<number>;
-  /** All rows or none; without records. */
-  insertAll(rows: readonly Row[]): Promise<void>;
+  /** All entries or none. */
+  insertAll(entries: readonly Mark[]): Promise<void>;
   complete(outcome: Outcome): Promise<void>;
 }
 
@@ -18,6 +33,7 @@ interface Mark {
   readonly row: Row;
   /** The keys of its records. */
   readonly keys: readonly string[];
+  readonly more: More;
 }
 
 interface Outcome {
@@ -28,6 +44,7 @@ interface Outcome {
 /** Each method takes any number of entries and commits all of them or none. */
 interface GroupStatements {
   markAll(marks: readonly Mark[]): Promise<readonly number[]>;
+  /** Without rows in other tables. */
   insertAll(rows: readonly Row[]): Promise<void>;
   completeAll(outcomes: readonly Outcome[]): Promise<void>;
 }
@@ -36,8 +53,33 @@ const into = `insert into ${TABLE} (${columns.join(', ')})`;
 const intoRecords = `into ${RECORDS} (${recordColumns.join(', ')})`;
 const recordIdsOf = ({ recordIds }: Completed): string | null => (recordIds ? JSON.stringify(recordIds) : null);
 
-/** The types of the columns of an entry that are not text. */
-const postgresTypes: Partial<Record<keyof Row, string>> = {
+type Insert = (table: string, names: readonly string[], rows: readonly object[], set: string) => DirectStatement;
+
+const columnOf = (row: object, column: string): unknown => (row as Readonly<Record<string, unknown>>)[column];
+
+const hasOtherRows = ({ workflow, ...details }: More): boolean => workflow !== undefined || hasDetails(details);
+
+const isPlain = ({ keys, more }: Mark): boolean => keys.length === 0 && !hasOtherRows(more);
+
+/** The rows of the entries in other tables. `given`: SQL of a value that an existing row is updated with. */
+async function insertMore(
+  run: Execute,
+  entries: readonly (readonly [id: number, more: More])[],
+  insert: Insert,
+  given: (column: string) => string,
+): Promise<void> {
+  const workflows = entries.flatMap(([id, { workflow }]) => (workflow ? [toWorkflowRow(id, workflow)] : []));
+  const details = entries.flatMap(([id, more]) => (hasDetails(more) ? [toDetailRow(id, more)] : []));
+  const replace = workflowColumns.map((column) => `${column} = ${given(column)}`).join(', ');
+  const fill = detailColumns.map((column) => `${column} = coalesce(${given(column)}, ${DETAILS}.${column})`).join(', ');
+  if (workflows.length > 0) await run(insert(WORKFLOWS, workflowColumns, workflows, replace));
+  if (details.length > 0) await run(insert(DETAILS, detailColumns, details, fill));
+}
+
+/** The types of the columns that are not text. */
+const postgresTypes: Readonly<Record<string, string>> = {
+  log_id: 'bigint',
+  dry_run: 'smallint',
   environment_id: 'int',
   user_id: 'int',
   rendering_id: 'int',
@@ -46,10 +88,20 @@ const postgresTypes: Partial<Record<keyof Row, string>> = {
   duration_ms: 'float8',
 };
 
-function createPostgres({ execute }: Direct): GroupStatements {
-  const arrays = columns.map((column) => `?::${postgresTypes[column] ?? 'text'}[]`).join(', ');
-  const insert = `${into} select ${columns.join(', ')} from unnest(${arrays})
+function createPostgres({ execute, transaction }: Direct): GroupStatements {
+  const arraysOf = (names: readonly string[]) =>
+    names.map((column) => `?::${postgresTypes[column] ?? 'text'}[]`).join(', ');
+  const byColumn = (names: readonly string[], rows: readonly object[]) =>
+    names.map((column) => rows.map((row) => columnOf(row, column)));
+  const insert = `${into} select ${columns.join(', ')} from unnest(${arraysOf(columns)})
 with ordinality as given (${columns.join(', ')}, nth) order by nth`;
+  const insertOther: Insert = (table, names, rows, set) => ({
+    sql: `insert into ${table} (${names.join(', ')}) select * from unnest(${arraysOf(names)})
+on conflict (log_id) do update set ${set}`,
+    values: byColumn(names, rows),
+  });
+  const insertOthers = (run: Execute, entries: readonly (readonly [number, More])[]) =>
+    insertMore(run, entries, insertOther, (column) => `excluded.${column}`);
   // The ids follow the order of the rows.
   const mark = `with marked as (${insert} returning id, environment_id, started_at),
 numbered as (select marked.*, row_number() over (order by id) as nth from marked),
@@ -63,7 +115,6 @@ as given (id, outcome, code, duration_ms, record_ids)
 where log.id = given.id returning log.id, environment_id, started_at)
 insert ${intoRecords} select environment_id, record_key, started_at, id from done
 join unnest(?::bigint[], ?::text[]) as keys (id, record_key) using (id) on conflict do nothing`;
-  const byColumn = (rows: readonly Row[]) => columns.map((column) => rows.map((row) => row[column]));
   /** Two arrays: to what each key belongs, and the keys. */
   const pairsOf = (lists: readonly (readonly [of: number, keys: readonly string[]])[]) => [
     lists.flatMap(([of, keys]) => keys.map(() => of)),
@@ -72,11 +123,21 @@ join unnest(?::bigint[], ?::text[]) as keys (id, record_key) using (id) on confl
   return {
     async markAll(marks) {
       const keys = pairsOf(marks.map((each, at) => [at + 1, each.keys]));
-      const { rows } = await execute({ sql: mark, values: [...byColumn(marks.map(({ row }) => row)), ...keys] });
-      return rows.map(([id]) => Number(id));
+      const rows = marks.map(({ row }) => row);
+      const markOn = async (run: Execute): Promise<readonly number[]> =>
+        (await run({ sql: mark, values: [...byColumn(columns, rows), ...keys] })).rows.map(([id]) => Number(id));
+      if (!marks.some(({ more }) => hasOtherRows(more))) return markOn(execute);
+      return transaction(async (run) => {
+        const ids = await markOn(run);
+        await insertOthers(
+          run,
+          marks.map(({ more }, at) => [ids[at]!, more]),
+        );
+        return ids;
+      });
     },
     async insertAll(rows) {
-      await execute({ sql: insert, values: byColumn(rows) });
+      await execute({ sql: insert, values: byColumn(columns, rows) });
     },
     async completeAll(outcomes) {
       const of = (pick: (completed: Completed) => unknown) => outcomes.map(({ completed }) => pick(completed));
@@ -88,7 +149,15 @@ join unnest(?::bigint[], ?::text[]) as keys (id, record_key) using (id) on confl
         of(recordIdsOf),
       ];
       const keys = pairsOf(outcomes.map(({ id, completed }) => [id, recordKeysOf(completed.recordIds)]));
-      await execute({ sql: complete, values: [...values, ...keys] });
+      const statement = { sql: complete, values: [...values, ...keys] };
+      if (!outcomes.some(({ completed }) => hasOtherRows(completed))) return void (await execute(statement));
+      await transaction(async (run) => {
+        await run(statement);
+        await insertOthers(
+          run,
+          outcomes.map(({ id, completed }) => [id, completed]),
+        );
+      });
     },
   };
 }
@@ -98,6 +167,13 @@ const KEYS_A_STATEMENT = 100;
 
 function createMysql({ execute, transaction }: Direct): GroupStatements {
   const insert = (rows: readonly Row[]) => ({ sql: `${into} values ?`, values: [rows.map(valuesOf)], isOnce: true });
+  const insertOther: Insert = (table, names, given, set) => ({
+    sql: `insert into ${table} (${names.join(', ')}) values ? on duplicate key update ${set}`,
+    values: [given.map((row) => names.map((column) => columnOf(row, column)))],
+    isOnce: true,
+  });
+  const insertOthers = (run: Execute, entries: readonly (readonly [number, More])[]) =>
+    insertMore(run, entries, insertOther, (column) => `values(${column})`);
   const step = { sql: 'select @@auto_increment_increment', values: [] };
   const chosen = 'elt(field(id, ?), ?)';
   const complete = `update ${TABLE} set outcome = ${chosen}, code = ${chosen}, duration_ms = ${chosen},
@@ -114,7 +190,7 @@ record_ids = coalesce(${chosen}, record_ids) where id in (?)`;
   return {
     async markAll(marks) {
       const rows = marks.map(({ row }) => row);
-      if (marks.length === 1 && marks[0]!.keys.length === 0) return [(await execute(insert(rows))).insertId];
+      if (marks.length === 1 && isPlain(marks[0]!)) return [(await execute(insert(rows))).insertId];
       return transaction(async (run) => {
         const { insertId } = await run(insert(rows));
         // The ids of one statement are consecutive. The increment may exceed 1 in a cluster.
@@ -124,6 +200,10 @@ record_ids = coalesce(${chosen}, record_ids) where id in (?)`;
           keys.map((key) => [row.environment_id, key, row.started_at, ids[at]]),
         );
         if (keys.length > 0) await run({ sql: `insert ${intoRecords} values ?`, values: [keys], isOnce: true });
+        await insertOthers(
+          run,
+          marks.map(({ more }, at) => [ids[at]!, more]),
+        );
         return ids;
       });
     },
@@ -132,7 +212,8 @@ record_ids = coalesce(${chosen}, record_ids) where id in (?)`;
     },
     async completeAll(outcomes) {
       const keys = outcomes.flatMap(({ id, completed }) => recordKeysOf(completed.recordIds).map((key) => [id, key]));
-      if (keys.length === 0) await execute(update(outcomes));
+      if (keys.length === 0 && !outcomes.some(({ completed }) => hasOtherRows(completed)))
+        await execute(update(outcomes));
       else
         await transaction(async (run) => {
           await run(update(outcomes));
@@ -143,6 +224,10 @@ record_ids = coalesce(${chosen}, record_ids) where id in (?)`;
 from ${TABLE} as log join (${pairs}) as pairs on pairs.id = log.id`;
             await run({ sql, values: some.flat(), isOnce: true });
           }
+          await insertOthers(
+            run,
+            outcomes.map(({ id, completed }) => [id, completed]),
+          );
         });
     },
   };
@@ -154,7 +239,11 @@ export function createServerStatements({ dialect, direct, retry }: Database): Se
   const { markAll, insertAll, completeAll } = dialect === 'mysql' ? createMysql(direct) : createPostgres(direct);
   return {
     mark: groupCalls((marks: readonly Mark[]) => retry(() => markAll(marks))),
-    insertAll: (rows) => retry(() => insertAll(rows)),
+    insertAll: (entries) =>
+      retry(async () => {
+        if (entries.every(isPlain)) await insertAll(entries.map(({ row }) => row));
+        else await markAll(entries);
+      }),
     complete: groupCalls((outcomes: readonly Outcome[]) =>
       retry(async () => {
         // The last outcome of an entry counts.
@@ -163,50 +252,4 @@ export function createServerStatements({ dialect, direct, retry }: Database): Se
       }),
     ),
   };
-}
-
-/** On a server, whose connections and messages are limited. */
-const MAX_GROUP = 100;
-
-interface WaitingCall<T, R> {
-  readonly item: T;
-  readonly resolve: (answer: R) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/**
- * On a database server: the calls that wait while a group is committed are the next group. `runAll` commits all of
- * them or none.
- */
-function groupCalls<T, R>(runAll: (items: readonly T[]) => Promise<readonly R[]>): (item: T) => Promise<R> {
-  let waiting: WaitingCall<T, R>[] = [];
-  let isRunning = false;
-
-  async function settle(group: readonly WaitingCall<T, R>[]): Promise<void> {
-    try {
-      const answers = await runAll(group.map(({ item }) => item));
-      group.forEach(({ resolve }, at) => void resolve(answers[at]!));
-    } catch (error) {
-      // A lost connection may have committed the group: a second attempt would write it twice.
-      if (group.length === 1 || isUnavailable(error)) for (const { reject } of group) reject(error);
-      else for (const one of group) await settle([one]);
-    }
-  }
-
-  async function run(): Promise<void> {
-    while (waiting.length > 0) {
-      const group = waiting.slice(0, MAX_GROUP);
-      waiting = waiting.slice(MAX_GROUP);
-      await settle(group);
-    }
-    isRunning = false;
-  }
-
-  return (item) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
-      if (isRunning) return;
-      isRunning = true;
-      setImmediate(run);
-    });
 }

@@ -3,7 +3,7 @@
 import type { Knex } from 'knex';
 import { hashToken } from '../../core/secret.ts';
 
-interface DirectStatement {
+export interface DirectStatement {
   /** With `?` for each value. A few fixed texts only: each stays prepared on every connection. */
   readonly sql: string;
   readonly values: readonly unknown[];
@@ -16,9 +16,11 @@ interface Executed {
   readonly rows: readonly (readonly unknown[])[];
   /** The generated id of the first row; MySQL and MariaDB only. */
   readonly insertId: number;
+  /** The number of rows that a write changed. */
+  readonly changed: number;
 }
 
-type Execute = (statement: DirectStatement) => Promise<Executed>;
+export type Execute = (statement: DirectStatement) => Promise<Executed>;
 
 export interface Direct {
   /** Commits by itself. */
@@ -80,10 +82,16 @@ function sendToPostgres(isPooled: boolean): Send {
   return send;
 }
 
+/** MySQL and MariaDB, and PostgreSQL. */
+interface ChangedRows {
+  readonly affectedRows?: number;
+  readonly rowCount?: number | null;
+}
+
 function toExecuted(answer: unknown): Executed {
-  if (Array.isArray(answer)) return { rows: answer as unknown[][], insertId: 0 };
-  const { rows = [], insertId = 0 } = answer as Partial<Executed>;
-  return { rows, insertId };
+  if (Array.isArray(answer)) return { rows: answer as unknown[][], insertId: 0, changed: 0 };
+  const { rows = [], insertId = 0, affectedRows, rowCount } = answer as Partial<Executed> & ChangedRows;
+  return { rows, insertId, changed: affectedRows ?? rowCount ?? 0 };
 }
 
 export function createDirect(dialect: 'mysql' | 'postgres', knex: Knex, isPooled: boolean): Direct {

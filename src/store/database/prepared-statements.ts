@@ -1,10 +1,12 @@
 // Runs a group of plain SQL statements. If the first changes no row, the others do not run. The most frequent
 // operations of workflow runs use it. On SQLite the statements are prepared once and run synchronously while no
 // transaction is open: knex would build, queue and prepare each one, at many times the cost of running it. During a
-// transaction, and on servers, they run through knex.
+// transaction they run through knex. On servers the groups of concurrent callers share a commit.
 import type { Knex } from 'knex';
 import type { SqliteConnection } from '../../core/sqlite.ts';
 import type { Database, StoreDialect } from './database.ts';
+import type { Direct, Execute } from './direct.ts';
+import { groupCalls } from './group-calls.ts';
 
 export interface Statement {
   /** With `?` for each value. Every distinct text is cached, so use few. */
@@ -34,8 +36,7 @@ export function createPreparedStatements(database: Database): PreparedStatements
     preparedBySql.set(sql, statement);
     return statement;
   };
-  const execute = async (on: Knex, { sql, values }: Statement): Promise<number> =>
-    touchedBy[dialect](await on.raw(sql, [...values]));
+  const runInTurn = database.direct ? createServerGroups(database.direct, database.retry) : createKnexWrites(database);
 
   return {
     async run(first, ...others) {
@@ -48,10 +49,9 @@ export function createPreparedStatements(database: Database): PreparedStatements
         return others.length === 0 ? all() : ready.transaction(all).immediate();
       });
       if (done) return done.answer;
-      if (others.length === 0) return (await database.retry(() => execute(knex, first))) > 0;
-      return database.write(async (trx) => {
-        if ((await execute(trx, first)) === 0) return false;
-        for (const other of others) await execute(trx, other);
+      return runInTurn(others.length > 0, async (change) => {
+        if ((await change(first)) === 0) return false;
+        for (const other of others) await change(other);
         return true;
       });
     },
@@ -61,10 +61,9 @@ export function createPreparedStatements(database: Database): PreparedStatements
         return statements.length === 1 ? each() : ready.transaction(each).immediate();
       });
       if (done) return done.answer;
-      if (statements.length === 1) return [await database.retry(() => execute(knex, statements[0]!))];
-      return database.write(async (trx) => {
+      return runInTurn(statements.length > 1, async (change) => {
         const touched: number[] = [];
-        for (const one of statements) touched.push(await execute(trx, one));
+        for (const one of statements) touched.push(await change(one));
         return touched;
       });
     },
@@ -76,11 +75,48 @@ export function createPreparedStatements(database: Database): PreparedStatements
   };
 }
 
-const touchedBy: Record<StoreDialect, (answer: unknown) => number> = {
-  sqlite: (answer) => (answer as { changes: number }).changes,
-  mysql: (answer) => (answer as [{ affectedRows: number }])[0].affectedRows,
-  postgres: (answer) => (answer as { rowCount: number | null }).rowCount ?? 0,
-};
+/** Returns the number of changed rows. */
+type Change = (statement: Statement) => Promise<number>;
+
+interface Work {
+  readonly needsTransaction: boolean;
+  readonly run: (change: Change) => Promise<unknown>;
+}
+
+type RunInTurn = <T>(needsTransaction: boolean, run: (change: Change) => Promise<T>) => Promise<T>;
+
+/** On SQLite, while a transaction is open or another process has locked the file. */
+function createKnexWrites({ knex, retry, write }: Database): RunInTurn {
+  const changeOn =
+    (on: Knex): Change =>
+    async ({ sql, values }) =>
+      ((await on.raw(sql, [...values])) as { changes: number }).changes;
+  return (needsTransaction, run) =>
+    needsTransaction ? write((trx) => run(changeOn(trx))) : retry(() => run(changeOn(knex)));
+}
+
+/** The works that wait while a group is committed are the next group. */
+function createServerGroups(direct: Direct, retry: Database['retry']): RunInTurn {
+  // In the text protocol, as knex sends them: mysql2 sends each number of a prepared statement as a double.
+  const changeOn =
+    (execute: Execute): Change =>
+    async ({ sql, values }) =>
+      (await execute({ sql, values, isOnce: true })).changed;
+  const runAll = groupCalls((works: readonly Work[]): Promise<readonly unknown[]> => {
+    const [only, ...more] = works;
+    if (more.length === 0 && !only!.needsTransaction)
+      return retry(async () => [await only!.run(changeOn(direct.execute))]);
+    return retry(() =>
+      direct.transaction(async (execute) => {
+        const answers: unknown[] = [];
+        for (const { run } of works) answers.push(await run(changeOn(execute)));
+        return answers;
+      }),
+    );
+  });
+  return <T>(needsTransaction: boolean, run: (change: Change) => Promise<T>) =>
+    runAll({ needsTransaction, run }) as Promise<T>;
+}
 
 const rowsOf: Record<StoreDialect, (answer: unknown) => readonly unknown[]> = {
   sqlite: (answer) => answer as unknown[],
