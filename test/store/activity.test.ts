@@ -6,6 +6,7 @@ import { loadSqliteDriver } from '../../src/core/sqlite.ts';
 import { createActivityLog } from '../../src/store/audit/activity.ts';
 import { createActivityRows } from '../../src/store/audit/activity-rows.ts';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
+import { createGroupedWrites } from '../../src/store/database/grouped-writes.ts';
 import { isNotDriverWarning } from '../driver-warning.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
@@ -243,9 +244,10 @@ describe.each(withGroups)('concurrent writes on $name', (variant) => {
         return run(...args);
       };
     const { sqlite, direct } = database;
+    const runSync = sqlite && counted(sqlite.runSync);
     const watched = {
       ...database,
-      ...(sqlite && { sqlite: { ...sqlite, runSync: counted(sqlite.runSync) } }),
+      ...(sqlite && { sqlite: { ...sqlite, runSync, ...createGroupedWrites(runSync as typeof sqlite.runSync) } }),
       ...(direct && { direct: { execute: counted(direct.execute), transaction: counted(direct.transaction) } }),
     } as typeof database;
     const log = createActivityLog(

@@ -29,7 +29,7 @@ import {
   WORKFLOWS,
   type WorkflowRow,
 } from './activity-row.ts';
-import { type Completed, createGroupedWrites, hasMore, prepare, type Statements } from './activity-statements.ts';
+import { type Completed, hasMore, prepare, type Statements } from './activity-statements.ts';
 import type { ActivityEntry, ActivityLog } from './activity-types.ts';
 import type { EntryWorkflow } from './log-types.ts';
 import { createServerStatements } from './server-statements.ts';
@@ -66,14 +66,12 @@ export function createActivityRows(
   const { knex, dialect } = database;
   const rowsPerStatement = ROWS_A_STATEMENT[dialect];
   const statements = new WeakMap<SqliteConnection, Statements>();
-  const runPrepared = <T>(run: (ready: Statements) => T) =>
-    database.sqlite?.runSync((connection) => {
-      const prepared = statements.get(connection) ?? prepare(connection);
-      statements.set(connection, prepared);
-      return run(prepared);
-    });
+  const preparedOn = (connection: SqliteConnection): Statements => {
+    const prepared = statements.get(connection) ?? prepare(connection);
+    statements.set(connection, prepared);
+    return prepared;
+  };
   const onServer = createServerStatements(database);
-  const groupedWrites = database.sqlite && createGroupedWrites(runPrepared);
   /** Cached, because a process serves one environment. */
   let environment: number | undefined;
   const findEnvironment = async (): Promise<number> => {
@@ -109,7 +107,7 @@ export function createActivityRows(
     async insert(entry): Promise<LogMark> {
       const row = toRow(entry, environment ?? (await findEnvironment()));
       const keys = recordKeysOf(entry.recordIds);
-      const done = await groupedWrites?.write(hasMore(entry), (ready) => ready.mark(row, keys, entry));
+      const done = await database.sqlite?.write(hasMore(entry), (on) => preparedOn(on).mark(row, keys, entry));
       if (done) {
         const [id, ...numbers] = done.answer;
         return { id: id!, versions: versionsOf(numbers) };
@@ -131,7 +129,7 @@ export function createActivityRows(
         await onServer.insertAll(
           rows.map((row, at) => ({ row, keys: recordKeysOf(entries[at]!.recordIds), more: entries[at]! })),
         );
-      else if (!runPrepared((ready) => ready.insertAll(rows, entries)))
+      else if (!database.sqlite?.runSync((on) => preparedOn(on).insertAll(rows, entries)))
         await database.write(async (trx) => {
           for (let at = 0; at < rows.length; at += rowsPerStatement) {
             const [batchRows, batch] = [
@@ -156,7 +154,7 @@ export function createActivityRows(
         });
     },
     async complete(id, completed) {
-      const done = await groupedWrites?.write(hasMore(completed), (ready) => ready.complete(id, completed));
+      const done = await database.sqlite?.write(hasMore(completed), (on) => preparedOn(on).complete(id, completed));
       if (done) return;
       if (onServer) await onServer.complete({ id, completed });
       else await update(id, completed);

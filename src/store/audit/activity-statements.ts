@@ -1,9 +1,5 @@
-// The SQLite statements of the activity log, prepared once for each connection. Group commit: the marks and outcomes of
-// concurrent calls share one transaction. Their entries are neighbours in every index, so a shared commit writes far
-// fewer pages. Nobody continues before the commit.
-
+// The SQLite statements of the activity log, prepared once for each connection.
 import type { SqliteConnection } from '../../core/sqlite.ts';
-import type { Database } from '../database/database.ts';
 import { versionNumbers } from '../versions.ts';
 import {
   columns,
@@ -37,8 +33,6 @@ export interface Statements {
   readonly insertAll: (rows: readonly Row[], entries: readonly ActivityEntry[]) => void;
   /** Needs a transaction if it has record ids or more. */
   readonly complete: (id: number, completed: Completed) => void;
-  /** Runs all of it in one transaction. */
-  readonly together: <T>(run: () => T) => T;
 }
 
 /** Whether the entry has rows in other tables. */
@@ -104,7 +98,6 @@ export function prepare(connection: SqliteConnection): Statements {
     }
     for (const row of rows.slice(at)) put([row], insert.run(valuesOf(row)));
   });
-  const together = connection.transaction((run: () => unknown) => run());
   return {
     mark(row, keys, more) {
       const marked = markOne(row);
@@ -119,63 +112,7 @@ export function prepare(connection: SqliteConnection): Statements {
       for (const key of recordKeysOf(recordIds)) insertKeyOf.run(key, id);
       insertMore(id, completed);
     },
-    together: <T>(run: () => T) => together.immediate(run) as T,
   };
 }
 
 export type Completed = Parameters<Intent['complete']>[0] & Pick<ActivityEntry, 'durationMs'>;
-
-interface GroupedWrites {
-  /**
-   * Resolves when the write is committed. Undefined without an effect if the file cannot be written now: the caller
-   * then uses knex, which waits. `needsTransaction`: false for a single statement.
-   */
-  write<T>(needsTransaction: boolean, run: (ready: Statements) => T): Promise<{ readonly answer: T } | undefined>;
-}
-
-interface Waiting {
-  readonly needsTransaction: boolean;
-  readonly run: (ready: Statements) => unknown;
-  readonly resolve: (done: { readonly answer: unknown } | undefined) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** On SQLite: the writes that ask in one turn of the event loop. */
-export function createGroupedWrites(
-  runPrepared: <T>(run: (ready: Statements) => T) => ReturnType<NonNullable<Database['sqlite']>['runSync']> | undefined,
-): GroupedWrites {
-  let waiting: Waiting[] = [];
-
-  const commit = (group: readonly Waiting[]) =>
-    runPrepared((ready) => {
-      const runAll = () => group.map(({ run }) => run(ready));
-      return group.length > 1 || group[0]!.needsTransaction ? ready.together(runAll) : runAll();
-    });
-
-  function settle(group: readonly Waiting[]): void {
-    try {
-      const done = commit(group);
-      const answers = done?.answer as unknown[] | undefined;
-      group.forEach(({ resolve }, at) => void resolve(answers && { answer: answers[at] }));
-    } catch (error) {
-      // Nothing of the group is written. Alone, each write gets its own result.
-      if (group.length === 1) group[0]!.reject(error);
-      else for (const one of group) settle([one]);
-    }
-  }
-
-  function flush(): void {
-    const group = waiting;
-    waiting = [];
-    settle(group);
-  }
-
-  return {
-    write: <T>(needsTransaction: boolean, run: (ready: Statements) => T) =>
-      new Promise<{ readonly answer: T } | undefined>((resolve, reject) => {
-        // All sockets of the turn are read before an immediate runs.
-        if (waiting.length === 0) setImmediate(flush);
-        waiting.push({ needsTransaction, run, resolve: resolve as Waiting['resolve'], reject });
-      }),
-  };
-}

@@ -12,6 +12,7 @@ import { explainFile } from '../../core/sqlite/file.ts';
 import { loadSqliteDriver, type SqliteChoice, type SqliteConnection, type SqliteKind } from '../../core/sqlite.ts';
 import { watchConnectivity } from './connectivity.ts';
 import { createDirect, type Direct } from './direct.ts';
+import { createGroupedWrites, type GroupedWrites } from './grouped-writes.ts';
 import { BUSY_TURN_MS, createKnexClient, isBusy } from './sqlite-client.ts';
 
 export type StoreDialect = 'sqlite' | 'mysql' | 'postgres';
@@ -34,7 +35,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-interface SqliteParts {
+interface SqliteParts extends GroupedWrites {
   readonly kind: SqliteKind;
   readonly inMemory: boolean;
   /** A separate connection that never waits for a lock; null for an in-memory database. */
@@ -148,21 +149,23 @@ function openSqlite(location: string, options: DatabaseOptions): Database {
     useNullAsDefault: true,
     pool: { min: 1, max: 1, idleTimeoutMillis: 2 ** 31 - 1 },
   });
+  const runSync: SqliteParts['runSync'] = (run) => {
+    if (kind === 'wasm' || !connection.open || connection.inTransaction) return undefined;
+    try {
+      return { answer: run(connection) };
+    } catch (error) {
+      if (isBusy(error)) return undefined;
+      throw error;
+    }
+  };
   return {
     ...shared('sqlite', database, `sqlite:${file}`),
     sqlite: {
       kind,
       inMemory,
       watch,
-      runSync(run) {
-        if (kind === 'wasm' || !connection.open || connection.inTransaction) return undefined;
-        try {
-          return { answer: run(connection) };
-        } catch (error) {
-          if (isBusy(error)) return undefined;
-          throw error;
-        }
-      },
+      runSync,
+      ...createGroupedWrites(runSync),
     },
     async close() {
       watch?.close();

@@ -1,7 +1,7 @@
 // Runs a group of plain SQL statements. If the first changes no row, the others do not run. The most frequent
-// operations of workflow runs use it. On SQLite the statements are prepared once and run synchronously while no
-// transaction is open: knex would build, queue and prepare each one, at many times the cost of running it. During a
-// transaction they run through knex. On servers the groups of concurrent callers share a commit.
+// operations of workflow runs use it. The groups of concurrent callers share a commit. On SQLite the statements are
+// prepared once: knex would build, queue and prepare each one, at many times the cost of running it. During a
+// transaction they run through knex.
 import type { Knex } from 'knex';
 import type { SqliteConnection } from '../../core/sqlite.ts';
 import type { Database, StoreDialect } from './database.ts';
@@ -40,13 +40,10 @@ export function createPreparedStatements(database: Database): PreparedStatements
 
   return {
     async run(first, ...others) {
-      const done = database.sqlite?.runSync((ready) => {
-        const all = () => {
-          const { changes } = prepare(ready, first.sql).run(first.values);
-          if (changes > 0) for (const { sql, values } of others) prepare(ready, sql).run(values);
-          return changes > 0;
-        };
-        return others.length === 0 ? all() : ready.transaction(all).immediate();
+      const done = await database.sqlite?.write(others.length > 0, (ready) => {
+        const { changes } = prepare(ready, first.sql).run(first.values);
+        if (changes > 0) for (const { sql, values } of others) prepare(ready, sql).run(values);
+        return changes > 0;
       });
       if (done) return done.answer;
       return runInTurn(others.length > 0, async (change) => {
@@ -56,10 +53,9 @@ export function createPreparedStatements(database: Database): PreparedStatements
       });
     },
     async runAll(statements) {
-      const done = database.sqlite?.runSync((ready) => {
-        const each = () => statements.map(({ sql, values }) => prepare(ready, sql).run(values).changes);
-        return statements.length === 1 ? each() : ready.transaction(each).immediate();
-      });
+      const done = await database.sqlite?.write(statements.length > 1, (ready) =>
+        statements.map(({ sql, values }) => prepare(ready, sql).run(values).changes),
+      );
       if (done) return done.answer;
       return runInTurn(statements.length > 1, async (change) => {
         const touched: number[] = [];
