@@ -10,8 +10,7 @@ export default configure({
     'test/agent/typings.test.ts',
     'test/bench.test.ts',
     'test/cli/{cloud,cloud-folder}.test.ts',
-    'test/package/package.test.ts',
-    'test/examples/nestjs.test.ts',
+    'test/{package,examples}/**',
     // A browser. test/console/browser.test.ts stays.
     'test/console/{accessibility,api-page,notes-browser,account-browser,rights-browser,playground-browser}.test.ts',
     'test/console/{journey,activity-journey,start-journey,workflow-journey,script}.test.ts',

@@ -14,13 +14,9 @@ const nodePackages = {
 const nodePackage = nodePackages[`${process.platform}-${process.arch}`];
 
 const tools = {
-  // The npm package for the platform contains the binary.
-  node22: {
-    package: nodePackage,
-    version: '22.23.3',
-    file: 'bin/node',
-    here: process.versions.node.startsWith('22.') ? process.execPath : undefined,
-  },
+  ...Object.fromEntries(
+    ['20.20.2', '22.23.3', '24.21.0'].map((version) => [`node${version.slice(0, 2)}`, nodeTool(version)]),
+  ),
   // It needs an older TypeScript than ours, which stays in its own folder.
   'openapi-typescript': {
     package: 'openapi-typescript',
@@ -37,6 +33,12 @@ const tools = {
     file: 'clients/launcher/build/index.js',
   },
 };
+
+/** A Node of this version, from the npm package for the platform, unless this is one of its major version. */
+function nodeTool(version) {
+  const isHere = process.versions.node.startsWith(version.slice(0, 3));
+  return { package: nodePackage, version, file: 'bin/node', here: isHere ? process.execPath : undefined };
+}
 
 const cache = join(dirname(dirname(fileURLToPath(import.meta.url))), '.ci', 'cache');
 

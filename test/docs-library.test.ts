@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { transformSync } from 'esbuild';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { settings } from '../src/core/config.ts';
 import { createAgent, type DataSourceFactory } from '../src/index.ts';
@@ -26,9 +27,9 @@ afterEach(() => {
 
 /** The runnable example of a page, as a module. Its imports resolve as from here. */
 async function load(page: string, change: (code: string) => string = (code) => code): Promise<Record<string, unknown>> {
-  const [, code = ''] = /```js run\n(.*?)```/s.exec(readFileSync(page, 'utf8')) ?? [];
+  const [, code = ''] = /```[jt]s run\n(.*?)```/s.exec(readFileSync(page, 'utf8')) ?? [];
   const path = join(folder, 'example.mjs');
-  const found = importFromSource(change(code)).replace(
+  const found = importFromSource(transformSync(change(code), { loader: 'ts' }).code.replaceAll('"', "'")).replace(
     /from '(@opentelemetry\/[^']+)'/g,
     (_, name) => `from '${import.meta.resolve(name)}'`,
   );

@@ -1,11 +1,11 @@
-// Checks the documentation: its tables match those of the code in both
-// directions, its links work, and code blocks marked `run` run as written.
+// Checks the documentation: its tables match those of the code in both directions, its links work, and examples of
+// customizations do what the page says. test/package runs the code blocks with the packed package.
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { bundledPackages } from '../scripts/bundle.mjs';
 import { makeRootLlms } from '../site/site.ts';
 import { createHeadlessAgent } from '../src/agent/agent.ts';
@@ -14,7 +14,7 @@ import { type Caller, fullAccess } from '../src/core/caller.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { settings } from '../src/core/config.ts';
 import { AppError, errorCodes } from '../src/core/errors.ts';
-import { buildOnce, runShell } from './cli/command.ts';
+import { buildOnce } from './cli/command.ts';
 import { copyDemo } from './demo.ts';
 
 const pages = [
@@ -91,35 +91,6 @@ test.each(pages)('the links of %s are valid', (page) => {
 
 test('llms.txt is the output of `npm run docs`', () => {
   expect(readFileSync('llms.txt', 'utf8')).toBe(makeRootLlms('.'));
-});
-
-interface Block {
-  readonly title: string;
-  readonly text: string;
-}
-
-/** Fenced `sh` blocks with `run` in their info string. */
-const blocks: Block[] = pages.flatMap((page) =>
-  [...readFileSync(page, 'utf8').matchAll(/^```sh run\n([\s\S]*?)^```/gm)].map(([, text], index) => ({
-    title: `${page}, block ${index + 1}`,
-    text: text!,
-  })),
-);
-
-describe('code blocks marked as runnable', () => {
-  test('the pages have runnable blocks', () => {
-    expect(blocks.length).toBeGreaterThan(0);
-  });
-
-  test.each(blocks)('$title runs', async ({ text }) => {
-    await buildOnce();
-    const folder = mkdtempSync(join(tmpdir(), 'portico-docs-'));
-    try {
-      expect(await runShell(text, folder)).toMatchObject({ code: 0 });
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
 });
 
 const configs = ['docs/customizing.md', 'docs/aggregates.md', 'docs/queries.md'].flatMap((page) =>

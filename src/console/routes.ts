@@ -8,7 +8,7 @@ import { sendForgotten, showForgotten } from './pages/account/forgotten.ts';
 import { choosePassword, openLink, showDone, showLink } from './pages/account/one-time-links.ts';
 import { showApi } from './pages/api/page.ts';
 import { decideApproval, listApprovals, sendApprovalFile, showApproval } from './pages/approvals/approvals.ts';
-import { disconnectApp, listApps, listAppsOfEveryone } from './pages/connections/connections.ts';
+import { changeApp, listApps, listAppsOfEveryone } from './pages/connections/connections.ts';
 import { dataRoutes } from './pages/data/routes.ts';
 import { decideSelected, showCount, showInbox } from './pages/inbox/inbox.ts';
 import { exportActivity, listActivity, showEntry } from './pages/logs/activity.ts';
@@ -67,7 +67,7 @@ export const routes: readonly Route[] = [
   { page: '/api', open: false, get: showApi },
   { page: '/apps', open: false, get: listApps },
   { page: '/apps/everyone', open: false, get: listAppsOfEveryone },
-  { page: '/apps/:id', open: false, post: disconnectApp },
+  { page: '/apps/:id', open: false, post: changeApp },
   { page: '/remotes', open: false, get: listRemotes, post: addRemote },
   { page: '/remotes/:id', open: false, get: showRemote, post: changeRemote },
   { page: remoteCallbackPage(':id'), open: false, get: finishRemote },

@@ -201,6 +201,7 @@ export const calls: Calls = {
     list: idempotent(shape({ userId: optional(id), after: optional(text), limit: id })),
     find: idempotent(text),
     end: exactlyOnce(shape({ id: text, by: optional(id), clientName: text })),
+    name: exactlyOnce(shape({ id: text, userId: id, name: text })),
     noteUse: 'apart',
     block: 'kept',
     unblock: 'kept',

@@ -1,13 +1,13 @@
 // The command as users run it: built, in its own process and its own folder.
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadSqliteDriver, type SqliteKind } from '../../src/core/sqlite.ts';
 
-/** The SQLite drivers on this machine: the native one may be missing, the other is always present. */
-export const sqliteKinds: readonly SqliteKind[] = loadSqliteDriver().kind === 'native' ? ['native', 'wasm'] : ['wasm'];
+/** The SQLite drivers of this machine: the one that it uses, and WebAssembly, which is everywhere. */
+export const sqliteKinds: readonly SqliteKind[] = [...new Set<SqliteKind>([loadSqliteDriver().kind, 'wasm'])];
 
 /** The root of this package. */
 export const root = resolve(import.meta.dirname, '..', '..');
@@ -19,9 +19,17 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Builds dist/ if it is older than src/. Test files run in parallel, so one builds and the others wait. */
+/** Builds dist/ if it is older than src/. */
 export async function buildOnce(): Promise<void> {
-  const lock = join(root, 'node_modules', '.portico-build.lock');
+  await withLock('portico-build', () => {
+    const built = spawnSync(process.execPath, ['scripts/build.mjs', '--if-stale'], { cwd: root, encoding: 'utf8' });
+    if (built.status !== 0) throw new Error(`the build failed:\n${built.stdout}${built.stderr}`);
+  });
+}
+
+/** Test files run in parallel, in several processes: one does the work, and the others wait. */
+export async function withLock(name: string, work: () => void | Promise<void>): Promise<void> {
+  const lock = join(root, 'node_modules', `.${name}.lock`);
   for (;;) {
     try {
       mkdirSync(lock);
@@ -34,8 +42,7 @@ export async function buildOnce(): Promise<void> {
     }
   }
   try {
-    const built = spawnSync(process.execPath, ['scripts/build.mjs', '--if-stale'], { cwd: root, encoding: 'utf8' });
-    if (built.status !== 0) throw new Error(`the build failed:\n${built.stdout}${built.stderr}`);
+    await work();
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }
@@ -80,16 +87,6 @@ export function commandOf(args: readonly string[], env: Readonly<Record<string, 
 
 export function portico(args: readonly string[], { folder, env = {}, input = '' }: Run): Promise<Outcome> {
   return collect(process.execPath, [main, ...args], folder, environment(env), input);
-}
-
-/** A shell script in which `portico` is the command. */
-export function runShell(script: string, folder: string): Promise<Outcome> {
-  const bin = join(folder, '.bin');
-  mkdirSync(bin);
-  writeFileSync(join(bin, 'portico'), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
-  chmodSync(join(bin, 'portico'), 0o755);
-  const env = { PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` };
-  return collect('bash', ['-euo', 'pipefail', '-c', script], folder, environment(env), '');
 }
 
 export interface Running {

@@ -21,7 +21,7 @@ import {
 } from './command.ts';
 
 /** The WebAssembly driver logs a warning, which has its own test. */
-const isNative = loadSqliteDriver().kind === 'native';
+const isSilent = loadSqliteDriver().kind !== 'wasm';
 
 let place: Place;
 const running: StartedServer[] = [];
@@ -92,7 +92,7 @@ describe.each(sqliteKinds)('on the %s driver', (kind) => {
   });
 });
 
-test.runIf(isNative)('the welcome shows the address, the sign-in and a command for each assistant', async () => {
+test.runIf(isSilent)('the welcome shows the address, the sign-in and a command for each assistant', async () => {
   const { stdout, stderr, mcpUrl } = await begin(['--email', 'Ada@Example.com']);
   const lines = stdout.split('\n').map((line) => line.trim());
   expect(lines.map((line) => line.replaceAll(mcpUrl, '<url>'))).toEqual([
@@ -236,7 +236,7 @@ test.each([
   expect(stderr).not.toContain('hunter2');
 });
 
-test.runIf(isNative)('listening on all interfaces gives a warning without https, and none with https', async () => {
+test.runIf(isSilent)('listening on all interfaces gives a warning without https, and none with https', async () => {
   const bare = await begin(['--host', '0.0.0.0']);
   await end(bare);
   expect([bare.stdout, bare.stderr]).toEqual([

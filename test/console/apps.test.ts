@@ -119,6 +119,40 @@ describe('an own connection', () => {
   });
 });
 
+test('the owner names a connection, and nobody else; limits stay', async () => {
+  const typed = { limit: 'read-only', which: 'some', collection: ['orders'], lasts: 'day' };
+  const { clientId, tokens } = await connected(bob, 'Twin', typed);
+  const { id } = await grantOf(clientId);
+  const send = async (account: Account, name: string, from: string) => {
+    const { browser, page } = await testServer.browse(account, from);
+    const answer = await browser.open(pathOf(id), {
+      method: 'POST',
+      body: new URLSearchParams({ csrf: csrfOf(page), action: 'name', name }),
+      headers: { 'sec-fetch-site': 'same-origin' },
+    });
+    return answer.url;
+  };
+  const saved = await send(bob, ` the\u202e laptop ${'x'.repeat(100)}`, '/apps');
+  const refused = await send(testServer.account, 'of Ada', '/apps');
+  const own = read((await testServer.browse(bob, '/apps')).page);
+  const all = (await testServer.browse(testServer.account, '/apps/everyone')).page;
+  const found = await (await testServer.browse(testServer.account, '/apps')).browser.open(
+    testServer.at('/apps/everyone?app=the+laptop'),
+  );
+  expect([
+    saved,
+    refused,
+    own.includes('Name the laptop xxx') && own.includes('Limits read-only; only 1 collection (orders)'),
+    read(all).includes('Name the laptop xxx') && !all.html.includes('class="naming"'),
+    read(found).includes('Twin'),
+    (await grantOf(clientId)).name.length,
+    await works(tokens.access_token),
+  ]).toEqual([testServer.at('/apps?named=yes'), testServer.at('/apps?ended=gone'), true, true, true, 80, 200]);
+  await send(bob, '', '/apps');
+  expect((await grantOf(clientId)).name).toBe('');
+  await testServer.store.connections.end({ id, clientName: 'Twin' });
+});
+
 describe('a connection of another user', () => {
   const post = async (account: Account, path: string, body: Record<string, string> = {}, csrf = true) => {
     const { browser, page } = await testServer.browse(account, '/apps');

@@ -1,17 +1,16 @@
-// An example as you have it after you copy its folder: node_modules holds only the packages of its package.json, and
-// Portico is the built package.
+// An example as you have it after you copy its folder and install: Portico is the package that npm packs and installs,
+// and beside it are only the packages of the example's package.json.
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { callTool } from '../app/call.ts';
-import { buildOnce } from '../cli/command.ts';
+import { root } from '../cli/command.ts';
 import { connect, register } from '../oauth/client.ts';
 import type { Account } from '../oauth/flow.ts';
+import { addPackages, install } from '../package/installed.ts';
 import { freePort } from '../ports.ts';
-
-const root = resolve(import.meta.dirname, '..', '..');
 
 export interface Example {
   readonly folder: string;
@@ -27,29 +26,28 @@ interface Manifest {
 }
 
 export async function copyExample(name: string): Promise<Example> {
-  await buildOnce();
+  const installed = await install();
   const folder = mkdtempSync(join(tmpdir(), `portico-${name}-`));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   cpSync(join(root, 'examples', name), folder, { recursive: true });
+  renameSync(join(installed.folder, 'node_modules'), join(folder, 'node_modules'));
+  installed.remove();
   const { dependencies, peerDependencies, devDependencies } = JSON.parse(
     readFileSync(join(folder, 'package.json'), 'utf8'),
   ) as Manifest;
   const names = Object.keys({ ...dependencies, ...peerDependencies, ...devDependencies });
-  for (const one of names) link(one, folder);
+  for (const one of names) addCommands(one, folder);
   const [, block = ''] = /```sh\n(.*?)```/s.exec(readFileSync(join(folder, 'README.md'), 'utf8')) ?? [];
-  const [install, ...commands] = block.trim().split('\n');
-  if (install !== 'npm install') throw new Error(`the README of ${name} does not begin with npm install`);
+  const [first, ...commands] = block.trim().split('\n');
+  if (first !== 'npm install') throw new Error(`the README of ${name} does not begin with npm install`);
   return { folder, commands };
 }
 
-/** Links a package and its commands where Node and npm look for them. */
-function link(name: string, folder: string): void {
+/** Adds a package, with its commands. */
+function addCommands(name: string, folder: string): void {
+  addPackages(folder, [name]);
   const at = join(folder, 'node_modules', name);
-  mkdirSync(dirname(at), { recursive: true });
-  if (name !== 'portico') symlinkSync(join(root, 'node_modules', name), at);
-  else symlinkSync(root, at);
   const bin = join(folder, 'node_modules', '.bin');
-  mkdirSync(bin, { recursive: true });
   const { bin: given } = JSON.parse(readFileSync(join(at, 'package.json'), 'utf8')) as {
     readonly bin?: string | Readonly<Record<string, string>>;
   };

@@ -67,4 +67,4 @@ test('express-shop: staff connect an assistant with the login of the shop', asyn
   ]);
   await shop.stop();
   expect(await isUp(shop.origin)).toBe(false);
-}, 120_000);
+}, 240_000);

@@ -22,4 +22,4 @@ test('nestjs: the controller and Portico work side by side', async () => {
   await place.stop();
   expect(await isUp(place.origin)).toBe(false);
   await runCommand(example, 'npx tsc');
-}, 120_000);
+}, 240_000);

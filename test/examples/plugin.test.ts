@@ -5,4 +5,4 @@ import { copyExample, runCommand } from './example.ts';
 test('plugin: its own tests pass', async () => {
   const example = await copyExample('plugin');
   expect(await runCommand(example, example.commands[0]!)).toMatch(/^# pass 3$/m);
-}, 120_000);
+}, 240_000);

@@ -34,4 +34,4 @@ test('standalone: the config file sets the options of the database', async () =>
   ]);
   await place.stop();
   expect(await isUp(place.origin)).toBe(false);
-}, 120_000);
+}, 240_000);

@@ -1,13 +1,12 @@
 // What users install: its size and its files, and that it works in an empty folder without the optional packages.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundledPackages } from '../../scripts/bundle.mjs';
-import { freePort } from '../ports.ts';
-import { environment, type Installed, install } from './installed.ts';
+import { environment, type Installed, install, launch, measureModules } from './installed.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
@@ -34,7 +33,7 @@ test('the package is below 1 MB packed and 4 MB unpacked, and contains only code
 });
 
 test('an installation takes at most 60 MB, has no optional package, and each package once', () => {
-  expect(at.megabytes).toBeLessThan(60);
+  expect(measureModules(at.folder)).toBeLessThan(60);
   const optional = Object.keys(manifest.peerDependencies);
   expect(optional.filter((name) => !manifest.peerDependenciesMeta[name]?.optional)).toEqual([]);
   const installed = (name: string) => existsSync(join(at.folder, 'node_modules', name));
@@ -101,7 +100,7 @@ export const wrong: number = agent;
 test('npx portico in the folder serves the demo shop, and a client signs in, reads and writes', async () => {
   // Without a terminal the start prints no password.
   const account = { SERVICE_ADMIN_EMAIL: 'you@example.com', SERVICE_ADMIN_PASSWORD: 'plover-anvil-sextant' };
-  const { welcome, stop } = await start('npx', ['portico'], account);
+  const { welcome, stop } = await launch('npx', ['portico'], at.folder, account);
   expect(welcome).toContain('the demo shop, about 20,000 rows');
   const read = (pattern: RegExp) => pattern.exec(welcome)?.[1] ?? '';
   const client = spawn(join(root, 'node_modules/.bin/tsx'), [
@@ -142,7 +141,9 @@ test.each([
 });
 
 test('with Redis but without its packages it starts, and the log names the install command', async () => {
-  const { stop, log } = await start('npx', ['portico', 'start'], { SERVICE_REDIS_URL: 'redis://127.0.0.1:1' });
+  const { stop, log } = await launch('npx', ['portico', 'start'], at.folder, {
+    SERVICE_REDIS_URL: 'redis://127.0.0.1:1',
+  });
   await expect.poll(log, { timeout: 10_000 }).toContain('npm install bullmq ioredis');
   await stop();
 });
@@ -164,34 +165,4 @@ function makeFolder(name: string): string {
   const folder = join(at.folder, name);
   mkdirSync(folder);
   return folder;
-}
-
-/** Runs until it prints the welcome. */
-async function start(command: string, args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
-  const env = { ...environment, ...settings, MCP_SERVER_PORT: String(await freePort()) };
-  const child = spawn(command, args, { cwd: at.folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  const group = (signal: NodeJS.Signals) => {
-    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, signal);
-  };
-  onTestFinished(() => group('SIGKILL'));
-  let log = '';
-  child.stderr.on('data', (part) => {
-    log += part;
-  });
-  const welcome = await readWelcome(child, () => log);
-  const stop = async () => {
-    const ended = once(child, 'exit');
-    group('SIGTERM');
-    await ended;
-  };
-  return { welcome, stop, log: () => log + welcome };
-}
-
-async function readWelcome(child: ChildProcess, log: () => string): Promise<string> {
-  let text = '';
-  for await (const part of child.stdout!) {
-    text += part;
-    if (text.includes('mcpServers')) return text;
-  }
-  throw new Error(`it did not come to the welcome:\n${text}${log()}`);
 }

@@ -93,7 +93,7 @@ const referring = (t: Tables, own: string, table: string, keys: string, where: F
   other: { collection: { name: table, table }, keys: [t.path(table, keys)], joins: [], where },
 });
 
-describe.runIf(sqliteIsolates)('with the native driver', () => {
+describe.runIf(sqliteIsolates)('with child processes', () => {
   test.each<[string, (t: Tables) => Given]>([
     ['a page by key', () => ({ where: always })],
     ['one row by key', (t) => ({ where: t.test('large', 'id', 'Equal', 5) })],

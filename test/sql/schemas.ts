@@ -7,7 +7,7 @@ import type { Dialect, TestDatabase } from '../databases.ts';
 
 const { driver: Database, kind } = loadSqliteDriver();
 /** Whether slow SQLite statements run in child processes. With the WebAssembly driver they do not. */
-export const sqliteIsolates = kind === 'native';
+export const sqliteIsolates = kind !== 'wasm';
 
 /** Runs statements directly on the driver, in one transaction if the database can create tables in one. */
 export async function runSql(database: TestDatabase, statements: readonly string[]): Promise<void> {

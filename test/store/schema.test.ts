@@ -136,13 +136,13 @@ describe.each(variants.filter(({ server }) => server.dialect === 'sqlite'))('fil
     await store.keys.of('test', () => 'a key');
     const mode = (...path: string[]) => (statSync(join(config.dataDir, ...path)).mode & 0o777).toString(8);
 
-    const journals = store.sqliteKind === 'native' ? [mode('portico.sqlite-wal'), mode('portico.sqlite-shm')] : [];
+    const journals = store.sqliteKind !== 'wasm' ? [mode('portico.sqlite-wal'), mode('portico.sqlite-shm')] : [];
 
     expect([mode(), mode('portico.sqlite'), mode('secret'), ...new Set(journals)]).toEqual([
       '700',
       '600',
       '600',
-      ...(store.sqliteKind === 'native' ? ['600'] : []),
+      ...(store.sqliteKind !== 'wasm' ? ['600'] : []),
     ]);
     await store.close();
   });

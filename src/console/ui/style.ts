@@ -58,7 +58,7 @@ h2.plainly{font-size:17px;color:var(--ink);margin:28px 0 10px}
 .apps h2{margin:0;font-size:17px;color:var(--ink);overflow-wrap:anywhere}.apps h2 small{display:block;color:var(--soft);font-size:14px;font-weight:400}
 .apps dl{grid-column:1/-1;grid-row:2;margin:8px 0 0;display:grid;gap:3px}.apps dl>div{display:grid;grid-template-columns:116px 1fr;gap:12px}
 .apps dt,.apps dd{font-size:15px;line-height:1.45}.apps dd small{font-size:14px}
-.apps form{grid-column:2;grid-row:1}.apps button{width:auto;min-height:38px;padding:6px 16px;font-size:15px}
+.apps form{grid-column:2;grid-row:1}.apps form.naming{grid-column:1/-1;grid-row:3;display:flex;gap:8px;max-width:420px;margin-top:8px}.apps button{width:auto;min-height:38px;padding:6px 16px;font-size:15px}
 .filter{display:grid;grid-template-columns:1fr 1fr auto;gap:12px;align-items:end;margin:16px 0 20px}
 .filter label{display:block;font-size:14px;margin-bottom:4px}.filter button{width:auto;min-height:42px;padding:8px 18px}
 .quietly{color:var(--soft);font-size:15px;margin:12px 0 0}

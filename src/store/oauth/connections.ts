@@ -33,6 +33,9 @@ export const connectionTables: Tables = {
   },
 };
 
+/** In the payload of a grant, beside what the authorization server keeps there. It saves a grant only once. */
+const nameProperty = 'connectionName';
+
 interface StoredConsent {
   readonly asked: string;
   readonly scopes: string;
@@ -128,6 +131,18 @@ export function createConnections(database: Database, versions: VersionRows, clo
         return true;
       });
     },
+    name({ id, userId, name }) {
+      const own = { id_hash: hashToken(id), account_id: `${userId}` };
+      return database.write(async (trx) => {
+        const row = await grants(trx).where(own).forUpdate().first<StoredGrant | undefined>('payload');
+        if (!row) return false;
+        const payload = { ...(JSON.parse(row.payload) as object), [nameProperty]: name };
+        await grants(trx)
+          .where(own)
+          .update({ payload: JSON.stringify(payload) });
+        return true;
+      });
+    },
     noteUse: lastUsed.touch,
     block({ clientId, by }) {
       return versions.change('grants', async (trx) => {
@@ -195,12 +210,14 @@ function toDecision(row: StoredConsent): Decision {
 }
 
 function toConnection(row: StoredGrant): ConnectionRow {
+  const payload = JSON.parse(row.payload) as Record<string, unknown>;
   return {
     id: row.id,
     cursor: `${Number(row.created_at)}-${hashToken(row.id)}`,
     userId: Number(row.account_id),
     clientId: row.client_id,
-    payload: JSON.parse(row.payload) as Record<string, unknown>,
+    name: `${payload[nameProperty] ?? ''}`,
+    payload,
     createdAt: Number(row.created_at),
     expiresAt: row.expires_at === null ? null : Number(row.expires_at),
     lastUsedAt: row.used_at === null ? null : Number(row.used_at),

@@ -69,6 +69,8 @@ export interface Connections {
    * user's id.
    */
   end(ending: { readonly id: string; readonly by?: number; readonly clientName: string }): Promise<boolean>;
+  /** Names the connection, for its user only; '' removes the name. False if it is not a connection of this user. */
+  name(naming: { readonly id: string; readonly userId: number; readonly name: string }): Promise<boolean>;
   /** Records a use without delay for the caller. Written some seconds later, and when the store closes. */
   noteUse(id: string): void;
   /**
@@ -114,6 +116,8 @@ export interface ConnectionRow {
   readonly cursor: string;
   readonly userId: number;
   readonly clientId: string;
+  /** The user's name for it; '' without one. */
+  readonly name: string;
   /** Payload of the grant. */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly createdAt: number;

@@ -1,13 +1,14 @@
 // Connected apps: the user's own grants, with a button to revoke each, and for administrators those of all users. A
 // revoked grant fails from the next call on, in every process.
 import { fail } from '../../../core/errors.ts';
+import { visibleName } from '../../../core/suggestions/visible-text.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { clientLabel } from '../../../oauth/clients/display-name.ts';
 import { type Connection, findConnections } from '../../../oauth/consent/connection.ts';
 import type { User } from '../../../store/users/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { createFramedPage } from '../../ui/frame.ts';
-import { connectionRow } from './view.ts';
+import { connectionRow, MAX_NAME } from './view.ts';
 
 const under = '/apps';
 const own = '/apps';
@@ -36,7 +37,7 @@ const endedNotes: Readonly<Record<string, string>> = {
 };
 
 function endedNote({ query }: SignedInRequest): Html | undefined {
-  const text = endedNotes[query.get('ended') ?? ''];
+  const text = query.has('named') ? 'Name saved.' : endedNotes[query.get('ended') ?? ''];
   return text === undefined ? undefined : html`<p class="state done" role="status"><b>${text}</b></p>`;
 }
 
@@ -86,13 +87,19 @@ function isOf(user: User | undefined, text: string): boolean {
   return names.toLowerCase().includes(text.toLowerCase());
 }
 
-function isApp({ clientName, clientId }: Connection, text: string): boolean {
-  return `${clientName} ${clientId}`.toLowerCase().includes(text.toLowerCase());
+function isApp({ clientName, clientId, name }: Connection, text: string): boolean {
+  return `${clientName} ${clientId} ${name}`.toLowerCase().includes(text.toLowerCase());
 }
 
 /** For the owner and administrators. Other users get the same response as for an unknown id. */
-export async function disconnectApp(request: SignedInRequest, parts: Parts): Promise<Answer> {
+export async function changeApp(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const { caller } = request.access;
+  if (request.form.get('action') === 'name') {
+    // Only the owner names it: administrators get the response of an unknown id.
+    const name = visibleName(request.form.get('name') ?? '').slice(0, MAX_NAME);
+    const isNamed = await parts.store.connections.name({ id: request.id, userId: caller.id, name });
+    return { to: isNamed ? `${own}?named=yes` : `${own}?ended=gone` };
+  }
   const back = request.form.get('from') === everyone && isAdmin(request) ? everyone : own;
   const [connection] = await findConnections(parts.store, { id: request.id, limit: 1 });
   if (!connection || !(connection.userId === caller.id || isAdmin(request))) return { to: `${back}?ended=gone` };

@@ -21,6 +21,8 @@ interface Listed {
 
 /** Maximum number of names to show; the rest becomes a count. */
 const NAMED = 6;
+/** Characters of a user's name for a connection. */
+export const MAX_NAME = 80;
 
 export function connectionRow(
   connection: Connection,
@@ -28,11 +30,12 @@ export function connectionRow(
   parts: Parts,
   { page, user }: Listed,
 ): Html {
-  const { clientName, verifiedHost, returnsTo, scopes, createdAt, lastUsedAt, limits } = connection;
+  const { id, name, clientName, verifiedHost, returnsTo, scopes, createdAt, lastUsedAt, limits } = connection;
   const { timezone } = request.access.caller;
   const client = { name: clientName, ...(verifiedHost !== undefined && { verifiedHost }) };
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
     ['Person', user && html`${`${user.firstName} ${user.lastName}`.trim() || user.email}<small>${user.email}</small>`],
+    ['Name', name],
     ['Permissions', scopes.map(titleOf).join(', ')],
     ['Limits', limitsText(connection, request.access.caller.id)],
     ['Returns to', returnsTo && describeDestination(returnsTo)],
@@ -42,10 +45,19 @@ export function connectionRow(
   ];
   return html`<li><h2>${describeClient(client, returnsTo)}</h2>
 <dl>${facts.map(([name, text]) => text && html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
-<form method="post" action="${parts.paths.path(`/apps/${connection.id}`)}">
+<form method="post" action="${parts.paths.path(`/apps/${id}`)}">
 <input type="hidden" name="csrf" value="${request.csrf}"><input type="hidden" name="from" value="${page}">
 <button class="plain" name="action" value="disconnect" aria-label="Disconnect ${titleOfClient(client, returnsTo)} (${clientName})${user && ` of ${user.email}`}">Disconnect</button>
-</form></li>`;
+</form>
+${
+  connection.userId === request.access.caller.id &&
+  !user &&
+  html`<form method="post" action="${parts.paths.path(`/apps/${id}`)}" class="naming">
+<input type="hidden" name="csrf" value="${request.csrf}">
+<input name="name" value="${name}" maxlength="${MAX_NAME}" autocomplete="off" placeholder="Name, such as “laptop”" aria-label="Name of ${clientName}">
+<button class="plain" name="action" value="name" aria-label="Save the name of ${clientName}">Save</button>
+</form>`
+}</li>`;
 }
 
 function titleOf(scope: string): string {
