@@ -28,6 +28,7 @@ import { aggregateRelated, countRelated, get, listRelated } from './operations/r
 import { checkMetrics, checkMinGroupSizes, checkSegments } from './operations/segments.ts';
 import { foreignKeyValues, setRelation } from './operations/set-relation.ts';
 import { createStoredFilters, type StoredFilters } from './operations/stored-filters.ts';
+import { createStoredMeaningChecks, type StoredMeaningChecks } from './operations/stored-meanings.ts';
 import { create, remove, update } from './operations/write.ts';
 import type {
   AggregateAnswer,
@@ -272,6 +273,8 @@ export interface Engine {
   readonly charts: Charts;
   /** Checks of filters that were stored earlier, such as row scopes and segments. */
   readonly storedFilters: StoredFilters;
+  /** Checks of what administrators say about collections in the console. */
+  readonly storedMeanings: StoredMeaningChecks;
   /** The text passed to `addInstructions`, or null. */
   readonly instructions: string | null;
   /** The provider passed to `addAi`, or null. */
@@ -378,6 +381,7 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
     actions,
     charts,
     storedFilters: createStoredFilters(ops),
+    storedMeanings: createStoredMeaningChecks(ops),
     ai: ops.ai,
     instructions: options.instructions ?? null,
     workflows: options.workflows ?? [],

@@ -1,4 +1,5 @@
 import type { PlainFilter } from './filter.ts';
+import type { StoredMeanings } from './meanings.ts';
 
 export const permissionLevels = ['admin', 'developer', 'editor', 'user'] as const;
 /** What a user may do with the installation itself, in addition to the rights of the role. */
@@ -140,6 +141,8 @@ export interface Access {
    * same limit. Charts of the whole agent can use any collection, and are only available when this is null.
    */
   readonly collections: readonly string[] | null;
+  /** What administrators say in the console about collections, whatever the caller may see. Absent: nothing. */
+  readonly meanings?: StoredMeanings;
 }
 
 /**

@@ -20,11 +20,9 @@ export type { ChartDate, ChartNumber, ChartResult, Line, TimePoint, TimeRange } 
 export type { CodeFilter as InsideFilter, UnscopedCollection as InsideCollection } from '../agent/customize/context.ts';
 export type {
   ExternalLister,
-  FieldMeaning,
   ImportDefinition,
   ManyToManyOptions,
   ManyToOneOptions,
-  Meaning,
   MetricDefinition,
   OneToManyOptions,
   OperatorReplacer,
@@ -83,4 +81,5 @@ export type { PlainColumn } from '../core/filter/columns.ts';
 export type { PlainExpression } from '../core/filter/expression.ts';
 export type { PlainGroup, PlainGroupSort, PlainHaving, PlainMeasure, PlainMeasures } from '../core/filter/measures.ts';
 export type { PlainBranch, PlainComparison, PlainLeaf } from '../core/filter.ts';
+export type { FieldMeaning, Meaning } from '../core/meanings.ts';
 export type { Observation, Observe } from '../core/observe.ts';

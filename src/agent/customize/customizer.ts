@@ -2,6 +2,7 @@
 // call may still add them.
 import { fail } from '../../core/errors.ts';
 import { type Operator, operators, type PlainSort } from '../../core/filter.ts';
+import type { FieldMeaning, Meaning } from '../../core/meanings.ts';
 import { suggestNames } from '../../core/suggestions.ts';
 import type { ActionDefinition, FormValues } from '../actions/definitions.ts';
 import type { ChartDefinition, RecordChartContext } from '../charts/definitions.ts';
@@ -12,12 +13,10 @@ import type {
   ComputedDefinition,
   Customization,
   ExternalRelationDefinition,
-  FieldMeaning,
   Flattening,
   ImportDefinition,
   ManyToManyOptions,
   ManyToOneOptions,
-  Meaning,
   MinGroupSizeOptions,
   OneToManyOptions,
   OperatorReplacer,

@@ -2,12 +2,11 @@
 // and swaps one pointer.
 import type { PlainGroup } from '../../core/filter/measures.ts';
 import type { Operator, PlainSort } from '../../core/filter.ts';
+import type { FieldMeaning, Meaning } from '../../core/meanings.ts';
 import type {
   BinaryMode,
   ComputedDefinition,
   ExternalLister,
-  FieldMeaning,
-  Meaning,
   MetricDefinition,
   OperatorReplacer,
   QueryEntry,
@@ -32,6 +31,8 @@ export interface Collection {
   readonly table: string;
   readonly kind: 'table' | 'view';
   readonly meaning?: Meaning;
+  /** What code says of it. */
+  readonly codeMeaning?: Meaning;
   /** The reason why no caller can write records. Code may still write them (`rules.overrides`). */
   readonly readOnly?: string;
   /** The primary key. Without one, the shortest unique key whose columns are not nullable; otherwise empty. */
@@ -142,6 +143,8 @@ export interface Column {
   readonly required: boolean;
   readonly isKey: boolean;
   readonly meaning?: FieldMeaning;
+  /** What code says of it. */
+  readonly codeMeaning?: FieldMeaning;
   readonly enumValues?: readonly string[];
   /** For a timestamp without a zone: the timezone of its values. */
   readonly timezone?: string;
@@ -287,6 +290,8 @@ export interface Relation {
   readonly kind: 'one' | 'many';
   readonly name: string;
   readonly meaning?: Meaning;
+  /** What code says of it. */
+  readonly codeMeaning?: Meaning;
   readonly to: Collection;
   /** One pair for each column of the key. */
   readonly on: readonly KeyPair[];

@@ -1,6 +1,5 @@
 import type { ActionDescription } from '../../agent/actions/catalogue.ts';
 import { chartNames } from '../../agent/charts/visible.ts';
-import type { FieldMeaning } from '../../agent/customize/definitions.ts';
 import { findParts } from '../../agent/model/find.ts';
 import type {
   CollectionDescription,
@@ -11,6 +10,7 @@ import type {
 import { fail } from '../../core/errors.ts';
 import { mapInTurns } from '../../core/limit/in-turns.ts';
 import { createTurns } from '../../core/limit/turns.ts';
+import type { FieldMeaning } from '../../core/meanings.ts';
 import { describeAction } from '../input/action-arguments.ts';
 import { checkNames, type JsonObject, parseIfJson, readChoice, readText } from '../input/arguments.ts';
 import { queryLanguage } from '../resources/query-language.ts';
