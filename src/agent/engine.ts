@@ -27,8 +27,12 @@ import { count, describe, index, list } from './operations/list.ts';
 import { aggregateRelated, countRelated, get, listRelated } from './operations/related.ts';
 import { checkMetrics, checkMinGroupSizes, checkSegments } from './operations/segments.ts';
 import { foreignKeyValues, setRelation } from './operations/set-relation.ts';
-import { createStoredFilters, type StoredFilters } from './operations/stored-filters.ts';
-import { createStoredMeaningChecks, type StoredMeaningChecks } from './operations/stored-meanings.ts';
+import {
+  createStoredFilters,
+  createStoredMeaningChecks,
+  type StoredFilters,
+  type StoredMeaningChecks,
+} from './operations/stored-filters.ts';
 import { create, remove, update } from './operations/write.ts';
 import type {
   AggregateAnswer,

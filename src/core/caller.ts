@@ -1,5 +1,5 @@
+import type { StoredMeanings } from './caller/meanings.ts';
 import type { PlainFilter } from './filter.ts';
-import type { StoredMeanings } from './meanings.ts';
 
 export const permissionLevels = ['admin', 'developer', 'editor', 'user'] as const;
 /** What a user may do with the installation itself, in addition to the rights of the role. */

@@ -75,11 +75,11 @@ export type {
   WriteAnswer,
   WriteOptions,
 } from '../agent/requests.ts';
+export type { FieldMeaning, Meaning } from '../core/caller/meanings.ts';
 export type { Access, PermissionLevel } from '../core/caller.ts';
 export { fullAccess } from '../core/caller.ts';
 export type { PlainColumn } from '../core/filter/columns.ts';
 export type { PlainExpression } from '../core/filter/expression.ts';
 export type { PlainGroup, PlainGroupSort, PlainHaving, PlainMeasure, PlainMeasures } from '../core/filter/measures.ts';
 export type { PlainBranch, PlainComparison, PlainLeaf } from '../core/filter.ts';
-export type { FieldMeaning, Meaning } from '../core/meanings.ts';
 export type { Observation, Observe } from '../core/observe.ts';

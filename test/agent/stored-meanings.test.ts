@@ -1,9 +1,9 @@
 // What administrators say about collections in the console: code precedes it, rights limit it, and its metrics are
 // measures of the caller.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CollectionMeanings } from '../../src/core/caller/meanings.ts';
 import { createRestrictions, restrictAccess } from '../../src/core/caller/restrictions.ts';
 import type { Access } from '../../src/core/caller.ts';
-import type { CollectionMeanings } from '../../src/core/meanings.ts';
 import { accessOf, type Shop, sellers } from './shop.ts';
 
 const meanings = (collections: Readonly<Record<string, Partial<CollectionMeanings>>>): Pick<Access, 'meanings'> => ({

@@ -1,6 +1,6 @@
 // What administrators say about collections in the console: storage, limits, log, and its visibility in every process.
 import { describe, expect, test } from 'vitest';
-import type { MeaningSubject } from '../../src/core/meanings.ts';
+import type { MeaningSubject } from '../../src/core/caller/meanings.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();

@@ -1,8 +1,9 @@
 // The customizer records each call with its file and line. Names are checked when the model is built, because a later
 // call may still add them.
+
+import type { FieldMeaning, Meaning } from '../../core/caller/meanings.ts';
 import { fail } from '../../core/errors.ts';
 import { type Operator, operators, type PlainSort } from '../../core/filter.ts';
-import type { FieldMeaning, Meaning } from '../../core/meanings.ts';
 import { suggestNames } from '../../core/suggestions.ts';
 import type { ActionDefinition, FormValues } from '../actions/definitions.ts';
 import type { ChartDefinition, RecordChartContext } from '../charts/definitions.ts';

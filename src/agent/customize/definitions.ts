@@ -1,9 +1,9 @@
 // The definitions that users pass to customize a collection, and their recorded form. Only types. Customization code
 // uses the names from before any renaming, and may use removed fields.
 
+import type { FieldMeaning, Meaning } from '../../core/caller/meanings.ts';
 import type { PlainGroup, PlainMeasure } from '../../core/filter/measures.ts';
 import type { Operator, PlainFilter, PlainSort } from '../../core/filter.ts';
-import type { FieldMeaning, Meaning } from '../../core/meanings.ts';
 import type { ActionDefinition } from '../actions/definitions.ts';
 import type { ChartDefinition, ChartEntry, RecordChartContext } from '../charts/definitions.ts';
 import type { ColumnShape, ColumnType, PrimitiveType } from '../sources/column-types.ts';

@@ -1,9 +1,9 @@
 // Checks for the options of customizer methods. TypeScript finds a misspelled option, but JavaScript does not. Each
 // table has a row for every property of its interface.
 
+import { type FieldMeaning, fieldMeaningRules, type Meaning, meaningRules } from '../../core/caller/meanings.ts';
 import type { PlainSort } from '../../core/filter.ts';
 import { quantifiers } from '../../core/filter.ts';
-import { type FieldMeaning, fieldMeaningRules, type Meaning, meaningRules } from '../../core/meanings.ts';
 import type { MeasuresChart } from '../charts/definitions.ts';
 import type {
   ComputedDefinition,

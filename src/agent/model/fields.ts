@@ -1,4 +1,4 @@
-import type { FieldMeaning } from '../../core/meanings.ts';
+import type { FieldMeaning } from '../../core/caller/meanings.ts';
 import type { BinaryMode } from '../customize/definitions.ts';
 import type { ColumnType } from '../sources/column-types.ts';
 import type { DescribedColumn, DescribedTable } from '../sources/described.ts';

@@ -1,7 +1,8 @@
 // What collections and fields mean: what code says about them, else what administrators say in the console, else the
 // comments of the database. The text of a comment is untrusted: models read it.
+
+import type { FieldMeaning, Meaning } from '../../core/caller/meanings.ts';
 import type { Access } from '../../core/caller.ts';
-import type { FieldMeaning, Meaning } from '../../core/meanings.ts';
 import { visibleName } from '../../core/suggestions/visible-text.ts';
 import type { Collection, Column, Relation } from './types.ts';
 

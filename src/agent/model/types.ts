@@ -1,8 +1,9 @@
 // The types of the Model. A model is built at the start, frozen, and linked by references. A restart builds a new one
 // and swaps one pointer.
+
+import type { FieldMeaning, Meaning } from '../../core/caller/meanings.ts';
 import type { PlainGroup } from '../../core/filter/measures.ts';
 import type { Operator, PlainSort } from '../../core/filter.ts';
-import type { FieldMeaning, Meaning } from '../../core/meanings.ts';
 import type {
   BinaryMode,
   ComputedDefinition,

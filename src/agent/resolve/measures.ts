@@ -1,10 +1,11 @@
 // Resolves the measures of an aggregate: base measures, which a source computes for each group, and those that are
 // derived from other measures. Checks types before a database is asked.
+
+import type { StoredMetric } from '../../core/caller/meanings.ts';
 import { fail, isAppError } from '../../core/errors.ts';
 import type { PlainExpression } from '../../core/filter/expression.ts';
 import { MAX_MEASURES, type PlainMeasures } from '../../core/filter/measures.ts';
 import type { PlainFilter } from '../../core/filter.ts';
-import type { StoredMetric } from '../../core/meanings.ts';
 import { suggestNames } from '../../core/suggestions.ts';
 import { createMoment } from '../lower/dates.ts';
 import type { Column, Metric, Moment } from '../model/types.ts';

@@ -3,8 +3,9 @@
 //
 // Hidden names are reported as unknown. They are: hidden fields, relations to collections without the browse
 // permission, and relations with a hidden foreign key. Errors and suggestions never mention them.
+
+import type { StoredMetric } from '../../core/caller/meanings.ts';
 import type { Access } from '../../core/caller.ts';
-import type { StoredMetric } from '../../core/meanings.ts';
 import { fieldMeaning } from '../model/meaning.ts';
 import type { Collection, Column, Field, Relation, Route, Through } from '../model/types.ts';
 import type { RequestedField } from '../plan/types.ts';

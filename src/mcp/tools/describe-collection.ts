@@ -7,10 +7,10 @@ import type {
   FieldDescription,
   RelationDescription,
 } from '../../agent/requests.ts';
+import type { FieldMeaning } from '../../core/caller/meanings.ts';
 import { fail } from '../../core/errors.ts';
 import { mapInTurns } from '../../core/limit/in-turns.ts';
 import { createTurns } from '../../core/limit/turns.ts';
-import type { FieldMeaning } from '../../core/meanings.ts';
 import { describeAction } from '../input/action-arguments.ts';
 import { checkNames, type JsonObject, parseIfJson, readChoice, readText } from '../input/arguments.ts';
 import { queryLanguage } from '../resources/query-language.ts';

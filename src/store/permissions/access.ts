@@ -2,9 +2,9 @@
 // version changes. The facts are plain data: a process that fetches them from another one builds the same `Access`
 // (remote-store/remote-store.ts).
 import { LRUCache } from 'lru-cache';
+import type { StoredMeanings } from '../../core/caller/meanings.ts';
 import { type Access, allowPolicy, type Caller, type FieldAccess, type Policy, type Verb } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
-import type { StoredMeanings } from '../../core/meanings.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { Versions } from '../version-types.ts';
 import { findFilterProblem } from './filters.ts';

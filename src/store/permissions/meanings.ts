@@ -1,7 +1,6 @@
-// What administrators say about collections in the console (core/meanings.ts): one row for each subject, for each
+// What administrators say about collections in the console (core/caller/meanings.ts): one row for each subject, for each
 // environment. Every `Access` contains them, so a change raises the version of the permissions.
-import type { Clock } from '../../core/clock.ts';
-import { fail } from '../../core/errors.ts';
+
 import {
   type FieldMeaning,
   findMeaningProblems,
@@ -9,7 +8,9 @@ import {
   type MeaningSubject,
   type StoredMeanings,
   type StoredMetric,
-} from '../../core/meanings.ts';
+} from '../../core/caller/meanings.ts';
+import type { Clock } from '../../core/clock.ts';
+import { fail } from '../../core/errors.ts';
 import type { LogValue } from '../audit/log-types.ts';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../migrations/first-tables.ts';

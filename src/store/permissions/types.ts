@@ -1,7 +1,8 @@
 // Permissions of roles, and all rights of a project.
+
+import type { MeaningSubject } from '../../core/caller/meanings.ts';
 import type { Access, Caller, PolicyInput, WriteVerb } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
-import type { MeaningSubject } from '../../core/meanings.ts';
 
 /** Permissions of a role on one collection. `*` applies to every collection without a row of its own. */
 export interface CollectionPermission {

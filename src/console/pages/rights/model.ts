@@ -4,8 +4,9 @@
 // descriptions.
 import type { ActionDescription } from '../../../agent/actions/catalogue.ts';
 import type { Engine } from '../../../agent/engine.ts';
-import type { CodeMeanings } from '../../../agent/operations/stored-meanings.ts';
+import type { CodeMeanings } from '../../../agent/operations/stored-filters.ts';
 import type { CollectionDescription } from '../../../agent/requests.ts';
+import type { StoredMeanings, StoredMetric } from '../../../core/caller/meanings.ts';
 import { type Caller, fullAccess } from '../../../core/caller.ts';
 import { isAppError } from '../../../core/errors.ts';
 import {
@@ -17,8 +18,8 @@ import {
   type PlainFilter,
   readQuantified,
 } from '../../../core/filter.ts';
-import type { StoredMeanings, StoredMetric } from '../../../core/meanings.ts';
 import { hasName, suggestNames } from '../../../core/suggestions.ts';
+import { withoutToolAdvice } from '../../../workflows/runs/failure.ts';
 
 export interface ModelNames {
   readonly collections: readonly string[];
@@ -75,7 +76,7 @@ export function readModel(engine: Engine, caller: Caller, meanings?: StoredMeani
         return undefined;
       } catch (error) {
         if (!isAppError(error) || error.status >= 500) throw error;
-        return error.message;
+        return withoutToolAdvice(error);
       }
     },
     findUndecided: (collection, filter) => engine.storedFilters.findResidualField(access, collection, filter),

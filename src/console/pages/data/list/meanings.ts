@@ -1,6 +1,6 @@
 // What the fields, relations and metrics of a collection mean, for people: the texts that assistants read.
 import type { CollectionDescription } from '../../../../agent/requests.ts';
-import type { FieldMeaning } from '../../../../core/meanings.ts';
+import type { FieldMeaning } from '../../../../core/caller/meanings.ts';
 import { type Html, html } from '../../../../http/html.ts';
 import { table } from '../../../ui/data.ts';
 

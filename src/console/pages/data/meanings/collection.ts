@@ -1,6 +1,7 @@
 // What a collection means: its description, its fields and relations, and its metrics.
+
+import type { FieldMeaning, MeaningSubject } from '../../../../core/caller/meanings.ts';
 import { fail } from '../../../../core/errors.ts';
-import type { MeaningSubject } from '../../../../core/meanings.ts';
 import { type Html, html } from '../../../../http/html.ts';
 import type { Answer, Parts, SignedInRequest } from '../../../page-request.ts';
 import { empty, table } from '../../../ui/data.ts';
@@ -63,6 +64,10 @@ ${leftovers(request, parts, collection, target)}`;
   return { page, ...(isWrong && { status: 400 }) };
 }
 
+const nothing = html`<em class="none">Not described</em>`;
+const saysAnything = ({ description, synonyms, examples, values }: FieldMeaning): boolean =>
+  [description, synonyms, examples, values].some((part) => part !== undefined);
+
 function fieldSection({ access }: SignedInRequest, parts: Parts, { collection }: MeaningTarget): Html {
   const described = readModel(parts.engine, access.caller, access.meanings).describe(collection)!;
   const link = (name: string, type: string) =>
@@ -71,11 +76,11 @@ function fieldSection({ access }: SignedInRequest, parts: Parts, { collection }:
   const rows = [
     ...fields.map((field) => [
       link(field.name, field.unit === undefined ? field.type : `${field.type}, in ${field.unit}`),
-      html`${meaningOf(field)}${field.hiddenByDefault && html`<small>Read only if named</small>`}`,
+      html`${saysAnything(field) ? meaningOf(field) : nothing}${field.hiddenByDefault && html`<small>Read only if named</small>`}`,
     ]),
     ...described.relations.map((relation) => [
       link(relation.name, `${relation.kind} of ${relation.to}`),
-      meaningOf(relation),
+      saysAnything(relation) ? meaningOf(relation) : nothing,
     ]),
   ];
   return html`<h2 class="plainly">Fields and relations</h2>
@@ -101,7 +106,7 @@ function metricSection(
     ];
   });
   const rows = [...ofCode, ...ofConsole];
-  return html`<div class="headed spaced"><h2 class="plainly">Metrics</h2><a class="button plain slim" href="${paths.path(newMetricPage(collection))}">New metric</a></div>
+  return html`<div class="headed metrics"><h2 class="plainly">Metrics</h2><a class="button plain slim" href="${paths.path(newMetricPage(collection))}">New metric</a></div>
 ${rows.length > 0 ? table({ caption: `Metrics of ${collection}`, heads: ['Metric', 'Meaning'], rows }) : empty('No metrics', 'A metric names a figure, such as revenue, so that everybody computes it in the same way.')}`;
 }
 

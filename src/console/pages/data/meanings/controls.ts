@@ -1,5 +1,5 @@
 // The controls for a meaning. What code says is shown, without a control.
-import type { FieldMeaning } from '../../../../core/meanings.ts';
+import type { FieldMeaning } from '../../../../core/caller/meanings.ts';
 import { type Html, html } from '../../../../http/html.ts';
 import { areaField, checkField, field } from '../../../ui/form.ts';
 import type { MeaningForm, ReadMeaning, Typed } from './texts.ts';

@@ -1,6 +1,7 @@
 // What a field or relation means: a form for administrators.
+
+import type { FieldMeaning } from '../../../../core/caller/meanings.ts';
 import { fail } from '../../../../core/errors.ts';
-import type { FieldMeaning } from '../../../../core/meanings.ts';
 import { html } from '../../../../http/html.ts';
 import type { Answer, Parts, SignedInRequest } from '../../../page-request.ts';
 import { openForm } from '../../../ui/form.ts';

@@ -1,5 +1,5 @@
 // The introduction of the application, and the collections with what is said about them.
-import { MAX_INTRODUCTION } from '../../../../core/meanings.ts';
+import { MAX_INTRODUCTION } from '../../../../core/caller/meanings.ts';
 import { type Html, html } from '../../../../http/html.ts';
 import type { Answer, Parts, SignedInRequest } from '../../../page-request.ts';
 import { empty } from '../../../ui/data.ts';
@@ -51,13 +51,13 @@ function collectionList({ access, query }: SignedInRequest, parts: Parts): Html 
   const found = all.filter((name) => name.toLowerCase().includes(wanted.toLowerCase()));
   const rows = found.map((name) => {
     const { description, fields = [], relations = [], metrics = [] } = model.describe(name) ?? {};
-    const parts_ = [...fields, ...relations];
-    const known = parts_.filter((each) => each.description !== undefined).length;
+    const named = [...fields, ...relations];
+    const known = named.filter((each) => each.description !== undefined).length;
     const words = gone.includes(name)
       ? 'No longer in the model'
       : [
           description ?? 'No description',
-          `${known} of ${parts_.length} fields described`,
+          `${known} of ${named.length} fields described`,
           ...(metrics.length > 0 ? [`${metrics.length} ${metrics.length === 1 ? 'metric' : 'metrics'}`] : []),
         ].join(' · ');
     return html`<li><a href="${parts.paths.path(meaningPage(name))}"><b>${name}</b><span>${words}</span></a></li>`;

@@ -1,5 +1,5 @@
 // A metric in a form: a figure, the records that count, and what the figure is divided by.
-import type { StoredMetric } from '../../../../core/meanings.ts';
+import type { StoredMetric } from '../../../../core/caller/meanings.ts';
 import { type Html, html } from '../../../../http/html.ts';
 import { filterBuilder } from '../../../ui/filter/builder.ts';
 import { type Describe, fieldChoices } from '../../../ui/filter/fields.ts';
@@ -120,7 +120,7 @@ export function metricControls({ typed, describe, collection, problems }: Metric
     const known: readonly Option[] = of === '' || fields.some(([path]) => path === of) ? fields : [[of, of], ...fields];
     const options = [...none, ...Object.entries(operations)];
     return html`<div class="two">${selectField({ id, label, value: operation, options, problem: problems[id] })}
-${selectField({ id: `${id}-of`, label: `${label}: field`, value: of, options: [['', 'None'], ...known] })}</div>`;
+${selectField({ id: `${id}-of`, label: `${label}: field`, value: of, options: [['', 'No field'], ...known] })}</div>`;
   };
   return html`${areaField({
     ...{ id: 'description', label: 'Description', value: description, rows: 2, problem: problems.description },

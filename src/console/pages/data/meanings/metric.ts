@@ -1,6 +1,7 @@
 // A metric of a collection: a form for administrators. Its buttons that change conditions show the form again.
+
+import type { StoredMetric } from '../../../../core/caller/meanings.ts';
 import { fail } from '../../../../core/errors.ts';
-import type { StoredMetric } from '../../../../core/meanings.ts';
 import { html } from '../../../../http/html.ts';
 import type { Answer, Parts, SignedInRequest } from '../../../page-request.ts';
 import { isUnfinished } from '../../../ui/filter/state.ts';

@@ -1,8 +1,8 @@
 // Addresses of the pages about meanings, and what they show: what code says, and what is stored.
-import type { CodeMeanings } from '../../../../agent/operations/stored-meanings.ts';
+import type { CodeMeanings } from '../../../../agent/operations/stored-filters.ts';
 import type { CollectionDescription } from '../../../../agent/requests.ts';
+import type { CollectionMeanings, MeaningSubject } from '../../../../core/caller/meanings.ts';
 import { fail } from '../../../../core/errors.ts';
-import type { CollectionMeanings, MeaningSubject } from '../../../../core/meanings.ts';
 import { hashToken } from '../../../../core/secret.ts';
 import type { Parts, SignedInRequest } from '../../../page-request.ts';
 import { segment } from '../../../paths.ts';
@@ -25,7 +25,7 @@ export interface MeaningTarget {
   readonly stored: CollectionMeanings;
 }
 
-export const nothingStored: CollectionMeanings = { fields: new Map(), metrics: new Map() };
+const nothingStored: CollectionMeanings = { fields: new Map(), metrics: new Map() };
 
 export const storedOf = ({ access }: SignedInRequest, collection: string): CollectionMeanings =>
   access.meanings?.collections.get(collection) ?? nothingStored;

@@ -1,6 +1,6 @@
 // The texts of a meaning in a form: as typed, and as they are stored.
 import type { FieldDescription } from '../../../../agent/requests.ts';
-import { type FieldMeaning, MAX_VALUES } from '../../../../core/meanings.ts';
+import { type FieldMeaning, MAX_VALUES } from '../../../../core/caller/meanings.ts';
 
 /** What a form can say of a collection, field or relation. */
 export interface MeaningForm {
