@@ -27,12 +27,7 @@ import { count, describe, index, list } from './operations/list.ts';
 import { aggregateRelated, countRelated, get, listRelated } from './operations/related.ts';
 import { checkMetrics, checkMinGroupSizes, checkSegments } from './operations/segments.ts';
 import { foreignKeyValues, setRelation } from './operations/set-relation.ts';
-import {
-  createStoredFilters,
-  createStoredMeaningChecks,
-  type StoredFilters,
-  type StoredMeaningChecks,
-} from './operations/stored-filters.ts';
+import { createStoredChecks, type StoredFilters, type StoredMeaningChecks } from './operations/stored-filters.ts';
 import { create, remove, update } from './operations/write.ts';
 import type {
   AggregateAnswer,
@@ -384,8 +379,7 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
     health: createHealthCheck(sources, clock),
     actions,
     charts,
-    storedFilters: createStoredFilters(ops),
-    storedMeanings: createStoredMeaningChecks(ops),
+    ...createStoredChecks(ops),
     ai: ops.ai,
     instructions: options.instructions ?? null,
     workflows: options.workflows ?? [],

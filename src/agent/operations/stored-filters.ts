@@ -32,7 +32,7 @@ export interface StoredFilters {
   findAmbiguousSegments(access: Access): readonly AmbiguousSegment[];
 }
 
-export function createStoredFilters(ops: Operations): StoredFilters {
+function createStoredFilters(ops: Operations): StoredFilters {
   const { collections } = ops.model;
   const inspect = (access: Access, view: CollectionView, filter: PlainFilter): readonly Ambiguity[] => {
     try {
@@ -91,7 +91,7 @@ export interface StoredMeaningChecks {
   checkMetric(access: Access, collection: string, metric: StoredMetric): void;
 }
 
-export function createStoredMeaningChecks(ops: Operations): StoredMeaningChecks {
+function createStoredMeaningChecks(ops: Operations): StoredMeaningChecks {
   return {
     codeMeanings(access, name) {
       const { codeMeaning = {}, fields, rules } = getCollection(ops.model, access, name, 'aggregates');
@@ -106,3 +106,8 @@ export function createStoredMeaningChecks(ops: Operations): StoredMeaningChecks 
     },
   };
 }
+
+export const createStoredChecks = (ops: Operations) => ({
+  storedFilters: createStoredFilters(ops),
+  storedMeanings: createStoredMeaningChecks(ops),
+});
