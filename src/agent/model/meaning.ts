@@ -1,14 +1,12 @@
-// What collections and fields mean: what code says about them, else what administrators say in the console, else the
-// comments of the database. The text of a comment is untrusted: models read it.
-
-import type { FieldMeaning, Meaning } from '../../core/caller/meanings.ts';
+// The meaning of collections and fields: from code, else from the console, else from the comments of the database. The
+// text of a comment is untrusted: models read it.
 import type { Access } from '../../core/caller.ts';
 import { visibleName } from '../../core/suggestions/visible-text.ts';
 import type { Collection, Column, Relation } from './types.ts';
 
 const MAX_COMMENT_CHARACTERS = 200;
 
-/** The members `meaning` and `codeMeaning`, absent if nothing is known. `other`: what holds if code says nothing. */
+/** The members `meaning` and `codeMeaning`, absent without a meaning. `other`: the default of what code leaves out. */
 export function meaningOf<M extends Meaning | FieldMeaning>(
   byCode: M | undefined,
   other: string | M | undefined,
@@ -18,12 +16,12 @@ export function meaningOf<M extends Meaning | FieldMeaning>(
   return { ...(meaning && { meaning }), ...(byCode && { codeMeaning: byCode }) };
 }
 
-/** With what the console says about the collection. */
+/** Code, console and comment together. */
 export function collectionMeaning(access: Access, collection: Collection): Meaning | undefined {
   return withStored(access.meanings?.collections.get(collection.name)?.meaning, collection);
 }
 
-/** With what the console says about the field or relation. */
+/** The same for a field or relation. */
 export function fieldMeaning(
   access: Access,
   { name: collection, isExternal }: Collection,

@@ -32,7 +32,7 @@ export interface Collection {
   readonly table: string;
   readonly kind: 'table' | 'view';
   readonly meaning?: Meaning;
-  /** What code says of it. */
+  /** The part from code. */
   readonly codeMeaning?: Meaning;
   /** The reason why no caller can write records. Code may still write them (`rules.overrides`). */
   readonly readOnly?: string;
@@ -144,7 +144,7 @@ export interface Column {
   readonly required: boolean;
   readonly isKey: boolean;
   readonly meaning?: FieldMeaning;
-  /** What code says of it. */
+  /** The part from code. */
   readonly codeMeaning?: FieldMeaning;
   readonly enumValues?: readonly string[];
   /** For a timestamp without a zone: the timezone of its values. */
@@ -291,7 +291,7 @@ export interface Relation {
   readonly kind: 'one' | 'many';
   readonly name: string;
   readonly meaning?: Meaning;
-  /** What code says of it. */
+  /** The part from code. */
   readonly codeMeaning?: Meaning;
   readonly to: Collection;
   /** One pair for each column of the key. */
