@@ -101,6 +101,10 @@ export function createEngineHandle(
       findUnscopedQueries: () => current.engine.storedFilters.findUnscopedQueries(),
       findAmbiguousSegments: (...given) => current.engine.storedFilters.findAmbiguousSegments(...given),
     },
+    storedMeanings: {
+      codeMeanings: (...given) => current.engine.storedMeanings.codeMeanings(...given),
+      checkMetric: (...given) => current.engine.storedMeanings.checkMetric(...given),
+    },
     get workflows() {
       return current.engine.workflows;
     },

@@ -27,7 +27,7 @@ import { count, describe, index, list } from './operations/list.ts';
 import { aggregateRelated, countRelated, get, listRelated } from './operations/related.ts';
 import { checkMetrics, checkMinGroupSizes, checkSegments } from './operations/segments.ts';
 import { foreignKeyValues, setRelation } from './operations/set-relation.ts';
-import { createStoredFilters, type StoredFilters } from './operations/stored-filters.ts';
+import { createStoredChecks, type StoredFilters, type StoredMeaningChecks } from './operations/stored-filters.ts';
 import { create, remove, update } from './operations/write.ts';
 import type {
   AggregateAnswer,
@@ -272,6 +272,8 @@ export interface Engine {
   readonly charts: Charts;
   /** Checks of filters that were stored earlier, such as row scopes and segments. */
   readonly storedFilters: StoredFilters;
+  /** Checks of what administrators say about collections in the console. */
+  readonly storedMeanings: StoredMeaningChecks;
   /** The text passed to `addInstructions`, or null. */
   readonly instructions: string | null;
   /** The provider passed to `addAi`, or null. */
@@ -377,7 +379,7 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
     health: createHealthCheck(sources, clock),
     actions,
     charts,
-    storedFilters: createStoredFilters(ops),
+    ...createStoredChecks(ops),
     ai: ops.ai,
     instructions: options.instructions ?? null,
     workflows: options.workflows ?? [],

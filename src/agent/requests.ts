@@ -1,10 +1,11 @@
 // Requests and answers of the engine.
+
+import type { FieldMeaning, Meaning } from '../core/caller/meanings.ts';
 import type { StopSignal } from '../core/clock/stop.ts';
 import type { PlainColumn } from '../core/filter/columns.ts';
 import type { PlainAggregate, PlainGroup } from '../core/filter/measures.ts';
 import type { PlainFilter, PlainSort } from '../core/filter.ts';
 import type { ReportProgress } from './actions/definitions.ts';
-import type { FieldMeaning, Meaning } from './customize/definitions.ts';
 import type { RecordId } from './encode/record-id.ts';
 import type { WriteList } from './execute/written-records.ts';
 import type { Operation } from './sources/statement.ts';

@@ -1,3 +1,4 @@
+import type { StoredMeanings } from './caller/meanings.ts';
 import type { PlainFilter } from './filter.ts';
 
 export const permissionLevels = ['admin', 'developer', 'editor', 'user'] as const;
@@ -140,6 +141,8 @@ export interface Access {
    * same limit. Charts of the whole agent can use any collection, and are only available when this is null.
    */
   readonly collections: readonly string[] | null;
+  /** What administrators say in the console about collections, whatever the caller may see. Absent: nothing. */
+  readonly meanings?: StoredMeanings;
 }
 
 /**

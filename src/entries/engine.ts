@@ -20,11 +20,9 @@ export type { ChartDate, ChartNumber, ChartResult, Line, TimePoint, TimeRange } 
 export type { CodeFilter as InsideFilter, UnscopedCollection as InsideCollection } from '../agent/customize/context.ts';
 export type {
   ExternalLister,
-  FieldMeaning,
   ImportDefinition,
   ManyToManyOptions,
   ManyToOneOptions,
-  Meaning,
   MetricDefinition,
   OneToManyOptions,
   OperatorReplacer,
@@ -77,6 +75,7 @@ export type {
   WriteAnswer,
   WriteOptions,
 } from '../agent/requests.ts';
+export type { FieldMeaning, Meaning } from '../core/caller/meanings.ts';
 export type { Access, PermissionLevel } from '../core/caller.ts';
 export { fullAccess } from '../core/caller.ts';
 export type { PlainColumn } from '../core/filter/columns.ts';

@@ -59,7 +59,7 @@ type PlaygroundEntry = ActivityEntry & { readonly id?: number };
 
 export interface Playground {
   /** The instructions that the server sends to assistants. */
-  readonly instructions: string;
+  readonly instructionsOf: (access: Access) => string;
   /** The maximum nesting depth of JSON, the same as at /mcp. */
   readonly depthLimit: number;
   /** The tools that the user is shown, in the order of `tools/list`. */
@@ -145,7 +145,7 @@ export function createPlayground({ store, rateLimit, statements, ...parts }: Pla
   };
 
   return {
-    instructions: instructionsFor(tools, parts.engine),
+    instructionsOf: (access) => instructionsFor(tools, parts.engine, access),
     depthLimit: parts.config.jsonDepthLimit,
     toolsOf: async (userId) => visibleTools(await identify(userId, PLAYGROUND)),
     call(call) {

@@ -61,6 +61,26 @@ export interface ServerParts {
   readonly notify: () => ServerNotifier;
 }
 
+/** Answers with the instructions at the time of the request: administrators change them while an instance serves. */
+class InstructedServer extends Server {
+  readonly #instructions: (ctx: ServerContext) => string;
+
+  constructor(instructions: (ctx: ServerContext) => string, ...given: ConstructorParameters<typeof Server>) {
+    super(...given);
+    this.#instructions = instructions;
+  }
+
+  protected override _wrapHandler(...[method, handler]: Parameters<Server['_wrapHandler']>) {
+    const wrapped = super._wrapHandler(method, handler);
+    if (method !== 'initialize' && method !== 'server/discover') return wrapped;
+    const answer: typeof wrapped = async (request, ctx) => ({
+      ...(await wrapped(request, ctx)),
+      instructions: this.#instructions(ctx),
+    });
+    return answer;
+  }
+}
+
 /** Builds an instance. `listens`: whether its clients can receive notifications of changes. */
 export type BuildServer = (identityOf: (ctx: ServerContext) => Identity | undefined, listens?: boolean) => Server;
 
@@ -75,7 +95,8 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
 
   return (identityOf, listens = false) => {
     const listed = listens ? { listChanged: true } : {};
-    const server = new Server(parts.serverInfo, {
+    const instructions = (ctx: ServerContext) => instructionsFor(tools, parts.engine, identityOf(ctx)?.auth.access);
+    const server = new InstructedServer(instructions, parts.serverInfo, {
       capabilities: {
         tools: listed,
         resources: listed,
@@ -84,7 +105,6 @@ export function createServerBuilder(parts: ServerParts): BuildServer {
         extensions: { [EXTENSION]: { mimeTypes: [VIEW_TYPE] } },
         ...extension?.capabilities,
       },
-      instructions: instructionsFor(tools, parts.engine),
       cacheHints: {
         'tools/list': cached,
         'server/discover': cached,

@@ -62,6 +62,7 @@ export const calls: Calls = {
     has: idempotent(id, text),
   },
   permissions: { accessOf: 'apart', cachedAccessOf: 'apart', caller: 'apart', setRole: 'kept', setScope: 'kept' },
+  meanings: { list: idempotent(), set: 'kept' },
   rights: { read: 'kept', apply: 'kept', networks: idempotent() },
   members: { change: 'kept' },
   oauth: {

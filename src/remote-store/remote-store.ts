@@ -16,7 +16,7 @@ import { createAccessReader } from '../store/permissions/access.ts';
 import type { Keys, Store } from '../store/store.ts';
 import { calls, type Part, type Row } from './methods.ts';
 import { type RelayedAnswer, type RelayedArguments, type RelayedName, relayedCalls } from './relayed.ts';
-import type { Channel } from './rpc-client.ts';
+import { type Channel, RpcFailure } from './rpc-client.ts';
 import { shareCall } from './shared-call.ts';
 
 interface RemoteStoreParts {
@@ -36,6 +36,8 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
     channel.call(`/v1/${name}`, args, relayedCalls[name].effect)) as Relay;
   const remotePart = <P extends Part>(part: P): Store[P] => createRemotePart(part, channel);
   const versions = shareCall(() => relay('versions'), MAX_CONCURRENT_VERSIONS);
+  const meanings = remotePart('meanings');
+  const loadMeanings = () => meanings.list().catch((error) => (isUnknownCall(error) ? [] : Promise.reject(error)));
   const activity = createActivityLog(createRemoteRows(relay, remotePart('activity').list), observe, clock);
   const tokenUses = createLastUsed(clock, (token: number) => relay('noteTokenUse', token));
   const connectionUses = createLastUsed(clock, (connection: string) => relay('noteConnectionUse', connection));
@@ -44,8 +46,9 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
     identities: remotePart('identities'),
     permissions: {
       ...remotePart('permissions'),
-      ...createAccessReader({ versions, load: (userId) => relay('facts', userId), observe }),
+      ...createAccessReader({ versions, load: (userId) => relay('facts', userId), loadMeanings, observe }),
     },
+    meanings,
     rights: remotePart('rights'),
     members: remotePart('members'),
     oauth: remotePart('oauth'),
@@ -91,6 +94,10 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
     ...(isSandbox && { isSandbox }),
   };
 }
+
+/** A platform of an earlier version does not have the call. */
+const isUnknownCall = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof RpcFailure && error.cause.refused === 'unknown';
 
 /** The methods of a part that are plain calls. The caller replaces those with another wire format. */
 function createRemotePart<P extends Part>(part: P, channel: Channel): Store[P] {

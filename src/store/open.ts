@@ -22,6 +22,7 @@ import { createNotes } from './notes/notes.ts';
 import { createConnections } from './oauth/connections.ts';
 import { createOAuthRows } from './oauth/oauth.ts';
 import { createTokens } from './oauth/tokens.ts';
+import { createMeanings } from './permissions/meanings.ts';
 import { createPermissions, type PermissionRows } from './permissions/permissions.ts';
 import { createRights } from './permissions/rights.ts';
 import { createEnvironmentInfoReader } from './permissions/roles.ts';
@@ -108,7 +109,8 @@ export async function openStore(options: {
   const getEnvironment = () => readEnvironment(database.knex);
   const { rows: activityRows, requireWritable } = watchWriting(createActivityRows(database, getEnvironment), database);
   const activity = createActivityLog(activityRows, observe, clock);
-  const permissions = createPermissions(database, versions, readEnvironment, observe, clock);
+  const meanings = createMeanings(database, versions, readEnvironment, clock);
+  const permissions = createPermissions(database, versions, readEnvironment, observe, clock, meanings.list);
   const tokens = createTokens(database, versions, clock);
   const connections = createConnections(database, versions, clock);
   const inMemory = database.sqlite?.inMemory ?? false;
@@ -123,6 +125,7 @@ export async function openStore(options: {
     identity,
     identities: createIdentities(database, versions, clock, identity.findUser),
     permissions,
+    meanings,
     rights: createRights(database, versions, clock),
     members: createMembers(versions, clock),
     oauth: createOAuthRows(database, versions, clock),

@@ -8,7 +8,7 @@ import type { FileRows } from './files/types.ts';
 import type { Notes } from './notes/types.ts';
 import type { ApplicationTokens } from './oauth/token-types.ts';
 import type { Connections, OAuthRows } from './oauth/types.ts';
-import type { Permissions, Rights } from './permissions/types.ts';
+import type { Meanings, Permissions, Rights } from './permissions/types.ts';
 import type { Remotes } from './remotes/types.ts';
 import type { AgentSessions, Links, SecondFactors, Sessions } from './sessions/types.ts';
 import type { Identities, Identity, Members } from './users/types.ts';
@@ -21,6 +21,7 @@ export interface Store {
   readonly identity: Identity;
   readonly identities: Identities;
   readonly permissions: Permissions;
+  readonly meanings: Meanings;
   readonly rights: Rights;
   readonly members: Members;
   readonly oauth: OAuthRows;

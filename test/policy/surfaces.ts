@@ -36,6 +36,8 @@ function underProject<R>(route: string, rights: R, environment = '/environment/{
 export const consoleForms: Readonly<Record<'admin' | 'member' | 'open', readonly string[]>> = {
   admin: [
     ...['/people/new', '/people/:id', '/teams', '/teams/:name', '/teams/:name/:collection'],
+    ...['/meanings', '/meanings/:collection', '/meanings/:collection/fields/:field'],
+    ...['/meanings/:collection/new-metric', '/meanings/:collection/metrics/:metric'],
     ...['/roles', '/roles/:name', '/roles/:name/:collection', '/rights', '/settings'],
   ],
   member: [

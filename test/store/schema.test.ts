@@ -39,6 +39,7 @@ const all = [
   '028-workflow-version',
   '029-start-rules',
   '030-waiting-mails',
+  '031-meanings',
 ];
 
 describe.each(variants)('schema on $name', (variant) => {

@@ -1,5 +1,7 @@
 // The customizer records each call with its file and line. Names are checked when the model is built, because a later
 // call may still add them.
+
+import type { FieldMeaning, Meaning } from '../../core/caller/meanings.ts';
 import { fail } from '../../core/errors.ts';
 import { type Operator, operators, type PlainSort } from '../../core/filter.ts';
 import { suggestNames } from '../../core/suggestions.ts';
@@ -12,12 +14,10 @@ import type {
   ComputedDefinition,
   Customization,
   ExternalRelationDefinition,
-  FieldMeaning,
   Flattening,
   ImportDefinition,
   ManyToManyOptions,
   ManyToOneOptions,
-  Meaning,
   MinGroupSizeOptions,
   OneToManyOptions,
   OperatorReplacer,

@@ -1,6 +1,7 @@
 // The definitions that users pass to customize a collection, and their recorded form. Only types. Customization code
 // uses the names from before any renaming, and may use removed fields.
 
+import type { FieldMeaning, Meaning } from '../../core/caller/meanings.ts';
 import type { PlainGroup, PlainMeasure } from '../../core/filter/measures.ts';
 import type { Operator, PlainFilter, PlainSort } from '../../core/filter.ts';
 import type { ActionDefinition } from '../actions/definitions.ts';
@@ -21,32 +22,6 @@ export interface DataSourceOptions {
   readonly rename?: Readonly<Record<string, string>>;
   /** What the names of its collections start with, such as `crm.`. Default: no prefix. */
   readonly prefix?: string;
-}
-
-/** What a collection or relation means, for assistants and people. */
-export interface Meaning {
-  /**
-   * On one line, at most 500 characters; an empty text hides the comment of the database. Default: that comment, cut at
-   * 200 characters, which is untrusted text.
-   */
-  readonly description?: string;
-  /** Other words for it, at most 20, which searches of the collections find. Default: none. */
-  readonly synonyms?: readonly string[];
-}
-
-/** What a field means, for assistants and people. */
-export interface FieldMeaning extends Meaning {
-  /** The unit of a number, such as `EUR` or `kg`. Default: none. */
-  readonly unit?: string;
-  /** Typical values, at most 5. Default: none. */
-  readonly examples?: readonly (string | number | boolean)[];
-  /** The meaning of values, by value. For an Enum, only its values. Default: none. */
-  readonly values?: Readonly<Record<string, string>>;
-  /**
-   * Reads the field only if a request names it: a list without `fields` and a search leave it out. It does not hide the
-   * field. Default: false.
-   */
-  readonly hiddenByDefault?: boolean;
 }
 
 export type ComputedType = ColumnType | ColumnShape | 'File';

@@ -1,6 +1,7 @@
 // Checks for the options of customizer methods. TypeScript finds a misspelled option, but JavaScript does not. Each
 // table has a row for every property of its interface.
 
+import { type FieldMeaning, fieldMeaningRules, type Meaning, meaningRules } from '../../core/caller/meanings.ts';
 import type { PlainSort } from '../../core/filter.ts';
 import { quantifiers } from '../../core/filter.ts';
 import type { MeasuresChart } from '../charts/definitions.ts';
@@ -8,11 +9,9 @@ import type {
   ComputedDefinition,
   DataSourceOptions,
   ExternalRelationDefinition,
-  FieldMeaning,
   ImportDefinition,
   ManyToManyOptions,
   ManyToOneOptions,
-  Meaning,
   MetricDefinition,
   MinGroupSizeOptions,
   OneToManyOptions,
@@ -69,37 +68,12 @@ const polymorphicToMany: OptionRules<PolymorphicOneToManyOptions> = {
 };
 const sort: OptionRules<PlainSort> = { field: required(name), ascending: flag };
 
-const isTextUpTo =
-  (characters: number) =>
-  (value: unknown): boolean =>
-    isText(value) && value.length <= characters;
 const isListOf =
   (most: number, accepts: (value: unknown) => boolean) =>
   (value: unknown): boolean =>
     Array.isArray(value) && value.length <= most && value.every(accepts);
-const meaning: OptionRules<Meaning> = {
-  description: {
-    expected: 'a text of at most 500 characters',
-    accepts: (value) => typeof value === 'string' && value.length <= 500,
-  },
-  synonyms: {
-    expected: 'a list of at most 20 texts of at most 60 characters',
-    accepts: isListOf(20, isTextUpTo(60)),
-  },
-};
-const fieldMeaning: OptionRules<FieldMeaning> = {
-  ...meaning,
-  unit: { expected: 'a text of at most 30 characters', accepts: isTextUpTo(30) },
-  examples: {
-    expected: 'a list of at most 5 numbers, booleans and texts of at most 60 characters',
-    accepts: isListOf(5, (value) => typeof value === 'boolean' || Number.isFinite(value) || isTextUpTo(60)(value)),
-  },
-  values: {
-    expected: "the meaning of each value, such as { paid: 'The money arrived' }, texts of at most 200 characters",
-    accepts: (value) => isObject(value) && Object.values(value).every(isTextUpTo(200)),
-  },
-  hiddenByDefault: flag,
-};
+const meaning: OptionRules<Meaning> = meaningRules;
+const fieldMeaning: OptionRules<FieldMeaning> = fieldMeaningRules;
 
 const metric: OptionRules<MetricDefinition> = {
   collection: required({ expected: 'the name of a collection', accepts: isText }),

@@ -1,6 +1,8 @@
 // The customizer with generated typings: the same calls, with checked names, operators and values. Only types;
 // customizer.ts is the implementation. Calls that are not listed in this file have the same types as there. The types
 // are declared invariant in the schema: otherwise TypeScript 5.9 and 6.0 compare the paths of two schemas without end.
+
+import type { FieldMeaning } from '../../core/caller/meanings.ts';
 import type { Operator } from '../../core/filter.ts';
 import type { ActionCode, ActionContext, ActionScope, DefinitionOf, FormValues } from '../actions/definitions.ts';
 import type { ChartContext, ChartDefinition, MeasuresChart, RecordChartContext } from '../charts/definitions.ts';
@@ -11,7 +13,6 @@ import type {
   BinaryMode,
   ComputedType,
   ExternalRelationDefinition,
-  FieldMeaning,
   ManyToManyOptions,
   ManyToOneOptions,
   MetricDefinition,

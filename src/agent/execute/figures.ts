@@ -5,7 +5,7 @@ import { createTurns } from '../../core/limit/turns.ts';
 import { type AggregatePlan, failTooManyGroups, GROUPS_LIMIT } from '../plan/aggregate.ts';
 import { isDateGroup } from '../resolve/groups.ts';
 import { figureColumn } from '../resolve/having.ts';
-import type { PreviousMeasure, ResolvedMeasure, WindowMeasure } from '../resolve/measures.ts';
+import type { PreviousMeasure, ResolvedMeasure, WindowMeasure } from '../resolve/resolved-measure.ts';
 import { shiftPeriod } from '../sources/aggregate/local-time.ts';
 import { compareFigures, compareGroups } from '../sources/aggregate.ts';
 import { evaluateFilter } from '../sources/evaluate.ts';

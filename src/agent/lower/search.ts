@@ -73,7 +73,7 @@ const searchedPathsCache = new WeakMap<CollectionView, { own?: readonly Path[]; 
 function searchedPaths(view: CollectionView, extended: boolean): readonly Path[] {
   const known = searchedPathsCache.get(view) ?? {};
   searchedPathsCache.set(view, known);
-  known.own ??= distinct(pathsOf(view, '', visibleFields(view.visibility, view.collection)));
+  known.own ??= distinct(pathsOf(view, '', view.collection));
   if (extended) known.extended ??= distinct([...known.own, ...relatedPaths(view)]);
   return known.extended && extended ? known.extended : known.own;
 }
@@ -81,7 +81,7 @@ function searchedPaths(view: CollectionView, extended: boolean): readonly Path[]
 function relatedPaths(view: CollectionView): Path[] {
   return [...view.visibility.fields(view.collection)].flatMap(([name, field]) => {
     if (field.kind !== 'one' || !view.relations.includes(field)) return [];
-    return pathsOf(view, `${name}:`, visibleFields(view.visibility, field.to));
+    return pathsOf(view, `${name}:`, field.to);
   });
 }
 
@@ -93,9 +93,12 @@ function distinct(paths: readonly Path[]): readonly Path[] {
   return [...new Map(paths.map((path) => [path.id, path])).values()];
 }
 
-function pathsOf(view: CollectionView, prefix: string, fields: ReadonlyMap<string, Field>): Path[] {
-  return [...fields].flatMap(([name, field]) =>
-    field.kind === 'column' && isSearched(field) ? [resolveName(view, `${prefix}${name}`).path] : [],
+function pathsOf(view: CollectionView, prefix: string, collection: Collection): Path[] {
+  const { visibility } = view;
+  return [...visibleFields(visibility, collection)].flatMap(([name, field]) =>
+    field.kind === 'column' && !visibility.isNamedOnly(collection, field) && isSearched(field)
+      ? [resolveName(view, `${prefix}${name}`).path]
+      : [],
   );
 }
 
@@ -109,13 +112,10 @@ const neededOperators: { readonly [T in string]?: readonly Operator[] } = {
   Dateonly: ['GreaterThanOrEqual', 'LessThan'],
 };
 
-/**
- * False if the operator is emulated, which reads every record, for a field hidden by default, and for a parameter. A search
- * by field name still uses it.
- */
+/** False if the operator is emulated, which reads every record, and for a parameter. A search by field name uses it. */
 function isSearched(column: Column): boolean {
-  const { type, operators, meaning, parameter } = column;
-  if (meaning?.hiddenByDefault || parameter) return false;
+  const { type, operators, parameter } = column;
+  if (parameter) return false;
   if (typeof type !== 'string') return isNative(column, 'IncludesAll');
   if (type === 'String') {
     const is = (['IContains', 'Contains', 'Equal'] as const).find((each) => operators.has(each));

@@ -1,16 +1,11 @@
 // Groups the recorded calls by collection and field, for the passes of the build. `checkCustomizations` checks the names at the
 // end, when all fields exist.
+
+import type { FieldMeaning, Meaning } from '../../core/caller/meanings.ts';
 import { fail } from '../../core/errors.ts';
 import type { Operator } from '../../core/filter.ts';
 import { suggestNames } from '../../core/suggestions.ts';
-import type {
-  BinaryMode,
-  Customization,
-  FieldMeaning,
-  Meaning,
-  MinGroupSizeOptions,
-  RecordedCall,
-} from '../customize/definitions.ts';
+import type { BinaryMode, Customization, MinGroupSizeOptions, RecordedCall } from '../customize/definitions.ts';
 import type { Hook, HookPosition, HookType, Override, OverrideVerb } from '../customize/hooks.ts';
 import type { ColumnCustomizations } from './fields.ts';
 import type { Column, Field, FieldWriting, Metric, MinGroupSize, Replacement, Rules, Segment } from './types.ts';

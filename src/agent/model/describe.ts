@@ -4,19 +4,23 @@ import type { PlainGroup } from '../../core/filter/measures.ts';
 import type { CollectionDescription, CollectionSummary, FieldDescription } from '../requests.ts';
 import type { ColumnShape, ColumnType } from '../sources/column-types.ts';
 import { findDisplayField } from './display.ts';
+import { collectionMeaning, fieldMeaning } from './meaning.ts';
 import type { Collection, Column, Relation } from './types.ts';
 
-/** The fields that the caller sees. */
+/** What the caller sees. */
 interface VisibleFields {
   readonly columns: readonly Column[];
   readonly relations: readonly Relation[];
 }
 
-export function summarizeCollection(
-  access: Access,
-  { name, kind, meaning, readOnly, rules: { overrides } }: Collection,
-  visible: VisibleFields,
-): CollectionSummary {
+interface VisibleMetric {
+  readonly name: string;
+  readonly description?: string;
+}
+
+export function summarizeCollection(access: Access, collection: Collection, visible: VisibleFields): CollectionSummary {
+  const { name, kind, readOnly, rules } = collection;
+  const { overrides } = rules;
   const { add, edit, delete: remove } = describePermissions(access, name);
   // Code may write even if the data source cannot.
   const can = { create: add, update: edit, delete: remove };
@@ -26,7 +30,7 @@ export function summarizeCollection(
   return {
     name,
     kind,
-    ...meaning,
+    ...collectionMeaning(access, collection),
     fields: visible.columns.length,
     relations: visible.relations.map((relation) => relation.name),
     writable,
@@ -37,21 +41,27 @@ export function describeCollection(
   access: Access,
   collection: Collection,
   { columns, relations }: VisibleFields,
-  aggregated: readonly Column[] = columns,
+  aggregated: readonly Column[],
+  metrics: readonly VisibleMetric[],
 ): CollectionDescription {
   const { minGroupSize } = collection.rules;
-  const displayField = findDisplayField(collection, columns);
+  const displayField = findDisplayField(
+    collection,
+    columns,
+    (column) => fieldMeaning(access, collection, column)?.hiddenByDefault === true,
+  );
   return {
     name: collection.name,
     kind: collection.kind,
-    ...collection.meaning,
+    ...collectionMeaning(access, collection),
     key: collection.key.every((column) => columns.includes(column)) ? collection.key.map((column) => column.name) : [],
     ...(displayField && { displayField: displayField.name }),
     fields: columns.map((column) => describeColumn(access, collection, column)),
-    relations: relations.map(
-      ({ name, meaning, formerly, kind, to, on, through, recordsColumn: given, only, isWritten, lowestBy }) => ({
+    relations: relations.map((relation) => {
+      const { name, formerly, kind, to, on, through, recordsColumn: given, only, isWritten, lowestBy } = relation;
+      return {
         name,
-        ...meaning,
+        ...fieldMeaning(access, collection, relation),
         ...(formerly !== undefined && { formerly }),
         kind,
         to: to.name,
@@ -68,13 +78,10 @@ export function describeCollection(
           .map(({ from }) => from)
           .filter((column) => columns.includes(column))
           .map((column) => column.name),
-      }),
-    ),
+      };
+    }),
     segments: [...collection.rules.segments.keys()],
-    metrics: [...collection.rules.metrics].map(([name, { definition }]) => ({
-      name,
-      ...(definition.description !== undefined && { description: definition.description }),
-    })),
+    metrics,
     ...(minGroupSize && {
       aggregates: {
         minGroupSize: minGroupSize.size,
@@ -116,7 +123,7 @@ function canWriteTogether(access: Access, { name }: Collection): boolean {
 function describeColumn(access: Access, collection: Collection, column: Column): FieldDescription {
   return {
     name: column.name,
-    ...column.meaning,
+    ...fieldMeaning(access, collection, column),
     type: column.shape ? formatShape(column.shape) : formatType(column.type),
     nullable: column.nullable,
     readOnly:

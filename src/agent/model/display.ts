@@ -10,12 +10,16 @@ const usualNames: readonly (readonly string[])[] = [
 ];
 
 /** Undefined if no visible field fits. `columns`: those that the caller sees. */
-export function findDisplayField(collection: Collection, columns: readonly Column[]): Column | undefined {
+export function findDisplayField(
+  collection: Collection,
+  columns: readonly Column[],
+  isNamedOnly: (column: Column) => boolean,
+): Column | undefined {
   const { displayField } = collection.rules;
   const chosen = displayField === undefined ? undefined : collection.internalFields.get(displayField.name);
   if (chosen?.kind === 'column' && columns.includes(chosen)) return chosen;
   const ranked = columns.flatMap((column) => {
-    const rank = rankOf(collection, column);
+    const rank = isNamedOnly(column) ? undefined : rankOf(collection, column);
     return rank === undefined ? [] : [{ column, rank }];
   });
   return ranked.reduce<(typeof ranked)[number] | undefined>(
@@ -27,7 +31,7 @@ export function findDisplayField(collection: Collection, columns: readonly Colum
 /** Lower is better. A unique field names one record only, so it comes first among fields of one kind. */
 function rankOf(collection: Collection, column: Column): number | undefined {
   const isText = column.type === 'String' || (column.type === 'Number' && isUnique(collection, column));
-  if (!isText || column.meaning?.hiddenByDefault || (column.isKey && collection.key.length === 1)) return undefined;
+  if (!isText || (column.isKey && collection.key.length === 1)) return undefined;
   const name = toWords(column.name);
   const own = toWords(collection.name).replace(/s$/, '');
   const short = name.startsWith(`${own} `) ? name.slice(own.length + 1) : name;

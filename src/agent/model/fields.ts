@@ -1,4 +1,5 @@
-import type { BinaryMode, FieldMeaning } from '../customize/definitions.ts';
+import type { FieldMeaning } from '../../core/caller/meanings.ts';
+import type { BinaryMode } from '../customize/definitions.ts';
 import type { ColumnType } from '../sources/column-types.ts';
 import type { DescribedColumn, DescribedTable } from '../sources/described.ts';
 import { meaningOf } from './meaning.ts';
@@ -106,6 +107,7 @@ export function buildImported(
 ): Column {
   const {
     meaning,
+    codeMeaning: _code,
     computedFrom: _made,
     route: _route,
     writing: _writing,

@@ -1,13 +1,13 @@
 // The types of the Model. A model is built at the start, frozen, and linked by references. A restart builds a new one
 // and swaps one pointer.
+
+import type { FieldMeaning, Meaning } from '../../core/caller/meanings.ts';
 import type { PlainGroup } from '../../core/filter/measures.ts';
 import type { Operator, PlainSort } from '../../core/filter.ts';
 import type {
   BinaryMode,
   ComputedDefinition,
   ExternalLister,
-  FieldMeaning,
-  Meaning,
   MetricDefinition,
   OperatorReplacer,
   QueryEntry,
@@ -32,6 +32,8 @@ export interface Collection {
   readonly table: string;
   readonly kind: 'table' | 'view';
   readonly meaning?: Meaning;
+  /** The part from code. */
+  readonly codeMeaning?: Meaning;
   /** The reason why no caller can write records. Code may still write them (`rules.overrides`). */
   readonly readOnly?: string;
   /** The primary key. Without one, the shortest unique key whose columns are not nullable; otherwise empty. */
@@ -142,6 +144,8 @@ export interface Column {
   readonly required: boolean;
   readonly isKey: boolean;
   readonly meaning?: FieldMeaning;
+  /** The part from code. */
+  readonly codeMeaning?: FieldMeaning;
   readonly enumValues?: readonly string[];
   /** For a timestamp without a zone: the timezone of its values. */
   readonly timezone?: string;
@@ -287,6 +291,8 @@ export interface Relation {
   readonly kind: 'one' | 'many';
   readonly name: string;
   readonly meaning?: Meaning;
+  /** The part from code. */
+  readonly codeMeaning?: Meaning;
   readonly to: Collection;
   /** One pair for each column of the key. */
   readonly on: readonly KeyPair[];

@@ -27,6 +27,7 @@ import type {
   ListRequest,
 } from '../requests.ts';
 import { toInternalPath } from '../resolve/internal-names.ts';
+import { visibleMetrics } from '../resolve/measures.ts';
 import { resolveName, resolveSort } from '../resolve/names.ts';
 import { aggregateViewOf, type CollectionView, hasOnlyAggregates, mayBrowse, viewOf } from '../resolve/visibility.ts';
 import { aggregateFrom } from './aggregate.ts';
@@ -267,8 +268,12 @@ export function index({ model }: Operations, access: Access): CollectionSummary[
 
 export function describe({ model }: Operations, access: Access, name: string): CollectionDescription {
   const collection = getCollection(model, access, name, 'aggregates');
-  const aggregated = aggregateViewOf(access, collection).columns;
-  return describeCollection(access, collection, viewOf(access, collection), aggregated);
+  const view = aggregateViewOf(access, collection);
+  const metrics = [
+    ...[...collection.rules.metrics].map(([metric, { definition }]) => [metric, definition] as const),
+    ...visibleMetrics(view),
+  ].map(([metric, { description }]) => ({ name: metric, ...(description !== undefined && { description }) }));
+  return describeCollection(access, collection, viewOf(access, collection), view.columns, metrics);
 }
 
 type ListConditions = Omit<ListRequest, 'collection'>;

@@ -1,13 +1,16 @@
 // Stored filters: row scopes, conditions of roles and workflows, segments. Some are older than the rule that
 // conditions through to-many relations must be unambiguous (agent/resolve/ambiguity.ts). They keep their old meaning
-// when used, and are reported when a user views or saves them.
+// when used, and are reported when a user views or saves them. Stored meanings: what administrators say about collections
+// in the console (core/caller/meanings.ts), which code precedes.
+import type { FieldMeaning, Meaning, StoredMetric } from '../../core/caller/meanings.ts';
 import type { Access } from '../../core/caller.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import { type Ambiguity, findAmbiguities, makeExplicit } from '../resolve/ambiguity.ts';
 import { resolveFilter } from '../resolve/filter.ts';
-import { type CollectionView, internalViewOf, scopeViewOf } from '../resolve/visibility.ts';
-import { momentOf, type Operations } from './call.ts';
+import { checkStoredMetric } from '../resolve/measures.ts';
+import { aggregateViewOf, type CollectionView, internalViewOf, scopeViewOf } from '../resolve/visibility.ts';
+import { getCollection, momentOf, type Operations } from './call.ts';
 import { findResidualFilterField } from './read-only-scopes.ts';
 
 interface AmbiguousSegment {
@@ -29,7 +32,7 @@ export interface StoredFilters {
   findAmbiguousSegments(access: Access): readonly AmbiguousSegment[];
 }
 
-export function createStoredFilters(ops: Operations): StoredFilters {
+function createStoredFilters(ops: Operations): StoredFilters {
   const { collections } = ops.model;
   const inspect = (access: Access, view: CollectionView, filter: PlainFilter): readonly Ambiguity[] => {
     try {
@@ -72,3 +75,39 @@ export function createStoredFilters(ops: Operations): StoredFilters {
       ),
   };
 }
+
+/** What code says about a collection, which the console cannot change. */
+export interface CodeMeanings {
+  readonly meaning: Meaning;
+  /** Of the fields and relations that code describes. */
+  readonly fields: ReadonlyMap<string, FieldMeaning>;
+  readonly metrics: readonly string[];
+}
+
+export interface StoredMeaningChecks {
+  /** UNKNOWN_COLLECTION. */
+  codeMeanings(access: Access, collection: string): CodeMeanings;
+  /** Throws as an aggregate of the caller would. */
+  checkMetric(access: Access, collection: string, metric: StoredMetric): void;
+}
+
+function createStoredMeaningChecks(ops: Operations): StoredMeaningChecks {
+  return {
+    codeMeanings(access, name) {
+      const { codeMeaning = {}, fields, rules } = getCollection(ops.model, access, name, 'aggregates');
+      const described = [...fields].flatMap(([field, each]) =>
+        each.codeMeaning ? [[field, each.codeMeaning] as const] : [],
+      );
+      return { meaning: codeMeaning, fields: new Map(described), metrics: [...rules.metrics.keys()] };
+    },
+    checkMetric(access, name, metric) {
+      const view = aggregateViewOf(access, getCollection(ops.model, access, name, 'aggregates'));
+      checkStoredMetric(view, metric, momentOf(ops, access, {}));
+    },
+  };
+}
+
+export const createStoredChecks = (ops: Operations) => ({
+  storedFilters: createStoredFilters(ops),
+  storedMeanings: createStoredMeaningChecks(ops),
+});

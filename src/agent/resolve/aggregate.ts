@@ -14,7 +14,8 @@ import type { Filter } from '../plan/types.ts';
 import type { GroupOrder, Operation } from '../sources/statement.ts';
 import { isDateGroup, type ResolvedGroup, resolveGroups } from './groups.ts';
 import { indexOfGroup, resolveGroupSort, resolveHaving } from './having.ts';
-import { type ResolvedMeasure, resolveMeasures, resolveOperation } from './measures.ts';
+import { resolveMeasures, resolveOperation } from './measures.ts';
+import type { ResolvedMeasure } from './resolved-measure.ts';
 import type { CollectionView } from './visibility.ts';
 
 /** An aggregate with names resolved. */

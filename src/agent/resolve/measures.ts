@@ -1,66 +1,24 @@
 // Resolves the measures of an aggregate: base measures, which a source computes for each group, and those that are
 // derived from other measures. Checks types before a database is asked.
-import { fail } from '../../core/errors.ts';
+
+import type { StoredMetric } from '../../core/caller/meanings.ts';
+import { fail, isAppError } from '../../core/errors.ts';
 import type { PlainExpression } from '../../core/filter/expression.ts';
 import { MAX_MEASURES, type PlainMeasures } from '../../core/filter/measures.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import { suggestNames } from '../../core/suggestions.ts';
-import type { Collection, Column, Moment } from '../model/types.ts';
+import { createMoment } from '../lower/dates.ts';
+import type { Column, Metric, Moment } from '../model/types.ts';
 import type { Expression } from '../plan/types.ts';
 import type { PrimitiveType } from '../sources/column-types.ts';
 import { type MeasureOperation, type Operation, operations } from '../sources/statement.ts';
 import { type Decimal, readDecimal } from '../sources/values/decimal.ts';
+import { resolveUnambiguous } from './ambiguity.ts';
 import { columnOf, formatType, quotientDecimals, resolveExpression, scaleOf, typeOf } from './expression.ts';
-import type { ToManySplit } from './filter.ts';
 import { resolveName } from './names.ts';
+import { type BaseMeasure, isNumeric, type ResolvedMeasure, scaleOfMeasure } from './resolved-measure.ts';
 import { readNumber } from './values.ts';
 import type { CollectionView } from './visibility.ts';
-
-interface Named {
-  readonly name: string;
-  /** False for a measure that only another one uses. */
-  readonly isShown: boolean;
-  /** The decimals of a value that has to be rounded. `digits`: 15 digits, or 6 decimals where that is finer. */
-  readonly decimals: number | 'digits';
-}
-
-/** Refers to other measures by their index. */
-export type ResolvedMeasure = BaseMeasure | RatioMeasure | WindowMeasure | PreviousMeasure;
-
-export interface BaseMeasure extends Named {
-  readonly kind: 'base';
-  readonly operation: MeasureOperation;
-  readonly of?: Expression;
-  /** It is about the related records of each record. Names start there. Groups then have one record each. */
-  readonly many?: ToManySplit;
-  /** Records must match all of them. */
-  readonly where?: readonly PlainFilter[];
-  /** The metric that it is part of. The names in `where` are then those of code. */
-  readonly metric?: { readonly what: string; readonly at: string };
-  readonly fraction?: Decimal;
-  /** For messages: the argument of the measure. */
-  readonly at: string;
-  /** How its values compare: the column of a Max or Min. Absent for numbers that are computed. */
-  readonly column?: Column;
-}
-
-interface RatioMeasure extends Named {
-  readonly kind: 'ratio';
-  readonly of: readonly [number, number];
-}
-
-export interface WindowMeasure extends Named {
-  readonly kind: 'share' | 'running';
-  readonly of: number;
-}
-
-/** The figure of the group with the same values in an earlier period. */
-export interface PreviousMeasure extends Named {
-  readonly kind: 'previous';
-  readonly of: number;
-  /** How many periods earlier. */
-  readonly periods: number;
-}
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 
@@ -105,9 +63,14 @@ export function resolveMeasures(
   return createResolver(view, measures, moment, periods).all(names);
 }
 
-function createResolver(view: CollectionView, measures: PlainMeasures, moment: Moment, periods: number | undefined) {
+function createResolver(
+  view: CollectionView,
+  measures: PlainMeasures,
+  moment: Moment,
+  periods: number | undefined,
+  ofCaller: Home = { view, filters: [], metrics: [] },
+) {
   const resolved: (ResolvedMeasure | 'resolving')[] = [];
-  const ofCaller: Home = { view, filters: [], metrics: [] };
   const indexes = new Map<string, number>();
   return {
     all(names: readonly string[]): ResolvedMeasure[] {
@@ -151,7 +114,7 @@ function createResolver(view: CollectionView, measures: PlainMeasures, moment: M
   }
 
   function one(given: unknown, name: string, at: string, isShown: boolean, home: Home): ResolvedMeasure {
-    if (typeof given === 'string' && home.view.collection.rules.metrics.has(given))
+    if (typeof given === 'string' && findMetric(home, given))
       return invalid(at, `send {"metric":${JSON.stringify(given)}}.`);
     if (typeof given !== 'object' || given === null || Array.isArray(given)) return invalid(at, `${example}.`);
     const measure = given as Readonly<Record<string, unknown>>;
@@ -171,18 +134,20 @@ function createResolver(view: CollectionView, measures: PlainMeasures, moment: M
     return { ...base, ...common, ...(home.metric && { metric: home.metric }) };
   }
 
-  /** The measure of a metric. Its names are those of code, which may use hidden fields. */
+  /** The measure of a metric. In code, its names are those of code, which may use hidden fields. */
   function metric(given: unknown, name: string, at: string, isShown: boolean, home: Home): Parameters<typeof one> {
     const { collection } = home.view;
-    const found = collection.rules.metrics.get(given as string);
-    if (!found) return failUnknownMetric(collection, given, `${at}.metric`);
-    const { measure, filter } = found.definition;
+    const found = findMetric(home, given as string);
+    if (!found) return failUnknownMetric(home, given, `${at}.metric`);
+    const { measure, filter } = 'definition' in found ? found.definition : found;
     if (home.metrics.includes(given as string)) return invalid(`${at}.metric`, `'${given}' refers to itself.`);
     const inner: Home = {
-      view: home.view.toInternal(collection),
+      view: 'definition' in found ? home.view.toInternal(collection) : home.view,
       filters: filter ? [...home.filters, filter] : home.filters,
       metrics: [...home.metrics, given as string],
-      metric: { what: `the metric '${given}' of '${collection.name}'`, at: found.at },
+      ...('definition' in found && {
+        metric: { what: `the metric '${given}' of '${collection.name}'`, at: found.at },
+      }),
     };
     return [measure, name, at, isShown, inner];
   }
@@ -225,8 +190,53 @@ export function failUnknownMeasure(name: string, known: Iterable<string>, at: st
   );
 }
 
-function failUnknownMetric({ name, isExternal, rules }: Collection, given: unknown, at: string): never {
-  const names = [...rules.metrics.keys()];
+/** A metric of code, else one of the console whose fields the caller may see. */
+function findMetric(home: Home, name: string): Metric | StoredMetric | undefined {
+  return home.view.collection.rules.metrics.get(name) ?? storedMetricsOf(home).get(name);
+}
+
+/** A metric uses none of the console. */
+const storedMetricsOf = ({ view, metrics }: Home): ReadonlyMap<string, StoredMetric> =>
+  metrics.length > 0 ? new Map() : visibleMetrics(view);
+
+const visibleMetricsCache = new WeakMap<CollectionView, ReadonlyMap<string, StoredMetric>>();
+
+/** The metrics of the console that the caller could write: a metric with a hidden field does not exist for them. */
+export function visibleMetrics(view: CollectionView): ReadonlyMap<string, StoredMetric> {
+  let visible = visibleMetricsCache.get(view);
+  if (!visible) {
+    const stored = [...view.visibility.storedMetrics(view.collection)];
+    visible = new Map(stored.filter(([name, metric]) => isWritable(view, name, metric)));
+    visibleMetricsCache.set(view, visible);
+  }
+  return visible;
+}
+
+/** The names and types of a metric do not depend on the time. */
+const anyMoment = createMoment(0, 'UTC');
+
+function isWritable(view: CollectionView, name: string, metric: StoredMetric): boolean {
+  if (view.collection.rules.metrics.has(name)) return false;
+  try {
+    checkStoredMetric(view, metric, anyMoment);
+    return true;
+  } catch (error) {
+    if (isAppError(error) && error.status < 500) return false;
+    throw error;
+  }
+}
+
+/** Throws as an aggregate of the caller would. */
+export function checkStoredMetric(view: CollectionView, { measure, filter }: StoredMetric, moment: Moment): void {
+  const ofMetric: Home = { view, filters: filter ? [filter] : [], metrics: ['metric'] };
+  const resolver = createResolver(view, { metric: measure }, moment, undefined, ofMetric);
+  for (const resolved of resolver.all(['metric']))
+    if (resolved.kind === 'base') for (const where of resolved.where ?? []) resolveUnambiguous(view, where, moment);
+}
+
+function failUnknownMetric(home: Home, given: unknown, at: string): never {
+  const { name, isExternal, rules } = home.view.collection;
+  const names = [...rules.metrics.keys(), ...storedMetricsOf(home).keys()];
   if (names.length === 0)
     return invalid(at, `'${name}' has no metrics${isExternal ? '. With over, send them in over.measures' : ''}.`);
   const near = suggestNames(String(given), names);
@@ -237,28 +247,6 @@ function failUnknownMetric({ name, isExternal, rules }: Collection, given: unkno
 }
 
 const previousName = (name: string): string => `previous ${name}`;
-
-/** Whether its figures are numbers. */
-function isNumeric(measure: ResolvedMeasure, all: readonly ResolvedMeasure[]): boolean {
-  const column = columnOfMeasure(measure, all);
-  return column === undefined || column.type === 'Number';
-}
-
-/** How the figures of a measure compare: the column of a Max or Min. Undefined for numbers that are computed. */
-export function columnOfMeasure(measure: ResolvedMeasure, all: readonly ResolvedMeasure[]): Column | undefined {
-  if (measure.kind === 'previous') return columnOfMeasure(all[measure.of]!, all);
-  return measure.kind === 'base' ? measure.column : undefined;
-}
-
-/** The number of decimals of its figures. */
-export function scaleOfMeasure(measure: ResolvedMeasure): number {
-  const decimals = Number(measure.decimals);
-  if (measure.kind === 'running' || measure.kind === 'previous') return Math.max(0, decimals - 10);
-  if (measure.kind !== 'base') return decimals;
-  if (measure.operation === 'Count' || measure.operation === 'CountDistinct') return 0;
-  if (measure.operation === 'Avg' || measure.operation === 'Percentile') return decimals;
-  return measure.of ? scaleOf(measure.of) : 0;
-}
 
 type ResolvedBase = Pick<BaseMeasure, 'kind' | 'operation' | 'of' | 'fraction' | 'column' | 'decimals'>;
 

@@ -3,7 +3,10 @@
 //
 // Hidden names are reported as unknown. They are: hidden fields, relations to collections without the browse
 // permission, and relations with a hidden foreign key. Errors and suggestions never mention them.
+
+import type { StoredMetric } from '../../core/caller/meanings.ts';
 import type { Access } from '../../core/caller.ts';
+import { fieldMeaning } from '../model/meaning.ts';
 import type { Collection, Column, Field, Relation, Route, Through } from '../model/types.ts';
 import type { RequestedField } from '../plan/types.ts';
 import { toUnscopedRelation } from './paths.ts';
@@ -30,6 +33,10 @@ interface FieldVisibility {
   /** The names of a collection. */
   fields(collection: Collection): ReadonlyMap<string, Field>;
   canSee(collection: Collection, field: Field): boolean;
+  /** Whether the field is only read if a request names it. */
+  isNamedOnly(collection: Collection, column: Column): boolean;
+  /** The metrics of the console. They use the names of callers, so code has none. */
+  storedMetrics(collection: Collection): ReadonlyMap<string, StoredMetric>;
   /** The relation to join when the name of this one is used. */
   relationToJoin(relation: Relation): Relation;
   /** Whether row scope can hide rows of the collection. */
@@ -136,7 +143,7 @@ function createView(
     relations: visible.filter((field) => field.kind !== 'column'),
     defaultFields: [...visibility.fields(collection)].flatMap(([name, field]) =>
       field.kind === 'column' &&
-      !field.meaning?.hiddenByDefault &&
+      !visibility.isNamedOnly(collection, field) &&
       !field.parameter &&
       visibility.canSee(collection, field)
         ? [name]
@@ -178,6 +185,9 @@ function createCallerVisibility(access: Access, aggregated?: Collection): FieldV
     );
   return {
     fields: (collection) => collection.fields,
+    isNamedOnly: (collection, column) => fieldMeaning(access, collection, column)?.hiddenByDefault === true,
+    storedMetrics: ({ name, isExternal }) =>
+      (isExternal ? undefined : access.meanings?.collections.get(name)?.metrics) ?? noMetrics,
     canSee(collection, field) {
       if (!isShown(collection, field.name)) return false;
       if (field.kind === 'column') return !field.route || sees(collection, field.route);
@@ -207,10 +217,18 @@ function createCallerVisibility(access: Access, aggregated?: Collection): FieldV
   }
 }
 
+const noMetrics: ReadonlyMap<string, StoredMetric> = new Map();
+/** The console does not change what code reads. */
+const ofCode: Pick<FieldVisibility, 'isNamedOnly' | 'storedMetrics'> = {
+  isNamedOnly: (_, { meaning }) => meaning?.hiddenByDefault === true,
+  storedMetrics: () => noMetrics,
+};
+
 function createInternalVisibility(access: Access): FieldVisibility {
   return {
     fields: (collection) => collection.internalFields,
     canSee: () => true,
+    ...ofCode,
     relationToJoin: (relation) => relation,
     hidesRows: (collection) =>
       !collection.isExternal && (collection.query !== undefined || access.scope(collection.name) !== null),
@@ -224,6 +242,7 @@ function createScopeVisibility(access: Access): FieldVisibility {
   return {
     fields: (collection) => collection.fields,
     canSee: () => true,
+    ...ofCode,
     relationToJoin: (relation) => (access.scope(relation.to.name) === null ? relation : toUnscopedRelation(relation)),
     hidesRows: () => false,
     hidesAllRows: () => false,

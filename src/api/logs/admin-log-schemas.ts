@@ -10,7 +10,7 @@ export const initiators = ['administrator', 'identityProvider', 'serviceAdmin'] 
 /** The four resources of the contract, then our own. */
 export const resources = [
   ...['user-project', 'role', 'team', 'environment'],
-  ...['organization', 'project', 'network', 'permission', 'scope', 'account', 'token', 'app', 'key', 'log'],
+  ...['organization', 'project', 'network', 'permission', 'scope', 'account', 'token', 'app', 'key', 'log', 'meaning'],
 ] as [string, ...string[]];
 
 const userProjectSchema = z

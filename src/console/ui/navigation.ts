@@ -34,6 +34,7 @@ const sections: readonly Section[] = [
     tabs: [
       { page: '/data', name: 'Data' },
       { page: '/notes', name: 'Notes' },
+      { page: '/meanings', name: 'Meanings', admin: true },
     ],
   },
   {

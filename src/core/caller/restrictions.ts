@@ -60,5 +60,6 @@ function applyRestrictions(access: Access, { readOnly, collections }: Restrictio
     collections: collections
       ? [...collections].filter((name) => access.collections?.includes(name) ?? true)
       : access.collections,
+    ...(access.meanings && { meanings: access.meanings }),
   } satisfies Access);
 }

@@ -1,6 +1,5 @@
 import type { ActionDescription } from '../../agent/actions/catalogue.ts';
 import { chartNames } from '../../agent/charts/visible.ts';
-import type { FieldMeaning } from '../../agent/customize/definitions.ts';
 import { findParts } from '../../agent/model/find.ts';
 import type {
   CollectionDescription,
@@ -8,6 +7,7 @@ import type {
   FieldDescription,
   RelationDescription,
 } from '../../agent/requests.ts';
+import type { FieldMeaning } from '../../core/caller/meanings.ts';
 import { fail } from '../../core/errors.ts';
 import { mapInTurns } from '../../core/limit/in-turns.ts';
 import { createTurns } from '../../core/limit/turns.ts';

@@ -13,6 +13,7 @@ import { quotaTables } from '../limits/quotas.ts';
 import { noteTables } from '../notes/notes.ts';
 import { connectionTables } from '../oauth/connections.ts';
 import { tokenTables } from '../oauth/tokens.ts';
+import { meaningTables } from '../permissions/meanings.ts';
 import { networkTables } from '../permissions/networks.ts';
 import { addRemoteSettings, remoteTables } from '../remotes/remotes.ts';
 import { agentSessionTables } from '../sessions/agent-sessions.ts';
@@ -72,6 +73,7 @@ const migrations: readonly Migration[] = [
   { name: '028-workflow-version', up: (_, on) => addVersion(on, 'workflows') },
   { name: '029-start-rules', up: addStartRules },
   { name: '030-waiting-mails', up: ({ dialect }, on) => createTables(on, dialect, waitingMailTables) },
+  { name: '031-meanings', up: ({ dialect }, on) => createTables(on, dialect, meaningTables) },
 ];
 
 /** Also adds the version of the keys, which rotation raises. */

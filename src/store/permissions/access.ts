@@ -2,14 +2,16 @@
 // version changes. The facts are plain data: a process that fetches them from another one builds the same `Access`
 // (remote-store/remote-store.ts).
 import { LRUCache } from 'lru-cache';
+import type { StoredMeanings } from '../../core/caller/meanings.ts';
 import { type Access, allowPolicy, type Caller, type FieldAccess, type Policy, type Verb } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { Versions } from '../version-types.ts';
 import { findFilterProblem } from './filters.ts';
 import { type Grant, noGrant, type PermissionRow, toGrant } from './grants.ts';
+import { readMeanings } from './meanings.ts';
 import { fillScope, matchesNothing } from './scopes.ts';
-import type { Permissions } from './types.ts';
+import type { MeaningRow, Permissions } from './types.ts';
 
 export interface AccessFacts {
   readonly caller: Caller;
@@ -29,9 +31,25 @@ export interface FactsAt {
 export function createAccessReader(options: {
   readonly versions: () => Versions | Promise<Versions>;
   readonly load: (userId: number) => Promise<FactsAt>;
+  /** The same for all users of a version. */
+  readonly loadMeanings: () => Promise<readonly MeaningRow[]>;
   readonly observe: Observe;
 }): Pick<Permissions, 'accessOf' | 'cachedAccessOf' | 'caller'> {
   const cache = new LRUCache<number, { readonly version: number; readonly access: Access }>({ max: 10_000 });
+
+  let meanings: { readonly version: number; readonly loaded: Promise<StoredMeanings> } | undefined;
+
+  /** Those of the version or of a later one. */
+  const meaningsAt = (version: number): Promise<StoredMeanings> => {
+    if (meanings && meanings.version >= version) return meanings.loaded;
+    const loaded = options.loadMeanings().then(readMeanings);
+    const loading = { version, loaded };
+    meanings = loading;
+    loaded.catch(() => {
+      if (meanings === loading) meanings = undefined;
+    });
+    return loaded;
+  };
 
   const cachedAccessOf = (userId: number, version: number): Access | undefined => {
     const found = cache.get(userId);
@@ -44,8 +62,9 @@ export function createAccessReader(options: {
     if (cached) return cached;
     const { version, facts } = await options.load(userId);
     if (!facts) return undefined;
+    const stored = await meaningsAt(version);
     // Other caches use the `Access` object as their key: simultaneous callers must get the same object.
-    const access = cachedAccessOf(userId, version) ?? createAccess(facts, options.observe);
+    const access = cachedAccessOf(userId, version) ?? createAccess(facts, stored, options.observe);
     cache.set(userId, { version, access });
     return access;
   };
@@ -54,7 +73,7 @@ export function createAccessReader(options: {
 }
 
 /** All methods read from memory. */
-function createAccess(facts: AccessFacts, observe: Observe): Access {
+function createAccess(facts: AccessFacts, meanings: StoredMeanings, observe: Observe): Access {
   const caller = Object.freeze({ ...facts.caller, tags: Object.freeze({ ...facts.caller.tags }) });
   const grants = new Map(facts.permissions.map((row) => [row.collection, toGrant(row)]));
   const scopes = new Map(facts.scopes);
@@ -80,6 +99,7 @@ function createAccess(facts: AccessFacts, observe: Observe): Access {
     caller,
     startsWorkflows: true,
     collections: null,
+    meanings,
     hasPolicies,
     mayCascade: (collection: string): boolean => grantOf(collection).cascades,
     policy: (verb: Verb, collection: string): Policy => grantOf(collection).policies[verb] ?? allowPolicy,

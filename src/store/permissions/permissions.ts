@@ -11,7 +11,7 @@ import { type AccessFacts, createAccessReader, type FactsAt } from './access.ts'
 import { findFilterProblem } from './filters.ts';
 import { checkCollection, loadPermissionRows, toPermissionRow } from './grants.ts';
 import { type EnvironmentInfo, type EnvironmentInfoReader, ensureNamed, logChange } from './roles.ts';
-import type { Permissions } from './types.ts';
+import type { Meanings, Permissions } from './types.ts';
 
 interface Member {
   readonly id: number;
@@ -38,6 +38,7 @@ export function createPermissions(
   getEnvironment: EnvironmentInfoReader,
   observe: Observe,
   clock: Clock,
+  loadMeanings: Meanings['list'],
 ): PermissionRows {
   const { knex } = database;
   async function load(userId: number): Promise<FactsAt> {
@@ -81,7 +82,7 @@ export function createPermissions(
   }
 
   return {
-    ...createAccessReader({ versions: versions.current, load, observe }),
+    ...createAccessReader({ versions: versions.current, load, loadMeanings, observe }),
     factsOf: load,
     async setRole(role, collections) {
       if (role === '' || role.length > 191) {

@@ -1,4 +1,6 @@
 // Permissions of roles, and all rights of a project.
+
+import type { MeaningSubject } from '../../core/caller/meanings.ts';
 import type { Access, Caller, PolicyInput, WriteVerb } from '../../core/caller.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 
@@ -41,6 +43,32 @@ export interface Permissions {
   setRole(role: string, collections: Readonly<Record<string, CollectionPermission>>): Promise<void>;
   /** The filter as JSON with `{{currentUser...}}` variables; null removes it. */
   setScope(team: string, collection: string, filter: unknown): Promise<void>;
+}
+
+/** One stored meaning. */
+export interface MeaningRow {
+  readonly kind: MeaningSubject['kind'];
+  /** Empty for the introduction. */
+  readonly collection: string;
+  /** Of the field, relation or metric; else empty. */
+  readonly name: string;
+  /** JSON. */
+  readonly value: string;
+}
+
+/** What administrators say about collections in the console. */
+export interface Meanings {
+  /** All rows of the environment. */
+  list(): Promise<readonly MeaningRow[]>;
+  /**
+   * Replaces what is stored; null removes it. False, without any change, if it is not `before` any more. INVALID_ARGUMENT
+   * for a text that is too long. Raises `versions().permissions`. `by` as in `Identity.setDisabled`.
+   */
+  set(
+    subject: MeaningSubject,
+    value: unknown,
+    about: { readonly before: unknown; readonly by?: number },
+  ): Promise<boolean>;
 }
 
 export type RightKind =

@@ -16,7 +16,7 @@ import { pathsOf, visitTests } from '../../plan/residual.ts';
 import type { Filter, GroupKey, Path } from '../../plan/types.ts';
 import type { AggregateQuery } from '../../resolve/aggregate.ts';
 import { type ResolvedGroup, resolveGroups } from '../../resolve/groups.ts';
-import type { BaseMeasure } from '../../resolve/measures.ts';
+import type { BaseMeasure } from '../../resolve/resolved-measure.ts';
 import { type CollectionView, isOnlyAggregated } from '../../resolve/visibility.ts';
 import { fieldPaths } from '../../sources/aggregate/expression.ts';
 import { groupMark } from '../../sources/aggregate.ts';

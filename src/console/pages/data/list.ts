@@ -12,10 +12,11 @@ import { flash } from '../../ui/notices.ts';
 import { analysisPage } from '../playground/tool-view.ts';
 import { collectionLink, describeFor, isOffered, logRead, requireCollection, requireParent, under } from './access.ts';
 import { actionPage, actionsFor } from './actions.ts';
-import { chooseColumns, columnChoices, fieldsFor, type ListColumn, readRows } from './columns.ts';
+import { chooseColumns, columnChoices, fieldsFor, type ListColumn, readRows } from './list/columns.ts';
 import { type ColumnChoice, columnChooser, filterForms } from './list/forms.ts';
 import { meaningSection } from './list/meanings.ts';
 import { bulkRights, countRecords, selectCell, selectHead, selectionForm } from './list/selection.ts';
+import { meaningPage } from './meanings/places.ts';
 import { createPage, mayCreate } from './rights.ts';
 import { conditionsOf, type ListState, listPage, readState } from './state.ts';
 
@@ -48,7 +49,7 @@ ${described.description !== undefined && html`<p class="lead">${described.descri
 ${flash({ deleted: 'Deleted.' }, request.query)}${bulkFlash(request.query)}
 ${filterForms({ state, described, describe, parts, problem })}
 ${columnChooser(state, toChoices(choices, columns), parts)}
-${!parent && meaningSection(described)}
+${!parent && meaningSection(described, access.caller.permissionLevel === 'admin' ? parts.paths.path(meaningPage(collection)) : undefined)}
 ${found?.answer && results(state, described, columns, found, request, parts)}
 ${globalActions(described, request, parts)}`;
   const title = problem === undefined ? collection : `Error: ${collection}`;

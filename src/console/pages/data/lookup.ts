@@ -8,7 +8,7 @@ import type { Parts, SignedInRequest } from '../../page-request.ts';
 import { idsFilter, shortName } from '../../records/names.ts';
 import { type Option, selectField } from '../../ui/form.ts';
 import { inputName, textOf } from '../../ui/value-input.ts';
-import { toOneRelations } from './columns.ts';
+import { toOneRelations } from './list/columns.ts';
 
 /** A longer list is not useful: the search finds a record faster. */
 const OFFERED = 50;

@@ -5,7 +5,7 @@ import type { Parts, SignedInRequest } from '../../page-request.ts';
 import { recordPage } from '../../paths.ts';
 import { shortName } from '../../records/names.ts';
 import { logRead, requireCollection } from './access.ts';
-import { fieldsFor, relationColumn, toOneRelations } from './columns.ts';
+import { fieldsFor, relationColumn, toOneRelations } from './list/columns.ts';
 
 export interface FoundRecord {
   readonly described: CollectionDescription;

@@ -7,7 +7,7 @@ import { dataPage, recordPage } from '../../paths.ts';
 import { table } from '../../ui/data.ts';
 import { describeFor, isOffered } from './access.ts';
 import { cell } from './cells.ts';
-import { chooseColumns, columnChoices, fieldsFor, readRows } from './columns.ts';
+import { chooseColumns, columnChoices, fieldsFor, readRows } from './list/columns.ts';
 import type { FoundRecord } from './read-record.ts';
 
 const ROWS = 5;

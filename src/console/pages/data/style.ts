@@ -16,7 +16,7 @@ export const dataStyle = `
 .record .facts{margin:16px 0 24px}.record .facts>div{grid-template-columns:minmax(110px,220px) minmax(0,1fr)}.record dt{overflow-wrap:anywhere}
 .record .json,pre.json{margin:0;max-height:320px;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;font:13px/1.55 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .figure b{font-size:28px;font-weight:650}.figure span{color:var(--soft)}
-.meanings{margin:0 0 16px}.meanings .quietly{margin:4px 0 10px}
+.headed.metrics{margin:32px 0 12px}.meanings{margin:0 0 16px}.meanings .quietly{margin:4px 0 10px}
 #filter{font:14px/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 @media (max-width:680px){.record .facts>div{grid-template-columns:minmax(90px,120px) minmax(0,1fr)}}
 `;

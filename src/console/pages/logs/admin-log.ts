@@ -54,7 +54,7 @@ export async function listAdminLog(request: SignedInRequest, parts: Parts): Prom
     day('to', 'To'),
   ];
   const content = html`<h1>Admin log</h1>
-<p class="lead">Changes to people, roles, teams, permissions, tokens and apps.</p>
+<p class="lead">Changes to people, roles, teams, permissions, meanings, tokens and apps.</p>
 ${filterForm(parts, under, fields)}
 ${shown.length > 0 ? rows(shown, request, parts) : empty('No results', 'Clear the filters.')}
 <div class="spaced">${pager({

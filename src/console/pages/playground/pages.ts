@@ -32,7 +32,7 @@ import { root, toolHead, toolList, toolPage, toolText } from './tool-view.ts';
 export async function showTools(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const playground = requirePlayground(parts);
   const tools = await playground.toolsOf(request.access.caller.id);
-  const { instructions } = playground;
+  const instructions = playground.instructionsOf(request.access);
   const content = toolList({ tools, instructions, path: parts.paths.path });
   return { page: createFramedPage(request, parts, { title: 'Playground', under: root, content }) };
 }

@@ -4,8 +4,11 @@
 // descriptions.
 import type { ActionDescription } from '../../../agent/actions/catalogue.ts';
 import type { Engine } from '../../../agent/engine.ts';
+import type { CodeMeanings } from '../../../agent/operations/stored-filters.ts';
 import type { CollectionDescription } from '../../../agent/requests.ts';
+import type { StoredMeanings, StoredMetric } from '../../../core/caller/meanings.ts';
 import { type Caller, fullAccess } from '../../../core/caller.ts';
+import { isAppError } from '../../../core/errors.ts';
 import {
   comparedNames,
   isBranch,
@@ -16,6 +19,7 @@ import {
   readQuantified,
 } from '../../../core/filter.ts';
 import { hasName, suggestNames } from '../../../core/suggestions.ts';
+import { withoutToolAdvice } from '../../../workflows/runs/failure.ts';
 
 export interface ModelNames {
   readonly collections: readonly string[];
@@ -26,6 +30,10 @@ export interface ModelNames {
   charts(collection?: string): readonly string[];
   /** Fields and relations; empty for an unknown collection. */
   fields(collection: string): readonly string[];
+  /** What code says of a collection; the console cannot change it. */
+  codeMeanings(collection: string): CodeMeanings;
+  /** Why the metric cannot be computed. */
+  findMetricProblem(collection: string, metric: StoredMetric): string | undefined;
   /** Unknown names in a filter, with suggestions. */
   findUnknown(collection: string, filter: PlainFilter): readonly string[];
   /** First field of a row scope that the database cannot evaluate. */
@@ -34,8 +42,9 @@ export interface ModelNames {
   findUnclear(collection: string, filter: PlainFilter): readonly string[];
 }
 
-export function readModel(engine: Engine, caller: Caller): ModelNames {
-  const access = fullAccess(caller);
+/** `meanings`: those of the console, for a page that shows them. */
+export function readModel(engine: Engine, caller: Caller, meanings?: StoredMeanings): ModelNames {
+  const access = { ...fullAccess(caller), ...(meanings && { meanings }) };
   const collections = engine.index(access).map(({ name }) => name);
   const isThere = (collection: string) => collections.includes(collection);
   const describe = (collection: string) => (isThere(collection) ? engine.describe(access, collection) : undefined);
@@ -60,6 +69,16 @@ export function readModel(engine: Engine, caller: Caller): ModelNames {
     actions: (collection) => (isThere(collection) ? engine.actions.describe(access, collection) : []),
     charts: (collection) =>
       collection === undefined || isThere(collection) ? engine.charts.names(access, collection) : [],
+    codeMeanings: (collection) => engine.storedMeanings.codeMeanings(access, collection),
+    findMetricProblem(collection, metric) {
+      try {
+        engine.storedMeanings.checkMetric(access, collection, metric);
+        return undefined;
+      } catch (error) {
+        if (!isAppError(error) || error.status >= 500) throw error;
+        return withoutToolAdvice(error);
+      }
+    },
     findUndecided: (collection, filter) => engine.storedFilters.findResidualField(access, collection, filter),
     findUnclear: (collection, filter) => {
       const within = collection === '*' ? collections : [collection];

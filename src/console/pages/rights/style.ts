@@ -1,7 +1,7 @@
 // Style of the pages about people and their rights.
 
 export const rightsStyle = `
-.headed{display:flex;gap:12px 20px;align-items:center;flex-wrap:wrap;margin:0 0 8px}.headed h1{margin:0}.headed .button{margin-left:auto;width:auto}
+.headed{display:flex;gap:12px 20px;align-items:center;flex-wrap:wrap;margin:0 0 8px}.headed h1,.headed h2{margin:0}.headed .button{margin-left:auto;width:auto}
 .headed+.facts{margin-top:16px}
 .badge.off{background:var(--bg);color:var(--soft);border:1px solid var(--line)}
 .trio{display:grid;grid-template-columns:repeat(auto-fit,minmax(190px,1fr));gap:0 16px}

@@ -19,10 +19,10 @@ import { shownValue } from '../../approvals/changes-view.ts';
 import { collectionLink, describeFor, logRead, requireCollection, requireParent, under } from '../access.ts';
 import { openAction } from '../actions.ts';
 import { type Change, fieldProblems, type Inspected, makeChange, previewChange } from '../change.ts';
-import { fieldsFor, readRows } from '../columns.ts';
 import { readRecord, recordInputs } from '../form.ts';
 import { readLookups } from '../lookup.ts';
 import { conditionsOf, type ListState, listPage, readState } from '../state.ts';
+import { fieldsFor, readRows } from './columns.ts';
 import { bulkPage, bulkRights, countRecords } from './selection.ts';
 
 interface Selected {

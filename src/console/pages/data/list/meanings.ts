@@ -1,14 +1,14 @@
-// What the fields, relations and metrics of a collection mean, for people: the texts that assistants read. Code and the
-// comments of the database define them, so the page only shows them.
-import type { FieldMeaning } from '../../../../agent/customize/definitions.ts';
+// What the fields, relations and metrics of a collection mean, for people: the texts that assistants read.
 import type { CollectionDescription } from '../../../../agent/requests.ts';
+import type { FieldMeaning } from '../../../../core/caller/meanings.ts';
 import { type Html, html } from '../../../../http/html.ts';
 import { table } from '../../../ui/data.ts';
 
 /** A collection can have hundreds, most of which say nothing more than their names. */
 const MAX_RELATIONS = 50;
 
-export function meaningSection(described: CollectionDescription): Html {
+/** `editLink`: the page on which administrators change them. */
+export function meaningSection(described: CollectionDescription, editLink: string | undefined): Html {
   const { name, fields, relations, metrics, synonyms = [] } = described;
   const shown = relations.slice(0, MAX_RELATIONS);
   const rows = [
@@ -33,10 +33,11 @@ ${
     rows: metrics.map((metric) => [metric.name, metric.description]),
   })
 }
-<p class="quietly">Assistants read these texts. Your code and the comments of the database define them.</p></details>`;
+<p class="quietly">Assistants read these texts. ${editLink === undefined ? 'Administrators, your code and the comments of the database define them.' : html`<a href="${editLink}">Edit the meanings</a>`}</p></details>`;
 }
 
-function meaningOf({ description, values = {}, examples = [], synonyms = [] }: FieldMeaning): Html {
+/** In words. */
+export function meaningOf({ description, values = {}, examples = [], synonyms = [] }: FieldMeaning): Html {
   const meanings = Object.entries(values);
   return html`${description}${meanings.map(([value, text]) => html`<small><b>${value}</b>: ${text}</small>`)}
 ${examples.length > 0 && html`<small>Such as ${examples.join(', ')}</small>`}${synonyms.length > 0 && html`<small>Also called ${synonyms.join(', ')}</small>`}`;

@@ -1,12 +1,12 @@
 // The columns of a list of records: fields, and to-one relations that are shown by the name of the related record.
-import { packId } from '../../../agent/encode/record-id.ts';
-import type { Engine } from '../../../agent/engine.ts';
-import type { CollectionDescription, ListAnswer, RelationDescription } from '../../../agent/requests.ts';
-import type { Access } from '../../../core/caller.ts';
-import { type Html, html } from '../../../http/html.ts';
-import { type ConsolePaths, recordPage } from '../../paths.ts';
-import { shortName } from '../../records/names.ts';
-import { cell, instant } from './cells.ts';
+import { packId } from '../../../../agent/encode/record-id.ts';
+import type { Engine } from '../../../../agent/engine.ts';
+import type { CollectionDescription, ListAnswer, RelationDescription } from '../../../../agent/requests.ts';
+import type { Access } from '../../../../core/caller.ts';
+import { type Html, html } from '../../../../http/html.ts';
+import { type ConsolePaths, recordPage } from '../../../paths.ts';
+import { shortName } from '../../../records/names.ts';
+import { cell, instant } from '../cells.ts';
 
 export interface ListColumn {
   /** A field, or `relation:` for a relation. */

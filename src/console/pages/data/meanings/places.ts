@@ -1,0 +1,61 @@
+// Addresses of the pages about meanings, and what they show: what code says, and what is stored.
+import type { CodeMeanings } from '../../../../agent/operations/stored-filters.ts';
+import type { CollectionDescription } from '../../../../agent/requests.ts';
+import type { CollectionMeanings, MeaningSubject } from '../../../../core/caller/meanings.ts';
+import { fail } from '../../../../core/errors.ts';
+import { hashToken } from '../../../../core/secret.ts';
+import type { Parts, SignedInRequest } from '../../../page-request.ts';
+import { segment } from '../../../paths.ts';
+import { type ModelNames, readModel } from '../../rights/model.ts';
+
+export const under = '/meanings';
+export const meaningPage = (collection: string): string => `${under}/${segment(collection)}`;
+export const fieldPage = (collection: string, field: string): string =>
+  `${meaningPage(collection)}/fields/${segment(field)}`;
+export const metricPage = (collection: string, metric: string): string =>
+  `${meaningPage(collection)}/metrics/${segment(metric)}`;
+export const newMetricPage = (collection: string): string => `${meaningPage(collection)}/new-metric`;
+
+export interface MeaningTarget {
+  readonly collection: string;
+  readonly model: ModelNames;
+  /** Without what is stored. */
+  readonly described: CollectionDescription;
+  readonly code: CodeMeanings;
+  readonly stored: CollectionMeanings;
+}
+
+const nothingStored: CollectionMeanings = { fields: new Map(), metrics: new Map() };
+
+export const storedOf = ({ access }: SignedInRequest, collection: string): CollectionMeanings =>
+  access.meanings?.collections.get(collection) ?? nothingStored;
+
+/** Throws NOT_FOUND for a collection that the model does not have. */
+export function readTarget(request: SignedInRequest, parts: Parts): MeaningTarget {
+  const collection = request.params.collection!;
+  const model = readModel(parts.engine, request.access.caller);
+  const described = model.describe(collection) ?? fail('NOT_FOUND', { path: parts.paths.path(under) });
+  return {
+    ...{ collection, model, described },
+    code: model.codeMeanings(collection),
+    stored: storedOf(request, collection),
+  };
+}
+
+/** Identifies what a form was filled with. */
+export const baseOf = (stored: unknown): string => hashToken(JSON.stringify(stored ?? null));
+
+/** Stores the value; null removes it. False if somebody else has changed it since the form was shown. */
+export function save(
+  { access, form }: SignedInRequest,
+  { store }: Parts,
+  subject: MeaningSubject,
+  stored: unknown,
+  value: unknown,
+): Promise<boolean> {
+  if (form.get('base') !== baseOf(stored)) return Promise.resolve(false);
+  return store.meanings.set(subject, value, { before: stored ?? null, by: access.caller.id });
+}
+
+export const overtaken =
+  'Somebody else has changed this meanwhile. Your texts are still in the form. Compare them with the stored ones, then save again.';
