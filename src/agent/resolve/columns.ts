@@ -8,9 +8,10 @@ import type { Moment } from '../model/types.ts';
 import type { Expression } from '../plan/types.ts';
 import { formatType, resolveExpression, typeOf } from './expression.ts';
 import { findToMany, type ToManySplit } from './filter.ts';
-import { type BaseMeasure, resolveMeasures } from './measures.ts';
+import { resolveMeasures } from './measures.ts';
 import { resolveName } from './names.ts';
 import { relationPathId } from './paths.ts';
+import type { BaseMeasure } from './resolved-measures.ts';
 import type { CollectionView } from './visibility.ts';
 
 export type ResolvedColumn =

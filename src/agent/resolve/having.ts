@@ -10,7 +10,8 @@ import type { Filter, Path } from '../plan/types.ts';
 import type { GroupOrder } from '../sources/statement.ts';
 import { findOperator, replaceNulls } from './filter.ts';
 import type { ResolvedGroup } from './groups.ts';
-import { columnOfMeasure, failUnknownMeasure, type ResolvedMeasure } from './measures.ts';
+import { failUnknownMeasure } from './measures.ts';
+import { columnOfMeasure, type ResolvedMeasure } from './resolved-measures.ts';
 import { checkValue } from './values.ts';
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });

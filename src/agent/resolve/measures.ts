@@ -11,56 +11,19 @@ import type { PrimitiveType } from '../sources/column-types.ts';
 import { type MeasureOperation, type Operation, operations } from '../sources/statement.ts';
 import { type Decimal, readDecimal } from '../sources/values/decimal.ts';
 import { columnOf, formatType, quotientDecimals, resolveExpression, scaleOf, typeOf } from './expression.ts';
-import type { ToManySplit } from './filter.ts';
 import { resolveName } from './names.ts';
+import {
+  type BaseMeasure,
+  computedDecimals,
+  isNumeric,
+  type MeasureOperator,
+  measureOperators,
+  type ResolvedMeasure,
+  scaleOfMeasure,
+  type WindowMeasure,
+} from './resolved-measures.ts';
 import { readNumber } from './values.ts';
 import type { CollectionView } from './visibility.ts';
-
-interface Named {
-  readonly name: string;
-  /** False for a measure that only another one uses. */
-  readonly isShown: boolean;
-  /** The decimals of a value that has to be rounded. `digits`: 15 digits, or 6 decimals where that is finer. */
-  readonly decimals: number | 'digits';
-}
-
-/** Refers to other measures by their index. */
-export type ResolvedMeasure = BaseMeasure | RatioMeasure | WindowMeasure | PreviousMeasure;
-
-export interface BaseMeasure extends Named {
-  readonly kind: 'base';
-  readonly operation: MeasureOperation;
-  readonly of?: Expression;
-  /** It is about the related records of each record. Names start there. Groups then have one record each. */
-  readonly many?: ToManySplit;
-  /** Records must match all of them. */
-  readonly where?: readonly PlainFilter[];
-  /** The metric that it is part of. The names in `where` are then those of code. */
-  readonly metric?: { readonly what: string; readonly at: string };
-  readonly fraction?: Decimal;
-  /** For messages: the argument of the measure. */
-  readonly at: string;
-  /** How its values compare: the column of a Max or Min. Absent for numbers that are computed. */
-  readonly column?: Column;
-}
-
-interface RatioMeasure extends Named {
-  readonly kind: 'ratio';
-  readonly of: readonly [number, number];
-}
-
-export interface WindowMeasure extends Named {
-  readonly kind: 'share' | 'running';
-  readonly of: number;
-}
-
-/** The figure of the group with the same values in an earlier period. */
-export interface PreviousMeasure extends Named {
-  readonly kind: 'previous';
-  readonly of: number;
-  /** How many periods earlier. */
-  readonly periods: number;
-}
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 
@@ -74,8 +37,14 @@ const operationOf = {
   median: 'Percentile',
   percentile: 'Percentile',
 } as const satisfies Record<string, MeasureOperation>;
-const derived = ['ratio', 'share', 'running', 'metric'] as const;
-const kinds = [...(Object.keys(operationOf) as (keyof typeof operationOf)[]), ...derived];
+const windows = ['share', 'running', 'rank'] as const;
+const kinds = [
+  ...(Object.keys(operationOf) as (keyof typeof operationOf)[]),
+  ...(['ratio', ...windows, 'metric'] as const),
+  ...measureOperators,
+];
+/** These take more than two operands. */
+const associative: ReadonlySet<string> = new Set(['plus', 'times', 'coalesce']);
 
 const example = `send {"count":true}, {"sum":"price"}, or another of ${kinds.slice(1).join(', ')}`;
 
@@ -136,17 +105,21 @@ function createResolver(view: CollectionView, measures: PlainMeasures, moment: M
   }
 
   function previous(name: string, of: number): ResolvedMeasure {
-    const { decimals } = resolved[of] as ResolvedMeasure;
-    return { kind: 'previous', name, isShown: true, of, periods: periods!, decimals };
+    const earlier = resolved[of] as ResolvedMeasure;
+    const { decimals } = earlier;
+    return { kind: 'previous', name, isShown: true, of, periods: periods!, decimals, scale: scaleOfMeasure(earlier) };
   }
 
-  /** A measure, or the name of one. */
+  /** A measure, the name of one, or a number. */
   function operand(given: unknown, at: string, home: Home): number {
     if (typeof given === 'string')
       return home.metric ? invalid(at, 'a metric has no names of measures: write the measure.') : named(given, at);
     if (resolved.length >= 2 * MAX_MEASURES) invalid('measures', `at most ${MAX_MEASURES} measures.`);
     const index = resolved.push('resolving') - 1;
-    resolved[index] = one(given, '', at, false, home);
+    const value = typeof given === 'number' ? readDecimal(given) : undefined;
+    resolved[index] = value
+      ? { kind: 'constant', name: String(given), isShown: false, decimals: value.scale, value }
+      : one(given, '', at, false, home);
     return index;
   }
 
@@ -161,8 +134,9 @@ function createResolver(view: CollectionView, measures: PlainMeasures, moment: M
     if (!kind) return invalid(at, `${example}.`);
     if (other !== undefined)
       return invalid(`${at}.${other}`, `only "${kind}"${isBase ? ' and "where"' : ''} can be here: ${example}.`);
-    if (kind === 'ratio') return ratio(measure.ratio, name, at, isShown, home);
-    if (kind === 'share' || kind === 'running') return overGroups(kind, measure[kind], name, at, isShown, home);
+    if (isOneOf(windows, kind)) return overGroups(kind, measure[kind], name, at, isShown, home);
+    if (kind === 'ratio' || isOneOf(measureOperators, kind))
+      return compute(kind, measure[kind], name, at, isShown, home);
     if (kind === 'metric') return one(...metric(measure.metric, name, at, isShown, home));
     const base = resolveBase(home.view, kind as keyof typeof operationOf, measure[kind], `${at}.${kind}`, moment);
     const own = measure.where as PlainFilter | undefined;
@@ -187,19 +161,29 @@ function createResolver(view: CollectionView, measures: PlainMeasures, moment: M
     return [measure, name, at, isShown, inner];
   }
 
-  function ratio(given: unknown, name: string, at: string, isShown: boolean, home: Home): ResolvedMeasure {
-    if (!Array.isArray(given) || given.length !== 2)
-      return invalid(`${at}.ratio`, 'takes the names of two measures: {"ratio":["paid","all"]}.');
-    const of = [operand(given[0], `${at}.ratio[0]`, home), operand(given[1], `${at}.ratio[1]`, home)] as const;
+  function compute(
+    kind: 'ratio' | MeasureOperator,
+    given: unknown,
+    name: string,
+    at: string,
+    isShown: boolean,
+    home: Home,
+  ): ResolvedMeasure {
+    const isOfOne = kind === 'abs' || kind === 'round';
+    const list = isOfOne ? [given] : Array.isArray(given) ? given : [];
+    if (!isOfOne && (list.length < 2 || (list.length > 2 && !associative.has(kind))))
+      invalid(`${at}.${kind}`, `takes two measures, by name or in place, or numbers: {"${kind}":["paid","all"]}.`);
+    const of = list.map((each, index) => operand(each, `${at}.${kind}${isOfOne ? '' : `[${index}]`}`, home));
     const parts = of.map((index) => resolved[index] as ResolvedMeasure);
     for (const [index, part] of parts.entries())
       if (!isNumeric(part, resolved as ResolvedMeasure[]))
-        invalid(`${at}.ratio[${index}]`, `takes numbers, but '${part.name}' is not one.`);
-    return { kind: 'ratio', name, isShown, of, decimals: quotientDecimals(...parts.map(scaleOfMeasure)) };
+        invalid(`${at}.${kind}[${index}]`, `takes numbers${part.name && `, but '${part.name}' is not one`}.`);
+    const operator = kind === 'ratio' ? 'dividedBy' : kind;
+    return { kind: 'computed', name, isShown, operator, of, decimals: computedDecimals(operator, parts) };
   }
 
   function overGroups(
-    kind: 'share' | 'running',
+    kind: WindowMeasure['kind'],
     given: unknown,
     name: string,
     at: string,
@@ -208,6 +192,7 @@ function createResolver(view: CollectionView, measures: PlainMeasures, moment: M
   ): ResolvedMeasure {
     const index = operand(given, `${at}.${kind}`, home);
     const of = resolved[index] as ResolvedMeasure;
+    if (kind === 'rank') return { kind, name, isShown, of: index, decimals: 0 };
     const isAdditive = of.kind === 'base' && (of.operation === 'Count' || of.operation === 'Sum');
     if (!isAdditive) invalid(`${at}.${kind}`, 'takes a count or a sum: only these add up over groups.');
     const decimals = kind === 'share' ? quotientDecimals(scaleOfMeasure(of)) : of.decimals;
@@ -236,29 +221,9 @@ function failUnknownMetric({ name, isExternal, rules }: Collection, given: unkno
   );
 }
 
+const isOneOf = <T extends string>(list: readonly T[], kind: string): kind is T => list.includes(kind as T);
+
 const previousName = (name: string): string => `previous ${name}`;
-
-/** Whether its figures are numbers. */
-function isNumeric(measure: ResolvedMeasure, all: readonly ResolvedMeasure[]): boolean {
-  const column = columnOfMeasure(measure, all);
-  return column === undefined || column.type === 'Number';
-}
-
-/** How the figures of a measure compare: the column of a Max or Min. Undefined for numbers that are computed. */
-export function columnOfMeasure(measure: ResolvedMeasure, all: readonly ResolvedMeasure[]): Column | undefined {
-  if (measure.kind === 'previous') return columnOfMeasure(all[measure.of]!, all);
-  return measure.kind === 'base' ? measure.column : undefined;
-}
-
-/** The number of decimals of its figures. */
-export function scaleOfMeasure(measure: ResolvedMeasure): number {
-  const decimals = Number(measure.decimals);
-  if (measure.kind === 'running' || measure.kind === 'previous') return Math.max(0, decimals - 10);
-  if (measure.kind !== 'base') return decimals;
-  if (measure.operation === 'Count' || measure.operation === 'CountDistinct') return 0;
-  if (measure.operation === 'Avg' || measure.operation === 'Percentile') return decimals;
-  return measure.of ? scaleOf(measure.of) : 0;
-}
 
 type ResolvedBase = Pick<BaseMeasure, 'kind' | 'operation' | 'of' | 'fraction' | 'column' | 'decimals'>;
 
