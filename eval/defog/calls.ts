@@ -20,14 +20,17 @@ export function readCalls(folder: string, database: string): Readonly<Record<str
 /**
  * Replaces days that the assistant computes from the date of today: `{"$day": "today -10 day"}`. The first word is
  * `today`, `week` (its Monday), `month` or `year` (its first day); the offset in day, week, month or year follows. `$seconds` gives
- * the same day in seconds since 1970.
+ * the same day in seconds since 1970, `$year` its year, `$monthName` the English name of its month.
  */
 export function fillDays(value: Value, today: Date): Value {
   if (Array.isArray(value)) return value.map((item: Value) => fillDays(item, today));
   if (typeof value !== 'object' || value === null) return value;
-  const { $day, $seconds } = value as { readonly $day?: Value; readonly $seconds?: Value };
+  const { $day, $seconds, $year, $monthName } = value as Readonly<Record<string, Value>>;
   if (typeof $day === 'string') return dayOf($day, today);
   if (typeof $seconds === 'string') return Date.parse(dayOf($seconds, today)) / 1000;
+  if (typeof $year === 'string') return Number(dayOf($year, today).slice(0, 4));
+  if (typeof $monthName === 'string')
+    return new Date(dayOf($monthName, today)).toLocaleString('en', { month: 'long', timeZone: 'UTC' });
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillDays(item as Value, today)]));
 }
 

@@ -437,6 +437,90 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ]);
   });
 
+  test('arithmetic of measures is exact, and null with null, except for coalesce', async () => {
+    const none = { field: 'price', operator: 'GreaterThan', value: 1000 } as const;
+    expect(
+      await figures({
+        revenue: { sum: 'price' },
+        n: { count: true },
+        mean: { avg: 'price' },
+        nothing: { sum: 'price', where: none },
+        rest: { minus: ['revenue', 'n'] },
+        all: { plus: ['revenue', 'n', 0.05] },
+        'n price': { times: ['mean', 'n'] },
+        percent: { times: [100, { ratio: ['n', 7] }] },
+        part: { dividedBy: [{ minus: ['revenue', 'n'] }, 'n'] },
+        'by zero': { dividedBy: ['n', { minus: ['n', 6] }] },
+        size: { abs: { minus: ['n', 10] } },
+        whole: { round: 'mean' },
+        less: { minus: ['n', 'nothing'] },
+        filled: { coalesce: ['nothing', 0] },
+        'filled again': { coalesce: ['nothing', { max: 'price', where: none }, 'n'] },
+      }),
+    ).toEqual({
+      revenue: 140.85,
+      n: 6,
+      mean: 23.475,
+      nothing: null,
+      rest: 134.85,
+      all: 146.9,
+      'n price': 140.85,
+      percent: 85.7142857143,
+      part: 22.475,
+      'by zero': null,
+      size: 4,
+      whole: 23,
+      less: null,
+      filled: 0,
+      'filled again': 6,
+    });
+  });
+
+  test('a computed measure can be a condition, an order and a change from the period before', async () => {
+    const groups = [{ field: 'sold_at', bucket: 'Month' }] as const;
+    expect(
+      await answer({
+        groups,
+        measures: {
+          n: { count: true },
+          change: { minus: ['n', 'previous n'] },
+          growth: { ratio: [{ minus: ['n', 'previous n'] }, 'previous n'] },
+        },
+        compare: { previous: 1 },
+        having: { measure: 'change', operator: 'Present' },
+        sort: [{ measure: 'growth', ascending: false }],
+      }),
+    ).toEqual([
+      ['2024-02-01', 2, 1, 1, 0, 1, 0],
+      ['2024-01-01', 1, 1, 0, null, 0, null],
+      ['2024-03-01', 2, 2, 0, 1, 0, 1],
+    ]);
+  });
+
+  test('equal figures have one rank among all groups, and null has none', async () => {
+    const measures = {
+      n: { count: true },
+      place: { rank: 'n' },
+      best: { rank: { max: 'rating' } },
+      last: { rank: { max: 'shipped_at' } },
+      'from below': { rank: { minus: [0, 'n'] } },
+    } as const;
+    expect(await answer({ groups: ['id'], measures, sort: [{ group: 0 }] })).toEqual([
+      [1, 1, 1, 2, 4, 1],
+      [2, 1, 1, 3, null, 1],
+      [3, 1, 1, null, 2, 1],
+      [4, 1, 1, 5, 1, 1],
+      [5, 1, 1, 4, 5, 1],
+      [6, 1, 1, 1, 3, 1],
+    ]);
+    const having = { measure: 'place', operator: 'LessThanOrEqual', value: 2 } as const;
+    const sort = [{ measure: 'place' }, { group: 0 }];
+    expect(await answer({ groups: ['shop:city'], measures, having, sort })).toEqual([
+      ['Oslo', 3, 1, 1, 2, 3],
+      ['Lyon', 2, 2, 3, 1, 2],
+    ]);
+  });
+
   test('conditions of measures use related records within their row scopes', async () => {
     const measures = {
       tagged: { count: true, where: { some: 'tags', where: { field: 'label', operator: 'Equal', value: 'new' } } },
@@ -518,6 +602,15 @@ describe.each(subjects)('$name', ({ name, open }) => {
       await refusal({ measures: { a: { share: 'b' }, b: { avg: 'price' } } }),
       await refusal({ measures: { a: { ratio: ['b', 'a'] }, b: { avg: 'price' } } }),
       await refusal({ measures: { a: { ratio: ['b', 'c'] }, b: { count: true } } }),
+      await refusal({ measures: { a: { minus: ['b'] }, b: { count: true } } as never }),
+      await refusal({ measures: { a: { minus: ['b', 1, 2] }, b: { count: true } } as never }),
+      await refusal({ measures: { a: { plus: ['b', { max: 'due' }] }, b: { count: true } } }),
+      await refusal({ measures: { a: { round: { minus: ['a', 1] } } } }),
+      await refusal({
+        groups: ['status'],
+        measures: { n: { count: true }, total: { running: 'n' }, place: { rank: 'total' } },
+        sort: [{ measure: 'place' }],
+      }),
       await refusal({
         measures: Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`m${at}`, { count: true as const }])),
       }),
@@ -552,6 +645,11 @@ describe.each(subjects)('$name', ({ name, open }) => {
       'INVALID_ARGUMENT: measures.a.share: takes a count or a sum: only these add up over groups.',
       "INVALID_ARGUMENT: measures.a.ratio[1]: 'a' refers to itself.",
       "INVALID_ARGUMENT: measures.a.ratio[1]: no measure 'c'. Near: a, b.",
+      'INVALID_ARGUMENT: measures.a.minus: takes two measures, by name or in place, or numbers: {"minus":["paid","all"]}.',
+      'INVALID_ARGUMENT: measures.a.minus: takes two measures, by name or in place, or numbers: {"minus":["paid","all"]}.',
+      'INVALID_ARGUMENT: measures.a.plus[1]: takes numbers.',
+      "INVALID_ARGUMENT: measures.a.round.minus[0]: 'a' refers to itself.",
+      "INVALID_ARGUMENT: sort: 'place' depends on a running total, which follows this order. Sort by another measure.",
       'INVALID_ARGUMENT: measures: at most 20 measures.',
       'INVALID_ARGUMENT: sort[0]: send {"measure":"revenue","ascending":false}, or {"group":0} for the first group.',
       "INVALID_ARGUMENT: measures: 'status' is a group too: choose another name for the measure.",

@@ -163,6 +163,14 @@ describe.each([{ dialect: 'memory' } as const, ...servers])('$dialect', (server)
       ['b', 2894],
     ]);
     expect(rows.reduce((all, row) => all + Number(row[2]), 0)).toBeCloseTo(1);
+    // The rank of a group says nothing about those that are not shown.
+    expect((await ask({ measures: { ...sum, place: { rank: 'sum' } }, groups, sort })).rows).toEqual([
+      ['a', 1266, 2],
+      ['b', 1628, 1],
+    ]);
+    await expect(ask({ measures: { ...sum, filled: { coalesce: ['sum', 0] } }, groups })).rejects.toThrow(
+      /^measures\.filled: figures of these fields are of at least \d+ records\. Leave coalesce out\.$/,
+    );
     const having = { measure: 'sum', operator: 'LessThan', value: 1000 } as const;
     expect((await ask({ measures: sum, groups, having })).rows).toEqual([]);
     const top = { n: 1 };

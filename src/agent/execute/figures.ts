@@ -5,7 +5,13 @@ import { createTurns } from '../../core/limit/turns.ts';
 import { type AggregatePlan, failTooManyGroups, GROUPS_LIMIT } from '../plan/aggregate.ts';
 import { isDateGroup } from '../resolve/groups.ts';
 import { figureColumn } from '../resolve/having.ts';
-import type { PreviousMeasure, ResolvedMeasure, WindowMeasure } from '../resolve/resolved-measure.ts';
+import type {
+  ComputedMeasure,
+  MeasureOperator,
+  PreviousMeasure,
+  ResolvedMeasure,
+  WindowMeasure,
+} from '../resolve/resolved-measures.ts';
 import { shiftPeriod } from '../sources/aggregate/local-time.ts';
 import { compareFigures, compareGroups } from '../sources/aggregate.ts';
 import { evaluateFilter } from '../sources/evaluate.ts';
@@ -14,8 +20,10 @@ import {
   addFractions,
   divideFractions,
   formatDecimal,
+  multiplyFractions,
   roundFraction,
   roundToDigits,
+  toFraction,
   usedDecimals,
 } from '../sources/values/decimal.ts';
 
@@ -106,8 +114,12 @@ async function deriveFigures(plan: AggregatePlan, tallies: readonly Tally[], tur
     switch (measure.kind) {
       case 'base':
         return mapInTurns(tallies, turn, ({ figures }) => figures[plan.figures[index]!]!);
-      case 'ratio':
-        return ratios(await columnAt(measure.of[0]), await columnAt(measure.of[1]), turn);
+      case 'constant':
+        return mapInTurns(tallies, turn, () => toFraction(measure.value));
+      case 'computed':
+        return compute(measure, columnAt, turn);
+      case 'rank':
+        return ranks(await columnAt(measure.of), figureColumn(measures[measure.of]!, measures), turn);
       case 'share':
         return shares(await columnAt(measure.of), turn);
       case 'previous':
@@ -120,8 +132,53 @@ async function deriveFigures(plan: AggregatePlan, tallies: readonly Tally[], tur
   return mapInTurns(tallies, turn, ({ groups }, row) => ({ groups, figures: columns.map((column) => column[row]!) }));
 }
 
-function ratios(over: readonly Figure[], under: readonly Figure[], turn: Turn): Promise<Figure[]> {
-  return mapInTurns(over, turn, (figure, row) => divideFigures(figure, under[row]!));
+async function compute({ operator, of }: ComputedMeasure, columnAt: ColumnAt, turn: Turn): Promise<Figure[]> {
+  const [first = 0, ...others] = of;
+  let found = await mapInTurns(await columnAt(first), turn, (figure) => changeFigure(operator, figure));
+  for (const index of others) {
+    const column = await columnAt(index);
+    found = await mapInTurns(found, turn, (figure, row) => combineFigures(operator, figure, column[row]!));
+  }
+  return found;
+}
+
+function changeFigure(operator: MeasureOperator, figure: Figure): Figure {
+  if (figure === null || (operator !== 'abs' && operator !== 'round')) return figure;
+  if (typeof figure !== 'object') return operator === 'abs' ? String(figure).replace('-', '') : figure;
+  if (operator === 'round') return toFraction(roundFraction(figure, 0));
+  return figure.over.units < 0n ? negative(figure) : figure;
+}
+
+const minusOne = toFraction({ units: -1n, scale: 0 });
+
+function combineFigures(operator: MeasureOperator, a: Figure, b: Figure): Figure {
+  if (operator === 'coalesce') return a ?? b;
+  if (operator === 'dividedBy') return divideFigures(a, b);
+  if (a === null || b === null) return null;
+  if (operator !== 'times') return addFigures(a, operator === 'minus' ? negative(b) : b);
+  return typeof a === 'object' && typeof b === 'object' ? multiplyFractions(a, b) : 'NaN';
+}
+
+function negative(figure: NonNullable<Figure>): Figure {
+  if (typeof figure === 'object') return multiplyFractions(figure, minusOne);
+  return figure === 'NaN' ? figure : figure === 'Infinity' ? '-Infinity' : 'Infinity';
+}
+
+/** 1 for the largest; equal figures have one rank, and the next one counts them all. Null has none. */
+async function ranks(
+  column: readonly Figure[],
+  of: Parameters<typeof compareFigures>[2],
+  turn: Turn,
+): Promise<Figure[]> {
+  const compare = (a: number, b: number) => compareFigures(column[b]!, column[a]!, of);
+  const rows = await sortInTurns([...column.keys()], compare, turn);
+  const found: Figure[] = [];
+  let rank = 0;
+  await mapInTurns(rows, turn, (row, at) => {
+    if (at === 0 || compare(rows[at - 1]!, row) !== 0) rank = at + 1;
+    found[row] = column[row] === null ? null : toFraction({ units: BigInt(rank), scale: 0 });
+  });
+  return found;
 }
 
 function divideFigures(a: Figure, b: Figure): Figure {

@@ -1,5 +1,6 @@
 // The meaning of collections and fields: from code, else from the console, else from the comments of the database. The
 // text of a comment is untrusted: models read it.
+import type { FieldMeaning, Meaning } from '../../core/caller/meanings.ts';
 import type { Access } from '../../core/caller.ts';
 import { visibleName } from '../../core/suggestions/visible-text.ts';
 import type { Collection, Column, Relation } from './types.ts';

@@ -7,7 +7,7 @@ import type { AggregateQuery } from '../resolve/aggregate.ts';
 import { prependRelations, type ToManySplit } from '../resolve/filter.ts';
 import type { ResolvedGroup } from '../resolve/groups.ts';
 import { findCrossSource, pathTo, planTypeCondition, relationPathId } from '../resolve/paths.ts';
-import type { BaseMeasure } from '../resolve/resolved-measure.ts';
+import type { BaseMeasure } from '../resolve/resolved-measures.ts';
 import type { CollectionView } from '../resolve/visibility.ts';
 import { fieldPaths, mapPaths } from '../sources/aggregate/expression.ts';
 import type { Source } from '../sources/source.ts';
@@ -250,7 +250,7 @@ function toForeign(relation: Relation, { foreign }: Through): Relation {
 /** Whether a page of groups depends on base measures only, each in a form that a statement can order by. */
 function isOrderedBySource({ measures, having, order, top, includeEmpty, readsAll }: AggregateQuery): boolean {
   if (having.op !== 'always' || top || includeEmpty || readsAll) return false;
-  if (measures.some(({ kind }) => kind !== 'base' && kind !== 'ratio')) return false;
+  if (measures.some(({ kind }) => kind !== 'base' && kind !== 'computed' && kind !== 'constant')) return false;
   return order.every(({ by, index }) => {
     if (by === 'group') return true;
     const measure = measures[index]!;

@@ -15,7 +15,7 @@ import type { GroupOrder, Operation } from '../sources/statement.ts';
 import { isDateGroup, type ResolvedGroup, resolveGroups } from './groups.ts';
 import { indexOfGroup, resolveGroupSort, resolveHaving } from './having.ts';
 import { resolveMeasures, resolveOperation } from './measures.ts';
-import type { ResolvedMeasure } from './resolved-measure.ts';
+import type { ResolvedMeasure } from './resolved-measures.ts';
 import type { CollectionView } from './visibility.ts';
 
 /** An aggregate with names resolved. */
@@ -77,7 +77,8 @@ export function resolveAggregate(view: CollectionView, args: AggregateArguments,
 function checkRunning(measures: readonly ResolvedMeasure[], order: readonly GroupOrder[], isSorted: boolean): void {
   const dependsOnRunning = (measure: ResolvedMeasure): boolean =>
     measure.kind === 'running' ||
-    (measure.kind === 'ratio' && measure.of.some((index) => dependsOnRunning(measures[index]!)));
+    (measure.kind === 'rank' && dependsOnRunning(measures[measure.of]!)) ||
+    (measure.kind === 'computed' && measure.of.some((index) => dependsOnRunning(measures[index]!)));
   for (const { by, index } of order) {
     const measure = measures[index]!;
     if (by === 'measure' && measure.kind === 'running' && isSorted) {
@@ -87,7 +88,7 @@ function checkRunning(measures: readonly ResolvedMeasure[], order: readonly Grou
         `'${measure.name}' is a running total along this order, so it cannot decide the order. Sort by ${isShown ? `'${name}' or by ` : ''}a group, or group by a date.`,
       );
     }
-    if (by === 'measure' && measure.kind === 'ratio' && dependsOnRunning(measure))
+    if (by === 'measure' && measure.kind !== 'running' && dependsOnRunning(measure))
       invalid(
         'sort',
         `'${measure.name}' depends on a running total, which follows this order. Sort by another measure.`,
@@ -96,7 +97,7 @@ function checkRunning(measures: readonly ResolvedMeasure[], order: readonly Grou
 }
 
 const changeAdvice =
-  'For the change, add a measure: "growth":{"ratio":["revenue","previous revenue"]}, which is 1.1 for ten percent more.';
+  'For the change, add a measure: "change":{"minus":["revenue","previous revenue"]}; as a part, {"ratio":[{"minus":["revenue","previous revenue"]},"previous revenue"]}.';
 
 const bucketsOfYear: Readonly<Record<string, number>> = { Quarter: 4, Month: 12 };
 

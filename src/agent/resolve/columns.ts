@@ -11,7 +11,7 @@ import { findToMany, type ToManySplit } from './filter.ts';
 import { resolveMeasures } from './measures.ts';
 import { resolveName } from './names.ts';
 import { relationPathId } from './paths.ts';
-import type { BaseMeasure } from './resolved-measure.ts';
+import type { BaseMeasure } from './resolved-measures.ts';
 import type { CollectionView } from './visibility.ts';
 
 export type ResolvedColumn =

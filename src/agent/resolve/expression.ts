@@ -287,7 +287,7 @@ export function columnOf(expression: Expression): Column | undefined {
 }
 
 /** No database has more decimals for a quotient of a quotient. */
-const MAX_DECIMALS = 24;
+export const MAX_DECIMALS = 24;
 
 /** A quotient is rounded to ten decimals beyond those of the operands, as far as they are declared. */
 export function quotientDecimals(...scales: readonly number[]): number {

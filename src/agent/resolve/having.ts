@@ -11,7 +11,7 @@ import type { GroupOrder } from '../sources/statement.ts';
 import { findOperator, replaceNulls } from './filter.ts';
 import type { ResolvedGroup } from './groups.ts';
 import { failUnknownMeasure } from './measures.ts';
-import { columnOfMeasure, type ResolvedMeasure } from './resolved-measure.ts';
+import { columnOfMeasure, type ResolvedMeasure } from './resolved-measures.ts';
 import { checkValue } from './values.ts';
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });

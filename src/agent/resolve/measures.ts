@@ -16,7 +16,16 @@ import { type Decimal, readDecimal } from '../sources/values/decimal.ts';
 import { resolveUnambiguous } from './ambiguity.ts';
 import { columnOf, formatType, quotientDecimals, resolveExpression, scaleOf, typeOf } from './expression.ts';
 import { resolveName } from './names.ts';
-import { type BaseMeasure, isNumeric, type ResolvedMeasure, scaleOfMeasure } from './resolved-measure.ts';
+import {
+  type BaseMeasure,
+  computedDecimals,
+  isNumeric,
+  type MeasureOperator,
+  measureOperators,
+  type ResolvedMeasure,
+  scaleOfMeasure,
+  type WindowMeasure,
+} from './resolved-measures.ts';
 import { readNumber } from './values.ts';
 import type { CollectionView } from './visibility.ts';
 
@@ -32,8 +41,14 @@ const operationOf = {
   median: 'Percentile',
   percentile: 'Percentile',
 } as const satisfies Record<string, MeasureOperation>;
-const derived = ['ratio', 'share', 'running', 'metric'] as const;
-const kinds = [...(Object.keys(operationOf) as (keyof typeof operationOf)[]), ...derived];
+const windows = ['share', 'running', 'rank'] as const;
+const kinds = [
+  ...(Object.keys(operationOf) as (keyof typeof operationOf)[]),
+  ...(['ratio', ...windows, 'metric'] as const),
+  ...measureOperators,
+];
+/** These take more than two operands. */
+const associative: ReadonlySet<string> = new Set(['plus', 'times', 'coalesce']);
 
 const example = `send {"count":true}, {"sum":"price"}, or another of ${kinds.slice(1).join(', ')}`;
 
@@ -99,17 +114,21 @@ function createResolver(
   }
 
   function previous(name: string, of: number): ResolvedMeasure {
-    const { decimals } = resolved[of] as ResolvedMeasure;
-    return { kind: 'previous', name, isShown: true, of, periods: periods!, decimals };
+    const earlier = resolved[of] as ResolvedMeasure;
+    const { decimals } = earlier;
+    return { kind: 'previous', name, isShown: true, of, periods: periods!, decimals, scale: scaleOfMeasure(earlier) };
   }
 
-  /** A measure, or the name of one. */
+  /** A measure, the name of one, or a number. */
   function operand(given: unknown, at: string, home: Home): number {
     if (typeof given === 'string')
       return home.metric ? invalid(at, 'a metric has no names of measures: write the measure.') : named(given, at);
     if (resolved.length >= 2 * MAX_MEASURES) invalid('measures', `at most ${MAX_MEASURES} measures.`);
     const index = resolved.push('resolving') - 1;
-    resolved[index] = one(given, '', at, false, home);
+    const value = typeof given === 'number' ? readDecimal(given) : undefined;
+    resolved[index] = value
+      ? { kind: 'constant', name: String(given), isShown: false, decimals: value.scale, value }
+      : one(given, '', at, false, home);
     return index;
   }
 
@@ -124,8 +143,9 @@ function createResolver(
     if (!kind) return invalid(at, `${example}.`);
     if (other !== undefined)
       return invalid(`${at}.${other}`, `only "${kind}"${isBase ? ' and "where"' : ''} can be here: ${example}.`);
-    if (kind === 'ratio') return ratio(measure.ratio, name, at, isShown, home);
-    if (kind === 'share' || kind === 'running') return overGroups(kind, measure[kind], name, at, isShown, home);
+    if (isOneOf(windows, kind)) return overGroups(kind, measure[kind], name, at, isShown, home);
+    if (kind === 'ratio' || isOneOf(measureOperators, kind))
+      return compute(kind, measure[kind], name, at, isShown, home);
     if (kind === 'metric') return one(...metric(measure.metric, name, at, isShown, home));
     const base = resolveBase(home.view, kind as keyof typeof operationOf, measure[kind], `${at}.${kind}`, moment);
     const own = measure.where as PlainFilter | undefined;
@@ -152,19 +172,29 @@ function createResolver(
     return [measure, name, at, isShown, inner];
   }
 
-  function ratio(given: unknown, name: string, at: string, isShown: boolean, home: Home): ResolvedMeasure {
-    if (!Array.isArray(given) || given.length !== 2)
-      return invalid(`${at}.ratio`, 'takes the names of two measures: {"ratio":["paid","all"]}.');
-    const of = [operand(given[0], `${at}.ratio[0]`, home), operand(given[1], `${at}.ratio[1]`, home)] as const;
+  function compute(
+    kind: 'ratio' | MeasureOperator,
+    given: unknown,
+    name: string,
+    at: string,
+    isShown: boolean,
+    home: Home,
+  ): ResolvedMeasure {
+    const isOfOne = kind === 'abs' || kind === 'round';
+    const list = isOfOne ? [given] : Array.isArray(given) ? given : [];
+    if (!isOfOne && (list.length < 2 || (list.length > 2 && !associative.has(kind))))
+      invalid(`${at}.${kind}`, `takes two measures, by name or in place, or numbers: {"${kind}":["paid","all"]}.`);
+    const of = list.map((each, index) => operand(each, `${at}.${kind}${isOfOne ? '' : `[${index}]`}`, home));
     const parts = of.map((index) => resolved[index] as ResolvedMeasure);
     for (const [index, part] of parts.entries())
       if (!isNumeric(part, resolved as ResolvedMeasure[]))
-        invalid(`${at}.ratio[${index}]`, `takes numbers, but '${part.name}' is not one.`);
-    return { kind: 'ratio', name, isShown, of, decimals: quotientDecimals(...parts.map(scaleOfMeasure)) };
+        invalid(`${at}.${kind}[${index}]`, `takes numbers${part.name && `, but '${part.name}' is not one`}.`);
+    const operator = kind === 'ratio' ? 'dividedBy' : kind;
+    return { kind: 'computed', name, isShown, operator, of, decimals: computedDecimals(operator, parts) };
   }
 
   function overGroups(
-    kind: 'share' | 'running',
+    kind: WindowMeasure['kind'],
     given: unknown,
     name: string,
     at: string,
@@ -173,6 +203,7 @@ function createResolver(
   ): ResolvedMeasure {
     const index = operand(given, `${at}.${kind}`, home);
     const of = resolved[index] as ResolvedMeasure;
+    if (kind === 'rank') return { kind, name, isShown, of: index, decimals: 0 };
     const isAdditive = of.kind === 'base' && (of.operation === 'Count' || of.operation === 'Sum');
     if (!isAdditive) invalid(`${at}.${kind}`, 'takes a count or a sum: only these add up over groups.');
     const decimals = kind === 'share' ? quotientDecimals(scaleOfMeasure(of)) : of.decimals;
@@ -245,6 +276,8 @@ function failUnknownMetric(home: Home, given: unknown, at: string): never {
     `'${name}' has no metric '${String(given)}'. ${near.length ? 'Near' : 'Send one of'}: ${(near.length ? near : names).join(', ')}.`,
   );
 }
+
+const isOneOf = <T extends string>(list: readonly T[], kind: string): kind is T => list.includes(kind as T);
 
 const previousName = (name: string): string => `previous ${name}`;
 

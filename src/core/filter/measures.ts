@@ -13,9 +13,10 @@ interface Filtered<W> {
 
 /**
  * A figure of a group of records. `count: true` counts records; `count` of an expression counts its values that are not
- * null. `percentile` takes a number from 0 to 1 and interpolates. `ratio` divides two measures, named or in place.
- * `share` is the part of the total over all groups, `running` the total up to the group; both take a measure, named or
- * in place. `metric` is one of the metrics of the collection. `F`: the names of fields; `W`: the filters.
+ * null. `percentile` takes a number from 0 to 1 and interpolates. `ratio` divides two measures, named or in place;
+ * `plus`, `minus`, `times`, `dividedBy`, `abs`, `round` and `coalesce` compute with measures and numbers. `share` is the
+ * part of the total over all groups, `running` the total up to the group, `rank` the place of the figure, 1 for the
+ * largest; these take a measure, named or in place. `metric` is one of the metrics of the collection. `F`: the names of fields; `W`: the filters.
  *
  * @example
  * const revenue: PlainMeasure = {
@@ -35,10 +36,21 @@ export type PlainMeasure<F extends string = string, W = PlainFilter> =
         | { readonly median: PlainExpression<F> }
         | { readonly percentile: readonly [PlainExpression<F>, number] }
       ))
-  | { readonly ratio: readonly [string | PlainMeasure<F, W>, string | PlainMeasure<F, W>] }
+  | { readonly ratio: readonly [MeasureOperand<F, W>, MeasureOperand<F, W>] }
+  | { readonly minus: readonly [MeasureOperand<F, W>, MeasureOperand<F, W>] }
+  | { readonly dividedBy: readonly [MeasureOperand<F, W>, MeasureOperand<F, W>] }
+  | { readonly plus: readonly MeasureOperand<F, W>[] }
+  | { readonly times: readonly MeasureOperand<F, W>[] }
+  | { readonly coalesce: readonly MeasureOperand<F, W>[] }
+  | { readonly abs: MeasureOperand<F, W> }
+  | { readonly round: MeasureOperand<F, W> }
+  | { readonly rank: string | PlainMeasure<F, W> }
   | { readonly share: string | PlainMeasure<F, W> }
   | { readonly running: string | PlainMeasure<F, W> }
   | { readonly metric: string };
+
+/** A measure by its name or in place, or a number. */
+type MeasureOperand<F extends string, W> = string | number | PlainMeasure<F, W>;
 
 /** The measures of an aggregate, by the names of their columns in the answer. At most 20. */
 export type PlainMeasures = Readonly<Record<string, PlainMeasure>>;

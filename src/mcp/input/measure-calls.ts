@@ -1,62 +1,65 @@
-// Measures that only another call computes. The refusal has this call.
+// Measures of the period before, which only `compare` computes. The refusal has the call to send.
 import { fail } from '../../core/errors.ts';
 import { foldName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, parseIfJson } from './arguments.ts';
-import { expressionWords } from './synonyms.ts';
 
-/** Refuses measures of the period before, and arithmetic of measures. */
-export function refuseMeasuresOfMeasures(args: JsonObject): void {
+const before = /^(lag|previous|prior|previousperiod|previousvalue)$/;
+const change = /^(change|delta|diff|difference|absolutechange)$/;
+const growth = /^(growth|growthrate|pctchange|percentchange|percentagechange|relativechange)$/;
+
+interface Found {
+  readonly measures: JsonObject;
+  /** The names that `compare` gives, by those of the call. */
+  readonly renamed: ReadonlyMap<string, string>;
+  isFound: boolean;
+}
+
+/** Refuses measures that need the period before. */
+export function refuseEarlierPeriods(args: JsonObject): void {
   const measures = parseIfJson(args.measures);
-  if (!isObject(measures)) return;
-  for (const [name, measure] of Object.entries(measures)) {
-    const [[word = '', of] = [], ...others] = Object.entries(isObject(measure) ? measure : {});
-    if (others.length > 0) continue;
-    if (
-      /^(lag|previous|prior|previousperiod)$/.test(foldName(word)) &&
-      typeof of === 'string' &&
-      Object.hasOwn(measures, of)
-    )
-      refuseWithCompare(measures, name, of);
-    const operation = expressionWords.get(foldName(word))?.[0];
-    const isOfMeasures =
-      Array.isArray(of) &&
-      of.every((each) => typeof each === 'number' || (typeof each === 'string' && Object.hasOwn(measures, each)));
-    if (args.over === undefined && operation !== undefined && /^(plus|minus|times)$/.test(operation) && isOfMeasures)
-      refuseWithOver(args, measures, name, { [operation]: of });
+  if (!isObject(measures) || args.compare !== undefined) return;
+  const entries = Object.entries(measures).map(([name, measure]) => [name, parseIfJson(measure)] as const);
+  const earlier = entries.map(([, given]) => (isObject(given) ? earlierOf(given, measures) : undefined));
+  // `compare` shows these figures as columns of their own.
+  const renamed = new Map(
+    entries.flatMap(([name], at) => (earlier[at] === undefined ? [] : [[name, `previous ${earlier[at]}`] as const])),
+  );
+  const found: Found = { measures, renamed, isFound: renamed.size > 0 };
+  const repaired = entries
+    .filter(([name]) => !renamed.has(name))
+    .map(([name, given]) => [name, withPrevious(given, found)] as const);
+  if (!found.isFound) return;
+  const form = JSON.stringify({ measures: Object.fromEntries(repaired), compare: { previous: 1 } });
+  const problem = `compare adds the figures of the period before as "previous ..." to each group: send ${form}.`;
+  fail('INVALID_ARGUMENT', { argument: 'measures', problem });
+}
+
+/** The measure of `{"lag": "revenue"}`. */
+function earlierOf(given: JsonObject, measures: JsonObject): string | undefined {
+  const [[word = '', argument] = [], ...others] = Object.entries(given);
+  const of =
+    Array.isArray(argument) && argument.length === 2 && argument[1] === 1 ? (argument[0] as unknown) : argument;
+  const isKnown = typeof of === 'string' && Object.hasOwn(measures, of);
+  return isKnown && others.length === 0 && before.test(foldName(word)) ? of : undefined;
+}
+
+/** The measure with the names that `compare` gives. */
+function withPrevious(given: unknown, found: Found): unknown {
+  const { measures, renamed } = found;
+  if (Array.isArray(given)) return given.map((each) => renamed.get(String(each)) ?? withPrevious(each, found));
+  if (!isObject(given)) return given;
+  const earlier = earlierOf(given, measures);
+  if (earlier !== undefined) {
+    found.isFound = true;
+    return `previous ${earlier}`;
   }
-}
-
-function refuseWithCompare(measures: JsonObject, name: string, of: string): never {
-  const { [name]: _previous, ...rest } = measures;
-  const form = { measures: rest, compare: { previous: 1 } };
-  return fail('INVALID_ARGUMENT', {
-    argument: 'measures',
-    problem: `for the period before, as the column 'previous ${of}', send ${JSON.stringify(form)}.`,
-  });
-}
-
-/** Groups of the same groups: each has one record, so that `max` is its value. */
-function refuseWithOver(args: JsonObject, measures: JsonObject, name: string, expression: JsonObject): never {
-  const { groups: given, ...rest } = args;
-  const groups = given === undefined ? [] : Array.isArray(given) ? given : [given];
-  const { [name]: _computed, ...inner } = measures;
-  const outer = Object.keys(inner).map((each) => [each, { max: each }]);
-  const form = {
-    ...rest,
-    measures: { ...Object.fromEntries(outer), [name]: { max: expression } },
-    groups: groups.map(columnOf),
-    over: { groups, measures: inner },
-  };
-  const problem =
-    groups.length > 0
-      ? `arithmetic of measures needs groups of groups: send ${JSON.stringify(form)}.`
-      : 'arithmetic of measures needs groups: add groups, or compute it from the answer.';
-  return fail('INVALID_ARGUMENT', { argument: 'measures', problem });
-}
-
-function columnOf(group: unknown): unknown {
-  if (!isObject(group)) return group;
-  const { field, bucket, part } = group;
-  const by = bucket ?? part;
-  return typeof by === 'string' ? `${by.toLowerCase()}(${field})` : field;
+  const [[word = '', of] = [], ...others] = Object.entries(given);
+  const folded = foldName(word);
+  if (others.length === 0 && typeof of === 'string' && Object.hasOwn(measures, of)) {
+    const difference = { minus: [of, `previous ${of}`] };
+    if (change.test(folded) || growth.test(folded)) found.isFound = true;
+    if (change.test(folded)) return difference;
+    if (growth.test(folded)) return { ratio: [difference, `previous ${of}`] };
+  }
+  return Object.fromEntries(Object.entries(given).map(([key, each]) => [key, withPrevious(each, found)]));
 }

@@ -7,6 +7,7 @@ import { foldName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
 import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
+import { readInfix } from './infix.ts';
 import { expressionWords, measureWords, operationFormWords } from './synonyms.ts';
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
@@ -21,9 +22,13 @@ export function readMeasures(input: JsonObject, name: string, context?: NameCont
   for (const [key, measure] of entries) {
     if (key in measures) invalid(name, `'${key}' is sent twice.`);
     const whole = isObject(value)
-      ? (toMeasureOfField(key, measure, context) ?? wrapKind(key, measure, context))
+      ? (toMeasureOfField(key, measure, context) ?? wrapKind(key, measure, entries, context))
       : measure;
-    measures[key] = toMeasure(whole, `${name}.${key}`, context) as PlainMeasure;
+    measures[key] = toMeasure(
+      toFormula(whole, entries, `${name}.${key}`, context) ?? whole,
+      `${name}.${key}`,
+      context,
+    ) as PlainMeasure;
   }
   for (const [key, measure] of Object.entries(measures)) {
     checkAdding(measure, measures, `${name}.${key}`, context);
@@ -37,26 +42,77 @@ export function readMeasures(input: JsonObject, name: string, context?: NameCont
   return measures;
 }
 
-/** `sum(total)` in a ratio is a measure in place, unless a measure has this name. */
+/** `sum(total)` in arithmetic is a measure in place, unless a measure has this name. */
 function withOperands(
   measure: JsonObject,
   measures: PlainMeasures,
   at: string,
   context: NameContext | undefined,
 ): JsonObject {
-  if (!isObject(measure) || !Array.isArray(measure.ratio)) return measure;
-  const ratio = measure.ratio.map((each: unknown) =>
-    typeof each === 'string' && each.includes('(') && !Object.hasOwn(measures, each)
-      ? toMeasure(each, at, context)
-      : each,
-  );
-  return { ...measure, ratio };
+  if (!isObject(measure)) return measure;
+  const [kind, list] = Object.entries(measure).find(([key]) => ofMeasures.has(key)) ?? [];
+  if (kind === undefined) return measure;
+  const toOperand = (each: unknown): unknown => {
+    if (isObject(each)) return withOperands(each, measures, at, context);
+    const isName = typeof each !== 'string' || Object.hasOwn(measures, each);
+    return isName ? each : (toFormula(each, Object.entries(measures), at, context) ?? each);
+  };
+  return { ...measure, [kind]: Array.isArray(list) ? list.map(toOperand) : toOperand(list) };
 }
 
-/** `share` and `running` take measures; for a field, the refusal has its sum. */
+/** `(revenue - cost) / sum(total)`, if all names are those of measures. */
+function toFormula(
+  given: unknown,
+  entries: readonly (readonly [string, unknown])[],
+  at: string,
+  context: NameContext | undefined,
+): unknown {
+  const [[key = '', of] = [], ...others] = isObject(given) ? Object.entries(given) : [['expression', given]];
+  if (others.length > 0 || typeof of !== 'string' || !/^(expression|expr|formula|calc|computed)$/i.test(String(key)))
+    return undefined;
+  const calls: unknown[] = [];
+  const text = of.replace(/\b(\w+)\s*\([^()]*\)/g, (call, word: string) =>
+    measureWords.has(foldName(word)) ? `call_${calls.push(toMeasure(call, at, context))}` : call,
+  );
+  if (/^call_1$/.test(text.trim())) return calls[0];
+  const names = entries.map(([name]) => name);
+  const formula = readInfix(text, (name) => (/^call_\d+$/.test(name) || names.includes(name) ? name : undefined));
+  const fill = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(fill);
+    if (isObject(part)) return Object.fromEntries(Object.entries(part).map(([word, item]) => [word, fill(item)]));
+    const place = typeof part === 'string' && !names.includes(part) ? Number(part.slice('call_'.length)) : 0;
+    return place > 0 ? calls[place - 1] : part;
+  };
+  return formula === undefined || typeof formula === 'string' ? undefined : fill(formula);
+}
+
+/** These name measures, not fields. */
+const ofMeasures: ReadonlySet<string> = new Set([
+  ...['ratio', 'share', 'running', 'rank'],
+  ...['plus', 'minus', 'times', 'dividedBy', 'abs', 'round', 'coalesce'],
+]);
+const isArithmetic = (word: string): boolean => ofMeasures.has(word) && expressionWords.has(foldName(word));
+const symbols: Readonly<Record<string, string>> = { '+': 'plus', '-': 'minus', '*': 'times', '/': 'dividedBy' };
+
+/** The word of the specified form for the member of a measure. */
+function toWord(key: string): string {
+  const operator = symbols[key.trim()] ?? expressionWords.get(foldName(key))?.[0];
+  return measureWords.get(foldName(key))?.[0] ?? (operator !== undefined && isArithmetic(operator) ? operator : key);
+}
+
+/** These take measures; for fields, the refusal has their sum. */
 function checkAdding(measure: unknown, measures: PlainMeasures, at: string, context: NameContext | undefined): void {
-  if (!isObject(measure) || !context) return;
-  for (const kind of ['share', 'running']) {
+  if (!context) return;
+  const failWithSum = (of: unknown) => invalid(at, `send ${JSON.stringify({ sum: of })}, or another of avg, min, max.`);
+  const expression = typeof measure === 'string' ? toExpression(measure, context, at) : undefined;
+  if (typeof expression === 'object') failWithSum(expression);
+  if (!isObject(measure)) return;
+  const [[word = '', list] = []] = Object.entries(measure);
+  const names = isArithmetic(word) ? [list].flat().filter((each) => typeof each === 'string') : [];
+  const isField = (each: string) =>
+    !Object.hasOwn(measures, each) && context.names.field(context.collection, each) !== undefined;
+  if (names.length > 0 && names.every(isField)) failWithSum(toExpression(measure, context));
+  for (const kind of ['share', 'running', 'rank']) {
     const of = measure[kind];
     if (typeof of !== 'string' || Object.hasOwn(measures, of)) continue;
     const field = context.names.field(context.collection, of);
@@ -132,7 +188,7 @@ export function toMeasure(given: unknown, at: string, context: NameContext | und
   const form = toOperationForm(value) ?? toKnownForm(value) ?? value;
   const measure: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(form)) {
-    const word = measureWords.get(foldName(key))?.[0] ?? key;
+    const word = toWord(key);
     if (word in measure) return value;
     measure[word] = toPart(word, item, `${at}.${word}`, context);
   }
@@ -190,17 +246,23 @@ function toQuotient(text: string): readonly string[] | undefined {
 }
 
 /** `{"count": true}` or `{"sum": "total"}` in place of measures by name: the kind is the name too. */
-function wrapKind(name: string, given: unknown, context: NameContext | undefined): unknown {
+function wrapKind(
+  name: string,
+  given: unknown,
+  entries: readonly (readonly [string, unknown])[],
+  context: NameContext | undefined,
+): unknown {
   const kind = measureWords.get(foldName(name))?.[0];
   if (!kind || kind === 'where') return given;
   const value = parseIfJson(given);
-  const isOfMeasures = /^(ratio|share|running|metric)$/.test(kind);
+  const isOfMeasures = /^(ratio|share|running|rank|metric)$/.test(kind);
   if (typeof value === 'boolean') return kind === 'count' ? { count: value } : given;
   if (Array.isArray(value)) return kind === 'ratio' || kind === 'percentile' ? { [kind]: value } : given;
   if (isObject(value)) {
     const keys = Object.keys(value);
     const isExpression = keys.length > 0 && keys.every((key) => expressionWords.has(foldName(key)));
-    return isExpression && !isOfMeasures ? { [kind]: value } : given;
+    const names = entries.map(([each]) => each).filter((each) => each !== name);
+    return isExpression && !isOfMeasures && !namesMeasures(value, names, context) ? { [kind]: value } : given;
   }
   if (typeof value !== 'string' || value.includes('(')) return given;
   // `{"share": "paid / all"}` is a ratio with the name share.
@@ -210,6 +272,17 @@ function wrapKind(name: string, given: unknown, context: NameContext | undefined
   if (measureWords.get(foldName(value))?.[0] === 'count')
     return isField ? invalid(`measures.${name}`, `send {"count":true} or {"${kind}":"${value}"}.`) : given;
   return { [kind]: value };
+}
+
+/** Whether an operand is a measure and no field: `{"total": {"coalesce": [{"sum": "price"}, 0]}}`. */
+function namesMeasures(value: unknown, names: readonly string[], context: NameContext | undefined): boolean {
+  if (Array.isArray(value)) return value.some((each) => namesMeasures(each, names, context));
+  if (isObject(value))
+    return Object.entries(value).some(
+      ([key, of]) => measureWords.has(foldName(key)) || namesMeasures(of, names, context),
+    );
+  const isField = context?.names.field(context.collection, String(value)) !== undefined;
+  return typeof value === 'string' && !isField && (names.includes(value) || /^\w+\(.*\)$/.test(value));
 }
 
 /** `{operation, field}` as `{[operation]: field}`. Undefined for other forms. */
@@ -226,6 +299,7 @@ export function toOperationForm(value: JsonObject): JsonObject | undefined {
 
 function toPart(word: string, given: unknown, at: string, context: NameContext | undefined): unknown {
   const item = parseIfJson(given);
+  const toOperand = (each: unknown) => (isObject(each) ? toMeasure(each, at, context) : each);
   switch (word) {
     case 'where':
       return readFilter({ [at]: item }, at, context);
@@ -233,6 +307,7 @@ function toPart(word: string, given: unknown, at: string, context: NameContext |
       return item;
     case 'share':
     case 'running':
+    case 'rank':
       return isObject(item) ? toMeasure(item, at, context) : item;
     case 'ratio':
       return (
@@ -244,7 +319,8 @@ function toPart(word: string, given: unknown, at: string, context: NameContext |
     case 'count':
       return isEveryRecord(item) ? true : toExpression(item, context, at);
     default:
-      return toExpression(item, context, at);
+      if (!isArithmetic(word)) return toExpression(item, context, at);
+      return Array.isArray(item) ? item.map(toOperand) : toOperand(item);
   }
 }
 

@@ -89,6 +89,7 @@ export const measureWords = indexSynonyms({
   ratio: '',
   share: 'shareOf shareOfTotal percentOfTotal',
   running: 'runningTotal runningSum cumulative cumulativeSum',
+  rank: 'rankOf ranking',
   metric: 'namedMetric kpi',
   where: 'filter filters condition conditions if when',
 });
@@ -108,7 +109,7 @@ export const expressionWords = indexSynonyms({
   round: '',
   difference: 'diff dateDiff',
   unit: '',
-  coalesce: 'ifNull',
+  coalesce: 'ifNull orElse',
   value: 'constant literal',
 });
 

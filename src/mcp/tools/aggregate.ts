@@ -7,10 +7,9 @@ import type { AggregateArguments } from './aggregate/instead.ts';
 import { failWithInverseCall } from './aggregate/instead.ts';
 import { parseAggregate, toRequest } from './aggregate/request.ts';
 
-const description = `Figures per group.
-measures by name: {"count": true}, {"sum"|"avg"|"min"|"max"|"countDistinct"|"median": field or expression}, with own where; {"ratio": [name, name]}, {"share"|"running"|"metric": name}.
+const description = `measures by name: {"count": true}, {"sum"|"avg"|"min"|"max"|"countDistinct"|"median": field or expression}, with own where; {"ratio"|"minus": [name, name]}, {"share"|"running"|"metric": name}.
 Example: {"measures":{"revenue":{"sum":{"times":["price","quantity"]}}},"groups":["order:city",{"field":"order:placed_at","bucket":"Month"}],"having":{"measure":"revenue","operator":"GreaterThan","value":9},"sort":[{"group":0}]}
-filters as in list. More (part, ranges, top, compare, over): describeCollection, detail "query".`;
+filters as in list. More (rank, part, ranges, top, compare, over): describeCollection, detail "query".`;
 
 const DEFAULT_LIMIT = 50;
 const properties = {

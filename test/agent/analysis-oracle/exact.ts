@@ -58,7 +58,7 @@ export interface Fraction {
 export const isFraction = (value: unknown): value is Fraction =>
   typeof value === 'object' && value !== null && 'under' in value;
 
-const asFraction = (value: Exact | Fraction): Fraction =>
+export const asFraction = (value: Exact | Fraction): Fraction =>
   isFraction(value) ? value : { over: value, under: { units: 1n, scale: 0 } };
 
 /** Null if `b` is zero. */
@@ -67,6 +67,15 @@ export function quotientOf(a: Exact | Fraction, b: Exact | Fraction): Fraction |
   if (right.over.units === 0n) return null;
   const [over, under] = [times(left.over, right.under), times(left.under, right.over)];
   return under.units < 0n ? { over: negative(over), under: negative(under) } : { over, under };
+}
+
+/** As `plus`, for quotients too. */
+export function plusFractions(a: Exact | Fraction, b: Exact | Fraction): Fraction {
+  const [left, right] = [asFraction(a), asFraction(b)];
+  return {
+    over: plus(times(left.over, right.under), times(right.over, left.under)),
+    under: times(left.under, right.under),
+  };
 }
 
 export const roundFraction = ({ over, under }: Fraction, places: number): Exact => dividedBy(over, under, places)!;

@@ -143,8 +143,23 @@ export function createMeasures(world: World, table: WorldTable, known: readonly 
     derived.push(['a ratio', { ratio: [random.pick(numeric), random.pick(numeric)] }]);
   if (additive.length > 0 && random.chance(0.2)) derived.push(['a share', { share: random.pick(additive) }]);
   if (additive.length > 0 && random.chance(0.2)) derived.push(['running', { running: random.pick(additive) }]);
+  // Products of quotients have more decimals than MariaDB computes.
+  const whole = plain.filter(([, each]) => 'count' in each || 'countDistinct' in each).map(([name]) => name);
+  const figures = [...numeric, ...derived.filter(([, each]) => !('running' in each)).map(([name]) => name)];
+  if (figures.length > 0 && random.chance(0.35)) derived.push(['computed', createArithmetic(figures, whole, random)]);
+  const ranked = [...figures, ...derived.flatMap(([name]) => (name === 'computed' ? [name] : []))];
+  if (ranked.length > 0 && random.chance(0.2)) derived.push(['a rank', { rank: random.pick(ranked) }]);
   const all = [...plain, ...derived];
   return Object.fromEntries(random.chance(0.5) ? all : random.some(all, all.length, all.length));
+}
+
+function createArithmetic(names: readonly string[], whole: readonly string[], random: Random): Measure {
+  const operand = () => (random.chance(0.3) ? random.pick([0, 1, 2.5, 100]) : random.pick(names));
+  const operator = random.pick(['plus', 'minus', 'coalesce', 'abs', 'round', 'times'] as const);
+  if (operator === 'abs' || operator === 'round') return { [operator]: random.pick(names) } as unknown as Measure;
+  if (operator !== 'times' || whole.length === 0)
+    return { [operator === 'times' ? 'minus' : operator]: [random.pick(names), operand()] } as unknown as Measure;
+  return { times: [random.pick(whole), random.chance(0.5) ? 100 : random.pick(whole)] };
 }
 
 function withoutRunning(measures: Measures): Measures {

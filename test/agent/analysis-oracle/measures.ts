@@ -5,7 +5,15 @@ import {
   absolute, compareFractions, dividedBy, type Exact, exact, type Fraction, minus, order, percentile, plus, quotientOf, roundTo,
   show, sum, times,
 } from './exact.ts'; // biome-ignore format: one family
-import { type Expression, type Measure, readMeasure, readOperator, type Scale, scaleOf } from './question.ts';
+import {
+  type Expression,
+  isDerived,
+  type Measure,
+  readMeasure,
+  readOperator,
+  type Scale,
+  scaleOf,
+} from './question.ts';
 import { difference } from './times.ts';
 
 /** A number, a text (also for dates), a flag or null. Parts and positions of ranges are JavaScript numbers. */
@@ -71,7 +79,7 @@ function kindOfDates(expression: Expression, kind: (name: string) => Kind): Kind
   return kindOfDates(readOperator(expression)!.operands[0]!, kind);
 }
 
-/** Operations that are computed from others (ratio, share, running) are null here. */
+/** Measures that are computed from others are null here. */
 export function measure(
   habits: Habits,
   given: Measure,
@@ -79,7 +87,7 @@ export function measure(
   items: readonly { value(expression: Expression): Value; kind(expression: Expression): Kind }[],
 ): Value {
   const { operation, argument, fraction } = readMeasure(given);
-  if (operation === 'ratio' || operation === 'share' || operation === 'running') return null;
+  if (isDerived(given)) return null;
   if (argument === true) return exact(items.length);
   const values = items.map((item) => item.value(argument as Expression)).filter((value) => value !== null);
   if (operation === 'count') return exact(values.length);

@@ -20,6 +20,9 @@ export type Expression =
   | { readonly coalesce: Pair }
   | { readonly difference: Pair; readonly unit: Unit };
 
+/** Names of measures, or a number. */
+export type Operands = readonly [string, string | number];
+
 export type Measure = (
   | { readonly count: true | Expression }
   | { readonly sum: Expression }
@@ -32,6 +35,13 @@ export type Measure = (
   | { readonly ratio: readonly [string, string] }
   | { readonly share: string }
   | { readonly running: string }
+  | { readonly rank: string }
+  | { readonly plus: Operands }
+  | { readonly minus: Operands }
+  | { readonly times: Operands }
+  | { readonly coalesce: Operands }
+  | { readonly abs: string }
+  | { readonly round: string }
 ) & { readonly where?: Filter };
 
 export type Measures = Readonly<Record<string, Measure>>;
@@ -76,7 +86,20 @@ export const findDate = (kinds: readonly ColumnKind[]): number =>
 export type ColumnKind = Kind | 'bucket' | 'part' | 'range';
 
 export type Operation =
-  | 'count' | 'sum' | 'avg' | 'min' | 'max' | 'countDistinct' | 'median' | 'percentile' | 'ratio' | 'share' | 'running'; // biome-ignore format: one family
+  | 'count' | 'sum' | 'avg' | 'min' | 'max' | 'countDistinct' | 'median' | 'percentile' | 'ratio' | 'share' | 'running'
+  | 'rank' | Arithmetic; // biome-ignore format: one family
+
+export type Arithmetic = (typeof arithmetic)[number];
+const arithmetic = ['plus', 'minus', 'times', 'coalesce', 'abs', 'round'] as const;
+const derived: readonly string[] = ['ratio', 'share', 'running', 'rank', ...arithmetic];
+
+/** The arithmetic of a measure, and its operands. Undefined for other measures. */
+export function readArithmetic(
+  measure: Measure,
+): { readonly operator: Arithmetic; readonly operands: readonly (string | number)[] } | undefined {
+  const operator = arithmetic.find((each) => each in measure);
+  return operator && { operator, operands: [readMeasure(measure).argument].flat() as (string | number)[] };
+}
 
 /** The operation of a measure, its argument, and the fraction of a percentile. */
 export function readMeasure(measure: Measure): {
@@ -92,8 +115,11 @@ export function readMeasure(measure: Measure): {
 }
 
 /** Whether the measure is computed from other measures. */
-export const isDerived = (measure: Measure): boolean =>
-  'ratio' in measure || 'share' in measure || 'running' in measure;
+export const isDerived = (measure: Measure): boolean => derived.includes(readMeasure(measure).operation);
+
+/** The measures that a derived one is computed from. */
+export const operandsOf = (measure: Measure): string[] =>
+  isDerived(measure) ? [readMeasure(measure).argument].flat().filter((each) => typeof each === 'string') : [];
 
 export const fieldOf = (group: Group): string => (typeof group === 'string' ? group : group.field);
 
@@ -171,7 +197,20 @@ export const decimalsOf = (constant: unknown): number => String(constant).split(
 
 export function scaleOfMeasure(measure: Measure, measures: Measures, scale: Scale): number {
   const { operation, argument } = readMeasure(measure);
+  const scales = (readArithmetic(measure)?.operands ?? []).map((each) =>
+    typeof each === 'number' ? decimalsOf(each) : scaleOfMeasure(measures[each]!, measures, scale),
+  );
   switch (operation) {
+    case 'rank':
+    case 'round':
+      return 0;
+    case 'times':
+      return Math.min(MOST_DECIMALS, scales[0]! + scales[1]!);
+    case 'plus':
+    case 'minus':
+    case 'coalesce':
+    case 'abs':
+      return Math.max(...scales);
     case 'count':
     case 'countDistinct':
       return 0;

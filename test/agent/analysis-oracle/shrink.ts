@@ -2,7 +2,7 @@
 import type { Filter } from '../oracle/filters.ts';
 import { smallerFilters } from '../oracle/shrink.ts';
 import {
-  type Aggregate, type Expression, fieldOf, type Group, type Having, type Measure, type Measures, readMeasure,
+  type Aggregate, type Expression, fieldOf, type Group, type Having, isDerived, type Measure, type Measures, operandsOf, readMeasure,
   readOperator, type Sort,
 } from './question.ts'; // biome-ignore format: one family
 import type { Asked } from './sides.ts';
@@ -80,13 +80,7 @@ function withoutGroup(question: Aggregate, removed: number): Aggregate {
 
 function* smallerMeasures(measures: Measures, named: ReadonlySet<string> = new Set()): Generator<Measures> {
   const names = Object.keys(measures);
-  const used = new Set(
-    Object.values(measures).flatMap((each) => {
-      if ('ratio' in each) return each.ratio;
-      if ('share' in each) return [each.share];
-      return 'running' in each ? [each.running] : [];
-    }),
-  );
+  const used = new Set(Object.values(measures).flatMap(operandsOf));
   for (const name of names) {
     if (names.length === 1 || used.has(name) || named.has(name)) continue;
     const { [name]: _, ...others } = measures;
@@ -102,7 +96,7 @@ function* smallerMeasure({ where, ...measure }: Measure): Generator<Measure> {
     for (const each of smallerFilters(where as Filter)) yield { ...measure, where: each } as Measure;
   }
   const { operation, argument, fraction } = readMeasure(measure as Measure);
-  if (operation === 'ratio' || operation === 'share' || operation === 'running' || argument === true) return;
+  if (isDerived(measure as Measure) || argument === true) return;
   for (const each of smallerExpressions(argument as Expression))
     yield {
       ...(fraction === undefined ? { [operation]: each } : { percentile: [each, fraction] }),

@@ -1,23 +1,15 @@
-// What follows the plain measures, in order: ratios and shares, the order of rows, running totals, the previous period,
+// What follows the plain measures, in order: ratios and shares, arithmetic, ranks, the order of rows, running totals, the previous period,
 // `having`, `top`.
 import type { Meaning } from '../oracle/interpreter.ts';
 import { test } from '../oracle/operators.ts';
 import type { Kind } from '../oracle/world.ts';
 import {
-  compareFractions,
-  type Exact,
-  exact,
-  type Fraction,
-  isFraction,
-  plus,
-  quotientOf,
-  roundFraction,
-  show,
-  sum,
-} from './exact.ts';
+  absolute, asFraction, compareFractions, type Exact, exact, type Fraction, isFraction, negative, plus, plusFractions,
+  quotientOf, roundFraction, show, sum, times,
+} from './exact.ts'; // biome-ignore format: one family
 import { type Answer, type Level, markOf, measuresOf } from './level.ts';
 import { bounded, compareValues, type Value } from './measures.ts';
-import { type ColumnKind, decimalsOf, findDate, type Having, orderOf, readMeasure } from './question.ts';
+import { type Arithmetic, type ColumnKind, decimalsOf, findDate, type Having, orderOf, readArithmetic, readMeasure } from './question.ts'; // biome-ignore format: names
 import { shiftBucket } from './times.ts';
 
 interface Line {
@@ -34,6 +26,8 @@ export function finish(meaning: Meaning, level: Level): Omit<Answer, 'records'> 
   );
   const names = Object.keys(question.measures);
   addRatiosAndShares(level, names, lines);
+  addArithmetic(level, names, lines);
+  addRanks(meaning, level, names, lines);
   const sorted = lines.toSorted((a, b) => compareLines(meaning, level, names, a, b));
   addRunning(meaning, level, names, sorted);
   if (question.compare) addPrevious(meaning, level, sorted);
@@ -58,6 +52,56 @@ function addRatiosAndShares({ question }: Level, names: readonly string[], lines
       const total = sum(parts.filter((value) => value !== null));
       for (const line of lines) line.measures[at] = divide(read(line, argument as string), total);
     }
+  }
+}
+
+function addArithmetic({ question }: Level, names: readonly string[], lines: readonly Line[]): void {
+  for (const [at, each] of Object.values(question.measures).entries()) {
+    const found = readArithmetic(each);
+    if (!found) continue;
+    for (const line of lines) {
+      const values = found.operands.map((operand) =>
+        typeof operand === 'number' ? exact(operand) : (line.measures[names.indexOf(operand)] as Number),
+      );
+      const value = calculate(found.operator, values);
+      line.measures[at] = value === null || isFraction(value) ? value : bounded(value);
+    }
+  }
+}
+
+type Number = Exact | Fraction | null;
+
+function calculate(operator: Arithmetic, [a = null, b = null]: readonly Number[]): Number {
+  if (operator === 'coalesce') return a ?? b;
+  if (a === null) return null;
+  const { over, under } = asFraction(a);
+  if (operator === 'abs') return isFraction(a) ? { over: absolute(over), under } : absolute(a);
+  if (operator === 'round') return roundFraction({ over, under }, 0);
+  if (b === null) return null;
+  const other = asFraction(b);
+  const isQuotient = isFraction(a) || isFraction(b);
+  const second: Fraction = operator === 'minus' ? { over: negative(other.over), under: other.under } : other;
+  if (operator === 'times')
+    return isQuotient ? { over: times(over, other.over), under: times(under, other.under) } : times(a, b as Exact);
+  return isQuotient ? plusFractions(a, second) : plus(a as Exact, second.over);
+}
+
+/** How many groups have a larger figure, and one more. */
+function addRanks(
+  meaning: Meaning,
+  { question, measureKinds }: Level,
+  names: readonly string[],
+  lines: readonly Line[],
+) {
+  for (const [at, each] of Object.values(question.measures).entries()) {
+    if (!('rank' in each)) continue;
+    const of = names.indexOf(each.rank);
+    const isLarger = (one: Line, other: Line) =>
+      compareValues(meaning, one.measures[of]!, other.measures[of]!, measureKinds[of]!) > 0;
+    const ranks = lines.map((line) =>
+      line.measures[of] === null ? null : exact(1 + lines.filter((other) => isLarger(other, line)).length),
+    );
+    for (const [row, line] of lines.entries()) line.measures[at] = ranks[row]!;
   }
 }
 

@@ -5,8 +5,8 @@ import { literal } from '../oracle/sql-leaf.ts';
 import { quoteText } from '../oracle/sql-values.ts';
 import { choices, type Kind, type WorldTable } from '../oracle/world.ts';
 import {
-  type Aggregate, type ColumnKind, type Expression, fieldOf, findDate, type Group, kindOf, kindOfField, kindOfGroup,
-  kindOfMeasure, type Measure, manyPrefixes, orderOf, prefixOf, readMeasure, type Scale, scaleOfField, scaleOfMeasure,
+  type Aggregate, type ColumnKind, type Expression, fieldOf, findDate, type Group, isDerived, kindOf, kindOfField, kindOfGroup,
+  kindOfMeasure, type Measure, manyPrefixes, orderOf, prefixOf, readArithmetic, readMeasure, type Scale, scaleOfField, scaleOfMeasure,
 } from './question.ts'; // biome-ignore format: one family
 import { type Read, writeExpression } from './sql-expressions.ts';
 import { writeHaving } from './sql-having.ts';
@@ -101,7 +101,7 @@ class AnalysisWriter {
   /** Quotients are exact until they are shown or compared with a value. */
   #shown({ question, measureScales }: Shape, sql: string, at: number): string {
     const { operation } = readMeasure(Object.values(question.measures)[at]!);
-    const isQuotient = operation === 'avg' || operation === 'ratio' || operation === 'share';
+    const isQuotient = ['avg', 'ratio', 'share', 'plus', 'minus', 'times', 'coalesce', 'abs'].includes(operation);
     return isQuotient ? this.#numbers.round(sql, measureScales[at]!) : sql;
   }
 
@@ -185,8 +185,8 @@ class AnalysisWriter {
   /** The arguments of the measures, v0 and so on, which `read` finds. */
   #arguments({ question }: Shape, read: Read, zone: string): string[] {
     return Object.values(question.measures).flatMap((each, at) => {
-      const { operation, argument } = readMeasure(each);
-      if (operation === 'ratio' || operation === 'share' || operation === 'running' || argument === true) return [];
+      const { argument } = readMeasure(each);
+      if (isDerived(each) || argument === true) return [];
       return [`${writeExpression(this.#dialect, argument as Expression, read, zone)} as v${at}`];
     });
   }
@@ -295,10 +295,14 @@ class AnalysisWriter {
       }
       return `k.m${at}`;
     });
+    const computed = all.map((each, at) => `${this.#computed(each, names) ?? `k.m${at}`} as m${at}`);
+    const ranked = all.map((each, at) => ('rank' in each ? `${this.#rank(column(each.rank))} as m${at}` : `k.m${at}`));
     const place = `row_number() over (order by ${this.#order(shape, names)}) as place`;
     this.#steps.push(
       `${mark}_quotients as (select ${[...groups, ...quotients].join(', ')} from ${mark}_plain k)`,
-      `${mark}_placed as (select k.*, ${place} from ${mark}_quotients k)`,
+      `${mark}_computed as (select ${[...groups, ...computed].join(', ')} from ${mark}_quotients k)`,
+      `${mark}_among as (select ${[...groups, ...ranked].join(', ')} from ${mark}_computed k)`,
+      `${mark}_placed as (select k.*, ${place} from ${mark}_among k)`,
     );
     const along = findDate(groupKinds);
     const [before, date] = [`o.g${along}`, `k.g${along}`];
@@ -328,11 +332,29 @@ class AnalysisWriter {
     return `${mark}_top`;
   }
 
+  /** The arithmetic of a measure. */
+  #computed(measure: Measure, names: readonly string[]): string | undefined {
+    const found = readArithmetic(measure);
+    if (!found) return undefined;
+    const numbers = this.#numbers;
+    const [a = '', b = ''] = found.operands.map((each) =>
+      typeof each === 'number' ? numbers.constant(String(each)) : `k.m${names.indexOf(each)}`,
+    );
+    if (found.operator === 'coalesce') return `coalesce(${a}, ${b})`;
+    if (found.operator === 'abs') return numbers.abs(a);
+    return found.operator === 'round' ? numbers.round(a, 0) : numbers[found.operator](a, b);
+  }
+
+  #rank(column: string): string {
+    const key = this.#numbers.key(column);
+    return `case when ${column} is null then null else rank() over (order by case when ${column} is null then 1 else 0 end, ${key} desc) end`;
+  }
+
   /** A subquery for one measure of the group `k`. */
   #measure(shape: Shape, measure: Measure, at: number): string {
     const { operation, argument, fraction } = readMeasure(measure);
     const { mark } = shape;
-    if (operation === 'ratio' || operation === 'share' || operation === 'running') return 'null';
+    if (isDerived(measure)) return 'null';
     const kind = shape.measureKinds[at]!;
     const where = [this.#same(shape, 'r', 'k'), ...(measure.where ? [`r.c${at} = 1`] : [])].join(' and ');
     const from = `from ${mark}_records r where ${where}`;

@@ -68,6 +68,34 @@ describe('one meaning', () => {
     [{ measures: { q: 'sum(total) / count(*)' } }, { measures: { q: { ratio: [{ sum: 'total' }, { count: true }] } } }],
     [{ measures: { q: { divide: ['x', 'y'] } } }, { measures: { q: { ratio: ['x', 'y'] } } }],
     [{ measures: { q: { ratio: { numerator: 'x', denominator: 'y' } } } }, { measures: { q: { ratio: ['x', 'y'] } } }],
+    [
+      { measures: { ...r, n: 'count', q: { subtract: ['r', 'n'] } } },
+      { measures: { ...r, n: { count: true }, q: { minus: ['r', 'n'] } } },
+    ],
+    [
+      { measures: { ...r, q: { '+': ['r', 'avg(fee)', 1] } } },
+      { measures: { ...r, q: { plus: ['r', { avg: 'fee' }, 1] } } },
+    ],
+    [{ measures: { ...r, q: { ifNull: ['r', 0] } } }, { measures: { ...r, q: { coalesce: ['r', 0] } } }],
+    [{ measures: { q: { coalesce: [{ total: 'fee' }, 0] } } }, { measures: { q: { coalesce: [{ sum: 'fee' }, 0] } } }],
+    [
+      { measures: { ...r, q: '(r - sum(fee)) / r * 100' } },
+      { measures: { ...r, q: { times: [{ ratio: [{ minus: ['r', { sum: 'fee' }] }, 'r'] }, 100] } } },
+    ],
+    [
+      { measures: { ...r, q: { ratio: ['r - sum(fee)', 'r'] } } },
+      { measures: { ...r, q: { ratio: [{ minus: ['r', { sum: 'fee' }] }, 'r'] } } },
+    ],
+    [
+      { measures: { total: { coalesce: [{ sum: 'fee' }, 0] }, sum: { plus: ['total', 'fee'] } } },
+      { measures: { total: { coalesce: [{ sum: 'fee' }, 0] }, sum: { sum: { plus: ['total', 'fee'] } } } },
+    ],
+    [
+      { measures: { ...r, average: { minus: ['r', { avg: 'fee' }] }, total: { minus: ['r', 'max(fee)'] } } },
+      { measures: { ...r, average: { minus: ['r', { avg: 'fee' }] }, total: { minus: ['r', { max: 'fee' }] } } },
+    ],
+    [{ measures: { ...r, q: { ranking: 'r' } } }, { measures: { ...r, q: { rank: 'r' } } }],
+    [{ measures: { q: { rank: 'sum(total)' } } }, { measures: { q: { rank: { sum: 'total' } } } }],
     [{ measures: { p: { p05: 'total' } } }, { measures: { p: { percentile: ['total', 0.05] } } }],
     [{ measures: { p: { percentile: ['total', 90] } } }, { measures: { p: { percentile: ['total', 0.9] } } }],
     [{ measures: { p: { percentile: 0.9, field: 'total' } } }, { measures: { p: { percentile: ['total', 0.9] } } }],
@@ -179,6 +207,17 @@ describe('several meanings, or no meaning', () => {
     [{ measures: { x: { sum: 'a - b' } } }, 'the field "a_b" or {"minus":["a","b"]}'],
     [{ measures: { avg: 'count' } }, '{"count":true} or {"avg":"count"}'],
     [{ measures: { x: { running: 'total' } } }, '{"running":{"sum":"total"}}'],
+    [{ measures: { x: { rank: 'total' } } }, '{"rank":{"sum":"total"}}'],
+    [{ measures: { x: { minus: ['total', 'fee'] } } }, 'measures.x: send {"sum":{"minus":["total","fee"]}}'],
+    [{ measures: { x: 'total - fee' } }, 'measures.x: send {"sum":{"minus":["total","fee"]}}'],
+    [
+      { measures: { ...r, x: { lag: 'r' }, y: { minus: ['r', 'x'] } }, groups: months },
+      '{"measures":{"r":{"sum":"total"},"y":{"minus":["r","previous r"]}},"compare":{"previous":1}}',
+    ],
+    [
+      { measures: { ...r, x: { pct_change: 'r' } }, groups: months },
+      '"x":{"ratio":[{"minus":["r","previous r"]},"previous r"]}},"compare":{"previous":1}}',
+    ],
     [
       { measures: { x: { sum: { dateDiff: ['placed_at', 'shipped_at', 'day'] } } } },
       '{"difference":["placed_at","shipped_at"],"unit":"day"}',

@@ -4,7 +4,7 @@ import type { Collection } from '../../model/types.ts';
 import { declaredScale } from '../../resolve/expression.ts';
 import type { ResolvedGroup } from '../../resolve/groups.ts';
 import { figureColumn } from '../../resolve/having.ts';
-import { scaleOfMeasure } from '../../resolve/resolved-measure.ts';
+import { scaleOfMeasure } from '../../resolve/resolved-measures.ts';
 import { createMemorySource } from '../../sources/memory/source.ts';
 import type { Source } from '../../sources/source.ts';
 import type { ReadGroups } from '../groups.ts';

@@ -9,7 +9,7 @@ import { planRead } from '../../plan/read.ts';
 import { pathsOf, splitFilter, visitSubqueries, visitTests } from '../../plan/residual.ts';
 import type { Filter, GroupSelect, Query, Slot } from '../../plan/types.ts';
 import { crossSourceIndex } from '../../resolve/paths.ts';
-import type { BaseMeasure } from '../../resolve/resolved-measure.ts';
+import type { BaseMeasure } from '../../resolve/resolved-measures.ts';
 import type { CollectionView } from '../../resolve/visibility.ts';
 import { aggregateRecords } from '../../sources/aggregate.ts';
 import { evaluateFilter } from '../../sources/evaluate.ts';

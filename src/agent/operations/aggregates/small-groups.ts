@@ -16,7 +16,7 @@ import { pathsOf, visitTests } from '../../plan/residual.ts';
 import type { Filter, GroupKey, Path } from '../../plan/types.ts';
 import type { AggregateQuery } from '../../resolve/aggregate.ts';
 import { type ResolvedGroup, resolveGroups } from '../../resolve/groups.ts';
-import type { BaseMeasure } from '../../resolve/resolved-measure.ts';
+import type { BaseMeasure } from '../../resolve/resolved-measures.ts';
 import { type CollectionView, isOnlyAggregated } from '../../resolve/visibility.ts';
 import { fieldPaths } from '../../sources/aggregate/expression.ts';
 import { groupMark } from '../../sources/aggregate.ts';
@@ -85,6 +85,9 @@ export async function checkSmallGroups(
   for (const each of wheres) checkWhere(each, rule, allowed);
   if (request.search) invalid('search', `${explain(rule)} Send filters in place of search.`);
   if (request.segment !== undefined) invalid('segment', `${explain(rule)} Leave the segment out.`);
+  // In place of a figure that is not shown, the next value would be wrong.
+  const coalesce = query.measures.find((each) => each.kind === 'computed' && each.operator === 'coalesce');
+  if (coalesce) invalid(`measures.${coalesce.name}`, `${explain(rule)} Leave coalesce out.`);
   if (query.includeEmpty) invalid('includeEmpty', `${explain(rule)} Leave includeEmpty out.`);
   if (within.where.op !== 'always')
     invalid('filter', `${explain(rule)} Figures of the records of one record are not shown.`);

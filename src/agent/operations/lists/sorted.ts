@@ -10,7 +10,7 @@ import type { AggregateQuery } from '../../resolve/aggregate.ts';
 import type { ResolvedColumn } from '../../resolve/columns.ts';
 import { resolveSort } from '../../resolve/names.ts';
 import { pathTo } from '../../resolve/paths.ts';
-import type { BaseMeasure } from '../../resolve/resolved-measure.ts';
+import type { BaseMeasure } from '../../resolve/resolved-measures.ts';
 import type { CollectionView } from '../../resolve/visibility.ts';
 import { comparedColumn } from '../../sources/aggregate/expression.ts';
 import type { GroupOrder } from '../../sources/statement.ts';

@@ -97,6 +97,11 @@ export function addFractions(a: Fraction, b: Fraction): Fraction {
   return { over: addDecimals(times(a.over, b.under), times(b.over, a.under)), under: a.under * b.under };
 }
 
+export const multiplyFractions = (a: Fraction, b: Fraction): Fraction => ({
+  over: multiplyDecimals(a.over, b.over),
+  under: a.under * b.under,
+});
+
 export function compareFractions(a: Fraction, b: Fraction): number {
   if (a.under === b.under) return compareDecimals(a.over, b.over);
   const scale = Math.max(a.over.scale, b.over.scale);

@@ -20,6 +20,12 @@ export function invertMeasures(measures: PlainMeasures, inversion: PathInversion
   return inverted;
 }
 
+/** Whether the kind of measure names other measures, not fields. */
+const isOfMeasures = (kind: string): boolean =>
+  ['share', 'running', 'rank', 'ratio', 'plus', 'minus', 'times', 'dividedBy', 'abs', 'round', 'coalesce'].includes(
+    kind,
+  );
+
 type Parts = Readonly<Record<string, unknown>>;
 
 function invertMeasure(measure: Parts, inversion: PathInversion): Parts | undefined {
@@ -27,11 +33,11 @@ function invertMeasure(measure: Parts, inversion: PathInversion): Parts | undefi
   const [[kind, of] = ['', undefined]] = Object.entries(rest);
   // Code defines metrics of this collection only.
   if (kind === 'metric') return undefined;
-  if (kind === 'share' || kind === 'running' || kind === 'ratio') {
+  if (isOfMeasures(kind)) {
     const invertOperand = (each: unknown) =>
-      typeof each === 'string' ? each : invertMeasure(each as Parts, inversion);
-    const parts = (kind === 'ratio' ? (of as readonly unknown[]) : [of]).map(invertOperand);
-    return parts.includes(undefined) ? undefined : { [kind]: kind === 'ratio' ? parts : parts[0] };
+      typeof each === 'string' || typeof each === 'number' ? each : invertMeasure(each as Parts, inversion);
+    const parts = [of].flat().map(invertOperand);
+    return parts.includes(undefined) ? undefined : { [kind]: Array.isArray(of) ? parts : parts[0] };
   }
   const list = kind === 'percentile' ? (of as readonly unknown[]) : [of];
   const expression = invertExpression(list[0] as PlainExpression | true, inversion);
@@ -75,7 +81,7 @@ function invertFilter(filter: PlainFilter, inversion: PathInversion): PlainFilte
 export function fieldsOfMeasures(measures: PlainMeasures): string[] {
   const visit = (value: unknown, key: string): string[] => {
     if (key === 'where' || key === 'value' || key === 'unit' || key === 'metric') return [];
-    if (typeof value === 'string') return key === 'share' || key === 'running' ? [] : [value];
+    if (typeof value === 'string') return ['share', 'running', 'rank'].includes(key) ? [] : [value];
     if (typeof value !== 'object' || value === null) return [];
     return Object.entries(value).flatMap(([each, item]) => visit(item, Array.isArray(value) ? key : each));
   };

@@ -1,11 +1,16 @@
-// The measures of an aggregate after their names are resolved.
+// Measures with names resolved, and what is known about their figures.
+import { type ArithmeticOperator, arithmeticOperators } from '../../core/filter/expression.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import type { Column } from '../model/types.ts';
 import type { Expression } from '../plan/types.ts';
 import type { MeasureOperation } from '../sources/statement.ts';
 import type { Decimal } from '../sources/values/decimal.ts';
-import { scaleOf } from './expression.ts';
+import { MAX_DECIMALS, quotientDecimals, scaleOf } from './expression.ts';
 import type { ToManySplit } from './filter.ts';
+
+/** What is computed from measures. */
+export const measureOperators = [...arithmeticOperators, 'abs', 'round', 'coalesce'] as const;
+export type MeasureOperator = ArithmeticOperator | 'abs' | 'round' | 'coalesce';
 
 interface Named {
   readonly name: string;
@@ -16,7 +21,7 @@ interface Named {
 }
 
 /** Refers to other measures by their index. */
-export type ResolvedMeasure = BaseMeasure | RatioMeasure | WindowMeasure | PreviousMeasure;
+export type ResolvedMeasure = BaseMeasure | ConstantMeasure | ComputedMeasure | WindowMeasure | PreviousMeasure;
 
 export interface BaseMeasure extends Named {
   readonly kind: 'base';
@@ -35,13 +40,23 @@ export interface BaseMeasure extends Named {
   readonly column?: Column;
 }
 
-interface RatioMeasure extends Named {
-  readonly kind: 'ratio';
-  readonly of: readonly [number, number];
+/** The same number for each group. */
+interface ConstantMeasure extends Named {
+  readonly kind: 'constant';
+  readonly value: Decimal;
 }
 
+/** Arithmetic of other measures of the group. */
+export interface ComputedMeasure extends Named {
+  readonly kind: 'computed';
+  readonly operator: MeasureOperator;
+  /** One for `abs` and `round`, otherwise at least two. */
+  readonly of: readonly number[];
+}
+
+/** The figure among those of all groups. `rank`: 1 for the largest; equal figures have one rank. */
 export interface WindowMeasure extends Named {
-  readonly kind: 'share' | 'running';
+  readonly kind: 'share' | 'running' | 'rank';
   readonly of: number;
 }
 
@@ -51,6 +66,8 @@ export interface PreviousMeasure extends Named {
   readonly of: number;
   /** How many periods earlier. */
   readonly periods: number;
+  /** The decimals of the figures. */
+  readonly scale: number;
 }
 
 /** Whether its figures are numbers. */
@@ -68,9 +85,23 @@ export function columnOfMeasure(measure: ResolvedMeasure, all: readonly Resolved
 /** The number of decimals of its figures. */
 export function scaleOfMeasure(measure: ResolvedMeasure): number {
   const decimals = Number(measure.decimals);
-  if (measure.kind === 'running' || measure.kind === 'previous') return Math.max(0, decimals - 10);
+  if (measure.kind === 'previous') return measure.scale;
+  if (measure.kind === 'running') return Math.max(0, decimals - 10);
   if (measure.kind !== 'base') return decimals;
   if (measure.operation === 'Count' || measure.operation === 'CountDistinct') return 0;
   if (measure.operation === 'Avg' || measure.operation === 'Percentile') return decimals;
   return measure.of ? scaleOf(measure.of) : 0;
+}
+
+/** The decimals of what is computed from these measures. */
+export function computedDecimals(operator: MeasureOperator, parts: readonly ResolvedMeasure[]): number {
+  const scales = parts.map(scaleOfMeasure);
+  if (operator === 'dividedBy') return quotientDecimals(...scales);
+  if (operator === 'round') return 0;
+  return operator === 'times'
+    ? Math.min(
+        MAX_DECIMALS,
+        scales.reduce((a, b) => a + b),
+      )
+    : Math.max(...scales);
 }
