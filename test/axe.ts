@@ -58,6 +58,8 @@ const findLayoutFaults = `(() => {
   for (let at = 0; at < seen.length; at += 1) {
     for (let next = at + 1; next < seen.length; next += 1) {
       const [a, b] = [seen[at], seen[next]];
+      // An open menu lies above the page.
+      if (a.element.closest('.menu[open]') !== b.element.closest('.menu[open]')) continue;
       if (a.clipped !== b.clipped || a.element.contains(b.element) || b.element.contains(a.element)) continue;
       const across = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
       const down = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);

@@ -57,7 +57,7 @@ export const pages: readonly (readonly [page: string, text: string])[] = [
 ];
 
 /** They only redirect. */
-const redirects = new Set([ssoPage(''), ssoPage(':provider'), remoteCallbackPage(':id')]);
+const redirects = new Set([ssoPage(''), ssoPage(':provider'), remoteCallbackPage(':id'), '/welcome/:id']);
 
 /** The pages of the console that are none of the paths. `base` is the path of the console. */
 export function findMissing(base: string, paths: ReadonlySet<string>): readonly string[] {
