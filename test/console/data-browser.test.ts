@@ -189,7 +189,7 @@ describe.skipIf(!hasChromium)('records in a browser', () => {
     await look('inbox-approval');
     await tab.getByLabel(`Change ${number} of orders`).check();
     await tab.getByRole('button', { name: 'Approve selected' }).click();
-    await tab.getByRole('list', { name: 'Results' }).getByText(`Change ${number} of orders`).waitFor();
+    await tab.getByRole('status', { name: 'Results' }).getByText(`Change ${number} of orders`).waitFor();
     await look('inbox-approved');
     await follow(`Change ${number} of orders`);
     await tab.getByText('Approved by you').waitFor();

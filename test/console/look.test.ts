@@ -21,7 +21,7 @@ describe.skipIf(!hasChromium)('a page', () => {
     return found;
   };
 
-  test.each<readonly [name: string, content: string, fault: RegExp | undefined, width?: number]>([
+  test.each<[name: string, content: string, fault: RegExp | undefined, width?: number]>([
     ['without a fault', '<button>Save</button>', undefined],
     ['wider than the window', '<div style="width:900px">wide</div>', /wider than the window/],
     [
