@@ -29,8 +29,8 @@ export async function findFaults(page: Page, name: string): Promise<string[]> {
 }
 
 /**
- * A page must not scroll sideways, and no control may cover another one, be cut at the side of the window, or be wider
- * than its text needs by much: buttons of lists are as wide as their text. No link of the breadcrumb stands again above
+ * A page must not scroll sideways, and no control may cover another one, be cut at the side of the window, be out of
+ * sight in a table of a wide window, or be wider than its text needs by much: buttons of lists are as wide as their text. No link of the breadcrumb stands again above
  * the heading.
  */
 const findLayoutFaults = `(() => {
@@ -51,11 +51,15 @@ const findLayoutFaults = `(() => {
   const text = ({ element }) => element.tagName.toLowerCase() + ' "' + (element.textContent.trim() || element.name || '').slice(0, 40) + '"';
   for (const one of seen) {
     if (!one.clipped && (one.box.right > width + 1 || one.box.left < -1)) faults.push('cut: ' + text(one));
+    const frame = width >= 1300 && one.element.matches('button') && one.element.closest('.scroll');
+    if (frame && one.box.right > frame.getBoundingClientRect().right + 1) faults.push('out of sight: ' + text(one));
     if (one.element.matches('.slim,.table button') && one.box.width > 420) faults.push('too wide: ' + text(one));
   }
   for (let at = 0; at < seen.length; at += 1) {
     for (let next = at + 1; next < seen.length; next += 1) {
       const [a, b] = [seen[at], seen[next]];
+      // An open menu lies above the page.
+      if (a.element.closest('.menu[open]') !== b.element.closest('.menu[open]')) continue;
       if (a.clipped !== b.clipped || a.element.contains(b.element) || b.element.contains(a.element)) continue;
       const across = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
       const down = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);

@@ -1,7 +1,7 @@
 // The browser for tests of pages: CHROMIUM_PATH, or the usual path on Linux. Without
 // one, this prints a warning, and with CI=true it fails, like the databases.
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
@@ -26,4 +26,11 @@ export function openChromium(): Promise<Browser> {
       '--disable-sync',
     ],
   });
+}
+
+/** A picture of the whole page for people, if CONSOLE_PICTURES names a folder. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+  const folder = process.env.CONSOLE_PICTURES;
+  const file = name.replaceAll(/[^\w-]+/g, '_').slice(0, 120);
+  if (folder) await page.screenshot({ path: `${folder}/${file}.png`, fullPage: true });
 }

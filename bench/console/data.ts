@@ -91,6 +91,10 @@ export async function fillStorage(
     store.workflows.publish({ ...flow, name, definition: JSON.stringify({ name, collection: 'orders', steps }) });
   const workflow = await publish('Check');
   for (let at = 1; at <= 50 * size; at += 1) await publish(`Check ${at}`);
+  const rule = await store.startRules.add({
+    ...{ workflowId: workflow.id, collection: 'orders', version: 1, userId: ada.id, nextAt: null },
+    settings: { kind: 'change', operations: ['create'], limit: 100 },
+  });
   let run = '';
   for (let at = 1; at <= 100 * size; at += 1) {
     const started = { workflow, recordId: `${at}`, userId: ada.id, origin: 'console', originName: '' } as const;
@@ -131,6 +135,12 @@ export async function fillStorage(
     '/act/:collection/:action': '/act/orders/Print%20labels?record=1',
     '/workflows/:id': `/workflows/${workflow.id}`,
     '/workflows/:id/edit': `/workflows/${workflow.id}/edit`,
+    '/workflows/:id/edit/json': `/workflows/${workflow.id}/edit/json`,
+    '/workflows/:id/add': `/workflows/${workflow.id}/add?type=condition`,
+    '/workflows/:id/steps/:step': `/workflows/${workflow.id}/steps/set`,
+    '/workflows/:id/try': `/workflows/${workflow.id}/try?record=1`,
+    '/workflows/:id/starts/new': `/workflows/${workflow.id}/starts/new?kind=schedule`,
+    '/workflows/:id/starts/:rule': `/workflows/${workflow.id}/starts/${rule.id}`,
     '/workflows/:id/versions/:version': `/workflows/${workflow.id}/versions/1`,
     '/runs/:id': `/runs/${run}`,
     '/runs/:id/live': `/runs/${run}/live`,

@@ -1,4 +1,5 @@
-import { judgePages, laptop, phone, tablet, wide } from './judged.ts';
+import { judgePages } from './judged.ts';
+import { laptop, phone, tablet, wide } from './looked-at.ts';
 
 judgePages(
   [laptop, phone, tablet, wide].flatMap((viewport) => [

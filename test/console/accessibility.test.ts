@@ -1,4 +1,5 @@
-import { judgePages, laptop, phone } from './judged.ts';
+import { judgePages } from './judged.ts';
+import { laptop, phone } from './looked-at.ts';
 
 // The long test has every size and colour scheme. Here one random pair has both schemes and both widths.
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);

@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     const { id } = await server.file({ ...cancel, recordIds: ['18'], given: { ...cancel.given, recordId: '18' } });
     const { tab, complaints, close } = await open('');
     await signIn(tab);
-    await tab.getByRole('link', { name: 'Change record 18 of orders' }).click();
+    await tab.getByRole('link', { name: 'Change ORD-10018 of orders' }).click();
     await tab.getByRole('button', { name: 'Deny' }).click();
     await tab.getByText('Denied by you').waitFor();
     await tab.getByRole('link', { name: 'Start' }).click();
@@ -123,7 +123,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
       await signIn(tab);
       await tab.getByRole('heading', { name: 'Approvals' }).waitFor();
       await tab.goto(origin);
-      const framed = await Promise.all(tab.frames().map((frame) => frame.getByText('Change record').count()));
+      const framed = await Promise.all(tab.frames().map((frame) => frame.getByText('Change ORD-10019').count()));
       await tab.getByRole('link', { name: 'decide' }).click();
       await tab.getByRole('heading', { name: 'Change ORD-10019 of orders?' }).waitFor();
       await tab.goto(origin);

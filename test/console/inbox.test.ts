@@ -90,8 +90,8 @@ test('several approvals are decided together, and the others stay pending', asyn
     'denied',
     'approved',
   ]);
-  expect(read(result)).toMatch(/Approved Change record 31 of orders Approved Change record 33 of orders/);
-  expect(read(denied)).toContain('Denied Change record 32 of orders');
+  expect(read(result)).toMatch(/Approved Change ORD-10031 of orders Approved Change ORD-10033 of orders/);
+  expect(read(denied)).toContain('Denied Change ORD-10032 of orders');
 });
 
 test('an approval that the page did not show, or showed with other values, is not decided', async () => {
@@ -149,7 +149,7 @@ test('inputs that runs wait for are counted only for users who can see them', as
   const outsider = await server.browse(otherTeam, '/inbox');
   expect([ada, somebody, outsider].map(({ page }) => tallyOf(page))).toEqual(['1', '0', '0']);
   expect(ada.page.html).toContain(`/runs/${runId}`);
-  expect(read((await server.browse(server.account)).page)).toContain('Take back an order: orders');
+  expect(read((await server.browse(server.account)).page)).toMatch(/Take back an order: ORD-\d+ of orders/);
   const count = await ada.browser.open(server.at('/inbox/count'));
   expect([count.status, tallyOf(count), read(count)]).toEqual([200, '1', '1 waiting']);
 });
@@ -171,7 +171,7 @@ test('a settled request stays in the history of the users who made or decided it
   const approval = await change('39', 'kept');
   const { browser, page } = await server.browse(server.account, `/approvals/${approval.id}`);
   await browser.press(page, 'deny');
-  expect(read(await browser.open(server.at('/approvals')))).toContain('Change record 39 of orders Denied Notebook');
+  expect(read(await browser.open(server.at('/approvals')))).toContain('Change ORD-10039 of orders Denied Notebook');
   expect(read((await server.browse(reader, '/approvals')).page)).toContain('No request was settled');
 });
 

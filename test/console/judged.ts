@@ -6,51 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import { issuerOf, redirectUri } from '../app/shop.ts';
 import { findFaults } from '../axe.ts';
-import { hasChromium, openChromium } from '../chromium.ts';
+import { hasChromium, openChromium, takePicture } from '../chromium.ts';
 import { authorizationUrl, register } from '../oauth/client.ts';
 import { addRemotes, connectAll } from './connected.ts';
 import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
-
-/** Console pages as Ada, an administrator, sees them: the path, and a text to recognize the page. */
-const pages: readonly (readonly [page: string, text: string])[] = [
-  ['/account', 'Where you are signed in'],
-  ['/tokens', 'For programs that cannot sign in'],
-  ['/tokens/new', 'What is it for?'],
-  ['/tokens/new?for=api', 'Read the activity log'],
-  ['/tokens/everyone', 'Tokens of all users'],
-  ['/remotes', 'connect again'],
-  ['/notes', 'Notes of your team'],
-  ['/notes/new', 'Visible to teammates'],
-  ['/activity', 'Activity'],
-  ['/admin-log', 'Admin log'],
-  ['/people', 'Invite a person'],
-  ['/meanings', 'Explain your data'],
-  ['/meanings/orders', 'Fields and relations'],
-  ['/meanings/orders/fields/status', 'Meaning of the values'],
-  ['/meanings/orders/new-metric', 'Divided by'],
-  ['/people/1', 'Ada Byron'],
-  ['/roles', 'Administrator'],
-  ['/roles/Member', 'Review changes'],
-  ['/roles/Member/orders', 'Member'],
-  ['/teams', 'Operations'],
-  ['/teams/Operations', 'Operations'],
-  ['/collections', 'orders'],
-  ['/collections/orders', 'orders'],
-  ['/environments', 'Production'],
-  ['/workflows/new', 'The first step'],
-  ['/workflows/new/json', 'Check and preview'],
-  ['/runs', 'No runs yet'],
-  ['/inbox', 'Nothing is waiting for you'],
-  ['/api', 'Public API'],
-  ['/playground/aggregate/form?collection=orders', 'Number of records'],
-  ['/settings', 'The settings of this process'],
-];
-
-export const phone = { width: 390, height: 844 };
-export const tablet = { width: 768, height: 1024 };
-export const laptop = { width: 1366, height: 768 };
-export const wide = { width: 1920, height: 1080 };
-export type Appearance = readonly [colorScheme: 'light' | 'dark', viewport: typeof laptop];
+import { type Appearance, findMissing, pages, stepsOfEachType } from './looked-at.ts';
 
 export function judgePages(appearances: readonly Appearance[]): void {
   describe.skipIf(!hasChromium).each(appearances)('in %s, %o', judgeIn);
@@ -61,7 +21,9 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
   let browser: Browser;
   let tab: Page;
   beforeAll(async () => {
-    server = await openConsoleServer({ app: { customize: customizeDemo } });
+    // The page for a forgotten password needs a mail server.
+    const env = { SERVICE_MAIL_URL: 'smtp://127.0.0.1:9', SERVICE_MAIL_FROM: 'Portico <portico@example.com>' };
+    server = await openConsoleServer({ app: { customize: customizeDemo }, env });
     await addRemotes(server);
     browser = await openChromium();
     tab = await (await browser.newContext({ colorScheme, viewport, bypassCSP: true })).newPage();
@@ -71,12 +33,22 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await server.stop();
   });
 
-  const faults = (name: string): Promise<string[]> => findFaults(tab, name);
+  const judged = new Set<string>();
+  const faults = async (name: string): Promise<string[]> => {
+    const path = new URL(tab.url()).pathname;
+    judged.add(path);
+    await takePicture(tab, `${colorScheme}-${viewport.width}-${path}-${name}`);
+    return findFaults(tab, name);
+  };
   const isSignedIn = async () => (await tab.locator('form.who').count()) > 0;
   const signIn = async (account = server.account) => {
     await tab.getByLabel('E-mail').fill(account.email);
     await tab.getByLabel('Password').fill(account.password);
     await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+  };
+  const enter = async () => {
+    await tab.goto(server.at('/account'));
+    if (!(await isSignedIn())) await signIn();
   };
 
   test('the console has no accessibility fault', async () => {
@@ -149,14 +121,53 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
   }, 120_000);
 
   test.each(pages)('%s has no accessibility fault', async (page, text) => {
-    if (!(await isSignedIn())) {
-      await tab.goto(server.at('/account'));
-      await signIn();
-    }
+    await enter();
     await tab.goto(server.at(page));
-    await tab.getByRole('main').getByText(text).first().waitFor();
+    await tab.getByRole('main').getByText(text).first().waitFor({ state: 'attached' });
+    await tab.evaluate('document.querySelectorAll("main details").forEach((each) => { each.open = true; })');
     expect(await faults(page)).toEqual([]);
   });
+
+  test('entries, notes, and what forms show have no accessibility fault', async () => {
+    await enter();
+    const found: string[] = [];
+    const visit = async (page: string) => {
+      await tab.goto(server.at(page));
+      found.push(...(await faults(page)));
+    };
+    const press = async (name: string, heading: string) => {
+      await tab.getByRole('button', { name, exact: true }).click();
+      await tab.getByRole('heading', { name: heading }).waitFor();
+      found.push(...(await faults(heading)));
+    };
+    const { renderingId } = (await server.store.permissions.caller(server.ada.id))!;
+    const about = { userId: server.ada.id, renderingId, collection: 'orders', recordId: '17' };
+    const note = await server.store.notes.create({ ...about, title: 'Fragile', content: '<p>Call <b>first</b>.</p>' });
+    await visit(`/notes/${note}`);
+    await visit(`/front-ends/${await server.store.agentSessions.beginSignIn({ origin: 'https://admin.example.com' })}`);
+    await visit('/data/orders?sort=-id');
+    for (const at of [0, 2]) await tab.locator('.records tbody input[type=checkbox]').nth(at).check();
+    await tab.getByLabel('Field to change').selectOption('note');
+    await press('Change', 'Change note of 2 records');
+    await tab.getByLabel('note', { exact: true }).fill('Together');
+    await press('Preview', 'Change note of 2 records');
+    await tab.goto(server.at('/data/orders/17/edit'));
+    await tab.getByLabel('note', { exact: true }).fill('Ring twice');
+    await press('Preview', 'Save these changes to ORD-10017?');
+    await tab.getByRole('button', { name: 'Save' }).click();
+    await tab.getByText('Saved.', { exact: true }).waitFor();
+    await tab.goto(server.at('/roles/Member'));
+    await tab.getByLabel('Browse orders').setChecked(true);
+    await press('Review changes', 'Save these changes?');
+    await tab.getByRole('button', { name: 'Save' }).click();
+    await tab.getByText('Saved.').waitFor();
+    await server.store.activity.flush();
+    const [entry] = await server.store.activity.search({ limit: 1 });
+    await visit(`/activity/${entry!.id}`);
+    const [change] = await server.store.adminLog.search({ limit: 1 });
+    await visit(`/admin-log/${change!.id}`);
+    expect(found).toEqual([]);
+  }, 60_000);
 
   test('workflows have no accessibility fault', async () => {
     const found: string[] = [];
@@ -189,6 +200,12 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.getByLabel('Definition (JSON)').fill(definition);
     await tab.getByRole('button', { name: 'Save and publish' }).click();
     await judgeHere('Published.');
+    const workflow = new URL(tab.url()).pathname.split('/').at(-1);
+    for (const page of ['versions/1', 'edit/json']) {
+      await tab.goto(server.at(`/workflows/${workflow}/${page}`));
+      await judgeHere('Check');
+    }
+    await tab.goto(server.at(`/workflows/${workflow}`));
     await tab.getByRole('button', { name: 'Turn on' }).click();
     await judgeHere('The webhook is on');
     await tab.getByRole('link', { name: 'Add a schedule' }).click();
@@ -228,36 +245,13 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
 
   test('the forms of each type of step have no accessibility fault', async () => {
     const { renderingId } = (await server.store.permissions.caller(server.ada.id))!;
-    const when = { field: 'total', operator: 'GreaterThan', value: 100 };
-    const steps = [
-      { id: 'look', type: 'read-record', fields: ['total', 'customer:email'] },
-      {
-        id: 'which',
-        type: 'condition',
-        options: [
-          { id: 'big', when },
-          { id: 'odd', when: { every: 'order_items', where: when } },
-        ],
-      },
-      { id: 'set', type: 'update-record', values: { note: 'by {{user.email}}', customer_id: 3, shipping_fee: null } },
-      { id: 'ship', type: 'trigger-action', action: 'Ship', values: { carrier: 'Northern Post' } },
-      {
-        id: 'buyer',
-        type: 'load-related-record',
-        relation: 'customer',
-        filter: { field: 'city', operator: 'Present' },
-      },
-      { id: 'pack', type: 'guidance', text: 'Pack.', inputs: [{ name: 'kilos', answer: { type: 'number', min: 1 } }] },
-      { id: 'mood', type: 'ai', prompt: 'Angry?', answer: { type: 'enum', options: ['yes', 'no'] }, otherwise: 'no' },
-      { id: 'far', type: 'mcp', server: 'tickets', tool: 'open', arguments: { title: 'x', count: 2 } },
-    ];
+    const steps = stepsOfEachType;
     const linked = steps.map((step, at) => ({ ...step, ...(steps[at + 1] && { next: steps[at + 1]!.id }) }));
     const [name, collection, concurrency] = [`Every type ${viewport.width} ${colorScheme}`, 'orders', null];
     const definition = JSON.stringify({ name, collection, steps: linked });
     const wish = { renderingId, name, collection, concurrency, by: server.ada.id, definition };
     const { id } = await server.store.workflows.publish(wish);
-    await tab.goto(server.at('/account'));
-    if (!(await isSignedIn())) await signIn();
+    await enter();
     const found: string[] = [];
     const pages = ['edit', 'add?type=condition', ...steps.map((step) => `steps/${step.id}`), 'try?record=17'];
     for (const page of pages) {
@@ -307,30 +301,31 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     const { id } = await server.userOf(eve);
     const found: string[] = [];
     const judgeHere = async (name: string) => found.push(...(await faults(name)));
+    const open = async (page: string, name: string) => {
+      await tab.goto(server.at(page));
+      await judgeHere(name);
+    };
     await tab.context().clearCookies();
     const { token } = await store.links.make(id, 'reset');
-    await tab.goto(server.at(`/welcome/${token}`));
-    await judgeHere('link');
+    await open(`/welcome/${token}`, 'link');
     await tab.getByLabel('New password', { exact: true }).fill('a few words of hers');
     await tab.getByLabel('Repeat the new password').fill('another few words');
     await tab.getByRole('button', { name: 'Set password' }).click();
     await tab.getByText('The passwords do not match.').waitFor();
     await judgeHere('link with a problem');
-    await tab.goto(server.at('/welcome/unknown'));
-    await judgeHere('dead link');
-    await tab.goto(server.at('/password-set'));
-    await judgeHere('password set');
+    await open('/welcome/unknown', 'dead link');
+    await open('/forgot', 'forgotten password');
+    await open('/password-set', 'password set');
     await tab.goto(server.at('/account'));
     await signIn(eve);
     await store.sessions.begin({ userId: id, browser: 'Firefox/1', address: '192.0.2.1' });
     await tab.goto(server.at('/account'));
     for (const summary of await tab.locator('main summary').all()) await summary.click();
     await judgeHere('account');
-    await tab.getByRole('button', { name: 'Save' }).click();
+    await tab.getByRole('region', { name: 'You', exact: true }).getByRole('button').click();
     await tab.getByText('Saved.').waitFor();
     await judgeHere('account, saved');
-    await tab.goto(server.at('/account/app'));
-    await judgeHere('setting up an app');
+    await open('/account/app', 'setting up an app');
     const secret = await tab.locator('input[name=secret]').inputValue();
     await tab.getByRole('textbox', { name: 'Code' }).fill(new TOTP({ secret }).generate());
     await tab.getByLabel('Your password').fill(eve.password);
@@ -397,5 +392,9 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.goto(`${issuerOf(server)}/oauth/interaction/gone`);
     found.push(...(await faults('expired')));
     expect(found).toEqual([]);
+  });
+
+  test('every page of the console was judged', () => {
+    expect(findMissing(new URL(server.consoleUrl).pathname, judged)).toEqual([]);
   });
 }

@@ -256,6 +256,31 @@ describe('one role and one collection', () => {
     ]).toEqual([400, true, true, ['browse'], before]);
   });
 
+  test('sets the condition of an action by rows, and refuses conditions that are unfinished or not used', async () => {
+    const form = await open(page);
+    const actions = [...form.html.matchAll(/name="act" value="([^"]+)"/g)].map(([, name]) => name!);
+    const at = actions.indexOf('Ship');
+    const triggers = (is: string) => ({ 'act-trigger': actions.map((name) => (name === 'Ship' ? is : 'never')) });
+    const opened = await admin.press(form, `when-${at}.open`);
+    const empty = await admin.press(opened, 'review', triggers('when'));
+    const added = await admin.press(opened, `when-${at}.add`, { ...triggers('when'), [`when-${at}.add`]: 'status' });
+    const unfinished = await admin.press(added, 'review', triggers('when'));
+    const row = { [`when-${at}.c.0.operator`]: 'Equal', [`when-${at}.c.0.value`]: 'paid' };
+    const unused = await admin.press(added, 'review', { ...triggers('always'), ...row });
+    const review = await admin.press(added, 'review', { ...triggers('when'), ...row });
+    expect([
+      read(empty).includes('Add a condition, or choose who else can run it.'),
+      read(unfinished).includes('A condition has no value.'),
+      read(unused).includes('Choose “on a condition”, or remove the conditions.'),
+      read(review).includes('action Ship can be triggered where status Equal "paid"'),
+    ]).toEqual([true, true, true, true]);
+    await admin.press(review, 'apply');
+    expect(await permission('orders')).toMatchObject({ actions: { Ship: { trigger: { when } } } });
+    const again = await open(page);
+    expect(again.html).toContain(`name="when-${at}.c.0.value"`);
+    expect(read(await admin.press(again, 'review'))).toContain('No changes');
+  });
+
   test('can add its own row and remove it again', async () => {
     const form = await open('/roles/Clerk/products');
     const same = await admin.press(form, 'review');

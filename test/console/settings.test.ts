@@ -83,7 +83,7 @@ test('the button reads the tables again, and shows the error of a failure', asyn
   await change('ALTER TABLE customers ADD COLUMN nickname TEXT');
   expect(await names()).not.toContain('nickname');
   const reloaded = await browser.press(page, 'reload');
-  expect(read(reloaded)).toContain('The tables were read again, and are served as they are now.');
+  expect(read(reloaded)).toContain('The tables were read again. Portico now serves their current columns.');
   expect(await names()).toContain('nickname');
   await change('ALTER TABLE customers RENAME TO clients');
   const refused = await browser.press(reloaded, 'reload');

@@ -4,11 +4,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customizeDemo } from '../../examples/demo-shop/customization.ts';
 import { findFaults } from '../axe.ts';
-import { hasChromium, openChromium } from '../chromium.ts';
+import { hasChromium, openChromium, takePicture } from '../chromium.ts';
 import { type ConsoleTestServer, openConsoleServer } from './console-server.ts';
-import { laptop, phone } from './judged.ts';
-
-const pictures = process.env.EDITOR_PICTURES;
+import { laptop, phone } from './looked-at.ts';
 
 describe.skipIf(!hasChromium).each([
   ['a laptop', laptop, true],
@@ -33,8 +31,7 @@ describe.skipIf(!hasChromium).each([
   /** Judges the page, and keeps its visible text. */
   const look = async (what: string): Promise<void> => {
     texts += await tab.getByRole('main').innerText();
-    if (pictures)
-      await tab.screenshot({ path: `${pictures}/${name.replaceAll(' ', '-')}-${++shots}-${what}.png`, fullPage: true });
+    await takePicture(tab, `${name}-${++shots}-${what}`);
     if (javaScriptEnabled) expect(await findFaults(tab, what)).toEqual([]);
   };
   const press = (button: string) => tab.getByRole('button', { name: button, exact: true }).click();

@@ -49,10 +49,10 @@ h2.plainly{font-size:17px;color:var(--ink);margin:28px 0 10px}
 .changes tbody th{font-weight:600;font-size:15px}
 .changes tbody tr+tr>*{border-top:1px solid var(--line)}
 .changes td{font:14px/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
-.changes del{color:var(--soft);text-decoration-thickness:1px}
-.changes del.gone{color:var(--bad-ink);text-decoration:none}
-.changes ins{text-decoration:none;background:var(--tint);color:var(--accent);padding:1px 5px;border-radius:5px;font-weight:600;box-decoration-break:clone;-webkit-box-decoration-break:clone}
-.changes i{color:var(--soft);font-style:normal}
+td del{color:var(--soft);text-decoration-thickness:1px}
+td del.gone{color:var(--bad-ink);text-decoration:none}
+td ins{text-decoration:none;background:var(--tint);color:var(--accent);padding:1px 5px;border-radius:5px;font-weight:600;box-decoration-break:clone;-webkit-box-decoration-break:clone}
+td i{color:var(--soft);font-style:normal}
 .apps{list-style:none;margin:0;padding:0}.quietly+.apps,.quietly+.rows{margin-top:10px}
 .apps li{display:grid;grid-template-columns:1fr auto;gap:4px 16px;align-items:start;padding:16px;border:1px solid var(--line);border-radius:12px}.apps li+li{margin-top:12px}
 .apps h2{margin:0;font-size:17px;color:var(--ink);overflow-wrap:anywhere}.apps h2 small{display:block;color:var(--soft);font-size:14px;font-weight:400}
@@ -87,7 +87,7 @@ section>h2.plainly{margin-top:20px}
 .more[open]{padding-bottom:4px}
 .more>summary{cursor:pointer;color:var(--accent);font-weight:500;border-radius:6px;width:fit-content;padding:4px 0}
 .more form{margin-top:12px;max-width:440px}
-.choice{display:grid;grid-template-columns:20px 1fr;gap:2px 12px;margin:0 0 20px}.choice input{width:20px;height:20px;margin:2px 0 0;accent-color:var(--accent)}
+.choice{display:grid;align-content:start;grid-template-columns:20px 1fr;gap:2px 12px;margin:0 0 20px}.choice input{width:20px;height:20px;margin:2px 0 0;accent-color:var(--accent)}
 .choice small{grid-column:2;color:var(--soft);font-size:14px}
 .sessions li{display:flex;gap:12px;align-items:center;justify-content:space-between;padding:12px 16px}
 .sessions li b{color:var(--ink)}

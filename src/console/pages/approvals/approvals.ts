@@ -4,6 +4,7 @@ import { fail } from '../../../core/errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { clientLabel } from '../../../oauth/clients/display-name.ts';
 import type { Approval } from '../../../store/approvals/types.ts';
+import type { Run } from '../../../store/workflows/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { approvalPage, parseCount } from '../../paths.ts';
 import { type RecordNames, readNames } from '../../records/names.ts';
@@ -12,7 +13,7 @@ import { createFramedPage } from '../../ui/frame.ts';
 import { describeWait, showTime } from '../../ui/times.ts';
 import { addressOf } from '../logs/filters.ts';
 import { decide, verdicts } from './decide.ts';
-import type { Review } from './review.ts';
+import { type Review, reviewDecidable } from './review.ts';
 import { logFile, savedFile } from './saved-file.ts';
 import { approvalBadge, decidedContent, type Names, reviewContent, summarize } from './view.ts';
 
@@ -46,22 +47,36 @@ export async function findDecidable(
   const reviews: Review[] = [];
   for (let at = from; at < from + EXAMINED; at += BATCH) {
     const some = await parts.store.approvals.list('pending', BATCH, at);
-    for (const [index, approval] of some.entries()) {
+    for (let index = 0; index < some.length; ) {
       if (reviews.length === limit) return { reviews, next: at + index };
-      if (approval.userId === access.caller.id && approval.policy.secondPerson) continue;
-      const review = await parts.reviewer.review(approval, access);
-      if (review?.may === 'decide') reviews.push(review);
+      // No more than fit: the next page begins after the last of these.
+      const next = some.slice(index, index + limit - reviews.length);
+      const reviewed = await reviewDecidable(parts.reviewer, next, access);
+      reviews.push(...reviewed.filter((review) => review !== undefined));
+      index += next.length;
     }
     if (some.length < BATCH) return { reviews, next: undefined };
   }
   return { reviews, next: from + EXAMINED };
 }
 
+/** The names of the records in the titles of approvals, and of runs. */
+export const readTitleNames = (
+  approvals: readonly Approval[],
+  request: SignedInRequest,
+  parts: Parts,
+  runs: readonly Pick<Run, 'collection' | 'recordId'>[] = [],
+): Promise<RecordNames> =>
+  readNames(request, parts, [
+    ...approvals.flatMap((approval) => refsOf(approval).slice(0, 1)),
+    ...runs.map(({ collection, recordId }) => ({ collection, id: recordId })),
+  ]);
+
 /** `more`: further lines of the list. */
 export function approvalRows(
   reviews: readonly Review[],
   parts: Parts,
-  records?: RecordNames,
+  records: RecordNames,
   more: readonly Html[] = [],
 ): Html {
   if (reviews.length + more.length === 0) {
@@ -76,8 +91,11 @@ export function approvalRows(
 export async function listApprovals(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const from = parseCount(request.query.get('after') ?? undefined) ?? 0;
   const { reviews, next } = await findDecidable(request, parts, LISTED, from);
-  const refs = reviews.flatMap(({ approval }) => refsOf(approval).slice(0, 1));
-  const records = await readNames(request, parts, refs);
+  const records = await readTitleNames(
+    reviews.map(({ approval }) => approval),
+    request,
+    parts,
+  );
   const content = html`<h1>Approvals</h1>
 <p class="lead">Requests from assistants that need your approval.</p>
 ${next !== undefined && reviews.length === 0 ? empty('No request here needs your approval', 'Continue with the older requests.') : approvalRows(reviews, parts, records)}
@@ -90,15 +108,16 @@ ${from === 0 && (await history(request, parts))}`;
 }
 
 /** The settled requests that the user made or decided. The storage keeps them for a day. */
-async function history({ access }: SignedInRequest, parts: Parts): Promise<Html> {
-  const { id } = access.caller;
+async function history(request: SignedInRequest, parts: Parts): Promise<Html> {
+  const { id, timezone } = request.access.caller;
   const settled = await parts.store.approvals.list('settled', SETTLED);
   const concerned = settled.filter(({ userId, decidedBy }) => userId === id || decidedBy === id).slice(0, LISTED);
+  const records = await readTitleNames(concerned, request, parts);
   const rows = concerned.map((approval) => [
-    html`<a href="${parts.paths.path(approvalPage(approval.id))}">${summarize(approval)}</a>`,
+    html`<a href="${parts.paths.path(approvalPage(approval.id))}">${summarize(approval, records)}</a>`,
     approvalBadge(approval),
     clientLabel(approval.clientId, approval.clientName),
-    showTime(approval.decidedAt ?? approval.createdAt, access.caller.timezone),
+    showTime(approval.decidedAt ?? approval.createdAt, timezone),
   ]);
   return html`<section aria-labelledby="history"><h2 class="plainly" id="history">Last 24 hours</h2>
 ${rows.length > 0 ? table({ caption: 'Settled requests', heads: ['Request', 'State', 'App', 'When'], rows }) : empty('No request was settled', 'Requests that you made or decided stay here for a day.')}</section>`;
@@ -141,20 +160,18 @@ async function approvalAnswer(
 ): Promise<Answer | undefined> {
   const shown = (content: Html): Answer => ({
     ...(note && { status: note.status }),
-    page: createFramedPage(request, parts, { title: summarize(approval), under, content }),
+    page: createFramedPage(request, parts, { title: summarize(approval, records), under, content }),
   });
-  const readRecords = () => readNames(request, parts, refsOf(approval).slice(0, RECORDS_NAMED));
+  const records = await readNames(request, parts, refsOf(approval).slice(0, RECORDS_NAMED));
   if (approval.state === 'pending') {
     const review = await parts.reviewer.review(approval, request.access);
-    return review && shown(reviewContent(review, await namesOf(approval, parts), await readRecords(), request, parts));
+    return review && shown(reviewContent(review, await namesOf(approval, parts), records, request, parts));
   }
   // A settled approval is visible to its requester, the person who decided it, and users who could have decided it.
   const { id } = request.access.caller;
   const concerns = approval.userId === id || approval.decidedBy === id;
   if (!concerns && !(await parts.reviewer.review(approval, request.access))) return undefined;
-  return shown(
-    decidedContent(approval, await namesOf(approval, parts), await readRecords(), request, parts, note?.text),
-  );
+  return shown(decidedContent(approval, await namesOf(approval, parts), records, request, parts, note?.text));
 }
 
 async function namesOf(approval: Approval, { store }: Parts): Promise<Names> {

@@ -26,7 +26,7 @@ export function changeTables(tool: string, changes: Changes, isNamed = false): H
       );
     return html`<table class="changes">${caption}<thead><tr><th scope="col">Field</th><th scope="col">Now</th><th scope="col">After</th></tr></thead><tbody>${rows.map(
       ([name, { before, after }]) =>
-        html`<tr><th scope="row">${name}</th><td><del>${shownValue(before)}</del></td><td><ins>${shownValue(after)}</ins></td></tr>`,
+        html`<tr><th scope="row">${name}</th><td>${replacedValue(before)}</td><td><ins>${shownValue(after)}</ins></td></tr>`,
     )}</tbody></table>`;
   })}`;
 }
@@ -67,6 +67,10 @@ export function valueTable(
 
 /** Ending of a long value that was clipped for a model (mcp/results/cells.ts). */
 const clipped = /…\[(\d+ of \d+ characters)(?:;[^\]]*)?\]$/;
+
+/** The value before a change. A line through the label of an empty value would read as if the label was removed. */
+export const replacedValue = (value: unknown): Html =>
+  value === null || value === undefined || value === '' ? shownValue(value) : html`<del>${shownValue(value)}</del>`;
 
 /** Shows a value as it is. Empty values get a label that cannot be mistaken for text. */
 export function shownValue(value: unknown): Html {

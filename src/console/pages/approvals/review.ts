@@ -79,6 +79,36 @@ export function createReviewer({ tools, callAs }: ReviewParts): Reviewer {
   };
 }
 
+/** A dry run mostly waits for its database. */
+const AT_ONCE = 4;
+
+/**
+ * Reviews the approvals, a few at a time; undefined as of `review`, and for those that another person must decide. Dry
+ * runs at the same time can lock each other out, so such a review is repeated alone.
+ */
+export async function reviewDecidable(
+  reviewer: Reviewer,
+  approvals: readonly Approval[],
+  access: Access,
+): Promise<(Review | undefined)[]> {
+  const reviewOne = async (approval: Approval): Promise<Review | undefined> => {
+    if (approval.userId === access.caller.id && approval.policy.secondPerson) return undefined;
+    const review = await reviewer.review(approval, access);
+    return review?.may === 'decide' ? review : undefined;
+  };
+  const reviews: (Review | undefined)[] = [];
+  for (let at = 0; at < approvals.length; at += AT_ONCE) {
+    const some = approvals.slice(at, at + AT_ONCE);
+    const settled = await Promise.allSettled(some.map(reviewOne));
+    for (const [index, one] of settled.entries()) {
+      if (one.status === 'fulfilled') reviews.push(one.value);
+      else if (isAppError(one.reason, 'WRITE_CONFLICT')) reviews.push(await reviewOne(some[index]!));
+      else throw one.reason;
+    }
+  }
+  return reviews;
+}
+
 const emptyReview = {
   count: null,
   changes: [],

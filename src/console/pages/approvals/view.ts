@@ -37,10 +37,10 @@ const summaries: Readonly<Record<string, (some: string, collection: string) => s
 };
 
 /** Such as `Delete 2 records of customers`, or `Change ORD-10017 of orders` if the record has a name for the viewer. */
-export function summarize({ tool, collection, action, recordIds, content }: Approval, records?: RecordNames): string {
+export function summarize({ tool, collection, action, recordIds, content }: Approval, records: RecordNames): string {
   const count = recordIds?.length ?? content.preview.count;
   const [id] = recordIds ?? [];
-  const name = id === undefined ? undefined : records?.name(collection, id);
+  const name = id === undefined ? undefined : records.name(collection, id);
   const one = name === undefined || name === id ? `record ${id}` : name;
   const some = recordIds?.length === 1 ? one : countText(count ?? 1);
   if (action !== undefined) return `Run ‘${action}’ on ${count === null ? collection : `${some} of ${collection}`}`;

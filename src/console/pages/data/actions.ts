@@ -189,7 +189,7 @@ export async function runAction(request: SignedInRequest, parts: Parts): Promise
   if (button === 'update' || button === 'edit') return formPage(target, request, parts, { problems: new Map() });
   if (button !== 'review' && button !== 'confirm')
     return fail('INVALID_ARGUMENT', { argument: 'action', problem: 'press one of the buttons on the page.' });
-  if (problems.size > 0) return formPage(target, request, parts, { alert: 'Some values do not fit.', status: 400 });
+  if (problems.size > 0) return formPage(target, request, parts, { alert: 'Some values are not valid.', status: 400 });
   const refused = (failure: AppError): Promise<Answer> => {
     const byField = isAppError(failure, 'INVALID_FORM')
       ? new Map(failure.details.fields.map(({ field, problem }) => [field, problem]))

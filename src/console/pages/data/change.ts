@@ -12,7 +12,7 @@ import { createFramedPage } from '../../ui/frame.ts';
 import { changeTables, effectTables } from '../approvals/changes-view.ts';
 import type { Changes } from '../approvals/review.ts';
 import { cannotBeTried } from '../playground/confirm-view.ts';
-import { under } from './access.ts';
+import { collectionLink, under } from './access.ts';
 
 export interface Change {
   readonly tool: 'create' | 'update' | 'delete' | 'executeAction';
@@ -125,7 +125,11 @@ ${effects(change, tried)}
 ${openForm(request, parts, page)}${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <div class="pair"><button class="plain" name="action" value="edit">Back</button><button class="${tool === 'delete' ? 'danger' : 'primary'}" name="action" value="confirm">${button}</button></div>
 <p class="quietly">If your role requires an approval, the change waits for it first.</p></form>`;
-  return { page: createFramedPage(request, parts, { title, under, content }), ...(hasChanged && { status: 409 }) };
+  const between = [collectionLink(request.params.collection!, parts)];
+  return {
+    page: createFramedPage(request, parts, { title, under, content, between }),
+    ...(hasChanged && { status: 409 }),
+  };
 }
 
 function effects({ tool, args }: Change, { result, inspected }: Tried): Html {

@@ -80,7 +80,7 @@ async function answerForm(
     return fail('INVALID_ARGUMENT', { argument: 'action', problem: 'press one of the buttons on the page.' });
   const { values, problems } = readRecord(target.fields, form, target.described, isNew);
   if (problems.size > 0)
-    return formPage(target, request, parts, { alert: 'Some values do not fit.', problems, status: 400 });
+    return formPage(target, request, parts, { alert: 'Some values are not valid.', problems, status: 400 });
   if (!isNew && Object.keys(values).length === 0)
     return formPage(target, request, parts, { alert: 'You have not changed any value.', status: 400 });
   const whole: Change = {

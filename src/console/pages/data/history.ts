@@ -24,7 +24,7 @@ export async function noteSection(
   });
   const query = new URLSearchParams({ collection, record: id }).toString();
   const links = html`<p class="quietly"><a href="${parts.paths.path('/notes/new')}?${query}">New note</a>${notes.length > 0 && html` · <a href="${parts.paths.path('/notes')}?${query}">All notes</a>`}</p>`;
-  return html`<h2 class="plainly">Notes</h2>${notes.length > 0 && noteRows(notes, request, parts)}${links}`;
+  return html`<h2 class="plainly">Notes</h2>${notes.length > 0 && (await noteRows(notes, request, parts))}${links}`;
 }
 
 export async function runSection(

@@ -5,14 +5,16 @@ import { fail } from '../../../core/errors.ts';
 import { hashToken } from '../../../core/secret.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { clientLabel } from '../../../oauth/clients/display-name.ts';
+import type { Run } from '../../../store/workflows/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { approvalPage, runPage } from '../../paths.ts';
+import type { RecordNames } from '../../records/names.ts';
 import { empty } from '../../ui/data.ts';
 import { openForm } from '../../ui/form.ts';
 import { createFragment, createFramedPage } from '../../ui/frame.ts';
 import { countBadge } from '../../ui/navigation.ts';
 import { describeWait } from '../../ui/times.ts';
-import { findDecidable, SHOWN_AFTER_MS } from '../approvals/approvals.ts';
+import { findDecidable, readTitleNames, SHOWN_AFTER_MS } from '../approvals/approvals.ts';
 import { changeTables, effectTables } from '../approvals/changes-view.ts';
 import { decide, verdicts } from '../approvals/decide.ts';
 import type { Review } from '../approvals/review.ts';
@@ -41,22 +43,21 @@ export async function showInbox(request: SignedInRequest, parts: Parts): Promise
     isAdmin ? findInvited(parts) : [],
     resultsOf(request, parts),
   ]);
+  const names = await readTitleNames(
+    reviews.map(({ approval }) => approval),
+    request,
+    parts,
+    questions,
+  );
   const isEmpty = reviews.length === 0 && questions.length === 0 && invited.length === 0;
   const path = (page: string) => parts.paths.path(page);
   const content = html`<div class="head"><h1>Inbox</h1><button type="button" class="plain slim" hidden data-notify>Notify me in this browser</button></div>
-<p class="lead">What waits for your answer.</p>
+<p class="lead">Requests and questions that need your answer.</p>
 ${results}
-${isEmpty && empty('Nothing is waiting for you', html`Requests of assistants and questions of workflow runs appear here. <a href="${path('/approvals')}">Look at settled requests</a>.`)}
-${reviews.length > 0 && approvals(reviews, request, parts)}
+${isEmpty && empty('Nothing is waiting for you', html`Requests of assistants and questions of workflow runs appear here. <a href="${path('/approvals')}">Show settled requests</a>.`)}
+${reviews.length > 0 && approvals(reviews, names, request, parts)}
 ${next !== undefined && html`<p class="quietly"><a href="${path('/approvals')}?after=${next}">More approvals</a></p>`}
-${
-  questions.length > 0 &&
-  html`<section aria-labelledby="questions"><h2 class="plainly" id="questions">Questions of workflow runs</h2>
-<ul class="rows">${questions.map(
-    (run) =>
-      html`<li><a href="${path(runPage(run.id))}"><b>${run.name}: ${run.collection} ${run.recordId}</b><span>${run.reason && reasonWords[run.reason]} Started ${describeWait(parts.clock.now() - run.createdAt)} ago.</span></a></li>`,
-  )}</ul></section>`
-}
+${questions.length > 0 && html`<section aria-labelledby="questions"><h2 class="plainly" id="questions">Questions of workflow runs</h2><ul class="rows">${questionRows(questions, names, parts)}</ul></section>`}
 ${
   invited.length > 0 &&
   html`<section aria-labelledby="invited"><h2 class="plainly" id="invited">Invitations not accepted</h2>
@@ -73,16 +74,24 @@ async function findInvited(parts: Parts) {
   return users.filter((user) => stateOf(user, parts) === 'invited').slice(0, LISTED);
 }
 
-function approvals(reviews: readonly Review[], request: SignedInRequest, parts: Parts): Html {
+/** The questions of runs, as lines of a list. */
+export const questionRows = (runs: readonly Run[], names: RecordNames, { paths, clock }: Parts): Html[] =>
+  runs.map(
+    (run) =>
+      html`<li><a href="${paths.path(runPage(run.id))}"><b>${run.name}: ${names.name(run.collection, run.recordId)} of ${run.collection}</b><span>${run.reason && reasonWords[run.reason]} Started ${describeWait(clock.now() - run.createdAt)} ago.</span></a></li>`,
+  );
+
+function approvals(reviews: readonly Review[], names: RecordNames, request: SignedInRequest, parts: Parts): Html {
   const rows = reviews.map((review) => {
     const { approval } = review;
     const { id } = approval;
+    const title = summarize(approval, names);
     const asker = `${clientLabel(approval.clientId, approval.clientName)} asks, ${describeWait(parts.clock.now() - approval.createdAt)} ago`;
-    const link = html`<a href="${parts.paths.path(approvalPage(id))}">${isShownWhole(review) ? 'Open' : 'Open to decide: it has form values'}<span class="unseen"> ${summarize(approval)}</span></a>`;
-    const title = isShownWhole(review)
-      ? html`<input type="checkbox" id="approval-${id}" name="approval" value="${id}"><label for="approval-${id}">${summarize(approval)}</label><input type="hidden" name="seen.${id}" value="${fingerprint(review)}">`
-      : html`<span></span><b>${summarize(approval)}</b>`;
-    return html`<li class="choice">${title}<small>${asker}. ${link}</small>
+    const link = html`<a href="${parts.paths.path(approvalPage(id))}">${isShownWhole(review) ? 'Open' : 'Open to decide: it has form values'}<span class="unseen"> ${title}</span></a>`;
+    const choice = isShownWhole(review)
+      ? html`<input type="checkbox" id="approval-${id}" name="approval" value="${id}"><label for="approval-${id}">${title}</label><input type="hidden" name="seen.${id}" value="${fingerprint(review)}">`
+      : html`<span></span><b>${title}</b>`;
+    return html`<li class="choice">${choice}<small>${asker}. ${link}</small>
 <div class="shown">${review.hasChanged && html`<p class="warning">A record has changed since the request. The assistant must ask again.</p>`}${changeTables(approval.tool, review.changes)}${effectTables(review.effects, review.unseen)}${review.count !== null && review.changes.length > 0 && review.changes.length < review.count && html`<p class="quietly">Shown: ${review.changes.length} of ${review.count} records.</p>`}</div></li>`;
   });
   return html`<section aria-labelledby="waiting"><h2 class="plainly" id="waiting">Approvals</h2>
@@ -111,17 +120,24 @@ export async function decideSelected(request: SignedInRequest, parts: Parts): Pr
 }
 
 /** The present state of the approvals of the last form, one line each. */
-async function resultsOf({ query, access }: SignedInRequest, { store, paths }: Parts): Promise<Html | false> {
+async function resultsOf(request: SignedInRequest, parts: Parts): Promise<Html | false> {
+  const { query, access } = request;
+  const { store, paths } = parts;
   const ids = query.getAll('result').slice(0, LISTED);
   if (ids.length === 0) return false;
   if (ids[0] === 'none') return html`<p class="warning above" role="alert">Select at least one request.</p>`;
+  const found = await Promise.all(ids.map((id) => store.approvals.find(id)));
+  const names = await readTitleNames(
+    found.filter((approval) => approval !== undefined),
+    request,
+    parts,
+  );
   const lines = [];
-  for (const id of ids) {
-    const approval = await store.approvals.find(id);
+  for (const approval of found) {
     const mine = approval && (approval.decidedBy === access.caller.id || approval.userId === access.caller.id);
     if (mine && approval.state !== 'pending')
       lines.push(
-        html`<li>${approvalBadge(approval)} <a href="${paths.path(approvalPage(id))}">${summarize(approval)}</a></li>`,
+        html`<li>${approvalBadge(approval)} <a href="${paths.path(approvalPage(approval.id))}">${summarize(approval, names)}</a></li>`,
       );
     else
       lines.push(

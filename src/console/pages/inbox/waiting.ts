@@ -3,9 +3,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Access } from '../../../core/caller.ts';
 import type { Waiting, WaitingEntry } from '../../../notifications/waiting-mail.ts';
+import type { Approval } from '../../../store/approvals/types.ts';
 import type { Store } from '../../../store/store.ts';
 import type { WorkflowService } from '../../../workflows/workflows.ts';
-import type { Reviewer } from '../approvals/review.ts';
+import { type Reviewer, reviewDecidable } from '../approvals/review.ts';
 
 /** Examined approvals, and examined runs. */
 const EXAMINED = 20;
@@ -41,18 +42,15 @@ export function createInbox({ store, workflows, reviewer }: InboxParts): Inbox {
     const pending = await store.approvals.list('pending', EXAMINED);
     if (pending.length === 0) return none;
     const { permissions } = await store.versions();
-    const entries: WaitingEntry[] = [];
-    for (const approval of pending) {
-      if (approval.userId === access.caller.id && approval.policy.secondPerson) continue;
-      const key = JSON.stringify([approval.id, access.caller.id, permissions]);
-      let mayDecide = checked.get(key);
-      if (mayDecide === undefined) {
-        mayDecide = (await reviewer.review(approval, access))?.may === 'decide';
-        checked.set(key, mayDecide);
-      }
-      const { id, tool, action, collection } = approval;
-      if (mayDecide) entries.push({ id, kind: 'approval', title: `${action ?? tool} on ${collection}` });
-    }
+    const keyOf = ({ id }: Approval) => JSON.stringify([id, access.caller.id, permissions]);
+    const unknown = pending.filter((approval) => !checked.has(keyOf(approval)));
+    const reviews = await reviewDecidable(reviewer, unknown, access);
+    for (const [at, approval] of unknown.entries()) checked.set(keyOf(approval), reviews[at] !== undefined);
+    const entries = pending
+      .filter((approval) => checked.get(keyOf(approval)))
+      .map(({ id, tool, action, collection }): WaitingEntry => {
+        return { id, kind: 'approval', title: `${action ?? tool} on ${collection}` };
+      });
     return { entries, isMore: pending.length === EXAMINED };
   };
 

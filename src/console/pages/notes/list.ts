@@ -70,7 +70,7 @@ export async function listNotes(request: SignedInRequest, parts: Parts): Promise
   const content = html`<div class="heading"><h1>Notes</h1>${collections.length > 0 && html`<a class="button primary" href="${begin}">New note</a>`}</div>
 <p class="lead">Notes of your team about records.</p>
 ${filterForm(parts, under, fields)}
-${notes.length > 0 ? noteRows(notes, request, parts) : emptyList(isFiltered, next !== undefined, begin, collections)}
+${notes.length > 0 ? await noteRows(notes, request, parts) : emptyList(isFiltered, next !== undefined, begin, collections)}
 ${html`<div class="spaced">${pager({
   ...(after !== undefined && { newest: pageFrom(undefined) }),
   ...(next !== undefined && { older: pageFrom(next) }),

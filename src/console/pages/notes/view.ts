@@ -3,6 +3,7 @@ import { cleanHtml } from '../../../api/notes/content.ts';
 import { type Html, html, trustedHtml } from '../../../http/html.ts';
 import type { Note, NoteMessage } from '../../../store/notes/types.ts';
 import type { Parts, SignedInRequest } from '../../page-request.ts';
+import { readNames } from '../../records/names.ts';
 import { facts } from '../../ui/data.ts';
 import { areaField, buttonTo, field, openForm } from '../../ui/form.ts';
 import { describeWait, showTime } from '../../ui/times.ts';
@@ -17,11 +18,15 @@ const archivedBadge = html` <span class="badge unsure">Archived</span>`;
 
 const messages = (count: number): string => (count === 1 ? '1 message' : `${count || 'no'} messages`);
 
-export function noteRows(notes: readonly Note[], { access }: SignedInRequest, { paths, clock }: Parts): Html {
+export async function noteRows(notes: readonly Note[], request: SignedInRequest, parts: Parts): Promise<Html> {
+  const { access } = request;
+  const { paths, clock } = parts;
+  const refs = notes.flatMap(({ collection, recordId }) => (collection === null ? [] : [{ collection, id: recordId }]));
+  const names = await readNames(request, parts, refs);
   const isForeign = ({ team }: Note) => team !== access.caller.team && html` · ${team}`;
   return html`<ul class="rows notes">${notes.map(
     (note) =>
-      html`<li><a href="${paths.path(notePage(note.id))}"><b>${note.title}${note.archivedAt !== null && archivedBadge}</b><span>${note.collection} ${note.recordId} · ${note.user.name}${isForeign(note)} · ${messages(note.messageCount)} · ${describeWait(clock.now() - note.updatedAt)} ago</span></a></li>`,
+      html`<li><a href="${paths.path(notePage(note.id))}"><b>${note.title}${note.archivedAt !== null && archivedBadge}</b><span>${note.collection === null ? note.recordId : `${names.name(note.collection, note.recordId)} of ${note.collection}`} · ${note.user.name}${isForeign(note)} · ${messages(note.messageCount)} · ${describeWait(clock.now() - note.updatedAt)} ago</span></a></li>`,
   )}</ul>`;
 }
 

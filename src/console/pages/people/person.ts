@@ -245,7 +245,7 @@ ${buttonTo(request, parts, { page, action: 'disable', text: 'Disable', label: `D
 }
 ${
   !isSelf &&
-  html`<details class="more"><summary>Delete</summary><p class="quietly">Deletes the account, sessions, connections, tokens and waiting approvals, and ends workflow runs. Logs and notes keep “user ${user.id}” instead of the name. There is no way back.</p>
+  html`<details class="more"><summary>Delete</summary><p class="quietly">Deletes the account, sessions, connections, tokens and waiting approvals, and ends workflow runs. Logs and notes keep “user ${user.id}” instead of the name. This cannot be undone.</p>
 ${openForm(request, parts, page)}${field({ id: 'confirm', label: `Type ${user.email} to confirm`, value: '', maxLength: 254, required: true })}
 <button class="danger slim" name="action" value="delete">Delete</button></form></details>`
 }</section>`;

@@ -5,11 +5,15 @@ import type { PlainFilter } from '../../../core/filter.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { Page } from '../../../http/page.ts';
 import type { Parts, SignedInRequest } from '../../page-request.ts';
+import { filterBuilder } from '../../ui/filter/builder.ts';
+import { readJsonFilter } from '../../ui/filter/form.ts';
+import type { Rows } from '../../ui/filter/state.ts';
 import { areaField, checkField, type Option, openForm, selectField } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import type { ModelNames } from '../rights/model.ts';
 import { collectionPage, permissionPage, rolePage } from '../rights/places.ts';
 import { baseOf } from '../rights/proposal.ts';
+import { safeRows } from '../rights/rows.ts';
 import type { RoleTarget } from './role.ts';
 
 import { permissionOf } from './role.ts';
@@ -107,7 +111,7 @@ function fieldSection({ model, collection }: PermissionTarget, typed: Typed): Ht
 }
 
 function actionSection(
-  { model, collection }: PermissionTarget,
+  { model, collection, variables }: PermissionTarget,
   typed: Typed,
   problems: ReadonlyMap<string, string>,
 ): Html | false {
@@ -116,19 +120,37 @@ function actionSection(
   if (names.length === 0) return false;
   const rows = names.map((name, at) => {
     const action = inModel.find((one) => one.name === name);
-    const { trigger, when, approval } = ownOf(typed.actions, name) ?? { trigger: '', when: '', approval: '' };
+    const shown: TypedAction = ownOf(typed.actions, name) ?? { trigger: '', when: '', approval: '' };
+    const { trigger, when, approval } = shown;
+    const canHaveRows = model.collections.includes(collection) && action !== undefined && action.scope !== 'Global';
+    const rows = canHaveRows && trigger === 'when' ? (shown.rows ?? rowsOf(when, collection, model)) : undefined;
+    const prefix = conditionPrefix(at);
     const problem = problems.get(name);
     const [unclear] =
-      trigger === 'when' && problems.size === 0 ? model.findUnclear(collection, JSON.parse(when) as PlainFilter) : [];
+      trigger === 'when' && problems.size === 0 && !shown.rows
+        ? model.findUnclear(collection, JSON.parse(when) as PlainFilter)
+        : [];
     const kind = action ? `for ${scopeTexts[action.scope]}` : 'not in the model';
     return html`<fieldset class="action"><legend>${name} <small>${kind}</small></legend>
 <div class="two"><input type="hidden" name="act" value="${name}">${selectField({ id: `act-${at}-trigger`, name: 'act-trigger', label: 'Who can run it', value: trigger, options: triggerOptions })}
-${selectField({ id: `act-${at}-approval`, name: 'act-approval', label: 'Approval', value: approval, options: [['', 'same as the trigger'], ['allow', 'not needed'], ...policyOptions] })}</div>
+${selectField({ id: `act-${at}-approval`, name: 'act-approval', label: 'Approval', value: approval, hint: 'Default: as for editing if editing decides who can run it, otherwise none.', options: [['', 'default'], ['allow', 'not needed'], ...policyOptions] })}</div>
 ${unclear !== undefined && html`<p class="warning">This condition keeps its meaning, but cannot be saved again unchanged. ${unclear}</p>`}
-<details class="more"${(trigger === 'when' || problem !== undefined) && html` open`}><summary>Condition</summary>
-${areaField({ id: `act-${at}-when`, name: 'act-when', label: `Condition for every record, to trigger ${name}`, value: when, rows: 4, problem, hint: html`A filter as JSON, such as <code>{"field":"status","operator":"Equal","value":"paid"}</code>` })}</details></fieldset>`;
+${rows && problem !== undefined && html`<p class="note" role="alert">${problem}</p>`}
+${rows && html`<p class="quietly">It runs only if every selected record matches.</p>${filterBuilder({ rows, describe: model.describe, collection, variables, prefix, about: `${name}: ` })}`}
+${canHaveRows && trigger !== 'when' && html`<p><button class="plain slim" name="do" value="${prefix}open" aria-label="Set a condition for ${name}">Set a condition</button></p>`}
+<input type="hidden" name="act-shown" value="${when}"><details class="more"${!rows && (trigger === 'when' || problem !== undefined) && html` open`}><summary>Condition as JSON</summary>
+${areaField({ id: `act-${at}-when`, name: 'act-when', label: `Condition of ${name} (JSON filter)`, value: when, rows: 4, problem: rows ? undefined : problem, hint: html`Such as <code>{"field":"status","operator":"Equal","value":"paid"}</code>. Every selected record must match.` })}</details></fieldset>`;
   });
   return html`<section><h2 class="plainly">Actions</h2>${rows}</section>`;
+}
+
+/** Starts the names of the rows of one action. */
+export const conditionPrefix = (at: number): string => `when-${at}.`;
+
+/** The rows of a condition as JSON; undefined if they cannot show it. */
+export function rowsOf(when: string, collection: string, model: ModelNames): Rows | undefined {
+  const read = readJsonFilter(when);
+  return 'problem' in read ? undefined : safeRows(read.filter, collection, model);
 }
 
 const scopeTexts: Readonly<Record<string, string>> = {
@@ -152,9 +174,13 @@ export interface TypedAction {
   readonly trigger: string;
   readonly when: string;
   readonly approval: string;
+  /** The condition as rows, if the form had them. */
+  readonly rows?: Rows;
 }
 
 export interface PermissionTarget extends RoleTarget {
+  /** Attributes of the current user that conditions can compare with. */
+  readonly variables: readonly string[];
   readonly collection: string;
   readonly model: ModelNames;
 }

@@ -7,13 +7,16 @@ import { findInexactNumber } from '../../../core/filter/exact-numbers.ts';
 import type { PlainFilter } from '../../../core/filter.ts';
 import type { ActionTrigger, CollectionPermission } from '../../../store/permissions/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
+import { hasRows, partOf, readRows } from '../../ui/filter/form.ts';
+import { isUnfinished, toFilter } from '../../ui/filter/state.ts';
 import type { ModelNames } from '../rights/model.ts';
 import { readModel } from '../rights/model.ts';
 import { permissionPage, rightOf, rolePage } from '../rights/places.ts';
 import { findScopeProblem, propose } from '../rights/proposal.ts';
 import { refusal, reviewProposal } from '../rights/review.ts';
+import { readVariables } from '../rights/rows.ts';
 import type { PermissionTarget, Typed, TypedAction } from './permission-form.ts';
-import { permissionForm } from './permission-form.ts';
+import { conditionPrefix, permissionForm, rowsOf } from './permission-form.ts';
 import { collectionsOf, permissionOf, readRoleTarget } from './role.ts';
 
 async function readPermissionTarget(request: SignedInRequest, parts: Parts): Promise<PermissionTarget> {
@@ -23,7 +26,7 @@ async function readPermissionTarget(request: SignedInRequest, parts: Parts): Pro
   if (collection !== '*' && !collectionsOf(target, model).includes(collection)) {
     return fail('NOT_FOUND', { path: parts.paths.path(rolePage(target.role)) });
   }
-  return { ...target, collection, model };
+  return { ...target, collection, model, variables: await readVariables(parts.store) };
 }
 
 export async function showPermission(request: SignedInRequest, parts: Parts): Promise<Answer> {
@@ -69,7 +72,8 @@ export async function changePermission(request: SignedInRequest, parts: Parts): 
     }
     return reviewProposal(request, parts, propose(rights, about, [about]), rights);
   }
-  const typed = readTyped(request.form);
+  const typed = readTyped(request.form, target);
+  if (request.form.has('do')) return { page: permissionForm(request, parts, target, typed) };
   const { value, problems } = readPermission(typed, target);
   if (problems.size > 0) return { status: 400, page: permissionForm(request, parts, target, typed, problems) };
   // An unchanged permission that comes from `*` does not become a separate entry.
@@ -80,7 +84,7 @@ export async function changePermission(request: SignedInRequest, parts: Parts): 
 
 const setsToo = (_: string, value: unknown): unknown => (value instanceof Set ? [...value] : value);
 
-function readTyped(form: URLSearchParams): Typed {
+function readTyped(form: URLSearchParams, target: PermissionTarget): Typed {
   const named = (list: string, ...parts: readonly string[]) =>
     Object.fromEntries(
       form
@@ -97,7 +101,24 @@ function readTyped(form: URLSearchParams): Typed {
     approval: each('verb'),
     fields: each('field'),
     cascades: form.get('cascades') === 'yes',
-    actions: named('act', 'trigger', 'when', 'approval') as unknown as Typed['actions'],
+    actions: Object.fromEntries(form.getAll('act').map((name, at) => [name, readAction(form, at, target)])),
+  };
+}
+
+/** The condition is that of the rows, unless its JSON was changed. */
+function readAction(form: URLSearchParams, at: number, { model, collection }: PermissionTarget): TypedAction {
+  const typed = (part: string) => form.getAll(`act-${part}`)[at] ?? '';
+  const [trigger, when, shown, approval] = [typed('trigger'), typed('when'), typed('shown'), typed('approval')];
+  const plain = (text: string) => text.replaceAll(/\r\n?/g, '\n').trim();
+  const part = partOf(form, conditionPrefix(at));
+  const isOpened = part.get('do') === 'open';
+  if (plain(when) !== plain(shown) || !(hasRows(part) || isOpened)) return { trigger, when, approval };
+  const rows = readRows(part, model.describe, collection);
+  const isSame = JSON.stringify(rows) === JSON.stringify(rowsOf(shown, collection, model));
+  const built = toFilter(rows, model.describe, collection);
+  return {
+    ...{ trigger: isOpened ? 'when' : trigger, approval, rows },
+    when: isSame ? shown : built === undefined ? '' : JSON.stringify(built, null, 2),
   };
 }
 
@@ -124,6 +145,10 @@ function readPermission(typed: Typed, target: PermissionTarget): ReadPermission 
   const fields = Object.entries(typed.fields).filter(([, is]) => is === 'read' || is === 'hidden');
   const actions = Object.entries(typed.actions).flatMap(([name, action]) => {
     const policy = parsePolicy(action.approval);
+    if (action.trigger !== 'when' && action.when.trim() !== '') {
+      problems.set(name, 'Choose “on a condition”, or remove the conditions.');
+      return [];
+    }
     if (action.trigger === '') {
       if (policy === undefined) return [];
       problems.set(name, 'Choose who can run it: a separate approval requires that.');
@@ -153,6 +178,8 @@ function readTrigger(
   { model, collection }: PermissionTarget,
 ): ActionTrigger | string {
   if (action.trigger !== 'when') return action.trigger === 'always';
+  if (action.rows && isUnfinished(action.rows)) return 'A condition has no value. Enter one, or remove the condition.';
+  if (action.when.trim() === '') return 'Add a condition, or choose who else can run it.';
   const read = readFilter(action.when, collection, model);
   if ('problem' in read) return read.problem;
   const scope = model.actions(collection).find((one) => one.name === name)?.scope;

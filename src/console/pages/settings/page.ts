@@ -45,7 +45,7 @@ export async function showSettings(request: SignedInRequest, parts: Parts, probl
     parts.reloadTables !== null &&
     html`<div class="leave">${buttonTo(request, parts, { page: under, action: 'reload', text: 'Read the tables again' })}</div>`;
   const content = html`<h1>Settings</h1>
-${flash({ reloaded: 'The tables were read again, and are served as they are now.' }, request.query)}
+${flash({ reloaded: 'The tables were read again. Portico now serves their current columns.' }, request.query)}
 ${problem !== undefined && html`<p class="state bad" role="alert"><b>The previous tables stay in use.</b> ${problem}</p>`}
 <p class="lead">The settings of this process. To change one, set its variable or flag and restart. To read a value from a file, append <code>_FILE</code> to the variable's name.</p>
 ${problems(findProblems(config))}

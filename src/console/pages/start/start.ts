@@ -9,15 +9,14 @@ import type { ActivityEntry, LoggedActivity } from '../../../store/audit/activit
 import type { Run } from '../../../store/workflows/types.ts';
 import { type ClientInstructions, clientInstructions, isPublic } from '../../clients.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
-import { runPage } from '../../paths.ts';
 import { empty, table } from '../../ui/data.ts';
 import { createFragment, createFramedPage } from '../../ui/frame.ts';
 import { copyable } from '../../ui/notices.ts';
 import { describeWait } from '../../ui/times.ts';
-import { approvalRows, findDecidable } from '../approvals/approvals.ts';
+import { approvalRows, findDecidable, readTitleNames } from '../approvals/approvals.ts';
 import type { Review } from '../approvals/review.ts';
+import { questionRows } from '../inbox/inbox.ts';
 import { outcomeBadge } from '../logs/activity.ts';
-import { reasonWords } from '../workflows/words.ts';
 import { todaySection } from './today.ts';
 
 const SHOWN = 5;
@@ -46,7 +45,7 @@ export async function showStart(request: SignedInRequest, parts: Parts): Promise
 <p class="lead">${caller.email} · ${caller.team} · ${caller.role}</p>
 ${isNew && connectSection(parts)}
 ${problemsSection(request, parts)}
-${(!isNew || waits) && waitingSection(reviews, questions, parts)}
+${(!isNew || waits) && (await waitingSection(reviews, questions, request, parts))}
 ${!isNew && (await todaySection(request, parts))}
 ${!isNew && appsSection(connections, parts)}
 ${!isNew && callsSection(calls, parts)}
@@ -64,15 +63,17 @@ function problemsSection({ access }: SignedInRequest, { config, paths }: Parts):
 <p class="quietly"><a href="${paths.path('/settings')}">All settings and warnings</a></p></section>`;
 }
 
-function waitingSection(reviews: readonly Review[], questions: readonly Run[], parts: Parts): Html {
-  const { paths, clock } = parts;
-  const rows = questions.map(
-    (run) =>
-      html`<li><a href="${paths.path(runPage(run.id))}"><b>${run.name}: ${run.collection} ${run.recordId}</b><span>${run.reason && reasonWords[run.reason]} Started ${describeWait(clock.now() - run.createdAt)} ago.</span></a></li>`,
-  );
+async function waitingSection(
+  reviews: readonly Review[],
+  questions: readonly Run[],
+  request: SignedInRequest,
+  parts: Parts,
+): Promise<Html> {
+  const approvals = reviews.map(({ approval }) => approval);
+  const names = await readTitleNames(approvals, request, parts, questions);
   return html`<section aria-labelledby="waits"><h2 class="plainly" id="waits">Waiting for you</h2>
-${approvalRows(reviews, parts, undefined, rows)}
-<p class="quietly"><a href="${paths.path('/inbox')}">Inbox</a></p></section>`;
+${approvalRows(reviews, parts, names, questionRows(questions, names, parts))}
+<p class="quietly"><a href="${parts.paths.path('/inbox')}">Inbox</a></p></section>`;
 }
 
 function connectSection(parts: Parts): Html {

@@ -10,7 +10,7 @@ import type { User } from '../../../store/users/types.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { filterBuilder } from '../../ui/filter/builder.ts';
 import { hasRows, readRows } from '../../ui/filter/form.ts';
-import { isUnfinished, type Rows, toFilter, toRows } from '../../ui/filter/state.ts';
+import { isUnfinished, type Rows, toFilter } from '../../ui/filter/state.ts';
 import { filterWords } from '../../ui/filter/words.ts';
 import { areaField, type Option, openForm, selectField } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
@@ -20,6 +20,7 @@ import { collectionPage, rightOf, scopePage, teamPage } from '../rights/places.t
 import { baseOf } from '../rights/proposal.ts';
 import { findReadOnlyScopes } from '../rights/read-only.ts';
 import { reviewProposal } from '../rights/review.ts';
+import { readVariables, safeRows } from '../rights/rows.ts';
 import { readFilter } from '../roles/permission.ts';
 import { readTeamTarget, type TeamTarget } from './team.ts';
 
@@ -98,17 +99,6 @@ function readStored(filter: PlainFilter | undefined, { collection, model }: Scop
   return { rows: isKnown ? safeRows(filter, collection, model) : undefined, typed };
 }
 
-/** A stored rule of the wrong shape is shown as JSON. */
-function safeRows(filter: PlainFilter | undefined, collection: string, model: ModelNames): Rows | undefined {
-  try {
-    return toRows(filter, model.describe, collection);
-  } catch {
-    return undefined;
-  }
-}
-
-const variables = ['id', 'email', 'team', 'role', 'timezone'].map((name) => `currentUser.${name}`);
-
 async function ruleEditor(
   { rows, typed }: Edited,
   problem: string | undefined,
@@ -117,12 +107,9 @@ async function ruleEditor(
 ): Promise<Html> {
   const otherwise = collection === '*' ? 'every record' : 'as for every other collection';
   if (rows) {
-    const users = await store.identity.listUsers();
-    const tags = [...new Set(users.flatMap((user) => Object.keys(user.tags)))].sort();
-    const known = [...variables, ...tags.map((tag) => `currentUser.tags.${tag}`)];
     return html`<h2 class="plainly">Show only records that match</h2>
 ${problem !== undefined && html`<p class="alert" role="alert">${problem}</p>`}
-${filterBuilder({ rows, describe: model.describe, collection, variables: known })}
+${filterBuilder({ rows, describe: model.describe, collection, variables: await readVariables(store) })}
 <p class="quietly">If a person lacks the value that a condition compares with, they see no records. Without conditions: ${otherwise}.</p>
 <p><button class="plain slim" name="do" value="json">Advanced: JSON</button></p>`;
   }

@@ -98,7 +98,7 @@ const pausing = ({ id, isActive }: Workflow, request: SignedInRequest, parts: Pa
   )}</div>`;
 
 const deleting = ({ id, name }: Workflow, request: SignedInRequest, parts: Parts): Html =>
-  html`<details class="more"><summary>Delete</summary><p class="quietly">Deletes the workflow, its versions and its runs. Waiting runs end. What runs did stays in the activity log. There is no way back.</p>${buttonTo(request, parts, { page: workflowPage(id), action: 'delete', text: 'Delete', label: `Delete ${name}`, kind: 'danger' })}</details>`;
+  html`<details class="more"><summary>Delete</summary><p class="quietly">Deletes the workflow, its versions and its runs. Waiting runs end. What runs did stays in the activity log. This cannot be undone.</p>${buttonTo(request, parts, { page: workflowPage(id), action: 'delete', text: 'Delete', label: `Delete ${name}`, kind: 'danger' })}</details>`;
 
 async function versionsOf(workflow: Workflow, { access }: SignedInRequest, { store, paths }: Parts): Promise<Html> {
   const versions = await store.workflows.versions(workflow.id);

@@ -20,7 +20,7 @@ export const workflowsStyle = `
 .code-area textarea{font:14px/1.55 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre;overflow-x:auto;tab-size:2}
 .wrong-line{display:block;margin:6px 0 0;padding:8px 12px;overflow-x:auto;border:1px solid var(--bad-line);border-radius:8px;background:var(--bad-bg)}.wrong-line code{color:var(--bad-ink);white-space:pre}
 .narrow{max-width:440px}
-.deeds{display:flex;flex-wrap:wrap;gap:12px;align-items:center;margin:12px 0 20px}.deeds form,.deeds button{margin:0;width:auto}.table .deeds{margin:0;gap:8px;flex-wrap:nowrap}.table .deeds button{white-space:nowrap}
+.deeds{display:flex;flex-wrap:wrap;gap:12px;align-items:center;margin:12px 0 20px}.deeds form,.deeds button{margin:0;width:auto}.table .deeds{margin:0;gap:8px}.table .deeds button{white-space:nowrap}
 .editing .pair{max-width:440px}
 .question{margin:0 0 24px;padding:20px;border:1px solid var(--warn-line);border-radius:12px}.question h2{margin:0 0 8px;font-size:18px;color:var(--ink)}.question .pair{max-width:440px;margin-top:16px}
 .files{margin:0;padding:0;list-style:none}.files li+li{margin-top:6px}.files a{overflow-wrap:anywhere}

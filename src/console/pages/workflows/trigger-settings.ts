@@ -5,6 +5,7 @@ import { type Html, html } from '../../../http/html.ts';
 import type { Run, Workflow } from '../../../store/workflows/types.ts';
 import type { Parts, SignedInRequest } from '../../page-request.ts';
 import { runPage } from '../../paths.ts';
+import { readNames } from '../../records/names.ts';
 import { buttonTo, checkField, field, openForm } from '../../ui/form.ts';
 import { copyable } from '../../ui/notices.ts';
 import { mayEdit, workflowPage } from './access.ts';
@@ -43,7 +44,7 @@ ${address !== undefined && callExamples(address)}
 ${isEnabled && address === undefined && html`<p class="warning" role="note">The signing key of its address no longer exists. Create a new address.</p>`}
 <div class="deeds">${isEnabled ? press('disable', 'Turn off') : press('enable', version === 0 ? 'Turn on' : 'Turn on again')}</div>
 ${version > 0 && html`<details class="more"><summary>Create a new address</summary><p class="warning" role="note">The current address stops working immediately. Give the new one to every program that calls it.</p><div class="deeds">${press('regenerate', 'Create a new address', 'danger')}</div></details>`}
-${callbackWarning(latestRuns, request, parts)}
+${await callbackWarning(latestRuns, request, parts)}
 ${settings(workflow, request, parts, callbackProblem)}
 ${signing(secret, press)}`;
 }
@@ -53,11 +54,12 @@ function callExamples(address: string): Html {
   return html`${copyable(address, 'the address of the webhook')}${copyable(call, 'a call of the webhook')}`;
 }
 
-function callbackWarning(runs: readonly Run[], { access }: SignedInRequest, { paths }: Parts): Html | false {
+async function callbackWarning(runs: readonly Run[], request: SignedInRequest, parts: Parts): Promise<Html | false> {
   const run = runs.find(({ callbackFailure }) => callbackFailure !== null);
   if (!run?.callbackFailure) return false;
-  const { timezone } = access.caller;
-  return html`<p class="warning" role="note">Callback of the <a href="${paths.path(runPage(run.id))}">run on ${run.recordId}</a>: ${describeCallback(run.callbackFailure, timezone)}</p>`;
+  const { timezone } = request.access.caller;
+  const names = await readNames(request, parts, [{ collection: run.collection, id: run.recordId }]);
+  return html`<p class="warning" role="note">Callback of the <a href="${parts.paths.path(runPage(run.id))}">run on ${names.name(run.collection, run.recordId)}</a>: ${describeCallback(run.callbackFailure, timezone)}</p>`;
 }
 
 function settings(

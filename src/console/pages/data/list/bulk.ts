@@ -15,7 +15,7 @@ import { table } from '../../../ui/data.ts';
 import { openForm } from '../../../ui/form.ts';
 import { createFramedPage } from '../../../ui/frame.ts';
 import { inputName } from '../../../ui/value-input.ts';
-import { shownValue } from '../../approvals/changes-view.ts';
+import { replacedValue, shownValue } from '../../approvals/changes-view.ts';
 import { collectionLink, describeFor, logRead, requireCollection, requireParent, under } from '../access.ts';
 import { openAction } from '../actions.ts';
 import { type Change, fieldProblems, type Inspected, makeChange, previewChange } from '../change.ts';
@@ -317,7 +317,7 @@ function valueTable(bulk: Bulk, selection: Selection, field: InputRequestField, 
     const others = Object.keys(fields).filter((name) => name !== field.name);
     return [
       nameOf(bulk, selection, id),
-      html`<del>${shownValue(before)}</del>`,
+      replacedValue(before),
       html`<ins>${shownValue(after)}</ins>${others.length > 0 && html` <small>and ${others.join(', ')}</small>`}`,
     ];
   });

@@ -61,7 +61,7 @@ export function describeResult({ started, active, unlisted = 0, hasMore, problem
     problem === undefined && started + active + unlisted === 0 && 'No record matched.',
     problem === undefined && started + active > 0 && `${count(started, 'run')} started.`,
     active > 0 && `${count(active, 'record')} had an active run.`,
-    hasMore && 'More records matched than the limit allows: those got no run.',
+    hasMore && 'More records matched than the limit allows. The others got no run.',
     unlisted > 0 && `${count(unlisted, 'changed record')} got no run, because only the number of them is known.`,
   ]
     .filter(Boolean)

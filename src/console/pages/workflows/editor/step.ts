@@ -170,7 +170,7 @@ function deletion(
   const only = choices.length < 2 ? titleIn(definition, choices[0] ?? null) : undefined;
   return html`<details class="more"><summary>Delete this step</summary>${openForm(request, parts, page)}<input type="hidden" name="since" value="${since}">
 ${only !== undefined ? html`<p class="quietly">${leading} then leads to ${only}.</p><input type="hidden" name="to" value="${choices[0] ?? ''}">` : selectField({ id: 'to', label: `${leading} then leads to`, value: options[0]![0], options })}
-${choices.length > 1 && html`<p class="quietly">Steps that no step leads to any more are deleted with it.</p>`}
+${choices.length > 1 && html`<p class="quietly">Steps that no other step leads to are deleted with it.</p>`}
 <button class="danger slim" name="action" value="delete">Delete step</button></form></details>`;
 }
 

@@ -171,7 +171,7 @@ function endView(end: DryRun['end'], hidden: Html, workflow: Workflow, request: 
   const fields = question.fields.filter((each) => !isFileField(each));
   const target = { page: tryPage(workflow.id), refused: 'The dry run ends here.', hidden };
   const error = problem && { problem: sentence(problem.text), field: problem.field };
-  return html`<p class="quietly">Here the run would wait for a person. Answer in their place to go on.</p>
+  return html`<p class="quietly">Here the run would wait for a person. Answer in their place to continue.</p>
 ${notes.map((note) => html`<p class="quietly">${note}</p>`)}
 ${hasFiles && html`<p class="warning">A file cannot be chosen in a dry run.</p>`}
 ${questionForm({ ...question, fields }, target, request, parts, error)}`;
