@@ -9,7 +9,7 @@ export const unscoped = {
   text: 'if (plain === null) return always;',
   into: 'if (plain !== undefined) return always;',
 } as const;
-const allVisible = {
+export const allVisible = {
   file: 'src/agent/resolve/visibility.ts',
   text: "(access.field(collection.name, name) !== 'hidden' &&",
   into: '((access !== undefined || name !== undefined) &&',
@@ -20,7 +20,7 @@ const allBrowsed = {
   text: 'if (found && mayBrowse(access, found)) {',
   into: 'if (found) {',
 } as const;
-const allWritable = {
+export const allWritable = {
   file: 'src/agent/write/target.ts',
   text: "access.field(collection.name, column.name) === 'write' && (!column.route",
   into: '(!column.route',

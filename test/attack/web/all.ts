@@ -8,6 +8,7 @@ import { hostAttacks } from './hosts.ts';
 import { httpAttacks } from './http.ts';
 import { pageAttacks } from './pages.ts';
 import { providerAttacks } from './provider.ts';
+import { providersAttacks } from './providers.ts';
 import { secretAttacks } from './secrets.ts';
 import { tokenAttacks } from './tokens.ts';
 import { workflowAttacks } from './workflows.ts';
@@ -20,6 +21,7 @@ export const webAttacks: readonly Attack[] = [
   ...workflowAttacks,
   ...accountAttacks,
   ...providerAttacks,
+  ...providersAttacks,
   ...documentAttacks,
   ...secretAttacks,
   ...hostAttacks,
