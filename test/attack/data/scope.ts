@@ -20,7 +20,7 @@ const allBrowsed = {
   text: 'if (found && mayBrowse(access, found)) {',
   into: 'if (found) {',
 } as const;
-export const allWritable = {
+const allWritable = {
   file: 'src/agent/write/target.ts',
   text: "access.field(collection.name, column.name) === 'write' && (!column.route",
   into: '(!column.route',
