@@ -15,6 +15,8 @@ interface FormInput {
 export const emptyInput: FormInput = { form: new URLSearchParams(), files: new Map() };
 
 const MAX_PARTS = 500;
+/** More than a list of records, or a page of permissions, sends. */
+const MAX_FIELDS = 5000;
 /** Default maximum size of a form, in bytes. */
 const MAX_FORM_BYTES = 56 * 1024;
 /** Maximum size of the fields in a form with files, in bytes. */
@@ -30,9 +32,11 @@ const boundaryOf = ({ headers }: IncomingMessage): string | undefined => {
 
 export const hasFiles = (req: IncomingMessage): boolean => boundaryOf(req) !== undefined;
 
+const refuse = (problem: string): never => fail('INVALID_ARGUMENT', { argument: 'form', problem });
+
 /**
- * Throws BODY_TOO_LARGE for an oversized body and INVALID_ARGUMENT for malformed parts. A body of any other content
- * type reads as an empty form.
+ * Throws BODY_TOO_LARGE for an oversized body and INVALID_ARGUMENT for malformed parts or too many fields. A body of any
+ * other content type reads as an empty form.
  */
 export async function readForm(
   req: IncomingMessage,
@@ -40,15 +44,18 @@ export async function readForm(
   takesFiles: boolean,
 ): Promise<FormInput> {
   const body = await readBody(req, limitBytes ?? MAX_FORM_BYTES);
-  if (isForm(req)) return { ...emptyInput, form: new URLSearchParams(body.toString('utf8')) };
+  if (isForm(req)) {
+    // CWE-770: hundreds of thousands of empty fields take longer to read than their bytes to send.
+    if (countOf(body, '&', MAX_FIELDS) >= MAX_FIELDS) refuse(`it has more than ${MAX_FIELDS} fields.`);
+    return { ...emptyInput, form: new URLSearchParams(body.toString('utf8')) };
+  }
   const boundary = boundaryOf(req);
   return takesFiles && boundary !== undefined ? readParts(body, boundary) : emptyInput;
 }
 
 async function readParts(body: Buffer, boundary: string): Promise<FormInput> {
-  const refuse = (problem: string) => fail('INVALID_ARGUMENT', { argument: 'form', problem });
   // CWE-400: each part costs far more memory than its bytes.
-  if (countOf(body, `--${boundary}`) > MAX_PARTS) refuse(`it has more than ${MAX_PARTS} parts.`);
+  if (countOf(body, `--${boundary}`, MAX_PARTS) > MAX_PARTS) refuse(`it has more than ${MAX_PARTS} parts.`);
   const headers = { 'content-type': `multipart/form-data; boundary="${boundary}"` };
   const parts = await new Response(body, { headers }).formData().catch(() => refuse('it cannot be read.'));
   const form = new URLSearchParams();
@@ -66,8 +73,9 @@ async function readParts(body: Buffer, boundary: string): Promise<FormInput> {
   return { form, files };
 }
 
-function countOf(body: Buffer, text: string): number {
+/** Stops above `most`. */
+function countOf(body: Buffer, text: string, most: number): number {
   let count = 0;
-  for (let at = body.indexOf(text); at !== -1 && count <= MAX_PARTS; at = body.indexOf(text, at + text.length)) count++;
+  for (let at = body.indexOf(text); at !== -1 && count <= most; at = body.indexOf(text, at + text.length)) count++;
   return count;
 }

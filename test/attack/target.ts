@@ -48,7 +48,7 @@ export interface HttpAnswer {
 export interface Visit {
   readonly page: Page;
   press(button: string, typed?: Record<string, string>): Promise<Page>;
-  open(path: string): Promise<Page>;
+  open(path: string, init?: RequestInit): Promise<Page>;
   /** Sends a form that is not on the page, with the CSRF token of one that is. */
   forge(fields: Readonly<Record<string, string>>): Promise<Page>;
 }
@@ -227,7 +227,7 @@ async function makePerson(
       return {
         page,
         press: (button, typed) => browser.press(page, button, typed),
-        open: (other) => browser.open(consoleUrl + other),
+        open: (other, init) => browser.open(consoleUrl + other, init),
         forge(fields) {
           const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)?.[1] ?? '';
           const headers = { 'sec-fetch-site': 'same-origin', origin: new URL(consoleUrl).origin };

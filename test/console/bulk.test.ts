@@ -300,3 +300,17 @@ describe('rights and limits', () => {
     expect(answer.status).toBe(403);
   });
 });
+
+test('a form with more fields than a list sends is refused before they are read, also without a sign-in', async () => {
+  const send = (fields: number) =>
+    fetch(server.at('/bulk/orders'), {
+      method: 'POST',
+      body: 'a&'.repeat(fields),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      redirect: 'manual',
+    });
+  expect((await send(4000)).status).toBe(303);
+  const refused = await send(250_000);
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).toContain('it has more than 5000 fields.');
+});

@@ -136,6 +136,15 @@ describe('the pages', () => {
     expect(others).not.toContain('total');
   });
 
+  test('a field that a forged form names many times is watched once', async () => {
+    const { id } = await publish();
+    const { browser, page } = await visit('olga', `/workflows/${id}/starts/new?kind=change`);
+    const changed = Array.from({ length: 2000 }, () => 'total');
+    await browser.press(page, 'save', { kind: 'change', operation: 'update', limit: '10', changed });
+    const [rule] = await server.store.startRules.list({ workflowId: id });
+    expect(rule?.settings).toMatchObject({ fields: ['total'] });
+  });
+
   test('another editor can pause and delete it, and cannot change or resume it', async () => {
     const workflow = await publish();
     const id = await add('olga', workflow);

@@ -281,6 +281,19 @@ describe.each(variants)('automatic starts on $name', (variant) => {
   });
 
   describe('data changes', () => {
+    test('of a field that is hidden later start nothing', async () => {
+      await at.store.permissions.setRole('Watcher', { '*': everything });
+      const userId = await addEditor({ role: 'Watcher' });
+      const workflow = await at.publish([wait]);
+      const { id } = await auto.add(workflow, { ...changed, fields: ['total'] }, userId);
+      await at.store.permissions.setRole('Watcher', { '*': { ...everything, fields: { total: 'hidden' } } });
+      await auto.write(update([2], { total: 27 }));
+      await auto.poll();
+      expect(await recordsOf(workflow)).toEqual([]);
+      expect((await auto.rule(id)).lastResult?.problem).toContain('may no longer see a field whose changes start it');
+      await stop(id, userId);
+    });
+
     test('a created and a changed record start a run, and a write that fails starts none', async () => {
       const { workflow, userId } = await open();
       const { id } = await auto.add(workflow, { ...changed, filter: total('GreaterThan', 15) }, userId);

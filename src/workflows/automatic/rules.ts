@@ -2,6 +2,7 @@
 // rule belongs to the person who made it. Its runs have that person's rights, so nobody else can change or resume it,
 // and a version that somebody else published needs that person's agreement.
 import type { Engine } from '../../agent/engine.ts';
+import type { CollectionDescription } from '../../agent/requests.ts';
 import type { Access } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import { fail, isAppError } from '../../core/errors.ts';
@@ -90,8 +91,7 @@ export function createAutomaticStarts({ store, engine, clock }: AutomaticParts):
     } else {
       if (settings.operations.length === 0)
         fail('INVALID_ARGUMENT', { argument: 'operations', problem: 'Choose at least one kind of change.' });
-      const { fields } = engine.describe(access, collection);
-      const unknown = settings.fields?.find((name) => !fields.some((field) => field.name === name));
+      const unknown = findUnseenField(engine.describe(access, collection), settings);
       if (unknown !== undefined)
         fail('INVALID_ARGUMENT', { argument: 'fields', problem: `'${collection}' has no field '${unknown}'.` });
     }
@@ -192,6 +192,15 @@ export function createAutomaticStarts({ store, engine, clock }: AutomaticParts):
     },
   };
 }
+
+/** A field that starts the workflow when it changes, and that the person does not see. */
+export const findUnseenField = (
+  { fields }: Pick<CollectionDescription, 'fields'>,
+  settings: StartSettings,
+): string | undefined =>
+  settings.kind === 'change'
+    ? settings.fields?.find((name) => !fields.some((field) => field.name === name))
+    : undefined;
 
 function requireOwn(access: Access, { userId }: StartRule): void {
   if (access.caller.id === userId) return;

@@ -16,7 +16,7 @@ import { isTemporary, withoutToolAdvice } from '../runs/failure.ts';
 import { andFilter, packIds, recordFilter } from '../steps/record-filter.ts';
 import type { WorkflowService } from '../workflows.ts';
 import { MAX_LEVELS } from './changes.ts';
-import type { AutomaticStarts, RuleReader } from './rules.ts';
+import { type AutomaticStarts, findUnseenField, type RuleReader } from './rules.ts';
 import { nextOccurrences } from './schedule.ts';
 
 const POLL_MS = 1000;
@@ -100,6 +100,11 @@ export function createStarter(parts: StarterParts): Starter {
     const state = await automatic.stateOf(rule);
     if (state.state === 'stopped') return resultOf(start, { problem: state.reason });
     const { access, workflow } = state;
+    // CWE-203: a run would show that the hidden field has changed.
+    if (findUnseenField(engine.describe(access, rule.collection), rule.settings) !== undefined) {
+      const problem = 'The person that it acts for may no longer see a field whose changes start it.';
+      return resultOf(start, { problem });
+    }
     const chosen = await choose(start, rule, access);
     if (!chosen) return undefined;
     const active = new Set(await runs.active(workflow.id, chosen.records));

@@ -9,7 +9,7 @@ export const unscoped = {
   text: 'if (plain === null) return always;',
   into: 'if (plain !== undefined) return always;',
 } as const;
-const allVisible = {
+export const allVisible = {
   file: 'src/agent/resolve/visibility.ts',
   text: "(access.field(collection.name, name) !== 'hidden' &&",
   into: '((access !== undefined || name !== undefined) &&',

@@ -8,6 +8,7 @@ import { hostAttacks } from './hosts.ts';
 import { httpAttacks } from './http.ts';
 import { pageAttacks } from './pages.ts';
 import { providerAttacks } from './provider.ts';
+import { providersAttacks } from './providers.ts';
 import { secretAttacks } from './secrets.ts';
 import { tokenAttacks } from './tokens.ts';
 import { workflowAttacks } from './workflows.ts';
@@ -20,6 +21,7 @@ export const webAttacks: readonly Attack[] = [
   ...workflowAttacks,
   ...accountAttacks,
   ...providerAttacks,
+  ...providersAttacks,
   ...documentAttacks,
   ...secretAttacks,
   ...hostAttacks,
@@ -30,5 +32,6 @@ export const webAttacks: readonly Attack[] = [
 export const notTried: readonly string[] = [
   'hundreds of listening streams, thousands of sessions and idempotency keys: what they take is a matter of minutes and megabytes',
   'shapes of request smuggling beyond two Host headers: refused by the parser of Node, which has no switch here; test/app/http.test.ts',
+  'two processes that take the same automatic start at once, and mail about waiting items, which is sent after half a minute: test/workflow/start-faults.test.ts, test/console/waiting-mail.test.ts',
   'charts of code, names in NFC and NFD, a storage that may only be read (data)',
 ];

@@ -52,7 +52,9 @@ export function readForm(form: URLSearchParams, kind: Kind, describe: Describe, 
   const text = (name: string) => (form.get(name) ?? '').trim().slice(0, 200);
   return {
     ...{ kind, frequency: text('frequency'), time: text('time'), cron: text('cron').replace(/\s+/g, ' ') },
-    ...{ timezone: text('timezone'), operations: form.getAll('operation'), fields: form.getAll('changed') },
+    ...{ timezone: text('timezone'), operations: form.getAll('operation') },
+    // Once each: a change compares every field of the list for each record.
+    fields: [...new Set(form.getAll('changed'))],
     ...{ limit: text('limit'), rows: readRows(form, describe, collection) },
   };
 }
