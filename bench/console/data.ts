@@ -112,6 +112,11 @@ export async function fillStorage(
   const [entry] = await store.activity.search({ limit: 1 });
   const [change] = await store.adminLog.search({ limit: 1 });
   const [approval] = await store.approvals.list('pending', 1);
+  await store.meanings.set(
+    { kind: 'metric', collection: 'orders', name: 'revenue' },
+    { measure: { sum: 'total' } },
+    { before: null },
+  );
   const frontEnd = await store.agentSessions.beginSignIn({ origin: 'https://admin.example.com' });
   return {
     '/approvals/:id': `/approvals/${approval!.id}`,
@@ -131,6 +136,10 @@ export async function fillStorage(
     '/data/:collection': '/data/orders',
     '/data/:collection/:record': `/data/orders/${500_000 * size}`,
     '/data/:collection/:record/edit': `/data/orders/${500_000 * size}/edit`,
+    '/meanings/:collection': '/meanings/orders',
+    '/meanings/:collection/fields/:field': '/meanings/orders/fields/status',
+    '/meanings/:collection/new-metric': '/meanings/orders/new-metric',
+    '/meanings/:collection/metrics/:metric': '/meanings/orders/metrics/revenue',
     '/create/:collection': '/create/orders',
     '/act/:collection/:action': '/act/orders/Print%20labels?record=1',
     '/workflows/:id': `/workflows/${workflow.id}`,

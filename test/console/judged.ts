@@ -25,6 +25,11 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     const env = { SERVICE_MAIL_URL: 'smtp://127.0.0.1:9', SERVICE_MAIL_FROM: 'Portico <portico@example.com>' };
     server = await openConsoleServer({ app: { customize: customizeDemo }, env });
     await addRemotes(server);
+    await server.store.meanings.set(
+      { kind: 'metric', collection: 'orders', name: 'revenue' },
+      { measure: { sum: 'total' } },
+      { before: null },
+    );
     browser = await openChromium();
     tab = await (await browser.newContext({ colorScheme, viewport, bypassCSP: true })).newPage();
   });

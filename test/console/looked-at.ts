@@ -30,6 +30,7 @@ export const pages: readonly (readonly [page: string, text: string])[] = [
   ['/meanings/orders', 'Fields and relations'],
   ['/meanings/orders/fields/status', 'Meaning of the values'],
   ['/meanings/orders/new-metric', 'Divided by'],
+  ['/meanings/orders/metrics/revenue', 'Divided by'],
   ['/people/1', 'Ada Byron'],
   ['/roles', 'Administrator'],
   ['/roles/Member', 'Review changes'],
