@@ -17,7 +17,7 @@ const startedByPath = [
  * Small parts of large packages that are in dist, and are therefore not installed. A fix of theirs needs a release, so
  * nothing that reads input of strangers is among them.
  */
-export const bundledPackages = ['@dagrejs/dagre', 'croner', 'lru-cache', 'luxon'];
+export const bundledPackages = ['@dagrejs/dagre', 'croner', 'date-fns', 'lru-cache'];
 
 /** The source of a file in dist. */
 const sourceOf = (built) => built.replace('./dist/', 'src/').replace(/\.js$/, '.ts');

@@ -1,7 +1,7 @@
 // Query parameters of the public API. One table validates them and describes them in the OpenAPI document. Each has a
 // zod schema and a function that parses its text. An unknown, repeated or malformed parameter returns 400 with its
 // name: a misspelled filter would otherwise look as if it had been applied.
-import { DateTime } from 'luxon';
+import { parseISO } from 'date-fns/parseISO';
 import { z } from 'zod';
 import { fail } from '../core/errors.ts';
 import { suggestNames } from '../core/suggestions.ts';
@@ -73,9 +73,12 @@ const time: Parameter<string> = {
  * invalid.
  */
 function parseTime(text: string): number | undefined {
-  if (!/^\d{4}/.test(text)) return undefined;
-  const time = DateTime.fromISO(text, { zone: 'utc' });
-  return time.isValid ? time.toMillis() : undefined;
+  const form = text.toUpperCase();
+  if (!/^\d{4}.*[^T]$/.test(form)) return undefined;
+  // Without an offset, parseISO reads the timezone of the process.
+  const hasOffset = /T.*(?:Z|[+-]\d\d(?::?\d\d)?)$/.test(form);
+  const time = parseISO(hasOffset ? form : form.includes('T') ? `${form}Z` : `${form}T00:00Z`).getTime();
+  return Number.isNaN(time) ? undefined : time;
 }
 
 const comparisons = ['eq', 'lt', 'lte', 'gt', 'gte'] as const;

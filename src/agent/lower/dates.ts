@@ -1,8 +1,12 @@
 // Days and instants in the timezone of a call. Calendar arithmetic uses days, which have no zone. A day becomes an
 // instant at its first moment in the zone: midnight, the end of the gap if a clock change skips midnight, or the
 // earlier of two midnights if a clock change repeats it.
-import { DateTime } from 'luxon';
 import type { DateBound, Moment } from '../model/types.ts';
+import { instantAt, offsetAt } from '../sources/zones.ts';
+import { dayAt, formatDay, moveDay, startOfUnit } from './calendar.ts';
+
+const DAY = 86_400_000;
+const HALF_HOUR = 1_800_000;
 
 /** `now` in milliseconds since the epoch; `zone` must be canonical (agent/sources/zones.ts). */
 export function createMoment(now: number, zone: string): Moment {
@@ -10,28 +14,28 @@ export function createMoment(now: number, zone: string): Moment {
     zone,
     now: () => toDateBound(now, zone),
     startOf(unit, shift = 0) {
-      const local = DateTime.fromMillis(now, { zone });
-      const day = DateTime.utc(local.year, local.month, local.day)
-        .startOf(unit)
-        .plus({ [unit]: shift });
-      return { instant: new Date(startOfDay(day.year, day.month, day.day, zone)).toISOString(), day: day.toISODate()! };
+      const day = moveDay(startOfUnit(dayIn(zone, now), unit), unit, shift);
+      return { instant: new Date(startOfDay(day, zone)).toISOString(), day: formatDay(day) };
     },
     hoursAgo: (hours) => toDateBound(now - hours * 3_600_000, zone),
   };
 }
 
-function toDateBound(milliseconds: number, zone: string): DateBound {
-  return {
-    instant: new Date(milliseconds).toISOString(),
-    day: DateTime.fromMillis(milliseconds, { zone }).toISODate()!,
-  };
+/** The day of an instant in the zone (calendar.ts). */
+export function dayIn(zone: string, time: number): number {
+  return Math.floor((time + offsetAt(zone, time)) / DAY) * DAY;
 }
 
-function startOfDay(year: number, month: number, day: number, zone: string): number {
-  let first = DateTime.fromObject({ year, month, day }, { zone });
-  for (let earlier = first.minus({ minutes: 30 }); earlier.day === first.day; earlier = first.minus({ minutes: 30 }))
-    first = earlier;
-  return first.toMillis();
+const toDateBound = (time: number, zone: string): DateBound => ({
+  instant: new Date(time).toISOString(),
+  day: formatDay(dayIn(zone, time)),
+});
+
+function startOfDay(day: number, zone: string): number {
+  let { time } = instantAt(zone, day);
+  const first = dayIn(zone, time);
+  while (dayIn(zone, time - HALF_HOUR) === first) time -= HALF_HOUR;
+  return time;
 }
 
 const instantForm =
@@ -57,34 +61,34 @@ export function readLocal(
   const [, year, month, day, hour, minute, second = '00', fraction = '', offset] = found;
   if (hour === undefined) {
     if (!days) return undefined;
-    const first = startOfDay(Number(year), Number(month), Number(day), zone);
+    const first = startOfDay(dayAt(Number(year), Number(month), Number(day)), zone);
     return { instant: new Date(first).toISOString(), isSkipped: false };
   }
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
   const micros = fraction.padEnd(6, '0').slice(0, 6);
-  const local = { year, month, day, hour, minute, second, millisecond: micros.slice(0, 3) };
-  const time = DateTime.fromObject(
-    Object.fromEntries(Object.entries(local).map(([name, value]) => [name, Number(value)])),
-    {
-      zone:
-        offset === undefined
-          ? zone
-          : offset.toUpperCase() === 'Z'
-            ? 'utc'
-            : `UTC${offset.slice(0, 3)}:${offset.slice(3).replace(':', '') || '00'}`,
-    },
-  );
-  if (!time.isValid) return undefined;
-  const canonical = new Date(time.toMillis()).toISOString();
+  const midnight = dayAt(Number(year), Number(month), Number(day));
+  const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
+  const local = midnight + seconds * 1000 + Number(micros.slice(0, 3));
+  const { time, isSkipped } =
+    offset === undefined ? instantAt(zone, local) : { time: local - readOffset(offset), isSkipped: false };
+  const canonical = new Date(time).toISOString();
   const instant = micros.endsWith('000') ? canonical : `${canonical.slice(0, -1)}${micros.slice(3)}Z`;
-  return { instant, isSkipped: time.hour !== Number(hour) || time.minute !== Number(minute) };
+  return { instant, isSkipped };
+}
+
+/** In milliseconds. `text`: 'Z', '+02', '+0200' or '+02:00'. */
+function readOffset(text: string): number {
+  if (text.toUpperCase() === 'Z') return 0;
+  const [hours, minutes] = [Number(text.slice(1, 3)), Number(text.slice(3).replace(':', ''))];
+  return (text.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
 /** 'YYYY-MM-DD' if it is a valid day, else undefined. */
 export function readDay(text: string): string | undefined {
   const found = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
   if (!found) return undefined;
-  return DateTime.utc(Number(found[1]), Number(found[2]), Number(found[3])).isValid ? text : undefined;
+  const day = dayAt(Number(found[1]), Number(found[2]), Number(found[3]));
+  return formatDay(day) === text ? text : undefined;
 }
 
 /** 'HH:mm:ss', with the fraction if it is not zero. */

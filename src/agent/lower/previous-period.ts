@@ -2,7 +2,6 @@
 // the period of the same kind before it. All other conditions stay, including filters joined with And.
 // A period up to now is compared with the same part of the previous one: this month until the 10th at noon with last
 // month until the 10th at noon, not with all of last month.
-import { DateTime } from 'luxon';
 import {
   isComparison,
   joinPaths,
@@ -11,6 +10,9 @@ import {
   type PlainFilter,
   type PlainLeaf,
 } from '../../core/filter.ts';
+import { instantAt, offsetAt } from '../sources/zones.ts';
+import { type CalendarUnit, formatDay, moveDay, startOfUnit } from './calendar.ts';
+import { dayIn } from './dates.ts';
 
 /** The time and the timezone that relative periods refer to. */
 export interface PeriodOptions {
@@ -40,24 +42,24 @@ export function previousPeriod(filter: PlainFilter, options: PeriodOptions): Pla
   return isShifted ? before : undefined;
 }
 
-type Unit = 'day' | 'week' | 'month' | 'quarter' | 'year';
-
-function shift(leaf: PlainLeaf, options: PeriodOptions): PlainFilter | undefined {
+function shift(leaf: PlainLeaf, { now, timezone, isDay }: PeriodOptions): PlainFilter | undefined {
   const { field, operator } = leaf;
-  const now = DateTime.fromMillis(options.now, { zone: options.timezone });
   // Only calendar days are computed here. The engine interprets them in the timezone of the call.
-  const today = DateTime.utc(now.year, now.month, now.day);
-  const whole = (unit: Unit, from: number, to: number): PlainFilter =>
-    between(field, move(today.startOf(unit), unit, from), move(today.startOf(unit), unit, to));
-  const running = (start: DateTime, unit: Unit, back: number): PlainFilter =>
-    options.isDay(field)
-      ? between(field, start, move(today, unit, back).plus({ days: 1 }))
-      : until(field, start, move(now, unit, back));
+  const today = dayIn(timezone, now);
+  const between = (from: number, to: number): PlainFilter => range(field, formatDay(from), formatDay(to));
+  const whole = (unit: CalendarUnit, from: number, to: number): PlainFilter =>
+    between(moveDay(startOfUnit(today, unit), unit, from), moveDay(startOfUnit(today, unit), unit, to));
+  const running = (start: number, unit: CalendarUnit, back: number): PlainFilter => {
+    const day = moveDay(today, unit, back);
+    if (isDay(field)) return between(start, moveDay(day, 'day', 1));
+    const { time } = instantAt(timezone, now + offsetAt(timezone, now) - today + day);
+    return range(field, formatDay(start), new Date(time).toISOString());
+  };
 
   const [, word, toDate] = /^Previous(Week|Month|Quarter|Year)(ToDate)?$/.exec(operator) ?? [];
   if (word) {
-    const unit = word.toLowerCase() as Unit;
-    return toDate ? running(move(today.startOf(unit), unit, -1), unit, -1) : whole(unit, -2, -1);
+    const unit = word.toLowerCase() as CalendarUnit;
+    return toDate ? running(moveDay(startOfUnit(today, unit), unit, -1), unit, -1) : whole(unit, -2, -1);
   }
   const count = Number(leaf.value);
   switch (operator) {
@@ -68,23 +70,10 @@ function shift(leaf: PlainLeaf, options: PeriodOptions): PlainFilter | undefined
     case 'PreviousXDays':
       return whole('day', -2 * count, -count);
     case 'PreviousXDaysToDate':
-      return running(today.minus({ days: 2 * count }), 'day', -count);
+      return running(moveDay(today, 'day', -2 * count), 'day', -count);
     default:
       return undefined;
   }
-}
-
-/** The last day of a month moves to the last day of a shorter month. */
-function move(time: DateTime, unit: Unit, by: number): DateTime {
-  return time.plus({ [unit]: by });
-}
-
-function between(field: string, from: DateTime, to: DateTime): PlainBranch {
-  return range(field, from.toISODate()!, to.toISODate()!);
-}
-
-function until(field: string, from: DateTime, to: DateTime): PlainBranch {
-  return range(field, from.toISODate()!, new Date(to.toMillis()).toISOString());
 }
 
 /** `from` is inclusive, `to` exclusive. */

@@ -87,7 +87,32 @@ function findOffsets(zone: string): ZoneOffsets {
   return Object.freeze({ zone, first, changes: Object.freeze(changes) });
 }
 
-/** The offset in seconds at a whole second; five times as fast as luxon. */
+const cachedReaders = new Map<string, (time: number) => number>();
+
+/** The offset in milliseconds. `zone` must be valid ({@link isZone}). Before 1800 it is that of 1800, as everywhere. */
+export function offsetAt(zone: string, time: number): number {
+  let secondsAt = cachedReaders.get(zone);
+  if (!secondsAt) {
+    if (cachedReaders.size > 1000) cachedReaders.clear();
+    secondsAt = createOffset(zone);
+    cachedReaders.set(zone, secondsAt);
+  }
+  return secondsAt(Math.max(Math.floor(time / 1000) * 1000, searches[0]!.from)) * 1000;
+}
+
+/**
+ * The instant of a local time, which is written as if it were UTC. Of two, the first. A time that the clock skipped is
+ * read with the offset before the change.
+ */
+export function instantAt(zone: string, local: number): { readonly time: number; readonly isSkipped: boolean } {
+  // No zone changes and changes back within two days.
+  const before = offsetAt(zone, local - DAY);
+  const after = offsetAt(zone, local + DAY);
+  const offset = [before, after].find((each) => offsetAt(zone, local - each) === each);
+  return { time: local - (offset ?? before), isSkipped: offset === undefined };
+}
+
+/** The offset in seconds at a whole second. */
 function createOffset(zone: string): (time: number) => number {
   const numeric = 'numeric';
   const format = new Intl.DateTimeFormat('en-US', {
