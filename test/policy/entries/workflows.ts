@@ -162,18 +162,19 @@ export async function openRuns({ world, admin }: RunParts): Promise<Runs> {
     return /\/runs\/([\w-]+)/.exec(page.url)?.[1] ?? fail(`${operation} was not started: ${page.status}`);
   };
 
-  const begin: Runs['begin'] = async (operation, from, mode = 'automatic') => ({
-    operation,
-    mode,
-    runId: await start(operation, from, mode),
-  });
-
   const settled = async (runId: string): Promise<Run> => {
     for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 4))) {
       const run = (await store.runs.find(runId))!;
       if (run.state !== 'queued' && run.state !== 'running') return run;
     }
     return fail(`the run ${runId} does not end`);
+  };
+
+  /** The run waits for the first person: what changes next changes it between two steps. */
+  const begin: Runs['begin'] = async (operation, from, mode = 'automatic') => {
+    const runId = await start(operation, from, mode);
+    await settled(runId);
+    return { operation, mode, runId };
   };
 
   const press = async (runId: string, who: Person, fields: Readonly<Record<string, string>>): Promise<Run> => {
