@@ -13,7 +13,7 @@ import type {
   WindowMeasure,
 } from '../resolve/resolved-measures.ts';
 import { shiftPeriod } from '../sources/aggregate/local-time.ts';
-import { compareFigures, compareGroups } from '../sources/aggregate.ts';
+import { compareFigures, compareGroups, groupMark } from '../sources/aggregate.ts';
 import { evaluateFilter } from '../sources/evaluate.ts';
 import type { Figure, GroupKey, Row, Tally } from '../sources/statement.ts';
 import {
@@ -240,13 +240,17 @@ async function runningTotals(
   const totals = new Map<string, Figure>();
   const running: Figure[] = [];
   await mapInTurns(rows, turn, (row) => {
-    const mark = along < 0 ? '' : JSON.stringify(tallies[row]!.groups.filter((_, at) => at !== along));
+    const mark = along < 0 ? '' : markOfGroups(query.groups, tallies[row]!.groups.with(along, null));
     const total = addFigures(totals.get(mark) ?? null, column[row]!);
     totals.set(mark, total);
     running[row] = total;
   });
   return running;
 }
+
+/** Equal for equal groups: 'Green' and 'green' are one where the database compares so. */
+const markOfGroups = (groups: AggregatePlan['query']['groups'], values: readonly unknown[]): string =>
+  JSON.stringify(values.map((value, at) => groupMark(value, groups[at]!.key)));
 
 /** Null where no group has the same values in the earlier period. */
 async function previousFigures(
@@ -259,8 +263,7 @@ async function previousFigures(
   const at = query.groups.findIndex(({ key }) => key.by?.kind === 'bucket');
   const { by } = query.groups[at]!.key;
   const unit = by?.kind === 'bucket' ? by.unit : 'Day';
-  const markOf = ({ groups }: Tally, period: unknown) =>
-    JSON.stringify(groups.map((group, each) => (each === at ? period : group)));
+  const markOf = ({ groups }: Tally, period: unknown) => markOfGroups(query.groups, groups.with(at, period));
   const rows = new Map(
     await mapInTurns(tallies, turn, (tally, row) => [markOf(tally, tally.groups[at]), row] as const),
   );
