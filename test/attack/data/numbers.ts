@@ -208,13 +208,8 @@ export const numberAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/agent/lower/dates.ts',
-        text: 'Number(found[3])).isValid ? text : undefined;',
-        into: 'Number(found[3])).isValid ? text : text;',
-      },
-      {
-        file: 'src/agent/lower/dates.ts',
-        text: '  if (!time.isValid) return undefined;\n  const canonical = new Date(time.toMillis()).toISOString();',
-        into: "  const canonical = time.isValid ? new Date(time.toMillis()).toISOString() : '2024-01-01T00:00:00.000Z';",
+        text: 'return formatDay(day) === text ? text : undefined;',
+        into: 'return day === 0 ? undefined : text;',
       },
     ],
   },

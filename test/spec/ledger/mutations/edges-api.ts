@@ -23,8 +23,8 @@ export const edgesOfApi: Points = {
     ],
     'api 4.1 · updatedAt.lt': ['lt: ({ next }) => ({ to: next - 1 })', 'lt: ({ ms }) => ({ to: ms - 1 })'],
     'api 4.1 · archivedAt.gt': [
-      "DateTime.fromISO(text, { zone: 'utc' })",
-      "DateTime.fromISO(text.slice(0, 23), { zone: 'utc' })",
+      'const form = text.toUpperCase();',
+      'const form = text.toUpperCase().slice(0, 23);',
     ],
     'api 4.1 · createdAt.gte': ['{ from: Math.max(...lowerBounds) }', '{ from: lowerBounds[0]! }'],
     'api 4.1 · createdAt.lte': ['{ to: Math.min(...upperBounds) }', '{ to: upperBounds[0]! }'],

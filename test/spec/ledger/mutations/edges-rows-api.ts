@@ -57,9 +57,9 @@ export const edgesOfApiRows: Points = {
     'api 4.3 · notes': ['.refine((change) => Object.keys(change).length > 0', '.refine((change) => Object.keys(change).length >= 0'],
   },
   'src/api/parameters.ts': {
-    'api 4.1 · archivedAt.lte': ['if (!/^\\d{4}/.test(text)) return undefined;', ''],
+    'api 4.1 · archivedAt.lte': ['return Number.isNaN(time) ? undefined : time;', 'return time;'],
     'api 4.1 · createdAt.gte': ['gte: ({ next }) => ({ from: next })', 'gte: ({ ms }) => ({ from: ms })'],
-    'api 4.1 · createdAt.lt': ['if (!/^\\d{4}/.test(text)) return undefined;', ''],
+    'api 4.1 · createdAt.lt': ['return Number.isNaN(time) ? undefined : time;', 'return time;'],
     'api 4.1 · createdAt.lte': ['lte: ({ ms }) => ({ to: ms })', 'lte: ({ next }) => ({ to: next })'],
     'api 4.1 · updatedAt.gt': ['gt: ({ ms }) => ({ from: ms + 1 })', 'gt: ({ next }) => ({ from: next + 1 })'],
   },

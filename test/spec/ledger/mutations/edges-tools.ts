@@ -70,7 +70,7 @@ export const edgesOfTools: Points = {
     'api 4.1 · createdAt.gt': ["parseInstants(parameters, 'createdAt')", "parseInstants(parameters, 'updatedAt')"],
   },
   'src/api/parameters.ts': {
-    'api 4.1 · createdAt.lt': ["zone: 'utc' });", "zone: 'Asia/Tokyo' });"],
+    'api 4.1 · createdAt.lt': ['T00:00Z`', 'T00:00+09:00`'],
     'api 4.1 · updatedAt.gte': ['Math.max(...lowerBounds)', 'Math.min(...lowerBounds)'],
     'api 4.1 · createdAt.gt': ['Math.min(...upperBounds)', 'Math.max(...upperBounds) + 9e15'],
     'api 4.1 · limit': ['/^(0|[1-9]\\d{0,9})$/', '/^\\d{1,10}$/'],
