@@ -141,7 +141,9 @@ test.each(variants)('%s', async (_what, variant) => {
   const secrets = secretsOf(variant);
   const told: string[] = [];
   const run = async (call: Sent) => {
-    const [status, text] = await send(call);
+    const [status, answer] = await send(call);
+    // A random id may contain the digits of a secret.
+    const text = answer.replaceAll(/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, 'id');
     const known = `${decodeURIComponent(call.sent)} ${JSON.stringify(call.body)}`;
     const leaked = secrets.filter((secret) => text.includes(secret) && !known.includes(secret));
     if (leaked.length > 0) told.push(`${call.method} ${known} tells ${leaked.join(', ')}: ${text}`);
