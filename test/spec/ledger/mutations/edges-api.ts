@@ -22,10 +22,7 @@ export const edgesOfApi: Points = {
       'eq: ({ ms }) => ({ from: ms, to: ms })',
     ],
     'api 4.1 · updatedAt.lt': ['lt: ({ next }) => ({ to: next - 1 })', 'lt: ({ ms }) => ({ to: ms - 1 })'],
-    'api 4.1 · archivedAt.gt': [
-      'const form = text.toUpperCase();',
-      'const form = text.toUpperCase().slice(0, 23);',
-    ],
+    'api 4.1 · archivedAt.gt': ['const form = text.toUpperCase();', 'const form = text.toUpperCase().slice(0, 23);'],
     'api 4.1 · createdAt.gte': ['{ from: Math.max(...lowerBounds) }', '{ from: lowerBounds[0]! }'],
     'api 4.1 · createdAt.lte': ['{ to: Math.min(...upperBounds) }', '{ to: upperBounds[0]! }'],
   },
