@@ -196,6 +196,28 @@ describe('a metric', () => {
     expect(JSON.parse(await figure('revenue')).rows[0][0]).toBeGreaterThan(0);
   });
 
+  test('that somebody else changed meanwhile is saved when it is sent again', async () => {
+    const page = '/meanings/orders/metrics/paid%20share';
+    const mine = await open(page);
+    await send(page, { description: 'Of the other' });
+    const told = await browser.press(mine, 'save', { description: 'Mine' });
+    expect([told.status, notesOf(told)]).toEqual([400, [expect.stringContaining('Somebody else has changed this')]]);
+    expect(shownIn(told, 'description')).toBe('Mine');
+    await browser.press(told, 'save', {});
+    expect((await described('orders')).metrics['paid share']).toBe('Mine');
+  });
+
+  test('says that a stored condition on a field that is gone is not in the form', async () => {
+    const filter = { field: 'gone', operator: 'Equal', value: 1 };
+    const subject = { kind: 'metric', collection: 'orders', name: 'old' } as const;
+    const metric = { measure: { count: true }, filter } as const;
+    await server.store.meanings.set(subject, metric, { before: null });
+    const page = await open('/meanings/orders/metrics/old');
+    expect(notesOf(page)).toEqual([expect.stringContaining('The stored conditions are not in this form')]);
+    expect(notesOf(await open('/meanings/orders/metrics/paid%20share'))).toEqual([]);
+    await server.store.meanings.set(subject, null, { before: metric });
+  });
+
   test.each<[string, Record<string, string>, RegExp]>([
     ['without a name', {}, /Enter a name\./],
     ['with the name of another', { name: 'paid orders' }, /exists already/],

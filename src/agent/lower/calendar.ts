@@ -5,6 +5,9 @@ export type CalendarUnit = 'day' | 'week' | 'month' | 'quarter' | 'year';
 const DAY = 86_400_000;
 const monthsOf = { month: 1, quarter: 3, year: 12 } as const;
 
+/** The day of a time in UTC. */
+export const dayOf = (time: number): number => Math.floor(time / DAY) * DAY;
+
 /** `month` is 1 for January. A day beyond the month is one of the next month. */
 export function dayAt(year: number, month: number, day: number): number {
   // Date.UTC reads years below 100 as those of the 20th century.

@@ -3,9 +3,8 @@
 // earlier of two midnights if a clock change repeats it.
 import type { DateBound, Moment } from '../model/types.ts';
 import { instantAt, offsetAt } from '../sources/zones.ts';
-import { dayAt, formatDay, moveDay, startOfUnit } from './calendar.ts';
+import { dayAt, dayOf, formatDay, moveDay, startOfUnit } from './calendar.ts';
 
-const DAY = 86_400_000;
 const HALF_HOUR = 1_800_000;
 
 /** `now` in milliseconds since the epoch; `zone` must be canonical (agent/sources/zones.ts). */
@@ -22,9 +21,7 @@ export function createMoment(now: number, zone: string): Moment {
 }
 
 /** The day of an instant in the zone (calendar.ts). */
-export function dayIn(zone: string, time: number): number {
-  return Math.floor((time + offsetAt(zone, time)) / DAY) * DAY;
-}
+export const dayIn = (zone: string, time: number): number => dayOf(time + offsetAt(zone, time));
 
 const toDateBound = (time: number, zone: string): DateBound => ({
   instant: new Date(time).toISOString(),

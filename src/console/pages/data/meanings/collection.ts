@@ -55,7 +55,7 @@ ${problem !== undefined && html`<p class="alert" role="alert">${problem}</p>`}
 ${openForm(request, parts, meaningPage(collection))}<input type="hidden" name="base" value="${baseOf(stored.meaning)}">
 ${meaningControls({ form: textForm, typed, code: code.meaning, comment, problems })}
 <div class="row-of-buttons"><button class="primary slim" name="action" value="save"${openParts(textForm, code.meaning).length === 0 && html` disabled`}>Save</button></div></form>
-${metricSection(request, parts, target)}
+${metricSection(parts, target)}
 ${fieldSection(request, parts, target)}
 ${leftovers(request, parts, collection, target)}`;
   const page = createFramedPage(request, parts, {
@@ -87,11 +87,7 @@ function fieldSection({ access }: SignedInRequest, parts: Parts, { collection }:
 ${table({ caption: `Fields of ${collection}`, heads: ['Field', 'Meaning'], rows })}`;
 }
 
-function metricSection(
-  _: SignedInRequest,
-  { paths }: Parts,
-  { collection, model, described, code, stored }: MeaningTarget,
-): Html {
+function metricSection({ paths }: Parts, { collection, model, described, code, stored }: MeaningTarget): Html {
   const ofCode = described.metrics.map(({ name, description }) => [
     name,
     html`${description}<small>Set in code</small>`,

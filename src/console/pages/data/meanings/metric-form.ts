@@ -79,19 +79,24 @@ export function toMetric(
   } as unknown as StoredMetric;
 }
 
-/** The metric in the form. Conditions whose fields do not exist any more are left out. */
-export function toTypedMetric(
-  name: string,
-  { measure, filter, description = '' }: StoredMetric,
-  describe: Describe,
-  collection: string,
-): TypedMetric {
+/** Those of its records, or of the figure that is divided. */
+function filterOf({ measure, filter }: StoredMetric): StoredMetric['filter'] {
+  const [first] = 'ratio' in measure ? measure.ratio : [measure];
+  return filter ?? ((first as Record<string, unknown>).where as StoredMetric['filter']);
+}
+
+/** Whether the form can show its conditions. It cannot if a field of theirs does not exist any more. */
+export const showsConditions = (metric: StoredMetric, describe: Describe, collection: string): boolean =>
+  toRows(filterOf(metric), describe, collection) !== undefined;
+
+/** The metric in the form, without conditions that it cannot show. */
+export function toTypedMetric(name: string, metric: StoredMetric, describe: Describe, collection: string): TypedMetric {
+  const { measure, description = '' } = metric;
   const [first, second] = 'ratio' in measure ? measure.ratio : [measure];
-  const { where, ...base } = first as Record<string, unknown>;
-  const condition = filter ?? (where as StoredMetric['filter']);
+  const { where: _, ...base } = first as Record<string, unknown>;
   return {
     ...{ name, description, figure: toFigure(base), divisor: toFigure((second ?? {}) as Record<string, unknown>) },
-    rows: toRows(condition, describe, collection) ?? noRows,
+    rows: toRows(filterOf(metric), describe, collection) ?? noRows,
   };
 }
 

@@ -11,6 +11,7 @@ import {
   emptyMetric,
   metricControls,
   readMetricForm,
+  showsConditions,
   type TypedMetric,
   toMetric,
   toTypedMetric,
@@ -61,11 +62,14 @@ function metricAnswer(
   const title = metric ?? 'New metric';
   const isWrong = Object.keys(problems).length > 0;
   const page = metric === undefined ? newMetricPage(collection) : metricPage(collection, metric);
-  const base = request.form.get('base') ?? baseOf(is);
+  // The page says that somebody else changed the metric, so the next save replaces that change.
+  const base = (problems.form === overtaken ? null : request.form.get('base')) ?? baseOf(is);
+  const isWhole = !is || showsConditions(is, model.describe, collection);
   // The first button of a form is the one that Enter presses.
   const content = html`<h1>${title}</h1>
 <p class="lead">A figure of the records of ${collection}. Assistants compute it by its name, with the rights of their user. People see it if they may see all its fields.</p>
 ${problems.form !== undefined && html`<p class="alert" role="alert">${problems.form}</p>`}
+${!isWhole && html`<p class="alert" role="alert">The stored conditions are not in this form, because a field of theirs does not exist any more. Saving replaces them by those below.</p>`}
 ${openForm(request, parts, page)}<input type="hidden" name="base" value="${base}"><button class="unseen" name="action" value="save" tabindex="-1" aria-hidden="true">Save</button>
 ${metric === undefined && field({ id: 'name', label: 'Name', value: typed.name, maxLength: 100, problem: problems.name, hint: 'Such as revenue. To rename a metric, create another one.' })}
 ${metricControls({ typed, describe: model.describe, collection, problems })}
