@@ -360,7 +360,7 @@ export const calls: Calls = {
     drop: idempotent(listOf(text)),
     take: exactlyOnce(id, id),
     choose: idempotent(shape({ id: text, fence: id }), shape({ records: listOf(text), hasMore: flag })),
-    settle: idempotent(shape({ id: text, ruleId: text, fence: id }), plain),
+    settle: idempotent(shape({ id: text, ruleId: text, fence: id }), optional(plain)),
   },
   remotes: {
     add: 'kept',

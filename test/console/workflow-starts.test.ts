@@ -1,6 +1,7 @@
 // The pages of automatic starts over HTTP: who may see and change them, and the writes of each entry point.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
+import { randomId } from '../../src/core/secret.ts';
 import type { Workflow } from '../../src/store/workflows/types.ts';
 import { callTool } from '../app/call.ts';
 import { signedIn } from '../app/shop.ts';
@@ -159,6 +160,29 @@ describe('the pages', () => {
     expect((await send({ action: 'resume' })).status).toBe(403);
     expect(await server.store.startRules.find(id)).toMatchObject({ isActive: false });
     expect(read(await browser.press((await visit('oli', at)).page, 'delete'))).toContain('Automatic start deleted.');
+  });
+
+  test('only the person that it acts for sees its last result, which counts records that others may not see', async () => {
+    const workflow = await publish();
+    const form = { kind: 'change', operation: 'update', limit: '10' };
+    const id = await add('olga', workflow, form);
+    const { startRules } = server.store;
+    await startRules.put(
+      [{ id: randomId(), ruleId: id, records: [], unlisted: 0, hasMore: false, chain: [], occurredAt: 0 }],
+      0,
+    );
+    const seen = async (name: string) =>
+      Promise.all(
+        [`/workflows/${workflow.id}/starts/${id}`, `/workflows/${workflow.id}`].map(async (page) =>
+          /No record matched/.test((await visit(name, page)).page.html),
+        ),
+      );
+    for (let at = 0; at < 100 && !(await startRules.find(id))?.lastResult; at++) await systemClock.sleep(100);
+    expect([await seen('olga'), await seen('oli')]).toEqual([
+      [true, true],
+      [false, false],
+    ]);
+    await startRules.delete(id, (await server.userOf(people.olga!)).id);
   });
 
   test('users below editor and other teams see none of it, and a rule belongs to one workflow', async () => {

@@ -290,7 +290,10 @@ describe.each(variants)('automatic starts on $name', (variant) => {
       await auto.write(update([2], { total: 27 }));
       await auto.poll();
       expect(await recordsOf(workflow)).toEqual([]);
-      expect((await auto.rule(id)).lastResult?.problem).toContain('may no longer see a field whose changes start it');
+      const reason = expect.stringContaining('may no longer see a field whose changes start it');
+      expect(await auto.automatic.stateOf(await auto.rule(id))).toMatchObject({ state: 'stopped', reason });
+      // The time of a result would show when the hidden field changed.
+      expect(await auto.rule(id)).toMatchObject({ lastResult: null });
       await stop(id, userId);
     });
 
@@ -364,6 +367,44 @@ describe.each(variants)('automatic starts on $name', (variant) => {
       expect(await recordsOf(workflow)).toHaveLength(2);
       expect(await auto.rule(id)).toMatchObject({ lastResult: { started: 2, hasMore: true } });
       await stop(id, userId);
+    });
+
+    describe('of records that the row scope of the person hides', () => {
+      let teams = 0;
+      /** The person sees the order 3. */
+      const openScoped = async (limit = 100) => {
+        const team = `Third order ${++teams}`;
+        const userId = await addEditor({ team });
+        await at.store.permissions.setScope(team, 'orders', { field: 'id', operator: 'Equal', value: 3 });
+        const { renderingId } = (await at.store.permissions.caller(userId))!;
+        const given = { renderingId, name: team, collection: 'orders', concurrency: null, by: userId };
+        const definition = JSON.stringify({ name: team, collection: 'orders', steps: [wait] });
+        const workflow = await at.store.workflows.publish({ ...given, definition });
+        return { userId, workflow, id: (await auto.add(workflow, { ...changed, limit }, userId)).id };
+      };
+      const placed = { placed_at: '2024-06-04T00:00:00.000Z' };
+
+      test('leave no trace in the result, not even its time', async () => {
+        const { userId, workflow, id } = await openScoped();
+        await auto.write(update([1, 2], placed));
+        await auto.poll();
+        expect([await recordsOf(workflow), (await auto.rule(id)).lastResult]).toEqual([[], null]);
+        await auto.write(update([1, 2, 3], placed));
+        await auto.poll();
+        expect([await recordsOf(workflow), (await auto.rule(id)).lastResult]).toEqual([
+          ['3'],
+          { at: expect.any(Number), started: 1, active: 0, hasMore: false },
+        ]);
+        await stop(id, userId);
+      });
+
+      test('do not use up the limit', async () => {
+        const { userId, workflow, id } = await openScoped(1);
+        await auto.write(update([1, 2, 3], placed));
+        await auto.poll();
+        expect([await recordsOf(workflow), (await auto.rule(id)).lastResult?.hasMore]).toEqual([['3'], false]);
+        await stop(id, userId);
+      });
     });
 
     test('a storage that fails before the commit does not fail the write, and the run starts', async () => {

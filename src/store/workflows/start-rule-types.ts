@@ -52,7 +52,7 @@ export interface StartResult {
   readonly started: number;
   /** Records that got no run because they have an active one. */
   readonly active: number;
-  /** Changed records that the database did not list, so that they got no run. */
+  /** Changed records that the database did not list, so that they got no run. Absent if the person has a row scope. */
   readonly unlisted?: number;
   /** More records matched than the limit allows. */
   readonly hasMore?: boolean;
@@ -130,5 +130,5 @@ export interface StartRules {
     chosen: { readonly records: readonly string[]; readonly hasMore: boolean },
   ): Promise<boolean>;
   /** Deletes the start and stores its result in the rule. Has no effect if another process has taken the start since. */
-  settle(start: Pick<ClaimedStart, 'id' | 'ruleId' | 'fence'>, result: StartResult): Promise<void>;
+  settle(start: Pick<ClaimedStart, 'id' | 'ruleId' | 'fence'>, result: StartResult | undefined): Promise<void>;
 }

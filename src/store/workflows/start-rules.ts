@@ -205,7 +205,7 @@ export function createStartRules(
     async settle({ id, ruleId, fence }, result) {
       await database.write(async (trx) => {
         // A process that lost the start leaves it to the one that took it.
-        if ((await trx('workflow_starts').where({ id, fence }).delete()) === 0) return;
+        if ((await trx('workflow_starts').where({ id, fence }).delete()) === 0 || !result) return;
         await trx('workflow_start_rules')
           .where({ id: ruleId })
           .update({ last_result: JSON.stringify(result) });

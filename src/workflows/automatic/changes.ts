@@ -15,6 +15,8 @@ import type { RuleReader } from './rules.ts';
 
 /** Longer than a commit takes: then nobody is left to confirm the start. */
 const UNCONFIRMED_MS = 120_000;
+/** Records of one change that are looked at. The limit of the rule applies to those that its person sees. */
+const MAX_CHANGED = 10_000;
 /** A change by a run starts runs at most up to this level. A run that no change led to has level 1. */
 export const MAX_LEVELS = 5;
 
@@ -66,8 +68,8 @@ export function createChangeWatch({ store, rules, clock, observe, nudge }: Chang
       });
     };
     const newStart = (rule: ChangeRule, ids: readonly string[], unlisted: number): PendingStart => ({
-      ...{ id: randomId(), ruleId: rule.id, records: ids.slice(0, rule.settings.limit), unlisted, chain },
-      ...{ hasMore: ids.length > rule.settings.limit, occurredAt: clock.now() },
+      ...{ id: randomId(), ruleId: rule.id, records: ids.slice(0, MAX_CHANGED), unlisted, chain },
+      ...{ hasMore: ids.length > MAX_CHANGED, occurredAt: clock.now() },
     });
 
     written.hooks = {

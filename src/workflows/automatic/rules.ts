@@ -124,6 +124,17 @@ export function createAutomaticStarts({ store, engine, clock }: AutomaticParts):
     return versions.every((one) => one.version <= version || one.createdBy === null || one.createdBy === userId);
   };
 
+  const hasUnseenField = (access: Access, { collection, settings }: StartRule): boolean => {
+    if (settings.kind !== 'change' || !settings.fields) return false;
+    try {
+      return findUnseenField(engine.describe(access, collection), settings) !== undefined;
+    } catch (error) {
+      // The database no longer has the table.
+      if (!isAppError(error) || error.status >= 500) throw error;
+      return true;
+    }
+  };
+
   const stateOf = async (rule: StartRule): Promise<RuleState> => {
     const stopped = (reason: string): RuleState => ({ state: 'stopped', reason });
     const workflow = await store.workflows.find(rule.workflowId);
@@ -139,6 +150,8 @@ export function createAutomaticStarts({ store, engine, clock }: AutomaticParts):
     if (!canEditWorkflows(access)) return stopped(`${name} may no longer edit workflows.`);
     if (!canSeeWorkflow(access, workflow) || !access.startsWorkflows)
       return stopped(`${name} may no longer start workflows of '${workflow.collection}'.`);
+    // CWE-203: a run would show that the hidden field has changed.
+    if (hasUnseenField(access, rule)) return stopped(`${name} may no longer see a field whose changes start it.`);
     if (!(await isAcceptedVersion(rule, workflow))) {
       const reason = `Another person published version ${workflow.version}. ${name} must agree that it runs with their rights.`;
       return { state: 'stopped', reason, needsAgreement: true };
@@ -194,7 +207,7 @@ export function createAutomaticStarts({ store, engine, clock }: AutomaticParts):
 }
 
 /** A field that starts the workflow when it changes, and that the person does not see. */
-export const findUnseenField = (
+const findUnseenField = (
   { fields }: Pick<CollectionDescription, 'fields'>,
   settings: StartSettings,
 ): string | undefined =>

@@ -6,6 +6,7 @@ import type { Access } from '../../core/caller.ts';
 import { createPolling } from '../../core/clock/polling.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type AppError, toAppError } from '../../core/errors.ts';
+import type { PlainFilter } from '../../core/filter.ts';
 import { reportFailure } from '../../core/observe/failures.ts';
 import type { Observe } from '../../core/observe.ts';
 import { randomId } from '../../core/secret.ts';
@@ -16,7 +17,7 @@ import { isTemporary, withoutToolAdvice } from '../runs/failure.ts';
 import { andFilter, packIds, recordFilter } from '../steps/record-filter.ts';
 import type { WorkflowService } from '../workflows.ts';
 import { MAX_LEVELS } from './changes.ts';
-import { type AutomaticStarts, findUnseenField, type RuleReader } from './rules.ts';
+import type { AutomaticStarts, RuleReader } from './rules.ts';
 import { nextOccurrences } from './schedule.ts';
 
 const POLL_MS = 1000;
@@ -46,6 +47,12 @@ interface StarterParts {
   readonly pageSizeLimit: number;
   readonly clock: Clock;
   readonly observe: Observe;
+}
+
+/** The records that get a run. */
+interface Chosen extends Pick<StartResult, 'unlisted'> {
+  readonly records: readonly string[];
+  readonly hasMore: boolean;
 }
 
 export function createStarter(parts: StarterParts): Starter {
@@ -78,8 +85,8 @@ export function createStarter(parts: StarterParts): Starter {
   const complete = async (start: ClaimedStart): Promise<void> => {
     try {
       const rule = await startRules.find(start.ruleId);
-      const result = await startAll(start, rule);
-      if (result) await startRules.settle(start, result);
+      const outcome = rule?.isActive ? await startAll(start, rule) : {};
+      if (outcome) await startRules.settle(start, outcome.result);
     } catch (thrown) {
       const failure = toAppError(thrown, randomId());
       // The start stays, and is due again after its lease.
@@ -90,50 +97,87 @@ export function createStarter(parts: StarterParts): Starter {
     }
   };
 
-  /** Undefined when another process holds the start. */
-  const startAll = async (start: ClaimedStart, rule: StartRule | undefined): Promise<StartResult | undefined> => {
-    if (!rule?.isActive) return resultOf(start, { problem: 'It was paused.' });
+  /**
+   * Undefined when another process holds the start. Without a result, the last one stays. Even the time of a result would
+   * show a change of what the person of the rule does not see (CWE-203).
+   */
+  const startAll = async (
+    start: ClaimedStart,
+    rule: StartRule,
+  ): Promise<{ readonly result?: StartResult } | undefined> => {
+    const state = await automatic.stateOf(rule);
+    if (state.state === 'stopped') return start.records ? {} : { result: resultOf(start, { problem: state.reason }) };
+    const { access } = state;
+    const seen = start.records && (await findRecords(access, rule.collection, start.records));
+    if (seen?.length === 0 && access.scope(rule.collection) !== null) return {};
+    const chosen = await (seen ? chooseChanged(start, rule, access, seen) : choose(start, rule, access));
+    return chosen && { result: await startChosen(start, rule, state, chosen) };
+  };
+
+  const startChosen = async (
+    start: ClaimedStart,
+    rule: StartRule,
+    { access, workflow }: { readonly access: Access; readonly workflow: Workflow },
+    { records, ...more }: Chosen,
+  ): Promise<StartResult> => {
     if (start.chain.length >= MAX_LEVELS) {
       const problem = `A run changed the record, and ${MAX_LEVELS} runs in a row had started each other. No further one is started.`;
       return resultOf(start, { problem });
     }
-    const state = await automatic.stateOf(rule);
-    if (state.state === 'stopped') return resultOf(start, { problem: state.reason });
-    const { access, workflow } = state;
-    // CWE-203: a run would show that the hidden field has changed.
-    if (findUnseenField(engine.describe(access, rule.collection), rule.settings) !== undefined) {
-      const problem = 'The person that it acts for may no longer see a field whose changes start it.';
-      return resultOf(start, { problem });
-    }
-    const chosen = await choose(start, rule, access);
-    if (!chosen) return undefined;
-    const active = new Set(await runs.active(workflow.id, chosen.records));
-    const open = chosen.records.filter((id) => !active.has(id));
+    const active = new Set(await runs.active(workflow.id, records));
+    const open = records.filter((id) => !active.has(id));
     let started = 0;
     for (const id of open) if (await startOne(start, rule, { access, workflow, id })) started++;
-    const more = { started, active: chosen.records.length - started, hasMore: chosen.hasMore };
-    return resultOf(start, more);
+    return resultOf(start, { ...more, started, active: records.length - started });
+  };
+
+  /** `seen`: the changed records that the person of the rule sees. The result counts no others. */
+  const chooseChanged = async (
+    start: ClaimedStart,
+    { collection, settings: { filter: stored, limit } }: StartRule,
+    access: Access,
+    seen: readonly string[],
+  ): Promise<Chosen | undefined> => {
+    const filter = stored && engine.storedFilters.disambiguate(access, collection, stored);
+    const matching = filter ? await findRecords(access, collection, seen, filter) : seen;
+    const seesAll = access.scope(collection) === null;
+    const { hasMore, unlisted } = seesAll ? start : { hasMore: false, unlisted: 0 };
+    const chosen = { records: matching.slice(0, limit), hasMore: hasMore || matching.length > limit };
+    // After a crash, the limit applies to the same records.
+    if (matching.length > limit && !(await startRules.choose(start, chosen))) return undefined;
+    return { ...chosen, ...(unlisted > 0 && { unlisted }) };
+  };
+
+  /** Those of the records that exist for the caller. `filter`: and match it. */
+  const findRecords = async (
+    access: Access,
+    collection: string,
+    ids: readonly string[],
+    filter?: PlainFilter,
+  ): Promise<string[]> => {
+    const { key } = engine.describe(access, collection);
+    const found: string[] = [];
+    for (let at = 0; at < ids.length; at += pageSize) {
+      const conditions = ids
+        .slice(at, at + pageSize)
+        .map((id) => recordFilter({ engine, access, step: { id: 'start' } }, { collection, id }));
+      const within = andFilter({ aggregator: 'Or', conditions }, filter);
+      found.push(
+        ...packIds((await engine.list(access, { collection, fields: key, filter: within, limit: pageSize })).rows),
+      );
+    }
+    return found;
   };
 
   /** The records of a schedule are chosen once, and stored before the first run. */
-  const choose = async (start: ClaimedStart, { collection, settings }: StartRule, access: Access) => {
+  const choose = async (
+    start: ClaimedStart,
+    { collection, settings }: StartRule,
+    access: Access,
+  ): Promise<Chosen | undefined> => {
     const { filter: stored, limit } = settings;
     const filter = stored && engine.storedFilters.disambiguate(access, collection, stored);
     const { key } = engine.describe(access, collection);
-    if (start.records) {
-      const records: string[] = [];
-      for (let at = 0; at < start.records.length; at += pageSize) {
-        const page = start.records.slice(at, at + pageSize);
-        const conditions = page.map((id) =>
-          recordFilter({ engine, access, step: { id: 'start' } }, { collection, id }),
-        );
-        const within = andFilter({ aggregator: 'Or', conditions }, filter);
-        records.push(
-          ...packIds((await engine.list(access, { collection, fields: key, filter: within, limit: pageSize })).rows),
-        );
-      }
-      return { records, hasMore: start.hasMore };
-    }
     const records: string[] = [];
     for (let cursor: string | undefined; ; ) {
       const size = Math.min(pageSize, limit - records.length);
@@ -160,9 +204,8 @@ export function createStarter(parts: StarterParts): Starter {
     return created.state === 'created' || created.state === 'repeated';
   };
 
-  const resultOf = ({ occurredAt: at, unlisted }: ClaimedStart, more: Partial<StartResult>): StartResult => ({
+  const resultOf = ({ occurredAt: at }: ClaimedStart, more: Partial<StartResult>): StartResult => ({
     ...{ at, started: 0, active: 0 },
-    ...(unlisted > 0 && { unlisted }),
     ...more,
   });
 

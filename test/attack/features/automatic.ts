@@ -43,15 +43,25 @@ async function changeOrder(target: Target, writer: Person, values: object): Prom
   return id;
 }
 
-/** Waits until the rule has handled a change. */
-async function settled({ store }: Target, id: string): Promise<string> {
-  for (let at = 0; at < 200; at++) {
-    const { lastResult } = (await store.startRules.find(id))!;
-    if (lastResult) return JSON.stringify(lastResult);
-    await systemClock.sleep(50);
+/**
+ * Waits until the changes before have been handled. A process handles starts in the order of the changes, one batch
+ * after the other, so a run after the second change of the control says that the first batch is complete.
+ */
+async function handled(target: Target): Promise<void> {
+  const control = await target.person();
+  const workflow = await publish(target, control);
+  await rule(target, control, workflow);
+  for (const runs of [1, 2]) {
+    await changeOrder(target, control, { total: 3 });
+    let at = 0;
+    while ((await runsOf(target, workflow)).length < runs) {
+      if (at++ > 200) throw new Error('the control started no run');
+      await systemClock.sleep(50);
+    }
   }
-  throw new Error('the rule handled no change');
 }
+
+const resultOf = async ({ store }: Target, id: string) => (await store.startRules.find(id))!.lastResult;
 
 const runsOf = async ({ store }: Target, { id }: Workflow) => store.runs.list({ workflowId: id, limit: 100 });
 
@@ -60,9 +70,11 @@ async function startsFor(target: Target, maker: Person, owner: Person, settings?
   const workflow = await publish(target, owner);
   const { id } = await rule(target, maker, workflow, settings);
   await changeOrder(target, await target.person(), { total: 2 });
-  const result = await settled(target, id);
+  await handled(target);
   const runs = await runsOf(target, workflow);
-  return verdict(runs.length > 0, { runs: runs.length, result });
+  // Even the time of a result would show that something changed.
+  const result = await resultOf(target, id);
+  return verdict(runs.length > 0 || result !== null, { runs: runs.length, result });
 }
 
 export const automaticAttacks: readonly Attack[] = [
@@ -134,6 +146,65 @@ export const automaticAttacks: readonly Attack[] = [
     protection: [unscoped],
   },
   {
+    id: 'automatic-start-shows-unseen-changes',
+    finding: 'data new',
+    title: 'the result of a rule shows when records change that the row scope hides from its maker (CWE-203)',
+    place: shop,
+    on,
+    async attack(target) {
+      const maker = await target.person();
+      await maker.scope('orders', { field: 'label', operator: 'Equal', value: 'mine' });
+      const { id } = await rule(target, maker, await publish(target, maker));
+      await changeOrder(target, await target.person(), { total: 2 });
+      await handled(target);
+      const result = await resultOf(target, id);
+      return verdict(result !== null, { result });
+    },
+    protection: [
+      {
+        file: 'src/workflows/automatic/starter.ts',
+        text: 'if (seen?.length === 0 && access.scope(rule.collection) !== null) return {};',
+        into: 'if (!access) return {};',
+      },
+    ],
+  },
+  {
+    id: 'automatic-start-limit-used-up',
+    finding: 'data new',
+    title:
+      'records that the row scope hides from the maker of a rule use up its limit, which shows their number (CWE-203)',
+    place: shop,
+    on,
+    async attack(target) {
+      const maker = await target.person();
+      const label = `mine ${fresh()}`;
+      await maker.scope('orders', { field: 'label', operator: 'Equal', value: label });
+      const workflow = await publish(target, maker);
+      const { id } = await rule(target, maker, workflow, { ...changed, limit: 1 });
+      const ids = [fresh(), fresh(), fresh()].sort((a, b) => a - b);
+      await target.sql(
+        `INSERT INTO orders (id, label, total) VALUES ${ids.map((order, at) => `(${order}, '${at === 2 ? label : 'other'}', 1)`).join()}`,
+      );
+      const writer = await target.person();
+      const answer = await writer.call('update', {
+        collectionName: 'orders',
+        recordIds: ids,
+        attributes: { total: 2 },
+      });
+      if (typeof answer !== 'object') throw new Error(String(answer));
+      await handled(target);
+      const [runs, result] = [await runsOf(target, workflow), await resultOf(target, id)];
+      return verdict(runs.length !== 1 || result?.hasMore !== false, { runs: runs.length, result });
+    },
+    protection: [
+      {
+        file: changes,
+        text: 'records: ids.slice(0, MAX_CHANGED), unlisted, chain },',
+        into: 'records: ids.slice(0, rule.settings.limit), unlisted, chain },',
+      },
+    ],
+  },
+  {
     id: 'automatic-start-by-hidden-field',
     finding: 'data new',
     title: 'a run tells its maker that a field changed that their role hides by now (CWE-203)',
@@ -145,9 +216,11 @@ export const automaticAttacks: readonly Attack[] = [
     },
     protection: [
       {
-        file: 'src/workflows/automatic/starter.ts',
-        text: 'if (findUnseenField(engine.describe(access, rule.collection), rule.settings) !== undefined) {',
-        into: 'if (!access) {',
+        ...{
+          file: rules,
+          text: 'if (hasUnseenField(access, rule)) return stopped(',
+          into: 'if (!access) return stopped(',
+        },
       },
     ],
   },
@@ -165,7 +238,8 @@ export const automaticAttacks: readonly Attack[] = [
       const steps = [{ id: 'set', type: 'update-record', mode: 'automatic', values: { label: 'with other rights' } }];
       await publish(target, attacker, steps, first);
       const id = await changeOrder(target, attacker, { total: 2 });
-      const result = await settled(target, ruleId);
+      await handled(target);
+      const result = await resultOf(target, ruleId);
       const runs = await runsOf(target, first);
       const [label] = await target.rows(`SELECT label FROM orders WHERE id = ${id}`);
       return verdict(runs.length > 0 || label !== 'new', { runs: runs.length, label, result });

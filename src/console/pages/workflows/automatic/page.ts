@@ -25,7 +25,7 @@ import {
   toSettings,
 } from './form.ts';
 import { ownerOf, startsPage } from './section.ts';
-import { describeResult, describeStart } from './words.ts';
+import { describeResult, describeStart, resultFor } from './words.ts';
 
 const doneTexts: Readonly<Record<string, string>> = {
   paused: 'Paused. It starts no runs.',
@@ -176,7 +176,8 @@ async function rulePage(context: PageContext, rule: StartRule, edited?: Edited):
   const { request, parts, workflow } = context;
   const { access } = request;
   const { timezone } = access.caller;
-  const { settings, isActive, lastResult } = rule;
+  const { settings, isActive } = rule;
+  const lastResult = resultFor(rule, access);
   const isOwn = rule.userId === access.caller.id;
   const state = isActive ? await parts.automatic.stateOf(rule) : undefined;
   const page = `${startsPage(workflow.id)}/${rule.id}`;

@@ -5,7 +5,7 @@ import type { Workflow } from '../../../../store/workflows/types.ts';
 import type { Parts, SignedInRequest } from '../../../page-request.ts';
 import { showTime } from '../../../ui/times.ts';
 import { mayEdit, workflowPage } from '../access.ts';
-import { describeResult, describeStart } from './words.ts';
+import { describeResult, describeStart, resultFor } from './words.ts';
 
 export const startsPage = (workflowId: string): string => `${workflowPage(workflowId)}/starts`;
 
@@ -47,7 +47,8 @@ ${access.startsWorkflows && html`<div class="deeds">${add('schedule', 'Add a sch
 
 async function lineOf(rule: StartRule, request: SignedInRequest, parts: Parts): Promise<Html> {
   const { timezone } = request.access.caller;
-  const { isActive, nextAt, lastResult } = rule;
+  const { isActive, nextAt } = rule;
+  const lastResult = resultFor(rule, request.access);
   const state = isActive ? await parts.automatic.stateOf(rule) : undefined;
   const said = !state
     ? 'Paused.'

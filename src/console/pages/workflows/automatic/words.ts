@@ -1,5 +1,6 @@
 // Automatic starts in words, and the usual schedules that the form offers instead of a cron expression.
-import type { StartResult, StartSettings } from '../../../../store/workflows/start-rule-types.ts';
+import type { Access } from '../../../../core/caller.ts';
+import type { StartResult, StartRule, StartSettings } from '../../../../store/workflows/start-rule-types.ts';
 import type { Option } from '../../../ui/form.ts';
 
 /** How often, without a cron expression: the fields after minute and hour. `hour`: every hour. */
@@ -52,6 +53,10 @@ export function describeStart(settings: StartSettings): string {
   const at = frequency === 'hour' ? `at minute ${Number(time.slice(3))}` : `at ${time}`;
   return `${frequencies[frequency].text} ${at}, ${timezone}`;
 }
+
+/** The result counts records that the person of the rule sees, and other people may not (CWE-200). */
+export const resultFor = ({ userId, lastResult }: StartRule, { caller }: Access): StartResult | null =>
+  userId === caller.id ? lastResult : null;
 
 /** Such as `3 runs started. 2 records had an active run.` A result with a problem has started no run. */
 export function describeResult({ started, active, unlisted = 0, hasMore, problem }: StartResult): string {
