@@ -31,14 +31,7 @@ import { isTemporary, isUncertain, toRunFailure } from './failure.ts';
 import { createRunFiles } from './files.ts';
 import { createRunLog } from './log.ts';
 import type { Lease } from './retry.ts';
-import {
-  OUTAGE_PAUSE_MS,
-  OUTAGE_RETRIES,
-  RETRY_PAUSES_MS,
-  retryTransient,
-  StepFailure,
-  withStepFailure,
-} from './retry.ts';
+import { OUTAGE_PAUSE_MS, OUTAGE_RETRIES, RETRY_PAUSES_MS, StepFailure, withStepFailure } from './retry.ts';
 import { createStepOutcomes, type ExecutionContext, type NextStep, passedOf } from './step-outcomes.ts';
 
 /** Maximum number of steps per run, since a workflow may loop. */
@@ -110,13 +103,21 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     at: { readonly access: Access; readonly position: number | undefined },
   ): Promise<NextStep | { readonly retryPosition: number }> => {
     const { claim, run, lease, steps } = context;
-    const position = await runs.begin(claim, step.id, at.position, context.passed);
-    if (position === 'lost') return 'left';
+    // Both are committed before the change. Asked for at once, they share a commit.
+    const [marked, begun] = await Promise.allSettled([
+      log.begin(run, step.id, subject),
+      runs.begin(claim, step.id, at.position, context.passed, steps.at(-1)?.position ?? 0),
+    ]);
+    if (marked.status === 'rejected') throw marked.reason;
+    const intent = marked.value;
+    const position = begun.status === 'fulfilled' ? begun.value : undefined;
+    // The change was not made. Without this entry, its outcome would be recorded as unknown.
+    if (typeof position !== 'number') await intent.complete(outcomeOfCode('CANCELLED'));
+    if (begun.status === 'rejected') throw begun.reason;
     if (position === 'cancel') return endCancelled(context);
+    if (typeof position !== 'number') return 'left';
     logPassedSteps(context);
-    const intent = await log.begin(run, step.id, subject);
     const currentAccess = await withStepFailure(position, () => accessOf(run)).catch(async (failure: unknown) => {
-      // The change was not made. Without this entry, its outcome would be recorded as unknown.
       if (failure instanceof StepFailure) await intent.complete(outcomeOfCode(failure.failure.code));
       throw failure;
     });
@@ -152,11 +153,14 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     }
     const { fails, data } = done;
     if (fails) reportFailure(observe, `workflow ${run.name}`, fails);
-    await retryTransient(clock, lease, () =>
-      intent.complete({ ...outcomeOfCode(fails?.code), ...describeOtherEffects() }),
-    );
-    if (fails && done.next === undefined) throw new StepFailure(fails, position, data);
-    return finishStep(context, step, done, position);
+    // Never rejects. The step does not wait for it, so that both share a commit.
+    const completing = intent.complete({ ...outcomeOfCode(fails?.code), ...describeOtherEffects() });
+    if (fails && done.next === undefined) {
+      await completing;
+      throw new StepFailure(fails, position, data);
+    }
+    const [next] = await Promise.all([finishStep(context, step, done, position), completing]);
+    return next;
   };
 
   /** Handles a person's decision about an interrupted change. */
