@@ -171,8 +171,8 @@ export interface WriteOptions extends CallOptions {
   /** With a preview: adds `found` to the answer. Default false. */
   readonly found?: boolean;
   /**
-   * With a preview of an update: if no code and no other record takes part, reads the records and does not execute the
-   * write. The answer then has no effects, and the database has not checked the values. Default false.
+   * With a preview of the update of one record: if no code and no other record takes part, reads the record and does
+   * not execute the write. The answer then has no effects, and the database has not checked the values. Default false.
    */
   readonly onlyReads?: boolean;
   /**

@@ -194,15 +194,11 @@ async function updateByKeys(
   const { collection } = site.view;
   const more = [...linkColumns([updating.draft]), ...(hookState ? storedColumns(collection) : [])];
   const target = planTarget(site.view, more);
-  const isForeseen = !override && !hookState && !isNested([updating.draft]) && !isReplacedAnywhere(collection);
+  const isPlain = !override && !hookState && !isNested([updating.draft]) && !isReplacedAnywhere(collection);
+  const isForeseen = options.preview && options.onlyReads && isPlain && updating.keys.length === 1;
   const { rows, before } = override
     ? { rows: await updateByOverride(site, target, override, updating, options), before: [] }
-    : await (options.preview && options.onlyReads && isForeseen ? foreseeUpdate : storeUpdate)(
-        requireWritable(site),
-        target,
-        updating,
-        options,
-      );
+    : await (isForeseen ? foreseeUpdate : storeUpdate)(requireWritable(site), target, updating, options);
   noteHookEffects(site, 'Update', options);
   if (hookState && !options.preview) {
     const { restrictions: narrowing, patch } = hookState;
@@ -238,7 +234,7 @@ async function storeUpdate(
   return { rows, before };
 }
 
-/** The rows as they are, and with the new values. */
+/** The row of one record as it is, and with the new values. */
 async function foreseeUpdate(
   place: WritableContext,
   target: Target,

@@ -17,6 +17,7 @@ import type { Observe } from '../../core/observe.ts';
 import { randomId } from '../../core/secret.ts';
 import { outcomeOfCode } from '../../store/audit/activity.ts';
 import type { Store } from '../../store/store.ts';
+import type { Versions } from '../../store/version-types.ts';
 import type { Claim, Run, RunStep } from '../../store/workflows/types.ts';
 import {
   firstStep,
@@ -44,7 +45,7 @@ const MAX_LOST_LEASES = 3;
 const LEASE_CHECK_MS = 500;
 
 export interface ExecutionParts {
-  readonly store: Pick<Store, 'workflows' | 'runs' | 'permissions' | 'activity' | 'files'>;
+  readonly store: Pick<Store, 'workflows' | 'runs' | 'permissions' | 'activity' | 'files' | 'versions'>;
   readonly engine: Engine;
   readonly handlers: StepHandlers;
   readonly sendWebhook: SendWebhook;
@@ -65,8 +66,10 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
   const { awaitInput, endCancelled, finishStep, logPassedSteps } = createStepOutcomes({ runs, clock, log, files });
 
   /** Throws FORBIDDEN if the user may no longer continue the run. */
-  const accessOf = async (run: Run): Promise<Access> => {
-    const unrestricted = await store.permissions.accessOf(run.userId);
+  const accessOf = async (run: Run, versions?: Versions): Promise<Access> => {
+    const { permissions } = store;
+    const cached = versions && permissions.cachedAccessOf(run.userId, versions.permissions);
+    const unrestricted = cached ?? (await permissions.accessOf(run.userId));
     // A run started by an app cannot access collections that the user excluded for the app (RFC 6749 section 1.5).
     const restrictions = createRestrictions(false, run.collections);
     const access = unrestricted && restrictions ? restrictAccess(unrestricted, restrictions) : unrestricted;
@@ -117,7 +120,9 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     if (position === 'cancel') return endCancelled(context);
     if (typeof position !== 'number') return 'left';
     logPassedSteps(context);
-    const currentAccess = await withStepFailure(position, () => accessOf(run)).catch(async (failure: unknown) => {
+    // Those that came with the mark, or read after it. The watch of the change compares them too.
+    const versions = intent.versions ?? (await store.versions());
+    const currentAccess = await withStepFailure(position, () => accessOf(run, versions)).catch(async (failure) => {
       if (failure instanceof StepFailure) await intent.complete(outcomeOfCode(failure.failure.code));
       throw failure;
     });
@@ -129,7 +134,7 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     const written: Written[] = [];
     const describeOtherEffects = () =>
       logOtherEffects(written, subject.collection ?? run.collection, subject.recordIds ?? [run.recordId]);
-    const endWatch = await parts.watch?.begin(written, intent.versions, run);
+    const endWatch = await parts.watch?.begin(written, versions, run);
     try {
       done = await make({ signal: lease.signal, written });
       await endWatch?.();
