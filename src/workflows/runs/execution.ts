@@ -120,8 +120,8 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     if (position === 'cancel') return endCancelled(context);
     if (typeof position !== 'number') return 'left';
     logPassedSteps(context);
-    // Those that came with the mark, or read after it. The watch of the change compares them too.
-    const versions = intent.versions ?? (await store.versions());
+    // Read after the mark, also when it came with some: the rights may change meanwhile. The watch compares them too.
+    const versions = await store.versions();
     const currentAccess = await withStepFailure(position, () => accessOf(run, versions)).catch(async (failure) => {
       if (failure instanceof StepFailure) await intent.complete(outcomeOfCode(failure.failure.code));
       throw failure;
