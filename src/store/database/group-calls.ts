@@ -47,7 +47,7 @@ export function groupCalls<T, R>(runAll: (items: readonly T[]) => Promise<readon
     });
 }
 
-export interface CallKind<T, R> {
+interface CallKind<T, R> {
   /** Returns an answer for each item, in order. */
   runAll(execute: Execute, items: readonly T[]): Promise<readonly R[]>;
   /** False if `runAll` sends only one statement for the items, which commits by itself. */
