@@ -5,7 +5,7 @@
 // each run; those of MariaDB are of the whole server, so nobody else may use it. Starts its own Redis. Prints a Markdown
 // table for RESULTS.md, and targets and results.
 //
-//   npx tsx bench/workflows.ts [--runs 2000] [--connections 16] [--workers 1,2,4] [--quick]
+//   npx tsx bench/workflows.ts [--on sqlite,mariadb] [--runs 2000] [--connections 16] [--workers 1,2,4] [--quick]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +27,7 @@ import { type Judged, judgedTable } from './targets.ts';
 
 const { values } = parseArgs({
   options: {
+    on: { type: 'string', default: 'sqlite,mariadb' },
     runs: { type: 'string', default: '2000' },
     connections: { type: 'string', default: '16' },
     workers: { type: 'string', default: '1,2,4' },
@@ -190,20 +191,24 @@ async function measureBullmq(on: TestServer, redis: OwnRedis): Promise<Measured>
 
 compileContestants();
 pinLoadGenerator();
-const seen = [await measurePortico('embedded, SQLite', servers[0]!, 0)];
+const dialects = values.on.split(',');
 const mariadb = servers.find(({ dialect }) => dialect === 'mariadb');
+const embedded = dialects.includes('sqlite') ? [await measurePortico('embedded, SQLite', servers[0]!, 0)] : [];
+const served: Measured[] = [];
+let alone: Measured | undefined;
 if (mariadb && hasRedisServer) {
   const redis = await makeRedis();
   await redis.start();
   process.once('exit', () => void redis.kill());
-  for (const workers of settings.workers) {
+  for (const workers of dialects.includes('mariadb') ? settings.workers : []) {
     const name = `MariaDB and Redis, ${workers} ${workers === 1 ? 'worker' : 'workers'}`;
-    seen.push(await measurePortico(name, mariadb, workers, redis));
+    served.push(await measurePortico(name, mariadb, workers, redis));
   }
-  seen.push(await measureBullmq(mariadb, redis));
+  alone = await measureBullmq(mariadb, redis);
   await redis.kill();
 } else console.warn('*** NO MARIADB or NO redis-server: only SQLite is measured');
 
+const seen = [...embedded, ...served, ...(alone ? [alone] : [])];
 const lines = seen.map((each) => {
   const cells = [
     each.name,
@@ -243,31 +248,29 @@ console.log(judgedTable(judgeRuns()));
 process.exit(0);
 
 function judgeRuns(): Judged[] {
-  const [embedded, ...others] = seen as [Measured, ...Measured[]];
-  const alone = others.pop();
-  const served = others;
-  const judged: Judged[] = [embedded, ...served].map(({ name, commits }) => ({
+  const judged: Judged[] = [...embedded, ...served].map(({ name, commits }) => ({
     asked: 'commits a run, beside its change',
     where: name,
     bound: { most: 4 },
     seen: commits,
   }));
-  const [first] = served;
-  if (!alone || !first) return judged;
+  if (!alone) return judged;
+  const perSecond = alone.completed;
   const rate = (each: Measured, least: number): Judged => ({
     asked: 'runs a second, as a part of those of BullMQ alone',
     where: each.name,
     bound: { least },
-    seen: each.completed / alone.completed,
+    seen: each.completed / perSecond,
   });
-  judged.push(rate(embedded, 0.4), rate(first, 0.25));
-  const last = served.at(-1)!;
-  if (last !== first)
+  const [first] = served;
+  judged.push(...embedded.map((each) => rate(each, 0.4)), ...(first ? [rate(first, 0.25)] : []));
+  const last = served.at(-1);
+  if (first && last !== first)
     judged.push({
       asked: 'CPU time a run, times that of the first',
-      where: `${first.name}; ${last.name}`,
+      where: `${first.name}; ${last!.name}`,
       bound: { most: 1.15 },
-      seen: last.cpuMilliseconds / first.cpuMilliseconds,
+      seen: last!.cpuMilliseconds / first.cpuMilliseconds,
     });
   return judged;
 }

@@ -171,6 +171,11 @@ export interface WriteOptions extends CallOptions {
   /** With a preview: adds `found` to the answer. Default false. */
   readonly found?: boolean;
   /**
+   * With a preview of the update of one record: if no code and no other record takes part, reads the record and does
+   * not execute the write. The answer then has no effects, and the database has not checked the values. Default false.
+   */
+  readonly onlyReads?: boolean;
+  /**
    * Nested writes are limited to the relations that code allows (`allowNestedWrites`). Tools set this. Default false.
    */
   readonly onlyAllowedRelations?: boolean;

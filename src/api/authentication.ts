@@ -9,16 +9,19 @@ import { hashToken } from '../core/secret.ts';
 import type { ApplicationToken } from '../store/oauth/token-types.ts';
 import { findSsoProblem, isApplicationToken } from '../store/oauth/tokens.ts';
 import type { Store } from '../store/store.ts';
+import type { Versions } from '../store/version-types.ts';
 
 export interface TokenHolder {
   readonly token: ApplicationToken;
   readonly access: Access;
   /** SHA-256 of the token, the key for rate limits. Unlike an id, it is unique across installations. */
   readonly hash: string;
+  /** Read at the beginning of this request. */
+  readonly versions: Versions;
 }
 
 interface HolderCheckParts {
-  readonly store: Pick<Store, 'tokens' | 'permissions'>;
+  readonly store: Pick<Store, 'tokens' | 'permissions' | 'versions'>;
   readonly clock: Pick<Clock, 'now'>;
   /** Whether users sign in through an OpenID provider. */
   readonly config: Pick<Config, 'ssoIssuer' | 'ssoProviders'>;
@@ -33,7 +36,9 @@ export function createHolderCheck({ store, clock, config }: HolderCheckParts): C
   const sso = hasSso(config);
   return async (authorization) => {
     const hash = hashToken(readToken(authorization));
-    const token = await store.tokens.find(hash);
+    // One read for the whole check: it begins after the request, and sees every revocation before it.
+    const versions = await store.versions();
+    const token = await store.tokens.find(hash, versions);
     // Behaviour api 5, 4: a revoked token is removed from the storage.
     if (!token) return refuse('The token is unknown or revoked. Create a new one.');
     // RFC 9700 section 2.3: a token is valid for one API only. Its scopes grant no rights on the other.
@@ -44,9 +49,13 @@ export function createHolderCheck({ store, clock, config }: HolderCheckParts): C
     }
     const problem = findSsoProblem(token, sso);
     if (problem !== undefined) return refuse(problem);
-    const access = (await store.permissions.accessOf(token.userId)) ?? refuse('The account is disabled or gone.');
+    const { permissions } = store;
+    const access =
+      permissions.cachedAccessOf(token.userId, versions.permissions) ??
+      (await permissions.accessOf(token.userId)) ??
+      refuse('The account is disabled or gone.');
     store.tokens.noteUse(token.id);
-    return { token, access, hash };
+    return { token, access, hash, versions };
   };
 }
 

@@ -39,6 +39,8 @@ type RowOf<F> = F extends Method ? Row<Checks<Parameters<F>>> : never;
 export type Part = { [P in keyof Store]: Store[P] extends Method ? never : P }[keyof Store];
 type Calls = { readonly [P in Part]: { readonly [M in keyof Store[P]]: RowOf<Store[P][M]> } };
 
+/** An argument that only a caller within the process gives. */
+const absent: Check = (value) => value === undefined;
 const idempotent = <const T extends readonly Check[]>(...takes: T) => ({ effect: 'again', takes }) as const;
 const exactlyOnce = <const T extends readonly Check[]>(...takes: T) => ({ effect: 'once', takes }) as const;
 
@@ -190,7 +192,7 @@ export const calls: Calls = {
   quotas: { take: exactlyOnce(text, shape({ minute: id, hour: id, day: id })) },
   tokens: {
     create: 'kept',
-    find: idempotent(text),
+    find: idempotent(text, absent),
     get: idempotent(id),
     list: idempotent(),
     revoke: exactlyOnce(id, optional(id)),
@@ -293,7 +295,7 @@ export const calls: Calls = {
     active: idempotent(text, listOf(text)),
     due: idempotent(shape({ limit: id, ids: optional(listOf(text)) })),
     renew: exactlyOnce(claim, id),
-    begin: exactlyOnce(claim, text, optional(id), optional(passed)),
+    begin: exactlyOnce(claim, text, optional(id), optional(passed), absent),
     finish: exactlyOnce(
       claim,
       shape({
@@ -303,7 +305,7 @@ export const calls: Calls = {
         outcome: plain,
         data: optional(json),
         next: nullable(text),
-        passedSteps: optional(passed),
+        passed: optional(passed),
       }),
     ),
     wait: exactlyOnce(

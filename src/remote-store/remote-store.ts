@@ -39,6 +39,12 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
   const meanings = remotePart('meanings');
   const loadMeanings = () => meanings.list().catch((error) => (isUnknownCall(error) ? [] : Promise.reject(error)));
   const activity = createActivityLog(createRemoteRows(relay, remotePart('activity').list), observe, clock);
+  const [remoteTokens, remoteRuns] = [remotePart('tokens'), remotePart('runs')];
+  const runs: Store['runs'] = {
+    ...remoteRuns,
+    // A platform of an earlier version does not take the position of the last step.
+    begin: (claim, stepId, position, passed) => remoteRuns.begin(claim, stepId, position, passed),
+  };
   const tokenUses = createLastUsed(clock, (token: number) => relay('noteTokenUse', token));
   const connectionUses = createLastUsed(clock, (connection: string) => relay('noteConnectionUse', connection));
   return {
@@ -74,11 +80,11 @@ export function createRemoteStore({ channel, isSandbox, clock, observe }: Remote
     secondFactors: remotePart('secondFactors'),
     windows: remotePart('windows'),
     quotas: remotePart('quotas'),
-    tokens: { ...remotePart('tokens'), noteUse: tokenUses.touch },
+    tokens: { ...remoteTokens, find: (hash) => remoteTokens.find(hash), noteUse: tokenUses.touch },
     connections: { ...remotePart('connections'), noteUse: connectionUses.touch },
     schema: remotePart('schema'),
     workflows: remotePart('workflows'),
-    runs: remotePart('runs'),
+    runs,
     startRules: remotePart('startRules'),
     remotes: remotePart('remotes'),
     waitingMails: remotePart('waitingMails'),

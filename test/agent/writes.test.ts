@@ -304,6 +304,37 @@ describe.each(sellers)('$name', (seller) => {
     ]);
   });
 
+  test('a preview that only reads shows the same changes, and does not execute the write', async () => {
+    const change = (ids: number[], values: object) => ({ collection: 'customers', ids, values: { ...values } });
+    const orphan = { collection: 'orders', ids: [1], values: { customer_id: 999 } };
+    const [preview, onlyReads] = [{ preview: true }, { preview: true, onlyReads: true }];
+
+    const executed = await shop.engine.update(all, change([3], { city: 'Paris' }), preview);
+    const { changes, effects } = await shop.engine.update(all, change([3], { city: 'Paris' }), onlyReads);
+    const [missing, hidden, invalid] = [
+      await refusal(shop.engine.update(all, change([77], { city: 'Paris' }), onlyReads)),
+      await refusal(shop.engine.update(paris, change([2], { name: 'X' }), onlyReads)),
+      await refusal(shop.engine.update(all, change([1], { name: null }), onlyReads)),
+    ];
+    const refused = [
+      await refusal(shop.engine.update(all, orphan, preview)),
+      await refusal(shop.engine.update(all, orphan, onlyReads)),
+    ];
+
+    expect([changes, effects]).toEqual([executed.changes, []]);
+    expect([missing, hidden, invalid].map(({ code }) => code)).toEqual([
+      'RECORD_NOT_FOUND',
+      'RECORD_NOT_FOUND',
+      'INVALID_RECORD',
+    ]);
+    // The database would refuse it.
+    expect(refused).toMatchObject([
+      { code: 'INVALID_RECORD' },
+      { answer: { changes: [{ id: '1', fields: { customer_id: { after: 999 } } }] } },
+    ]);
+    expect(await customers()).toEqual(untouched);
+  });
+
   test('a preview returns the values before and after, and writes nothing', async () => {
     const preview = { preview: true };
     const ids = [1, 3];

@@ -26,6 +26,21 @@ describe.each(variants)('attempts on $name', (variant) => {
     expect(waits.every((wait) => wait > 880 && wait <= 900)).toBe(true);
   });
 
+  test('that come at once get consecutive counts of their own window', async () => {
+    const { windows } = await (await createPlace(variant)).open();
+    await windows.add('a', 900_000);
+
+    const counted = await Promise.all(
+      Array.from({ length: 20 }, (_, turn) => windows.add(turn % 2 ? 'a' : 'b', 900_000)),
+    );
+
+    const countsOf = (odd: number) => counted.filter((_, turn) => turn % 2 === odd).map(({ count }) => count);
+    const upTo = (first: number) => Array.from({ length: 10 }, (_, at) => first + at);
+    expect([countsOf(1), countsOf(0)]).toEqual([upTo(2), upTo(1)]);
+    const ends = counted.map(({ endsAt }) => endsAt - systemClock.now());
+    expect(ends.every((ms) => ms > 880_000 && ms <= 900_000)).toBe(true);
+  });
+
   test('restart if the clock is set back by more than a window, and continue if by less', async () => {
     let now = systemClock.now();
     const store = await (await createPlace(variant)).open({ clock: { ...systemClock, now: () => now } });

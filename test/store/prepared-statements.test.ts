@@ -1,6 +1,8 @@
 // Groups of statements that concurrent callers write: each is written whole or not at all, and on servers they share
 // commits.
 import { expect, test } from 'vitest';
+import { createActivityRows } from '../../src/store/audit/activity-rows.ts';
+import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { createPreparedStatements, type Statement } from '../../src/store/database/prepared-statements.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
@@ -11,6 +13,10 @@ const insert = (key: string, value: string | null = 'x'): Statement => ({
   sql: 'insert into settings select ?, ? where 1 = 1',
   values: [key, value],
 });
+const entry: ActivityEntry = {
+  ...{ userId: 1, renderingId: 1, clientId: 'client', clientName: 'A client', action: 'update', type: 'write' },
+  ...{ outcome: 'unknown', startedAt: 1_800_000_000_000, durationMs: 0 },
+};
 const nothing: Statement = { sql: 'update settings set value = ? where value = ?', values: ['y', 'absent'] };
 
 /** Counts the transactions on a server. */
@@ -62,4 +68,35 @@ test.each(variants)('$name: concurrent groups that succeed share commits', async
 
   expect(await database.knex('settings').where({ value: 'x' })).toHaveLength(40);
   expect(count()).toBeLessThanOrEqual(2);
+});
+
+test.each(variants)('$name: entries of the log share the commits of other writes', async (variant) => {
+  const place = await createPlace(variant);
+  const { database, count } = counting(place.tables());
+  const { run } = createPreparedStatements(database);
+  const { insert: mark, complete, insertAll } = createActivityRows(database, async () => ({ environmentId: 1 }));
+  const { id: first } = await mark({ ...entry, recordIds: ['0'] });
+  const before = count();
+
+  const marks = await Promise.all(
+    Array.from({ length: 10 }, async (_, at) => {
+      const [{ id }] = await Promise.all([
+        mark({ ...entry, recordIds: [`${at}`], workflow: { name: 'flow', runId: `run ${at}` } }),
+        run(insert(`a${at}`), insert(`b${at}`)),
+        complete(first, { outcome: 'completed', durationMs: at }),
+        insertAll([{ ...entry, type: 'read', outcome: 'completed' }]),
+      ]);
+      return id;
+    }),
+  );
+
+  const { knex } = database;
+  const states = await knex('activity_logs').orderBy('id').select('type', 'outcome');
+  expect([new Set(marks).size, (await knex('settings').where({ value: 'x' })).length]).toEqual([10, 20]);
+  expect(states.filter(({ type }) => type === 'read')).toHaveLength(10);
+  expect(states.filter(({ outcome }) => outcome === 'unknown')).toHaveLength(10);
+  expect((await knex('activity_workflows').orderBy('log_id')).map(({ log_id }) => Number(log_id))).toEqual(
+    marks.toSorted((a, b) => a - b),
+  );
+  expect(count() - before).toBeLessThanOrEqual(2);
 });

@@ -143,6 +143,12 @@ describe.each(variants)('runs on $name', (variant) => {
     await at.executor.execute(claim!);
     expect(await at.store.runs.find(id)).toMatchObject({ state: 'cancelled', position: 0 });
     expect(await totalOf(3)).toBe(20);
+    await at.store.activity.flush();
+    const entries = await at.store.activity.list({ limit: 50 });
+    // The entry of the change is written with the mark of its step, which the cancellation refused.
+    expect(entries.filter(({ action, workflow }) => action === 'update' && workflow?.runId === id)).toMatchObject([
+      { outcome: 'failed', code: 'CANCELLED' },
+    ]);
   });
 
   test('an interrupted change is not repeated: a user is asked', async () => {

@@ -24,7 +24,7 @@ import { type Draft, newDraft, type Values } from '../write/drafts.ts';
 import { checkForeignKeys } from '../write/foreign-checks.ts';
 import { createByOverride, deleteByOverride, overrideOf, updateByOverride } from '../write/overrides.ts';
 import { readWhere, resolveCondition, withPrefetch } from '../write/prefetch.ts';
-import { prepareCreate, prepareUpdate } from '../write/prepare.ts';
+import { isReplacedAnywhere, prepareCreate, prepareUpdate } from '../write/prepare.ts';
 import {
   type CollectionWriteContext,
   checkCount,
@@ -37,7 +37,7 @@ import {
   toKeyFilter,
   type WritableContext,
 } from '../write/target.ts';
-import { createAnswer, inTransaction, toInternalRecords } from '../write/transaction.ts';
+import { createAnswer, failMissing, inTransaction, toInternalRecords } from '../write/transaction.ts';
 import type { Operations } from './call.ts';
 import { createHookRestrictions, type HookRestrictions, hasHooks, runAfterWrite, runHooks } from './hooks.ts';
 
@@ -194,9 +194,11 @@ async function updateByKeys(
   const { collection } = site.view;
   const more = [...linkColumns([updating.draft]), ...(hookState ? storedColumns(collection) : [])];
   const target = planTarget(site.view, more);
+  const isPlain = !override && !hookState && !isNested([updating.draft]) && !isReplacedAnywhere(collection);
+  const isForeseen = options.preview && options.onlyReads && isPlain && updating.keys.length === 1;
   const { rows, before } = override
     ? { rows: await updateByOverride(site, target, override, updating, options), before: [] }
-    : await storeUpdate(requireWritable(site), target, updating, options);
+    : await (isForeseen ? foreseeUpdate : storeUpdate)(requireWritable(site), target, updating, options);
   noteHookEffects(site, 'Update', options);
   if (hookState && !options.preview) {
     const { restrictions: narrowing, patch } = hookState;
@@ -229,6 +231,23 @@ async function storeUpdate(
     return updateRecords(known, keys, draft.values, condition);
   });
   readyRows(before, binarySlots(target.columns));
+  return { rows, before };
+}
+
+/** The row of one record as it is, and with the new values. */
+async function foreseeUpdate(
+  place: WritableContext,
+  target: Target,
+  { keys, draft, where }: PendingUpdate,
+  options: WriteOptions,
+): ReturnType<typeof storeUpdate> {
+  const { columns } = target;
+  const { rows: before } = await readWhere(place.call, place.view.collection, { where, columns, limit: null }, options);
+  if (before.length !== keys.length) return failMissing(place, keys, where, options);
+  const rows = before.map((row) =>
+    columns.map(({ field }, slot) => (draft.values.has(field) ? draft.values.get(field) : row[slot])),
+  );
+  for (const some of [before, rows]) readyRows(some, binarySlots(columns));
   return { rows, before };
 }
 

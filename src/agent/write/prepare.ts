@@ -103,7 +103,7 @@ function failParsing(
   return fail('INVALID_RECORD', { collection: collection.name, problems: prefixProblems(problems) });
 }
 
-function isReplacedAnywhere({ internalFields }: Collection): boolean {
+export function isReplacedAnywhere({ internalFields }: Collection): boolean {
   return [...internalFields.values()].some((field) => field.kind === 'column' && field.writing !== undefined);
 }
 

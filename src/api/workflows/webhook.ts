@@ -59,7 +59,7 @@ export function createWebhookRouter(parts: WebhookRouterParts): Router {
     const signed = pathOf(req.url).slice(1);
     const reference = (await addresses.verify(signed, client)) ?? fail('INVALID_WEBHOOK_ADDRESS', {});
     const holder = await countFailures(failureLimiter, client, () => checkHolder(req.headers.authorization));
-    const workflow = await findWorkflow(reference, parts);
+    const workflow = await findWorkflow(reference, holder, parts);
     checkRights(holder, workflow);
     await calls.consume(workflow.id);
     const body = await readBody(req, bodyLimits.bytes);
@@ -106,8 +106,13 @@ async function countFailures(
  * Behaviour api 7.3: 404 for a missing or inactive workflow, and 400 for a replaced URL, even if the trigger is
  * disabled.
  */
-async function findWorkflow(reference: TriggerReference, { store, addresses }: WebhookRouterParts): Promise<Workflow> {
-  const [found, isKeyValid] = [await store.workflows.find(reference.workflowId), await addresses.isKeyValid(reference)];
+async function findWorkflow(
+  reference: TriggerReference,
+  { versions }: TokenHolder,
+  { store, addresses }: WebhookRouterParts,
+): Promise<Workflow> {
+  const isKeyValid = await addresses.isKeyValid(reference, versions);
+  const found = await store.workflows.find(reference.workflowId);
   if (!found || found.renderingId !== reference.renderingId) {
     return fail('UNKNOWN_WEBHOOK', { problem: 'The workflow of this webhook no longer exists.' });
   }

@@ -1,8 +1,8 @@
 // The statements of the activity log on database servers. On PostgreSQL each is one statement with a fixed text,
 // whatever the number of entries and of their records; rows of workflows and details take one more.
 import type { Database } from '../database/database.ts';
-import type { Direct, DirectStatement, Execute } from '../database/direct.ts';
-import { groupCalls } from '../database/group-calls.ts';
+import type { DirectStatement, Execute } from '../database/direct.ts';
+import { groupKind } from '../database/group-calls.ts';
 import {
   columns,
   DETAILS,
@@ -41,12 +41,16 @@ interface Outcome {
   readonly completed: Completed;
 }
 
-/** Each method takes any number of entries and commits all of them or none. */
+/** Each method takes any number of entries, and a transaction unless one statement is enough for them. */
 interface GroupStatements {
-  markAll(marks: readonly Mark[]): Promise<readonly number[]>;
+  markAll(run: Execute, marks: readonly Mark[]): Promise<readonly number[]>;
   /** Without rows in other tables. */
-  insertAll(rows: readonly Row[]): Promise<void>;
-  completeAll(outcomes: readonly Outcome[]): Promise<void>;
+  insertAll(run: Execute, rows: readonly Row[]): Promise<void>;
+  completeAll(run: Execute, outcomes: readonly Outcome[]): Promise<void>;
+  readonly isOneStatement: {
+    marks(marks: readonly Mark[]): boolean;
+    outcomes(outcomes: readonly Outcome[]): boolean;
+  };
 }
 
 const into = `insert into ${TABLE} (${columns.join(', ')})`;
@@ -88,7 +92,7 @@ const postgresTypes: Readonly<Record<string, string>> = {
   duration_ms: 'float8',
 };
 
-function createPostgres({ execute, transaction }: Direct): GroupStatements {
+function createPostgres(): GroupStatements {
   const arraysOf = (names: readonly string[]) =>
     names.map((column) => `?::${postgresTypes[column] ?? 'text'}[]`).join(', ');
   const byColumn = (names: readonly string[], rows: readonly object[]) =>
@@ -121,25 +125,25 @@ join unnest(?::bigint[], ?::text[]) as keys (id, record_key) using (id) on confl
     lists.flatMap(([, keys]) => keys),
   ];
   return {
-    async markAll(marks) {
+    async markAll(run, marks) {
       const keys = pairsOf(marks.map((each, at) => [at + 1, each.keys]));
       const rows = marks.map(({ row }) => row);
-      const markOn = async (run: Execute): Promise<readonly number[]> =>
-        (await run({ sql: mark, values: [...byColumn(columns, rows), ...keys] })).rows.map(([id]) => Number(id));
-      if (!marks.some(({ more }) => hasOtherRows(more))) return markOn(execute);
-      return transaction(async (run) => {
-        const ids = await markOn(run);
-        await insertOthers(
-          run,
-          marks.map(({ more }, at) => [ids[at]!, more]),
-        );
-        return ids;
-      });
+      const marked = await run({ sql: mark, values: [...byColumn(columns, rows), ...keys] });
+      const ids = marked.rows.map(([id]) => Number(id));
+      await insertOthers(
+        run,
+        marks.map(({ more }, at) => [ids[at]!, more]),
+      );
+      return ids;
     },
-    async insertAll(rows) {
-      await execute({ sql: insert, values: byColumn(columns, rows) });
+    async insertAll(run, rows) {
+      await run({ sql: insert, values: byColumn(columns, rows) });
     },
-    async completeAll(outcomes) {
+    isOneStatement: {
+      marks: (marks) => !marks.some(({ more }) => hasOtherRows(more)),
+      outcomes: (outcomes) => !outcomes.some(({ completed }) => hasOtherRows(completed)),
+    },
+    async completeAll(run, outcomes) {
       const of = (pick: (completed: Completed) => unknown) => outcomes.map(({ completed }) => pick(completed));
       const values = [
         outcomes.map(({ id }) => id),
@@ -149,15 +153,11 @@ join unnest(?::bigint[], ?::text[]) as keys (id, record_key) using (id) on confl
         of(recordIdsOf),
       ];
       const keys = pairsOf(outcomes.map(({ id, completed }) => [id, recordKeysOf(completed.recordIds)]));
-      const statement = { sql: complete, values: [...values, ...keys] };
-      if (!outcomes.some(({ completed }) => hasOtherRows(completed))) return void (await execute(statement));
-      await transaction(async (run) => {
-        await run(statement);
-        await insertOthers(
-          run,
-          outcomes.map(({ id, completed }) => [id, completed]),
-        );
-      });
+      await run({ sql: complete, values: [...values, ...keys] });
+      await insertOthers(
+        run,
+        outcomes.map(({ id, completed }) => [id, completed]),
+      );
     },
   };
 }
@@ -165,7 +165,7 @@ join unnest(?::bigint[], ?::text[]) as keys (id, record_key) using (id) on confl
 /** Each is a part of a union, which MySQL limits. */
 const KEYS_A_STATEMENT = 100;
 
-function createMysql({ execute, transaction }: Direct): GroupStatements {
+function createMysql(): GroupStatements {
   const insert = (rows: readonly Row[]) => ({ sql: `${into} values ?`, values: [rows.map(valuesOf)], isOnce: true });
   const insertOther: Insert = (table, names, given, set) => ({
     sql: `insert into ${table} (${names.join(', ')}) values ? on duplicate key update ${set}`,
@@ -188,68 +188,77 @@ record_ids = coalesce(${chosen}, record_ids) where id in (?)`;
     return { sql: complete, values, isOnce: true };
   };
   return {
-    async markAll(marks) {
-      const rows = marks.map(({ row }) => row);
-      if (marks.length === 1 && isPlain(marks[0]!)) return [(await execute(insert(rows))).insertId];
-      return transaction(async (run) => {
-        const { insertId } = await run(insert(rows));
-        // The ids of one statement are consecutive. The increment may exceed 1 in a cluster.
-        const [[increment] = []] = marks.length === 1 ? [[1]] : (await run(step)).rows;
-        const ids = marks.map((_, at) => insertId + at * Number(increment));
-        const keys = marks.flatMap(({ row, keys }, at) =>
-          keys.map((key) => [row.environment_id, key, row.started_at, ids[at]]),
-        );
-        if (keys.length > 0) await run({ sql: `insert ${intoRecords} values ?`, values: [keys], isOnce: true });
-        await insertOthers(
-          run,
-          marks.map(({ more }, at) => [ids[at]!, more]),
-        );
-        return ids;
-      });
+    async markAll(run, marks) {
+      const { insertId } = await run(insert(marks.map(({ row }) => row)));
+      // The ids of one statement are consecutive. The increment may exceed 1 in a cluster.
+      const [[increment] = []] = marks.length === 1 ? [[1]] : (await run(step)).rows;
+      const ids = marks.map((_, at) => insertId + at * Number(increment));
+      const keys = marks.flatMap(({ row, keys }, at) =>
+        keys.map((key) => [row.environment_id, key, row.started_at, ids[at]]),
+      );
+      if (keys.length > 0) await run({ sql: `insert ${intoRecords} values ?`, values: [keys], isOnce: true });
+      await insertOthers(
+        run,
+        marks.map(({ more }, at) => [ids[at]!, more]),
+      );
+      return ids;
     },
-    async insertAll(rows) {
-      await execute(insert(rows));
+    async insertAll(run, rows) {
+      await run(insert(rows));
     },
-    async completeAll(outcomes) {
+    isOneStatement: {
+      marks: (marks) => marks.length === 1 && isPlain(marks[0]!),
+      outcomes: (outcomes) => !outcomes.some(({ completed }) => completed.recordIds?.length || hasOtherRows(completed)),
+    },
+    async completeAll(run, outcomes) {
       const keys = outcomes.flatMap(({ id, completed }) => recordKeysOf(completed.recordIds).map((key) => [id, key]));
-      if (keys.length === 0 && !outcomes.some(({ completed }) => hasOtherRows(completed)))
-        await execute(update(outcomes));
-      else
-        await transaction(async (run) => {
-          await run(update(outcomes));
-          for (let at = 0; at < keys.length; at += KEYS_A_STATEMENT) {
-            const some = keys.slice(at, at + KEYS_A_STATEMENT);
-            const pairs = some.map(() => 'select ? as id, ? as record_key').join(' union all ');
-            const sql = `insert ignore ${intoRecords} select environment_id, record_key, started_at, log.id
+      await run(update(outcomes));
+      for (let at = 0; at < keys.length; at += KEYS_A_STATEMENT) {
+        const some = keys.slice(at, at + KEYS_A_STATEMENT);
+        const pairs = some.map(() => 'select ? as id, ? as record_key').join(' union all ');
+        const sql = `insert ignore ${intoRecords} select environment_id, record_key, started_at, log.id
 from ${TABLE} as log join (${pairs}) as pairs on pairs.id = log.id`;
-            await run({ sql, values: some.flat(), isOnce: true });
-          }
-          await insertOthers(
-            run,
-            outcomes.map(({ id, completed }) => [id, completed]),
-          );
-        });
+        await run({ sql, values: some.flat(), isOnce: true });
+      }
+      await insertOthers(
+        run,
+        outcomes.map(({ id, completed }) => [id, completed]),
+      );
     },
   };
 }
 
-/** Undefined on SQLite. Marks and outcomes of concurrent calls share a commit each. */
+/** Undefined on SQLite. Marks, outcomes and batches of entries share commits with the other writes of the process. */
 export function createServerStatements({ dialect, direct, retry }: Database): ServerStatements | undefined {
   if (!direct || dialect === 'sqlite') return undefined;
-  const { markAll, insertAll, completeAll } = dialect === 'mysql' ? createMysql(direct) : createPostgres(direct);
+  const { markAll, insertAll, completeAll, isOneStatement } = dialect === 'mysql' ? createMysql() : createPostgres();
   return {
-    mark: groupCalls((marks: readonly Mark[]) => retry(() => markAll(marks))),
-    insertAll: (entries) =>
-      retry(async () => {
-        if (entries.every(isPlain)) await insertAll(entries.map(({ row }) => row));
-        else await markAll(entries);
-      }),
-    complete: groupCalls((outcomes: readonly Outcome[]) =>
-      retry(async () => {
+    mark: groupKind(direct, retry, {
+      runAll: markAll,
+      needsTransaction: (marks) => !isOneStatement.marks(marks),
+    }),
+    insertAll: groupKind(direct, retry, {
+      async runAll(run, batches: readonly (readonly Mark[])[]) {
+        for (const entries of batches) {
+          if (entries.every(isPlain))
+            await insertAll(
+              run,
+              entries.map(({ row }) => row),
+            );
+          else await markAll(run, entries);
+        }
+        return batches.map(() => undefined);
+      },
+      needsTransaction: (batches) =>
+        batches.length > 1 || !(batches[0]!.every(isPlain) || isOneStatement.marks(batches[0]!)),
+    }),
+    complete: groupKind(direct, retry, {
+      async runAll(run, outcomes: readonly Outcome[]) {
         // The last outcome of an entry counts.
-        await completeAll([...new Map(outcomes.map((each) => [each.id, each])).values()]);
+        await completeAll(run, [...new Map(outcomes.map((each) => [each.id, each])).values()]);
         return outcomes.map(() => undefined);
-      }),
-    ),
+      },
+      needsTransaction: (outcomes) => !isOneStatement.outcomes(outcomes),
+    }),
   };
 }

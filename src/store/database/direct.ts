@@ -12,6 +12,8 @@ export interface DirectStatement {
 }
 
 interface Executed {
+  /** The names of the columns of `rows`. */
+  readonly names: readonly string[];
   /** Values by position. */
   readonly rows: readonly (readonly unknown[])[];
   /** The generated id of the first row; MySQL and MariaDB only. */
@@ -28,7 +30,11 @@ export interface Direct {
   transaction<T>(run: (execute: Execute) => Promise<T>): Promise<T>;
 }
 
-type Done = (error: unknown, answer?: unknown) => void;
+type Done = (error: unknown, answer?: unknown, fields?: readonly Field[]) => void;
+
+interface Field {
+  readonly name: string;
+}
 
 /** The parts of a connection of `mysql2` or `pg` that are used here. */
 interface Connection {
@@ -86,12 +92,16 @@ function sendToPostgres(isPooled: boolean): Send {
 interface ChangedRows {
   readonly affectedRows?: number;
   readonly rowCount?: number | null;
+  readonly fields?: readonly Field[];
 }
 
-function toExecuted(answer: unknown): Executed {
-  if (Array.isArray(answer)) return { rows: answer as unknown[][], insertId: 0, changed: 0 };
-  const { rows = [], insertId = 0, affectedRows, rowCount } = answer as Partial<Executed> & ChangedRows;
-  return { rows, insertId, changed: affectedRows ?? rowCount ?? 0 };
+const namesOf = (fields: readonly Field[] | undefined): readonly string[] => fields?.map(({ name }) => name) ?? [];
+
+function toExecuted(answer: unknown, mysqlFields: readonly Field[] | undefined): Executed {
+  if (Array.isArray(answer))
+    return { names: namesOf(mysqlFields), rows: answer as unknown[][], insertId: 0, changed: 0 };
+  const { rows = [], insertId = 0, affectedRows, rowCount, fields } = answer as Partial<Executed> & ChangedRows;
+  return { names: namesOf(fields), rows, insertId, changed: affectedRows ?? rowCount ?? 0 };
 }
 
 export function createDirect(dialect: 'mysql' | 'postgres', knex: Knex, isPooled: boolean): Direct {
@@ -102,11 +112,11 @@ export function createDirect(dialect: 'mysql' | 'postgres', knex: Knex, isPooled
     (connection: Connection): Execute =>
     (statement) =>
       new Promise((resolve, reject) => {
-        send(connection, statement, (error, answer) => {
+        send(connection, statement, (error, answer, fields) => {
           // As knex does: connectivity.ts listens.
           client.emit(error ? 'query-error' : 'query-response', error ?? answer);
           if (error) reject(error);
-          else resolve(toExecuted(answer));
+          else resolve(toExecuted(answer, fields));
         });
       });
 

@@ -1,5 +1,8 @@
-// Group commit on a database server: the calls that wait while a group is committed are the next group.
+// Group commit on a database server: the calls that wait while a group is committed are the next group. Calls of several
+// kinds share its transaction, so that a process under load waits for one commit instead of one for each call.
 import { isUnavailable } from '../../core/errors/away.ts';
+import type { Database } from './database.ts';
+import type { Direct, Execute } from './direct.ts';
 
 /** On a server, whose connections and messages are limited. */
 const MAX_GROUP = 100;
@@ -42,4 +45,55 @@ export function groupCalls<T, R>(runAll: (items: readonly T[]) => Promise<readon
       isRunning = true;
       setImmediate(run);
     });
+}
+
+interface CallKind<T, R> {
+  /** Returns an answer for each item, in order. */
+  runAll(execute: Execute, items: readonly T[]): Promise<readonly R[]>;
+  /** False if `runAll` sends only one statement for the items, which commits by itself. */
+  needsTransaction(items: readonly T[]): boolean;
+}
+
+interface KindCall {
+  readonly kind: CallKind<unknown, unknown>;
+  readonly item: unknown;
+}
+
+const groups = new WeakMap<Direct, (call: KindCall) => Promise<unknown>>();
+
+/** The calls of all kinds of one database share groups. */
+export function groupKind<T, R>(
+  direct: Direct,
+  retry: Database['retry'],
+  kind: CallKind<T, R>,
+): (item: T) => Promise<R> {
+  const add = groups.get(direct) ?? groupCalls((calls: readonly KindCall[]) => runKinds(direct, retry, calls));
+  groups.set(direct, add);
+  return (item) => add({ kind: kind as CallKind<unknown, unknown>, item }) as Promise<R>;
+}
+
+async function runKinds(
+  direct: Direct,
+  retry: Database['retry'],
+  calls: readonly KindCall[],
+): Promise<readonly unknown[]> {
+  const places = new Map<KindCall['kind'], number[]>();
+  calls.forEach(({ kind }, at) => {
+    const known = places.get(kind);
+    if (known) known.push(at);
+    else places.set(kind, [at]);
+  });
+  const itemsAt = (some: readonly number[]) => some.map((at) => calls[at]!.item);
+  const run = async (execute: Execute): Promise<readonly unknown[]> => {
+    const answers: unknown[] = [];
+    for (const [kind, some] of places) {
+      const found = await kind.runAll(execute, itemsAt(some));
+      some.forEach((at, nth) => {
+        answers[at] = found[nth];
+      });
+    }
+    return answers;
+  };
+  const needsTransaction = places.size > 1 || [...places].some(([kind, some]) => kind.needsTransaction(itemsAt(some)));
+  return retry(() => (needsTransaction ? direct.transaction(run) : run(direct.execute)));
 }

@@ -4,9 +4,9 @@
 // transaction they run through knex.
 import type { Knex } from 'knex';
 import type { SqliteConnection } from '../../core/sqlite.ts';
-import type { Database, StoreDialect } from './database.ts';
+import type { Database } from './database.ts';
 import type { Direct, Execute } from './direct.ts';
-import { groupCalls } from './group-calls.ts';
+import { groupKind } from './group-calls.ts';
 
 export interface Statement {
   /** With `?` for each value. Every distinct text is cached, so use few. */
@@ -20,13 +20,15 @@ export interface PreparedStatements {
   /** Returns the number of rows that each statement changed. All statements run and commit together. */
   runAll(statements: readonly Statement[]): Promise<readonly number[]>;
   read<T>(statement: Statement): Promise<readonly T[]>;
+  /** A write that returns rows. On SQLite it shares commits. */
+  returning<T>(statement: Statement): Promise<readonly T[]>;
 }
 
 /** Limit of the cache: statements with a varying number of values add up to many texts. */
 const MAX_CACHED = 200;
 
 export function createPreparedStatements(database: Database): PreparedStatements {
-  const { knex, dialect } = database;
+  const { knex } = database;
   const preparedBySql = new Map<string, ReturnType<SqliteConnection['prepare']>>();
   const prepare = (connection: SqliteConnection, sql: string) => {
     const cached = preparedBySql.get(sql);
@@ -37,6 +39,18 @@ export function createPreparedStatements(database: Database): PreparedStatements
     return statement;
   };
   const runInTurn = database.direct ? createServerGroups(database.direct, database.retry) : createKnexWrites(database);
+
+  const allOn =
+    <T>({ sql, values }: Statement) =>
+    (ready: SqliteConnection) =>
+      prepare(ready, sql).all(values) as T[];
+  /** On a server, or on SQLite through knex. */
+  const readElsewhere = async <T>({ sql, values }: Statement): Promise<readonly T[]> => {
+    const { direct, retry } = database;
+    if (!direct) return (await retry(() => knex.raw(sql, [...values]))) as T[];
+    const { names, rows } = await retry(() => direct.execute({ sql, values, isOnce: true }));
+    return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])) as T);
+  };
 
   return {
     async run(first, ...others) {
@@ -63,10 +77,13 @@ export function createPreparedStatements(database: Database): PreparedStatements
         return touched;
       });
     },
-    async read<T>({ sql, values }: Statement) {
-      const done = database.sqlite?.runSync((ready) => prepare(ready, sql).all(values) as T[]);
-      if (done) return done.answer;
-      return rowsOf[dialect](await database.retry(() => knex.raw(sql, [...values]))) as T[];
+    async read<T>(statement: Statement) {
+      const done = database.sqlite?.runSync(allOn<T>(statement));
+      return done ? done.answer : readElsewhere<T>(statement);
+    },
+    async returning<T>(statement: Statement) {
+      const done = await database.sqlite?.write(false, allOn<T>(statement));
+      return done ? done.answer : readElsewhere<T>(statement);
     },
   };
 }
@@ -91,31 +108,21 @@ function createKnexWrites({ knex, retry, write }: Database): RunInTurn {
     needsTransaction ? write((trx) => run(changeOn(trx))) : retry(() => run(changeOn(knex)));
 }
 
-/** The works that wait while a group is committed are the next group. */
+/** Shares commits with the other writes of concurrent callers. */
 function createServerGroups(direct: Direct, retry: Database['retry']): RunInTurn {
   // In the text protocol, as knex sends them: mysql2 sends each number of a prepared statement as a double.
   const changeOn =
     (execute: Execute): Change =>
     async ({ sql, values }) =>
       (await execute({ sql, values, isOnce: true })).changed;
-  const runAll = groupCalls((works: readonly Work[]): Promise<readonly unknown[]> => {
-    const [only, ...more] = works;
-    if (more.length === 0 && !only!.needsTransaction)
-      return retry(async () => [await only!.run(changeOn(direct.execute))]);
-    return retry(() =>
-      direct.transaction(async (execute) => {
-        const answers: unknown[] = [];
-        for (const { run } of works) answers.push(await run(changeOn(execute)));
-        return answers;
-      }),
-    );
+  const add = groupKind(direct, retry, {
+    async runAll(execute, works: readonly Work[]): Promise<readonly unknown[]> {
+      const answers: unknown[] = [];
+      for (const { run } of works) answers.push(await run(changeOn(execute)));
+      return answers;
+    },
+    needsTransaction: (works) => works.length > 1 || works[0]!.needsTransaction,
   });
   return <T>(needsTransaction: boolean, run: (change: Change) => Promise<T>) =>
-    runAll({ needsTransaction, run }) as Promise<T>;
+    add({ needsTransaction, run }) as Promise<T>;
 }
-
-const rowsOf: Record<StoreDialect, (answer: unknown) => readonly unknown[]> = {
-  sqlite: (answer) => answer as unknown[],
-  mysql: (answer) => (answer as [unknown[]])[0],
-  postgres: (answer) => (answer as { rows: unknown[] }).rows,
-};

@@ -5,7 +5,9 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Counted, Windows } from '../../core/limit.ts';
 import { hashToken } from '../../core/secret.ts';
-import type { Database, StoreDialect } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import type { Direct } from '../database/direct.ts';
+import { groupCalls } from '../database/group-calls.ts';
 import { createPreparedStatements } from '../database/prepared-statements.ts';
 
 const SWEEP_MS = 600_000;
@@ -55,43 +57,69 @@ export function createWindows(database: Database, clock: Clock): Windows {
   };
 }
 
-function createCounting(database: Database): Count {
-  const { knex, retry } = database;
-  const statements = createPreparedStatements(database);
-  const isOver = 'attempt_windows.ends_at <= ? OR attempt_windows.ends_at > ?';
-  const upsert = `INSERT INTO attempt_windows (key_hash, count, ends_at) VALUES (?, 1, ?)
+const isOver = '(attempt_windows.ends_at <= ? OR attempt_windows.ends_at > ?)';
+const upsert = `INSERT INTO attempt_windows (key_hash, count, ends_at) VALUES (?, ?, ?)
 ON CONFLICT (key_hash) DO UPDATE SET
-count = CASE WHEN ${isOver} THEN 1 ELSE attempt_windows.count + 1 END,
+count = CASE WHEN ${isOver} THEN 0 ELSE attempt_windows.count END + excluded.count,
 ends_at = CASE WHEN ${isOver} THEN excluded.ends_at ELSE attempt_windows.ends_at END
 RETURNING count, ends_at`;
-  const toCounted = (row: { count: number; ends_at: number | string }): Counted => ({
-    count: row.count,
-    endsAt: Number(row.ends_at),
+
+/**
+ * MySQL has no RETURNING: LAST_INSERT_ID(expression) returns one number in the response to the statement, 0 for a new
+ * row. It packs the count and the rest of the window into 53 bits. MySQL assigns from left to right.
+ */
+const REST_LIMIT = 2 ** 31;
+const COUNT_LIMIT = 2 ** 22;
+const mysqlUpsert = `INSERT INTO attempt_windows (key_hash, count, ends_at) VALUES (?, ?, ?)
+ON DUPLICATE KEY UPDATE
+count = IF(${isOver}, 0, count) + VALUES(count),
+ends_at = IF(${isOver}, VALUES(ends_at), ends_at),
+count = IF(LAST_INSERT_ID(LEAST(count, ${COUNT_LIMIT - 1}) * ${REST_LIMIT} + LEAST(ends_at - ?, ${REST_LIMIT - 1})) > 0, count, count)`;
+
+/** Adds `times` at once. Returns the last count and the end of the window. */
+type AddTimes = (attempt: Attempt, times: number) => Promise<readonly [count: number, endsAt: number]>;
+
+const valuesOf = ({ key_hash, now, ends_at, latest }: Attempt, times: number) => [
+  ...[key_hash, times, ends_at],
+  ...[now, latest, now, latest],
+];
+
+function createServerCounting(dialect: 'mysql' | 'postgres', direct: Direct): AddTimes {
+  if (dialect === 'mysql')
+    return async (attempt, times) => {
+      const values = [...valuesOf(attempt, times), attempt.now];
+      const { insertId } = await direct.execute({ sql: mysqlUpsert, values, isOnce: true });
+      if (insertId === 0) return [times, attempt.ends_at];
+      return [Math.floor(insertId / REST_LIMIT), attempt.now + (insertId % REST_LIMIT)];
+    };
+  return async (attempt, times) => {
+    const { rows } = await direct.execute({ sql: upsert, values: valuesOf(attempt, times) });
+    const [count, endsAt] = rows[0]!;
+    return [Number(count), Number(endsAt)];
+  };
+}
+
+function createCounting(database: Database): Count {
+  const { dialect, direct, retry } = database;
+  if (!direct || dialect === 'sqlite') {
+    const statements = createPreparedStatements(database);
+    return async (attempt) => {
+      const values = valuesOf(attempt, 1);
+      const [row] = await statements.returning<{ count: number; ends_at: number }>({ sql: upsert, values });
+      return { count: row!.count, endsAt: row!.ends_at };
+    };
+  }
+  const addTimes = createServerCounting(dialect, direct);
+  // The attempts that wait while a statement is sent share the next one of their window.
+  return groupCalls(async (attempts: readonly Attempt[]) => {
+    const byKey = new Map<string, Attempt[]>();
+    for (const each of attempts) byKey.set(each.key_hash, [...(byKey.get(each.key_hash) ?? []), each]);
+    const counted = new Map<Attempt, Counted>();
+    const countAll = async (some: readonly Attempt[]): Promise<void> => {
+      const [count, endsAt] = await retry(() => addTimes(some.at(-1)!, some.length));
+      some.forEach((each, at) => void counted.set(each, { count: count - some.length + 1 + at, endsAt }));
+    };
+    await Promise.all([...byKey.values()].map(countAll));
+    return attempts.map((each) => counted.get(each)!);
   });
-  const returning: Count = async ({ key_hash, now, ends_at, latest }) => {
-    const values = [key_hash, ends_at, now, latest, now, latest];
-    const [row] = await statements.read<{ count: number; ends_at: number | string }>({ sql: upsert, values });
-    return toCounted(row!);
-  };
-  const byDialect: Record<StoreDialect, Count> = {
-    sqlite: returning,
-    postgres: returning,
-    // MySQL has no RETURNING: LAST_INSERT_ID(expression) returns the count in the response to the statement. It is 0
-    // for a new row.
-    async mysql(row) {
-      const [{ insertId }] = (await retry(() =>
-        knex.raw(
-          `INSERT INTO attempt_windows (key_hash, count, ends_at) VALUES (:key_hash, 1, :ends_at)
-ON DUPLICATE KEY UPDATE count = LAST_INSERT_ID(IF(ends_at <= :now OR ends_at > :latest, 1, count + 1)),
-ends_at = IF(ends_at <= :now OR ends_at > :latest, VALUES(ends_at), ends_at)`,
-          { ...row },
-        ),
-      )) as [{ insertId: number }];
-      const latest = await knex('attempt_windows')
-        .where({ key_hash: row.key_hash })
-        .first<{ ends_at: number | string } | undefined>('ends_at');
-      return toCounted({ count: Math.max(1, insertId), ends_at: latest?.ends_at ?? row.ends_at });
-    },
-  };
-  return byDialect[database.dialect];
 }

@@ -1,5 +1,7 @@
 // Application tokens, which programs use.
 
+import type { Versions } from '../version-types.ts';
+
 /** The endpoint that an application token is valid for: /mcp, or the public API with the webhook. */
 export type TokenEntrance = 'mcp' | 'api';
 
@@ -31,8 +33,11 @@ export interface ApplicationTokens {
    * or for wrong scopes.
    */
   create(token: NewToken, by?: number): Promise<{ readonly token: ApplicationToken; readonly secret: string }>;
-  /** Finds a token by its SHA-256. Expired tokens are returned too, which lets the caller report the expiry. */
-  find(hash: string): Promise<ApplicationToken | undefined>;
+  /**
+   * Finds a token by its SHA-256. Expired tokens are returned too, which lets the caller report the expiry. `versions`:
+   * those that the caller has read for this request.
+   */
+  find(hash: string, versions?: Versions): Promise<ApplicationToken | undefined>;
   /** Finds a token by its id. */
   get(id: number): Promise<ApplicationToken | undefined>;
   /** Oldest first. */

@@ -133,9 +133,9 @@ export function createTokens(database: Database, versions: VersionRows, clock: C
       const [row] = await select().where('application_tokens.id', id);
       return { token: toToken(row!), secret };
     },
-    async find(hash) {
+    async find(hash, current) {
       // Read before the row: after a revocation in between, the next call reads the token again.
-      const now = await versions.current();
+      const now = current ?? (await versions.current());
       const found = cache.get(hash);
       const at = clock.monotonic();
       if (found && sameRights(found.versions, now) && at - found.readAt < CACHE_MS) return found.token;

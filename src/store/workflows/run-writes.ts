@@ -114,7 +114,7 @@ export function createRunWrites({ statements, clock, seal }: RunWriteParts): Run
 
   return {
     renew: (claim, leaseMs) => writeStep(claim, { due_at: clock.now() + leaseMs }, []),
-    async begin(claim, stepId, position, passed = []) {
+    async begin(claim, stepId, position, passed = [], last) {
       const { id } = claim.run;
       const rows = rowsOf(passed);
       const begun = { stepId, state: 'begun', startedAt: clock.now(), finishedAt: null, outcome: {}, sealed: null };
@@ -124,7 +124,7 @@ export function createRunWrites({ statements, clock, seal }: RunWriteParts): Run
         : [updateStep(id, position, { state: 'begun' }), ...insertSteps(id, rows)];
       const values = { ...moved(rows.length + (isNew ? 1 : 0)), step_id: stepId, lost_leases: 0 };
       // Read before the mark: if the read fails, no step has started. Only the holder changes the position.
-      const at = position ?? (await positionOf(id)) + rows.length + 1;
+      const at = position ?? (last ?? (await positionOf(id)) + rows.length) + 1;
       const leaseState = await proceed(claim, values, steps);
       return leaseState === 'held' ? at : leaseState;
     },

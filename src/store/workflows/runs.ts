@@ -28,7 +28,12 @@ export function createRuns(
   getSecret: () => string,
 ): Runs {
   const { knex, dialect } = database;
-  const secret = () => sign('workflow runs', getSecret());
+  let own: string | undefined;
+  // The secret of a process does not change. The first use may read its file.
+  const secret = () => {
+    own ??= sign('workflow runs', getSecret());
+    return own;
+  };
   const seal = (value: unknown): string | null =>
     value === undefined ? null : encrypt(JSON.stringify(value), secret());
   const open = (sealed: string): unknown => JSON.parse(decrypt(sealed, secret()));

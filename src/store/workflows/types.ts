@@ -328,13 +328,15 @@ export interface Runs {
   renew(claim: Claim, leaseMs: number): Promise<LeaseState>;
   /**
    * Writes the mark of a step before the step runs, and returns its position. For a step that has waited at `position`,
-   * that is its own position. Writes only when the claim still holds the run.
+   * that is its own position. Writes only when the claim still holds the run. `last`: the position of the last passed
+   * or stored step, if the caller knows it, which saves a read.
    */
   begin(
     claim: Claim,
     stepId: string,
     position?: number,
     passed?: readonly PassedStep[],
+    last?: number,
   ): Promise<number | Exclude<LeaseState, 'held'>>;
   /**
    * `finish` and `wait` have no effect when the claim no longer holds the run. `finish` stores the result even when

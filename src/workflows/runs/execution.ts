@@ -17,6 +17,7 @@ import type { Observe } from '../../core/observe.ts';
 import { randomId } from '../../core/secret.ts';
 import { outcomeOfCode } from '../../store/audit/activity.ts';
 import type { Store } from '../../store/store.ts';
+import type { Versions } from '../../store/version-types.ts';
 import type { Claim, Run, RunStep } from '../../store/workflows/types.ts';
 import {
   firstStep,
@@ -31,14 +32,7 @@ import { isTemporary, isUncertain, toRunFailure } from './failure.ts';
 import { createRunFiles } from './files.ts';
 import { createRunLog } from './log.ts';
 import type { Lease } from './retry.ts';
-import {
-  OUTAGE_PAUSE_MS,
-  OUTAGE_RETRIES,
-  RETRY_PAUSES_MS,
-  retryTransient,
-  StepFailure,
-  withStepFailure,
-} from './retry.ts';
+import { OUTAGE_PAUSE_MS, OUTAGE_RETRIES, RETRY_PAUSES_MS, StepFailure, withStepFailure } from './retry.ts';
 import { createStepOutcomes, type ExecutionContext, type NextStep, passedOf } from './step-outcomes.ts';
 
 /** Maximum number of steps per run, since a workflow may loop. */
@@ -51,7 +45,7 @@ const MAX_LOST_LEASES = 3;
 const LEASE_CHECK_MS = 500;
 
 export interface ExecutionParts {
-  readonly store: Pick<Store, 'workflows' | 'runs' | 'permissions' | 'activity' | 'files'>;
+  readonly store: Pick<Store, 'workflows' | 'runs' | 'permissions' | 'activity' | 'files' | 'versions'>;
   readonly engine: Engine;
   readonly handlers: StepHandlers;
   readonly sendWebhook: SendWebhook;
@@ -72,8 +66,10 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
   const { awaitInput, endCancelled, finishStep, logPassedSteps } = createStepOutcomes({ runs, clock, log, files });
 
   /** Throws FORBIDDEN if the user may no longer continue the run. */
-  const accessOf = async (run: Run): Promise<Access> => {
-    const unrestricted = await store.permissions.accessOf(run.userId);
+  const accessOf = async (run: Run, versions?: Versions): Promise<Access> => {
+    const { permissions } = store;
+    const cached = versions && permissions.cachedAccessOf(run.userId, versions.permissions);
+    const unrestricted = cached ?? (await permissions.accessOf(run.userId));
     // A run started by an app cannot access collections that the user excluded for the app (RFC 6749 section 1.5).
     const restrictions = createRestrictions(false, run.collections);
     const access = unrestricted && restrictions ? restrictAccess(unrestricted, restrictions) : unrestricted;
@@ -110,13 +106,23 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     at: { readonly access: Access; readonly position: number | undefined },
   ): Promise<NextStep | { readonly retryPosition: number }> => {
     const { claim, run, lease, steps } = context;
-    const position = await runs.begin(claim, step.id, at.position, context.passed);
-    if (position === 'lost') return 'left';
+    // Both are committed before the change. Asked for at once, they share a commit.
+    const [marked, begun] = await Promise.allSettled([
+      log.begin(run, step.id, subject),
+      runs.begin(claim, step.id, at.position, context.passed, steps.at(-1)?.position ?? 0),
+    ]);
+    if (marked.status === 'rejected') throw marked.reason;
+    const intent = marked.value;
+    const position = begun.status === 'fulfilled' ? begun.value : undefined;
+    // The change was not made. Without this entry, its outcome would be recorded as unknown.
+    if (typeof position !== 'number') await intent.complete(outcomeOfCode('CANCELLED'));
+    if (begun.status === 'rejected') throw begun.reason;
     if (position === 'cancel') return endCancelled(context);
+    if (typeof position !== 'number') return 'left';
     logPassedSteps(context);
-    const intent = await log.begin(run, step.id, subject);
-    const currentAccess = await withStepFailure(position, () => accessOf(run)).catch(async (failure: unknown) => {
-      // The change was not made. Without this entry, its outcome would be recorded as unknown.
+    // Read after the mark, also when it came with some: the rights may change meanwhile. The watch compares them too.
+    const versions = await store.versions();
+    const currentAccess = await withStepFailure(position, () => accessOf(run, versions)).catch(async (failure) => {
       if (failure instanceof StepFailure) await intent.complete(outcomeOfCode(failure.failure.code));
       throw failure;
     });
@@ -128,7 +134,7 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     const written: Written[] = [];
     const describeOtherEffects = () =>
       logOtherEffects(written, subject.collection ?? run.collection, subject.recordIds ?? [run.recordId]);
-    const endWatch = await parts.watch?.begin(written, intent.versions, run);
+    const endWatch = await parts.watch?.begin(written, versions, run);
     try {
       done = await make({ signal: lease.signal, written });
       await endWatch?.();
@@ -152,11 +158,14 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     }
     const { fails, data } = done;
     if (fails) reportFailure(observe, `workflow ${run.name}`, fails);
-    await retryTransient(clock, lease, () =>
-      intent.complete({ ...outcomeOfCode(fails?.code), ...describeOtherEffects() }),
-    );
-    if (fails && done.next === undefined) throw new StepFailure(fails, position, data);
-    return finishStep(context, step, done, position);
+    // Never rejects. The step does not wait for it, so that both share a commit.
+    const completing = intent.complete({ ...outcomeOfCode(fails?.code), ...describeOtherEffects() });
+    if (fails && done.next === undefined) {
+      await completing;
+      throw new StepFailure(fails, position, data);
+    }
+    const [next] = await Promise.all([finishStep(context, step, done, position), completing]);
+    return next;
   };
 
   /** Handles a person's decision about an interrupted change. */

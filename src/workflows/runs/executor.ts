@@ -19,7 +19,7 @@ const SWEEPS_PER_CLEANUP = 120;
 const ABORT_GRACE_MS = 200;
 
 export interface ExecutorParts extends ExecutionParts {
-  readonly store: Pick<Store, 'workflows' | 'runs' | 'permissions' | 'activity' | 'files'>;
+  readonly store: Pick<Store, 'workflows' | 'runs' | 'permissions' | 'activity' | 'files' | 'versions'>;
   /** Maximum number of concurrent runs in this process. */
   readonly maxConcurrent: number;
   /** Workflows defined in code. They are published at the start, and again for teams created later. */

@@ -7,6 +7,7 @@ import { createAddressLimiter } from '../../core/limit/addresses.ts';
 import { createLimiter } from '../../core/limit.ts';
 import { randomToken, sign, timingSafeEqualText } from '../../core/secret.ts';
 import type { Store } from '../../store/store.ts';
+import type { Versions } from '../../store/version-types.ts';
 import type { Workflow } from '../../store/workflows/types.ts';
 
 const PURPOSE = 'workflow-addresses';
@@ -31,8 +32,8 @@ export interface TriggerAddresses {
    * or a rotation in another process, costs one read of the keys. These reads are rate-limited by client.
    */
   verify(signed: string, client: string): Promise<TriggerReference | undefined>;
-  /** Whether the key is still valid, considering rotations and retirements since the keys were read. */
-  isKeyValid(reference: TriggerReference): Promise<boolean>;
+  /** Whether the key is still valid, considering rotations and retirements up to these versions. */
+  isKeyValid(reference: TriggerReference, versions: Pick<Versions, 'keys'>): Promise<boolean>;
 }
 
 interface TriggerAddressParts {
@@ -64,8 +65,8 @@ export function createTriggerAddresses({ store, address }: TriggerAddressParts):
     newest = all[0]?.id;
     version = keysVersion;
   };
-  const refresh = async (): Promise<void> => {
-    if ((await store.versions()).keys !== version) await load();
+  const refresh = async (versions?: Pick<Versions, 'keys'>): Promise<void> => {
+    if ((versions ?? (await store.versions())).keys !== version) await load();
   };
   const loadKeys = async (client: string): Promise<void> => {
     try {
@@ -117,8 +118,8 @@ export function createTriggerAddresses({ store, address }: TriggerAddressParts):
       ) as TriggerPayload;
       return environment === environmentId ? { workflowId, renderingId, version, keyId } : undefined;
     },
-    async isKeyValid({ keyId }) {
-      await refresh();
+    async isKeyValid({ keyId }, versions) {
+      await refresh(versions);
       return keys.has(keyId);
     },
   };
