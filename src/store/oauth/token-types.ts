@@ -1,7 +1,7 @@
 // Application tokens, which programs use.
 
-/** The endpoint that an application token is valid for: /mcp, or the public API with the webhook. */
-export type TokenEntrance = 'mcp' | 'api';
+/** Where an application token is valid: /mcp, the agent's HTTP API, or the public API with the webhook. */
+export type TokenEntrance = 'mcp' | 'agent' | 'api';
 
 export interface NewToken {
   readonly userId: number;
