@@ -71,7 +71,7 @@ export const entranceWords: Readonly<Record<TokenEntrance, EntranceWords>> = {
     detail: 'Calls the tools at /mcp with your permissions. For scripts, servers and assistants without a browser.',
   },
   agent: {
-    name: 'HTTP API of the records',
+    name: 'Records',
     title: 'A program that reads or changes records',
     detail:
       'Calls the HTTP API with your permissions: records, figures, exports and actions. For scripts and services.',
