@@ -73,6 +73,7 @@ async function readWorks(url: string): Promise<ApiWork[]> {
   const access = fullAccess({ id: 1, timezone: 'UTC', tags: {} } as Caller);
   const call: DataCall = {
     access,
+    byProgram: false,
     currentAccess: async () => access,
     engine,
     config: loadConfig(),

@@ -1,13 +1,13 @@
-// Authentication of the public API: finds the application token and its user's current rights. The token is read from
-// the storage on every call, so revocation applies to the next call in every process.
+// Authentication of the public API: finds the application token and its user's current rights.
 import type { Access } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import { hasSso } from '../core/config/sso.ts';
 import type { Config } from '../core/config.ts';
 import { fail } from '../core/errors.ts';
 import { hashToken } from '../core/secret.ts';
+import { createTokenCheck } from '../oauth/tokens/application-token.ts';
 import type { ApplicationToken } from '../store/oauth/token-types.ts';
-import { findSsoProblem, isApplicationToken } from '../store/oauth/tokens.ts';
+import { isApplicationToken } from '../store/oauth/tokens.ts';
 import type { Store } from '../store/store.ts';
 import type { Versions } from '../store/version-types.ts';
 
@@ -33,27 +33,12 @@ type CheckHolder = (authorization: string | undefined) => Promise<TokenHolder>;
 const refuse = (problem: string): never => fail('UNAUTHENTICATED', { problem });
 
 export function createHolderCheck({ store, clock, config }: HolderCheckParts): CheckHolder {
-  const sso = hasSso(config);
+  const checkToken = createTokenCheck('api', { store, clock, sso: hasSso(config) });
   return async (authorization) => {
     const hash = hashToken(readToken(authorization));
     // One read for the whole check: it begins after the request, and sees every revocation before it.
     const versions = await store.versions();
-    const token = await store.tokens.find(hash, versions);
-    // Behaviour api 5, 4: a revoked token is removed from the storage.
-    if (!token) return refuse('The token is unknown or revoked. Create a new one.');
-    // RFC 9700 section 2.3: a token is valid for one API only. Its scopes grant no rights on the other.
-    if (token.entrance !== 'api') return refuse('The token is for /mcp. Create one with scopes of the public API.');
-    // Behaviour api 7.1: an expired token has a different error than an unknown one.
-    if (token.expiresAt !== null && !(token.expiresAt > clock.now())) {
-      return refuse('The token has expired. Create a new one.');
-    }
-    const problem = findSsoProblem(token, sso);
-    if (problem !== undefined) return refuse(problem);
-    const { permissions } = store;
-    const access =
-      permissions.cachedAccessOf(token.userId, versions.permissions) ??
-      (await permissions.accessOf(token.userId)) ??
-      refuse('The account is disabled or gone.');
+    const { token, access } = await checkToken(hash, versions);
     store.tokens.noteUse(token.id);
     return { token, access, hash, versions };
   };

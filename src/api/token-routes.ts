@@ -25,6 +25,8 @@ const writeScopes: ReadonlySet<string> = new Set([
   'all',
   'mcp:write',
   'mcp:action',
+  'records:write',
+  'records:action',
 ]);
 
 /** Behaviour api 5, 5: the scopes determine the level. */

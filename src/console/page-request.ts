@@ -53,6 +53,8 @@ export interface Parts {
   readonly observe: Observe;
   /** Address of the MCP endpoint; null when the server has no such endpoint. */
   readonly mcpUrl: string | null;
+  /** Base URL of the agent's HTTP API, such as `https://data.example.com/service`. */
+  readonly agentUrl: string;
   /** Base URL of the public API, such as `https://data.example.com/v1`. */
   readonly apiUrl: string;
   /** Null when the server serves no MCP tools. */

@@ -55,6 +55,7 @@ export interface ConsoleOptions extends ReviewParts, Pick<Parts, 'dropUploads' |
   readonly clock: Clock;
   readonly observe: Observe;
   readonly mcpUrl: string | null;
+  readonly agentUrl: string;
   readonly apiUrl: string;
   /** Null when the server serves no MCP tools. */
   readonly playground: Playground | null;

@@ -39,6 +39,8 @@ const aiQuery = dataRoute<ModelQuestion>({
   path: '/_internal/ai/query',
   action: 'aiQuery',
   writes: false,
+  // Scopes for records do not cover the operator's language model.
+  scope: null,
   parse: ({ body }) => parseQuestion(body),
   // The activity log records neither the question nor the response.
   subject: () => ({}),

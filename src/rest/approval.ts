@@ -1,20 +1,24 @@
-// Applies policies to this API. The users of this API are people, so `ask`, which makes an assistant ask its user,
-// allows the write. `ask-person`, with or without a second person, must be decided in the console: an approval belongs
-// to a request that is filed there. `deny` refuses the write. The same checks cover every right that the engine
-// requests while it writes.
+// Applies policies to this API. The users of a front end are people, so `ask`, which makes an assistant ask its user,
+// allows the write. A program with an application token cannot ask its user, so `ask` counts as `ask-person`.
+// `ask-person`, with or without a second person, must be decided in the console: an approval belongs to a request that
+// is filed there. `deny` refuses the write. The same checks cover every right that the engine requests while it writes.
 import { type Access, allowPolicy, type Policy, strictestPolicy, type WriteVerb } from '../core/caller.ts';
 import { fail } from '../core/errors.ts';
+import type { DataCall } from './route.ts';
+
+type Calling = Pick<DataCall, 'access' | 'byProgram'>;
 
 /** Describes each verb in error messages. */
 export const verbPhrases: Readonly<Record<WriteVerb, string>> = { add: 'add to', edit: 'edit', delete: 'delete from' };
 
-const requiresConsole = ({ policy }: Policy): boolean => policy === 'ask-person' || policy === 'deny';
+const requiresConsole = ({ policy }: Policy, { byProgram }: Calling): boolean =>
+  policy === 'ask-person' || policy === 'deny' || (byProgram && policy === 'ask');
 
 /** Throws NEEDS_APPROVAL, or FORBIDDEN if the policy is `deny`. */
-export function checkPolicy(access: Access, verb: WriteVerb, collection: string): void {
-  const policy = access.policy(verb, collection);
+export function checkPolicy(calling: Calling, verb: WriteVerb, collection: string): void {
+  const policy = calling.access.policy(verb, collection);
   if (policy.policy === 'deny') fail('FORBIDDEN', { verb: verbPhrases[verb], collection });
-  if (!requiresConsole(policy)) return;
+  if (!requiresConsole(policy, calling)) return;
   fail('NEEDS_APPROVAL', { verb: verbPhrases[verb], collection, roleIdsAllowedToApprove: [] });
 }
 
@@ -23,14 +27,15 @@ export function checkPolicy(access: Access, verb: WriteVerb, collection: string)
  * write requests all its rights before its first statement or within its transaction, so this also covers indirect
  * writes.
  */
-export function withApprovalCheck(access: Access): Access {
+export function withApprovalCheck(calling: Calling): Access {
+  const { access } = calling;
   if (!access.hasPolicies) return access;
   return {
     ...access,
     can(verb, collection) {
       const isAllowed = access.can(verb, collection);
       // A missing right is reported before a missing approval.
-      if (isAllowed && isWriteVerb(verb)) checkPolicy(access, verb, collection);
+      if (isAllowed && isWriteVerb(verb)) checkPolicy(calling, verb, collection);
       return isAllowed;
     },
   };
@@ -40,11 +45,11 @@ const isWriteVerb = (verb: string): verb is WriteVerb => verb in verbPhrases;
 
 /** Applies the stricter of the role's policy and the policy in code. Throws NEEDS_APPROVAL. */
 export function checkActionPolicy(
-  access: Access,
+  calling: Calling,
   collection: string,
   { name, policy = allowPolicy }: { readonly name: string; readonly policy?: Policy },
 ): void {
-  if (!requiresConsole(strictestPolicy(access.actionPolicy(collection, name), policy))) return;
+  if (!requiresConsole(strictestPolicy(calling.access.actionPolicy(collection, name), policy), calling)) return;
   const verb = `run '${name}' on`;
   // Portico has no approver roles. Users with the same right decide.
   fail('NEEDS_APPROVAL', { verb, collection, action: name, roleIdsAllowedToApprove: [] });

@@ -49,5 +49,7 @@ function errorDetail(error: AppError): string {
     const { collection, field, near } = error.details;
     return `'${collection}' has no field '${field}'.${formatSuggestions(near)} ${nextStep} for all fields.`;
   }
+  if (isAppError(error, 'INSUFFICIENT_SCOPE'))
+    return `This call needs the scope ${error.details.scope}. Create an application token with it.`;
   return error.message;
 }

@@ -1,5 +1,5 @@
 // Runs one call of a data route: it parses the arguments, checks the rights, runs the route and writes the activity
-// log. A read uses the rights that the session check found. A write is logged first. Then its rights are checked again,
+// log. A read uses the rights that the token check found. A write is logged first. Then its rights are checked again,
 // and it runs once.
 
 import type { Engine } from '../agent/engine.ts';
@@ -19,6 +19,7 @@ import { outcomeOfCode } from '../store/audit/activity.ts';
 import type { ActivityEntry, ActivityLog, Intent } from '../store/audit/activity-types.ts';
 import { describeError } from './error-text.ts';
 import type { Answer, DataCall, DataRoute, RouteRequest } from './route.ts';
+import { checkScope } from './token-scope.ts';
 
 interface PipelineParts {
   readonly engine: Engine;
@@ -53,11 +54,11 @@ export function createPipeline(parts: PipelineParts): RunDataRoute {
 
   return async (route, { req, params, query, disconnected }, signedIn, requestId) => {
     const { action, writes } = route;
-    const { access, userId, origin } = signedIn;
+    const { access, userId, clientId, clientName } = signedIn;
     const startedAt = clock.now();
     const from = clock.monotonic();
     const limit = createTimeLimit(clock, config.callSeconds, disconnected);
-    const callerPart = { userId, renderingId: access.caller.renderingId, clientId: 'agent-api', clientName: origin };
+    const callerPart = { userId, renderingId: access.caller.renderingId, clientId, clientName };
     let subject: Pick<ActivityEntry, 'collection' | 'recordIds'> = {};
     let intent: Intent | undefined;
     let endWatch: EndWatch | undefined;
@@ -82,9 +83,11 @@ export function createPipeline(parts: PipelineParts): RunDataRoute {
       if (body === undefined) await turn();
       const args = route.parse({ params, query, headers: req.headers, body });
       subject = route.subject(args);
+      checkScope(route, signedIn);
       const accessNow = async () => (await authenticator.check(req.headers.authorization)).access;
       const call: DataCall = {
         access,
+        byProgram: signedIn.token !== undefined,
         currentAccess: accessNow,
         engine,
         config,

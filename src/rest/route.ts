@@ -1,6 +1,7 @@
 // The types of the route table of the agent's HTTP API. Each route has a method, a path and an access rule. `open`
-// routes need no session. `session` routes manage the session. Data routes access records as the signed-in user. A data
-// route parses its request first, so the activity log knows the subject before the route runs.
+// routes need no session. `session` routes manage the session. Data routes access records as the user of the session or
+// of the application token. A data route parses its request first, so the activity log knows the subject before the
+// route runs.
 
 import type { IncomingMessage } from 'node:http';
 import type { Engine } from '../agent/engine.ts';
@@ -89,6 +90,8 @@ export function respondDone(answer: WriteAnswer): Answer {
 /** The context in which a data route runs. */
 export interface DataCall {
   readonly access: Access;
+  /** A program calls with an application token: nobody can answer a question. */
+  readonly byProgram: boolean;
   /** Returns the current rights, for streamed responses. Throws UNAUTHENTICATED. */
   currentAccess(): Promise<Access>;
   readonly engine: Engine;
@@ -111,6 +114,11 @@ export interface DataRoute<A = unknown> {
   readonly action: string;
   /** Whether the route can write. A write is logged before it runs. */
   readonly writes: boolean;
+  /**
+   * The OAuth scope that an application token needs; null if no token may call the route. Default: `records:write` if
+   * the route can write, otherwise `records:read`.
+   */
+  readonly scope?: 'records:read' | 'records:write' | 'records:action' | null;
   /** Throws INVALID_ARGUMENT. Does not call the engine. */
   parse(request: DataRequest): A;
   /** Names and ids only, never values. */

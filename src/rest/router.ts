@@ -1,6 +1,7 @@
-// The agent's HTTP API. It checks in this order: the Host (403), the Origin (403) and its preflight, the session token (401) unless the route is open, the route (404), the method (405), the body size
-// (413). It reads no cookies. Without a session, a protected route and a missing route return the same 401.
-
+// The agent's HTTP API. It checks in this order: the Host (403), the Origin (403) and its preflight, the token of a
+// session or a program (401) unless the route is open, the calls of programs per minute (429), the route (404), the
+// method (405), the body size (413), the OAuth scope of a program (403). It reads no cookies. Without a token, a
+// protected route and a missing route return the same 401.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Router } from 'express';
 import type { Engine } from '../agent/engine.ts';
@@ -8,9 +9,9 @@ import type { WriteWatch } from '../agent/write/watch.ts';
 import { Stop } from '../core/clock/stop.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config.ts';
-import { type AppError, type ErrorCode, fail } from '../core/errors.ts';
+import { type AppError, type ErrorCode, fail, isAppError } from '../core/errors.ts';
 import { createAddressLimiter } from '../core/limit/addresses.ts';
-import { sharedLimiters, type Windows } from '../core/limit.ts';
+import { createLimiter, sharedLimiters, type Windows } from '../core/limit.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomId } from '../core/secret.ts';
 import { readBody } from '../http/body.ts';
@@ -31,6 +32,7 @@ import { firstSegments, reservedNames, signInSegment } from './reserved.ts';
 import type { Answer, OpenRoute, RouteRequest, SessionRoute } from './route.ts';
 import { dataRoutes } from './routes.ts';
 import type { SignIn } from './sign-in.ts';
+import { requireSession } from './token-scope.ts';
 
 interface RestRouterParts {
   readonly config: Config;
@@ -59,6 +61,9 @@ export function createRestRouter(parts: RestRouterParts): Router {
     points: MAX_SIGN_INS_PER_MINUTE,
     seconds: 60,
   });
+  const { requestsPerMinute } = config;
+  const programLimiter =
+    requestsPerMinute > 0 ? createLimiter('agent-program', { points: requestsPerMinute, seconds: 60 }) : undefined;
 
   const openRoutes: readonly OpenRoute[] = [
     { method: 'GET', path: '/', open: () => ({ status: 200, body: { error: null, message: 'Agent is running' } }) },
@@ -125,10 +130,18 @@ export function createRestRouter(parts: RestRouterParts): Router {
   router.use(cors(corsPolicy(paths, config), methods));
   addRoutes(router, openRoutes, ({ open }) => handle(open));
   router.use(async (req, _res, next) => {
-    sessions.set(req, await authenticator.check(req.headers.authorization));
+    const signedIn = await authenticator.check(req.headers.authorization);
+    if (signedIn.token) await programLimiter?.consume(`${signedIn.userId}`);
+    sessions.set(req, signedIn);
     next();
   });
-  addRoutes(router, sessionRoutes, ({ session }) => handle((request, req) => session(request, sessions.get(req)!)));
+  addRoutes(router, sessionRoutes, ({ session }) =>
+    handle((request, req) => {
+      const signedIn = sessions.get(req)!;
+      requireSession(signedIn);
+      return session(request, signedIn);
+    }),
+  );
   // Collections cannot have these names (reserved.ts).
   router.param('collection', (_req, _res, next, name: string) => next(reserved.has(name) ? 'route' : undefined));
   addRoutes(router, dataRoutes, (route) =>
@@ -139,8 +152,11 @@ export function createRestRouter(parts: RestRouterParts): Router {
     errorReply({
       ...{ observe, readAddress, where: 'agent api', events: { name: 'agent', codes: loggedCodes } },
       requestId: (res) => requestIds.get(res),
-      challenge: ({ code }, authorization) =>
-        code === 'UNAUTHENTICATED' ? authenticator.challenge(authorization) : undefined,
+      challenge(error, authorization) {
+        if (error.code === 'UNAUTHENTICATED') return authenticator.challenge(authorization);
+        if (!isAppError(error, 'INSUFFICIENT_SCOPE')) return undefined;
+        return `Bearer realm="agent", error="insufficient_scope", scope="${error.details.scope}"`;
+      },
       send(req, res, error) {
         const isCallback = pathOf(req.url) === callbackPath && (error.status === 401 || error.status === 403);
         const body = isCallback ? callbackRefusal(error, queryOf(req.url)) : { errors: [describeError(error)] };
@@ -169,7 +185,12 @@ async function send(req: IncomingMessage, res: ServerResponse, answer: Answer): 
 }
 
 /** Refusals that are logged as security events, besides refused tokens. */
-const loggedCodes: ReadonlySet<ErrorCode> = new Set(['HOST_NOT_ALLOWED', 'ORIGIN_NOT_ALLOWED', 'RATE_LIMITED']);
+const loggedCodes: ReadonlySet<ErrorCode> = new Set([
+  'HOST_NOT_ALLOWED',
+  'ORIGIN_NOT_ALLOWED',
+  'RATE_LIMITED',
+  'INSUFFICIENT_SCOPE',
+]);
 
 /** Reads the JSON body of an open route. */
 async function readJsonBody(req: IncomingMessage): Promise<unknown> {

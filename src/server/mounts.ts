@@ -9,6 +9,7 @@ import { createWebhookRouter } from '../api/workflows/webhook.ts';
 import { type ConsolePaths, frontEndPage } from '../console/paths.ts';
 import { type ConsoleOptions, createConsoleRouter } from '../console/router.ts';
 import type { Clock } from '../core/clock.ts';
+import { hasSso } from '../core/config/sso.ts';
 import type { Config } from '../core/config.ts';
 import type { Observe } from '../core/observe.ts';
 import { randomToken } from '../core/secret.ts';
@@ -19,7 +20,7 @@ import { createOauthMounts } from '../oauth/server/router.ts';
 import { createSessionAuthenticator } from '../oauth/tokens/session-gate.ts';
 import { createSessionTokens } from '../oauth/tokens/session-token.ts';
 import { createRpcRouter, type RpcRouterParts } from '../remote-store/rpc-router.ts';
-import { createRestPaths } from '../rest/paths.ts';
+import { createRestPaths, type RestPaths } from '../rest/paths.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { createSignIn } from '../rest/sign-in.ts';
 import type { OpenedStore } from '../store/open.ts';
@@ -36,7 +37,7 @@ interface MountOptions {
   readonly triggers: TriggerModules;
   readonly apiPaths: ApiPaths;
   readonly consolePaths: ConsolePaths;
-  readonly console: ConsoleOptions;
+  readonly console: Omit<ConsoleOptions, 'agentUrl'>;
   readonly mcp: McpModules | undefined;
   /** Undefined if this server accepts no agents of other processes. */
   readonly rpc: RpcRouterParts | undefined;
@@ -56,13 +57,17 @@ function createMounts(options: MountOptions): readonly Mount[] {
   const { config, apiPaths, consolePaths, mcp, rpc } = options;
   const { publicUrl, basePath, platformPath } = config;
   const at = (path: string) => prefixesOf(publicUrl, path).prefixes;
+  const restPaths = createRestPaths(publicUrl, config.prefix);
   return [
     ...(mcp ? [{ prefixes: at(`${basePath}/mcp`), router: createFileRouter(mcp.fileParts) }] : []),
     ...(rpc ? [{ prefixes: at(platformPath), router: createRpcRouter(rpc) }] : []),
     ...createApiMounts(options, apiPaths.prefixes),
-    { prefixes: consolePaths.prefixes, router: createConsoleRouter(options.console) },
+    {
+      prefixes: consolePaths.prefixes,
+      router: createConsoleRouter({ ...options.console, agentUrl: restPaths.address }),
+    },
     ...(mcp ? createOauthMounts(mcp.authorization) : []),
-    createRestMount(options),
+    createRestMount(options, restPaths),
   ];
 }
 
@@ -86,9 +91,8 @@ function createApiMounts(options: MountOptions, prefixes: readonly string[]): re
 
 const sessionKeys = 'agent-sessions';
 
-function createRestMount({ config, store, engine, watch, consolePaths, authSecret, ...parts }: MountOptions): Mount {
-  const { clock, observe } = parts;
-  const paths = createRestPaths(config.publicUrl, config.prefix);
+function createRestMount(options: MountOptions, paths: RestPaths): Mount {
+  const { config, store, engine, watch, consolePaths, authSecret, clock, observe } = options;
   const secrets = async (): Promise<readonly string[]> =>
     authSecret !== undefined
       ? [authSecret]
@@ -98,7 +102,7 @@ function createRestMount({ config, store, engine, watch, consolePaths, authSecre
   const pageOf = (state: string) => consolePaths.url(frontEndPage(state));
   const router = createRestRouter({
     ...{ config, paths, engine, watch, observe, clock },
-    authenticator: createSessionAuthenticator({ store, tokens, clock }),
+    authenticator: createSessionAuthenticator({ store, tokens, clock, sso: hasSso(config) }),
     windows: store.windows,
     activity: store.activity,
     signIn: createSignIn({ store, tokens, origins: config.agentOrigins, pageOf, clock, observe }),

@@ -51,6 +51,7 @@ const opens = {
   'refresh token of the command line': [],
   'device code': ['token endpoint, as a device code'],
   'application token for /mcp': ['/mcp'],
+  'application token for the agent API': ['agent API'],
   'application token for the public API': ['public API'],
   'session token of the agent API': ['agent API'],
   'token of the testing client': [],
@@ -134,6 +135,7 @@ beforeAll(async () => {
   const make = async (name: string, scopes: string[]) =>
     (await store.tokens.create({ userId: user.id, name, scopes })).secret;
   secrets['application token for /mcp'] = await make('one', ['mcp:read', 'mcp:write', 'mcp:action']);
+  secrets['application token for the agent API'] = await make('three', ['records:read', 'records:write']);
   secrets['application token for the public API'] = await make('two', ['all']);
   secrets['session token of the agent API'] = await sessionToken(api, account);
   // Uses a live session, so only the token type can cause the refusal.
@@ -256,7 +258,7 @@ async function show(door: Door, secret: string, by: Carriage): Promise<Shown> {
     case 'registration':
       return get(`${issuer}/oauth/register/${clientId}`, ok);
     case 'agent API':
-      return get(`${shop.address}/service/authentication/session`, ok);
+      return get(`${shop.address}/service/orders/count`, ok);
     case 'public API':
       return get(`${shop.address}/v1/token`, ok);
     case 'structure for portico cloud': {

@@ -4,7 +4,7 @@ import { createRandom } from '../agent/oracle/random.ts';
 import type { TestServer as Maker } from '../databases.ts';
 import { openApprovals } from './entries/approvals.ts';
 import type { Entry } from './entries/entry.ts';
-import { openFrontEnd, requestOperations } from './entries/http.ts';
+import { openFrontEnd, openProgram, requestOperations } from './entries/http.ts';
 import { openAssistant } from './entries/mcp.ts';
 import { openPlayground, type Person, playgroundOperations, signIn } from './entries/playground.ts';
 import { toolOperations } from './entries/tools.ts';
@@ -13,6 +13,7 @@ import type { End, OperationName } from './operations.ts';
 import {
   askingPolicies,
   asksPerson,
+  asksUser,
   disabled,
   everything,
   expectedChanges,
@@ -82,6 +83,9 @@ function pickWith(seed: number, share: number, group: string): Group['pick'] {
 
 const usual = [...rolePolicies, ...askingPolicies, disabled];
 
+/** A program has neither a consent nor an address of its own. */
+const ofPrograms = tokenPolicies.filter(({ name }) => / token\b/.test(name));
+
 const limits = tokenPolicies.filter(({ name }) => /^(a consent|an address) for orders$/.test(name));
 
 const groups = {
@@ -101,6 +105,14 @@ const groups = {
       await walked({ world, entry, policy, operations });
     });
   },
+  "the agent's HTTP API, by a program"({ shared, walked, pick }: Group) {
+    test.each(pick([...usual, asksUser, ...ofPrograms], requestOperations))('$name', async ({ policy, operations }) => {
+      const world = await ready(shared);
+      const entry = await openProgram(world, policy.credential);
+      await world.apply(policy);
+      await walked({ world, entry, policy, operations });
+    });
+  },
   'the playground of the console'({ shared, walked, pick }: Group) {
     test.each(pick(usual, playgroundOperations))('$name', async ({ policy, operations }) => {
       const world = await ready(shared);
@@ -114,6 +126,7 @@ const groups = {
     const ways = [
       ['tools over MCP', openAssistant, 'list'],
       ['the playground', openPlayground, 'list'],
+      ["the agent's HTTP API, by a program", openProgram, 'list'],
       ['the webhook', openWebhook, 'start'],
     ] as const;
     test.each(ways)('%s', async (_, open, first) => {

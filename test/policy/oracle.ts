@@ -160,6 +160,13 @@ export const askingPolicies: readonly Policy[] = [
   { name: 'asks for customers', role: { customers: { ...all, approval: asks } }, asks: /^(add|edit|delete) customers/ },
 ];
 
+/** `ask` lets a user in a front end write. A program has nobody to ask. */
+export const asksUser: Policy = {
+  name: 'asks the user',
+  role: { orders: { ...all, approval: { add: 'ask', edit: 'ask', delete: 'ask' } } },
+  asks: /^(add|edit|delete|trigger) orders/,
+};
+
 /** Tool permissions that an administrator sets for a remote server. */
 export const remotePolicies: readonly Policy[] = [
   { name: 'no remote tools', remote: {}, closes: /^call / },

@@ -13,6 +13,7 @@ const seed = Number(process.env.POLICY_SEED ?? Date.now() % 1_000_000);
 const parts: Readonly<Record<string, number>> = {
   'tools over MCP': 0.3,
   "the agent's HTTP API": 0.2,
+  "the agent's HTTP API, by a program": 0.1,
   'the playground of the console': 0.05,
   'starts of workflows': 0.2,
   'steps of workflows': 0.2,

@@ -59,17 +59,18 @@ describe('the public API', () => {
       return (await fetch(world.address + fill(path), { method, headers, ...body })).status;
     };
     const others = everyScope.filter((one) => one !== scope && one !== 'all');
-    const [right, wrong, assistant, brief, revoked] = await Promise.all([
+    const [right, wrong, assistant, program, brief, revoked] = await Promise.all([
       world.tokenOf(scope ? [scope] : others),
       world.tokenOf(others),
       world.tokenOf(['mcp:read', 'mcp:write', 'mcp:action']),
+      world.tokenOf(['records:read', 'records:write', 'records:action']),
       world.expiredTokenOf(['all']),
       world.tokenOf(['all']),
     ]);
     await world.revoke(revoked);
     const before = await kept();
     expect(await Promise.all([undefined, brief, revoked].map(ask)), 'none, expired, revoked').toEqual([401, 401, 401]);
-    expect([401, 403], 'a token of an assistant').toContain(await ask(assistant));
+    expect([await ask(assistant), await ask(program)], 'tokens of the other APIs').toEqual([401, 401]);
     if (scope) expect(await ask(wrong), 'other scopes').toBe(403);
     if (admin) expect(await ask(right), 'no administrator').toBe(403);
     expect(await kept()).toEqual(before);

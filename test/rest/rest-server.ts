@@ -120,7 +120,8 @@ function gateOf(access: () => Access): SessionAuthenticator {
         access: access(),
         userId: 2,
         sessionId: 'session',
-        origin: frontEnd,
+        clientId: 'agent-api',
+        clientName: frontEnd,
         expiresAt: Number.MAX_SAFE_INTEGER,
         versions: { permissions: 1, grants: 1, keys: 1 } as SignedIn['versions'],
       };

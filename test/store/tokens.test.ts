@@ -55,7 +55,7 @@ describe.each(variants)('application tokens on $name', (variant) => {
   });
 
   test.each([
-    [{ scopes: ['mcp:read', 'all'] }, /^scopes: .*cannot have both/],
+    [{ scopes: ['mcp:read', 'all'] }, /^scopes: .*scopes of only one/],
     [{ scopes: [] }, /^scopes: /],
     [{ scopes: ['mcp:everything'] }, /^scopes: /],
     [{ name: ' ' }, /^name: /],

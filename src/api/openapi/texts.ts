@@ -82,7 +82,7 @@ export const statuses: Readonly<Record<string, Status>> = {
     error: 'Unauthorized',
     description: 'The token is missing, unknown, revoked, expired or for another API: `UNAUTHENTICATED`',
     code: 'UNAUTHENTICATED',
-    message: 'The token has expired. Create a new one.',
+    message: "The token has expired. Create a new one with 'portico token create'.",
   },
   403: {
     name: 'Forbidden',

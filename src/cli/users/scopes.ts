@@ -1,8 +1,8 @@
 // The help of `token create`: the scopes that a token can have.
-import { entranceWords, scopeWords } from '../../console/pages/tokens/words.ts';
+import { entrances, entranceWords, scopeWords } from '../../console/pages/tokens/words.ts';
 
 export function describeScopes(): string {
-  const kinds = (['mcp', 'api'] as const).map((entrance) => {
+  const kinds = entrances.map((entrance) => {
     const width = Math.max(...scopeWords[entrance].map(({ scope }) => scope.length));
     const lines = scopeWords[entrance].map(
       ({ scope, detail, admin }) => `  ${scope.padEnd(width)}  ${detail}${admin ? ' For administrators.' : ''}`,

@@ -16,7 +16,8 @@ export const limitSettings = {
   }),
   requestsPerMinute: setting({
     env: 'SERVICE_MCP_REQUESTS_PER_MINUTE',
-    about: 'Requests per minute of one user to /mcp, in each process; 0 is no limit',
+    about:
+      "Requests per minute of one user to /mcp, and with application tokens to the agent's HTTP API, in each process; 0 is no limit",
     fallback: 6000,
     read: wholeNumber(0, 10_000_000),
   }),

@@ -170,7 +170,7 @@ async function withApiNames<T>(run: () => Promise<T>): Promise<T> {
 async function execute(args: ExecuteCall, call: DataCall) {
   const action = findAction(call, args);
   const { access, engine, written } = call;
-  checkActionPolicy(access, args.collection, action);
+  checkActionPolicy(call, args.collection, action);
   const request = { ...(await toActionRequest(action, args, call)), searches: args.searches };
   const result = await engine.actions.execute(access, request, toCallOptions(call));
   const selectedIds = args.selection.all && request.recordIds?.map(String);
@@ -187,6 +187,7 @@ const routesAt = (path: string): readonly AnyDataRoute[] => {
   return [
     dataRoute({
       ...{ method: 'POST', path, action: 'executeAction', writes: true, parse: parseExecute, subject },
+      scope: 'records:action',
       run: (args: ExecuteCall, call) => withApiNames(() => execute(args, call)),
     }),
     dataRoute({ ...form, path: `${path}/hooks/load`, parse: parseLoad, run: load }),

@@ -59,11 +59,9 @@ interface LinkCall extends RelationReference {
 
 async function associate({ data, ...reference }: LinkCall, call: DataCall): Promise<Answer> {
   checkTypes(data, findWritable(reference, call));
-  checkPolicy(call.access, 'edit', reference.collection);
+  checkPolicy(call, 'edit', reference.collection);
   const ids = data.map(({ id }) => id);
-  return respondDone(
-    await call.engine.associate(withApprovalCheck(call.access), { ...reference, ids }, toCallOptions(call)),
-  );
+  return respondDone(await call.engine.associate(withApprovalCheck(call), { ...reference, ids }, toCallOptions(call)));
 }
 
 interface UnlinkCall extends RelationReference {
@@ -92,8 +90,8 @@ async function dissociate(
   const { engine } = call;
   const { to } = relation;
   checkTypes(data, relation);
-  const access = withApprovalCheck(call.access);
-  if (!deletesRecords) checkPolicy(call.access, 'edit', reference.collection);
+  const access = withApprovalCheck(call);
+  if (!deletesRecords) checkPolicy(call, 'edit', reference.collection);
   // Checks the right before it looks up any record.
   else if (!access.can('delete', to)) fail('FORBIDDEN', { verb: 'delete from', collection: to });
   // `dissociate` looks up explicit ids itself.
@@ -129,9 +127,9 @@ async function setRelation({ to, ...reference }: SetRelationCall, call: DataCall
       'relation',
       `'${relation.name}' leads to many records: POST records to link them, DELETE records to unlink them.`,
     );
-  checkPolicy(call.access, 'edit', reference.collection);
+  checkPolicy(call, 'edit', reference.collection);
   const request = { ...reference, to: to?.id ?? null };
-  return respondDone(await call.engine.setRelation(withApprovalCheck(call.access), request, toCallOptions(call)));
+  return respondDone(await call.engine.setRelation(withApprovalCheck(call), request, toCallOptions(call)));
 }
 
 export const relationRoutes: readonly AnyDataRoute[] = [

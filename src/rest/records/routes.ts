@@ -79,13 +79,13 @@ function checkWrite(verb: WriteVerb, { collection, selection }: ResponseFields, 
 function requireRight(verb: WriteVerb, collection: string, call: DataCall): void {
   describe(call, collection);
   if (!call.access.can(verb, collection)) fail('FORBIDDEN', { verb: verbPhrases[verb], collection });
-  checkPolicy(call.access, verb, collection);
+  checkPolicy(call, verb, collection);
 }
 
 async function create(args: WriteCall, call: DataCall): Promise<Answer> {
   const { collection, resource, timezone } = args;
   checkWrite('add', args, call);
-  const access = withApprovalCheck(call.access);
+  const access = withApprovalCheck(call);
   const record = await toValues(resource, collection, call);
   const request = { collection, records: [record], ...(timezone !== undefined && { timezone }) };
   const answer = await call.engine.create(access, request, toCallOptions(call));
@@ -95,7 +95,7 @@ async function create(args: WriteCall, call: DataCall): Promise<Answer> {
 async function update(args: UpdateCall, call: DataCall): Promise<Answer> {
   const { collection, id, resource, timezone } = args;
   checkWrite('edit', args, call);
-  const access = withApprovalCheck(call.access);
+  const access = withApprovalCheck(call);
   const values = await toValues(resource, collection, call);
   const request = { collection, ids: [id], values, ...(timezone !== undefined && { timezone }) };
   const answer = await call.engine.update(access, request, toCallOptions(call));
@@ -122,7 +122,7 @@ interface DeleteCall {
 }
 
 async function remove({ collection, selection }: DeleteCall, call: DataCall): Promise<Answer> {
-  const access = withApprovalCheck(call.access);
+  const access = withApprovalCheck(call);
   requireRight('delete', collection, call);
   const ids = await selectIds(selection, { collection, maxRecords: MAX_DELETED_RECORDS }, call);
   const answer = await call.engine.delete(access, { collection, ids }, toCallOptions(call));

@@ -2,8 +2,8 @@
 
 import type { Versions } from '../version-types.ts';
 
-/** The endpoint that an application token is valid for: /mcp, or the public API with the webhook. */
-export type TokenEntrance = 'mcp' | 'api';
+/** Where an application token is valid: /mcp, the agent's HTTP API, or the public API with the webhook. */
+export type TokenEntrance = 'mcp' | 'agent' | 'api';
 
 export interface NewToken {
   readonly userId: number;

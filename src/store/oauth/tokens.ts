@@ -1,6 +1,6 @@
 // Application tokens: users create them for programs that cannot sign in through a browser. A token is random, shown
-// once, and stored as a hash. It never exceeds the rights of its user. It is valid for /mcp or for the public API,
-// never for both. Revocation deletes the row and raises the version that every call compares, which takes effect at
+// once, and stored as a hash. It never exceeds the rights of its user. It is valid for one entrance only: /mcp, the
+// agent's HTTP API or the public API. Revocation deletes the row and raises the version that every call compares, which takes effect at
 // once in every process. The time of the last use is written in the background.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
@@ -32,10 +32,18 @@ export const tokenTables: Tables = {
 const PREFIX = 'svc_';
 const MAX_NAME_LENGTH = 100;
 
-/** The scopes of each endpoint. The scopes of the public API are from behaviour api 5. */
+/** The scopes of each entrance. The scopes of the public API are from behaviour api 5. */
 export const tokenScopes: Readonly<Record<TokenEntrance, readonly string[]>> = {
   mcp: ['mcp:read', 'mcp:write', 'mcp:action'],
+  agent: ['records:read', 'records:write', 'records:action'],
   api: ['activity_logs:read', 'admin_logs:read', 'notes:read', 'notes:write', 'workflows:trigger', 'all'],
+};
+
+/** Names of the entrances in error messages. */
+export const entrancePlaces: Readonly<Record<TokenEntrance, string>> = {
+  mcp: '/mcp',
+  agent: "the agent's HTTP API",
+  api: 'the public API',
 };
 
 /**
@@ -185,11 +193,10 @@ function toToken(row: StoredToken): ApplicationToken {
   };
 }
 
+const entrances = Object.keys(tokenScopes) as readonly TokenEntrance[];
+
 function entranceOf(scopes: readonly string[]): TokenEntrance | undefined {
-  const entrances = Object.entries(tokenScopes) as [TokenEntrance, readonly string[]][];
-  return entrances.find(
-    ([, entranceScopes]) => scopes.length > 0 && scopes.every((scope) => entranceScopes.includes(scope)),
-  )?.[0];
+  return entrances.find((one) => scopes.length > 0 && scopes.every((scope) => tokenScopes[one].includes(scope)));
 }
 
 function check(input: NewToken, now: number): Required<NewToken> {
@@ -199,7 +206,8 @@ function check(input: NewToken, now: number): Required<NewToken> {
   }
   const scopes = [...new Set(input.scopes)];
   if (!entranceOf(scopes)) {
-    const problem = `expected some of ${tokenScopes.mcp.join(', ')} for /mcp, or some of ${tokenScopes.api.join(', ')} for the public API; a token cannot have both.`;
+    const places = entrances.map((one) => `some of ${tokenScopes[one].join(', ')} for ${entrancePlaces[one]}`);
+    const problem = `expected ${places.join(', or ')}; a token has scopes of only one of these.`;
     fail('INVALID_ARGUMENT', { argument: 'scopes', problem });
   }
   const expiresAt = input.expiresAt ?? null;

@@ -9,11 +9,14 @@ export const entranceAttacks: readonly Attack[] = [
   {
     id: 'held-token-of-another-entrance',
     finding: 'data held',
-    title: 'tokens of the public API, of a session and of an upload open /mcp, and the other way round',
+    title: 'tokens of the public API, of a program, of a session and of an upload open /mcp, and the other way round',
     place: shop,
     async attack(target) {
       const attacker = await target.person({ level: 'admin' });
       const { secret } = await target.store.tokens.create({ userId: attacker.id, name: 'api', scopes: ['all'] });
+      const { secret: program } = await target.store.tokens.create({
+        ...{ userId: attacker.id, name: 'program', scopes: ['records:read', 'records:write', 'records:action'] },
+      });
       const asked = await attacker.call('requestActionFileUpload', { filename: 'a.txt', mimeType: 'text/plain' });
       const { fileHandle } = asked as { fileHandle: string };
       const session = await sessionToken(target.apiUrl, attacker);
@@ -30,8 +33,9 @@ export const entranceAttacks: readonly Attack[] = [
       };
       const log = `${target.origin}/v1/project/My%20project/admin-logs`;
       const statuses = [];
-      for (const token of [secret, session, fileHandle]) statuses.push(await statusOf(target.mcpUrl, token, post));
-      for (const token of [attacker.token, session, fileHandle]) statuses.push(await statusOf(log, token));
+      for (const token of [secret, program, session, fileHandle])
+        statuses.push(await statusOf(target.mcpUrl, token, post));
+      for (const token of [attacker.token, program, session, fileHandle]) statuses.push(await statusOf(log, token));
       for (const token of [attacker.token, secret, fileHandle])
         statuses.push(await statusOf(`${target.apiUrl}/orders`, token));
       return verdict(
@@ -42,7 +46,7 @@ export const entranceAttacks: readonly Attack[] = [
     protection: [
       {
         file: 'src/oauth/tokens/application-token.ts',
-        text: "if (entrance !== 'mcp') {",
+        text: 'if (token.entrance !== entrance) {',
         into: 'if (entrance === undefined) {',
       },
     ],
@@ -73,6 +77,67 @@ export const entranceAttacks: readonly Attack[] = [
         into: 'if (!tool || auth.scopes) return;',
       },
       { file: 'src/mcp/tool-call.ts', text: 'if (!auth.scopes.has(tool.scope))', into: 'if (!auth.scopes)' },
+    ],
+  },
+  {
+    id: 'held-program-beyond-its-token',
+    finding: 'data held',
+    title: "a program writes with a token for reading, or acts with one for writing, at the agent's HTTP API",
+    place: shop,
+    async attack(target) {
+      const attacker = await target.person();
+      const ask = async (scope: string, method: string, path: string, attributes: object, id?: string) => {
+        const { secret } = await target.store.tokens.create({
+          ...{ userId: attacker.id, name: `${scope} ${method} ${path}`, scopes: [scope] },
+        });
+        const response = await fetch(target.apiUrl + path, {
+          method,
+          headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ data: { type: 'orders', attributes, ...(id && { id }) } }),
+        });
+        return response.status;
+      };
+      const id = `${fresh()}`;
+      await target.sql(`INSERT INTO orders (id, label) VALUES (${id}, 'before')`);
+      const honest = await ask('records:write', 'PATCH', `/orders/${id}`, { label: 'before' }, id);
+      const statuses = [
+        await ask('records:read', 'PATCH', `/orders/${id}`, { label: 'after' }, id),
+        await ask('records:action', 'PUT', `/orders/${id}`, { label: 'after' }, id),
+        await ask('records:read', 'DELETE', '/orders', { ids: [id] }),
+      ];
+      const [label] = await target.rows(`SELECT label FROM orders WHERE id = ${id}`);
+      return verdict(label !== 'before' || statuses.some((status) => status !== 403), { honest, statuses, label });
+    },
+    protection: [
+      { file: 'src/rest/token-scope.ts', text: 'if (!token.scopes.includes(scope))', into: 'if (!token.scopes)' },
+    ],
+  },
+  {
+    id: 'held-program-answers-for-its-user',
+    finding: 'data held',
+    title: "a program writes what its user must be asked about, through the agent's HTTP API",
+    place: shop,
+    async attack(target) {
+      const attacker = await target.person({ permissions: { '*': { ...all, approval: { edit: 'ask' } } } });
+      const { secret } = await target.store.tokens.create({
+        ...{ userId: attacker.id, name: 'robot', scopes: ['records:write'] },
+      });
+      const id = `${fresh()}`;
+      await target.sql(`INSERT INTO orders (id, label) VALUES (${id}, 'before')`);
+      const response = await fetch(`${target.apiUrl}/orders/${id}`, {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ data: { type: 'orders', id, attributes: { label: 'after' } } }),
+      });
+      const [label] = await target.rows(`SELECT label FROM orders WHERE id = ${id}`);
+      return verdict(label !== 'before' || response.ok, { label, status: response.status });
+    },
+    protection: [
+      {
+        file: 'src/rest/approval.ts',
+        text: "(byProgram && policy === 'ask')",
+        into: "(byProgram && policy === 'deny')",
+      },
     ],
   },
   {

@@ -238,7 +238,11 @@ export const tokenAttacks: readonly Attack[] = [
       return verdict(statuses.includes(200), { honest: honest.status, statuses });
     },
     protection: [
-      { file: 'src/oauth/tokens/application-token.ts', text: "if (entrance !== 'mcp') {", into: 'if (false) {' },
+      {
+        file: 'src/oauth/tokens/application-token.ts',
+        text: 'if (token.entrance !== entrance) {',
+        into: 'if (false) {',
+      },
     ],
   },
   {

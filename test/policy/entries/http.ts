@@ -1,6 +1,7 @@
-// The agent's HTTP API, with a session of a front end.
+// The agent's HTTP API, with a session of a front end or with the application token of a program.
 import { sessionToken } from '../../rest/front-end.ts';
 import type { OperationName } from '../operations.ts';
+import type { Credential } from '../oracle.ts';
 import type { World } from '../world.ts';
 import { type Ending, type Entry, endOfCode } from './entry.ts';
 
@@ -74,8 +75,22 @@ export const requestOperations = Object.keys(requests) as OperationName[];
 
 const statuses: Readonly<Record<number, string>> = { 401: 'signed out', 429: 'limited' };
 
-export async function openFrontEnd(world: World): Promise<Entry> {
-  const authorization = `Bearer ${await sessionToken(world.apiUrl, world.clerk)}`;
+export const openFrontEnd = async (world: World): Promise<Entry> =>
+  openHttp(world, await sessionToken(world.apiUrl, world.clerk));
+
+const everyScope = ['mcp:read', 'mcp:write', 'mcp:action'];
+
+/** The scopes of this API have the names of the scopes of tools, after `records:`. */
+export async function openProgram(world: World, credential?: Credential): Promise<Entry> {
+  const named = typeof credential === 'object' && 'scopes' in credential ? credential.scopes : undefined;
+  const scopes = (named ?? everyScope).map((scope) => scope.replace('mcp:', 'records:'));
+  const token = await (credential === 'expired' ? world.expiredTokenOf(scopes) : world.tokenOf(scopes));
+  if (credential === 'revoked') await world.revoke(token);
+  return openHttp(world, token);
+}
+
+function openHttp(world: World, token: string): Entry {
+  const authorization = `Bearer ${token}`;
   return {
     operations: requestOperations,
     async act(operation): Promise<Ending> {

@@ -1,7 +1,7 @@
 // Form of a new token: the typed values, and their parsed form.
 import type { TokenEntrance } from '../../../store/oauth/token-types.ts';
 import { endOfDay } from '../../ui/days.ts';
-import { scopeWords } from './words.ts';
+import { entrances, scopeWords } from './words.ts';
 
 /** Typed values, to show again after an error. */
 export interface Typed {
@@ -27,7 +27,7 @@ export const expiries = [
 const dayMs = 86_400_000;
 
 export function readTyped(form: URLSearchParams): Typed {
-  const entrance = form.get('entrance') === 'mcp' ? 'mcp' : 'api';
+  const entrance = entrances.find((one) => one === form.get('entrance')) ?? 'api';
   const allowedScopes = scopeWords[entrance].map(({ scope }) => scope);
   return {
     entrance,
@@ -43,7 +43,7 @@ export const emptyTyped = (entrance: TokenEntrance): Typed => ({
   entrance,
   name: '',
   level: 'read-only',
-  scopes: entrance === 'mcp' ? ['mcp:read'] : [],
+  scopes: entrance === 'api' ? [] : scopeWords[entrance].slice(0, 1).map(({ scope }) => scope),
   expires: '90',
   date: '',
 });

@@ -15,11 +15,10 @@ import { showTime } from '../../ui/times.ts';
 import { confirmPassword, wrongCurrentPassword } from '../account/account.ts';
 import { throttledAnswer } from '../sign-in/sign-in.ts';
 import { emptyTyped, expiries, findProblems, type Problems, readExpiry, readTyped, type Typed } from './filters.ts';
-import { entranceWords, needsAdmin, type ScopeWords, scopeWords, titleOf } from './words.ts';
+import { entrances, entranceWords, needsAdmin, type ScopeWords, scopeWords, titleOf } from './words.ts';
 
 const under = '/tokens';
 const title = 'New token';
-const entrances = ['api', 'mcp'] as const;
 
 interface TokenRights {
   /** Behaviour api 5, 3: where SSO is required, the creator of a token must have signed in through it. */
@@ -64,7 +63,8 @@ function refusedPage(text: string, request: SignedInRequest, parts: Parts): Answ
   return { page: createFramedPage(request, parts, { title, under, content }), status: 403 };
 }
 
-const availableEntrances = ({ mcpUrl }: Parts): readonly TokenEntrance[] => (mcpUrl === null ? ['api'] : entrances);
+const availableEntrances = ({ mcpUrl }: Parts): readonly TokenEntrance[] =>
+  entrances.filter((one) => one !== 'mcp' || mcpUrl !== null);
 
 function choicePage(request: SignedInRequest, parts: Parts): Answer {
   const choices = availableEntrances(parts).map((entrance) => {
@@ -181,16 +181,21 @@ function createdPage(token: ApplicationToken, secret: string, request: SignedInR
 ${copyable(secret, 'the token')}
 ${needsAdmin(token) && request.access.caller.permissionLevel !== 'admin' && html`<p class="warning" role="note">Its calls are refused until your level is admin.</p>`}
 <h2 class="plainly">Try it</h2>
-${examples(token, secret, parts)}
+${examples(token, secret, request, parts)}
 <p class="spaced"><a class="button primary slim" href="${parts.paths.path(under)}">Done</a></p>`;
   return { page: createFramedPage(request, parts, { title: 'Your token', under, content }) };
 }
 
 const exampleBody = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}';
 
-function examples({ entrance }: ApplicationToken, secret: string, { mcpUrl, apiUrl }: Parts): Html {
+function examples({ entrance }: ApplicationToken, secret: string, { access }: SignedInRequest, parts: Parts): Html {
+  const { mcpUrl, agentUrl, apiUrl, engine } = parts;
   const header = `Authorization: Bearer ${secret}`;
   if (entrance === 'api') return copyable(`curl -H '${header}' ${apiUrl}/token`, 'the command');
+  if (entrance === 'agent') {
+    const [{ name } = { name: 'collection' }] = engine.index(access);
+    return copyable(`curl -H '${header}' '${agentUrl}/${encodeURIComponent(name)}'`, 'the command');
+  }
   const types = "-H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'";
   return html`${copyable(`curl ${mcpUrl} -H '${header}' ${types} -d '${exampleBody}'`, 'the command')}
 <p class="quietly">In Claude Code:</p>

@@ -9,7 +9,7 @@ import { buttonTo, field, filterForm, selectField } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
 import { flash } from '../../ui/notices.ts';
 import { describeWait, showTime } from '../../ui/times.ts';
-import { entranceWords, titleOf } from './words.ts';
+import { entrances, entranceWords, titleOf } from './words.ts';
 
 const own = '/tokens';
 const everyone = '/tokens/everyone';
@@ -57,11 +57,7 @@ export async function listTokensOfEveryone(request: SignedInRequest, parts: Part
       id: 'entrance',
       label: 'API',
       value: entrance,
-      options: [
-        ['', 'Any'],
-        ['api', entranceWords.api.name],
-        ['mcp', entranceWords.mcp.name],
-      ],
+      options: [['', 'Any'], ...entrances.map((one): [string, string] => [one, entranceWords[one].name])],
     }),
     selectField({
       id: 'state',

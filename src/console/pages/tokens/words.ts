@@ -15,15 +15,23 @@ export interface ScopeWords {
 const reads = { writes: false, admin: true };
 const writes = { writes: true, admin: true };
 
-const ofMcp = (scope: keyof typeof scopeTexts): ScopeWords => ({
+const ofRecords = (scope: string, text: keyof typeof scopeTexts): ScopeWords => ({
   scope,
-  ...scopeTexts[scope],
-  writes: scope !== 'mcp:read',
+  ...scopeTexts[text],
+  writes: text !== 'mcp:read',
   admin: false,
 });
 
 export const scopeWords: Readonly<Record<TokenEntrance, readonly ScopeWords[]>> = {
-  mcp: [ofMcp('mcp:read'), ofMcp('mcp:write'), ofMcp('mcp:action')],
+  mcp: [ofRecords('mcp:read', 'mcp:read'), ofRecords('mcp:write', 'mcp:write'), ofRecords('mcp:action', 'mcp:action')],
+  agent: [
+    ofRecords('records:read', 'mcp:read'),
+    ofRecords('records:write', 'mcp:write'),
+    {
+      ...ofRecords('records:action', 'mcp:action'),
+      detail: 'Run the actions that you may run. Their effects can go beyond the data, such as sending mail.',
+    },
+  ],
   api: [
     { scope: 'notes:read', title: 'Read notes', detail: 'Notes on records, with their messages.', ...reads },
     { scope: 'notes:write', title: 'Write notes', detail: 'Create and change notes, and add messages.', ...writes },
@@ -62,6 +70,12 @@ export const entranceWords: Readonly<Record<TokenEntrance, EntranceWords>> = {
     title: 'An assistant that cannot sign in',
     detail: 'Calls the tools at /mcp with your permissions. For scripts, servers and assistants without a browser.',
   },
+  agent: {
+    name: 'Records',
+    title: 'A program that reads or changes records',
+    detail:
+      'Calls the HTTP API with your permissions: records, figures, exports and actions. For scripts and services.',
+  },
   api: {
     name: 'Public API',
     title: 'A program that reads notes and logs, or starts workflows',
@@ -69,6 +83,9 @@ export const entranceWords: Readonly<Record<TokenEntrance, EntranceWords>> = {
       'Calls /v1: notes, the activity log, the admin log and workflows. For reports, archives, a SIEM and automations.',
   },
 };
+
+/** In the order in which the console offers them. */
+export const entrances: readonly TokenEntrance[] = ['api', 'agent', 'mcp'];
 
 const wordsByScope = new Map(
   Object.values(scopeWords).flatMap((all) => all.map((words) => [words.scope, words] as const)),

@@ -97,8 +97,8 @@ export const apiNotes: Points = {
     'api 7.2 · 4XX': ["'Refused' : 'Failed'), message, code", "'Refused' : 'Failed'), message"],
     'api 7.2 · 5XX': ["'Refused' : 'Failed'), message, code", "'Refused' : 'Failed'), message"],
   },
-  'src/api/authentication.ts': {
-    'api 7.1 · An expired token': ['The token has expired. Create a new one.', 'Create a new one.'],
+  'src/oauth/tokens/application-token.ts': {
+    'api 7.1 · An expired token': ['The token has expired. ', ''],
   },
   'src/api/paths.ts': {
     'api 9 · Public API paths': ['/v1`);', '/v2`);'],

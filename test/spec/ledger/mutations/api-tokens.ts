@@ -20,6 +20,8 @@ export const apiTokens: Points = {
   'src/api/authentication.ts': {
     'api 2.5 · last used': ['    store.tokens.noteUse(token.id);\n', ''],
     'api 5 · Bearer': ['/^Bearer +', '/^(?:Bearer|Basic|) *'],
+  },
+  'src/oauth/tokens/application-token.ts': {
     'api 5 · SSO': ['if (problem !== undefined) return refuse(problem);', ''],
     'api 5 · expire': ['!(token.expiresAt > clock.now())', 'token.expiresAt < 0'],
   },

@@ -92,7 +92,7 @@ export const edgesOfTools: Points = {
   'src/api/workflows/webhook.ts': {
     'api 7.3 · 404': ['if (!found || found.renderingId !== reference.renderingId) {', 'if (found === null) {'],
   },
-  'src/api/authentication.ts': {
+  'src/oauth/tokens/application-token.ts': {
     'api 7.3 · 401': ['if (token.expiresAt !== null && !(token.expiresAt > clock.now())) {', 'if (false) {'],
   },
   'src/api/router.ts': {
