@@ -245,7 +245,7 @@ export const blindGuesses: readonly Guess[] = [
         sort: [{ field: 'order_count', ascending: false }, { field: 'email' }],
         pagination: { size: 100 },
       },
-      `SELECT email, count(*) FROM ${byCustomer} GROUP BY 1 HAVING count(*) > 14 ORDER BY 2 DESC, 1`,
+      `SELECT email, count(*) FROM ${byCustomer} GROUP BY 1 HAVING count(*) > 14 ORDER BY 2 DESC, 1 LIMIT 100`,
     ),
   ),
   ranked(
