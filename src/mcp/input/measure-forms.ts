@@ -87,7 +87,7 @@ function toPercent(value: JsonObject): JsonObject | undefined {
   if (!/^(percent|percentage|pct)(oftotal)?$/.test(foldName(key))) return undefined;
   const parts = others.length === 0 ? toRatio(of) : undefined;
   const figure = parts ? { ratio: parts } : toWindowForm({ share: of, ...Object.fromEntries(others) });
-  return (figure ?? typeof of === 'string') ? { times: [figure ?? { share: of }, 100] } : undefined;
+  return figure || typeof of === 'string' || isObject(of) ? { times: [figure ?? { share: of }, 100] } : undefined;
 }
 
 /** `{"rank": {"by": "revenue"}, "partitionBy": "city", "order": "desc"}`: the largest is the first. */

@@ -111,6 +111,10 @@ describe('one meaning', () => {
     ],
     [{ measures: { ...r, q: { percentOfTotal: 'r' } } }, { measures: { ...r, q: { times: [{ share: 'r' }, 100] } } }],
     [
+      { measures: { q: { percent: { count: true } } } },
+      { measures: { q: { times: [{ share: { count: true } }, 100] } } },
+    ],
+    [
       { measures: { q: { percent: { count: true }, per: [0] } } },
       { measures: { q: { times: [{ share: { count: true }, per: [0] }, 100] } } },
     ],
