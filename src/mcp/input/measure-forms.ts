@@ -15,8 +15,8 @@ export function toKnownForm(value: JsonObject): JsonObject | undefined {
     const parts = toQuotient(of);
     return parts && { ratio: parts };
   }
-  const percent = toPercent(value);
-  if (percent) return percent;
+  const other = toPercent(value) ?? toCase(value);
+  if (other) return other;
   const within = toWindowForm(value);
   if (within) return within;
   // An expression is no measure, but a quotient of measures is.
@@ -116,4 +116,17 @@ function splitMembers(given: JsonObject): readonly [[string, unknown][], unknown
   const at = entries.findIndex(([key]) => /^(measure|of|by|field|on|value)$/i.test(key));
   const of = entries[at]?.[1];
   return at < 0 || typeof of !== 'string' ? [[], given] : [entries.toSpliced(at, 1), of];
+}
+
+/** `{"sum": "case when status = 'paid' then total else 0 end"}` as a measure with `where`. */
+function toCase(value: JsonObject): JsonObject | undefined {
+  const [[key = '', of] = [], ...others] = Object.entries(value);
+  const kind = kindOf(key);
+  const [, where, then = '', otherwise = 'null'] =
+    /^\s*case\s+when\s+(.+?)\s+then\s+(.+?)(?:\s+else\s+(0|null))?\s+end\s*$/i.exec(String(of)) ?? [];
+  if (where === undefined || others.length > 0 || /\b(when|case)\b/i.test(where + then)) return undefined;
+  const isZero = otherwise === '0';
+  if (then === '1' && (kind === 'sum' ? isZero : kind === 'count' && !isZero)) return { count: true, where };
+  if (kind !== 'sum') return undefined;
+  return isZero ? { coalesce: [{ sum: then, where }, 0] } : { sum: then, where };
 }

@@ -57,6 +57,7 @@ function withOperands(
   const toOperand = (each: unknown): unknown => {
     if (isObject(each)) return withOperands(each, measures, at, context);
     const isName = typeof each !== 'string' || Object.hasOwn(measures, each);
+    if (!isName && /^\s*count\s*$/i.test(each)) return { count: true };
     return isName ? each : (toFormula(each, Object.entries(measures), at, context) ?? each);
   };
   return { ...measure, [kind]: Array.isArray(list) ? list.map(toOperand) : toOperand(list) };

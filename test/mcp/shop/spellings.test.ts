@@ -122,6 +122,26 @@ describe('one meaning', () => {
       { measures: { ...r, n: 'count', q: { percentage: ['n', 'r'] } } },
       { measures: { ...r, n: { count: true }, q: { times: [{ ratio: ['n', 'r'] }, 100] } } },
     ],
+    [
+      { measures: { q: { sum: "case when status = 'paid' then 1 else 0 end" } } },
+      { measures: { q: { count: true, where: { field: 'status', operator: 'Equal', value: 'paid' } } } },
+    ],
+    [
+      { measures: ["sum(case when status = 'paid' then total else 0 end) as q"] },
+      {
+        measures: {
+          q: { coalesce: [{ sum: 'total', where: { field: 'status', operator: 'Equal', value: 'paid' } }, 0] },
+        },
+      },
+    ],
+    [
+      { measures: { ...r, q: { ratio: ['r', 'count'] } } },
+      { measures: { ...r, q: { ratio: ['r', { count: true }] } } },
+    ],
+    [
+      { measures: r, filters: 'status in ("a", "b")' },
+      { filter: { field: 'status', operator: 'In', value: ['a', 'b'] } },
+    ],
     [{ measures: 'count(*)' }, { measures: { 'count(*)': { count: true } } }],
     [{ measures: 'sum(total) as r, count' }, { measures: { ...r, count: { count: true } } }],
     [{ measures: ['avg:total'] }, { measures: { 'avg:total': { avg: 'total' } } }],
@@ -266,6 +286,10 @@ describe('several meanings, or no meaning', () => {
         ],
       },
       '"ranges":[0,10,19]',
+    ],
+    [
+      { measures: r, groups: [{ field: 'placed_at', granularity: 'month', timezone: 'UTC' }] },
+      'send {"groups":[{"field":"placed_at","bucket":"Month"}],"timezone":"UTC"}',
     ],
     [{ measures: { x: { sum: 'a - b' } } }, 'the field "a_b" or {"minus":["a","b"]}'],
     [{ measures: { avg: 'count' } }, '{"count":true} or {"avg":"count"}'],
