@@ -88,5 +88,7 @@ function withPrevious(given: unknown, found: Found): unknown {
     if (change.test(folded)) return difference;
     if (growth.test(folded)) return { ratio: [difference, `previous ${of}`] };
   }
-  return Object.fromEntries(Object.entries(given).map(([key, each]) => [key, withPrevious(each, found)]));
+  return Object.fromEntries(
+    Object.entries(given).map(([key, each]) => [key, key === 'where' ? each : withPrevious(each, found)]),
+  );
 }

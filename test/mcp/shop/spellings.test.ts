@@ -162,6 +162,15 @@ describe('one meaning', () => {
       { measures: { ...r, q: { ratio: [{ minus: ['r', 'previous r'] }, 'previous r'] } } },
     ],
     [
+      {
+        measures: {
+          ...r,
+          n: { count: true, where: { field: 'status', operator: 'In', value: ['previous r', 'prev_r'] } },
+        },
+      },
+      { measures: { n: { where: { operator: 'In', value: ['previous r', 'prev_r'] } } } },
+    ],
+    [
       { measures: r, groups: months, compare: { previous: 1 }, having: { previous_r: { gt: 1 } }, sort: '-previous_r' },
       {
         having: { measure: 'previous r', operator: 'GreaterThan', value: 1 },
