@@ -168,7 +168,7 @@ describe('one meaning', () => {
           n: { count: true, where: { field: 'status', operator: 'In', value: ['previous r', 'prev_r'] } },
         },
       },
-      { measures: { n: { where: { operator: 'In', value: ['previous r', 'prev_r'] } } } },
+      { measures: { ...r, n: { where: { operator: 'In', value: ['previous r', 'prev_r'] } } } },
     ],
     [
       { measures: r, groups: months, compare: { previous: 1 }, having: { previous_r: { gt: 1 } }, sort: '-previous_r' },
