@@ -39,7 +39,8 @@ if (folder === undefined) {
 }
 const server = process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 const results: Result[] = [];
-const questions = readQuestions(folder);
+// A folder with calls may have questions of its own over the same databases.
+const questions = readQuestions(existsSync(join(callsFolder, 'questions.csv')) ? callsFolder : folder);
 for (const name of new Set(questions.map(({ database }) => database))) {
   const own = questions.filter(({ database }) => database === name);
   results.push(...(await runDatabase(name, own)));
@@ -50,7 +51,7 @@ process.exit(results.some(({ outcome }) => outcome === 'different') ? 1 : 0);
 async function runDatabase(name: string, own: readonly Question[]): Promise<Result[]> {
   const found: Result[] = [];
   const recorded = readCalls(callsFolder, name);
-  const customize = await readCustomizer(join(callsFolder, `${name}.ts`));
+  const customize = await readCustomizer(join(import.meta.dirname, `${name}.ts`));
   const database = await openDatabase(server, join(folder!, `${name}.sql`));
   try {
     const { mcp, close } = await createTestableAgent((agent) => {

@@ -1,5 +1,5 @@
-// Where a database compares texts without their case, 'Green' and 'green' are one label: for running totals and
-// previous periods, too.
+// Where a database compares texts without their case, 'Green' and 'green' are one label: for running totals,
+// previous periods, and what is counted for each label, too.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import { createSqlDataSource } from '../../src/agent/data-sources.ts';
@@ -55,6 +55,34 @@ describe.each(servers)('$dialect', (server) => {
             [4, 2, 7],
             [2, 1, 3],
             [1, null, 1],
+          ],
+    );
+  });
+
+  test('the first groups, ranks and shares of each label', async () => {
+    const { rows } = await engine.aggregate(accessOf(), {
+      collection: 'sales',
+      measures: {
+        amount: { sum: 'amount' },
+        place: { rank: 'amount', per: [1] },
+        share: { share: 'amount', per: [1] },
+      },
+      groups: [{ field: 'day', bucket: 'Month' }, 'label'],
+      sort: [{ measure: 'amount', ascending: false }],
+      top: { n: 2, per: ['label'] },
+      limit: 10,
+      timezone: 'UTC',
+    });
+    expect(rows.map(([, , ...figures]) => figures)).toEqual(
+      server.dialect === 'postgres'
+        ? [
+            [4, 1, 1],
+            [2, 1, 1],
+            [1, 1, 1],
+          ]
+        : [
+            [4, 1, 0.5714285714],
+            [2, 2, 0.2857142857],
           ],
     );
   });

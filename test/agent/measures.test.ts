@@ -521,6 +521,41 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ]);
   });
 
+  test('ranks and shares within groups, and running totals of shares', async () => {
+    const measures = {
+      n: { count: true },
+      place: { rank: 'n', per: ['shop:city'] },
+      part: { share: 'n', per: [0] },
+      whole: { share: 'n', per: [0, 1] },
+      all: { share: 'n', per: [] },
+      'so far': { running: { share: 'n' } },
+    } as const;
+    const groups = ['shop:city', 'status'];
+    const sort = [{ group: 0 }, { measure: 'place' }] as const;
+    expect(await answer({ groups, measures, sort })).toEqual([
+      [null, null, 1, 1, 1, 1, 0.1666666667, 0.1666666667],
+      ['Lyon', 'paid', 2, 1, 1, 1, 0.3333333333, 0.5],
+      ['Oslo', 'paid', 2, 1, 0.6666666667, 1, 0.3333333333, 0.8333333333],
+      ['Oslo', 'open', 1, 2, 0.3333333333, 1, 0.1666666667, 1],
+    ]);
+    const percent = { times: [{ running: { share: 'n', per: [0] } }, 100] } as const;
+    expect(
+      await answer({ groups, measures: { n: { count: true }, percent }, sort: [{ group: 0 }, { group: 1 }] }),
+    ).toEqual([
+      [null, null, 1, 100],
+      ['Lyon', 'paid', 2, 200],
+      ['Oslo', 'open', 1, 233.3333333333],
+      ['Oslo', 'paid', 2, 300],
+    ]);
+    const refused = (per: unknown) =>
+      refusal({ groups, measures: { n: { count: true }, a: { rank: 'n', per } } as never });
+    expect([await refused([2]), await refused('city'), await refused(['price'])]).toEqual([
+      'INVALID_ARGUMENT: measures.a.per: no group 2. Send its index: 0 (shop:city), 1 (status).',
+      'INVALID_ARGUMENT: measures.a.per: send a list of groups: {"rank":"n","per":[0]}.',
+      'INVALID_ARGUMENT: measures.a.per: no group "price". Send its index: 0 (shop:city), 1 (status).',
+    ]);
+  });
+
   test('conditions of measures use related records within their row scopes', async () => {
     const measures = {
       tagged: { count: true, where: { some: 'tags', where: { field: 'label', operator: 'Equal', value: 'new' } } },

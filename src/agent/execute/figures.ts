@@ -53,18 +53,19 @@ export async function finishGroups(plan: AggregatePlan, tallies: readonly Tally[
   );
   const kept = all.filter((_, row) => satisfied[row]);
   const sorted = await sortInTurns(kept, (a, b) => compareRows(plan, a, b), turn);
-  return showPage(plan, query.top ? await topOf(sorted, query.top, turn) : sorted, query.skip);
+  return showPage(plan, query.top ? await topOf(sorted, query, query.top, turn) : sorted, query.skip);
 }
 
 /** The first groups for each combination of the groups in `per`, in order. */
 async function topOf(
   groups: readonly Group[],
+  query: AggregatePlan['query'],
   { n, per }: NonNullable<AggregatePlan['query']['top']>,
   turn: Turn,
 ): Promise<Group[]> {
   const counts = new Map<string, number>();
   const places = await mapInTurns(groups, turn, (group) => {
-    const mark = JSON.stringify(per.map((at) => group.groups[at]));
+    const mark = markWithin(query, per, group);
     const count = (counts.get(mark) ?? 0) + 1;
     counts.set(mark, count);
     return count;
@@ -118,16 +119,21 @@ async function deriveFigures(plan: AggregatePlan, tallies: readonly Tally[], tur
         return mapInTurns(tallies, turn, () => toFraction(measure.value));
       case 'computed':
         return compute(measure, columnAt, turn);
-      case 'rank':
-        return ranks(await columnAt(measure.of), figureColumn(measures[measure.of]!, measures), turn);
+      case 'rank': {
+        const column = await columnAt(measure.of);
+        const compare = (a: number, b: number) =>
+          compareFigures(column[b]!, column[a]!, figureColumn(measures[measure.of]!, measures));
+        return ranks(column, compare, await marksOf(measure), turn);
+      }
       case 'share':
-        return shares(await columnAt(measure.of), turn);
+        return shares(await columnAt(measure.of), await marksOf(measure), turn);
       case 'previous':
         return previousFigures(plan, measure, tallies, await columnAt(measure.of), turn);
       case 'running':
         return runningTotals(plan, measure, tallies, columnAt, turn);
     }
   };
+  const marksOf = ({ per }: WindowMeasure) => mapInTurns(tallies, turn, (tally) => markWithin(plan.query, per, tally));
   for (const index of measures.keys()) await columnAt(index);
   return mapInTurns(tallies, turn, ({ groups }, row) => ({ groups, figures: columns.map((column) => column[row]!) }));
 }
@@ -167,15 +173,18 @@ function negative(figure: NonNullable<Figure>): Figure {
 /** 1 for the largest; equal figures have one rank, and the next one counts them all. Null has none. */
 async function ranks(
   column: readonly Figure[],
-  of: Parameters<typeof compareFigures>[2],
+  compare: (a: number, b: number) => number,
+  marks: readonly string[],
   turn: Turn,
 ): Promise<Figure[]> {
-  const compare = (a: number, b: number) => compareFigures(column[b]!, column[a]!, of);
   const rows = await sortInTurns([...column.keys()], compare, turn);
   const found: Figure[] = [];
-  let rank = 0;
-  await mapInTurns(rows, turn, (row, at) => {
-    if (at === 0 || compare(rows[at - 1]!, row) !== 0) rank = at + 1;
+  const latest = new Map<string, { readonly row: number; readonly rank: number; readonly count: number }>();
+  await mapInTurns(rows, turn, (row) => {
+    const before = latest.get(marks[row]!);
+    const count = (before?.count ?? 0) + 1;
+    const rank = before && compare(before.row, row) === 0 ? before.rank : count;
+    latest.set(marks[row]!, { row, rank, count });
     found[row] = column[row] === null ? null : toFraction({ units: BigInt(rank), scale: 0 });
   });
   return found;
@@ -187,12 +196,12 @@ function divideFigures(a: Figure, b: Figure): Figure {
   return 'NaN';
 }
 
-async function shares(column: readonly Figure[], turn: Turn): Promise<Figure[]> {
-  let total: Figure = null;
-  await mapInTurns(column, turn, (figure) => {
-    total = addFigures(total, figure);
+async function shares(column: readonly Figure[], marks: readonly string[], turn: Turn): Promise<Figure[]> {
+  const totals = new Map<string, Figure>();
+  await mapInTurns(column, turn, (figure, row) => {
+    totals.set(marks[row]!, addFigures(totals.get(marks[row]!) ?? null, figure));
   });
-  return mapInTurns(column, turn, (figure) => divideFigures(figure, total));
+  return mapInTurns(column, turn, (figure, row) => divideFigures(figure, totals.get(marks[row]!)!));
 }
 
 /** Null is no addend. */
@@ -251,6 +260,18 @@ async function runningTotals(
 /** Equal for equal groups: 'Green' and 'green' are one where the database compares so. */
 const markOfGroups = (groups: AggregatePlan['query']['groups'], values: readonly unknown[]): string =>
   JSON.stringify(values.map((value, at) => groupMark(value, groups[at]!.key)));
+
+/** Equal for groups with the same values of those in `per`. */
+function markWithin(
+  { groups }: AggregatePlan['query'],
+  per: readonly number[],
+  { groups: values }: Pick<Tally, 'groups'>,
+): string {
+  return markOfGroups(
+    per.map((at) => groups[at]!),
+    per.map((at) => values[at]),
+  );
+}
 
 /** Null where no group has the same values in the earlier period. */
 async function previousFigures(

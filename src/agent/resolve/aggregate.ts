@@ -12,8 +12,8 @@ import { always } from '../lower/simplify.ts';
 import type { Moment } from '../model/types.ts';
 import type { Filter } from '../plan/types.ts';
 import type { GroupOrder, Operation } from '../sources/statement.ts';
-import { isDateGroup, type ResolvedGroup, resolveGroups } from './groups.ts';
-import { indexOfGroup, resolveGroupSort, resolveHaving } from './having.ts';
+import { indexOfGroup, isDateGroup, type ResolvedGroup, resolveGroups } from './groups.ts';
+import { resolveGroupSort, resolveHaving } from './having.ts';
 import { resolveMeasures, resolveOperation } from './measures.ts';
 import type { ResolvedMeasure } from './resolved-measures.ts';
 import type { CollectionView } from './visibility.ts';
@@ -56,7 +56,7 @@ const invalid = (argument: string, problem: string): never => fail('INVALID_ARGU
 /** Throws INVALID_ARGUMENT and the errors of `resolveName`. */
 export function resolveAggregate(view: CollectionView, args: AggregateArguments, moment: Moment): AggregateQuery {
   const groups = resolveGroups(view, args.groups ?? [], moment);
-  const measures = resolveEither(view, args, moment, args.compare && resolveCompare(args.compare, groups));
+  const measures = resolveEither(view, args, moment, groups);
   const taken = groups.find(({ column }) => measures.some(({ name, isShown }) => isShown && name === column));
   if (taken) invalid('measures', `'${taken.column}' is a group too: choose another name for the measure.`);
   const order = args.order === undefined ? resolveGroupSort(args.sort, measures, groups) : orderBy(args, groups.length);
@@ -134,8 +134,14 @@ function resolveTop(
   return { n, per: per.map((each) => indexOfGroup(each, groups, 'top.per')) };
 }
 
-function resolveEither(view: CollectionView, args: AggregateArguments, moment: Moment, periods: number | undefined) {
+function resolveEither(
+  view: CollectionView,
+  args: AggregateArguments,
+  moment: Moment,
+  groups: readonly ResolvedGroup[],
+): ResolvedMeasure[] {
   const { measures, operation, field } = args;
+  const periods = args.compare && resolveCompare(args.compare, groups);
   if (measures === undefined) {
     if (operation === undefined)
       return invalid('measures', 'send figures by name: {"orders":{"count":true},"revenue":{"sum":"total"}}.');
@@ -148,7 +154,7 @@ function resolveEither(view: CollectionView, args: AggregateArguments, moment: M
   const kind = operation?.toLowerCase() ?? 'sum';
   const form = kind === 'count' && field === undefined ? { count: true } : { [kind]: field ?? '...' };
   if (other) invalid(other, `send either ${other} or measures. As a measure: {"${kind}":${JSON.stringify(form)}}.`);
-  return resolveMeasures(view, measures, moment, periods);
+  return resolveMeasures(view, measures, moment, groups, periods);
 }
 
 /** The order of the form with one operation. */

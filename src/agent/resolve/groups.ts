@@ -129,3 +129,11 @@ function listGroupable(view: CollectionView): string {
   const names = view.columns.filter(isGroupable).map((column) => column.name);
   return names.slice(0, 10).join(', ') || 'none';
 }
+
+/** A group by its index, its field, or its column. */
+export function indexOfGroup(given: unknown, groups: readonly ResolvedGroup[], at: string): number {
+  const index = groups.findIndex(({ column, field }, each) => given === each || given === column || given === field);
+  if (index >= 0) return index;
+  const known = groups.map(({ column }, each) => `${each} (${column})`).join(', ') || 'none';
+  return invalid(at, `no group ${JSON.stringify(given)}. Send its index: ${known}.`);
+}

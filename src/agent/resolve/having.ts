@@ -9,9 +9,8 @@ import type { Column, Moment } from '../model/types.ts';
 import type { Filter, Path } from '../plan/types.ts';
 import type { GroupOrder } from '../sources/statement.ts';
 import { findOperator, replaceNulls } from './filter.ts';
-import type { ResolvedGroup } from './groups.ts';
-import { failUnknownMeasure } from './measures.ts';
-import { columnOfMeasure, type ResolvedMeasure } from './resolved-measures.ts';
+import { indexOfGroup, type ResolvedGroup } from './groups.ts';
+import { columnOfMeasure, failUnknownMeasure, type ResolvedMeasure } from './resolved-measures.ts';
 import { checkValue } from './values.ts';
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
@@ -142,12 +141,4 @@ function resolveClause(
       return { by: 'group', index: indexOfGroup(group, groups, at), ascending };
   }
   return invalid(at, 'send {"measure":"revenue","ascending":false}, or {"group":0} for the first group.');
-}
-
-/** A group by its index, its field, or its column. */
-export function indexOfGroup(given: unknown, groups: readonly ResolvedGroup[], at: string): number {
-  const index = groups.findIndex(({ column, field }, each) => given === each || given === column || given === field);
-  if (index >= 0) return index;
-  const known = groups.map(({ column }, each) => `${each} (${column})`).join(', ') || 'none';
-  return invalid(at, `no group ${JSON.stringify(given)}. Send its index: ${known}.`);
 }

@@ -15,10 +15,12 @@ import { type MeasureOperation, type Operation, operations } from '../sources/st
 import { type Decimal, readDecimal } from '../sources/values/decimal.ts';
 import { resolveUnambiguous } from './ambiguity.ts';
 import { columnOf, formatType, quotientDecimals, resolveExpression, scaleOf, typeOf } from './expression.ts';
+import { indexOfGroup, type ResolvedGroup } from './groups.ts';
 import { resolveName } from './names.ts';
 import {
   type BaseMeasure,
   computedDecimals,
+  failUnknownMeasure,
   isNumeric,
   type MeasureOperator,
   measureOperators,
@@ -70,18 +72,20 @@ export function resolveMeasures(
   view: CollectionView,
   measures: PlainMeasures,
   moment: Moment,
+  groups: readonly ResolvedGroup[] = [],
   periods?: number,
 ): ResolvedMeasure[] {
   const names = typeof measures === 'object' && measures !== null ? Object.keys(measures) : [];
   if (names.length === 0) invalid('measures', 'send at least one, by name: {"orders":{"count":true}}.');
   if (names.length > MAX_MEASURES) invalid('measures', `at most ${MAX_MEASURES} measures.`);
-  return createResolver(view, measures, moment, periods).all(names);
+  return createResolver(view, measures, moment, groups, periods).all(names);
 }
 
 function createResolver(
   view: CollectionView,
   measures: PlainMeasures,
   moment: Moment,
+  groups: readonly ResolvedGroup[],
   periods: number | undefined,
   ofCaller: Home = { view, filters: [], metrics: [] },
 ) {
@@ -138,12 +142,12 @@ function createResolver(
     if (typeof given !== 'object' || given === null || Array.isArray(given)) return invalid(at, `${example}.`);
     const measure = given as Readonly<Record<string, unknown>>;
     const kind = kinds.find((each) => each in measure);
-    const isBase = kind !== undefined && kind in operationOf;
-    const other = Object.keys(measure).find((key) => key !== kind && !(isBase && key === 'where'));
     if (!kind) return invalid(at, `${example}.`);
+    const also = kind in operationOf ? 'where' : kind === 'rank' || kind === 'share' ? 'per' : undefined;
+    const other = Object.keys(measure).find((key) => key !== kind && key !== also);
     if (other !== undefined)
-      return invalid(`${at}.${other}`, `only "${kind}"${isBase ? ' and "where"' : ''} can be here: ${example}.`);
-    if (isOneOf(windows, kind)) return overGroups(kind, measure[kind], name, at, isShown, home);
+      return invalid(`${at}.${other}`, `only "${kind}"${also ? ` and "${also}"` : ''} can be here: ${example}.`);
+    if (isOneOf(windows, kind)) return overGroups(kind, measure, name, at, isShown, home);
     if (kind === 'ratio' || isOneOf(measureOperators, kind))
       return compute(kind, measure[kind], name, at, isShown, home);
     if (kind === 'metric') return one(...metric(measure.metric, name, at, isShown, home));
@@ -195,7 +199,7 @@ function createResolver(
 
   function overGroups(
     kind: WindowMeasure['kind'],
-    given: unknown,
+    { [kind]: given, per: within = [] }: Readonly<Record<string, unknown>>,
     name: string,
     at: string,
     isShown: boolean,
@@ -203,22 +207,17 @@ function createResolver(
   ): ResolvedMeasure {
     const index = operand(given, `${at}.${kind}`, home);
     const of = resolved[index] as ResolvedMeasure;
-    if (kind === 'rank') return { kind, name, isShown, of: index, decimals: 0 };
-    const isAdditive = of.kind === 'base' && (of.operation === 'Count' || of.operation === 'Sum');
+    if (!Array.isArray(within))
+      return invalid(`${at}.per`, `send a list of groups: ${JSON.stringify({ [kind]: given, per: [0] })}.`);
+    const per = within.map((each) => indexOfGroup(each, groups, `${at}.per`));
+    if (kind === 'rank') return { kind, name, isShown, of: index, per, decimals: 0, scale: 0 };
+    const isAdditive =
+      (of.kind === 'base' && (of.operation === 'Count' || of.operation === 'Sum')) ||
+      (of.kind === 'share' && kind === 'running');
     if (!isAdditive) invalid(`${at}.${kind}`, 'takes a count or a sum: only these add up over groups.');
-    const decimals = kind === 'share' ? quotientDecimals(scaleOfMeasure(of)) : of.decimals;
-    return { kind, name, isShown, of: index, decimals };
+    const scale = kind === 'share' ? quotientDecimals(scaleOfMeasure(of)) : scaleOfMeasure(of);
+    return { kind, name, isShown, of: index, per, decimals: kind === 'share' ? scale : of.decimals, scale };
   }
-}
-
-/** Throws INVALID_ARGUMENT with the names that exist. */
-export function failUnknownMeasure(name: string, known: Iterable<string>, at: string): never {
-  const names = [...known];
-  const near = suggestNames(name, names);
-  return invalid(
-    at,
-    `no measure '${name}'. ${near.length ? 'Near' : 'Send one of'}: ${(near.length ? near : names).join(', ')}.`,
-  );
 }
 
 /** A metric of code, else one of the console whose fields the caller may see. */
@@ -260,7 +259,7 @@ function isWritable(view: CollectionView, name: string, metric: StoredMetric): b
 /** Throws as an aggregate of the caller would. */
 export function checkStoredMetric(view: CollectionView, { measure, filter }: StoredMetric, moment: Moment): void {
   const ofMetric: Home = { view, filters: filter ? [filter] : [], metrics: ['metric'] };
-  const resolver = createResolver(view, { metric: measure }, moment, undefined, ofMetric);
+  const resolver = createResolver(view, { metric: measure }, moment, [], undefined, ofMetric);
   for (const resolved of resolver.all(['metric']))
     if (resolved.kind === 'base') for (const where of resolved.where ?? []) resolveUnambiguous(view, where, moment);
 }

@@ -1,6 +1,8 @@
 // Measures with names resolved, and what is known about their figures.
+import { fail } from '../../core/errors.ts';
 import { type ArithmeticOperator, arithmeticOperators } from '../../core/filter/expression.ts';
 import type { PlainFilter } from '../../core/filter.ts';
+import { suggestNames } from '../../core/suggestions.ts';
 import type { Column } from '../model/types.ts';
 import type { Expression } from '../plan/types.ts';
 import type { MeasureOperation } from '../sources/statement.ts';
@@ -58,6 +60,10 @@ export interface ComputedMeasure extends Named {
 export interface WindowMeasure extends Named {
   readonly kind: 'share' | 'running' | 'rank';
   readonly of: number;
+  /** Among the groups with the same values of these. */
+  readonly per: readonly number[];
+  /** The decimals of the figures. */
+  readonly scale: number;
 }
 
 /** The figure of the group with the same values in an earlier period. */
@@ -85,8 +91,7 @@ export function columnOfMeasure(measure: ResolvedMeasure, all: readonly Resolved
 /** The number of decimals of its figures. */
 export function scaleOfMeasure(measure: ResolvedMeasure): number {
   const decimals = Number(measure.decimals);
-  if (measure.kind === 'previous') return measure.scale;
-  if (measure.kind === 'running') return Math.max(0, decimals - 10);
+  if ('scale' in measure) return measure.scale;
   if (measure.kind !== 'base') return decimals;
   if (measure.operation === 'Count' || measure.operation === 'CountDistinct') return 0;
   if (measure.operation === 'Avg' || measure.operation === 'Percentile') return decimals;
@@ -104,4 +109,12 @@ export function computedDecimals(operator: MeasureOperator, parts: readonly Reso
         scales.reduce((a, b) => a + b),
       )
     : Math.max(...scales);
+}
+
+/** Throws INVALID_ARGUMENT with the names that exist. */
+export function failUnknownMeasure(name: string, known: Iterable<string>, at: string): never {
+  const names = [...known];
+  const near = suggestNames(name, names);
+  const problem = `no measure '${name}'. ${near.length ? 'Near' : 'Send one of'}: ${(near.length ? near : names).join(', ')}.`;
+  return fail('INVALID_ARGUMENT', { argument: at, problem });
 }

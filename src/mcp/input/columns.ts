@@ -13,7 +13,7 @@ import {
 } from './arguments.ts';
 import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
-import { toOperationForm } from './measures.ts';
+import { toOperationForm } from './measure-forms.ts';
 import { expressionWords, measureWords } from './synonyms.ts';
 
 /** As `readFields`, with objects for computed columns among the fields. */

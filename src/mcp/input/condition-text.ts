@@ -18,8 +18,8 @@ export function readConditionText(
   if (text.length > TEXT_LIMIT) return undefined;
   const texts: string[] = [];
   // Quoted texts may contain the words and signs of conditions.
-  const plain = text.replace(/'((?:[^']|'')*)'/g, (_all, quoted: string) => {
-    texts.push(quoted.replaceAll("''", "'"));
+  const plain = text.replace(/'((?:[^']|'')*)'|"([^"]*)"/g, (_all, quoted: string | undefined, other: string) => {
+    texts.push(quoted?.replaceAll("''", "'") ?? other);
     return `\uE000${texts.length - 1}\uE000`;
   });
   const [ands, ors] = [plain.split(/\s+(?:and|&&)\s+/i), plain.split(/\s+(?:or|\|\|)\s+/i)];

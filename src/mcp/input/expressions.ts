@@ -13,12 +13,14 @@ export function toExpression(given: unknown, context: NameContext | undefined, a
   const value = typeof given === 'string' && given.trimStart().startsWith('{') ? parseIfJson(given) : given;
   if (typeof value === 'string') return toArithmetic(value, context, at) ?? resolveField(value, context);
   if (!isObject(value)) return value as PlainExpression;
-  const between = toDifference(value);
+  const between = toDifference(value) ?? toFromTo(value);
   if (between) return toExpression(between, context);
   failWithUnit(value, context, at);
   const expression: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
-    const word = expressionWords.get(foldName(key))?.[0] ?? symbols[key.trim()] ?? key;
+    // Of the values of one record, a ratio is a quotient.
+    const word =
+      key === 'ratio' ? 'dividedBy' : (expressionWords.get(foldName(key))?.[0] ?? symbols[key.trim()] ?? key);
     if (word in expression) return value as unknown as PlainExpression;
     const isValue = word === 'value' || word === 'unit';
     expression[word] = isValue
@@ -45,6 +47,22 @@ function toDifference(value: JsonObject): JsonObject | undefined {
   const [[key, of] = ['', undefined], ...others] = Object.entries(value);
   const unit = /^(minute|hour|day|month|year)s?(?:between|diff|difference)$/.exec(foldName(key))?.[1];
   return unit && others.length === 0 ? { difference: of, unit } : undefined;
+}
+
+/** `{"dateDiff": {"from": "placed_at", "to": "shipped_at", "unit": "day"}}` */
+function toFromTo(value: JsonObject): JsonObject | undefined {
+  const [[key = '', given] = [], ...others] = Object.entries(value);
+  if (expressionWords.get(foldName(key))?.[0] !== 'difference' || !isObject(given)) return undefined;
+  const {
+    unit,
+    start,
+    from = start,
+    end,
+    to = end,
+    ...rest
+  } = { ...given, ...Object.fromEntries(others) } as JsonObject;
+  const isWhole = from !== undefined && to !== undefined && Object.keys(rest).length === 0;
+  return isWhole ? { difference: [from, to], ...(unit !== undefined && { unit }) } : undefined;
 }
 
 /** `{"dateDiff": [from, to, "day"]}`: some databases take the later date first. */

@@ -2,11 +2,12 @@
 // names of other tools. Input with only one possible meaning becomes the specified form. Any other input is refused
 // with the form to send.
 import { fail } from '../../core/errors.ts';
-import { MAX_CONDITIONS, type Operator, operators, type PlainFilter, quantified } from '../../core/filter.ts';
-import { foldName, suggestNames } from '../../core/suggestions.ts';
+import { MAX_CONDITIONS, type Operator, type PlainFilter, quantified } from '../../core/filter.ts';
+import { foldName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField } from './arguments.ts';
 import { readConditionText, type TextCondition } from './condition-text.ts';
 import { toExpression } from './expressions.ts';
+import { failOnDates, failOnFigure, failOnPart, failUnknownOperator } from './filter-refusals.ts';
 import {
   aggregatorWords,
   applySynonyms,
@@ -56,6 +57,7 @@ function toFilter(value: unknown, position: FilterPosition): PlainFilter {
   if (comparison) return comparison;
   const leaf = applySynonyms(value, leafWords);
   if (leaf && typeof leaf.field === 'string' && ('operator' in leaf || 'value' in leaf)) return toLeaf(leaf, position);
+  if ('field' in value && 'part' in value && 'operator' in value) failOnPart(value, position);
   const branch = applySynonyms(value, branchWords);
   if (branch) return toBranch(branch, position);
   const quantifier = toQuantified(value, position);
@@ -76,7 +78,7 @@ function toFilterOfText(text: string, position: FilterPosition): PlainFilter | u
 
 function toConditionOfText(condition: TextCondition, position: FilterPosition): PlainFilter | undefined {
   const { name, operator: word, ...against } = condition;
-  const { at, context } = position;
+  const { context } = position;
   const operator = findOperator(word);
   if (!operator || !context) return undefined;
   const { names, collection } = context;
@@ -87,14 +89,7 @@ function toConditionOfText(condition: TextCondition, position: FilterPosition): 
     return toFilter({ field: name, operator: word, ...operand }, position);
   const expression = toExpression(name, context);
   if (typeof expression === 'string') return undefined;
-  const dates = typeof expression === 'object' && 'minus' in expression ? [...expression.minus].reverse() : [];
-  if (
-    dates.length > 0 &&
-    dates.every((each) => typeof each === 'string' && /^Date/.test(String(names.type(collection, each))))
-  ) {
-    const difference = { difference: dates, unit: 'day' };
-    invalid(at, `for days between two dates, ${send({ expression: difference, operator, ...operand })}.`);
-  }
+  failOnDates(expression, operator, operand, position);
   return toFilter({ expression, operator: word, ...operand }, position);
 }
 
@@ -139,17 +134,18 @@ function toComparison(value: JsonObject, position: FilterPosition): PlainFilter 
   if (!parts || !('operator' in parts) || !('other' in parts || 'expression' in parts)) return undefined;
   count(position);
   const { context } = position;
+  const { operator: word, ...operands } = parts;
+  const operator = findOperator(String(word)) ?? failUnknownOperator(word);
+  const expression = 'expression' in parts ? toExpression(parts.expression, context) : undefined;
+  const { expression: _given, ...operand } = operands;
+  failOnDates(expression, operator, operand, position);
   return {
     ...parts,
     ...(typeof parts.field === 'string' && { field: resolveField(parts.field, context) }),
-    ...('expression' in parts && { expression: toExpression(parts.expression, context) }),
+    ...(expression !== undefined && { expression }),
     ...('other' in parts && { other: toExpression(parts.other, context) }),
-    operator: findOperator(String(parts.operator)) ?? failUnknownOperator(parts.operator),
+    operator,
   } as unknown as PlainFilter;
-}
-
-function failUnknownOperator(operator: unknown): never {
-  return fail('UNKNOWN_OPERATOR', { operator: String(operator), near: suggestOperators(String(operator)) });
 }
 
 /** `{"none": "orders", "where": {...}}`. Undefined for any other object. */
@@ -231,6 +227,7 @@ function toLeaf(input: JsonObject, position: FilterPosition): PlainFilter {
     return invalid(at, `${send({ field, operator: 'Equal', value: input.value })}, or another operator.`);
   const parsed = typeof operator === 'string' ? findOperator(operator) : undefined;
   if (!parsed) return failUnknownOperator(operator);
+  failOnFigure(field, parsed, input.value, position);
   const other = otherField(field, input.value, context);
   if (other !== undefined && comparing.has(parsed)) return { field, operator: parsed, other } as unknown as PlainFilter;
   const leaf: Leaf = 'value' in input ? { field, value: input.value } : { field };
@@ -254,14 +251,6 @@ function otherField(field: string, value: unknown, context: NameContext | undefi
   const type = names.type(collection, field);
   if (typeof value !== 'string' || (type !== 'Number' && type !== 'Date' && type !== 'Dateonly')) return undefined;
   return names.type(collection, value.trim()) === undefined ? undefined : value.trim();
-}
-
-/** Similar operators, otherwise the most common ones. */
-function suggestOperators(text: string): string[] {
-  const near = text.length > 2 ? suggestNames(text, operators) : [];
-  return near.length > 0
-    ? near
-    : ['Equal', 'NotEqual', 'In', 'GreaterThan', 'LessThan', 'Contains', 'Missing', 'Present'];
 }
 
 const absent: ReadonlySet<ParsedOperator> = new Set(['Missing', 'Blank', 'Null']);

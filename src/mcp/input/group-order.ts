@@ -6,6 +6,7 @@ import type { PlainGroupSort, PlainHaving, PlainMeasures } from '../../core/filt
 import { foldName, matchName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
 import { readConditionText } from './condition-text.ts';
+import { earlierName } from './measure-calls.ts';
 import { toMeasure } from './measures.ts';
 import { aggregatorWords, applySynonyms, findOperator, groupSortWords, measureWords, topWords } from './synonyms.ts';
 
@@ -20,7 +21,7 @@ interface Known {
 /** A measure by its name, or by what it computes: `sum(total)`, `count`. Undefined if none or several match. */
 function findMeasure(text: string, { measures, context }: Known): string | undefined {
   const names = Object.keys(measures);
-  const name = matchName(text, names);
+  const name = matchName(text, names) ?? earlierName(text, names, context);
   if (name !== undefined) return name;
   const kind = measureWords.get(foldName(text))?.[0];
   const computed = text.includes('(') ? toMeasure(text, 'measure', context) : undefined;

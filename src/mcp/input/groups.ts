@@ -66,7 +66,8 @@ const byUnit = (unit: PeriodUnit | DatePart): Pick<PlainGroup, 'bucket' | 'part'
   isPart(unit) ? { part: unit } : { bucket: unit };
 
 /** The error for an unknown member has the form that its value means, or the group without a name of its own. */
-function failUnclear(group: JsonObject, { name, context, allWith }: GroupPosition): never {
+function failUnclear(given: JsonObject, { name, context, allWith }: GroupPosition): never {
+  const { timezone, ...group } = given;
   const form: Record<string, unknown> = {};
   const others: string[] = [];
   for (const [key, item] of Object.entries(group)) {
@@ -75,8 +76,14 @@ function failUnclear(group: JsonObject, { name, context, allWith }: GroupPositio
     if (word === 'name' || !groupWords.has(foldName(key))) others.push(key);
     if (word !== 'name') form[word] = word === 'bucket' || word === 'part' ? unitOf(String(item)) : item;
   }
-  if (typeof form.field !== 'string' || others.length === 0) return invalid(name, groupExample);
+  const isZoned = typeof timezone === 'string';
+  if (typeof form.field !== 'string' || (others.length === 0 && !isZoned)) return invalid(name, groupExample);
   const resolved = { ...form, field: resolveField(form.field, context) };
+  if (isZoned)
+    return invalid(
+      name,
+      `the timezone is that of the call: send {"${name}":${allWith(resolved)},"timezone":${JSON.stringify(timezone)}}.`,
+    );
   return invalid(name, `a group has no '${others[0]}': send ${allWith(resolved)}.`);
 }
 

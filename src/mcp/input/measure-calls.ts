@@ -1,7 +1,7 @@
 // Measures of the period before, which only `compare` computes. The refusal has the call to send.
 import { fail } from '../../core/errors.ts';
-import { foldName } from '../../core/suggestions.ts';
-import { isObject, type JsonObject, parseIfJson } from './arguments.ts';
+import { foldName, matchName } from '../../core/suggestions.ts';
+import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
 
 const before = /^(lag|previous|prior|previousperiod|previousvalue)$/;
 const change = /^(change|delta|diff|difference|absolutechange)$/;
@@ -11,55 +11,84 @@ interface Found {
   readonly measures: JsonObject;
   /** The names that `compare` gives, by those of the call. */
   readonly renamed: ReadonlyMap<string, string>;
-  isFound: boolean;
+  /** How many periods before. */
+  readonly periods: Set<number>;
+  readonly context: NameContext | undefined;
 }
 
-/** Refuses measures that need the period before. */
-export function refuseEarlierPeriods(args: JsonObject): void {
+/** `previous_revenue` or `revenue_prev` as the name that `compare` gives. Undefined if it means no measure, or a field. */
+export function earlierName(
+  text: string,
+  names: readonly string[],
+  context: NameContext | undefined,
+): string | undefined {
+  const [, before, after] =
+    /^(?:previous|prev|prior)(?:[\s_-]|period_)*(.+)$|^(.+?)[\s_-]+(?:previous|prev|prior|before)$/i.exec(text) ?? [];
+  const isOther = names.includes(text) || context?.names.field(context.collection, text) !== undefined;
+  const name = isOther ? undefined : matchName(before ?? after ?? '', names);
+  return name === undefined ? undefined : `previous ${name}`;
+}
+
+/** Refuses measures that need the period before. With `compare`, other spellings of its names become those. */
+export function repairEarlierPeriods(args: Record<string, unknown>, context: NameContext | undefined): void {
   const measures = parseIfJson(args.measures);
-  if (!isObject(measures) || args.compare !== undefined) return;
+  if (!isObject(measures)) return;
   const entries = Object.entries(measures).map(([name, measure]) => [name, parseIfJson(measure)] as const);
   const earlier = entries.map(([, given]) => (isObject(given) ? earlierOf(given, measures) : undefined));
   // `compare` shows these figures as columns of their own.
   const renamed = new Map(
-    entries.flatMap(([name], at) => (earlier[at] === undefined ? [] : [[name, `previous ${earlier[at]}`] as const])),
+    entries.flatMap(([name], at) => (earlier[at] ? [[name, `previous ${earlier[at].of}`] as const] : [])),
   );
-  const found: Found = { measures, renamed, isFound: renamed.size > 0 };
+  const found: Found = { measures, renamed, periods: new Set(earlier.flatMap((each) => each?.periods ?? [])), context };
   const repaired = entries
     .filter(([name]) => !renamed.has(name))
     .map(([name, given]) => [name, withPrevious(given, found)] as const);
-  if (!found.isFound) return;
-  const form = JSON.stringify({ measures: Object.fromEntries(repaired), compare: { previous: 1 } });
+  if (found.periods.size === 0 || found.periods.size > 1) return;
+  const [previous] = found.periods;
+  if (args.compare !== undefined && renamed.size === 0) {
+    args.measures = Object.fromEntries(repaired);
+    return;
+  }
+  const form = JSON.stringify({ measures: Object.fromEntries(repaired), compare: { previous } });
   const problem = `compare adds the figures of the period before as "previous ..." to each group: send ${form}.`;
   fail('INVALID_ARGUMENT', { argument: 'measures', problem });
 }
 
-/** The measure of `{"lag": "revenue"}`. */
-function earlierOf(given: JsonObject, measures: JsonObject): string | undefined {
+/** The measure of `{"lag": "revenue"}`, `{"lag": ["revenue", 12]}` or `{"previous": "revenue", "offset": 12}`. */
+function earlierOf(given: JsonObject, measures: JsonObject): { of: string; periods: number } | undefined {
   const [[word = '', argument] = [], ...others] = Object.entries(given);
-  const of =
-    Array.isArray(argument) && argument.length === 2 && argument[1] === 1 ? (argument[0] as unknown) : argument;
+  const [of, second = 1] = Array.isArray(argument) && argument.length === 2 ? (argument as unknown[]) : [argument];
+  const [[key = 'offset', periods = second] = [], ...more] = others;
+  const isWhole = more.length === 0 && /^(offset|periods|n|by|steps)$/i.test(key) && Number.isInteger(periods);
   const isKnown = typeof of === 'string' && Object.hasOwn(measures, of);
-  return isKnown && others.length === 0 && before.test(foldName(word)) ? of : undefined;
+  return isKnown && isWhole && before.test(foldName(word)) ? { of, periods: Number(periods) } : undefined;
 }
 
 /** The measure with the names that `compare` gives. */
 function withPrevious(given: unknown, found: Found): unknown {
-  const { measures, renamed } = found;
-  if (Array.isArray(given)) return given.map((each) => renamed.get(String(each)) ?? withPrevious(each, found));
+  const { measures, renamed, periods } = found;
+  const name = (of: string) => {
+    const earlier = renamed.get(of) ?? earlierName(of, Object.keys(measures), found.context);
+    if (earlier !== undefined && !renamed.has(of) && periods.size === 0) periods.add(1);
+    return earlier ?? of;
+  };
+  if (Array.isArray(given))
+    return given.map((each) => (typeof each === 'string' ? name(each) : withPrevious(each, found)));
   if (!isObject(given)) return given;
   const earlier = earlierOf(given, measures);
   if (earlier !== undefined) {
-    found.isFound = true;
-    return `previous ${earlier}`;
+    periods.add(earlier.periods);
+    return `previous ${earlier.of}`;
   }
   const [[word = '', of] = [], ...others] = Object.entries(given);
   const folded = foldName(word);
   if (others.length === 0 && typeof of === 'string' && Object.hasOwn(measures, of)) {
     const difference = { minus: [of, `previous ${of}`] };
-    if (change.test(folded) || growth.test(folded)) found.isFound = true;
+    if (change.test(folded) || growth.test(folded)) periods.add(1);
     if (change.test(folded)) return difference;
     if (growth.test(folded)) return { ratio: [difference, `previous ${of}`] };
   }
-  return Object.fromEntries(Object.entries(given).map(([key, each]) => [key, withPrevious(each, found)]));
+  return Object.fromEntries(
+    Object.entries(given).map(([key, each]) => [key, key === 'where' ? each : withPrevious(each, found)]),
+  );
 }

@@ -4,11 +4,13 @@
 import { fail } from '../../core/errors.ts';
 import type { PlainMeasure, PlainMeasures } from '../../core/filter/measures.ts';
 import { foldName } from '../../core/suggestions.ts';
-import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
+import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField } from './arguments.ts';
 import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
 import { readInfix } from './infix.ts';
-import { expressionWords, measureWords, operationFormWords } from './synonyms.ts';
+import { earlierName } from './measure-calls.ts';
+import { isEveryRecord, toFraction, toKnownForm, toOperationForm, toQuotient, toRatio } from './measure-forms.ts';
+import { expressionWords, measureWords } from './synonyms.ts';
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 
@@ -19,7 +21,7 @@ export function readMeasures(input: JsonObject, name: string, context?: NameCont
   const entries = toEntries(value);
   if (!entries) return failUnnamed(name, value);
   const measures: Record<string, PlainMeasure> = Object.create(null);
-  for (const [key, measure] of entries) {
+  for (const [key, measure] of entries.flatMap((entry) => toKinds(entry, context))) {
     if (key in measures) invalid(name, `'${key}' is sent twice.`);
     const whole = isObject(value)
       ? (toMeasureOfField(key, measure, context) ?? wrapKind(key, measure, entries, context))
@@ -55,6 +57,7 @@ function withOperands(
   const toOperand = (each: unknown): unknown => {
     if (isObject(each)) return withOperands(each, measures, at, context);
     const isName = typeof each !== 'string' || Object.hasOwn(measures, each);
+    if (!isName && /^\s*count\s*$/i.test(each)) return { count: true };
     return isName ? each : (toFormula(each, Object.entries(measures), at, context) ?? each);
   };
   return { ...measure, [kind]: Array.isArray(list) ? list.map(toOperand) : toOperand(list) };
@@ -76,7 +79,9 @@ function toFormula(
   );
   if (/^call_1$/.test(text.trim())) return calls[0];
   const names = entries.map(([name]) => name);
-  const formula = readInfix(text, (name) => (/^call_\d+$/.test(name) || names.includes(name) ? name : undefined));
+  const formula = readInfix(text, (name) =>
+    /^call_\d+$/.test(name) || names.includes(name) ? name : earlierName(name, names, context),
+  );
   const fill = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(fill);
     if (isObject(part)) return Object.fromEntries(Object.entries(part).map(([word, item]) => [word, fill(item)]));
@@ -140,14 +145,24 @@ function failUnnamed(name: string, value: unknown): never {
   return invalid(name, `send them by name: ${JSON.stringify(named)}.`);
 }
 
+/** `{"price": ["min", "max"]}` */
+function toKinds([name, given]: [string, unknown], context: NameContext | undefined): [string, unknown][] {
+  const isField = context?.names.type(context.collection, name) !== undefined;
+  const kinds =
+    Array.isArray(given) && isField ? given.map((each) => measureWords.get(foldName(String(each)))?.[0]) : [];
+  const isList = kinds.length > 0 && kinds.every((kind) => kind && kindsOfOneField.has(kind));
+  return isList ? kinds.map((kind) => [`${kind}(${name})`, { [kind!]: name }]) : [[name, given]];
+}
+
 /** Measures and their names. A list may leave out the names of simple measures: `sum(total)` is a name too. */
 function toEntries(value: unknown): [string, unknown][] | undefined {
   if (isObject(value)) return Object.entries(value);
+  if (typeof value === 'string' && /^\s*count\s*$|\(/i.test(value)) return toEntries(value.split(/,(?![^()]*\))/));
   if (!Array.isArray(value)) return undefined;
   const entries = value.map((each): [string, unknown] | undefined => {
     if (typeof each === 'string') {
       const [, what = each, as = each] = /^(.+\))\s+as\s+(\w+)\s*$/i.exec(each) ?? [];
-      return [as, what];
+      return [as.trim(), what.trim()];
     }
     if (!isObject(each)) return undefined;
     const { name, alias = name, as = alias, ...measure } = each;
@@ -169,15 +184,14 @@ function nameOf(measure: JsonObject): string | undefined {
   return typeof of === 'string' ? `${kind}(${of.trim()})` : undefined;
 }
 
-const isEveryRecord = (of: unknown): boolean => of === true || of === '*' || of === 1;
-
 /** `{"sum": "total"}`, `{"operation": "sum", "field": "total"}` or `sum(total)`. */
 export function toMeasure(given: unknown, at: string, context: NameContext | undefined): unknown {
   const value = parseIfJson(given);
   if (typeof value === 'string') {
     const parts = toQuotient(value);
     if (parts) return toMeasure({ ratio: parts }, at, context);
-    const [, word = '', inner = ''] = /^\s*(\w+)\s*(?:\(\s*(.*)\s*\))?\s*$/.exec(value) ?? [];
+    const [, word = '', inner = ''] =
+      /^\s*(\w+)\s*(?:\(\s*(.*)\s*\))?\s*$/.exec(value) ?? /^(\w+):(?!.*\()(.+)$/.exec(value.trim()) ?? [];
     const kind = measureWords.get(foldName(word))?.[0];
     if (!kind || kind === 'where') return value;
     const [, different] = (kind === 'count' && /^distinct\s+(.+)$/i.exec(inner)) || [];
@@ -193,56 +207,6 @@ export function toMeasure(given: unknown, at: string, context: NameContext | und
     measure[word] = toPart(word, item, `${at}.${word}`, context);
   }
   return measure;
-}
-
-/** Forms of one measure with other members. */
-function toKnownForm(value: JsonObject): JsonObject | undefined {
-  const [[key = '', of] = [], ...others] = Object.entries(value);
-  const isOnly = others.length === 0;
-  if (isOnly && /^(expression|expr|formula)$/i.test(key) && typeof of === 'string') {
-    const parts = toQuotient(of);
-    return parts && { ratio: parts };
-  }
-  // An expression is no measure, but a quotient of measures is.
-  if (isOnly && expressionWords.get(foldName(key))?.[0] === 'dividedBy') return { ratio: of };
-  if (isOnly && /^countif$/i.test(foldName(key))) return { count: true, where: of };
-  const [, percent] = /^(?:p|percentile|quantile)(\d\d)$/.exec(foldName(key)) ?? [];
-  if (isOnly && percent !== undefined) return { percentile: [of, Number(percent) / 100] };
-  const { count, distinct, ...rest } = value;
-  if (count !== undefined && !isEveryRecord(count) && distinct === true) return { countDistinct: count, ...rest };
-  if (isCondition(count)) return { count: true, where: count, ...(distinct !== undefined && { distinct }), ...rest };
-  return toPercentileForm(value);
-}
-
-const isCondition = (value: unknown): boolean =>
-  isObject(value) && ('operator' in value || 'aggregator' in value || 'some' in value || 'none' in value);
-
-/** `{"percentile": 0.9, "field": "total"}`, `{"percentile": "total", "p": 90}` or both members inside `percentile`. */
-function toPercentileForm({ where, ...value }: JsonObject): JsonObject | undefined {
-  const kindOf = (key: string) => measureWords.get(foldName(key))?.[0];
-  const [[key = '', of] = [], ...others] = Object.entries(value);
-  const isInside = others.length === 0 && kindOf(key) === 'percentile' && isObject(of);
-  const entries = Object.entries(isInside ? of : value);
-  const fraction = entries.find(([, item]) => typeof item === 'number');
-  const field = entries.find((entry) => entry !== fraction);
-  if (entries.length !== 2 || !fraction || !field) return undefined;
-  const isField = operationFormWords.get(foldName(field[0]))?.[0] === 'field' || kindOf(field[0]) === 'percentile';
-  const isFraction = /^(p|q|at|fraction|percent|value)$/i.test(fraction[0]) || kindOf(fraction[0]) === 'percentile';
-  if (!isField || !isFraction || (!isInside && !entries.some(([name]) => kindOf(name) === 'percentile')))
-    return undefined;
-  return { percentile: [field[1], fraction[1]], ...(where !== undefined && { where }) };
-}
-
-/** The 90th percentile is 0.9. */
-const toFraction = (given: unknown): unknown =>
-  typeof given === 'number' && given > 1 && given < 100 ? given / 100 : given;
-
-/** `revenue / orders`, but not `sum(price / 2)`. */
-function toQuotient(text: string): readonly string[] | undefined {
-  const outside = text.replace(/\([^()]*\)/g, (inner) => inner.replaceAll('/', '\0'));
-  const parts = outside.split('/').map((part) => part.replaceAll('\0', '/').trim());
-  const isOperand = (part: string) => /^[^()+*]+(\([^()]*\))?$/.test(part) && !/\s-\s/.test(part);
-  return parts.length === 2 && parts.every(isOperand) ? parts : undefined;
 }
 
 /** `{"count": true}` or `{"sum": "total"}` in place of measures by name: the kind is the name too. */
@@ -285,18 +249,6 @@ function namesMeasures(value: unknown, names: readonly string[], context: NameCo
   return typeof value === 'string' && !isField && (names.includes(value) || /^\w+\(.*\)$/.test(value));
 }
 
-/** `{operation, field}` as `{[operation]: field}`. Undefined for other forms. */
-export function toOperationForm(value: JsonObject): JsonObject | undefined {
-  const words = new Map(Object.keys(value).map((key) => [operationFormWords.get(foldName(key))?.[0] ?? key, key]));
-  const operation = value[words.get('operation') ?? ''];
-  if (typeof operation !== 'string') return undefined;
-  const kind = measureWords.get(foldName(operation))?.[0];
-  if (!kind || kind === 'where') return undefined;
-  const field = value[words.get('field') ?? ''] ?? true;
-  const rest = Object.entries(value).filter(([key]) => key !== words.get('operation') && key !== words.get('field'));
-  return { [kind]: field, ...Object.fromEntries(rest) };
-}
-
 function toPart(word: string, given: unknown, at: string, context: NameContext | undefined): unknown {
   const item = parseIfJson(given);
   const toOperand = (each: unknown) => (isObject(each) ? toMeasure(each, at, context) : each);
@@ -305,6 +257,8 @@ function toPart(word: string, given: unknown, at: string, context: NameContext |
       return readFilter({ [at]: item }, at, context);
     case 'metric':
       return item;
+    case 'per':
+      return [item].flat().map((each) => (typeof each === 'string' ? resolveField(each, context) : each));
     case 'share':
     case 'running':
     case 'rank':
@@ -322,13 +276,4 @@ function toPart(word: string, given: unknown, at: string, context: NameContext |
       if (!isArithmetic(word)) return toExpression(item, context, at);
       return Array.isArray(item) ? item.map(toOperand) : toOperand(item);
   }
-}
-
-/** A list of two, `{numerator, denominator}` or `returned / orders`. */
-function toRatio(given: unknown): readonly unknown[] | undefined {
-  if (Array.isArray(given)) return given;
-  if (typeof given === 'string') return toQuotient(given);
-  const { numerator, denominator, ...others } = isObject(given) ? given : {};
-  if (numerator === undefined || denominator === undefined || Object.keys(others).length > 0) return undefined;
-  return [numerator, denominator];
 }

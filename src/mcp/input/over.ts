@@ -6,11 +6,11 @@ import { isObject, type JsonObject, type NameContext, parseIfJson } from './argu
 import { readHaving } from './group-order.ts';
 import { readGroups } from './groups.ts';
 import { readMeasures } from './measures.ts';
-import { measureWords } from './synonyms.ts';
+import { argumentWords, measureWords } from './synonyms.ts';
 
 /** The groups that the measures are about, by names of the collection. */
 export function readOver(input: JsonObject, name: string, context?: NameContext): PlainOver | undefined {
-  const value = parseIfJson(input[name]);
+  const value = withOwnNames(parseIfJson(input[name]));
   if (value === undefined || value === null) return undefined;
   if (!isObject(value)) return failNested(input, name, value);
   if (value.groups !== undefined && value.measures === undefined) return failNested(input, name, value.groups);
@@ -22,6 +22,16 @@ export function readOver(input: JsonObject, name: string, context?: NameContext)
   const groups = readGroups(value, 'groups', context);
   const having = readHaving(value, 'having', { measures: measures ?? {}, context });
   return { ...value, ...(measures && { measures }), ...(groups && { groups }), ...(having && { having }) } as PlainOver;
+}
+
+/** `groupBy` in place of `groups`, as in the arguments. */
+function withOwnNames(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([key, item]): [string, unknown] => {
+    const word = argumentWords.get(foldName(key))?.[0];
+    return [(word === 'groups' || word === 'measures') && !(word in value) ? word : key, item];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** `over: "order_id"` with measures of measures, such as `{"avg": {"count": true}}`. */

@@ -23,7 +23,7 @@ import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
 import { readGroupSort, readHaving, repairTop } from './group-order.ts';
 import { readGroups } from './groups.ts';
-import { refuseEarlierPeriods } from './measure-calls.ts';
+import { repairEarlierPeriods } from './measure-calls.ts';
 import { readMeasures } from './measures.ts';
 import { readOver } from './over.ts';
 import { argumentWords, measureWords, operationWords } from './synonyms.ts';
@@ -171,8 +171,9 @@ function repairAggregate(
   // With `over`, names are those of its columns.
   const context = has('over') ? undefined : given;
   if (has('groups')) put('groups', readGroups(args, 'groups', context));
-  refuseEarlierPeriods(args);
+  repairEarlierPeriods(args, context);
   if (has('measures')) put('measures', readMeasures(args, 'measures', context));
+  repairEarlierPeriods(args, context);
   const known = { measures: (isObject(args.measures) ? args.measures : {}) as PlainMeasures, context };
   // The own argument of `operation` is called order, and SQL's ORDER BY too.
   if (

@@ -87,7 +87,7 @@ export const measureWords = indexSynonyms({
   median: '',
   percentile: 'quantile',
   ratio: '',
-  share: 'shareOf shareOfTotal percentOfTotal',
+  share: 'shareOf shareOfTotal',
   running: 'runningTotal runningSum cumulative cumulativeSum',
   rank: 'rankOf ranking',
   metric: 'namedMetric kpi',
@@ -129,7 +129,7 @@ export const topWords = indexSynonyms({
 });
 
 export const comparisonWords = indexSynonyms({
-  field: 'column attribute property',
+  field: 'column attribute property measure',
   expression: 'expr',
   operator: 'op comparison comparator',
   other: 'otherField compareTo',
@@ -137,7 +137,7 @@ export const comparisonWords = indexSynonyms({
 });
 
 export const leafWords = indexSynonyms({
-  field: 'column attribute property',
+  field: 'column attribute property measure',
   operator: 'op comparison comparator',
   value: 'values',
 });

@@ -23,7 +23,7 @@ export function createAggregate(world: World, random: Random): Aggregate {
   const body = { collectionName: table.name, ...(filters && { filters }) };
   if (random.chance(0.1)) return { ...body, ...createNested(world, table, known, random) };
   const groups = createGroups(world, table, known, random, 3);
-  const made = createMeasures(world, table, known, random);
+  const made = createMeasures(world, table, known, random, groups.length);
   const isLoose = groups.some((each) => isLabel(known, each, world, table));
   // Both collections of an imported field could be meant.
   const isImported = groups.some((each) => fieldOf(each).includes('imported'));
@@ -128,7 +128,13 @@ function createGroup(known: readonly Name[], random: Random): Group {
   return name;
 }
 
-export function createMeasures(world: World, table: WorldTable, known: readonly Name[], random: Random): Measures {
+export function createMeasures(
+  world: World,
+  table: WorldTable,
+  known: readonly Name[],
+  random: Random,
+  groupCount = 0,
+): Measures {
   const fields: Fields = {
     numbers: known.filter(({ kind }) => numbers.includes(kind)),
     dates: known.filter(({ kind }) => kind === 'instant' || kind === 'day'),
@@ -138,17 +144,20 @@ export function createMeasures(world: World, table: WorldTable, known: readonly 
   const plain = wanted.map((name) => [name, createPlain(world, table, known, fields, random)] as const);
   const derived: [string, Measure][] = [];
   const numeric = plain.filter(([, each]) => kindOfMeasure(world, table, each) === 'decimal').map(([name]) => name);
+  const within = () =>
+    groupCount > 0 && random.chance(0.5) ? { per: [...Array(groupCount).keys()].filter(() => random.chance(0.5)) } : {};
   const additive = plain.filter(([, each]) => 'count' in each || 'sum' in each).map(([name]) => name);
   if (numeric.length > 1 && random.chance(0.35))
     derived.push(['a ratio', { ratio: [random.pick(numeric), random.pick(numeric)] }]);
-  if (additive.length > 0 && random.chance(0.2)) derived.push(['a share', { share: random.pick(additive) }]);
+  if (additive.length > 0 && random.chance(0.2))
+    derived.push(['a share', { share: random.pick(additive), ...within() }]);
   if (additive.length > 0 && random.chance(0.2)) derived.push(['running', { running: random.pick(additive) }]);
   // Products of quotients have more decimals than MariaDB computes.
   const whole = plain.filter(([, each]) => 'count' in each || 'countDistinct' in each).map(([name]) => name);
   const figures = [...numeric, ...derived.filter(([, each]) => !('running' in each)).map(([name]) => name)];
   if (figures.length > 0 && random.chance(0.35)) derived.push(['computed', createArithmetic(figures, whole, random)]);
   const ranked = [...figures, ...derived.flatMap(([name]) => (name === 'computed' ? [name] : []))];
-  if (ranked.length > 0 && random.chance(0.2)) derived.push(['a rank', { rank: random.pick(ranked) }]);
+  if (ranked.length > 0 && random.chance(0.2)) derived.push(['a rank', { rank: random.pick(ranked), ...within() }]);
   const all = [...plain, ...derived];
   return Object.fromEntries(random.chance(0.5) ? all : random.some(all, all.length, all.length));
 }

@@ -33,9 +33,9 @@ export type Measure = (
   | { readonly median: Expression }
   | { readonly percentile: readonly [Expression, number] }
   | { readonly ratio: readonly [string, string] }
-  | { readonly share: string }
+  | { readonly share: string; readonly per?: readonly number[] }
   | { readonly running: string }
-  | { readonly rank: string }
+  | { readonly rank: string; readonly per?: readonly number[] }
   | { readonly plus: Operands }
   | { readonly minus: Operands }
   | { readonly times: Operands }

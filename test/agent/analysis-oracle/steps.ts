@@ -25,7 +25,7 @@ export function finish(meaning: Meaning, level: Level): Omit<Answer, 'records'> 
     ({ groups, items }): Line => ({ groups, measures: measuresOf(meaning, level, items), previous: [] }),
   );
   const names = Object.keys(question.measures);
-  addRatiosAndShares(level, names, lines);
+  addRatiosAndShares(meaning, level, names, lines);
   addArithmetic(level, names, lines);
   addRanks(meaning, level, names, lines);
   const sorted = lines.toSorted((a, b) => compareLines(meaning, level, names, a, b));
@@ -39,7 +39,8 @@ export function finish(meaning: Meaning, level: Level): Omit<Answer, 'records'> 
   };
 }
 
-function addRatiosAndShares({ question }: Level, names: readonly string[], lines: readonly Line[]): void {
+function addRatiosAndShares(meaning: Meaning, level: Level, names: readonly string[], lines: readonly Line[]): void {
+  const { question } = level;
   const read = (line: Line, name: string) => line.measures[names.indexOf(name)] as Exact | Fraction | null;
   const all = Object.values(question.measures).map(readMeasure);
   for (const [at, { operation, argument }] of all.entries()) {
@@ -48,9 +49,12 @@ function addRatiosAndShares({ question }: Level, names: readonly string[], lines
       for (const line of lines) line.measures[at] = divide(read(line, over), read(line, under));
     }
     if (operation === 'share') {
-      const parts = lines.map((line) => read(line, argument as string) as Exact | null);
-      const total = sum(parts.filter((value) => value !== null));
-      for (const line of lines) line.measures[at] = divide(read(line, argument as string), total);
+      const { per = [] } = Object.values(question.measures)[at] as { readonly per?: readonly number[] };
+      for (const line of lines) {
+        const among = lines.filter((other) => isWithin(meaning, level, per, line, other));
+        const parts = among.map((other) => read(other, argument as string) as Exact | null);
+        line.measures[at] = divide(read(line, argument as string), sum(parts.filter((value) => value !== null)));
+      }
     }
   }
 }
@@ -86,17 +90,26 @@ function calculate(operator: Arithmetic, [a = null, b = null]: readonly Number[]
   return isQuotient ? plusFractions(a, second) : plus(a as Exact, second.over);
 }
 
+/** Whether both have the same values of the groups in `per`. */
+function isWithin(meaning: Meaning, { groupKinds }: Level, per: readonly number[], one: Line, other: Line): boolean {
+  const kinds = per.map((at) => groupKinds[at]!);
+  const mark = ({ groups }: Line) =>
+    markOf(
+      meaning,
+      kinds,
+      per.map((at) => groups[at]!),
+    );
+  return mark(one) === mark(other);
+}
+
 /** How many groups have a larger figure, and one more. */
-function addRanks(
-  meaning: Meaning,
-  { question, measureKinds }: Level,
-  names: readonly string[],
-  lines: readonly Line[],
-) {
+function addRanks(meaning: Meaning, level: Level, names: readonly string[], lines: readonly Line[]) {
+  const { question, measureKinds } = level;
   for (const [at, each] of Object.values(question.measures).entries()) {
     if (!('rank' in each)) continue;
     const of = names.indexOf(each.rank);
     const isLarger = (one: Line, other: Line) =>
+      isWithin(meaning, level, each.per ?? [], one, other) &&
       compareValues(meaning, one.measures[of]!, other.measures[of]!, measureKinds[of]!) > 0;
     const ranks = lines.map((line) =>
       line.measures[of] === null ? null : exact(1 + lines.filter((other) => isLarger(other, line)).length),

@@ -223,10 +223,11 @@ class AnalysisWriter {
     return this.#dialect === 'sqlite' ? `min(${column} collate binary)` : `min(${column})`;
   }
 
-  #same(shape: Shape, left: string, right: string, besides = -1): string {
+  /** Whether the groups of both sides are equal: all of them, or those that `isCompared` chooses. */
+  #same(shape: Shape, left: string, right: string, isCompared = (_group: number) => true): string {
     const sign = { postgres: 'is not distinct from', mariadb: '<=>', sqlite: 'is' }[this.#dialect];
     const pairs = shape.groupKinds.flatMap((_, at) => {
-      if (at === besides) return [];
+      if (!isCompared(at)) return [];
       const isLabel = shape.groupKinds[at] === 'label';
       const collation = isLabel && this.#dialect === 'mariadb' ? ' collate utf8mb4_unicode_ci' : '';
       return [`${this.#folded(shape, `${left}.g${at}`, at)}${collation} ${sign} ${right}.g${at}`];
@@ -290,13 +291,16 @@ class AnalysisWriter {
         return `${dividedBy(times(a, under), times(b, by), FINE)} as m${at}`;
       }
       if ('share' in each) {
-        const total = `(select ${this.#numbers.sum(column(each.share, 'o'))} from ${mark}_plain o)`;
+        const among = this.#same(shape, 'o', 'k', (group) => each.per?.includes(group) ?? false);
+        const total = `(select ${this.#numbers.sum(column(each.share, 'o'))} from ${mark}_plain o where ${among})`;
         return `${this.#numbers.dividedBy(column(each.share), total, FINE)} as m${at}`;
       }
       return `k.m${at}`;
     });
     const computed = all.map((each, at) => `${this.#computed(each, names) ?? `k.m${at}`} as m${at}`);
-    const ranked = all.map((each, at) => ('rank' in each ? `${this.#rank(column(each.rank))} as m${at}` : `k.m${at}`));
+    const ranked = all.map((each, at) =>
+      'rank' in each ? `${this.#rank(shape, column(each.rank), each.per)} as m${at}` : `k.m${at}`,
+    );
     const place = `row_number() over (order by ${this.#order(shape, names)}) as place`;
     this.#steps.push(
       `${mark}_quotients as (select ${[...groups, ...quotients].join(', ')} from ${mark}_plain k)`,
@@ -309,7 +313,7 @@ class AnalysisWriter {
     const upTo =
       along < 0
         ? 'o.place <= k.place'
-        : `(${before} is null or ${before} <= ${date}) and ${this.#same(shape, 'o', 'k', along)}`;
+        : `(${before} is null or ${before} <= ${date}) and ${this.#same(shape, 'o', 'k', (group) => group !== along)}`;
     const running = all.map((each, at) =>
       'running' in each
         ? `(select ${this.#numbers.sum(column(each.running, 'o'))} from ${mark}_placed o where ${upTo}) as m${at}`
@@ -345,9 +349,11 @@ class AnalysisWriter {
     return found.operator === 'round' ? numbers.round(a, 0) : numbers[found.operator](a, b);
   }
 
-  #rank(column: string): string {
+  #rank(shape: Shape, column: string, per: readonly number[] = []): string {
     const key = this.#numbers.key(column);
-    return `case when ${column} is null then null else rank() over (order by case when ${column} is null then 1 else 0 end, ${key} desc) end`;
+    const within =
+      per.length > 0 ? `partition by ${per.map((at) => this.#folded(shape, `k.g${at}`, at)).join(', ')} ` : '';
+    return `case when ${column} is null then null else rank() over (${within}order by case when ${column} is null then 1 else 0 end, ${key} desc) end`;
   }
 
   /** A subquery for one measure of the group `k`. */
@@ -441,7 +447,7 @@ class AnalysisWriter {
     const index = groups.findIndex((group) => typeof group === 'object' && 'bucket' in group);
     const { bucket } = groups[index] as Extract<Group, { readonly bucket: unknown }>;
     const before = shiftSql(this.#dialect, `k.g${index}`, bucket, -shape.question.compare!.previous);
-    const others = this.#same(shape, 'o', 'k', index);
+    const others = this.#same(shape, 'o', 'k', (group) => group !== index);
     return `(select o.m${at} from ${shape.mark}_ran o where o.g${index} = ${before} and ${others}) as p${at}`;
   }
 

@@ -29,3 +29,9 @@ export const thisYear = `${daysAgo(31).slice(0, 4)}-01-01`;
 export const monthOf = (column: string): string => `strftime('%Y-%m-01', ${column})`;
 export const quarterOf = (column: string): string =>
   `strftime('%Y-', ${column}) || substr('01040710', (CAST(strftime('%m', ${column}) AS INTEGER) - 1) / 3 * 2 + 1, 2) || '-01'`;
+
+/** The interpolated percentile of a column of orders in each group, in SQL. */
+export const percentileOf = (group: string, column: string, part: number, name: string): string =>
+  `SELECT ${group}, sum(v * max(0, 1 - abs(place - ${part} * (n - 1)))) AS ${name} FROM (SELECT ${group}, ${column} AS v,
+   row_number() OVER (PARTITION BY ${group} ORDER BY ${column}) - 1 AS place, count(*) OVER (PARTITION BY ${group}) AS n
+   FROM orders) GROUP BY 1`;

@@ -94,14 +94,21 @@ export function readCall(error: string, { tool, args }: Call): Call | undefined 
   const last = names.at(-1)!;
   const held = holder[last];
   if (!isObject(held)) return undefined;
+  // A measure has one condition, whatever the call named it.
+  if (place.at(-1) === 'where' && isFilter(json)) {
+    const { where: _where, filter: _filter, filters: _filters, condition: _condition, ...measure } = held;
+    holder[last] = { ...measure, where: json };
+    return { tool, args: copy };
+  }
   // An expression, a measure or a condition replaces the one that holds the wrong member.
-  holder[last] =
-    place.at(-1)! in held && (isNamed(names) || place.at(-1) === 'where') ? { ...held, [place.at(-1)!]: json } : json;
+  holder[last] = place.at(-1)! in held && isNamed(names) ? { ...held, [place.at(-1)!]: json } : json;
   return { tool, args: copy };
 }
 
 const argumentNames = new Set(
-  'collectionName measures groups having sort order top compare over operation field filters fields'.split(' '),
+  'collectionName measures groups having sort order top compare over operation field filters fields timezone'.split(
+    ' ',
+  ),
 );
 const isNamed = (names: readonly string[]) => names.length === 1 && names[0] === 'measures';
 const isObject = (value: unknown): value is Args =>

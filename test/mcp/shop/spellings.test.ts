@@ -99,6 +99,98 @@ describe('one meaning', () => {
     [{ measures: { p: { p05: 'total' } } }, { measures: { p: { percentile: ['total', 0.05] } } }],
     [{ measures: { p: { percentile: ['total', 90] } } }, { measures: { p: { percentile: ['total', 0.9] } } }],
     [{ measures: { p: { percentile: 0.9, field: 'total' } } }, { measures: { p: { percentile: ['total', 0.9] } } }],
+    [{ measures: { ...r, q: { running: { measure: 'r' } } } }, { measures: { ...r, q: { running: 'r' } } }],
+    [{ measures: { ...r, q: { rank: 'r', order: 'desc' } } }, { measures: { ...r, q: { rank: 'r' } } }],
+    [
+      { measures: { ...r, q: { rank: { by: 'r', partitionBy: 'status', ascending: true } } } },
+      { measures: { ...r, q: { rank: { minus: [0, 'r'] }, per: ['status'] } } },
+    ],
+    [
+      { measures: { ...r, q: { share: 'r', within: ['customer.email', 0] } } },
+      { measures: { ...r, q: { share: 'r', per: ['customer:email', 0] } } },
+    ],
+    [{ measures: { ...r, q: { percentOfTotal: 'r' } } }, { measures: { ...r, q: { times: [{ share: 'r' }, 100] } } }],
+    [
+      { measures: { q: { percent: { count: true } } } },
+      { measures: { q: { times: [{ share: { count: true } }, 100] } } },
+    ],
+    [
+      { measures: { q: { percent: { count: true }, per: [0] } } },
+      { measures: { q: { times: [{ share: { count: true }, per: [0] }, 100] } } },
+    ],
+    [
+      { measures: { ...r, n: 'count', q: { percentage: ['n', 'r'] } } },
+      { measures: { ...r, n: { count: true }, q: { times: [{ ratio: ['n', 'r'] }, 100] } } },
+    ],
+    [
+      { measures: { q: { sum: "case when status = 'paid' then 1 else 0 end" } } },
+      { measures: { q: { count: true, where: { field: 'status', operator: 'Equal', value: 'paid' } } } },
+    ],
+    [
+      { measures: ["sum(case when status = 'paid' then total else 0 end) as q"] },
+      {
+        measures: {
+          q: { coalesce: [{ sum: 'total', where: { field: 'status', operator: 'Equal', value: 'paid' } }, 0] },
+        },
+      },
+    ],
+    [
+      { measures: { ...r, q: { ratio: ['r', 'count'] } } },
+      { measures: { ...r, q: { ratio: ['r', { count: true }] } } },
+    ],
+    [
+      { measures: r, filters: 'status in ("a", "b")' },
+      { filter: { field: 'status', operator: 'In', value: ['a', 'b'] } },
+    ],
+    [{ measures: 'count(*)' }, { measures: { 'count(*)': { count: true } } }],
+    [{ measures: 'sum(total) as r, count' }, { measures: { ...r, count: { count: true } } }],
+    [{ measures: ['avg:total'] }, { measures: { 'avg:total': { avg: 'total' } } }],
+    [
+      { measures: { total: ['min', 'average'] } },
+      { measures: { 'min(total)': { min: 'total' }, 'avg(total)': { avg: 'total' } } },
+    ],
+    [
+      { measures: { q: { avg: { ratio: ['total', 'fee'] } } } },
+      { measures: { q: { avg: { dividedBy: ['total', 'fee'] } } } },
+    ],
+    [
+      { measures: { q: { avg: { dateDiff: { unit: 'day', from: 'placed_at', to: 'shipped_at' } } } } },
+      { measures: { q: { avg: { difference: ['placed_at', 'shipped_at'], unit: 'day' } } } },
+    ],
+    [
+      { measures: { ...r, q: '(r - previous_r) / r_prev' }, groups: months, compare: { previous: 1 } },
+      { measures: { ...r, q: { ratio: [{ minus: ['r', 'previous r'] }, 'previous r'] } } },
+    ],
+    [
+      {
+        measures: {
+          ...r,
+          n: { count: true, where: { field: 'status', operator: 'In', value: ['previous r', 'prev_r'] } },
+        },
+      },
+      { measures: { ...r, n: { where: { operator: 'In', value: ['previous r', 'prev_r'] } } } },
+    ],
+    [
+      { measures: r, groups: months, compare: { previous: 1 }, having: { previous_r: { gt: 1 } }, sort: '-previous_r' },
+      {
+        having: { measure: 'previous r', operator: 'GreaterThan', value: 1 },
+        sort: [{ measure: 'previous r', ascending: false }],
+      },
+    ],
+    [
+      {
+        measures: { n: { count: true, where: { measure: 'orders', operator: '>', value: 1 } } },
+        over: { groupBy: 'status', metrics: { orders: 'count' } },
+      },
+      {
+        measures: { n: { count: true, where: { field: 'orders', operator: 'GreaterThan', value: 1 } } },
+        over: { groups: [{ field: 'status' }], measures: { orders: { count: true } } },
+      },
+    ],
+    [
+      { measures: r, filters: { expression: { ratio: ['fee', 'total'] }, operator: '>', value: 0.1 } },
+      { filter: { expression: { dividedBy: ['fee', 'total'] }, operator: 'GreaterThan', value: 0.1 } },
+    ],
     [{ operation: 'median', field: 'total' }, { measures: { 'median(total)': { median: 'total' } } }],
     [
       { operation: 'sum', field: 'total - fee' },
@@ -204,6 +296,10 @@ describe('several meanings, or no meaning', () => {
       },
       '"ranges":[0,10,19]',
     ],
+    [
+      { measures: r, groups: [{ field: 'placed_at', granularity: 'month', timezone: 'UTC' }] },
+      'send {"groups":[{"field":"placed_at","bucket":"Month"}],"timezone":"UTC"}',
+    ],
     [{ measures: { x: { sum: 'a - b' } } }, 'the field "a_b" or {"minus":["a","b"]}'],
     [{ measures: { avg: 'count' } }, '{"count":true} or {"avg":"count"}'],
     [{ measures: { x: { running: 'total' } } }, '{"running":{"sum":"total"}}'],
@@ -221,6 +317,28 @@ describe('several meanings, or no meaning', () => {
     [
       { measures: { x: { sum: { dateDiff: ['placed_at', 'shipped_at', 'day'] } } } },
       '{"difference":["placed_at","shipped_at"],"unit":"day"}',
+    ],
+    [
+      { measures: { ...r, q: { previous: 'r', offset: 12 } }, groups: months },
+      '{"measures":{"r":{"sum":"total"}},"compare":{"previous":12}}',
+    ],
+    [
+      { measures: { ...r, q: { minus: ['r', 'previous_r'] } }, groups: months },
+      '{"measures":{"r":{"sum":"total"},"q":{"minus":["r","previous r"]}},"compare":{"previous":1}}',
+    ],
+    [
+      { measures: r, filters: { expression: { minus: ['shipped_at', 'placed_at'] }, operator: '>', value: '6 hours' } },
+      'filters: for the time between two dates, send {"expression":{"difference":["placed_at","shipped_at"],"unit":"hour"},"operator":"GreaterThan","value":6}',
+    ],
+    [
+      { measures: r, filters: { field: 'total', operator: '>', value: { avg: 'total' } } },
+      'Call aggregate with {"collectionName":"orders","measures":{"figure":{"avg":"total"}}}, then send {"field":"total","operator":"GreaterThan","value":0} with the figure as value.',
+    ],
+    [
+      {
+        measures: { q: { count: true, where: { field: 'placed_at', part: 'Weekday', operator: 'In', value: [6, 7] } } },
+      },
+      'call aggregate with {"groups":[{"field":"placed_at","part":"Weekday"}]}',
     ],
     [{ measures: r, filters: "status <> 'paid'" }, '{"field":"status","operator":"NotEqual","value":"paid"}'],
     [{ measures: r, filters: 'shipped_at - placed_at > 3' }, '{"difference":["placed_at","shipped_at"],"unit":"day"}'],

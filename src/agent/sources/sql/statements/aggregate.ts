@@ -78,8 +78,12 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
   ];
   if (where.sql !== TRUE) list.push(fragment`where ${where}`);
   const from = rows.from(list.reduce((left, right) => fragment`${left} ${right}`));
+  // A sum and an average share columns, which SQLite and MariaDB would compute twice.
+  const columns = [...new Set(aggregates.flatMap((aggregate) => aggregate.columns)), ...keys.map((key) => key.shown)];
+  const placed = aggregates.map(({ columns: own, read }) => ({ read, at: own.map((each) => columns.indexOf(each)) }));
+  const decoders = keys.map(({ decode }, at) => ({ decode, at: columns.length - keys.length + at }));
   const statement = [
-    `select ${[...aggregates.flatMap(({ columns }) => columns), ...keys.map((key) => key.shown), ...(aggregates.length + keys.length === 0 ? ['1'] : [])].join(', ')}`,
+    `select ${columns.length === 0 ? '1' : columns.join(', ')}`,
     from.sql,
     ...(keys.length ? [`group by ${[...keys.map((key) => key.by), ...figureColumns].join(', ')}`] : []),
     ...(keys.length === 0 ? [] : [sortsHere ? `limit ${GROUPS_LIMIT + 1}` : orderBy(group, aggregates, keys, dialect)]),
@@ -90,7 +94,14 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
     async read(found) {
       if (sortsHere && found.length > GROUPS_LIMIT) failTooManyGroups();
       const turn = createTurns();
-      const tallies = await mapInTurns(found, turn, (row) => readTally(row, aggregates, keys));
+      const tallies = await mapInTurns(
+        found,
+        turn,
+        (row): Tally => ({
+          groups: decoders.map(({ decode, at }) => decodeWith(decode, row[at])),
+          figures: placed.map(({ read, at }) => read(at.map((place) => row[place]))),
+        }),
+      );
       return sortsHere ? pageTallies(tallies, group, turn) : tallies;
     },
   };
@@ -101,16 +112,6 @@ function failTooManyGroups(): never {
     argument: 'groups',
     problem: `more than ${GROUPS_LIMIT} groups, too many to order by this value. Narrow the filters, group by fewer fields, or order by 'groups'.`,
   });
-}
-
-function readTally(row: readonly unknown[], aggregates: readonly WrittenAggregate[], keys: readonly Key[]): Tally {
-  let at = 0;
-  const figures = aggregates.map(({ columns, read }) => {
-    const figure = read(row.slice(at, at + columns.length));
-    at += columns.length;
-    return figure;
-  });
-  return { groups: keys.map(({ decode }, index) => decodeWith(decode, row[at + index])), figures };
 }
 
 /** Whether values of rows have parameters, or are too long to be written several times. */

@@ -1,0 +1,22 @@
+// First guesses of analytic calls, each written and committed before it ran. The later ones were written after the repairs.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Demo, failuresOf, openDemo } from './asking.ts';
+import { blindGuesses } from './guesses-6.ts';
+import { moreBlindGuesses } from './guesses-7.ts';
+import { laterGuesses } from './guesses-8.ts';
+
+let demo: Demo;
+beforeAll(async () => {
+  demo = await openDemo();
+});
+afterAll(() => demo.close());
+
+test.each([
+  ['39 at first', [...blindGuesses, ...moreBlindGuesses], 60, 3],
+  ['13 at first', laterGuesses, 20, 2],
+] as const)('%s', async (_name, guesses, count, most) => {
+  const { wrong, failed } = await failuresOf(demo, guesses);
+  expect(guesses.length).toBe(count);
+  expect(wrong).toEqual([]);
+  expect(failed.length, failed.join('\n')).toBeLessThanOrEqual(most);
+});
