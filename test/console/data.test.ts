@@ -175,17 +175,19 @@ describe('the list', () => {
     const typed = Object.entries(row).map(([name, value]): [string, string] => [`c.0.${name}`, value]);
     const built = new URLSearchParams([...Object.entries(group), ...typed]);
     const again = await browser.open(server.at(`/data/orders?${built}`));
-    const [{ n }] = (await server.ask(
-      'SELECT count(*) AS n FROM orders WHERE id NOT IN (SELECT order_id FROM order_items WHERE quantity <> 1)',
-    )) as [{ n: number }];
+    const numbers = async (condition: string) =>
+      (await server.ask(`SELECT number FROM orders WHERE ${condition} ORDER BY id LIMIT 25`)).map(
+        ({ number }) => number,
+      );
+    const shown = ({ html }: Page) => [...html.matchAll(/<th scope="row"><a [^>]*>([^<]+)</g)].map(([, name]) => name);
+    const known = await numbers('id NOT IN (SELECT order_id FROM order_items WHERE quantity <> 1)');
     for (const each of [page, again]) {
       expect(each.html).toContain('All its order_items (or it has none) match all of');
-      expect(read(each)).toContain(` ${n.toLocaleString('en')} records`);
+      expect(shown(each)).toEqual(known);
     }
     // Without a condition, the group is not finished and filters nothing.
     const open = await browser.open(server.at(`/data/orders?${new URLSearchParams(group)}`));
-    expect(open.status).toBe(200);
-    expect(read(open)).not.toContain(` ${n.toLocaleString('en')} records`);
+    expect(shown(open)).toEqual(await numbers('true'));
   });
 
   test('shows a filter that its rows cannot show as JSON', async () => {
