@@ -392,4 +392,9 @@ export interface RelationDescription extends Meaning {
   readonly fields?: Readonly<Record<string, string>>;
   /** The relation's own columns; they hold the key of the foreign collection. */
   readonly columns: readonly string[];
+  /**
+   * To-one: the fields of the foreign collection that `columns` hold, if they are not its key. Empty if the foreign
+   * record refers to this one, or if a field is hidden from the caller.
+   */
+  readonly references?: readonly string[];
 }

@@ -182,7 +182,7 @@ describe('at the start', () => {
   test('the description marks the relation, and it is not used as an inverse', async () => {
     const engine = await open([inMemory(...tables)]);
     const [card] = engine.describe(accessOf(), 'people').relations.filter(({ name }) => name === 'card');
-    expect(card).toEqual({ name: 'card', kind: 'one', to: 'cards', isLowest: true, columns: ['id'] });
+    expect(card).toEqual({ name: 'card', kind: 'one', to: 'cards', isLowest: true, columns: ['id'], references: [] });
     const back = () => engine.inverseOf(accessOf(), { collection: 'people', relation: 'orders' });
     expect(back).toThrow(
       "'orders' of 'people' leads back by 'person' of 'orders', which leads to one of several records",

@@ -165,6 +165,31 @@ describe('the list', () => {
     expect([page, second, third, back, start].map(firstOf)).toEqual([0, 25, 50, 25, 0].map((at) => top[at]!.number));
   });
 
+  test('filters by a condition that every related record must meet', async () => {
+    const where = { field: 'quantity', operator: 'Equal', value: 1 };
+    const filter = JSON.stringify({ every: 'order_items', where });
+    const { browser, page } = await server.browse(server.account, `/data/orders?${new URLSearchParams({ filter })}`);
+    expect(page.html).not.toContain('The rows cannot show this filter');
+    const group = { match: 'And', kind: 'every:order_items' };
+    const row = { group: '0', field: 'quantity', operator: 'Equal', value: '1' };
+    const typed = Object.entries(row).map(([name, value]): [string, string] => [`c.0.${name}`, value]);
+    const built = new URLSearchParams([...Object.entries(group), ...typed]);
+    const again = await browser.open(server.at(`/data/orders?${built}`));
+    const numbers = async (condition: string) =>
+      (await server.ask(`SELECT number FROM orders WHERE ${condition} ORDER BY id LIMIT 25`)).map(
+        ({ number }) => number,
+      );
+    const shown = ({ html }: Page) => [...html.matchAll(/<th scope="row"><a [^>]*>([^<]+)</g)].map(([, name]) => name);
+    const known = await numbers('id NOT IN (SELECT order_id FROM order_items WHERE quantity <> 1)');
+    for (const each of [page, again]) {
+      expect(each.html).toContain('All its order_items (or it has none) match all of');
+      expect(shown(each)).toEqual(known);
+    }
+    // Without a condition, the group is not finished and filters nothing.
+    const open = await browser.open(server.at(`/data/orders?${new URLSearchParams(group)}`));
+    expect(shown(open)).toEqual(await numbers('true'));
+  });
+
   test('shows a filter that its rows cannot show as JSON', async () => {
     const filter = JSON.stringify({
       aggregator: 'Not',

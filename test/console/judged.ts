@@ -123,7 +123,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     }
     await visit('/approvals', 'Nothing is waiting for you');
     expect(found).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   test.each(pages)('%s has no accessibility fault', async (page, text) => {
     await enter();
@@ -172,7 +172,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     const [change] = await server.store.adminLog.search({ limit: 1 });
     await visit(`/admin-log/${change!.id}`);
     expect(found).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 
   test('workflows have no accessibility fault', async () => {
     const found: string[] = [];
@@ -246,7 +246,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.goto(server.at('/runs'));
     await judgeHere('Runs of your team.');
     expect(found).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 
   test('the forms of each type of step have no accessibility fault', async () => {
     const { renderingId } = (await server.store.permissions.caller(server.ada.id))!;
@@ -270,7 +270,7 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
     await tab.getByText('Describe the task.').first().waitFor();
     found.push(...(await faults('a wrong step')));
     expect(found).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 
   test('the playground has no accessibility fault', async () => {
     const found: string[] = [];

@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium).each([
     await tab.getByLabel('Description').fill('Sold to customers in the shop');
     await tab.getByLabel('Other words for it').fill('sales');
     await save();
-    await tab.getByText('Saved. Assistants see it at once.').waitFor();
+    await tab.getByText('Saved. Assistants use it from their next call.').waitFor();
     await judge('collection');
 
     await tab.getByRole('link', { name: 'status', exact: true }).click();
@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium).each([
     await judge('field with a mistake');
     await tab.getByLabel('Description').fill('How far the order is');
     await save();
-    await tab.getByText('Saved. Assistants see it at once.').waitFor();
+    await tab.getByText('Saved. Assistants use it from their next call.').waitFor();
     expect((await call('describeCollection', { collectionName: 'orders' })).descriptions.status).toBe(
       'How far the order is; paid: The money has arrived',
     );

@@ -65,7 +65,7 @@ describe('a collection', () => {
       description: 'People who\r\n buy',
       synonyms: 'buyers\n\nclients ',
     });
-    expect(read(saved)).toMatch(/Saved\. Assistants see it at once\..*People who buy/);
+    expect(read(saved)).toMatch(/Saved\. Assistants use it from their next call\..*People who buy/);
     expect(await described('customers')).toMatchObject({
       description: 'People who buy',
       synonyms: ['buyers', 'clients'],

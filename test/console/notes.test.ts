@@ -137,8 +137,8 @@ const post = (browser: Browser, csrf: string, page: string, form: Record<string,
 test('a note is created, replied to, edited by its author and administrators only, renamed and archived', async () => {
   const olga = await visit('olga', '/notes/new?collection=customers&record=1');
   const prefilled = [
-    olga.page.html.includes('<option value="customers" selected'),
-    /id="record"[^>]* value="1"/.test(olga.page.html),
+    /About <a href="[^"]*\/data\/customers\/1">/.test(olga.page.html),
+    /type="hidden" name="record" value="1"/.test(olga.page.html),
   ];
   const csrf = /name="csrf" value="([^"]+)"/.exec(olga.page.html)?.[1] ?? '';
   const made = await post(olga.browser, csrf, '/notes/new', {

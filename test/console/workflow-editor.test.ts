@@ -316,7 +316,7 @@ describe('the order of the steps', () => {
     const id = await publish(all);
     const page = await ada.open(server.at(`/workflows/${id}/steps/late`));
     const deleted = await ada.press(page, 'delete', { to: 'refund' });
-    expect(read(deleted)).toContain('Look now leads to Refund. 2 more steps that nothing led to were deleted.');
+    expect(read(deleted)).toContain('Look now leads to Refund. 2 more steps without a way to them were deleted.');
     expect((await stored(id)).steps.map((step) => step.id)).toEqual(['look', 'refund']);
   });
 

@@ -59,6 +59,7 @@ export function describeCollection(
     fields: columns.map((column) => describeColumn(access, collection, column)),
     relations: relations.map((relation) => {
       const { name, formerly, kind, to, on, through, recordsColumn: given, only, isWritten, lowestBy } = relation;
+      const references = kind === 'one' && !through && !given ? findReferences(access, relation) : undefined;
       return {
         name,
         ...fieldMeaning(access, collection, relation),
@@ -78,6 +79,7 @@ export function describeCollection(
           .map(({ from }) => from)
           .filter((column) => columns.includes(column))
           .map((column) => column.name),
+        ...(references && { references }),
       };
     }),
     segments: [...collection.rules.segments.keys()],
@@ -95,6 +97,14 @@ export function describeCollection(
     countable: collection.rules.countable,
     permissions: describePermissions(access, collection.name),
   };
+}
+
+/** Undefined if the relation holds the key of the foreign collection. */
+function findReferences(access: Access, { to, on, inverse }: Relation): readonly string[] | undefined {
+  const held = on.map((pair) => pair.to);
+  if (!inverse && held.length === to.key.length && held.every((column) => to.key.includes(column))) return undefined;
+  const isVisible = ({ name }: Column) => to.fields.has(name) && access.field(to.name, name) !== 'hidden';
+  return !inverse && held.every(isVisible) ? held.map(({ name }) => name) : [];
 }
 
 /** In the names of callers. None if its first field is hidden. */

@@ -16,6 +16,8 @@ interface RecordRef {
 export interface RecordNames {
   /** The name of the record; the id if it has none that the viewer may see. */
   name(collection: string, id: string): string;
+  /** Whether the viewer can open the record. */
+  isKnown(collection: string, id: string): boolean;
   /** The name as a link to the record's page; text if the viewer cannot open it. */
   link(collection: string, id: string): Html;
 }
@@ -68,6 +70,7 @@ export async function readNames(
   const found = (collection: string, id: string) => names.get(collection)?.get(id);
   return {
     name: (collection, id) => found(collection, id) ?? id,
+    isKnown: (collection, id) => found(collection, id) !== undefined,
     link(collection, id) {
       const name = found(collection, id);
       return name === undefined ? html`${id}` : html`<a href="${paths.path(recordPage(collection, id))}">${name}</a>`;

@@ -11,7 +11,7 @@ import { createRemoteAccounts, type RemoteAccounts } from './accounts.ts';
 import { type FetchForServer, parseServerUrl } from './address.ts';
 import { type Bearer, type CallToolResult, checkValues, type Tool, withRemote } from './client.ts';
 import { checkManualClient, clientDocument, type ManualClient, type RemoteAddresses } from './registration.ts';
-import { canHarm, ruleOf } from './tools.ts';
+import { canHarm, isAllowed, ruleOf } from './tools.ts';
 
 export const TOOL_LIST_TTL_MS = 5 * 60_000;
 /** Size of the tool list cache. The oldest entry is evicted. */
@@ -83,6 +83,8 @@ export interface RemoteServers extends Pick<RemoteAccounts, 'begin' | 'finish'> 
    * the error of the connection.
    */
   prepare(call: RemoteCall, signal?: StopSignal): Promise<PreparedCall>;
+  /** The tools that workflows may call, as the user's account sees them. Throws like `prepare`. */
+  tools(server: string, userId: number, signal?: StopSignal): Promise<readonly Tool[]>;
 }
 
 interface CachedTools {
@@ -173,6 +175,10 @@ export function createRemoteServers(parts: RemoteServersParts): RemoteServers {
       // A discovered issuer was reached through the guard, so storing it allows no additional host (server/workflows/remotes.ts).
       const issuer = client.issuer || (await accounts.issuerOf(server).catch((thrown) => failIssuerUnknown(thrown)));
       return remotes.setClient(server.id, { id, issuer, ...(secret !== '' && { secret }) }, by);
+    },
+    async tools(name, userId, signal) {
+      const server = await find(name);
+      return (await toolsOf(server, userId, signal, true)).filter((tool) => isAllowed(server, tool.name));
     },
     async prepare(request, signal) {
       const { userId } = request;

@@ -34,12 +34,19 @@ export const formatToolRules = (tools: RemoteTools | null): string =>
     .map(([name, rule]) => (rule === 'ask' ? `${name} ask` : name))
     .join('\n');
 
-/** Throws REMOTE_TOOL_NOT_ALLOWED. */
-export function ruleOf({ name, tools }: Pick<RemoteServer, 'name' | 'tools'>, tool: string): RemoteToolRule {
+function findRule(tools: RemoteTools | null, tool: string): RemoteToolRule | undefined {
   if (!tools) return 'allow';
   const matched = [tool, ANY_OTHER_TOOL].find((toolName) => Object.hasOwn(tools, toolName));
+  return matched === undefined ? undefined : tools[matched];
+}
+
+export const isAllowed = ({ tools }: Pick<RemoteServer, 'tools'>, tool: string): boolean =>
+  findRule(tools, tool) !== undefined;
+
+/** Throws REMOTE_TOOL_NOT_ALLOWED. */
+export function ruleOf({ name, tools }: Pick<RemoteServer, 'name' | 'tools'>, tool: string): RemoteToolRule {
   const reason = 'workflows may not call it. An administrator can allow it on the page of the server in the console.';
-  return matched === undefined ? fail('REMOTE_TOOL_NOT_ALLOWED', { server: name, tool, why: reason }) : tools[matched]!;
+  return findRule(tools, tool) ?? fail('REMOTE_TOOL_NOT_ALLOWED', { server: name, tool, why: reason });
 }
 
 /** A tool may be destructive unless its annotations say otherwise (MCP schema, ToolAnnotations). */

@@ -46,7 +46,7 @@ export async function sendForgotten(request: PageRequest, parts: Parts): Promise
   const content = html`<h1>Check your mail</h1>
 <p class="lead">If there is an account with this address, a link to choose a new password is on its way. It can take a few minutes.</p>
 <p><a class="button primary" href="${parts.paths.path('/sign-in')}">Back to the sign-in</a></p>
-<p class="hint">No mail? Check your spam folder. Accounts that have no password here get none: ask your administrator.</p>`;
+<p class="hint">No mail? Check your spam folder. Accounts without a password here get no mail: ask your administrator.</p>`;
   return { page: createConsoleCard('Check your mail', request.place, content), afterwards };
 }
 

@@ -84,7 +84,8 @@ const AT_ONCE = 4;
 
 /**
  * Reviews the approvals, a few at a time; undefined as of `review`, and for those that another person must decide. Dry
- * runs at the same time can lock each other out, so such a review is repeated alone.
+ * runs at the same time can lock each other out, so such a review is repeated by itself. If the database still refuses
+ * the change, the list leaves it out: it must not keep the other approvals from the page.
  */
 export async function reviewDecidable(
   reviewer: Reviewer,
@@ -102,7 +103,8 @@ export async function reviewDecidable(
     const settled = await Promise.allSettled(some.map(reviewOne));
     for (const [index, one] of settled.entries()) {
       if (one.status === 'fulfilled') reviews.push(one.value);
-      else if (isAppError(one.reason, 'WRITE_CONFLICT')) reviews.push(await reviewOne(some[index]!));
+      else if (isAppError(one.reason, 'WRITE_CONFLICT'))
+        reviews.push(await reviewOne(some[index]!).catch(undefinedIfConflict));
       else throw one.reason;
     }
   }
@@ -118,6 +120,10 @@ const emptyReview = {
   files: new Map<string, readonly FormFile[]>(),
   hasChanged: false,
 } as const;
+
+function undefinedIfConflict(error: unknown): undefined {
+  if (!isAppError(error, 'WRITE_CONFLICT')) throw error;
+}
 
 /** An error below 500, except a write conflict, means that the viewer may not decide. Other errors are rethrown. */
 function undefinedIfRefused(error: unknown): undefined {

@@ -128,7 +128,7 @@ function results(
     const isNarrowed = state.filter ?? (state.segment || state.search || state.cursor);
     return isNarrowed
       ? empty('No records match', html`<a href="${paths.path(dataPage(collection))}">Show all records</a>`)
-      : empty('No records', 'This collection is empty, or your team sees none of its records.');
+      : empty('No records', 'This collection is empty, or your team cannot see its records.');
   }
   const opens = access.can('read', collection);
   const rights = bulkRights(described, request, parts);

@@ -24,16 +24,22 @@ export async function readLookups(
   const relations = toOneRelations(described, request.access).filter(
     ({ columns, only }) => columns.length === 1 && !only && fields.some(({ name }) => name === columns[0]),
   );
-  const controls = relations.map(async ({ name, to, columns }) => {
+  const controls = relations.map(async ({ name, to, columns, references }) => {
     const field = fields.find((each) => each.name === columns[0])!;
     const target = parts.engine.describe(request.access, to);
-    const control = await readLookup({ ...field, label: name }, target, problems.get(field.name), request, parts);
+    const key = references ?? target.key;
+    if (key.length !== 1) return [];
+    const labelled = { ...field, label: name };
+    const control = await readLookup(labelled, { ...target, key }, problems.get(field.name), request, parts);
     return control ? [[field.name, control] as const] : [];
   });
   return new Map((await Promise.all(controls)).flat());
 }
 
-/** Undefined if records of the collection have no name or no simple key. `name`: of the control. */
+/**
+ * Undefined if records of the collection have no name or no key. The value of a choice is the packed key. `name`: of the
+ * control.
+ */
 export async function readLookup(
   field: InputRequestField,
   target: CollectionDescription,
@@ -43,15 +49,15 @@ export async function readLookup(
   name = inputName(field),
 ): Promise<Html | undefined> {
   const { key, displayField, searchable } = target;
-  if (key.length !== 1 || displayField === undefined) return undefined;
+  if (key.length === 0 || displayField === undefined) return undefined;
   const chosen = form.has(name) ? form.get(name)! : textOf(field.value);
   const search = (form.get(`find.${field.name}`) ?? '').trim().slice(0, 200);
   const read = async (more: object, limit: number) => {
     const listed = { collection: target.name, fields: [...key, displayField], limit, ...more };
     const { rows, hasMore } = await engine.list(access, listed, { signal });
     const named = rows.map((row): Option => {
-      const id = packId(row.slice(0, 1));
-      return [id, shortName(row[1]) ?? id];
+      const id = packId(row.slice(0, key.length));
+      return [id, shortName(row[key.length]) ?? id];
     });
     // Two records with one name are told apart by their ids.
     const isUnique = ([, text]: Option) => named.filter((each) => each[1] === text).length === 1;

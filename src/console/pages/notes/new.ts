@@ -3,6 +3,7 @@ import { createNote } from '../../../api/notes/writing.ts';
 import { type AppError, isAppError } from '../../../core/errors.ts';
 import { html } from '../../../http/html.ts';
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
+import { readNames } from '../../records/names.ts';
 import { empty } from '../../ui/data.ts';
 import { areaField, field, openForm, selectField } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
@@ -26,13 +27,20 @@ export async function showNewNote(request: SignedInRequest, parts: Parts): Promi
   return newPage(draft, request, parts);
 }
 
-function newPage(draft: Draft, request: SignedInRequest, parts: Parts, problem?: Problem): Answer {
+async function newPage(draft: Draft, request: SignedInRequest, parts: Parts, problem?: Problem): Promise<Answer> {
   const collections = readableCollections(parts.engine, request.access);
   const of = (name: Name) => ({ value: draft[name], problem: problem?.at === name ? problem.text : undefined });
   const options = [['', 'Choose one'] as const, ...collections.map((name) => [name, name] as const)];
+  const { collection, record } = draft;
+  const hint =
+    'The record ID. Separate the parts of a composite key with |. Or press New note on the page of a record.';
+  const names = record === '' ? undefined : await readNames(request, parts, [{ collection, id: record }]);
+  const about = names?.isKnown(collection, record)
+    ? html`<p>About ${names.link(collection, record)} of ${collection}</p><input type="hidden" name="collection" value="${collection}"><input type="hidden" name="record" value="${record}">`
+    : html`<div class="two">${selectField({ id: 'collection', label: 'Collection', options, required: true, ...of('collection') })}
+${field({ id: 'record', label: 'Record', maxLength: 400, required: true, hint, ...of('record') })}</div>`;
   const form = html`${openForm(request, parts, '/notes/new')}
-<div class="two">${selectField({ id: 'collection', label: 'Collection', options, required: true, ...of('collection') })}
-${field({ id: 'record', label: 'Record', maxLength: 400, required: true, hint: 'The record ID. Separate the parts of a composite key with |.', ...of('record') })}</div>
+${about}
 ${field({ id: 'title', label: 'Title', required: true, ...of('title') })}
 <div class="write">${areaField({ id: 'content', label: 'Message', maxLength: MAX_TYPED_LENGTH, hint: writingHint, ...of('content') })}</div>
 <button class="primary slim" name="action" value="create">Create note</button></form>`;

@@ -133,7 +133,7 @@ function actionSection(
     const kind = action ? `for ${scopeTexts[action.scope]}` : 'not in the model';
     return html`<fieldset class="action"><legend>${name} <small>${kind}</small></legend>
 <div class="two"><input type="hidden" name="act" value="${name}">${selectField({ id: `act-${at}-trigger`, name: 'act-trigger', label: 'Who can run it', value: trigger, options: triggerOptions })}
-${selectField({ id: `act-${at}-approval`, name: 'act-approval', label: 'Approval', value: approval, hint: 'Default: as for editing if editing decides who can run it, otherwise none.', options: [['', 'default'], ['allow', 'not needed'], ...policyOptions] })}</div>
+${selectField({ id: `act-${at}-approval`, name: 'act-approval', label: 'Approval', value: approval, hint: 'Default: the same as for editing if the right to edit decides who can run it; otherwise no approval.', options: [['', 'default'], ['allow', 'not needed'], ...policyOptions] })}</div>
 ${unclear !== undefined && html`<p class="warning">This condition keeps its meaning, but cannot be saved again unchanged. ${unclear}</p>`}
 ${rows && problem !== undefined && html`<p class="note" role="alert">${problem}</p>`}
 ${rows && html`<p class="quietly">It runs only if every selected record matches.</p>${filterBuilder({ rows, describe: model.describe, collection, variables, prefix, about: `${name}: ` })}`}

@@ -43,6 +43,7 @@ ${rowsOf(conditions, of, `${index}`)}
     ...relations.shown.flatMap(({ name }): (readonly [GroupKind, string])[] => [
       [`some:${name}`, `Has ${name} where …`],
       [`none:${name}`, `Has no ${name} where …`],
+      [`every:${name}`, `All its ${name} (or it has none) match …`],
     ]),
   ];
   return html`<div class="fb">
@@ -63,6 +64,7 @@ function kindText(kind: GroupKind): string {
   if (kind === 'And') return 'All of';
   if (kind === 'Or') return 'Any of';
   const [quantifier, relation] = kind.split(/:(.*)/s);
+  if (quantifier === 'every') return `All its ${relation} (or it has none) match all of`;
   return quantifier === 'some' ? `Has ${relation} where all of` : `Has no ${relation} where all of`;
 }
 

@@ -23,7 +23,7 @@ interface FilterRelation {
 
 /** Choices beyond this number make a list that nobody reads, and a large page: a form has many of these lists. */
 const MAX_CHOICES = 100;
-/** A relation makes two choices. */
+/** A relation makes three choices. */
 const MAX_RELATIONS = 50;
 
 interface Choices<T> {

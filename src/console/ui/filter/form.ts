@@ -3,7 +3,16 @@
 import { findInexactNumber } from '../../../core/filter/exact-numbers.ts';
 import type { PlainFilter } from '../../../core/filter.ts';
 import { type Describe, findField, findRelations } from './fields.ts';
-import { type Condition, collectionOf, type Group, type GroupKind, isOperator, MAX_ROWS, type Rows } from './state.ts';
+import {
+  type Condition,
+  collectionOf,
+  type Group,
+  type GroupKind,
+  isOperator,
+  isQuantifier,
+  MAX_ROWS,
+  type Rows,
+} from './state.ts';
 
 /** Whether the query or form has rows of the builder. */
 export const hasRows = (form: URLSearchParams): boolean => form.has('match');
@@ -58,8 +67,7 @@ export function readRows(form: URLSearchParams, describe: Describe, collection: 
 function isGroupKind(kind: string, describe: Describe, collection: string): kind is GroupKind {
   if (kind === 'And' || kind === 'Or') return true;
   const [quantifier, relation] = kind.split(/:(.*)/s);
-  const isQuantifier = quantifier === 'some' || quantifier === 'none';
-  return isQuantifier && findRelations(describe, collection).some(({ name }) => name === relation);
+  return isQuantifier(quantifier) && findRelations(describe, collection).some(({ name }) => name === relation);
 }
 
 function readCondition(form: URLSearchParams, name: string): Condition | undefined {

@@ -8,7 +8,9 @@ import {
   type Operator,
   operators,
   type PlainFilter,
+  type Quantifier,
   quantified,
+  quantifiers,
   readQuantified,
   valuelessOperators,
 } from '../../../core/filter.ts';
@@ -24,8 +26,8 @@ export interface Condition {
   readonly variable: string;
 }
 
-/** `some:orders`: at least one of the related records. `none:orders`: none of them. */
-export type GroupKind = 'And' | 'Or' | `some:${string}` | `none:${string}`;
+/** `some:orders`: at least one of the related records. `none:orders`: none of them. `every:orders`: each of them. */
+export type GroupKind = 'And' | 'Or' | `${Quantifier}:${string}`;
 
 export interface Group {
   readonly kind: GroupKind;
@@ -57,6 +59,9 @@ export function valueKindOf(operator: Operator): ValueKind {
   return counts.includes(operator) ? 'count' : 'value';
 }
 
+export const isQuantifier = (text: string | undefined): text is Quantifier =>
+  (quantifiers as readonly (string | undefined)[]).includes(text);
+
 export const isOperator = (text: string): text is Operator => (operators as readonly string[]).includes(text);
 
 /** Whether the condition lacks its value. Such a condition is not part of the filter. */
@@ -68,13 +73,13 @@ export const isUnfinished = ({ conditions, groups }: Rows): boolean =>
   conditions.some(isIncomplete) ||
   groups.some(
     ({ kind, conditions }) =>
-      conditions.some(isIncomplete) || (conditions.length === 0 && (kind === 'And' || kind === 'Or')),
+      conditions.some(isIncomplete) || (conditions.length === 0 && !/^(?:some|none):/.test(kind)),
   );
 
 /** The collection that the fields of a group belong to. */
 export function collectionOf(kind: GroupKind, describe: Describe, collection: string): string | undefined {
   const [quantifier, relation] = kind.split(/:(.*)/s);
-  if (quantifier !== 'some' && quantifier !== 'none') return collection;
+  if (!isQuantifier(quantifier)) return collection;
   return findRelations(describe, collection).find(({ name }) => name === relation)?.to;
 }
 
@@ -90,7 +95,8 @@ export function toFilter(rows: Rows, describe: Describe, collection: string): Pl
     if (of === undefined) return [];
     const leaves = leavesOf(conditions, of);
     if (kind === 'And' || kind === 'Or') return leaves.length > 0 ? [combine(kind, leaves)] : [];
-    const [quantifier, path] = kind.split(/:(.*)/s) as ['some' | 'none', string];
+    const [quantifier, path] = kind.split(/:(.*)/s) as [Quantifier, string];
+    if (quantifier === 'every' && leaves.length === 0) return [];
     return [quantified({ quantifier, path, ...(leaves.length > 0 && { where: combine('And', leaves) }) })];
   });
   const all = [...leavesOf(rows.conditions, collection), ...groups];
@@ -142,7 +148,7 @@ const isDefined = <T>(value: T | undefined): value is T => value !== undefined;
 function toGroup(filter: PlainFilter): Group | undefined {
   if (isQuantified(filter)) {
     const { quantifier, path, where } = readQuantified(filter);
-    if (quantifier === 'every' || path.includes(':')) return undefined;
+    if (path.includes(':')) return undefined;
     const kind = `${quantifier}:${path}` as const;
     if (!where) return { kind, conditions: [] };
     const within = isBranch(where) ? (where.aggregator === 'And' ? where.conditions : undefined) : [where];

@@ -99,9 +99,9 @@ const label = (path: string): string => path.replaceAll(':', ' › ');
 export function filterWords(filter: PlainFilter): string {
   if (isQuantified(filter)) {
     const { quantifier, path, where } = readQuantified(filter);
-    const subject = { some: `some of ${label(path)}`, none: `none of ${label(path)}`, every: `all of ${label(path)}` };
+    if (quantifier === 'every' && where) return `in all of ${label(path)}, ${filterWords(where)}`;
     return where
-      ? `${subject[quantifier]} where ${filterWords(where)}`
+      ? `${quantifier} of ${label(path)} where ${filterWords(where)}`
       : `it has ${quantifier === 'none' ? 'no ' : ''}${label(path)}`;
   }
   if (isComparison(filter)) {

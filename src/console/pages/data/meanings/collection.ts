@@ -26,7 +26,7 @@ import {
 } from './places.ts';
 import { type ReadMeaning, readMeaning, readTyped, type Typed, textForm, toTyped } from './texts.ts';
 
-const done = { saved: 'Saved. Assistants see it at once.', deleted: 'Deleted.' };
+const done = { saved: 'Saved. Assistants use it from their next call.', deleted: 'Deleted.' };
 
 interface Shown {
   readonly typed?: Typed;
@@ -50,7 +50,7 @@ function collectionAnswer(request: SignedInRequest, parts: Parts, target: Meanin
   const comment = code.meaning.description === undefined ? described.description : undefined;
   const content = html`<h1>${collection}</h1>
 ${flash(done, request.query)}
-<p class="lead">What assistants read about these records.</p>
+<p class="lead">Assistants read these texts before they ask for records.</p>
 ${problem !== undefined && html`<p class="alert" role="alert">${problem}</p>`}
 ${openForm(request, parts, meaningPage(collection))}<input type="hidden" name="base" value="${baseOf(stored.meaning)}">
 ${meaningControls({ form: textForm, typed, code: code.meaning, comment, problems })}
@@ -103,7 +103,7 @@ function metricSection({ paths }: Parts, { collection, model, described, code, s
   });
   const rows = [...ofCode, ...ofConsole];
   return html`<div class="headed metrics"><h2 class="plainly">Metrics</h2><a class="button plain slim" href="${paths.path(newMetricPage(collection))}">New metric</a></div>
-${rows.length > 0 ? table({ caption: `Metrics of ${collection}`, heads: ['Metric', 'Meaning'], rows }) : empty('No metrics', 'A metric names a figure, such as revenue, so that everybody computes it in the same way.')}`;
+${rows.length > 0 ? table({ caption: `Metrics of ${collection}`, heads: ['Metric', 'Meaning'], rows }) : empty('No metrics', 'A metric names a figure, such as revenue. All assistants then compute it in the same way.')}`;
 }
 
 /** What is stored about fields that do not exist any more. */
@@ -139,7 +139,7 @@ function leftovers(
   return (
     rows.length > 0 &&
     html`<h2 class="plainly">No longer in the model</h2>
-<p class="quietly">Assistants do not see these texts. They apply again if the names return.</p>
+<p class="quietly">The model does not have these names any more, so assistants do not see their texts. They see them again when the names come back.</p>
 ${table({ caption: `Stored meanings of ${collection} without a field`, heads: ['Name', ''], rows })}`
   );
 }
@@ -182,7 +182,7 @@ async function removeLeftover(request: SignedInRequest, parts: Parts, collection
   const kind = (['field', 'metric'] as const).find((each) => each === form.get('kind'));
   const subject: MeaningSubject = kind ? { kind, collection, name } : { kind: 'collection', collection };
   await save(request, parts, subject, currentOf(request, subject), null);
-  // The page shows what is left, whether or not somebody was faster.
+  // The page shows what is left, even if another user was faster.
   const hasMore = isKnown(request, parts) || storedOf(request, collection).fields.size > 1;
   return { to: hasMore ? `${meaningPage(collection)}?done=deleted` : `${under}?done=deleted` };
 }

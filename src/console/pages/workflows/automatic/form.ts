@@ -120,9 +120,9 @@ function scheduleFields({ frequency, time, cron, timezone }: StartForm, problemO
   const isCron = frequency === 'cron';
   const zones = [...new Set(['UTC', timezone, ...Intl.supportedValuesOf('timeZone')])].sort();
   return html`<div class="narrow">${selectField({ id: 'frequency', label: 'How often', value: frequency, options: frequencyOptions })}
-${field({ id: 'time', label: 'At', type: 'time', value: time, hint: 'Every hour: only the minutes count. Not used by a cron expression.', ...(!isCron && { problem: wrong && 'Enter a time.' }) })}
+${field({ id: 'time', label: 'At', type: 'time', value: time, hint: 'With “Every hour”, only the minutes count. A cron expression ignores it.', ...(!isCron && { problem: wrong && 'Enter a time.' }) })}
 ${field({ id: 'cron', label: 'Cron expression', value: cron, hint: html`Only for “Cron expression”. Minute, hour, day of the month, month, day of the week, such as <code>*/15 8-18 * * MON-FRI</code>.`, ...(isCron && { problem: wrong }) })}
-${selectField({ id: 'timezone', label: 'Timezone', value: timezone, problem: problemOf('timezone'), options: zones.map((zone) => [zone, zone] as const) })}</div>`;
+${selectField({ id: 'timezone', label: 'Time zone', value: timezone, problem: problemOf('timezone'), options: zones.map((zone) => [zone, zone] as const) })}</div>`;
 }
 
 function changeFields(

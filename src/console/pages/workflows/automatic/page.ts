@@ -161,7 +161,7 @@ async function newPage(context: PageContext, edited: Edited): Promise<Answer> {
   const title = isSchedule ? `Start ${workflow.name} on a schedule` : `Start ${workflow.name} on data changes`;
   const lead = isSchedule
     ? 'Runs start at the times that you choose.'
-    : 'A run starts when somebody or something changes a record through Portico. Changes by other programs start no run.';
+    : 'A run starts when a person, an assistant or a program changes a record through Portico. Changes in the database itself start no run.';
   return framed(context, title, edited, html`<p class="lead">${lead}</p>${editor(context, edited, 'new')}`);
 }
 

@@ -6,6 +6,7 @@ import { type Html, html } from '../../../../http/html.ts';
 import type { Workflow } from '../../../../store/workflows/types.ts';
 import { stepOf, type WorkflowDefinition } from '../../../../workflows/definition/definition.ts';
 import { type InputRequestField, toInputFields } from '../../../../workflows/input-requests/fields.ts';
+import { withoutToolAdvice } from '../../../../workflows/runs/failure.ts';
 import type { Parts, SignedInRequest } from '../../../page-request.ts';
 import type { Describe } from '../../../ui/filter/fields.ts';
 import { inputName } from '../../../ui/value-input.ts';
@@ -59,10 +60,14 @@ export async function createContext(
   const collection = collectionOf(definition, record, describe);
   const empty: FormContext = {
     ...{ definition, base, isNew: place !== undefined, access, describe, collection },
-    ...{ actionFields: new Map(), actions: [], servers: [], lookups: new Map(), counts: new Map() },
+    ...{ actionFields: new Map(), actions: [], servers: [], tools: undefined, lookups: new Map(), counts: new Map() },
   };
   const { type } = base;
-  if (type === 'mcp') return { ...empty, servers: (await parts.store.remotes.list()).map(({ name }) => name) };
+  if (type === 'mcp') {
+    const servers = (await parts.store.remotes.list()).map(({ name }) => name);
+    const isAsked = form?.get('action') === 'load-tools';
+    return { ...empty, servers, tools: isAsked ? await readTools(form, request, parts) : undefined };
+  }
   if (!describe(collection)) return empty;
   if (type === 'trigger-action') {
     const actions = parts.engine.actions.describe(access, collection).map(({ name }) => name);
@@ -86,6 +91,18 @@ export async function createContext(
   if (type === 'condition' && form?.get('action') === 'count')
     return { ...empty, counts: await countOptions(empty, form, request, parts) };
   return empty;
+}
+
+/** The tools of the chosen server, read with the account of the person who edits. Text: why there are none. */
+async function readTools(form: URLSearchParams, { access, signal }: SignedInRequest, { remotes }: Parts) {
+  const server = form.get('choice-server') ?? '';
+  if (server === '') return 'Choose a server first.';
+  try {
+    return await remotes.tools(server, access.caller.id, signal);
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return withoutToolAdvice(error);
+  }
 }
 
 /** The values that a form of an action can depend on. Values of the run are not known yet. */

@@ -26,7 +26,7 @@ const doneTexts: Readonly<Record<string, string>> = {
   made: 'Created. You can start it, or add steps.',
   saved: 'Published. New runs use this version.',
   moved: 'Moved. The drawing shows the new order.',
-  same: 'Nothing changed, so no version was made.',
+  same: 'You changed no value, so there is no new version.',
   gone: 'Another user has deleted this step meanwhile.',
 };
 
@@ -97,7 +97,7 @@ function deletedText(definition: WorkflowDefinition, query: URLSearchParams): Ht
     from.length > 0
       ? `${names} now ${from.length > 1 ? 'lead' : 'leads'} to ${target}.`
       : `The run now starts with ${target}.`;
-  return html`<p class="done" role="status">Step deleted. ${led}${dropped > 0 && html` ${dropped === 1 ? 'One more step that nothing led to was' : `${dropped} more steps that nothing led to were`} deleted.`}</p>`;
+  return html`<p class="done" role="status">Step deleted. ${led}${dropped > 0 && html` ${dropped === 1 ? 'One more step without a way to it was' : `${dropped} more steps without a way to them were`} deleted.`}</p>`;
 }
 
 function stepItem(

@@ -100,7 +100,7 @@ async function show(
   const picker = await recordPicker(collection, undefined, request, parts);
   const content = html`<h1>Dry run of ${name}</h1>
 ${tabs('try', id, parts)}
-<p class="lead">What a run would do, with your rights. Nothing is changed, and no action, remote server or language model is called.</p>
+<p class="lead">These are the steps of a run with your rights. A dry run changes no data, and calls no action, remote server or language model.</p>
 ${openForm(request, parts, tryPage(id))}<div class="narrow">${picker}<button class="${tried ? 'plain' : 'primary'} slim" name="action" value="run">${tried ? 'Start again' : 'Try it'}</button></div></form>
 ${tried && (await triedView(tried, workflow, recordId, request, parts))}
 <p class="quietly"><a href="${parts.paths.path(workflowPage(id))}">Back to the workflow</a></p>`;

@@ -6,6 +6,7 @@ import type { Access } from '../../../../../core/caller.ts';
 import { type Html, html, visibleText } from '../../../../../http/html.ts';
 import type { WorkflowDefinition, WorkflowStep } from '../../../../../workflows/definition/definition.ts';
 import type { InputRequestField } from '../../../../../workflows/input-requests/fields.ts';
+import type { Tool } from '../../../../../workflows/remote-mcp/client.ts';
 import type { Describe } from '../../../../ui/filter/fields.ts';
 
 type KeyOf<S> = S extends WorkflowStep ? keyof S : never;
@@ -29,6 +30,8 @@ export interface FormContext {
   readonly actions: readonly string[];
   /** Names of the remote servers. */
   readonly servers: readonly string[];
+  /** Tools of the chosen remote server, or why they cannot be shown. Undefined until they are loaded. */
+  readonly tools: readonly Tool[] | string | undefined;
   /** Controls of foreign keys, which choose a record by name. */
   readonly lookups: ReadonlyMap<string, Html>;
   /** How many records match an option, by the number of the option. */

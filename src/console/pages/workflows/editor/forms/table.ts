@@ -15,7 +15,7 @@ import {
   waitPart,
 } from './parts.ts';
 import { fieldsPart, relatedFilterPart, relationPart, sortPart } from './record-parts.ts';
-import { actionPart, argumentsPart, serverPart } from './tool-parts.ts';
+import { actionPart, argumentsPart, serverPart, toolPart } from './tool-parts.ts';
 import { changeValues, valuesPart } from './values.ts';
 
 const TEXT_HINT = 'May contain values of the run, such as {{record.id}}.';
@@ -74,8 +74,7 @@ const parts: Readonly<Record<WorkflowStep['type'], readonly Part[]>> = {
   ],
   mcp: [
     ...[modePart(['confirm', 'automatic']), serverPart],
-    textPart({ key: 'tool', label: 'Tool', maxLength: 191, missing: 'Enter the name of the tool.' }),
-    ...[argumentsPart, allowChangesPart, followPart],
+    ...[toolPart, argumentsPart, allowChangesPart, followPart],
     nextPart({ key: 'onError', label: 'If the tool reports an error', same: 'The run fails' }),
     waitPart,
   ],

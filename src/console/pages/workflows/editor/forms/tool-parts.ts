@@ -2,7 +2,8 @@
 import { html, visibleText } from '../../../../../http/html.ts';
 import { readJsonFilter } from '../../../../ui/filter/form.ts';
 import { areaField, field, type Option, selectField } from '../../../../ui/form.ts';
-import { isUnchanged, oneLine, type Part, rowsIn, textFrom } from './part.ts';
+import { type FormContext, isUnchanged, oneLine, type Part, rowsIn, textFrom } from './part.ts';
+import { textPart } from './parts.ts';
 
 /** A select of names; a name that is not known stays. */
 function choicePart(key: 'action' | 'server', label: string, missing: string, hint?: string): Part {
@@ -76,12 +77,76 @@ function readArgument(kind: string | null, text: string): { readonly value?: unk
     : { problem: 'Enter JSON.' };
 }
 
+const typedTool = textPart({ key: 'tool', label: 'Tool', maxLength: 191, missing: 'Enter the name of the tool.' });
+
+/** The name is typed, or chosen from the tools of the server, with the arguments that the tool requires. */
+export const toolPart: Part = {
+  ...typedTool,
+  show(view) {
+    const { context, form, problem } = view;
+    const { tools } = context;
+    const value = form.get('text-tool') ?? '';
+    const names = typeof tools === 'object' ? tools.map(({ name }) => name) : [];
+    const options = ['', ...(names.includes(value) || value === '' ? [] : [value]), ...names];
+    const { description } = findTool(context, form) ?? {};
+    const hint = description === undefined ? undefined : visibleText(description.slice(0, 500));
+    const control =
+      names.length > 0
+        ? selectField({
+            ...{ id: 'text-tool', label: 'Tool', value, hint, problem: problem('tool') },
+            options: options.map((name): Option => [name, name === '' ? 'Choose' : visibleText(name)]),
+          })
+        : typedTool.show(view);
+    const none = typeof tools === 'object' ? 'The server has no tool that workflows may call.' : tools;
+    return html`${control}${names.length === 0 && none !== undefined && html`<p class="note" role="alert">${none}</p>`}
+<div class="field"><button class="plain slim" name="action" value="load-tools" formnovalidate>${names.length > 0 ? 'Show the arguments of the tool' : 'Load the tools of the server'}</button></div>`;
+  },
+};
+
+const findTool = ({ tools }: FormContext, form: URLSearchParams) =>
+  typeof tools === 'object' ? tools.find(({ name }) => name === form.get('text-tool')) : undefined;
+
+const kindsOfTypes: Readonly<Record<string, Kind>> = {
+  ...{ string: 'text', number: 'number', integer: 'number', boolean: 'boolean', null: 'null' },
+};
+
+interface KnownArgument {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly isRequired: boolean;
+}
+
+/** The arguments of the chosen tool that have no row yet. */
+function missingArguments(context: FormContext, form: URLSearchParams): readonly KnownArgument[] {
+  const { properties = {}, required = [] } = findTool(context, form)?.inputSchema ?? {};
+  const named = rowsIn(form, 'a', MAX_ARGUMENTS).map((prefix) => form.get(`${prefix}name`));
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const { type } = (schema ?? {}) as { readonly type?: unknown };
+    const kind = (typeof type === 'string' && kindsOfTypes[type]) || 'json';
+    return named.includes(name) ? [] : [{ name, kind, isRequired: required.includes(name) }];
+  });
+}
+
+/** The form with a row for each argument that the chosen tool requires. */
+function withRequired(context: FormContext, form: URLSearchParams): URLSearchParams {
+  const full = new URLSearchParams(form);
+  const at = rowsIn(form, 'a', MAX_ARGUMENTS).length;
+  const required = missingArguments(context, form).filter(({ isRequired }) => isRequired);
+  for (const [index, { name, kind }] of required.slice(0, MAX_ARGUMENTS - at).entries()) {
+    const row = { mark: '', name: oneLine(visibleText(name)), kind, text: '' };
+    for (const [key, value] of Object.entries(row)) full.append(`a.${at + index}.${key}`, value);
+  }
+  return full;
+}
+
 export const argumentsPart: Part = {
   prefix: 'a.',
   fill({ arguments: given = {} }, set) {
     for (const [at, argument] of Object.entries(given).entries()) fillArgument(argument, `${at}`, `a.${at}.`, set);
   },
-  show({ form, problem }) {
+  show({ context, form: given, problem }) {
+    const form = withRequired(context, given);
+    const more = missingArguments(context, form).map(({ name, kind }) => `${visibleText(name)} (${kinds[kind]})`);
     const rows = rowsIn(form, 'a', MAX_ARGUMENTS).map((prefix, at) => {
       const name = form.get(`${prefix}name`) ?? '';
       const text = form.get(`${prefix}text`) ?? '';
@@ -90,7 +155,8 @@ ${areaField({ id: `${prefix}text`, label: 'Value', value: text, rows: Math.min(1
 <button class="plain slim" name="action" value="remove-a:${at}" formnovalidate aria-label="Remove argument ${at + 1}">Remove</button></fieldset>`;
     });
     const wrong = rows.some((_, at) => problem(`arguments.${at}`)) ? undefined : problem('arguments');
-    return html`<fieldset class="wf-set"><legend>Arguments of the tool</legend>${wrong !== undefined && html`<p class="note" role="alert">${wrong}</p>`}${rows}
+    return html`<fieldset class="wf-set"><legend>Arguments of the tool</legend>${wrong !== undefined && html`<p class="note" role="alert">${wrong}</p>`}
+<p class="quietly">A text may contain values of the run, such as {{record.id}}.${more.length > 0 && html` Optional: ${more.slice(0, 30).join(', ')}.`}</p>${rows}
 <div class="fb-tools"><button class="plain slim" name="action" value="add-a" formnovalidate>Add an argument</button></div></fieldset>`;
   },
   read({ context, form, fail }) {
