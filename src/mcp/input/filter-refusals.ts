@@ -49,10 +49,10 @@ export function failOnDates(
 export function failOnFigure(
   field: string,
   operator: string,
-  value: unknown,
+  value: JsonObject,
   { at, context }: ConditionPosition,
 ): void {
-  const [[word = '', of] = [], ...others] = isObject(value) ? Object.entries(value) : [];
+  const [[word = '', of] = [], ...others] = Object.entries(value);
   const kind = measureWords.get(foldName(word))?.[0];
   if (!context || !kind || others.length > 0 || typeof of !== 'string') return;
   const first = { collectionName: context.collection, measures: { figure: { [kind]: resolveField(of, context) } } };

@@ -227,7 +227,7 @@ function toLeaf(input: JsonObject, position: FilterPosition): PlainFilter {
     return invalid(at, `${send({ field, operator: 'Equal', value: input.value })}, or another operator.`);
   const parsed = typeof operator === 'string' ? findOperator(operator) : undefined;
   if (!parsed) return failUnknownOperator(operator);
-  failOnFigure(field, parsed, input.value, position);
+  if (isObject(input.value)) failOnFigure(field, parsed, input.value, position);
   const other = otherField(field, input.value, context);
   if (other !== undefined && comparing.has(parsed)) return { field, operator: parsed, other } as unknown as PlainFilter;
   const leaf: Leaf = 'value' in input ? { field, value: input.value } : { field };

@@ -41,8 +41,10 @@ export const edgesOfApiRows: Points = {
   'src/api/router.ts': {
     'api 1 · paths name · project': ['if (projectName !== project)', 'if (projectName.trim() !== project)'],
   },
-  'src/api/authentication.ts': {
+  'src/oauth/tokens/application-token.ts': {
     'api 2.5 · expiration date': ['!(token.expiresAt > clock.now())', '!(token.expiresAt >= clock.now())'],
+  },
+  'src/api/authentication.ts': {
     'api 5 · Bearer': ["(token === undefined) return refuse('The Authorization header", "(token === undefined && false) return refuse('The Authorization header"],
   },
   'src/api/notes/list.ts': {

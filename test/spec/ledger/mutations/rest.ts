@@ -6,9 +6,6 @@ export const rest: Points = {
     '4.5 · collections': ["path: '/:collection',", "path: '/:collection/all',"],
   },
   'src/server/mounts.ts': {
-    '4.5 · prefix': [
-      'createRestPaths(config.publicUrl, config.prefix)',
-      "createRestPaths(config.publicUrl, '/service')",
-    ],
+    '4.5 · prefix': ['createRestPaths(publicUrl, config.prefix)', "createRestPaths(publicUrl, '/service')"],
   },
 };
