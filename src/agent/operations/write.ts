@@ -195,10 +195,10 @@ async function updateByKeys(
   const more = [...linkColumns([updating.draft]), ...(hookState ? storedColumns(collection) : [])];
   const target = planTarget(site.view, more);
   const isPlain = !override && !hookState && !isNested([updating.draft]) && !isReplacedAnywhere(collection);
-  const isForeseen = options.preview && options.onlyReads && isPlain && updating.keys.length === 1;
+  const isPredicted = options.preview && options.onlyReads && isPlain && updating.keys.length === 1;
   const { rows, before } = override
     ? { rows: await updateByOverride(site, target, override, updating, options), before: [] }
-    : await (isForeseen ? foreseeUpdate : storeUpdate)(requireWritable(site), target, updating, options);
+    : await (isPredicted ? predictUpdate : storeUpdate)(requireWritable(site), target, updating, options);
   noteHookEffects(site, 'Update', options);
   if (hookState && !options.preview) {
     const { restrictions: narrowing, patch } = hookState;
@@ -235,7 +235,7 @@ async function storeUpdate(
 }
 
 /** The row of one record as it is, and with the new values. */
-async function foreseeUpdate(
+async function predictUpdate(
   place: WritableContext,
   target: Target,
   { keys, draft, where }: PendingUpdate,
