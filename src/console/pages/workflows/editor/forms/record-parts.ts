@@ -1,6 +1,6 @@
 // Parts about records: the fields that a step reads, and the related record that it loads.
 import type { PlainSort } from '../../../../../core/filter.ts';
-import { type Html, html } from '../../../../../http/html.ts';
+import { type Html, html, visibleText } from '../../../../../http/html.ts';
 import { findField } from '../../../../ui/filter/fields.ts';
 import { checkField, type Option, selectField } from '../../../../ui/form.ts';
 import { fillFilter, readFilter, showFilter } from './filter-part.ts';
@@ -24,10 +24,10 @@ function readableFields({
 export const fieldsPart: Part = {
   prefix: 'field',
   fill({ fields = [] }, set, context) {
-    // Check marks are sent in the order of the page.
+    // Check marks are sent in the order of the page, and with the text that it shows.
     const known = readableFields(context).flatMap(([, names]) => names);
-    for (const name of [...fields.filter((each) => !known.includes(each)), ...known])
-      if (fields.includes(name)) set('field', name);
+    for (const name of new Set([...fields.filter((each) => !known.includes(each)), ...known]))
+      if (fields.includes(name)) set('field', visibleText(name));
   },
   show({ context, form, problem }) {
     const chosen = form.getAll('field');
@@ -52,8 +52,8 @@ ${groups.map(([group, names]) => {
     const chosen = [...new Set(form.getAll('field'))];
     if (chosen.length === 0) fail('fields', 'Choose at least one field.');
     const old = context.base.fields ?? [];
-    const kept = old.filter((name) => chosen.includes(name));
-    return { fields: [...kept, ...chosen.filter((name) => !kept.includes(name))] };
+    const kept = old.filter((name) => chosen.includes(visibleText(name)));
+    return { fields: [...kept, ...chosen.filter((name) => !kept.some((each) => visibleText(each) === name))] };
   },
 };
 
