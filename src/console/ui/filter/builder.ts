@@ -43,7 +43,7 @@ ${rowsOf(conditions, of, `${index}`)}
     ...relations.shown.flatMap(({ name }): (readonly [GroupKind, string])[] => [
       [`some:${name}`, `Has ${name} where …`],
       [`none:${name}`, `Has no ${name} where …`],
-      [`every:${name}`, `All its ${name} (or it has none) match …`],
+      [`every:${name}`, `All its ${name} match …`],
     ]),
   ];
   return html`<div class="fb">
