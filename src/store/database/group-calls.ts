@@ -1,5 +1,5 @@
-// Group commit on a database server: the calls that wait while a group is committed are the next group. Calls of several
-// kinds share its transaction, so that a process under load waits for one commit instead of one for each call.
+// Group commit on a database server: while one group commits, new calls collect into the next one. Calls of several kinds
+// share a transaction, so a busy process makes one commit for many calls.
 import { isUnavailable } from '../../core/errors/away.ts';
 import type { Database } from './database.ts';
 import type { Direct, Execute } from './direct.ts';

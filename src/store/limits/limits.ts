@@ -110,7 +110,7 @@ function createCounting(database: Database): Count {
     };
   }
   const addTimes = createServerCounting(dialect, direct);
-  // The attempts that wait while a statement is sent share the next one of their window.
+  // Attempts on one window that arrive during a statement share the next one.
   return groupCalls(async (attempts: readonly Attempt[]) => {
     const byKey = new Map<string, Attempt[]>();
     for (const each of attempts) byKey.set(each.key_hash, [...(byKey.get(each.key_hash) ?? []), each]);
