@@ -46,6 +46,9 @@ export const numbersOf: { readonly [D in Dialect]: Numbers } = {
   },
   mariadb: {
     ...server,
+    // A decimal: MariaDB counts one digit too few for `abs` and `round` of an integer constant, and 10 becomes 9.9 in
+    // coalesce(abs(10), 0.5).
+    constant: (digits) => `(${digits.includes('.') ? digits : `${digits}.`})`,
     of: (column, kind) => `cast(${column} as decimal(${kind === 'decimal' ? '14, 2' : '20, 0'}))`,
     // Quotients have four decimals more than the dividend.
     dividedBy: (a, b, places) => `round(cast(${a} as decimal(65, 30)) / nullif(${b}, 0), ${places})`,
