@@ -6,17 +6,17 @@ import { type Attack, type Place, verdict } from '../attack.ts';
 import type { Target } from '../target.ts';
 import { on, web } from './web.ts';
 
-let smtp: MailServer;
+const mailServers = new WeakMap<Target, MailServer>();
 const withMail: Place = {
   ...web,
   name: 'web with mail',
   async around() {
-    smtp = await startMailServer();
+    const smtp = await startMailServer();
     const env = {
       SERVICE_MAIL_URL: `smtp://127.0.0.1:${smtp.port}`,
       SERVICE_MAIL_FROM: 'Portico <portico@example.test>',
     };
-    return { env, close: () => smtp.stop() };
+    return { env, started: (target) => void mailServers.set(target, smtp), close: () => smtp.stop() };
   },
 };
 
@@ -33,14 +33,15 @@ async function askForLink({ consoleUrl }: Target, email: string, address: string
   return page.status;
 }
 
-const mailsTo = (email: string) => smtp.mails.filter(({ to }) => to.includes(email)).length;
+const mailsTo = (target: Target, email: string) =>
+  mailServers.get(target)!.mails.filter(({ to }) => to.includes(email)).length;
 
 /** Waits until somebody else, who asks after the others, has their mail, and the mails before are sent. */
 async function mailsSent(target: Target): Promise<void> {
   const { email } = await target.person();
   await askForLink(target, email, '192.0.2.250');
-  for (let at = 0; at < 200 && mailsTo(email) === 0; at++) await systemClock.sleep(50);
-  if (mailsTo(email) === 0) throw new Error('no mail arrived');
+  for (let at = 0; at < 200 && mailsTo(target, email) === 0; at++) await systemClock.sleep(50);
+  if (mailsTo(target, email) === 0) throw new Error('no mail arrived');
   await systemClock.sleep(500);
 }
 
@@ -56,7 +57,7 @@ export const mailAttacks: readonly Attack[] = [
       const statuses: number[] = [];
       for (let at = 0; at < 12; at++) statuses.push(await askForLink(target, email, `198.51.100.${at}`));
       await mailsSent(target);
-      const mails = mailsTo(email);
+      const mails = mailsTo(target, email);
       return verdict(mails > 3, { mails, statuses });
     },
     protection: [
@@ -78,7 +79,7 @@ export const mailAttacks: readonly Attack[] = [
       const statuses: number[] = [];
       for (const { email } of people) statuses.push(await askForLink(target, email, '203.0.113.7'));
       await mailsSent(target);
-      const mails = people.filter(({ email }) => mailsTo(email) > 0).length;
+      const mails = people.filter(({ email }) => mailsTo(target, email) > 0).length;
       return verdict(mails > 10, { mails, statuses });
     },
     protection: [
@@ -100,7 +101,7 @@ export const mailAttacks: readonly Attack[] = [
       await target.store.identity.setDisabled(gone.id, true);
       const status = await askForLink(target, gone.email, '192.0.2.8');
       await mailsSent(target);
-      return verdict(mailsTo(gone.email) > 0, { status, mails: mailsTo(gone.email) });
+      return verdict(mailsTo(target, gone.email) > 0, { status, mails: mailsTo(target, gone.email) });
     },
     protection: [
       {
