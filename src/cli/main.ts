@@ -387,8 +387,10 @@ for (const stream of [process.stdout, process.stderr])
   });
 
 try {
-  // Without arguments the server starts.
-  const argv = process.argv.length === 2 ? [...process.argv, 'start'] : process.argv;
+  // Without a command the server starts, with the options that are given.
+  const given = process.argv.slice(2);
+  const isCommand = given[0] && (!given[0].startsWith('-') || ['-h', '--help', '--version'].includes(given[0]));
+  const argv = isCommand ? process.argv : [...process.argv.slice(0, 2), 'start', ...given];
   await program.parseAsync(idsLast(program, argv));
 } catch (error) {
   if (error instanceof CommanderError) {

@@ -23,6 +23,8 @@ test.each([
   [['strat'], /^portico: unknown command 'strat'\n\(Did you mean start\?\)/],
   [['start', '--colour'], /^portico: unknown option '--colour'/],
   [['start', '--port', '70000'], /^portico: option '--port <value>' .*expected a whole number from 0 to 65535/],
+  [['--port', '70000'], /^portico: option '--port <value>' .*expected a whole number from 0 to 65535/],
+  [['--port', '0', 'user'], /too many arguments for 'start'/],
   [['start', '--log-level', 'loud'], /expected one of Debug, Info, Warn, Error/],
   [['start', 'everything'], /too many arguments/],
   [['user', 'add'], /^portico: missing required argument 'email'/],
