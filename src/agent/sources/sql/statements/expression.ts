@@ -8,6 +8,7 @@ import { type Decimal, readDecimal } from '../../values/decimal.ts';
 import type { Codec, Dialect } from '../codec.ts';
 import { dateParameter, type WrittenDate, writeDifference } from './difference.ts';
 import { type Fragment, fragment, plain } from './fragment.ts';
+import { writePeriod } from './period.ts';
 import { decimalsOf } from './shape.ts';
 
 /** What the SQL of an expression needs from the statement. */
@@ -45,6 +46,8 @@ export function writeNumber(expression: Expression, context: ExpressionContext):
       return numberConstant(expression, context);
     case 'difference':
       return { ...writeDifference(expression, writeDates(expression, context), context.dialect), inexact: false };
+    case 'part':
+      return writePart(expression, context);
     case 'coalesce':
       return coalesceNumbers(expression.of, context);
     case 'abs':
@@ -60,6 +63,14 @@ export function writeNumber(expression: Expression, context: ExpressionContext):
       return arithmetic[context.dialect](expression.op, a, b, decimals);
     }
   }
+}
+
+function writePart({ of, ...by }: Extract<Expression, { op: 'part' }>, context: ExpressionContext): WrittenNumber {
+  const { path } = of as Extract<Expression, { op: 'field' }>;
+  const part = writePeriod({ ...by, kind: 'part' }, context.column(path), context.codecOf(path), context.dialect);
+  // Quotients of integers would be whole.
+  const cast = { sqlite: part, mysql: `cast(${part} as decimal(20, 0))`, postgres: `(${part})::numeric` };
+  return { ...plain(cast[context.dialect]), inexact: false, scale: 0 };
 }
 
 type WriteColumn = (column: string, path: Path, codec: Codec) => WrittenNumber;
