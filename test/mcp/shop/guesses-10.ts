@@ -26,7 +26,6 @@ export const otherWiderGuesses: readonly Guess[] = [
         avg4: 'avg(revenue) over (order by placed_at rows between 3 preceding and current row)',
       },
       groups: ['customer:country', { field: 'placed_at', bucket: 'Month' }],
-      limit: 1000,
     },
     `SELECT c, m, v, avg(v) OVER (PARTITION BY c ORDER BY m ROWS 3 PRECEDING) FROM (SELECT country AS c, ${monthOf('placed_at')} AS m,
      sum(total) AS v FROM ${byCustomer} GROUP BY 1, 2)`,
@@ -144,7 +143,7 @@ export const otherWiderGuesses: readonly Guess[] = [
     'SELECT n, count(*) FROM (SELECT count(*) AS n FROM order_items GROUP BY order_id) GROUP BY 1',
   ),
   figures(
-    'Which cities have at least three customers and no order this month?',
+    'Which cities have at least three customers and at most twelve buyers this month?',
     {
       collectionName: 'customers',
       measures: {
@@ -155,11 +154,11 @@ export const otherWiderGuesses: readonly Guess[] = [
         },
       },
       groups: ['city'],
-      having: 'customers >= 3 and buyers = 0',
+      having: 'customers >= 3 and buyers <= 12',
       limit: 1000,
     },
     `SELECT city, count(*), sum(b) FROM (SELECT city, id IN (SELECT customer_id FROM orders WHERE placed_at >= '${daysAgo(30)}'
-     AND placed_at < '${daysAgo(0)}') AS b FROM customers) GROUP BY 1 HAVING count(*) >= 3 AND sum(b) = 0`,
+     AND placed_at < '${daysAgo(0)}') AS b FROM customers) GROUP BY 1 HAVING count(*) >= 3 AND sum(b) <= 12`,
   ),
   figures(
     'Revenue by month with the months as columns for each status: just give me month and status.',
@@ -181,7 +180,7 @@ export const otherWiderGuesses: readonly Guess[] = [
         sort: [{ field: 'days', ascending: false }, { field: 'number' }],
         pagination: { size: 10 },
       },
-      'SELECT number FROM orders WHERE delivered_at IS NOT NULL ORDER BY julianday(delivered_at) - julianday(placed_at) DESC, 1 LIMIT 10',
+      'SELECT number FROM orders WHERE delivered_at IS NOT NULL ORDER BY round(julianday(delivered_at) - julianday(placed_at), 6) DESC, 1 LIMIT 10',
     ),
   ),
   records(
@@ -253,7 +252,7 @@ export const otherWiderGuesses: readonly Guess[] = [
     `SELECT country, avg(total), avg(total) - (SELECT avg(total) FROM orders) FROM ${byCustomer} GROUP BY 1`,
   ),
   figures(
-    'Which customers spent over 500 in their best single month?',
+    'Which customers spent over 3000 in their best single month?',
     {
       collectionName: 'orders',
       measures: { best: { max: 'spent' } },
@@ -262,9 +261,9 @@ export const otherWiderGuesses: readonly Guess[] = [
         groups: ['customer:email', { field: 'placed_at', bucket: 'Month' }],
         measures: { spent: { sum: 'total' } },
       },
-      having: { measure: 'best', operator: 'GreaterThan', value: 500 },
+      having: { measure: 'best', operator: 'GreaterThan', value: 3000 },
       limit: 1000,
     },
-    `SELECT email, max(v) FROM (SELECT email, sum(total) AS v FROM ${byCustomer} GROUP BY 1, strftime('%Y-%m', placed_at)) GROUP BY 1 HAVING max(v) > 500`,
+    `SELECT email, max(v) FROM (SELECT email, sum(total) AS v FROM ${byCustomer} GROUP BY 1, strftime('%Y-%m', placed_at)) GROUP BY 1 HAVING max(v) > 3000`,
   ),
 ];
