@@ -99,15 +99,17 @@ const numberColumns: Record<Dialect, WriteColumn> = {
       };
     const factor = 10 ** scale;
     const isDecimal = isSqliteDecimal(column, scale);
-    const sql = `(case typeof(${column}) when 'integer' then ${column} * ${factor} when 'real' then case when ${isDecimal} then ${sqliteUnits(column, scale)} else ${column} * ${factor}.0 end else cast(${column} as real) * ${factor}.0 end)`;
+    // Each call of a function takes time for every row, so the most common case comes first.
+    const sql = `(case when ${isDecimal} then ${sqliteUnits(column, scale)} when typeof(${column}) = 'integer' then ${column} * ${factor} else cast(${column} as real) * ${factor}.0 end)`;
     return { ...plain(sql), inexact: false, scale };
   },
 };
 
-/** A real that is a decimal of the declared scale, and small enough to be distinguishable from adjacent values. */
+/** A number that is a decimal of the declared scale, and small enough to be distinguishable from adjacent values. */
 export function isSqliteDecimal(column: string, scale: number): string {
   const factor = 10 ** scale;
-  return `abs(${column}) < ${Math.floor(4e15 / factor)} and round(${column} * ${factor}.0) / ${factor}.0 = ${column}`;
+  const most = Math.floor(4e15 / factor);
+  return `${column} between -${most} and ${most} and round(${column} * ${factor}.0) / ${factor}.0 = ${column}`;
 }
 
 export const sqliteUnits = (column: string, scale: number): string =>
