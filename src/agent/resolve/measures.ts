@@ -226,12 +226,10 @@ function createResolver(
   }
 
   function requireNumbers(parts: readonly ResolvedMeasure[], at: string): void {
-    for (const [index, part] of parts.entries())
-      if (!isNumeric(part, resolved as ResolvedMeasure[]))
-        invalid(
-          parts.length > 1 ? `${at}[${index}]` : at,
-          `takes numbers${part.name && `, but '${part.name}' is not one`}.`,
-        );
+    const index = parts.findIndex((part) => !isNumeric(part, resolved as ResolvedMeasure[]));
+    const place = parts.length > 1 ? `${at}[${index}]` : at;
+    const name = parts[index]?.name;
+    if (index >= 0) invalid(place, `takes numbers${name && `, but '${name}' is not one`}.`);
   }
 }
 

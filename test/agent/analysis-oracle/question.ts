@@ -128,9 +128,7 @@ export const fieldOf = (group: Group): string => (typeof group === 'string' ? gr
 export type Operator = 'plus' | 'minus' | 'times' | 'dividedBy' | 'abs' | 'round' | 'coalesce' | 'difference' | 'part';
 
 /** The operator of an expression and its operands; undefined for fields and constants. */
-export function readOperator(
-  expression: Expression,
-):
+export function readOperator(expression: Expression):
   | {
       readonly operator: Operator;
       readonly operands: readonly Expression[];
