@@ -112,8 +112,7 @@ export function isSqliteDecimal(column: string, scale: number): string {
   return `${column} between -${most} and ${most} and round(${column} * ${factor}.0) / ${factor}.0 = ${column}`;
 }
 
-const sqliteUnits = (column: string, scale: number): string =>
-  `cast(round(${column} * ${10 ** scale}.0) as integer)`;
+const sqliteUnits = (column: string, scale: number): string => `cast(round(${column} * ${10 ** scale}.0) as integer)`;
 
 function numberConstant({ value }: Constant, { dialect, nextValue }: ExpressionContext): WrittenNumber {
   const index = nextValue();
